@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from symattn.algebra.equality import Equality, equal
@@ -89,7 +89,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Load a public name when it is first used, so that importing the package is quick."""
     if name not in _HOMES:
         raise AttributeError(f"module 'symattn' has no attribute {name!r}")
@@ -98,7 +98,7 @@ def __getattr__(name: str) -> Any:
     return value
 
 
-def load_ipython_extension(shell: Any) -> None:
+def load_ipython_extension(shell: object) -> None:
     """``%load_ext symattn``: the cell magic ``%%symattn``."""
     import_module("symattn.ipython").load_ipython_extension(shell)
 

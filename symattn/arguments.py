@@ -6,50 +6,54 @@ is wanted follow.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from operator import index
-from typing import Any
+from typing import SupportsIndex, TypeVar, cast
 
 from symattn.errors import SymattnError, nearest, quote
 
+Wanted = TypeVar("Wanted")
 
-def instance(value: Any, kind: type[Any] | tuple[type[Any], ...], where: str, wanted: str) -> Any:
+
+def instance(
+    value: object, kind: type[Wanted] | tuple[type[Wanted], ...], where: str, wanted: str
+) -> Wanted:
     """The value, if it is of this kind."""
     if not isinstance(value, kind):
         raise wrong(value, where, wanted)
     return value
 
 
-def word(value: Any, where: str, wanted: str = "a text") -> str:
+def word(value: object, where: str, wanted: str = "a text") -> str:
     """A text."""
     if not isinstance(value, str):
         raise wrong(value, where, wanted)
     return value
 
 
-def words(value: Any, where: str) -> tuple[str, ...]:
+def words(value: object, where: str) -> tuple[str, ...]:
     """Texts in a collection; a text that stands alone is one of them."""
     if isinstance(value, str):
         return (value,)
     try:
-        listed = tuple(value)
+        listed = tuple(cast(Iterable[object], value))
     except TypeError:  # an array may only look as if it could be iterated over
         raise wrong(value, where, "a list of texts") from None
     return tuple(word(one, where, "texts only") for one in listed)
 
 
-def flag(value: Any, where: str) -> bool:
+def flag(value: object, where: str) -> bool:
     """True or false."""
     if isinstance(value, bool):
         return value
     raise wrong(value, where, "True or False")
 
 
-def whole(value: Any, where: str, least: int = 0, most: int | None = None) -> int:
+def whole(value: object, where: str, least: int = 0, most: int | None = None) -> int:
     """A whole number, from `least` to `most` if there is a most; NumPy's whole numbers too."""
     bound = f"from {least}" if most is None else f"from {least} to {most}"
     try:
-        number = index(value)
+        number = index(cast(SupportsIndex, value))
     except TypeError:
         raise wrong(value, where, f"a whole number {bound}") from None
     if isinstance(value, bool) or number < least or (most is not None and number > most):
@@ -57,7 +61,7 @@ def whole(value: Any, where: str, least: int = 0, most: int | None = None) -> in
     return number
 
 
-def table(value: Any, where: str) -> dict[str, Any]:
+def table(value: Mapping[str, Wanted] | None, where: str) -> dict[str, Wanted]:
     """A mapping from names."""
     if value is None:
         return {}
@@ -66,13 +70,13 @@ def table(value: Any, where: str) -> dict[str, Any]:
     return {word(name, where, "names that are texts"): part for name, part in value.items()}
 
 
-def choice(value: Any, where: str, known: Collection[str]) -> str:
+def choice(value: object, where: str, known: Collection[str]) -> str:
     """One of the known names."""
     if isinstance(value, str) and value in known:
         return value
     raise SymattnError(f"{where} = {quote(value)}: there is none{nearest(value, known)}")
 
 
-def wrong(value: Any, where: str, wanted: str) -> SymattnError:
+def wrong(value: object, where: str, wanted: str) -> SymattnError:
     """The error for a value of the wrong kind."""
     return SymattnError(f"{where} = {quote(value)}: give {wanted}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import sympy
 
@@ -14,7 +13,7 @@ from symattn.evaluate.check import Check, StepCheck
 from symattn.evaluate.defined import defined_numbers
 from symattn.evaluate.evaluation import Evaluation, StepValue
 from symattn.evaluate.value_view import value_view
-from symattn.evaluate.values import Place
+from symattn.evaluate.values import Given, Place
 from symattn.evaluate.worked import worked
 from symattn.notation.latex import latex
 from symattn.notation.mime import bundle
@@ -25,6 +24,7 @@ __all__ = [
     "Check",
     "Derivation",
     "Evaluation",
+    "Given",
     "Input",
     "Item",
     "Place",
@@ -109,7 +109,7 @@ class Derivation:
     def __hash__(self) -> int:
         return hash((self.inputs, self.steps))
 
-    def evaluate(self, *, dtype: Any = "float64", **given: Any) -> Evaluation:
+    def evaluate(self, *, dtype: object = "float64", **given: Given) -> Evaluation:
         """The derivation with numbers put in.
 
         Each input is given by name as nested lists (of numbers, or strings such as ``"1/3"``), a
@@ -128,7 +128,7 @@ class Derivation:
             self.inputs, self.steps, given, self.sizes, self.labels, dtype, self.order
         )
 
-    def subs(self, sizes: Mapping[Any, Any]) -> Derivation:
+    def subs(self, sizes: Mapping[str | sympy.Symbol, object]) -> Derivation:
         """The derivation at concrete sizes.
 
         >>> from symattn import Attention
@@ -178,7 +178,7 @@ class Derivation:
         lines = [latex(step.formula(notation)).replace(" = ", " &= ", 1) for step in self.steps]
         return r"\begin{aligned} " + r" \\ ".join(lines) + r" \end{aligned}"
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return bundle(str(self), self.latex())
 
     def gradient(

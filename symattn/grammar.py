@@ -23,15 +23,18 @@ before any arithmetic.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from symattn.errors import ReadError, close_to, nearest, quote
+
+if TYPE_CHECKING:
+    from lark import Token
 
 MAX_LENGTH, MAX_DEPTH, MAX_POWER = 2000, 40, 64
 MAX_DIGITS, MAX_EXPONENT = 60, 400
@@ -182,18 +185,18 @@ def _read(text: str, declared: Collection[str], closed: bool) -> Tree:
     return phrase.tree
 
 
-def _parsed(tokens: list[Any], end: int) -> _Phrase:
+def _parsed(tokens: list[Token], end: int) -> _Phrase:
     from lark.exceptions import UnexpectedToken  # heavy: most runs read no statement
 
     if not tokens:
         raise _Wrong(end, "it is empty")
     try:
-        phrase: _Phrase = _parser().parse(tokens)
+        phrase = _parser()(tokens)
     except UnexpectedToken as unexpected:
         token = unexpected.token
         if token.type == "$END":
             raise _Wrong(end, "it ends too early") from None
-        raise _Wrong(token.start_pos, f"{quote(str(token))} is not expected here") from None
+        raise _Wrong(_span(token)[0], f"{quote(str(token))} is not expected here") from None
     return phrase
 
 
@@ -241,11 +244,11 @@ def _from_latex(match: re.Match[str]) -> str:
     return _LATEX_WORDS.get(word, word if known else match[0])
 
 
-def _tokens(text: str, declared: Collection[str], closed: bool) -> list[Any]:
+def _tokens(text: str, declared: Collection[str], closed: bool) -> list[Token]:
     """The tokens, every bracket matched."""
     from lark import Token  # heavy, as above
 
-    out: list[Any] = []
+    out: list[Token] = []
     opened: list[tuple[str, int]] = []
     for kind, token, start, end in _cut(text, declared, closed):
         if kind in ("OPEN", "LSQB"):
@@ -473,111 +476,114 @@ def _phrase(tree: Tree, parts: Sequence[_Phrase], start: int, end: int, deeper: 
     return _Phrase(tree, start, end, depth, closed, exponents=exponents)
 
 
+def _span(token: Token) -> tuple[int, int]:
+    """Where a token begins and ends."""
+    assert token.start_pos is not None
+    assert token.end_pos is not None
+    return token.start_pos, token.end_pos
+
+
+def _pairs(rest: Sequence[Token | _Phrase]) -> Iterator[tuple[Token, _Phrase]]:
+    """Operators, each with the part behind it."""
+    for token, part in zip(rest[::2], rest[1::2], strict=True):
+        assert isinstance(part, _Phrase)
+        assert not isinstance(token, _Phrase)
+        yield token, part
+
+
 class _Builder:
-    """What Lark calls for each rule of `_GRAMMAR`, with the children of the rule."""
+    """What is made of each rule of `_GRAMMAR`, of the tokens and phrases that it consists of."""
 
     @staticmethod
-    def number(children: list[Any]) -> _Phrase:
+    def number(token: Token) -> _Phrase:
         """A decimal, exactly."""
-        (token,) = children
         digits, _, exponent = token.replace("−", "-").lower().partition("e")
         if len(digits) > MAX_DIGITS:
-            raise _Wrong(token.start_pos, f"a number has too many digits; {MAX_DIGITS} at most")
+            raise _Wrong(_span(token)[0], f"a number has too many digits; {MAX_DIGITS} at most")
         if len(exponent) > 9 or abs(int(exponent or 0)) > MAX_EXPONENT:
-            raise _Wrong(token.start_pos, f"keep the exponent within ±{MAX_EXPONENT}")
+            raise _Wrong(_span(token)[0], f"keep the exponent within ±{MAX_EXPONENT}")
         value = Fraction(Decimal(digits)) * Fraction(10) ** int(exponent or 0)
-        return _Phrase(Number(value), token.start_pos, token.end_pos, closed=True, first="number")
+        return _Phrase(Number(value), *_span(token), closed=True, first="number")
 
     @staticmethod
-    def name(children: list[Any]) -> _Phrase:
+    def name(token: Token) -> _Phrase:
         """A letter that is declared or means itself."""
-        (token,) = children
         small = token[0].islower() and not token[1:2].isupper()
-        return _Phrase(
-            Name(str(token)), token.start_pos, token.end_pos, first="small" if small else ""
-        )
+        return _Phrase(Name(str(token)), *_span(token), first="small" if small else "")
 
     @staticmethod
-    def constant(children: list[Any]) -> _Phrase:
+    def constant(token: Token) -> _Phrase:
         """The constants e, pi and ∞."""
-        (token,) = children
-        return _Phrase(Name(str(token)), token.start_pos, token.end_pos, closed=True)
+        return _Phrase(Name(str(token)), *_span(token), closed=True)
 
     @staticmethod
-    def ones(children: list[Any]) -> _Phrase:
+    def ones(token: Token) -> _Phrase:
         """A column of ones, spelled out."""
-        (token,) = children
-        return _Phrase(_ones(), token.start_pos, token.end_pos)
+        return _Phrase(_ones(), *_span(token))
 
     @staticmethod
-    def nullary(children: list[Any]) -> _Phrase:
+    def nullary(token: Token) -> _Phrase:
         """A function of nothing."""
-        (token,) = children
-        return _Phrase(Call(_canonical(token), ()), token.start_pos, token.end_pos)
+        return _Phrase(Call(_canonical(token), ()), *_span(token))
 
     @staticmethod
-    def bracket(children: list[Any]) -> _Phrase:
+    def bracket(opened: Token, inner: _Phrase, closed: Token) -> _Phrase:
         """( … ) or { … }."""
-        opened, inner, closed = children
-        return _phrase(inner.tree, [inner], opened.start_pos, closed.end_pos)
+        return _phrase(inner.tree, [inner], _span(opened)[0], _span(closed)[1])
 
     @staticmethod
-    def call(children: list[Any]) -> _Phrase:
+    def call(word: Token, _: Token, *rest: Token | _Phrase) -> _Phrase:
         """A function with its arguments in brackets."""
-        word, _, *arguments, close = children
-        name, spelled = _canonical(word), str(word)
-        parts = [part for part in arguments if isinstance(part, _Phrase)]
-        axes = [part for part in arguments[1:] if getattr(part, "type", "") == "AXIS"]
+        name, start = _canonical(word), _span(word)[0]
+        parts = [part for part in rest if isinstance(part, _Phrase)]
+        tokens = [part for part in rest if not isinstance(part, _Phrase)]
+        axes = [token for token in tokens if token.type == "AXIS" and token is not rest[0]]
         if axes:
             name = _along(name, axes[0], len(parts))
         least, most = ARITY.get(name, (1, 1))
         if not least <= len(parts) <= most:
             if name == "softmax":
-                raise _Wrong(word.start_pos, _SOFTMAX_TAKES)
+                raise _Wrong(start, _SOFTMAX_TAKES)
             count = str(least) if least == most else f"{least} to {most}"
-            raise _Wrong(word.start_pos, f"{spelled} takes {count} argument{'s' * (count != '1')}")
+            raise _Wrong(start, f"{word} takes {count} argument{'s' * (count != '1')}")
         tree = Call(name, tuple(part.tree for part in parts))
-        out = _phrase(tree, parts, word.start_pos, close.end_pos)
+        out = _phrase(tree, parts, start, _span(tokens[-1])[1])
         return replace(out, closed=out.closed and bool(parts))
 
     @staticmethod
-    def bare(children: list[Any]) -> _Phrase:
+    def bare(word: Token, part: _Phrase) -> _Phrase:
         """A function without brackets takes the next number, name or call."""
-        word, part = children
         tree = Call(_canonical(word), (part.tree,))
-        out = _phrase(tree, [part], word.start_pos, part.end)
+        out = _phrase(tree, [part], _span(word)[0], part.end)
         return replace(out, bare=str(word))
 
     @staticmethod
-    def turned(children: list[Any]) -> _Phrase:
+    def turned(part: _Phrase, token: Token) -> _Phrase:
         """A transpose."""
-        part, token = children
-        _refuse_bare(part, token.start_pos, token.end_pos)
+        _refuse_bare(part, *_span(token))
         base = _ones() if part.tree == _ONE else part.tree
         base = Apart("inv", (base,)) if token[0] in "⁻" or "-" in token or "−" in token else base
-        out = _phrase(Apart("T", (base,)), [part], part.start, token.end_pos)
+        out = _phrase(Apart("T", (base,)), [part], part.start, _span(token)[1])
         return replace(out, closed=False, first=part.first)
 
     @staticmethod
-    def raised(children: list[Any]) -> _Phrase:
+    def raised(part: _Phrase, token: Token) -> _Phrase:
         """A superscript."""
-        part, token = children
         value = Fraction(token.translate(_SUPERSCRIPTS))
-        exponent = _Phrase(Number(value), token.start_pos, token.end_pos, closed=True)
+        exponent = _Phrase(Number(value), *_span(token), closed=True)
         return _power(part, exponent)
 
     @staticmethod
-    def power(children: list[Any]) -> _Phrase:
+    def power(base: _Phrase, _: Token, exponent: _Phrase, turn: Token | None = None) -> _Phrase:
         """A power, and the transpose that may stand behind it."""
-        base, _, exponent, *turn = children
         out = _power(base, exponent)
-        return _Builder.turned([out, *turn]) if turn else out
+        return out if turn is None else _Builder.turned(out, turn)
 
     @staticmethod
-    def product(children: list[Any]) -> _Phrase:
+    def product(first: _Phrase, *rest: Token | _Phrase) -> _Phrase:
         """Factors with *, / or nothing between them."""
-        operators, factors = [""], [children[0]]
-        for child in children[1:]:
+        operators, factors = [""], [first]
+        for child in rest:
             if isinstance(child, _Phrase):
                 operators += [""] * (len(operators) == len(factors))
                 factors.append(child)
@@ -600,10 +606,9 @@ class _Builder:
         )
 
     @staticmethod
-    def entrywise(children: list[Any]) -> _Phrase:
+    def entrywise(out: _Phrase, *rest: Token | _Phrase) -> _Phrase:
         """Products and quotients entry by entry, from left to right."""
-        out: _Phrase = children[0]
-        for token, part in zip(children[1::2], children[2::2], strict=True):
+        for token, part in _pairs(rest):
             _refuse_open_sum(out, part)
             out = _phrase(
                 Apart(str(token), (out.tree, part.tree)), [out, part], out.start, part.end
@@ -611,54 +616,54 @@ class _Builder:
         return out
 
     @staticmethod
-    def signed(children: list[Any]) -> _Phrase:
+    def signed(token: Token, part: _Phrase) -> _Phrase:
         """A sign before a part."""
-        token, part = children
         tree = Apart("neg", (part.tree,)) if token == "-" else part.tree
-        return _phrase(tree, [part], token.start_pos, part.end)
+        return _phrase(tree, [part], _span(token)[0], part.end)
 
     @staticmethod
-    def sum(children: list[Any]) -> _Phrase:
+    def sum(first: _Phrase, *rest: Token | _Phrase) -> _Phrase:
         """Terms with + or - between them."""
-        parts = children[::2]
-        trees = [parts[0].tree]
-        for token, part in zip(children[1::2], parts[1:], strict=True):
+        parts, trees = [first], [first.tree]
+        for token, part in _pairs(rest):
+            parts.append(part)
             trees.append(Apart("neg", (part.tree,)) if token == "-" else part.tree)
         tree = Apart("+", tuple(trees))
         return _phrase(tree, parts, parts[0].start, parts[-1].end, 0)
 
     @staticmethod
-    def row(children: list[Any]) -> _Phrase:
+    def row(*children: Token | _Phrase) -> _Phrase:
         """Blocks beside one another."""
-        parts = children[::2]
+        parts = [part for part in children if isinstance(part, _Phrase)]
         if len(parts) == 1:
-            return parts[0]  # type: ignore[no-any-return]
+            return parts[0]
         tree = Call("beside", tuple(part.tree for part in parts))
         return _phrase(tree, parts, parts[0].start, parts[-1].end)
 
     @staticmethod
-    def blocks(children: list[Any]) -> _Phrase:
+    def blocks(opened: Token, *rest: Token | _Phrase) -> _Phrase:
         """[A, B; C, D]: blocks beside and below one another; [A B] is beside too."""
-        opened, *inner, closed = children
-        rows = inner[::2]
+        rows = [row for row in rest if isinstance(row, _Phrase)]
+        closed = [token for token in rest if not isinstance(token, _Phrase)][-1]
         together = [row for row in rows if row.together]
         if together and len(rows) > 1:
             raise _Wrong(
                 together[0].start, "among blocks below one another write A, B for beside or A*B"
             )
         if together:
+            assert isinstance(rows[0].tree, Apart)
             tree: Tree = Call("beside", rows[0].tree.parts)
         else:
             tree = rows[0].tree if len(rows) == 1 else Call("below", tuple(r.tree for r in rows))
-        out = _phrase(tree, rows, opened.start_pos, closed.end_pos)
+        out = _phrase(tree, rows, _span(opened)[0], _span(closed)[1])
         return replace(out, closed=False)
 
 
-def _along(name: str, axis: Any, arguments: int) -> str:
+def _along(name: str, axis: Token, arguments: int) -> str:
     """Softmax along an axis."""
     if name != "softmax" or arguments != 1:
         offer = {"sum": "; write rowsum(A) or colsum(A)"}.get(name, "")
-        raise _Wrong(axis.start_pos, f"only softmax takes an axis{offer or ': ' + _SOFTMAX_TAKES}")
+        raise _Wrong(_span(axis)[0], f"only softmax takes an axis{offer or ': ' + _SOFTMAX_TAKES}")
     return "colsoftmax" if axis == "columns" else "softmax"
 
 
@@ -784,22 +789,31 @@ def _combined(sign: str, values: list[Fraction]) -> Fraction | None:
 
 
 @cache
-def _parser() -> Any:
+def _parser() -> Callable[[list[Token]], _Phrase]:
     """Lark's tables for the grammar, built once; loading Lark is what takes the time."""
-    from lark import Lark  # heavy, as above
+    from lark import Lark, Token, Transformer  # heavy, as above
     from lark.lexer import Lexer  # heavy, as above
 
     class Cut(Lexer):
         """The text is cut into tokens beforehand."""
 
-        def __init__(self, lexer_conf: Any) -> None:
+        def __init__(self, lexer_conf: object) -> None:
             pass
 
-        def lex(self, data: Any) -> Iterator[Any]:  # type: ignore[override]
+        def lex(self, data: list[Token]) -> Iterator[Token]:  # type: ignore[override]
             return iter(data)
 
-    builder: Any = _Builder()
-    return Lark(_GRAMMAR, parser="lalr", lexer=Cut, transformer=builder, maybe_placeholders=False)
+    class Builder(Transformer[Token, _Phrase]):
+        """Calls the methods of `_Builder`, whose arguments are the children of a rule."""
+
+        def __getattr__(self, rule: str) -> Callable[[list[Token | _Phrase]], _Phrase]:
+            make = getattr(_Builder, rule)
+            return lambda children: make(*children)
+
+    grammar = Lark(
+        _GRAMMAR, parser="lalr", lexer=Cut, transformer=Builder(), maybe_placeholders=False
+    )
+    return cast(Callable[[list[Token]], _Phrase], grammar.parse)
 
 
 _GRAMMAR = """

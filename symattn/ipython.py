@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from symattn.errors import needing
 
 with needing("symattn.ipython", "IPython", "symattn[notebook]"):
     from IPython.core.error import UsageError
+    from IPython.core.interactiveshell import InteractiveShell
 
 from symattn.budget import limited
 from symattn.documents import markdown, text
@@ -32,7 +33,7 @@ class Page:
     def __init__(self, words: str, markdown: str, html: str = "") -> None:
         self.words, self.markdown, self.html = words, markdown, html
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         bundle = {"text/plain": self.words, "text/markdown": self.markdown}
         return bundle | ({"text/html": self.html} if self.html else {})
 
@@ -93,6 +94,6 @@ def _page(chosen: argparse.Namespace, body: str) -> Page:
     return Page(*(str(document_of(form, [job])) for form in ("text", "md")))
 
 
-def load_ipython_extension(shell: Any) -> None:
+def load_ipython_extension(shell: InteractiveShell) -> None:
     """Register the magic."""
-    shell.register_magic_function(cell, "cell", "symattn")
+    shell.register_magic_function(cell, "cell", "symattn")  # type: ignore[arg-type]  # no self

@@ -28,7 +28,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing.connection import Connection, wait
-from typing import Any, Protocol, TypeVar
+from multiprocessing.context import SpawnProcess
+from typing import Protocol, TypeVar
 
 from symattn.doors import Failure, defect, failure
 from symattn.errors import SymattnError
@@ -206,7 +207,7 @@ def _serve(answers: Connection) -> None:
             answers.send_bytes(pickle.dumps(outcome) if isinstance(outcome, Failure) else outcome)
 
 
-def _pickled(task: tuple[Callable[[Any], Any], Any]) -> bytes:
+def _pickled(task: tuple[Callable[[object], object], object]) -> bytes:
     """A function's result as it is sent; one that cannot be sent is a failure too."""
     function, argument = task
     return pickle.dumps(function(argument))
@@ -428,8 +429,8 @@ class _Spawned:
 class _SpawnedProcess:
     """A process of `multiprocessing`."""
 
-    process: Any
-    answers: Any
+    process: SpawnProcess
+    answers: Connection
 
     def kill(self, patience: float = 0.0) -> int | None:
         self.answers.close()
@@ -438,10 +439,10 @@ class _SpawnedProcess:
         self.process.join()
         code = self.process.exitcode
         self.process.close()
-        return -code if code < 0 else None
+        return -code if code is not None and code < 0 else None
 
 
-def _serve_spawned(answers: Any, modules: tuple[str, ...]) -> None:
+def _serve_spawned(answers: Connection, modules: tuple[str, ...]) -> None:
     """What a spawned worker does."""
     parent = multiprocessing.parent_process()
     assert parent is not None

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 from symattn.errors import needing
 
@@ -53,7 +52,7 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
                 "generic: true"
             )
 
-    def on_page_markdown(self, markdown: str, /, *, page: Page, **_: Any) -> str:
+    def on_page_markdown(self, markdown: str, /, *, page: Page, **_: object) -> str:
         """The page with its derivations and numbers; as it is where it cannot be used."""
         name = str(page.file.abs_src_path or page.file.src_uri)
         before = _lines_before(page.file.content_string, markdown)
@@ -63,10 +62,8 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
             with limited("allow_large: true in mkdocs.yml", bool(self.config.get("allow_large"))):
                 checked = check_text(text, name, explain=False)
                 if checked is not None:
-                    wrong = [one for one in checked.findings if not one.passes]
+                    wrong = checked.complaints
                     complaints += [f"{Path(name)}:{one.line}: {one.message}" for one in wrong]
-                    signs = checked.links
-                    complaints += [f"{Path(name)}:{one.line}: {one.message}" for one in signs]
                     complaints += checked.problems
                 filled = fill_page(_plain(text), name)
         except BaseException as error:

@@ -16,6 +16,8 @@ with needing("symattn.pytest_plugin", "pytest", "pytest"):
     import pytest
 
 if TYPE_CHECKING:
+    from _pytest._code.code import TerminalRepr, TracebackStyle
+
     from symattn.worksheet.reports.results import CheckedFile
 
 
@@ -87,19 +89,14 @@ class _Item(pytest.Item):
         from symattn.printable import as_line
 
         checked = self.checked
-        wrong = [
-            f"{self.path}:{found.line}:{found.column}: {found.message}"
-            for found in checked.findings
-            if not found.passes
-        ]
-        wrong += [
-            f"{self.path}:{link.line}:{link.column}: {link.message}" for link in checked.links
-        ]
+        wrong = [f"{self.path}:{x.line}:{x.column}: {x.message}" for x in checked.complaints]
         wrong += checked.problems
         if wrong:
             raise NumberWrong("\n".join(map(as_line, wrong)))
 
-    def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], style: TracebackStyle | None = None
+    ) -> str | TerminalRepr:
         from symattn.doors import failure, leaves
 
         if isinstance(excinfo.value, NumberWrong):

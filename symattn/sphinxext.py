@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from symattn.errors import needing
 
@@ -34,7 +34,7 @@ from symattn.derivation import Derivation, Evaluation, Place
 from symattn.documents.cost import admit_document
 from symattn.documents.job import LAYOUTS, Job
 from symattn.documents.latex import displays
-from symattn.documents.outline import VIEWS, Outline, Section
+from symattn.documents.outline import VIEWS, Outline, Section, View
 from symattn.doors import failure
 from symattn.errors import ReadError, SymattnError, nearest, quote
 from symattn.notation.latex import latex
@@ -57,6 +57,10 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.config import Config
     from sphinx.environment import BuildEnvironment
+    from sphinx.util.typing import ExtensionMetadata, OptionSpec
+
+#: Where a warning points: a page and a line, or both as text.
+Location: TypeAlias = tuple[str, int] | str | None
 
 _log = logging.getLogger(__name__)
 
@@ -144,7 +148,7 @@ class _Holding(SphinxDirective):
 class Holds(_Holding):
     """``symattn``: a worksheet for the claims and values after it, not shown."""
 
-    option_spec: ClassVar[dict[str, Any]] = {"digits": directives.nonnegative_int}
+    option_spec: ClassVar[OptionSpec] = {"digits": directives.nonnegative_int}
 
     def run(self) -> list[nodes.Node]:
         """Keep the worksheet and show nothing."""
@@ -165,7 +169,7 @@ class Holds(_Holding):
 class Shows(_Holding):
     """``attention``: a derivation as sentences and equations."""
 
-    option_spec: ClassVar[dict[str, Any]] = {
+    option_spec: ClassVar[OptionSpec] = {
         "steps": _listed,
         "view": _listed,
         "digits": directives.nonnegative_int,
@@ -223,7 +227,7 @@ class Shows(_Holding):
         return bool(text) or " " in argument or not argument
 
     def _outline(self) -> Outline:
-        views: tuple[Any, ...] = tuple(self.options.get("view", VIEWS))
+        views: tuple[View, ...] = tuple(self.options.get("view", VIEWS))
         for view in views:
             if view not in VIEWS:
                 raise SymattnError(f"view: there is no {quote(view)}{nearest(view, VIEWS)}")
@@ -396,7 +400,7 @@ class ClaimRole(SphinxRole):
             _wrong(f"claim: {failure(error).line}", self.get_location())
 
 
-def warn_of(sheet: Worksheet, location: Any) -> None:
+def warn_of(sheet: Worksheet, location: Location) -> None:
     """A warning for each number that a worksheet claims and that is wrong."""
     with sheet.in_file():
         marking = check_worksheet(sheet, False)
@@ -412,12 +416,12 @@ def warn_of(sheet: Worksheet, location: Any) -> None:
             _wrong(link.message, location)
 
 
-def _limited(config: Any) -> AbstractContextManager[None]:
+def _limited(config: Config) -> AbstractContextManager[None]:
     """The limit to work that the configuration sets."""
     return limited("symattn_allow_large = True in conf.py", config.symattn_allow_large)
 
 
-def _wrong(message: str, location: Any) -> None:
+def _wrong(message: str, location: Location) -> None:
     _log.warning(printable(message), location=location, type="symattn", subtype="claim")
 
 
@@ -430,9 +434,8 @@ def check_page(app: Sphinx, docname: str, text: list[str]) -> None:
     try:
         with _limited(app.config):
             checked = check_text(text[0], str(path), explain=False, site=site_of(app.env))
-        wrong = [found for found in checked.findings if not found.passes] if checked else []
-        disagreements = [(found.line, found.message) for found in wrong]
-        disagreements += [(link.line, link.message) for link in checked.links] if checked else []
+        wrong = checked.complaints if checked else ()
+        disagreements = [(one.line, one.message) for one in wrong]
         problems = checked.problems if checked else ()
     except BaseException as error:
         disagreements, problems = [], (failure(error).line,)
@@ -444,7 +447,7 @@ def check_page(app: Sphinx, docname: str, text: list[str]) -> None:
         _wrong(message, f"{place['file']}:{place['line']}" if place else docname)
 
 
-def setup(app: Sphinx) -> dict[str, Any]:
+def setup(app: Sphinx) -> ExtensionMetadata:
     """Register the directives, the roles and the check."""
     app.add_config_value("symattn_allow_large", False, "env", bool)
     app.add_directive("symattn", Holds)

@@ -98,7 +98,7 @@ class Item:
         """All but its name, symbol and what a subclass adds."""
         return {fact.name: getattr(self, fact.name) for fact in fields(Item) if fact.kw_only}
 
-    def subs(self, sizes: Mapping[Any, Any]) -> Self:
+    def subs(self, sizes: Mapping[sympy.Symbol, object]) -> Self:
         """The item with sizes put in."""
         instance(sizes, Mapping, "sizes", "a table of sizes")
         sizes = {
@@ -207,7 +207,7 @@ class Step(Item):
     def __str__(self) -> str:
         return line(self.formula())
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return bundle(str(self), latex(self.formula()))
 
 
@@ -217,7 +217,7 @@ def stated(expr: MatrixExpr, i: Index, j: Index) -> tuple[Index, Index, Rule]:
     return own(i, j) if own is not None else (i, j, rule_of(expr, i, j))
 
 
-def size_put_in(value: Any, name: str) -> sympy.Expr:
+def size_put_in(value: object, name: str) -> sympy.Expr:
     """A size: a whole number from 1, or a formula of other sizes."""
     if isinstance(value, sympy.Expr) and value.free_symbols and not value.is_Matrix:
         return value
@@ -244,7 +244,7 @@ def letters_in(expr: MatrixExpr) -> tuple[str, ...]:
     return tuple(found)
 
 
-def dims(shape: tuple[Any, Any]) -> str:
+def dims(shape: tuple[sympy.Expr, sympy.Expr]) -> str:
     """A shape as people write it: n × d_k."""
     return f"{shape[0]} × {shape[1]}"
 
@@ -272,9 +272,9 @@ def _part(expr: MatrixExpr) -> str:
     return f"{line(Speller().matrix(expr))} ({dims(expr.shape)})"
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(one: sympy.Expr, other: sympy.Expr) -> bool:
     return bool(one == other) or bool(sympy.expand(one - other) == 0)
 
 
-def _fits(one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:
+def _fits(one: tuple[sympy.Expr, sympy.Expr], other: tuple[sympy.Expr, sympy.Expr]) -> bool:
     return _same(one[0], other[0]) and _same(one[1], other[1])

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symattn import Attention, Evaluation
-from symattn.nodes import Softmax
+from symattn.nodes.normalise import Softmax
 from tests.extras import package
 
 Array = NDArray[Any]

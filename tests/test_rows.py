@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from symattn.nodes import Causal, Padding
+from symattn.nodes.masks import Causal, Padding
 from tests.rows import every_one_has_a_row
 
 HOME = "SAMPLES of tests/nodes/test_nodes_contract.py"

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from math import isqrt
 from typing import Any, TypeAlias
 
@@ -87,12 +88,15 @@ FUNCTIONS: Mapping[str, Callable[..., Value]] = {
 }
 
 
+#: What is printed: ("number", text), ("name", text), (function or sign, what it is of, …).
+Term: TypeAlias = tuple[Any, ...]
+
+
 @dataclass
 class _Reader:
     """Recursive descent: sum, product, power, atom."""
 
     tokens: list[tuple[str, str]]
-    names: Mapping[str, Value]
     at: int = 0
 
     def peek(self) -> tuple[str, str]:
@@ -105,72 +109,65 @@ class _Reader:
             return text
         return ""
 
-    def sum(self) -> Value:
-        value = self.product()
+    def sum(self) -> Term:
+        terms = [self.product()]
         while sign := self.took("+", "−", "-"):
             term = self.product()
-            value = _plus(value, term if sign == "+" else _times(Fraction(-1), term))
-        return value
+            terms.append(term if sign == "+" else _negative(term))
+        return ("+", *terms) if len(terms) > 1 else terms[0]
 
-    def product(self) -> Value:
+    def product(self) -> Term:
         if self.took("−", "-"):
-            return _times(Fraction(-1), self.product())
-        value = self.power()
+            return _negative(self.product())
+        factors = [self.power()]
         while True:
             if self.took("·"):
-                value = _times(value, self.power())
+                factors.append(self.power())
             elif self.took("/"):
-                value = _over(value, self.power())
+                factors = [("/", _product(factors), self.power())]
             elif self.peek()[0] in ("number", "function", "name") or self.peek()[1] in "e(π":
                 if self.peek()[0] == "end":
-                    return value
-                value = _times(value, self.power())
+                    return _product(factors)
+                factors.append(self.power())
             else:
-                return value
+                return _product(factors)
 
-    def power(self) -> Value:
-        kind, text = self.peek()
-        if (kind, text) == ("sign", "e"):
+    def power(self) -> Term:
+        if self.peek() == ("sign", "e"):
             self.at += 1
-            return _exp(self.exponent())
+            return ("exp", self.exponent())
         value = self.atom()
         if self.peek()[1] == "^" or self.peek()[0] == "power":
-            exponent = self.exponent()
-            assert isinstance(exponent, Fraction)
-            if exponent.denominator == 1 and isinstance(value, Fraction):
-                return value**exponent
-            return mpmath.power(_real(value), _real(exponent))
+            return ("^", value, self.exponent())
         return value
 
-    def exponent(self) -> Value:
+    def exponent(self) -> Term:
         kind, text = self.peek()
         self.at += 1
         if kind == "power":
-            return Fraction(text.translate(_POWERS))
+            return ("number", text.translate(_POWERS))
         assert text == "^"
         return self.atom()
 
-    def atom(self) -> Value:
+    def atom(self) -> Term:
         kind, text = self.peek()
         self.at += 1
-        if kind == "number":
-            return Fraction(text)
-        if kind == "name":
-            return self.names[text]
+        if kind in ("number", "name"):
+            return (kind, text)
         if kind == "function":
             if text == "√" and self.peek()[1] != "(":
-                return _root(self.atom())
-            return FUNCTIONS[text](*self.arguments())
+                return (text, self.atom())
+            return (text, *self.arguments())
         if text == "(":
             self.at -= 1
             (value,) = self.arguments()
             return value
         if text in "−-":
-            return _times(Fraction(-1), self.atom())
+            return _negative(self.atom())
         assert text in ("∞", "π"), (text, self.tokens)
-        return mpmath.inf if text == "∞" else +mpmath.pi
+        return (text,)
 
-    def arguments(self) -> list[Value]:
+    def arguments(self) -> list[Term]:
         assert self.took("(")
         values = [self.sum()]
         while self.took(","):
@@ -179,30 +176,134 @@ class _Reader:
         return values
 
 
-def value_of(stage: str, names: Mapping[str, Value] | None = None) -> Value:
-    """What the printed numbers come to; `names` says what letters stand for."""
+def _negative(term: Term) -> Term:
+    if term[0] != "number":
+        return ("−", term)
+    return ("number", term[1][1:] if term[1].startswith("-") else f"-{term[1]}")
+
+
+def _product(factors: list[Term]) -> Term:
+    """The factors; 5.03·10^(−7) is one number."""
+    match factors:
+        case [one]:
+            return one
+        case [("number", digits), ("^", ("number", "10"), ("number", power))]:
+            return ("number", f"{digits}e{power}")
+    return ("·", *factors)
+
+
+def term_of(stage: str) -> Term:
+    """What is printed, as it is put together."""
     tokens, at = [], 0
     while at < len(stage.rstrip()):
         match = _TOKEN.match(stage, at)
         assert match and match.lastgroup, f"{stage[at:]!r} in {stage!r}"
         tokens.append((match.lastgroup, match[match.lastgroup]))
         at = match.end()
-    reader = _Reader(tokens, names or {})
-    with mpmath.workdps(DIGITS):
-        value = reader.sum()
+    reader = _Reader(tokens)
+    term = reader.sum()
     assert reader.at == len(tokens), stage
-    return value
+    return term
+
+
+def _value(term: Term, names: Mapping[str, Value]) -> Value:
+    kind, *of = term
+    if kind == "number":
+        return _number(of[0])
+    if kind == "name":
+        return names[of[0]]
+    if kind in ("∞", "π"):
+        return mpmath.inf if kind == "∞" else +mpmath.pi
+    values = [_value(part, names) for part in of]
+    match kind:
+        case "+":
+            return _plus(*values)
+        case "·":
+            return reduce(_times, values)
+        case "/":
+            return _over(*values)
+        case "−":
+            return _times(Fraction(-1), values[0])
+        case "exp":
+            return _exp(values[0])
+        case "^":
+            base, exponent = values
+            if exponent.denominator == 1 and isinstance(base, Fraction):
+                return base ** int(exponent)
+            return mpmath.power(_real(base), _real(exponent))
+    return FUNCTIONS[kind](*values)
+
+
+def _number(text: str) -> Value:
+    power = text.partition("e")[2]
+    return mpmath.mpf(text) if len(power) > 5 else Fraction(text)
+
+
+def value_of(stage: str, names: Mapping[str, Value] | None = None) -> Value:
+    """What the printed numbers come to; `names` says what letters stand for."""
+    with mpmath.workdps(DIGITS):
+        return _value(term_of(stage), names or {})
+
+
+def breaks(before: Term, after: Term, names: Mapping[str, Value]) -> Iterator[str]:
+    """The numbers of a stage that are not what the stage before it gives, to their last digit."""
+    if before == after:
+        return
+    if after[0] == "number":
+        try:
+            with mpmath.workdps(DIGITS):
+                value = _value(before, names)
+                if not _rounds_to(value, after[1]):
+                    yield f"{mpmath.nstr(_real(value), 15)} is shown as {after[1]}"
+        except KeyError:
+            return
+    elif before[0] == after[0] == "+" and len(after) < len(before):
+        if not _is_summed(before[1:], after[1:], names):
+            yield f"no terms that follow one another sum to those of {after}"
+    elif before[0] == after[0] and len(before) == len(after) and before[0] != "name":
+        for one, other in zip(before[1:], after[1:], strict=True):
+            yield from breaks(one, other, names)
+    else:
+        try:
+            with mpmath.workdps(DIGITS):
+                if not _equal(_value(before, names), _value(after, names)):
+                    yield f"{before} became {after}"
+        except KeyError:
+            return
+
+
+def _is_summed(terms: Term, sums: Term, names: Mapping[str, Value]) -> bool:
+    """Whether neighbouring terms sum to the numbers shown for them: −4 − 2 + 1 ≈ −6 + 1."""
+    if not sums:
+        return not terms
+    return any(
+        not list(breaks(("+", *terms[:k]) if k > 1 else terms[0], sums[0], names))
+        and _is_summed(terms[k:], sums[1:], names)
+        for k in range(1, len(terms) + 1)
+    )
+
+
+def _rounds_to(value: Value, text: str) -> bool:
+    """Whether a value is this decimal, rounded half-up to as many digits."""
+    digits, _, power = text.partition("e")
+    places = len(digits.partition(".")[2]) - int(power or 0)
+    if mpmath.isinf(_real(value)):
+        return False
+    if abs(places) > 5000:
+        off = abs(_real(value) - mpmath.mpf(text))
+        return bool(off <= mpmath.mpf(10) ** -places * mpmath.mpf("0.500001"))
+    return rounded(value, places) == Fraction(text)
 
 
 def rounded(value: Value, places: int) -> Fraction:
     """Half-up, away from zero at ties."""
     with mpmath.workdps(DIGITS):
         if isinstance(value, Fraction):
-            units = abs(value) * 10**places + Fraction(1, 2)
+            units = abs(value) * Fraction(10) ** places + Fraction(1, 2)
             whole = units.numerator // units.denominator
         else:
-            whole = int(mpmath.floor(abs(value) * 10**places + mpmath.mpf(1) / 2))
-    return Fraction(whole if value >= 0 else -whole, 10**places)
+            whole = int(mpmath.floor(abs(value) * mpmath.mpf(10) ** places + mpmath.mpf(1) / 2))
+    return Fraction(whole if value >= 0 else -whole) / Fraction(10) ** places
 
 
 def faults(line: str, digits: int, names: Mapping[str, Value]) -> Iterator[str]:
@@ -229,6 +330,10 @@ def faults(line: str, digits: int, names: Mapping[str, Value]) -> Iterator[str]:
             yield f"{stage}: there is no −0"
         if not _gives(value, values[-1], digits):
             yield f"{stage} gives {mpmath.nstr(_real(value), 12)}, not {stages[-1]}"
+    for sign, before, after in zip(signs[1:], stages, stages[1:], strict=False):
+        if sign == "≈":
+            for fault in breaks(term_of(before), term_of(after), names):
+                yield f"{before} ≈ {after}: {fault}"
     for sign, before, after in zip(signs[1:], values, values[1:], strict=False):
         if sign == "=" and None not in (before, after) and not _equal(before, after):
             yield f"{line}: an = between {before} and {after}"

@@ -20,7 +20,8 @@ from symattn.derivation import Derivation
 from symattn.errors import SymattnError
 from symattn.evaluate.values import program_of_step
 from symattn.evaluate.walk import Program, program_of
-from symattn.nodes import Allowed, Head
+from symattn.nodes.heads import Head
+from symattn.nodes.masks import Allowed
 
 _BITS = (80, 320)
 _TRIES = 60

@@ -25,9 +25,10 @@ from symattn.algebra.sums import Ranges, Sums
 from symattn.algebra.symbolic_entries import EntryForms, NeedOrder, Split
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError
-from symattn.nodes import LineSum, Node, Quotient
-from symattn.nodes.base import shape_of
+from symattn.nodes.base import Node, shape_of
 from symattn.nodes.heads import Head
+from symattn.nodes.lines import LineSum
+from symattn.nodes.scale import Quotient
 
 _MOST_RELATIONS, _ROUNDS = 1500, 4
 

@@ -35,7 +35,8 @@ from symattn.algebra.hypotheses import Statement, examples
 from symattn.arithmetic.base import Arithmetic, Array, elementwise
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError
-from symattn.nodes import Mask, Rotary
+from symattn.nodes.masks import Mask
+from symattn.nodes.positions import Rotary
 
 Sizes = dict[sympy.Symbol, int]
 

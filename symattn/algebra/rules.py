@@ -20,8 +20,8 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.algebra.equality import Equality, decide, stated
 from symattn.algebra.hypotheses import Statement
 from symattn.errors import SymattnError, nearest
-from symattn.nodes import Node, Quotient
-from symattn.nodes.base import shape_of
+from symattn.nodes.base import Node, shape_of
+from symattn.nodes.scale import Quotient
 
 _MOST_FORMS, _MOST_STEPS = 3000, 3
 

@@ -19,7 +19,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.algebra import normal, sums
 from symattn.algebra.normal import NotHere, Poly
 from symattn.algebra.sums import Ranges, Sums
-from symattn.nodes import Diagonal, Quotient
+from symattn.nodes.entrywise import Diagonal
 from symattn.nodes.heads import Head
 from symattn.nodes.rule import (
     Apply,
@@ -39,6 +39,7 @@ from symattn.nodes.rule import (
     Total,
     rule_of,
 )
+from symattn.nodes.scale import Quotient
 from symattn.step import HEAD
 
 _MOST_SPLITS = 8

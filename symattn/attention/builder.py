@@ -12,6 +12,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.attention.plan import Plan, g, h, m, n, p
 from symattn.attention.words import Parameter, Word
 from symattn.derivation import Input, Step
+from symattn.nodes.arguments import Setting
 from symattn.nodes.heads import Head
 from symattn.step import HEAD
 
@@ -50,17 +51,17 @@ class Builder:
     steps: list[Step] = field(default_factory=list)
 
     @property
-    def keys(self) -> Any:
+    def keys(self) -> sympy.Expr:
         """The number of keys that come with this sequence: the queries' own in self-attention."""
         return n if self.plan.source in ("self", "bare") else m
 
     @property
-    def start(self) -> Any:
+    def start(self) -> sympy.Expr:
         """The position of the first new token: after those whose keys and values are cached."""
         return p if self.plan.cache else sympy.S.Zero
 
     @property
-    def count(self) -> Any:
+    def count(self) -> sympy.Expr:
         """The number of query heads."""
         return h if self.plan.heads == "h" else sympy.Integer(self.plan.heads or 1)
 
@@ -69,7 +70,7 @@ class Builder:
         """Keys are one for each group; where they are the queries, one for each head."""
         return QUERY if self.plan.tie == "query-key" else GROUP
 
-    def key_head(self) -> Any:
+    def key_head(self) -> sympy.Expr:
         """Which group's keys and values head i uses: ⌊i g/h⌋, counted from 0."""
         if self.plan.kv_heads is None:
             return HEAD
@@ -82,7 +83,7 @@ class Builder:
             return symbol
         return Head(symbol.args[0], self.key_head())
 
-    def symbol(self, name: str, rows: Any, columns: Any, kind: str) -> MatrixExpr:
+    def symbol(self, name: str, rows: sympy.Expr, columns: sympy.Expr, kind: str) -> MatrixExpr:
         """The symbol of a step or an input, one for each head or group where there are heads."""
         matrix = sympy.MatrixSymbol(self.words[name].letter, rows, columns)
         single = self.plan.heads is None or kind == SHARED
@@ -97,14 +98,14 @@ class Builder:
         return {"count": count, **self.words[name].facts}
 
     def given(
-        self, name: str, rows: Any, columns: Any, meaning: str, kind: str = SHARED
+        self, name: str, rows: sympy.Expr, columns: sympy.Expr, meaning: str, kind: str = SHARED
     ) -> MatrixExpr:
         """A new input."""
         symbol = self.symbol(name, rows, columns, kind)
         self.inputs.append(Input(name, symbol, meaning, **self.facts(name, symbol, kind)))
         return symbol
 
-    def parameters(self, wanted: Iterable[Parameter], *sizes: Any) -> tuple[MatrixExpr, ...]:
+    def parameters(self, wanted: Iterable[Parameter], *sizes: Setting) -> tuple[MatrixExpr, ...]:
         """New inputs for the parameters of a row, whose shapes follow from these sizes."""
         return tuple(
             self.given(one.name, *one.shape(*sizes), one.meaning, SHARED if one.shared else QUERY)

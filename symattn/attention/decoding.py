@@ -13,23 +13,21 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
-from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symattn.arguments import instance, table, word
+from symattn.arithmetic.base import Array
 from symattn.attention.build import build
 from symattn.attention.meaning import check_meaning
 from symattn.attention.plan import m, n, p
 from symattn.attention.spec import PASTS, Attention
 from symattn.budget import admit, is_limited
-from symattn.derivation import Derivation, Evaluation, Input
+from symattn.derivation import Derivation, Evaluation, Given, Input
 from symattn.errors import SymattnError, quote
 from symattn.evaluate.work import exact_operations, proven_operations, work_of
+from symattn.nodes.arguments import Setting
 from symattn.nodes.masks import part_of
-
-Array: TypeAlias = NDArray[Any]
 
 #: What a matrix of a chunk takes whatever its size, in operations of `symattn.budget`.
 _CHUNK = 10_000
@@ -49,13 +47,13 @@ class Chunk:
 
 def decode(
     spec: Attention,
-    chunks: Any = 1,
+    chunks: Setting = 1,
     *,
     sizes: Mapping[str, int] | None = None,
     labels: Mapping[str, Collection[str]] | None = None,
     title: str = "",
-    dtype: Any = "float64",
-    **given: Any,
+    dtype: object = "float64",
+    **given: Given,
 ) -> tuple[Chunk, ...]:
     """The attention of all tokens as a sequence of derivations over a growing cache.
 
@@ -124,7 +122,7 @@ def decode(
     return tuple(out)
 
 
-def chunk_sizes(chunks: Any, count: int | None = None) -> tuple[int, ...]:
+def chunk_sizes(chunks: Setting, count: int | None = None) -> tuple[int, ...]:
     """How many tokens are in each chunk; only the form is checked while the count is not known.
 
     >>> chunk_sizes(2, 5), chunk_sizes([3, 2], 5)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 from itertools import count
-from typing import Any
 
 from symattn.arguments import flag, instance, whole, words
 from symattn.attention.spec import Attention
-from symattn.derivation import Derivation, Evaluation
+from symattn.derivation import Derivation, Evaluation, Given
 from symattn.errors import SymattnError
 
 #: The numbers that fill the matrices in turn; small, with zeros and a sign.
@@ -67,7 +66,7 @@ def small_inputs(
     d_k: int = 2,
     heads: int | None = None,
     gradient: Collection[str] | None = None,
-) -> tuple[Attention, dict[str, Any]]:
+) -> tuple[Attention, dict[str, Given]]:
     """The spec with its heads counted, and small integer matrices for all its inputs.
 
     With `gradient`, for where the backward pass starts too.
@@ -90,7 +89,7 @@ def small_inputs(
         ]
         return [[abs(x) + 1 for x in row] for row in picked] if positive else picked
 
-    given: dict[str, Any] = {}
+    given: dict[str, Given] = {}
     for item in derivation.inputs:
         known = {s: sizes[s.name] for s in derivation.size_symbols if s.name in sizes}
         rows, columns = (int(size.subs(known).subs(derivation.sizes)) for size in item.shape)

@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cmp_to_key
-from typing import Any
 
 import sympy
+from flint import arb
+from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arguments import instance, whole
 from symattn.arithmetic.arrays import nearest_float
@@ -57,12 +58,14 @@ def softmax_jacobian() -> Derivation:
     [['0.25', '-0.25'], ['-0.25', '0.25']]
     """
 
-    def symbol(name: str, rows: Any, columns: Any) -> sympy.MatrixSymbol:
+    def symbol(name: str, rows: sympy.Expr, columns: sympy.Expr) -> sympy.MatrixSymbol:
         return sympy.MatrixSymbol(WORDS[name].letter, rows, columns)
 
     steps: list[Step] = []
 
-    def step(name: str, expr: Any, rule: str, because: str, source: str) -> sympy.MatrixSymbol:
+    def step(
+        name: str, expr: MatrixExpr, rule: str, because: str, source: str
+    ) -> sympy.MatrixSymbol:
         result = symbol(name, *expr.shape)
         steps.append(Step(name, result, expr, rule, because, source, **WORDS[name].facts))
         return result
@@ -137,7 +140,7 @@ class Growth:
 
 
 def growth(
-    logits: Sequence[Any], factors: Sequence[int] = FACTORS, digits: int = 4
+    logits: Sequence[object], factors: Sequence[int] = FACTORS, digits: int = 4
 ) -> tuple[Growth, ...]:
     """What becomes of the Jacobian as the logits are multiplied by t, one line for each factor.
 
@@ -169,7 +172,7 @@ def growth(
     return tuple(lines)
 
 
-def growth_notes(logits: Sequence[Any]) -> list[str]:
+def growth_notes(logits: Sequence[object]) -> list[str]:
     """The same as sentences, for the foot of a document."""
     lines = growth(logits)
     first = "As the logits grow, the largest weight nears 1 and every entry of J nears 0:"
@@ -185,7 +188,7 @@ def growth_notes(logits: Sequence[Any]) -> list[str]:
     return [first, *rows, last]
 
 
-def read_row(logits: Sequence[Any]) -> list[sympy.Expr]:
+def read_row(logits: Sequence[object]) -> list[sympy.Expr]:
     """One row of logits: numbers, or strings such as ``"1/3"``.
 
     Raises `SymattnError` unless there are 2 to 64 of them, all finite.
@@ -204,7 +207,7 @@ def read_row(logits: Sequence[Any]) -> list[sympy.Expr]:
 def _decimal(value: sympy.Expr, digits: int) -> str:
     """A number as a proven decimal, in scientific notation if it is tiny."""
 
-    def enclosed(bits: int) -> Any:
+    def enclosed(bits: int) -> arb:
         with precision(bits):
             return ball(value)
 

@@ -7,16 +7,17 @@ net they began from. Every number printed is evaluated here, none is written dow
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import sympy
+from flint import arb
 
 from symattn.arithmetic.decide import decide
 from symattn.arithmetic.enclosure import ball, precision
 from symattn.attention.spec import Attention
-from symattn.derivation import Derivation, Evaluation
+from symattn.derivation import Derivation, Evaluation, Given
 from symattn.documents.blocks import Block, Break, Document, Paragraph
 from symattn.documents.data import derivation_data
 from symattn.documents.outline import View, derivation_document, outline
@@ -29,12 +30,14 @@ from symattn.notation.text import line
 _KEYS = [[2, 0], [1, 1], [-1, 1]]
 _VALUES = [[1, 0], [0, 1], [1, 1]]
 _QUERIES = [[1, 1], [2, -1], [0, 1]]
+_EYE = [[1, 0], [0, 1]]
+_GIVEN = {"Q": _QUERIES, "K": _KEYS, "V": _VALUES}
+_PLACES = [[0, 0], [1, 0], [0, 1]]
+_TOKENS = {"X": _KEYS, "W_Q": _EYE, "W_K": _EYE, "W_V": _EYE}
 _WORDS = {"n": ["Evan's", "dog", "Riley"], "m": ["Evan's", "dog", "Riley"]}
 
 #: What is shown of a rung's steps.
 _VIEWS: tuple[View, ...] = ("formula", "value")
-
-Made = tuple[Derivation, Evaluation]
 
 
 @dataclass(frozen=True)
@@ -43,9 +46,18 @@ class Rung:
 
     name: str
     idea: str
-    make: Callable[[], Made]
+    spec: Attention
+    given: Mapping[str, Given]
     steps: tuple[str, ...]
     wrong: Callable[[Evaluation], str]
+
+    def make(self) -> tuple[Derivation, Evaluation]:
+        """Its derivation, with the words of a sentence where it is about these, and the values."""
+        words = {"Q", "K", "V", "X", "scores", "weights"} & set(self.given)
+        rows = len(next(iter(self.given.values())))
+        named = words and rows == len(_WORDS["n"]) and self.spec.heads is None
+        derivation = self.spec.derivation(list(self.given), labels=_WORDS if named else {})
+        return derivation, derivation.evaluate(**self.given)
 
 
 def climbed(name: str) -> Rung:
@@ -56,67 +68,15 @@ def climbed(name: str) -> Rung:
     raise SymattnError(f"no rung is called {quote(name)}{nearest(name, [r.name for r in LADDER])}")
 
 
-def _of(spec: Attention, **given: Any) -> Made:
-    derivation = spec.derivation(list(given), labels=_labels(spec, given))
-    return derivation, derivation.evaluate(**given)
-
-
-def _labels(spec: Attention, given: dict[str, Any]) -> dict[str, list[str]]:
-    plain = {"Q", "K", "V", "X", "scores", "weights"} & set(given)
-    rows = len(next(iter(given.values())))
-    return _WORDS if plain and rows == len(_WORDS["n"]) and spec.heads is None else {}
-
-
-def _fixed_ratio() -> Made:
-    return _of(Attention(), weights=[["3/4", 0, "1/4"], [0, 1, 0], ["1/4", 0, "3/4"]], V=_VALUES)
-
-
-def _one_vector() -> Made:
-    return _of(
-        Attention(scale=False, normaliser="sum"), Q=[[1, 2]], K=[[2, 0], [1, 1]], V=[[1, 0], [0, 1]]
-    )
-
-
-def _symmetric() -> Made:
-    return _of(Attention(scale=False), Q=_KEYS, K=_KEYS, V=_VALUES)
-
-
-def _query() -> Made:
-    return _of(Attention(scale=False), Q=_QUERIES, K=_KEYS, V=_VALUES)
-
-
-def _scaled() -> Made:
-    return _of(Attention(), Q=_QUERIES, K=_KEYS, V=_VALUES)
-
-
-def _tied() -> Made:
-    return _of(Attention(tie="key-value"), Q=_QUERIES, K=_KEYS)
-
-
-def _heads() -> Made:
-    spec = Attention(heads=2)
-    return _of(spec, Q=[_QUERIES, _KEYS], K=[_KEYS, _QUERIES], V=[_VALUES, _VALUES])
-
-
-def _self() -> Made:
-    eye = [[1, 0], [0, 1]]
-    return _of(Attention(source="self"), X=_KEYS, W_Q=eye, W_K=eye, W_V=eye)
-
-
-def _placed() -> Made:
-    eye = [[1, 0], [0, 1]]
-    spec = Attention(source="self", positions="learned")
-    return _of(spec, X=_KEYS, positions=[[0, 0], [1, 0], [0, 1]], W_Q=eye, W_K=eye, W_V=eye)
-
-
-def _causal() -> Made:
-    return _of(Attention(mask="causal"), Q=_QUERIES, K=_KEYS, V=_VALUES)
+def _values(spec: Attention, **given: Given) -> Evaluation:
+    """The values that other numbers give."""
+    return spec.derivation(list(given)).evaluate(**given)
 
 
 def _number(value: sympy.Expr, digits: int = 4) -> str:
     """A proven decimal of an exact value."""
 
-    def at(bits: int) -> Any:
+    def at(bits: int) -> arb:
         with precision(bits):
             return ball(value)
 
@@ -137,15 +97,13 @@ def _says_fixed(values: Evaluation) -> str:
 
 def _says_ratio(values: Evaluation) -> str:
     found = values["weights"].decimals()[0]
+    ratio = Attention(scale=False, normaliser="sum")
     try:
-        _of(
-            Attention(scale=False, normaliser="sum"), Q=[[1, 0]], K=[[1, 0], [-1, 0]], V=[[1], [2]]
-        )[1]["weights"].decimals()
+        _values(ratio, Q=[[1, 0]], K=[[1, 0], [-1, 0]], V=[[1], [2]])["weights"].decimals()
     except SymattnError as error:
         refusal = str(error).split(";", maxsplit=1)[0]
-    negative = _of(
-        Attention(scale=False, normaliser="sum"), Q=[[1, 0]], K=[[2, 0], [-1, 0]], V=[[1], [2]]
-    )[1]["weights"].decimals()[0]
+    other = _values(ratio, Q=[[1, 0]], K=[[2, 0], [-1, 0]], V=[[1], [2]])
+    negative = other["weights"].decimals()[0]
     return (
         f"here the weights are {', '.join(found)}; with scores 2 and −1 they would be "
         f"{negative[0]} and {negative[1].replace('-', '−')}, a negative share; with 1 and −1 there "
@@ -181,7 +139,7 @@ def _says_scaled(values: Evaluation) -> str:
 
 
 def _says_tied(values: Evaluation) -> str:
-    apart = _scaled()[1]
+    apart = _values(Attention(), **_GIVEN)
     return (
         f"with V = K output[1,:] is {', '.join(values['output'].decimals()[0])}, a mixture of "
         f"keys; with values of their own {', '.join(apart['output'].decimals()[0])}.".replace(
@@ -201,18 +159,15 @@ def _says_heads(values: Evaluation) -> str:
 
 
 def _says_order(values: Evaluation) -> str:
-    eye = [[1, 0], [0, 1]]
-    turned = _of(Attention(source="self"), X=_KEYS[::-1], W_Q=eye, W_K=eye, W_V=eye)[1]
+    turned = _values(Attention(source="self"), **{**_TOKENS, "X": _KEYS[::-1]})
     here, there = values["output"].exact.tolist(), turned["output"].exact.tolist()[::-1]
     same = "the same" if here == there else "another"
     return f"read backwards, the sentence gives every word {same} output: attention sees a set."
 
 
 def _says_placed(values: Evaluation) -> str:
-    eye = [[1, 0], [0, 1]]
     spec = Attention(source="self", positions="learned")
-    places = [[0, 0], [1, 0], [0, 1]]
-    turned = _of(spec, X=_KEYS[::-1], positions=places, W_Q=eye, W_K=eye, W_V=eye)[1]
+    turned = _values(spec, **{**_TOKENS, "X": _KEYS[::-1], "positions": _PLACES})
     here, there = values["output"].decimals(), turned["output"].decimals()[::-1]
     return (
         f"now it matters: the first word's output is {', '.join(here[0])}, read backwards "
@@ -249,7 +204,7 @@ def saturated_gradient(lead: int) -> sympy.Expr:
     return p * (1 - p)
 
 
-def recurrent_influence(steps: int, weight: Any = "9/10") -> sympy.Expr:
+def recurrent_influence(steps: int, weight: sympy.Rational | str = "9/10") -> sympy.Expr:
     """∂h_T/∂h_1 of h_t = tanh(w h_{t−1} + x_t) with h_1 = 1/2 and no further input.
 
     It is a product of Jacobians, Π w (1 − h_t²) over the steps between; attention reaches any
@@ -266,7 +221,7 @@ def recurrent_influence(steps: int, weight: Any = "9/10") -> sympy.Expr:
     return influence
 
 
-def gated_influence(steps: int, gate: Any = "9/10") -> sympy.Expr:
+def gated_influence(steps: int, gate: sympy.Rational | str = "9/10") -> sympy.Expr:
     """∂h_T/∂h_1 of a GRU whose update gate keeps `gate` of the state: gate^T, slower but falling.
 
     Source: Cho et al., *Learning Phrase Representations using RNN Encoder–Decoder* (2014),
@@ -294,62 +249,82 @@ LADDER: tuple[Rung, ...] = (
     Rung(
         "fixed-ratio",
         "Blend two values in a fixed ratio.",
-        _fixed_ratio,
+        Attention(),
+        {"weights": [["3/4", 0, "1/4"], [0, 1, 0], ["1/4", 0, "3/4"]], "V": _VALUES},
         ("weights", "output"),
         _says_fixed,
     ),
     Rung(
         "one-vector",
         "Let one vector say how relevant each word is, as shares of the sum.",
-        _one_vector,
+        Attention(scale=False, normaliser="sum"),
+        {"Q": [[1, 2]], "K": [[2, 0], [1, 1]], "V": _EYE},
         ("scores", "weights", "output"),
         _says_ratio,
     ),
     Rung(
         "symmetric",
         "Compare every word with every other by that vector; softmax for shares.",
-        _symmetric,
+        Attention(scale=False),
+        {**_GIVEN, "Q": _KEYS},
         ("scores", "weights"),
         _says_symmetric,
     ),
     Rung(
         "query",
         "Give each word a query beside its key.",
-        _query,
+        Attention(scale=False),
+        _GIVEN,
         ("scores", "weights"),
         _says_query,
     ),
-    Rung("scaled", "Divide the scores by √d_k.", _scaled, ("scaled", "weights"), _says_scaled),
+    Rung(
+        "scaled",
+        "Divide the scores by √d_k.",
+        Attention(),
+        _GIVEN,
+        ("scaled", "weights"),
+        _says_scaled,
+    ),
     Rung(
         "value",
         "Keep what is passed on apart from what is compared.",
-        _tied,
+        Attention(tie="key-value"),
+        {"Q": _QUERIES, "K": _KEYS},
         ("weights", "output"),
         _says_tied,
     ),
     Rung(
         "heads",
         "Ask several questions at once.",
-        _heads,
+        Attention(heads=2),
+        {"Q": [_QUERIES, _KEYS], "K": [_KEYS, _QUERIES], "V": [_VALUES, _VALUES]},
         ("weights", "heads", "concat"),
         _says_heads,
     ),
     Rung(
         "order",
         "Look at what the order of the words does.",
-        _self,
+        Attention(source="self"),
+        _TOKENS,
         ("weights", "output"),
         _says_order,
     ),
     Rung(
         "positions",
         "Add to each word a vector that says where it stands.",
-        _placed,
+        Attention(source="self", positions="learned"),
+        {**_TOKENS, "positions": _PLACES},
         ("placed", "weights", "output"),
         _says_placed,
     ),
     Rung(
-        "causal", "Hide what comes later.", _causal, ("masked", "weights", "output"), _says_causal
+        "causal",
+        "Hide what comes later.",
+        Attention(mask="causal"),
+        _GIVEN,
+        ("masked", "weights", "output"),
+        _says_causal,
     ),
 )
 

@@ -6,7 +6,6 @@ Every line begins with the axis that has to change.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from symattn.attention.builder import Choice
 from symattn.attention.plan import PER_HEAD, Plan
@@ -19,7 +18,7 @@ from symattn.nodes.normalise import NORMALISERS
 AXES: Mapping[str, Mapping[str, Choice]] = {"positions": POSITIONS, "bias": BIASES}
 
 
-def check_options(axis: str, name: str, options: Mapping[str, Any]) -> None:
+def check_options(axis: str, name: str, options: Mapping[str, object]) -> None:
     """Refuse an option that the scheme does not have, and one that another makes idle."""
     known = AXES[axis][name].options
     for option in options:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import sympy
+
+from symattn.nodes.arguments import Setting
 
 
 def size(name: str) -> sympy.Symbol:
@@ -44,14 +45,14 @@ class Plan:
     latent: bool | str = False
     query_latent: bool = False
     projection_bias: bool | None = None
-    positions: Any = None
+    positions: Setting = None
     cache: bool = False
     score: str = "dot"
     feature_map: str | None = None
-    scale: Any = DEFAULT_SCALE
-    soft_cap: Any = None
-    bias: Any = None
-    mask: Any = None
+    scale: Setting = DEFAULT_SCALE
+    soft_cap: Setting = None
+    bias: Setting = None
+    mask: Setting = None
     normaliser: str = "softmax"
     unfold: bool | str = False
     heads: int | str | None = None
@@ -65,7 +66,7 @@ class Plan:
         return self.latent == "absorbed"
 
     @property
-    def rotary(self) -> dict[str, Any] | None:
+    def rotary(self) -> dict[str, Setting] | None:
         """The options of the rotation, where there is one; `decoupled` is not among them."""
         if self.positions is None or self.positions[0] != "rotary":
             return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -12,7 +11,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.attention.builder import GROUP, PAPER, QUERY, SHARED, Builder, Choice
 from symattn.attention.plan import PER_HEAD, SHIFTED, d_a, d_model, k
 from symattn.attention.words import Parameter, Word
-from symattn.nodes.arguments import Learned
+from symattn.nodes.arguments import Learned, Setting
 from symattn.nodes.entrywise import Exponential, Features, SoftCap
 from symattn.nodes.heads import Head
 from symattn.nodes.lines import LineDifference, LineQuotient, LineSum, PlusVector, UnitVectors
@@ -308,13 +307,15 @@ def _biased(b: Builder, logits: MatrixExpr) -> MatrixExpr:
 
 
 def _given_bias(
-    b: Builder, rows: Any, columns: Any, options: dict[str, Any]
+    b: Builder, rows: sympy.Expr, columns: sympy.Expr, options: dict[str, Setting]
 ) -> tuple[MatrixExpr, str]:
     bias = b.given("bias", rows, columns, "added to the scores", QUERY)
     return bias, "ONNX, operator Attention, input attn_mask"
 
 
-def _alibi(b: Builder, rows: Any, columns: Any, options: dict[str, Any]) -> tuple[MatrixExpr, str]:
+def _alibi(
+    b: Builder, rows: sympy.Expr, columns: sympy.Expr, options: dict[str, Setting]
+) -> tuple[MatrixExpr, str]:
     from symattn.nodes.biases import ALiBi
 
     index = None if b.plan.heads is None else HEAD
@@ -323,7 +324,11 @@ def _alibi(b: Builder, rows: Any, columns: Any, options: dict[str, Any]) -> tupl
 
 
 def _relative(
-    b: Builder, rows: Any, columns: Any, options: dict[str, Any], table: MatrixExpr
+    b: Builder,
+    rows: sympy.Expr,
+    columns: sympy.Expr,
+    options: dict[str, Setting],
+    table: MatrixExpr,
 ) -> tuple[MatrixExpr, str]:
     from symattn.nodes.biases import RelativeBias
 
@@ -332,7 +337,7 @@ def _relative(
     return b.step("bias", node, "relative bias", why, source), source
 
 
-def _buckets(options: Mapping[str, Any]) -> tuple[Any, Any]:
+def _buckets(options: Mapping[str, Setting]) -> tuple[int, int]:
     """The shape of the table of T5's buckets, or of one number for each distance."""
     clip = options.get("clip")
     return options.get("buckets", 32) if clip is None else 2 * clip + 1, 1
@@ -367,7 +372,7 @@ def _masked(b: Builder, logits: MatrixExpr) -> MatrixExpr:
     return b.step("masked", VisibleScores(logits, total), "masking", why, VisibleScores.source)
 
 
-def _mask(b: Builder, logits: MatrixExpr, name: str, value: Any) -> MatrixExpr:
+def _mask(b: Builder, logits: MatrixExpr, name: str, value: Setting) -> MatrixExpr:
     rows, columns = logits.shape
     kind = QUERY if value == PER_HEAD else SHARED
     if name == "additive":

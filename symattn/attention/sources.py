@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -11,6 +10,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.attention.builder import GROUP, PAPER, QUERY, SHARED, Builder, Choice
 from symattn.attention.plan import d_c, d_cq, d_k, d_mem, d_model, d_r, d_v, m, n, n_vocab, p
 from symattn.attention.words import Word
+from symattn.nodes.arguments import Setting
 from symattn.nodes.heads import Stacked
 from symattn.nodes.lines import PlusVector
 
@@ -66,14 +66,14 @@ def _projected(b: Builder) -> None:
         _positions_apart(b, x, of_x, tokens, of_tokens)
 
 
-def _keys_and_values(b: Builder, memory: MatrixExpr, width: Any) -> None:
+def _keys_and_values(b: Builder, memory: MatrixExpr, width: sympy.Expr) -> None:
     if b.plan.tie != "query-key":
         _project(b, "K", memory, width, d_k, GROUP)
     if b.plan.tie != "key-value":
         _project(b, "V", memory, width, d_v, GROUP)
 
 
-def _latent(b: Builder, memory: MatrixExpr, width: Any) -> MatrixExpr:
+def _latent(b: Builder, memory: MatrixExpr, width: sympy.Expr) -> MatrixExpr:
     """The latent C_KV that keys and values are made of, DeepSeek-V2 eq. 9; it is the cache."""
     down = b.given("W_D", width, d_c, "weights that compress to the latent")
     why = "Keys and values are compressed together; only this latent has to be cached."
@@ -91,7 +91,7 @@ def _absorbed(b: Builder) -> None:
 
 
 def _positions_apart(
-    b: Builder, x: MatrixExpr, of_x: Any, tokens: MatrixExpr, of_tokens: Any
+    b: Builder, x: MatrixExpr, of_x: sympy.Expr, tokens: MatrixExpr, of_tokens: sympy.Expr
 ) -> None:
     """What is to be turned, apart from the content: DeepSeek-V2 eq. 14 and 15 before RoPE."""
     why = "A part of its own of each query will carry the position."
@@ -140,7 +140,7 @@ def _placed(b: Builder, x: MatrixExpr) -> MatrixExpr:
     return b.step("placed", sympy.MatAdd(x, encoding), "sum", why, f"{PAPER}3.5", SHARED)
 
 
-def _sinusoidal(b: Builder, options: dict[str, Any]) -> MatrixExpr:
+def _sinusoidal(b: Builder, options: dict[str, Setting]) -> MatrixExpr:
     from symattn.nodes.positions import Sinusoidal
 
     why = "Sines and cosines of many wavelengths tell the positions apart."
@@ -149,11 +149,13 @@ def _sinusoidal(b: Builder, options: dict[str, Any]) -> MatrixExpr:
     return b.step("positions", node, "position encoding", why, f"{PAPER}3.5", SHARED)
 
 
-def _learned(b: Builder, options: dict[str, Any]) -> MatrixExpr:
+def _learned(b: Builder, options: dict[str, Setting]) -> MatrixExpr:
     return b.given("positions", n, d_model, "position vectors, learned like the words'")
 
 
-def _project(b: Builder, name: str, x: MatrixExpr, rows: Any, columns: Any, kind: str) -> None:
+def _project(
+    b: Builder, name: str, x: MatrixExpr, rows: sympy.Expr, columns: sympy.Expr, kind: str
+) -> None:
     of, why = _ROLES[name]
     product = x * b.given(f"W_{name}", rows, columns, f"{of} weights", kind)
     if b.plan.projection_bias:
@@ -170,7 +172,7 @@ _CACHES = {
 }
 
 
-def _cached(b: Builder, name: str, columns: Any) -> MatrixExpr:
+def _cached(b: Builder, name: str, columns: sympy.Expr) -> MatrixExpr:
     """What earlier tokens left, before that of the new ones."""
     called, kind = _CACHES[name]
     kind = b.key_kind if name == "K" else kind
@@ -186,7 +188,7 @@ def _cached(b: Builder, name: str, columns: Any) -> MatrixExpr:
     )
 
 
-def _rotary(b: Builder, options: dict[str, Any]) -> None:
+def _rotary(b: Builder, options: dict[str, Setting]) -> None:
     """Queries and keys turned by their positions."""
     from symattn.nodes.positions import Rotary
 

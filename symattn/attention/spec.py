@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import sympy
 
-from symattn.arguments import table, whole, words, wrong
+from symattn.arguments import choice, table, whole, words, wrong
 from symattn.arithmetic.reading import read_number
 from symattn.attention.build import build
 from symattn.attention.meaning import AXES, check_meaning, check_options
@@ -30,6 +30,7 @@ from symattn.attention.scoring import SCORES
 from symattn.attention.words import SIZES
 from symattn.derivation import Derivation
 from symattn.errors import NoSuchName, SymattnError, nearest, quote
+from symattn.nodes.arguments import Setting
 from symattn.nodes.entrywise import FEATURE_MAPS
 from symattn.nodes.masks import COMBINED, MASKS, mask_of
 from symattn.nodes.normalise import NORMALISERS
@@ -41,12 +42,22 @@ Source: TypeAlias = Literal["given", "self", "cross", "bare"]
 MATRIX_MASKS = {"boolean": "allowed", "additive": "mask"}
 
 _SOURCES = ("given", "self", "cross", "bare")
-_TIES = ("query-key", "key-value")
 _FLAGS = ("embedded", "cache", "query_latent")
 _OPTIONAL_FLAGS = ("output_projection", "projection_bias")
 _BIASES = {"b_Q", "b_K", "b_V", "b_O"}
 PASTS = {"K_past", "V_past", "latent_past", "K_position_past"}
 
+
+#: The choices of the axes that have no options, and the axes that may be left open.
+_CHOICES: Mapping[str, Collection[str]] = {
+    "source": _SOURCES,
+    "tie": ("query-key", "key-value"),
+    "score": SCORES,
+    "feature_map": FEATURE_MAPS,
+    "normaliser": NORMALISERS,
+    "output_form": ("concat", "sum"),
+}
+_OPEN = ("source", "tie", "feature_map")
 
 #: How people write a scale that depends on d_k; spaces do not count, and ** is ^.
 _SCALES = {
@@ -111,13 +122,11 @@ class Attention(Plan):
         if not isinstance(self.unfold, bool):
             _unfolding(self.unfold)
         if not isinstance(self.latent, bool):
-            _choice("latent", self.latent, ("absorbed",))
-        _choice("source", self.source, (None, *_SOURCES))
-        _choice("tie", self.tie, (None, *_TIES))
-        _choice("score", self.score, tuple(SCORES))
-        _choice("feature_map", self.feature_map, (None, *FEATURE_MAPS))
-        _choice("normaliser", self.normaliser, tuple(NORMALISERS))
-        _choice("output_form", self.output_form, ("concat", "sum"))
+            choice(self.latent, "latent", ("absorbed",))
+        for name, known in _CHOICES.items():
+            value = getattr(self, name)
+            if value is not None or name not in _OPEN:
+                choice(value, name, known)
         read = {
             "scale": _scale(self.scale),
             "soft_cap": _soft_cap(self.soft_cap),
@@ -204,14 +213,15 @@ class Attention(Plan):
     def settled(self, given: Collection[str] | None, source: str | None = None) -> Plan:
         """The choices with what is left open decided by what is given, or by this source."""
         names = set(() if given is None else words(given, "given"))
-        _choice("source", source, (None, *_SOURCES))
+        if source is not None:
+            choice(source, "source", _SOURCES)
         embedded = self.embedded or "E" in names
         latent, query_latent = self.latent or "W_D" in names, self.query_latent or "W_DQ" in names
         projected = bool(latent) or query_latent or self.tie == "query-key" or _needs_x(self)
         projection, biased = self.output_projection, self.projection_bias
         if projection is None:
             projection = "W_O" in names if given is not None else self.output_form == "sum"
-        decided: dict[str, Any] = {
+        decided: dict[str, object] = {
             "source": source or self.source or inferred_source(names, embedded, projected),
             "embedded": embedded,
             "latent": latent,
@@ -260,14 +270,6 @@ def _check_flags(spec: Attention) -> None:
             raise SymattnError(f"{name} = {quote(value)}: choose true or false")
 
 
-def _choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
-    names = [choice for choice in allowed if choice is not None]
-    if value is None and None in allowed:
-        return
-    if not isinstance(value, str) or value not in names:
-        raise SymattnError(f"{name} = {quote(value)}: there is none{nearest(value, names)}")
-
-
 def _unfolding(value: bool | str) -> str:
     """How the softmax is taken apart; empty where it stays whole."""
     if isinstance(value, bool):
@@ -278,7 +280,7 @@ def _unfolding(value: bool | str) -> str:
     return value
 
 
-def _scale(value: Any) -> sympy.Expr | None:
+def _scale(value: Setting) -> sympy.Expr | None:
     """The factor on the scores, or `BOTH_SCALE`; None for none."""
     if value is True:
         return DEFAULT_SCALE
@@ -294,7 +296,7 @@ def _scale(value: Any) -> sympy.Expr | None:
     return None if factor == 1 else factor
 
 
-def _soft_cap(value: Any) -> sympy.Expr | None:
+def _soft_cap(value: Setting) -> sympy.Expr | None:
     if value is None or value is False:
         return None
     cap = read_number(value, "soft_cap")
@@ -303,33 +305,33 @@ def _soft_cap(value: Any) -> sympy.Expr | None:
     return cap
 
 
-def _named(name: str, value: Any) -> tuple[str, tuple[tuple[str, Any], ...]] | None:
+def _named(name: str, value: Setting) -> tuple[str, tuple[tuple[str, Setting], ...]] | None:
     """A choice with options: a name, or a table of one name with its options."""
     known = tuple(AXES[name])
     if value is None or value is False:
         return None
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], dict | tuple):
         value = {value[0]: dict(value[1])}
-    options: Any = {}
-    choice = value
+    options: Setting = {}
+    chosen = value
     if isinstance(value, Mapping):
         if len(value) != 1:
             raise SymattnError(f"{name}: name one choice; known: {', '.join(known)}")
-        ((choice, options),) = value.items()
+        ((chosen, options),) = value.items()
         options = {} if options is True else options
-    _choice(name, choice, known)
+    choice(chosen, name, known)
     if not isinstance(options, Mapping):
-        raise SymattnError(f"{name}: the options of {choice} have to be a table")
-    check_options(name, choice, options)
-    return choice, tuple((option, _frozen(held)) for option, held in options.items())
+        raise SymattnError(f"{name}: the options of {chosen} have to be a table")
+    check_options(name, chosen, options)
+    return chosen, tuple((option, _frozen(held)) for option, held in options.items())
 
 
-def _masks(value: Any) -> tuple[tuple[str, Any], ...]:
+def _masks(value: Setting) -> tuple[tuple[str, Setting], ...]:
     """The masks as (name, parameter) pairs."""
     if value is None or value is False:
         return ()
     if isinstance(value, str):
-        pairs: list[tuple[str, Any]] = [(value, True)]
+        pairs: list[tuple[str, Setting]] = [(value, True)]
     elif isinstance(value, Mapping):
         pairs = list(value.items())
     elif isinstance(value, list | tuple):
@@ -340,7 +342,7 @@ def _masks(value: Any) -> tuple[tuple[str, Any], ...]:
     else:
         known = ", ".join(_mask_names())
         raise SymattnError(f"mask = {quote(value)}: name a mask; known: {known}")
-    out: list[tuple[str, Any]] = []
+    out: list[tuple[str, Setting]] = []
     for name, parameter in pairs:
         if not isinstance(name, str) or name not in _mask_names():
             raise SymattnError(f"mask {quote(name)} is not known{nearest(name, _mask_names())}")
@@ -359,7 +361,7 @@ def _masks(value: Any) -> tuple[tuple[str, Any], ...]:
     return tuple(out)
 
 
-def _frozen(value: Any) -> Any:
+def _frozen(value: Setting) -> Setting:
     """Lists as tuples, and a table of one mask as a pair, so that a spec can be hashed."""
     if isinstance(value, Mapping):
         return next((name, _frozen(held)) for name, held in value.items())
@@ -370,7 +372,7 @@ def _mask_names() -> tuple[str, ...]:
     return (*MASKS, *COMBINED, *MATRIX_MASKS)
 
 
-def _heads(name: str, value: Any, letter: str) -> int | str | None:
+def _heads(name: str, value: object, letter: str) -> int | str | None:
     if value is None or (isinstance(value, str) and value == letter):
         return value
     if isinstance(value, str):
@@ -384,5 +386,5 @@ def _size(name: str) -> sympy.Symbol:
     return size(name)
 
 
-def _count(name: str, value: Any) -> int:
+def _count(name: str, value: object) -> int:
     return whole(value, name, 1, MOST_OF_A_SIZE)

@@ -6,14 +6,14 @@ Adding a variant is adding a row.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from symattn.attention.spec import Attention
 from symattn.errors import NoSuchName, nearest, quote
+from symattn.nodes.arguments import Setting
 
 _PAPER = "Vaswani et al., Attention Is All You Need (2017), section "
-_SELF: dict[str, Any] = {"source": "self"}
-_HEADS: dict[str, Any] = {"source": "self", "heads": "h", "output_projection": True}
+_SELF: dict[str, Setting] = {"source": "self"}
+_HEADS: dict[str, Setting] = {"source": "self", "heads": "h", "output_projection": True}
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+
+import sympy
 
 #: What a word knows of its matrix wherever that stands, as an `Item` does.
 FACTS = ("logits", "boolean", "fixed", "batch", "weights")
@@ -48,7 +49,7 @@ class Parameter(Word):
     """
 
     meaning: str
-    shape: Callable[..., tuple[Any, Any]]
+    shape: Callable[..., tuple[sympy.Expr, sympy.Expr]]
     _: KW_ONLY
     learned: bool = True
 

@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Mapping, Sequence
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -16,17 +16,24 @@ from symattn.attention.plan import PER_HEAD
 from symattn.attention.spec import Attention
 from symattn.capturing.call import Call
 from symattn.errors import SymattnError
+from symattn.nodes.arguments import Setting
+
+if TYPE_CHECKING:
+    import torch
+
+#: An argument of one of PyTorch's functions: a tensor, a number, None.
+Argument: TypeAlias = Any
 
 _DROPOUT = "dropout has no one result; put the model in eval mode"
 NESTED = "nested tensors are not captured; give padded ones and a mask"
 
 
-def is_nested(tensor: Any) -> bool:
+def is_nested(value: object) -> bool:
     """Whether this is a tensor whose rows differ in length."""
-    return bool(getattr(tensor, "is_nested", False))
+    return bool(getattr(value, "is_nested", False))
 
 
-def _array(tensor: Any, dtype: Any = None) -> Array:
+def _array(tensor: torch.Tensor, dtype: torch.dtype | None = None) -> Array:
     """A copy of a tensor's numbers, in the type that was computed with, which autocast changes.
 
     bfloat16, which NumPy lacks, becomes float32, which holds it exactly.
@@ -47,14 +54,16 @@ def _array(tensor: Any, dtype: Any = None) -> Array:
         ) from None
 
 
-def _digits(tensor: Any) -> int | None:
+def _digits(tensor: torch.Tensor) -> int | None:
     """The significant binary digits of a dtype that NumPy lacks."""
     import torch
 
     return 8 if tensor.dtype == torch.bfloat16 else None
 
 
-def dot_product(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, Call]:
+def dot_product(
+    name: str, args: Sequence[Argument], kwargs: Mapping[str, Argument]
+) -> tuple[Argument, Call]:
     """A call of scaled_dot_product_attention: its result, and what is recorded."""
     import torch
 
@@ -67,7 +76,7 @@ def dot_product(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tu
     return result, Call(name, spec, given, _array(result), axes, _digits(result))
 
 
-def _arguments(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+def _arguments(args: Sequence[Argument], kwargs: Mapping[str, Argument]) -> dict[str, Argument]:
     """The arguments of a call of scaled_dot_product_attention by name, with its defaults."""
     names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
     arguments = {"attn_mask": None, "dropout_p": 0.0, "is_causal": False, "scale": None}
@@ -75,11 +84,11 @@ def _arguments(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _compared(
-    arguments: Mapping[str, Any], dtype: Any
-) -> tuple[dict[str, Any], dict[str, Array], dict[str, int]]:
+    arguments: Mapping[str, Argument], dtype: torch.dtype
+) -> tuple[dict[str, Setting], dict[str, Array], dict[str, int]]:
     """The axes of the spec, the matrices, and how many of their axes are not batches."""
     query, key, value = (_array(arguments[part], dtype) for part in ("query", "key", "value"))
-    choices: dict[str, Any] = {}
+    choices: dict[str, Setting] = {}
     per_head = 3 if query.ndim > 3 else 2
     axes = dict.fromkeys(("Q", "K", "V", "output"), per_head)
     if per_head == 3:
@@ -95,7 +104,7 @@ def _compared(
                 key, value, axes["K"], axes["V"] = key[..., 0, :, :], value[..., 0, :, :], 2, 2
     if arguments["scale"] is not None and not _is_usual(float(arguments["scale"]), query.shape[-1]):
         choices["scale"] = float(arguments["scale"])
-    kinds: list[Any] = ["causal"] if arguments["is_causal"] else []
+    kinds: list[Setting] = ["causal"] if arguments["is_causal"] else []
     masks: dict[str, Array] = {}
     if arguments["attn_mask"] is not None:
         shape = (query.shape[-2], key.shape[-2])
@@ -112,8 +121,8 @@ def _is_usual(scale: float, width: int) -> bool:
 
 
 def _mask(
-    mask: Any, dtype: Any, shape: tuple[int, int], heads: bool
-) -> tuple[Any, dict[str, Array], int]:
+    mask: torch.Tensor, dtype: torch.dtype, shape: tuple[int, int], heads: bool
+) -> tuple[Setting, dict[str, Array], int]:
     """The kind of a mask, its matrix, and how many axes of that are not batches.
 
     Numbers that are 0 and −∞ only are a boolean mask, and one that is a triangle is ``causal``,
@@ -135,7 +144,7 @@ def _mask(
     return {kind: PER_HEAD if per_head else True}, {name: array}, 3 if per_head else 2
 
 
-def _triangle(mask: Any) -> Any:
+def _triangle(mask: torch.Tensor) -> torch.Tensor:
     """The tensor of a mask that stands for one, such as `causal_lower_right`."""
     import torch
     from torch.nn.attention.bias import CausalBias, CausalVariant
@@ -147,7 +156,9 @@ def _triangle(mask: Any) -> Any:
     return torch.ones(rows, columns, dtype=torch.bool).tril(last)
 
 
-def multi_head(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, Call]:
+def multi_head(
+    name: str, args: Sequence[Argument], kwargs: Mapping[str, Argument]
+) -> tuple[Argument, Call]:
     """A call of multi_head_attention_forward, from its inputs and weights if that can be said.
 
     Otherwise from the Q, K and V that it makes, with the reasons as the note of the call; up to
@@ -160,7 +171,7 @@ def multi_head(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tup
     part = call.arguments
     if part["training"] and part["dropout_p"]:
         raise SymattnError(_DROPOUT)
-    inner: list[dict[str, Any]] = []
+    inner: list[dict[str, Argument]] = []
     result, _ = returned = _seen(inner, part)
     if not inner:  # with weights wanted, they are worked out elsewhere
         _seen(inner, {**part, "need_weights": False, "is_causal": False})
@@ -173,7 +184,6 @@ def multi_head(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tup
         spec = Attention(source="given", **choices)
         output = _array(inner[0]["result"], result.dtype)
         return returned, Call(name, spec, given, output, axes, _digits(result), note)
-    output = _batches_first(result)
     extra = _extra(part)
     note = ""
     if extra:
@@ -193,15 +203,19 @@ def multi_head(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tup
         )
     spec = Attention(**choices, output_projection=True, projection_bias=biased)
     axes["output"] = 2
-    return returned, Call(name, spec, given, _array(output), axes, _digits(result), note)
+    return returned, Call(
+        name, spec, given, _array(_batches_first(result)), axes, _digits(result), note
+    )
 
 
-def _width(part: Mapping[str, Any]) -> int:
+def _width(part: Mapping[str, Argument]) -> int:
     """d_model."""
     return int(part["out_proj_weight"].shape[0])
 
 
-def _seen(inner: list[dict[str, Any]], part: Mapping[str, Any]) -> Any:
+def _seen(
+    inner: list[dict[str, Argument]], part: Mapping[str, Argument]
+) -> tuple[torch.Tensor, torch.Tensor | None]:
     """The result of multi_head_attention_forward, which leaves its Q, K, V and mask in `inner`.
 
     No mode sees what it calls without seeing itself again, so the name it calls is lent out.
@@ -210,7 +224,7 @@ def _seen(inner: list[dict[str, Any]], part: Mapping[str, Any]) -> Any:
 
     whole = functional.scaled_dot_product_attention
 
-    def noting(*args: Any, **kwargs: Any) -> Any:
+    def noting(*args: Argument, **kwargs: Argument) -> torch.Tensor:
         result = whole(*args, **kwargs)
         inner.append({**_arguments(args, kwargs), "result": result})
         return result
@@ -222,7 +236,7 @@ def _seen(inner: list[dict[str, Any]], part: Mapping[str, Any]) -> Any:
         functional.scaled_dot_product_attention = whole
 
 
-def _extra(part: Mapping[str, Any]) -> str:
+def _extra(part: Mapping[str, Argument]) -> str:
     """What keys and values have that no projection of one sequence makes; empty for nothing."""
     reasons = (
         (
@@ -236,18 +250,18 @@ def _extra(part: Mapping[str, Any]) -> str:
     return "; ".join(why for found, why in reasons if found)
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
     import torch
 
     return one is other or (one.shape == other.shape and torch.equal(one, other))
 
 
-def _batches_first(sequence: Any) -> Any:
+def _batches_first(sequence: torch.Tensor) -> torch.Tensor:
     """A sequence, which this function takes with the batches second, or alone."""
     return sequence.transpose(0, 1) if sequence.dim() == 3 else sequence[None]
 
 
-def _sequences(part: Mapping[str, Any], dtype: Any) -> tuple[str, dict[str, Array]]:
+def _sequences(part: Mapping[str, Argument], dtype: torch.dtype) -> tuple[str, dict[str, Array]]:
     """Whether a sequence attends to itself, and the sequences."""
     queries = {"X": _array(_batches_first(part["query"]), dtype)}
     if _same(part["query"], part["key"]):
@@ -255,7 +269,7 @@ def _sequences(part: Mapping[str, Any], dtype: Any) -> tuple[str, dict[str, Arra
     return "cross", {**queries, "memory": _array(_batches_first(part["key"]), dtype)}
 
 
-def _projections(part: Mapping[str, Any], dtype: Any) -> dict[str, Array]:
+def _projections(part: Mapping[str, Argument], dtype: torch.dtype) -> dict[str, Array]:
     """The weights that make queries, keys and values, turned so that they multiply from the right.
 
     Where there is only a bias of the output, the others are 0.

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from symattn.arguments import instance
 from symattn.capturing.call import Call
-from symattn.capturing.reading import NESTED, dot_product, is_nested, multi_head
+from symattn.capturing.reading import NESTED, Argument, dot_product, is_nested, multi_head
 from symattn.errors import SymattnError
 
 if TYPE_CHECKING:
     from torch import nn
+    from torch.utils.hooks import RemovableHandle
 
 
 @contextmanager
@@ -50,8 +51,12 @@ def capture(module: nn.Module) -> Iterator[list[Call]]:
         """Sees the two functions however they were imported; what they call is theirs."""
 
         def __torch_function__(
-            self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None
-        ) -> Any:
+            self,
+            func: Callable[..., Argument],
+            types: object,
+            args: Sequence[Argument] = (),
+            kwargs: Mapping[str, Argument] | None = None,
+        ) -> Argument:
             read = readers.get(func)
             if read is None:
                 return func(*args, **(kwargs or {}))
@@ -71,21 +76,23 @@ def capture(module: nn.Module) -> Iterator[list[Call]]:
             | torch.nn.TransformerEncoderLayer,
         )
 
-        def enter(part: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        def enter(
+            part: nn.Module, args: Sequence[Argument], kwargs: Mapping[str, Argument]
+        ) -> None:
             inside.append(name)
             if takes_nested and any(is_nested(value) for value in (*args, *kwargs.values())):
                 raise SymattnError(f"{name}: {NESTED}")
 
         return enter
 
-    def leaving(part: Any, args: Any, result: Any) -> None:
+    def leaving(part: nn.Module, args: object, result: object) -> None:
         inside.pop()
 
     readers = {
         torch.nn.functional.scaled_dot_product_attention: dot_product,
         torch.nn.functional.multi_head_attention_forward: multi_head,
     }
-    hooks: list[Any] = []
+    hooks: list[RemovableHandle] = []
     fast = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)
     try:
@@ -112,7 +119,7 @@ def capture(module: nn.Module) -> Iterator[list[Call]]:
         )
 
 
-def _kind(part: Any) -> str:
+def _kind(part: nn.Module) -> str:
     """The name of a module that has no path: its class, below what torch.compile wraps it in."""
     return type(getattr(part, "_orig_mod", part)).__name__
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -27,7 +26,7 @@ _REVERSE = "Griewank and Walther 2008, section 3.2"
 BINDERS = (Concat, HeadSum, GroupSum)
 
 #: Why the gradients of SymPy's own operations are what they are, and where it is stated.
-_BECAUSE: Mapping[type[Any], tuple[str, str]] = {
+_BECAUSE: Mapping[type[MatrixExpr], tuple[str, str]] = {
     sympy.MatMul: (
         "In a product, a factor's gradient is the product's gradient times the transpose of the "
         "other factors.",
@@ -111,7 +110,7 @@ def _of_node(
             )
 
 
-def _reasoned(found: Iterator[Share], kind: type[Any]) -> Iterator[Share]:
+def _reasoned(found: Iterator[Share], kind: type[MatrixExpr]) -> Iterator[Share]:
     """With the reason of this operation, where none nearer to the matrix has given its own."""
     because, source = _BECAUSE[kind]
     for share in found:
@@ -207,7 +206,7 @@ def turned(expr: MatrixExpr) -> MatrixExpr:
     return sympy.Transpose(expr)
 
 
-def product(*factors: Any) -> MatrixExpr:
+def product(*factors: sympy.Expr) -> MatrixExpr:
     """A product in this order, with all numbers gathered in front."""
     number: sympy.Expr = sympy.S.One
     matrices: list[MatrixExpr] = []

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -40,7 +39,7 @@ class Graph:
     def __post_init__(self) -> None:
         self.items = {item.letter: item for item in (*self.inputs, *self.steps)}
 
-    def found(self, name: Any, role: str) -> Item:
+    def found(self, name: object, role: str) -> Item:
         """The input or step of this name or letter."""
         for item in self.items.values():
             if isinstance(name, str) and name in (item.name, item.letter):

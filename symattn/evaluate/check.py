@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from flint import arb
+from numpy.typing import DTypeLike
 
+from symattn.arithmetic.base import Array
 from symattn.arithmetic.enclosure import is_minus_infinity, nearest
 
 
@@ -96,7 +97,7 @@ class Check:
         return self.agrees
 
 
-def compare(name: str, array: Any, true: Any, allowed: Any, after: bool = False) -> StepCheck:
+def compare(name: str, array: Array, true: Array, allowed: Array, after: bool = False) -> StepCheck:
     """The check of one step: each entry of `array` has to lie in its `allowed` ball about `true`.
 
     `after` says that an operand of the step has overflowed.
@@ -105,28 +106,30 @@ def compare(name: str, array: Any, true: Any, allowed: Any, after: bool = False)
         return StepCheck(name, array.shape, math.inf, math.inf, (), 0.0, False)
     worst: tuple[float, float, tuple[int, ...], float] = (-1.0, 0.0, (), 0.0)
     failed: list[tuple[int, ...]] = []
-    for place in np.ndindex(*array.shape):
-        error, tolerance, inside = _distance(array[place], true[place], allowed[place])
+    lost = True
+    places = zip(np.ndindex(*array.shape), array.flat, true.flat, allowed.flat, strict=True)
+    for place, value, exact, ball in places:
+        error, tolerance, inside = _distance(value, exact, ball)
         if not inside:
             failed.append(place)
+            lost = lost and (after or beyond(value, exact))
         if error > worst[0]:
-            worst = (error, _ulps(error, true[place], array.dtype), place, tolerance)
+            worst = (error, _ulps(error, exact, array.dtype), place, tolerance)
     error, ulps, place, tolerance = worst
     first = failed[0] if failed else None
-    lost = after or all(beyond(array[place], true[place]) for place in failed)
     overflowed = bool(failed) and lost
     return StepCheck(
         name, array.shape, error, ulps, place, tolerance, not failed, first, overflowed
     )
 
 
-def beyond(value: Any, true: Any) -> bool:
+def beyond(value: np.floating, true: arb) -> bool:
     """Whether a float is ∞ because the true value does not fit into its dtype."""
     largest = arb(float(np.finfo(np.asarray(value).dtype).max))
     return bool(np.isinf(value) and true.is_finite() and not abs(true) < largest)
 
 
-def _distance(value: Any, true: Any, allowed: Any) -> tuple[float, float, bool]:
+def _distance(value: np.floating, true: arb, allowed: arb) -> tuple[float, float, bool]:
     """|value − true|, the most that it may be, and whether the value lies in its ball."""
     if is_minus_infinity(true):
         same = bool(np.isneginf(value))
@@ -140,11 +143,11 @@ def _distance(value: Any, true: Any, allowed: Any) -> tuple[float, float, bool]:
     return error, tolerance if bounded else math.inf, bool(bounded and allowed.contains(point))
 
 
-def _upper(x: Any) -> float:
+def _upper(x: arb) -> float:
     return nearest(x.abs_upper())
 
 
-def _ulps(error: float, true: Any, dtype: Any) -> float:
+def _ulps(error: float, true: arb, dtype: DTypeLike) -> float:
     """Error / ulp(true), in units in the last place; NaN where `true` is 0, or may be."""
     if error and true.contains(0):
         return math.nan

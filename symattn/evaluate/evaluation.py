@@ -66,7 +66,7 @@ class Evaluation(Values):
     def __iter__(self) -> Iterator[str]:
         return iter(self._by_name)
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         trees = [tree for step in self.steps for tree in StepValue(self, step)._trees()]
         words = "\n".join("\n".join(box(tree).lines) for tree in trees)
         rows = r" \\ ".join(map(latex, trees))
@@ -100,7 +100,7 @@ class Evaluation(Values):
     def _overflows(self, letter: str) -> bool:
         """Whether a number that was given does not fit into the dtype."""
         array, true = self.array(letter), self.balls(letter, BITS[1])
-        return any(beyond(array[place], true[place]) for place in np.ndindex(*array.shape))
+        return any(map(beyond, array.flat, true.flat))
 
 
 class StepValue:
@@ -227,7 +227,7 @@ class StepValue:
             for tree in value_view(self.evaluation, self.step, head, notation)
         ]
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         trees = self._trees()
         words = "\n".join("\n".join(box(tree).lines) for tree in trees)
         return bundle(words, r" \quad ".join(map(latex, trees)))

@@ -6,7 +6,7 @@ Source: S. Falk, "Ein übersichtliches Schema für die Matrizenmultiplikation", 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -64,7 +64,7 @@ def falk(product: Cells, step: Step, chosen: tuple[int, int] | None = None) -> S
     )
 
 
-def _factor(product: Cells, part: Any) -> _Factor | None:
+def _factor(product: Cells, part: MatrixExpr) -> _Factor | None:
     """A factor that is a matrix of the derivation or the transpose of one; None for others."""
     turned = isinstance(part, sympy.Transpose)
     symbol = part.arg if turned else part

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from math import prod
-from typing import Any
 
 import sympy
 from flint import arb
+from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.abbreviated import nodes, written_out
 from symattn.arithmetic.balls import BALLS, largest
@@ -17,22 +19,8 @@ from symattn.arithmetic.decide import Digits, decide
 from symattn.arithmetic.enclosure import ball, is_minus_infinity, precision
 from symattn.arithmetic.functions import FUNCTIONS
 from symattn.evaluate.values import Place, Values
-from symattn.nodes.rule import (
-    SIGNS,
-    Apply,
-    Cases,
-    Const,
-    Entry,
-    Evaluator,
-    Exp,
-    OfRow,
-    Over,
-    Plus,
-    Rule,
-    Times,
-    parts,
-    rebuilt,
-)
+from symattn.nodes import rule as r
+from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller, terminating
 from symattn.notation.numbers import number
 from symattn.notation.options import Notation
@@ -54,7 +42,11 @@ _FEW_NODES = 12
 #: Beyond e to this power a number is left as it stands rather than written out.
 _LARGEST_EXPONENT = 10_000
 
-_ZERO = Const(sympy.S.Zero)
+_ZERO = r.Const(sympy.S.Zero)
+
+
+#: The kinds of parts that are written as one number.
+Kind = tuple[type[Rule], ...]
 
 
 @dataclass(frozen=True)
@@ -71,39 +63,79 @@ class Numbers:
 
     evaluation: Values
     notation: Notation
-    _balls: dict[tuple[Rule, int], Any] = field(default_factory=dict)
+    _balls: dict[tuple[Rule, int], arb] = field(default_factory=dict)
 
     @property
     def speller(self) -> Speller:
         """How the reader wants it written, with the sizes as numbers."""
         return Speller(self.notation, self.evaluation.sizes)
 
-    def stage(
-        self, rule: Rule, collapsed: tuple[type[Any], ...], result: Digits, exact: bool
-    ) -> Stage | None:
-        """The rule with operands, and parts of the `collapsed` kinds, written as numbers.
+    def stages(self, rule: Rule, kinds: Sequence[Kind], result: Digits) -> tuple[Stage, ...]:
+        """The rule with operands, then with parts of more and more `kinds`, written as numbers.
 
-        With `exact`, and where the result is, exact numbers are preferred: 4/3 rather than 1.3333.
-        Otherwise they are decimals with so many digits that, worked out again, they give the
-        result; where no digits do (at a tie), exact numbers or, if these are long, names.
+        Exact numbers are preferred as long as there are such: 4/3 rather than 1.3333. After them
+        every decimal is a rounded value, and what a reader gets from the numbers of the stage
+        before; each stage gives the result. An earlier stage has more digits, and one that would
+        need too many is left out. Where no digits do (at a tie), the operands are exact numbers
+        or, if these are long, names.
         """
-        if collapsed and not any(isinstance(p, collapsed) for p in parts(rule) if p is not rule):
-            return None
-        if exact and (collapsed or result.exact):
-            stage, is_plain = self._exactly(rule, collapsed)
+        kinds = [kind for kind in kinds if not kind or self._holds(rule, kind)]
+        exact: list[Stage] = []
+        while kinds and (stage := self._exact_stage(rule, kinds[0], result)) is not None:
+            exact.append(stage)
+            kinds = kinds[1:]
+        for some in _fewer_and_fewer(kinds):
+            if (exact or some) and (found := self._chain(rule, some, result)) is not None:
+                return (*exact, *found)
+        names = self._exactly(rule, kinds[0])[0]
+        for some in _fewer_and_fewer(kinds[1:]):
+            if (found := self._chain(rule, some, result)) is not None:
+                return (*exact, names, *found)
+        return (*exact, names)
+
+    def _holds(self, rule: Rule, kind: Kind) -> bool:
+        return any(isinstance(part, kind) for part in r.parts(rule) if part is not rule)
+
+    def _exact_stage(self, rule: Rule, kind: Kind, result: Digits) -> Stage | None:
+        """A stage all of whose numbers are exact and short; None if there is none."""
+        if kind or result.exact:
+            stage, is_plain = self._exactly(rule, kind)
             if is_plain:
                 return stage
-        for guard in range(_GUARD + 1):
-            texts, stage = self._with_numbers(rule, collapsed, self.notation.digits + guard)
-            if stage.exact or self._gives(rule, texts, result):
-                return stage
-        return self._exactly(rule, collapsed)[0]
+        _, stage = self._with_numbers(rule, kind, self.notation.digits)
+        return stage if stage.exact else None
+
+    def _chain(self, rule: Rule, kinds: Sequence[Kind], result: Digits) -> list[Stage] | None:
+        """Stages in which each number follows from those of the stage before; None if none do.
+
+        The last stage is found first, with as few digits as give the result, then the one before
+        it, with as many as give the decimals of the last one. A number that both show is the same.
+        """
+        usual = self.notation.digits
+        places = {rule: usual}
+        after = {rule: result.text}
+        found: list[Stage] = []
+        for kind in reversed(kinds):
+            for guard in range(_GUARD + 1):
+                texts, stage = self._with_numbers(rule, kind, usual + guard, places)
+                wanted = {part: text for part, text in after.items() if part not in texts}
+                wanted[rule] = result.text
+                if all(
+                    self._gives(part, texts, text, places[part]) for part, text in wanted.items()
+                ):
+                    break
+            else:
+                return None
+            found.insert(0, stage)
+            places.update({part: usual + guard for part in texts if part not in places})
+            after = texts
+        return found
 
     def _with_numbers(
-        self, rule: Rule, collapsed: tuple[type[Any], ...], digits: int
-    ) -> tuple[dict[Rule, Any], Stage]:
-        """The decimals of its operands, and the rule written with them."""
-        texts: dict[Rule, Any] = {}
+        self, rule: Rule, collapsed: Kind, digits: int, places: Mapping[Rule, int] | None = None
+    ) -> tuple[dict[Rule, str], Stage]:
+        """The decimals of its operands, and the rule with them; `places`: those with others."""
+        texts: dict[Rule, str] = {}
         exact = True
 
         def leaf(part: Rule) -> Tree | None:
@@ -113,7 +145,7 @@ class Numbers:
             simple = self._simple(part)
             if simple is not None:
                 return simple
-            decimal = self.digits(part, digits)
+            decimal = self.digits(part, (places or {}).get(part, digits))
             texts[part] = decimal.text
             exact = exact and decimal.exact
             return number(decimal.text)
@@ -121,7 +153,7 @@ class Numbers:
         tree = self.speller.rule(rule, leaf)
         return texts, Stage(tree, exact)
 
-    def _exactly(self, rule: Rule, collapsed: tuple[type[Any], ...]) -> tuple[Stage, bool]:
+    def _exactly(self, rule: Rule, collapsed: Kind) -> tuple[Stage, bool]:
         """The rule with exact numbers put in, and whether all are short fractions and roots.
 
         Of the others, long ones are left as they stand.
@@ -132,7 +164,7 @@ class Numbers:
             nonlocal is_plain
             if not self._is_operand(part, rule, collapsed):
                 return None
-            if not isinstance(part, Entry) and _holds_function(part):
+            if not isinstance(part, r.Entry) and _holds_function(part):
                 is_plain = False
                 return None
             value = self.exact(part)
@@ -143,13 +175,13 @@ class Numbers:
         tree = self.speller.rule(rule, leaf)
         return Stage(tree, exact=True), is_plain
 
-    def _is_operand(self, part: Rule, rule: Rule, collapsed: tuple[type[Any], ...]) -> bool:
+    def _is_operand(self, part: Rule, rule: Rule, collapsed: Kind) -> bool:
         """Whether a part of the rule is written as one number; minus a sum is, at the front."""
-        if isinstance(part, Entry):
+        if isinstance(part, r.Entry):
             return True
         match part:
-            case Times((Const(sympy.S.NegativeOne), Plus() as total)):
-                first = part is rule or (isinstance(rule, Over) and part is rule.num)
+            case r.Times((r.Const(sympy.S.NegativeOne), r.Plus() as total)):
+                first = part is rule or (isinstance(rule, r.Over) and part is rule.num)
                 return first and isinstance(total, collapsed)
         return part is not rule and isinstance(part, collapsed) and self._writable(part)
 
@@ -166,18 +198,18 @@ class Numbers:
 
     def settled(self, rule: Rule) -> Rule | None:
         """A quotient with 0 for its hidden terms, where these settle its value: 0/x or x/x."""
-        if not isinstance(rule, Over):
+        if not isinstance(rule, r.Over):
             return None
         num, den = self._unhidden(rule.num), self._unhidden(rule.den)
-        terms = [x for x in (den.terms if isinstance(den, Plus) else (den,)) if x != _ZERO]
+        terms = [x for x in (den.terms if isinstance(den, r.Plus) else (den,)) if x != _ZERO]
         if terms and (num == _ZERO or terms == [num]):
-            return Over(num, den, rule.empty)
+            return r.Over(num, den, rule.empty)
         return None
 
     def _unhidden(self, part: Rule) -> Rule:
-        if isinstance(part, Plus):
-            return Plus(tuple(map(self._unhidden, part.terms)))
-        return _ZERO if isinstance(part, Exp) and self.vanishes(part) else part
+        if isinstance(part, r.Plus):
+            return r.Plus(tuple(map(self._unhidden, part.terms)))
+        return _ZERO if isinstance(part, r.Exp) and self.vanishes(part) else part
 
     def settled_stage(self, rule: Rule) -> Tree:
         """The rule with exact numbers put in; a long one stays under its name."""
@@ -187,26 +219,26 @@ class Numbers:
         """The rule with exact operands put in; a long one stays under its name."""
 
         def leaf(part: Rule) -> Tree | None:
-            if not isinstance(part, Entry) or part is rule:
+            if not isinstance(part, r.Entry) or part is rule:
                 return None
             tree = self.speller.scalar(written_out(self.exact(part)))
             return tree if len(line(tree)) <= _SHORT else None
 
         return self.speller.rule(rule, leaf)
 
-    def row_stage(self, rule: OfRow, best: sympy.Integer) -> Tree:
+    def row_stage(self, rule: r.OfRow, best: sympy.Integer) -> Tree:
         """The row with its numbers put in, with digits enough to see which one is largest."""
         if self.notation.exact:
             return self.exact_stage(rule)
         for guard in range(_GUARD + 1):
             texts, stage = self._with_numbers(rule, (), self.notation.digits + guard)
-            if not _can_be_read(texts.values()) or self.exact(rule, _as_rationals(texts)) == best:
+            if not _are_short(texts.values()) or self.exact(rule, _as_rationals(texts)) == best:
                 return stage.tree
         return self._exactly(rule, ())[0].tree
 
     def _simple(self, part: Rule) -> Tree | None:
         """A given number as it was given, if it is short: 1/3, √2, 0.12345."""
-        if not isinstance(part, Entry) or part.matrix.name not in self.evaluation.given:
+        if not isinstance(part, r.Entry) or part.matrix.name not in self.evaluation.given:
             return None
         value = self.exact(part)
         return None if value.is_infinite else self._exact_number(value)
@@ -218,29 +250,24 @@ class Numbers:
             return True
         return bool(value.is_finite() and abs(abs(value).log()) < _LARGEST_EXPONENT)
 
-    def _gives(self, rule: Rule, texts: dict[Rule, str], result: Digits) -> bool:
-        """Whether the printed numbers, worked out again, give the printed result.
+    def _gives(self, part: Rule, texts: dict[Rule, str], wanted: str, places: int) -> bool:
+        """Whether the printed numbers, worked out again, give the number printed for a part.
 
-        Those that cannot be read back are taken as they stand.
+        What is not known to its last digit is taken as it stands.
         """
-        if not _can_be_read((result.text, *texts.values())):
+        if any("?" in text for text in (wanted, *texts.values())):
             return True
-        rounded = _as_rationals(texts)
 
-        def ball_at(bits: int) -> Any:
+        def ball_at(bits: int) -> arb:
             with precision(bits):
-                balls = {part: ball(value) for part, value in rounded.items()}
-                return _InBalls(self, bits, balls).value(rule)
+                balls = {part: _ball_of(text) for part, text in texts.items()}
+                return _InBalls(self, bits, balls).value(part)
 
-        again = decide(
-            ball_at,
-            lambda: self.exact(rule, rounded),
-            self.notation.digits,
-            self.notation.rounding,
-        )
-        if not _can_be_read((again.text,)):
-            return False
-        return bool(_as_rational(again.text) == _as_rational(result.text))
+        def exactly() -> sympy.Expr | None:
+            return self.exact(part, _as_rationals(texts)) if _are_short(texts.values()) else None
+
+        again = decide(ball_at, exactly, places, self.notation.rounding, tiny=self.notation.digits)
+        return again.proven and _as_decimal(again.text) == _as_decimal(wanted)
 
     def digits(self, part: Rule, digits: int) -> Digits:
         """A part of the rule as a proven decimal, in scientific notation if it is tiny."""
@@ -252,7 +279,7 @@ class Numbers:
             tiny=self.notation.digits,
         )
 
-    def ball(self, part: Rule, bits: int) -> Any:
+    def ball(self, part: Rule, bits: int) -> arb:
         """An enclosure of a part's true value."""
         key = (part, bits)
         if key not in self._balls:
@@ -266,7 +293,7 @@ class Numbers:
         """A part's exact value; with `replacements`, its value where some parts had these."""
         return _Exact(self, replacements or {}).value(part)
 
-    def place(self, matrix: Any, row: Any, column: Any) -> Place:
+    def place(self, matrix: MatrixExpr, row: Index, column: Index) -> Place:
         """Where an entry stands in the values of its step: head, row, column."""
         cell = (column, row) if self.notation.convention == "columns" else (row, column)
         head = getattr(matrix, "head", None)
@@ -279,20 +306,20 @@ class Numbers:
 
     def is_open(self, part: Rule) -> bool:
         """Whether a part is a sum −∞ + ∞, whose value is a matter of definition."""
-        if not isinstance(part, Plus) or part.empty is None:
+        if not isinstance(part, r.Plus) or part.empty is None:
             return False
         values = [self.ball(term, 64) for term in part.terms]
         return any(map(is_minus_infinity, values)) and any(is_minus_infinity(-x) for x in values)
 
     def decided(self, part: Rule) -> Rule:
         """The rule with each condition on numbers replaced by the branch that holds."""
-        if isinstance(part, Cases):
-            holds = SIGNS[part.sign](self.exact(part.left), self.exact(part.right)) == sympy.true
+        if isinstance(part, r.Cases):
+            holds = r.SIGNS[part.sign](self.exact(part.left), self.exact(part.right)) == sympy.true
             return self.decided(part.value if holds else part.otherwise)
-        return rebuilt(part, self.decided)
+        return r.rebuilt(part, self.decided)
 
 
-class _Exact(Evaluator):
+class _Exact(r.Evaluator):
     """Exact values of parts; some of them are replaced, by the decimals printed for them."""
 
     def __init__(self, numbers: Numbers, replacements: Mapping[Rule, sympy.Expr]) -> None:
@@ -301,7 +328,7 @@ class _Exact(Evaluator):
     def value(self, rule: Rule) -> sympy.Expr:
         return self.replacements[rule] if rule in self.replacements else super().value(rule)
 
-    def entry(self, entry: Entry) -> sympy.Expr:
+    def entry(self, entry: r.Entry) -> sympy.Expr:
         place = self.numbers.place(entry.matrix, entry.row, entry.column)
         return self.evaluation.abbreviated(entry.matrix.name)[place]
 
@@ -309,57 +336,76 @@ class _Exact(Evaluator):
         return value.subs(self.evaluation.sizes)
 
 
-class _InBalls(Evaluator):
+class _InBalls(r.Evaluator):
     """Enclosures of parts; some of them are replaced, by the decimals printed for them."""
 
     def __init__(self, numbers: Numbers, bits: int, replacements: Mapping[Rule, arb]) -> None:
         self.numbers, self.evaluation = numbers, numbers.evaluation
         self.bits, self.replacements = bits, replacements
 
-    def value(self, rule: Rule) -> Any:
+    def value(self, rule: Rule) -> arb:
         return self.replacements[rule] if rule in self.replacements else super().value(rule)
 
-    def entry(self, entry: Entry) -> Any:
+    def entry(self, entry: r.Entry) -> arb:
         place = self.numbers.place(entry.matrix, entry.row, entry.column)
-        return self.evaluation.balls(entry.matrix.name, self.bits)[place]
+        found: arb = self.evaluation.balls(entry.matrix.name, self.bits)[place]
+        return found
 
-    def number(self, value: sympy.Expr) -> Any:
+    def number(self, value: sympy.Expr) -> arb:
         return ball(value.subs(self.evaluation.sizes))
 
-    def sum(self, terms: list[Any], empty: sympy.Expr | None) -> Any:
+    def sum(self, terms: list[arb], empty: sympy.Expr | None) -> arb:
         if empty is not None and any(map(is_minus_infinity, terms)):
             return ball(empty)
         return sum(terms, arb(0))
 
-    def product(self, factors: list[Any]) -> Any:
+    def product(self, factors: list[arb]) -> arb:
         return prod(factors, start=arb(1))
 
-    def quotient(self, rule: Over) -> Any:
+    def quotient(self, rule: r.Over) -> arb:
         return self.value(rule.num) / self.value(rule.den)
 
-    def function(self, name: str, x: Any) -> Any:
+    def function(self, name: str, x: arb) -> arb:
         return FUNCTIONS[name].ball(x)
 
-    def power(self, base: Any, exponent: int) -> Any:
-        return prod([base] * exponent)  # arb's own power of a ball about 0 is NaN
+    def power(self, base: arb, exponent: int) -> arb:
+        return prod([base] * exponent, start=arb(1))  # arb's own power of a ball about 0 is NaN
 
-    def of_row(self, rule: OfRow) -> Any:
+    def of_row(self, rule: r.OfRow) -> arb:
         values = [*map(self.value, rule.terms)]
         if rule.name == "max":
             return largest(values)
         if rule.name != "τ":
             raise TypeError(rule)
-        return BALLS.threshold(filled((1, len(values)), values))[0, 0]
+        found: arb = BALLS.threshold(filled((1, len(values)), values))[0, 0]
+        return found
 
 
 def _holds_function(rule: Rule) -> bool:
     """Whether the part is a function of its operands that no fraction or root is."""
-    return any(isinstance(part, Exp | Apply | OfRow) for part in parts(rule))
+    return any(isinstance(part, r.Exp | r.Apply | r.OfRow) for part in r.parts(rule))
 
 
-def _can_be_read(texts: Iterable[str]) -> bool:
+def _fewer_and_fewer(kinds: Sequence[Kind]) -> Iterator[Sequence[Kind]]:
+    """All of them, then with ever more of the later ones left out."""
+    for count in range(len(kinds), -1, -1):
+        yield from itertools.combinations(kinds, count)
+
+
+def _are_short(texts: Iterable[str]) -> bool:
     """Whether these decimals can be written out: each one known, and no power of ten enormous."""
     return all("?" not in text and len(text.partition("e")[2]) <= 5 for text in texts)
+
+
+def _ball_of(text: str) -> arb:
+    """An enclosure of a printed decimal, however large or small."""
+    return ball(sympy.S.NegativeInfinity) if text == "-inf" else arb(text)
+
+
+def _as_decimal(text: str) -> tuple[Decimal, int]:
+    """A printed decimal, to be compared, and its power of ten: 0.50 is 0.5."""
+    digits, _, power = text.partition("e")
+    return Decimal(digits), int(power or 0)
 
 
 def _as_rationals(texts: Mapping[Rule, str]) -> dict[Rule, sympy.Expr]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 import sympy
@@ -31,6 +31,13 @@ from symattn.step import HEAD, MOST_OF_A_SIZE, Input, Item, Step, listed_sizes
 Place = tuple[int, ...]
 
 
+#: A matrix as it is given: nested lists of numbers or texts, a NumPy array, a SymPy matrix.
+Given: TypeAlias = Any
+
+#: What is worked out once for all numbers of the same shapes.
+Known = TypeVar("Known")
+
+
 class Values:
     """Every matrix's value in every arithmetic, by letter; nothing is computed unasked."""
 
@@ -38,10 +45,10 @@ class Values:
         self,
         inputs: Sequence[Input],
         steps: Sequence[Step],
-        given: Mapping[str, Any],
+        given: Mapping[str, Given],
         sizes: Mapping[sympy.Symbol, int],
         labels: Mapping[sympy.Expr, tuple[str, ...]],
-        dtype: Any = "float64",
+        dtype: object = "float64",
         order: Sequence[str] = (),
     ) -> None:
         for name, items, kind in (("inputs", inputs, Input), ("steps", steps, Step)):
@@ -67,7 +74,7 @@ class Values:
         self._abbreviations = Abbreviations()
         self._digits: dict[object, Digits] = {}
         #: What depends on the steps and sizes alone: shared by `again`.
-        self._known: dict[Any, Any] = {}
+        self._known: dict[tuple[object, ...], Any] = {}
         #: Which item of a batch these values are of; () for all of it.
         self._item: Place = ()
         self._batched: frozenset[str] = frozenset()
@@ -122,12 +129,12 @@ class Values:
                         f"evenly by {groups} (because of {last})"
                     )
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """What pickle and copies keep: all but what is computed again when it is asked for."""
         state = {k: x for k, x in self.__dict__.items() if k not in ("_is_symbolic", "_is_small")}
         return state | {"_values": {}, "_digits": {}, "_known": {}, "_abbreviations": None}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         self._abbreviations = Abbreviations()
 
@@ -305,16 +312,16 @@ class Values:
             )
         self._known["size", step.letter] = True
 
-    def known(self, name: object, make: Callable[[], Any]) -> Any:
+    def known(self, name: tuple[object, ...], make: Callable[[], Known]) -> Known:
         """What `make` gives, computed once: it depends on the steps and sizes alone.
 
         A name ("shape", …) says that it depends on the batch too.
         """
         if name not in self._known:
             self._known[name] = make()
-        return self._known[name]
+        return cast(Known, self._known[name])
 
-    def again(self, **given: Any) -> Self:
+    def again(self, **given: Given) -> Self:
         """The same derivation at other numbers of the same shapes; its programs are not made again.
 
         Raises `ShapeError` for other shapes.
@@ -443,7 +450,7 @@ def program_of_step(step: Step, sizes: Mapping[sympy.Symbol, int]) -> Program:
 
 
 def _read(
-    inputs: Sequence[Input], given: Mapping[str, Any], sizes: Mapping[sympy.Symbol, int]
+    inputs: Sequence[Input], given: Mapping[str, Given], sizes: Mapping[sympy.Symbol, int]
 ) -> dict[str, Array]:
     """What was given, by letter: exact entries, or plain floats where they are too many."""
     names = [item.name for item in inputs]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -75,7 +75,9 @@ def program_of(
                 return lambda values, arithmetic: arithmetic.array(entries)
         raise CannotSpell(f"{type(part).__name__} cannot be evaluated here")
 
-    def _node(kind: type[Node], args: tuple[Any, ...], inside: sympy.Expr | None) -> Program:
+    def _node(
+        kind: type[Node], args: tuple[sympy.Basic, ...], inside: sympy.Expr | None
+    ) -> Program:
         parts = [program(arg, inside) if isinstance(arg, MatrixExpr) else None for arg in args]
         scalars = [None if isinstance(arg, MatrixExpr) else at_size(arg) for arg in args]
         pairs = list(zip(parts, scalars, strict=True))
@@ -84,7 +86,7 @@ def program_of(
             *(scalar if part is None else part(values, arithmetic) for part, scalar in pairs),
         )
 
-    def at_size(value: sympy.Basic) -> Any:
+    def at_size(value: sympy.Basic) -> sympy.Basic:
         return value if isinstance(value, sympy.Integer) else value.subs(sizes)
 
     return program(expr, heads)
@@ -145,7 +147,7 @@ def split_heads(value: Array, heads: int, name: str) -> Array:
     return EXACT.heads_apart(value, heads)
 
 
-def size_error(name: str, missing: list[str]) -> Any:
+def size_error(name: str, missing: list[str]) -> SymattnError:
     """The error for a size that the given matrices do not tell."""
     first = missing[0]
     return SymattnError(

@@ -8,30 +8,18 @@ printed numbers to give the printed result when they are worked out again.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arguments import instance, whole
 from symattn.arithmetic.abbreviated import written_out
 from symattn.arithmetic.decide import Digits
 from symattn.arithmetic.reading import MAX_ENTRIES
-from symattn.evaluate.operands import Numbers
+from symattn.evaluate.operands import Kind, Numbers
 from symattn.evaluate.values import Place, Values
-from symattn.nodes.rule import (
-    Apply,
-    Cases,
-    Const,
-    Entry,
-    Exp,
-    OfRow,
-    Over,
-    Plus,
-    Rule,
-    at,
-    parts,
-    rule_of,
-)
+from symattn.nodes import rule as r
+from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.numbers import number
@@ -59,8 +47,8 @@ def worked(
     places = {i: row, j: column} | ({} if head is None else {HEAD: head})
     numbers = Numbers(evaluation, notation)
     speller = Speller(notation)
-    left = speller.rule(at(rule_of(symbol, row, column), places, evaluation.sizes))
-    stated = at(_unfolded(evaluation, expr, i, j, notation), places, evaluation.sizes)
+    left = speller.rule(r.at(r.rule_of(symbol, row, column), places, evaluation.sizes))
+    stated = r.at(_unfolded(evaluation, expr, i, j, notation), places, evaluation.sizes)
     rule = numbers.decided(stated)
     cell = (column, row) if notation.convention == "columns" else (row, column)
     place: Place = cell if head is None else (head, *cell)
@@ -68,11 +56,11 @@ def worked(
     nothing = t.row(
         t.equation(left, (t.EQUALS, number(result.text))), t.Text(" (no key may be attended to)")
     )
-    if isinstance(rule, Over) and rule.empty is not None and numbers.vanishes(rule.den):
+    if isinstance(rule, r.Over) and rule.empty is not None and numbers.vanishes(rule.den):
         return nothing
-    if any(numbers.is_open(part) for part in parts(rule)):
+    if any(numbers.is_open(part) for part in r.parts(rule)):
         return nothing
-    if isinstance(stated, Cases) and isinstance(stated.right, OfRow):
+    if isinstance(stated, r.Cases) and isinstance(stated.right, r.OfRow):
         best = numbers.exact(stated.right)
         if best < 0:
             return nothing
@@ -89,24 +77,23 @@ def worked(
     return t.equation(left, *links)
 
 
-def _unfolded(evaluation: Values, expr: Any, i: Any, j: Any, notation: Notation) -> Rule:
+def _unfolded(evaluation: Values, expr: MatrixExpr, i: Index, j: Index, notation: Notation) -> Rule:
     """The rule; a plain rescaling shows the sum that it rescales: (1·0 + 0·4)/√2."""
-    rule = rule_of(expr, i, j)
-    if isinstance(rule, Over) and isinstance(rule.num, Entry) and isinstance(rule.den, Const):
+    rule = r.rule_of(expr, i, j)
+    if isinstance(rule, r.Over) and isinstance(rule.num, r.Entry) and isinstance(rule.den, r.Const):
         for before in evaluation.steps:
             if before.letter == rule.num.matrix.name:
-                return Over(rule_of(before.in_convention(notation)[1], i, j), rule.den)
+                return r.Over(r.rule_of(before.in_convention(notation)[1], i, j), rule.den)
     return rule
 
 
 def _links(numbers: Numbers, rule: Rule, result: Digits) -> Iterator[tuple[t.Op, Tree]]:
     """The stages of the line, each with ``=`` while all digits are exact, then ``≈``."""
     exact_so_far, before = True, None
-    if isinstance(rule, Entry):
+    if isinstance(rule, r.Entry):
         yield t.EQUALS, numbers.speller.entry(rule)
-    for collapsed in _STAGES:
-        stage = numbers.stage(rule, collapsed, result, exact_so_far)
-        if stage is None or stage.tree == before or stage.tree == number(result.text):
+    for stage in numbers.stages(rule, _STAGES, result):
+        if stage.tree in (before, number(result.text)):
             continue
         exact_so_far = exact_so_far and stage.exact
         before = stage.tree
@@ -139,4 +126,8 @@ def _exact_links(numbers: Numbers, rule: Rule, result: sympy.Expr) -> Iterator[t
 
 
 #: What is written as one number at each stage.
-_STAGES: tuple[tuple[type[Any], ...], ...] = ((), (Exp, Apply, OfRow), (Exp, Apply, OfRow, Plus))
+_STAGES: tuple[Kind, ...] = (
+    (),
+    (r.Exp, r.Apply, r.OfRow),
+    (r.Exp, r.Apply, r.OfRow, r.Plus),
+)

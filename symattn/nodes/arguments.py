@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from inspect import Parameter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -16,7 +16,13 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.errors import SymattnError, nearest, quote
 
 #: Stands for the default of an argument that has to be given.
-NEEDED: Any = Parameter.empty
+NEEDED: object = Parameter.empty
+
+#: What a formula is given for an argument of its node: an array for a matrix, SymPy for the others.
+Operand: TypeAlias = Any
+
+#: What a spec says of an axis or a mask, in any of the forms that people write it in.
+Setting: TypeAlias = Any
 
 
 class Argument:
@@ -29,7 +35,9 @@ class Argument:
     #: Whether its letters are letters of the node, for which `subs` puts in values.
     has_letters: ClassVar[bool] = True
 
-    def __init__(self, default: Any = NEEDED, otherwise: Callable[..., Any] | None = None) -> None:
+    def __init__(
+        self, default: object = NEEDED, otherwise: Callable[..., object] | None = None
+    ) -> None:
         self.default = default if otherwise is None else None
         self.otherwise = otherwise
         self.name = ""
@@ -37,7 +45,7 @@ class Argument:
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def __get__(self, node: Any, owner: Any = None) -> Any:
+    def __get__(self, node: MatrixExpr | None, owner: type[Any]) -> Any:
         """Its value in a node; of the class, the argument itself."""
         return self if node is None else node.args[owner.places[self.name]]
 
@@ -45,7 +53,7 @@ class Argument:
         """The value as an entry of `args`. Raises `SymattnError`, naming the node."""
         raise NotImplementedError
 
-    def turned(self, value: Any, flip: Callable[[MatrixExpr], MatrixExpr]) -> Any:
+    def turned(self, value: sympy.Basic, flip: Callable[[MatrixExpr], MatrixExpr]) -> sympy.Basic:
         """The argument of the transposed node: a matrix transposed, the other axis."""
         return value
 
@@ -56,14 +64,14 @@ class Matrix(Argument):
     def read(self, value: object, owner: str) -> sympy.Basic:
         return as_matrix(value, owner)
 
-    def turned(self, value: Any, flip: Callable[[MatrixExpr], MatrixExpr]) -> Any:
+    def turned(self, value: sympy.Basic, flip: Callable[[MatrixExpr], MatrixExpr]) -> sympy.Basic:
         return flip(value)
 
 
 class Learned(Matrix):
     """A matrix of numbers that are learned: the letter it goes by, what it is, and its shape."""
 
-    def __init__(self, letter: str, meaning: str, shape: tuple[Any, Any] = (1, 1)) -> None:
+    def __init__(self, letter: str, meaning: str, shape: tuple[object, object] = (1, 1)) -> None:
         super().__init__()
         self.letter, self.meaning, self.shape = letter, meaning, shape
 
@@ -94,7 +102,7 @@ class Axis(Argument):
     def read(self, value: object, owner: str) -> sympy.Basic:
         return sympy.Integer(value)
 
-    def turned(self, value: Any, flip: Callable[[MatrixExpr], MatrixExpr]) -> Any:
+    def turned(self, value: sympy.Basic, flip: Callable[[MatrixExpr], MatrixExpr]) -> sympy.Basic:
         return 1 - value
 
 
@@ -117,7 +125,7 @@ class Word(Argument):
 
     has_letters = False
 
-    def __init__(self, what: str, known: Collection[str], default: Any = NEEDED) -> None:
+    def __init__(self, what: str, known: Collection[str], default: object = NEEDED) -> None:
         super().__init__(default)
         self.what, self.known = what, known
 

@@ -17,6 +17,7 @@ import sympy
 from mpmath.libmp import prec_to_dps
 from sympy.matrices.expressions.matexpr import MatrixExpr
 from sympy.printing.precedence import PRECEDENCE
+from sympy.printing.printer import Printer
 from sympy.tensor.array.expressions.arrayexpr_derivatives import array_derive
 
 from symattn.arithmetic.arrays import FLOAT64
@@ -29,12 +30,13 @@ from symattn.nodes.arguments import (
     Axis,
     Bound,
     Matrix,
+    Operand,
     Size,
     Word,
     as_matrix,
     as_scalar,
 )
-from symattn.nodes.rule import Index, Named, Rule, to_sympy
+from symattn.nodes.rule import Index, Named, Rule, index_of, to_sympy
 from symattn.nodes.spell import Speller
 from symattn.notation import text
 from symattn.notation import tree as t
@@ -68,6 +70,9 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     arguments: ClassVar[tuple[Argument, ...]] = ()
     places: ClassVar[Mapping[str, int]] = {}
 
+    #: Its name in formulas, where it is written as a function.
+    word: ClassVar[str] = ""
+
     #: Paper and section that the node is defined by.
     source: ClassVar[str] = ""
 
@@ -77,7 +82,7 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     #: Whether f(Aᵀ, …) = f(A, …)ᵀ, as with functions of every entry; with an axis it turns, too.
     transposes: ClassVar[bool] = False
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         own = [value for value in vars(cls).values() if isinstance(value, Argument)]
         inherited = [argument for argument in cls.arguments if argument.name not in vars(cls)]
@@ -88,7 +93,7 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
         cls.places = {argument.name: place for place, argument in enumerate(every)}
         cls.transposes = cls.transposes or any(isinstance(one, Axis) for one in every)
 
-    def __new__(cls, *given: Any, **keywords: Any) -> Self:
+    def __new__(cls, *given: object, **keywords: object) -> Self:
         """The node of these arguments. Raises `SymattnError` for what it cannot be made of."""
         owner, values = cls._owner(), list[sympy.Basic]()
         if not cls.arguments:
@@ -108,7 +113,9 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
         return cls.__name__
 
     @classmethod
-    def _bound(cls, given: tuple[Any, ...], keywords: Mapping[str, Any]) -> tuple[Any, ...]:
+    def _bound(
+        cls, given: tuple[object, ...], keywords: Mapping[str, object]
+    ) -> tuple[object, ...]:
         """All arguments in order, as Python itself binds them: TypeError for a wrong call."""
         kind = Parameter.POSITIONAL_OR_KEYWORD
         parameters = [
@@ -156,8 +163,12 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
         raise NotImplementedError
 
     def _spell(self, speller: Speller) -> Tree:
-        """The notation."""
-        raise NotImplementedError
+        """The notation: as a function of its matrices, unless a subclass says otherwise."""
+        if not self.word:
+            raise NotImplementedError
+        places = self._places_of(Matrix) if self.arguments else range(len(self.args))
+        matrices = (speller.matrix(self.args[place]) for place in places)
+        return t.call(t.Ident(self.word, roman=True), *matrices)
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
         """What the letters and functions in the rule of entry (i, j) stand for.
@@ -169,7 +180,7 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
                 yield from definitions(arg, speller, i, j)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         """The value, given the values of `args`: arrays for matrices, SymPy for the others."""
         raise NotImplementedError
 
@@ -199,7 +210,7 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     # ---- SymPy's hooks -------------------------------------------------------------------
 
     def _entry(self, i: Index, j: Index, **kwargs: object) -> sympy.Expr:
-        return to_sympy(self._rule(_plain_index(i), _plain_index(j)))
+        return to_sympy(self._rule(index_of(i), index_of(j)))
 
     def doit(self, **hints: object) -> MatrixExpr:
         """Evaluated exactly where all parts are explicit; otherwise the same node, parts done."""
@@ -221,7 +232,7 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
         return sympy.ImmutableDenseMatrix(*value.shape, list(value.ravel()))
 
     @classmethod
-    def numpy(cls, *args: Any) -> Array:
+    def numpy(cls, *args: Operand) -> Array:
         """The node's formula in NumPy float64, for the functions that `sympy.lambdify` writes."""
         converted = [
             FLOAT64.array(arg)
@@ -239,13 +250,13 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
         level = {t.ADDITIVE: "Add", t.MULTIPLICATIVE: "Mul"}.get(t.holds(self._tree()), "Atom")
         return int(PRECEDENCE[level])
 
-    def _latex(self, printer: Any) -> str:
+    def _latex(self, printer: Printer) -> str:
         return latex(self._tree())
 
-    def _sympystr(self, printer: Any) -> str:
+    def _sympystr(self, printer: Printer) -> str:
         return text.line(self._tree())
 
-    def _pretty(self, printer: Any) -> Any:
+    def _pretty(self, printer: Printer) -> Any:
         from sympy.printing.pretty.stringpict import prettyForm  # start-up time
 
         charset: text.Charset = "unicode" if printer._use_unicode else "ascii"
@@ -254,12 +265,12 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
         binding = prettyForm.ADD if loose else prettyForm.ATOM
         return prettyForm("\n".join(box.lines), box.baseline, binding)
 
-    def _mathml_presentation(self, printer: Any) -> Any:
+    def _mathml_presentation(self, printer: Printer) -> Any:
         from xml.dom.minidom import parseString  # start-up time
 
         return parseString(mathml(self._tree())).documentElement  # noqa: S318  our own MathML
 
-    def _numpycode(self, printer: Any) -> str:
+    def _numpycode(self, printer: Printer) -> str:
         owner = type(self)
         printer.module_imports[owner.__module__].add(owner.__name__)
         words = self._places_of(Word)
@@ -281,7 +292,7 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
             isinstance(size, sympy.Integer) for size in shape_of(self)
         )
 
-    def evalf(self, *args: Any, **options: Any) -> MatrixExpr:
+    def evalf(self, *args: object, **options: object) -> MatrixExpr:
         """The entries as floating-point numbers, with symbols in them as they stand.
 
         Where they cannot be written out it is the node with its numbers evaluated.
@@ -296,26 +307,26 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     def _eval_evalf(self, prec: int) -> MatrixExpr:
         return self.evalf(prec_to_dps(prec))
 
-    def diff(self, *by: Any, **kwargs: object) -> MatrixExpr:
+    def diff(self, *by: sympy.Basic, **kwargs: object) -> MatrixExpr:
         """The derivative by scalars, entry by entry, of what can be written out.
 
         SymPy has no rule for a node over matrices by name, nor by a matrix: Raises `SymattnError`.
         """
         return self._differentiated(*by)
 
-    def _eval_derivative(self, by: Any) -> MatrixExpr:
+    def _eval_derivative(self, by: sympy.Basic) -> MatrixExpr:
         return self._differentiated(by)
 
-    def _eval_derivative_n_times(self, by: Any, times: Any) -> MatrixExpr:
+    def _eval_derivative_n_times(self, by: sympy.Basic, times: sympy.Expr) -> MatrixExpr:
         return self._differentiated((by, times))
 
-    def _eval_derivative_matrix_lines(self, by: Any) -> NoReturn:
+    def _eval_derivative_matrix_lines(self, by: sympy.Basic) -> NoReturn:
         raise _no_derivative(self)
 
-    def _eval_derivative_array(self, by: Any) -> NoReturn:
+    def _eval_derivative_array(self, by: sympy.Basic) -> NoReturn:
         raise _no_derivative(self)
 
-    def _differentiated(self, *by: Any) -> MatrixExpr:
+    def _differentiated(self, *by: sympy.Basic) -> MatrixExpr:
         scalars = [part[0] if isinstance(part, tuple | sympy.Tuple) else part for part in by]
         scalars = [part for part in scalars if not isinstance(part, int | sympy.Integer)]
         if any(getattr(part, "is_Matrix", False) for part in scalars):
@@ -331,7 +342,7 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
         )
 
 
-def _has_entries(arg: Any) -> bool:
+def _has_entries(arg: sympy.Basic) -> bool:
     """Whether an argument is made of numbers that may be evaluated: no size, no name, no axis."""
     return isinstance(arg, MatrixExpr | sympy.MatrixBase) and not isinstance(
         arg, sympy.MatrixSymbol
@@ -357,16 +368,12 @@ def _no_derivative(node: Node) -> SymattnError:
 
 
 @array_derive.register(Node)  # type: ignore[untyped-decorator]  # SymPy has no types
-def _refused(node: Node, by: Any) -> NoReturn:
+def _refused(node: Node, by: sympy.Basic) -> NoReturn:
     """The derivative of a node inside a larger expression, where SymPy would recurse for ever.
 
     SymPy would take the answer for a scalar for a derivative by a matrix, wrongly transposed.
     """
     raise _no_derivative(node)
-
-
-def _plain_index(index: Any) -> Index:
-    return int(index) if isinstance(index, int | sympy.Integer) else index
 
 
 def shape_of(expr: MatrixExpr) -> tuple[sympy.Expr, sympy.Expr]:
@@ -375,13 +382,15 @@ def shape_of(expr: MatrixExpr) -> tuple[sympy.Expr, sympy.Expr]:
     return as_scalar(rows, "shape"), as_scalar(columns, "shape")
 
 
-def check_shape(node: Node, what: str, matrix: MatrixExpr, rows: Any, columns: Any) -> None:
+def check_shape(
+    node: Node, what: str, matrix: MatrixExpr, rows: sympy.Expr, columns: sympy.Expr
+) -> None:
     """Raise `ShapeError` where an argument, "the vector has", is not rows × columns."""
     if tuple(matrix.shape) != (rows, columns):
         raise ShapeError(f"{type(node).__name__}: {what} to be {rows} × {columns}")
 
 
-def settings(speller: Speller, *settings: tuple[str, sympy.Expr, Any]) -> list[Tree]:
+def settings(speller: Speller, *settings: tuple[str, sympy.Expr, object]) -> list[Tree]:
     """The settings that differ from their usual values: base = 500, start = p."""
     return [
         t.equation(t.Ident(name, roman=True), (t.EQUALS, speller.scalar(value)))

@@ -7,40 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
+from sympy.printing.printer import Printer
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError, quote
-from symattn.nodes.arguments import Flag, Matrix, Scalar, Size
+from symattn.nodes import rule as r
+from symattn.nodes.arguments import Flag, Matrix, Operand, Scalar, Size
 from symattn.nodes.base import Definition, settings, shape_of
 from symattn.nodes.positions import (
     Number,
     Placed,
     Whole,
     at_most,
-    index_of,
     number,
     power_of,
     whole,
 )
-from symattn.nodes.rule import (
-    Cases,
-    Const,
-    Index,
-    Named,
-    Ordinal,
-    Plus,
-    Rule,
-    Times,
-    Total,
-    dummy,
-    minus,
-    rule_of,
-)
+from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
@@ -97,8 +85,8 @@ class ALiBi(Placed):
         _, _, heads, head, symmetric, start = self.args
         slope, distance = _slope(head, heads), j - i - start
         if symmetric:
-            return minus(Times((slope, number(sympy.Abs(distance)))))
-        return Times((slope, number(distance)))
+            return r.minus(r.Times((slope, number(sympy.Abs(distance)))))
+        return r.Times((slope, number(distance)))
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
         """μ_i = 2^{−8 i/N} up to head N, the largest power of 2 within H, every other one after it.
@@ -116,7 +104,7 @@ class ALiBi(Placed):
         right = power_of(speller, 2, 8, speller.rule(number(index + 1)), power)
         if power != heads:
             skipped = speller.rule(number(2 * (index - power) + 1))
-            within = speller.condition((Ordinal(index), "≤", Ordinal(power - 1)))
+            within = speller.condition((r.Ordinal(index), "≤", r.Ordinal(power - 1)))
             right = t.cases([(right, within)], power_of(speller, 2, 4, skipped, power))
         yield Definition(t.equation(speller.rule(slope), (t.EQUALS, right)), (slope, index, heads))
         if power is _POWER:
@@ -138,7 +126,7 @@ class ALiBi(Placed):
         """The matrix once sizes and head are numbers."""
         return super().doit(**hints) if self.index.is_Integer else self
 
-    def _numpycode(self, printer: Any) -> str:
+    def _numpycode(self, printer: Printer) -> str:
         """For a symbolic head all heads at once, as the heads of a `MatrixSymbol` are."""
         if self.index.is_Integer:
             return super()._numpycode(printer)
@@ -147,7 +135,7 @@ class ALiBi(Placed):
         return f"ALiBi.numpy({rows}, {columns}, {heads}, -1, {', '.join(rest)})"
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         rows, columns, heads, head, symmetric, start = args
         slopes = arithmetic.table(alibi_slopes, heads)
         if isinstance(head, sympy.Integer) and head >= 0:
@@ -186,8 +174,8 @@ class Slope(sympy.Function):  # type: ignore[misc]  # SymPy has no types
         return None
 
 
-def _slope(head: sympy.Expr, heads: sympy.Expr) -> Named:
-    return Named("mu", (head,), number(Slope(head, heads)))
+def _slope(head: sympy.Expr, heads: sympy.Expr) -> r.Named:
+    return r.Named("mu", (head,), number(Slope(head, heads)))
 
 
 def _power_within(heads: int) -> int:
@@ -222,14 +210,14 @@ class RelativeBias(Placed):
 
     def __new__(
         cls,
-        rows: Any,
-        columns: Any,
-        table: Any,
-        buckets: Any = 32,
-        max_distance: Any = 128,
-        bidirectional: Any = True,
-        clip: Any = None,
-        start: Any = 0,
+        rows: object,
+        columns: object,
+        table: MatrixExpr,
+        buckets: object = 32,
+        max_distance: object = 128,
+        bidirectional: object = True,
+        clip: object = None,
+        start: object = 0,
     ) -> Self:
         limit = sympy.S.NegativeOne if clip in (None, -1) else whole(clip, "RelativeBias", "clip")
         if limit >= 0:
@@ -248,7 +236,7 @@ class RelativeBias(Placed):
                 )
 
     @classmethod
-    def clipped(cls, rows: Any, columns: Any, table: Any, distance: Any) -> Self:
+    def clipped(cls, rows: object, columns: object, table: MatrixExpr, distance: object) -> Self:
         """One bucket a distance from −k to k, those beyond clipped: κ = clip(j − i, −k, k) + k.
 
         The table is (2k + 1) × 1. Source: Shaw, Uszkoreit, Vaswani, *Self-Attention with Relative
@@ -261,12 +249,12 @@ class RelativeBias(Placed):
         query = i + start
         if clip >= 0:
             column, last = sympy.sympify(j, strict=True), int(2 * clip)
-            inside = partial(rule_of, table, index_of(column - query + clip), 0)
-            near = partial(at_most, j, query + clip - 1, inside, partial(rule_of, table, last, 0))
-            return at_most(j, query - clip, partial(rule_of, table, 0, 0), near)
+            inside = partial(r.rule_of, table, r.index_of(column - query + clip), 0)
+            near = partial(at_most, j, query + clip - 1, inside, partial(r.rule_of, table, last, 0))
+            return at_most(j, query - clip, partial(r.rule_of, table, 0, 0), near)
         bucket = Bucket(sympy.sympify(j, strict=True) - query, buckets, furthest, bidirectional)
         row = int(bucket) if bucket.is_Integer else Number(bucket, _ROW_OF_TABLE)
-        return rule_of(table, row, 0)
+        return r.rule_of(table, row, 0)
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
         """κ, the row of the table, by T5's buckets of a distance δ (see `relative_bucket`)."""
@@ -283,7 +271,7 @@ class RelativeBias(Placed):
 
         query = i + start
         later = row(j - query, int(half)) if bidirectional else speller.index(0)
-        earlier = speller.condition((Ordinal(j), "≤", Ordinal(query)))
+        earlier = speller.condition((r.Ordinal(j), "≤", r.Ordinal(query)))
         rows = t.cases([(row(query - j, 0), earlier)], later)
         yield Definition(t.equation(speller.scalar(_ROW_OF_TABLE), (t.EQUALS, rows)))
         distance = speller.scalar(_DISTANCE)
@@ -312,17 +300,21 @@ class RelativeBias(Placed):
         return BucketSum(upstream, *self.args[3:])
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         rows, columns, table, *layout = args
         return arithmetic.entries(table, _buckets(arithmetic, rows, columns, *layout), 0)
 
 
-def _distances(arithmetic: Arithmetic, rows: Any, columns: Any, start: Any) -> Array:
+def _distances(
+    arithmetic: Arithmetic, rows: sympy.Expr, columns: sympy.Expr, start: sympy.Expr
+) -> Array:
     """The distances j − i of n queries, the first at position `start`, and m keys."""
     return arithmetic.columns(columns) - arithmetic.rows(rows, start)
 
 
-def _buckets(arithmetic: Arithmetic, rows: Any, columns: Any, *layout: Any) -> Array:
+def _buckets(
+    arithmetic: Arithmetic, rows: sympy.Expr, columns: sympy.Expr, *layout: Operand
+) -> Array:
     """The bucket (from 0) of each distance: clipped where the layout says so by a clip from 0."""
     *spaced, clip, start = layout
     apart = _distances(arithmetic, rows, columns, start)
@@ -376,7 +368,7 @@ class Bucket(sympy.Function):  # type: ignore[misc]  # SymPy has no types
 
 
 def _t5_layout(
-    buckets: Any, max_distance: Any, bidirectional: Any
+    buckets: object, max_distance: object, bidirectional: object
 ) -> tuple[sympy.Expr, sympy.Expr, sympy.Expr]:
     both = bool(bidirectional)
     count = whole(buckets, "RelativeBias", "buckets", least=4 if both else 2)
@@ -410,6 +402,7 @@ class BucketSum(Placed):
     buckets, furthest, bidirectional, clip = Scalar(), Scalar(), Scalar(), Scalar()
     start = Scalar()
 
+    word: ClassVar[str] = "bucketsum"
     source: ClassVar[str] = "Raffel et al. 2020, section 2.1"
     adjoint_because: ClassVar[str] = "All places of a bucket have its gradient."
 
@@ -421,17 +414,14 @@ class BucketSum(Placed):
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, *layout, start = self.args
         rows, columns = shape_of(matrix)
-        query = dummy(i, j)
-        key = dummy(i, j, query)
+        query = r.dummy(i, j)
+        key = r.dummy(i, j, query)
         bucket: sympy.Expr = _bucket(key - query - start, *layout)
         letter = sympy.Symbol(f"beta_{query}{key}", positive=True)
-        place = Plus((Ordinal(Number(bucket, letter, counted=1)),))
-        zero = Const(sympy.S.Zero)
-        body = Cases(Ordinal(i), "=", place, rule_of(matrix, query, key), zero)
-        return Total(Total(body, key, columns), query, rows)
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident("bucketsum", roman=True), speller.matrix(self.matrix))
+        place = r.Plus((r.Ordinal(Number(bucket, letter, counted=1)),))
+        zero = r.Const(sympy.S.Zero)
+        body = r.Cases(r.Ordinal(i), "=", place, r.rule_of(matrix, query, key), zero)
+        return r.Total(r.Total(body, key, columns), query, rows)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         matrix, buckets, furthest, bidirectional, clip, start = self.args
@@ -441,7 +431,7 @@ class BucketSum(Placed):
         return RelativeBias(*shape, upstream, buckets, furthest, bidirectional, start=start)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, *layout = args
         buckets = _buckets(arithmetic, *matrix.shape[-2:], *layout)
         sums = arithmetic.sums_at(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -11,21 +11,11 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.functions import FUNCTIONS, Function
 from symattn.errors import ShapeError, SymattnError
-from symattn.nodes.arguments import Matrix, Scalar, Word
+from symattn.nodes import rule as r
+from symattn.nodes.arguments import Matrix, Operand, Scalar, Word
 from symattn.nodes.base import Definition, Node, shape_of
 from symattn.nodes.lines import Filled, LineSum
-from symattn.nodes.rule import (
-    Apply,
-    Cases,
-    Const,
-    Exp,
-    Index,
-    Ordinal,
-    Over,
-    Rule,
-    Times,
-    rule_of,
-)
+from symattn.nodes.rule import Index, Rule
 from symattn.nodes.scale import Quotient
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -53,7 +43,7 @@ class Entrywise(Node):
     )
 
     @classmethod
-    def _function_name(cls, function: Any = "") -> str:
+    def _function_name(cls, function: object = "") -> str:
         """The name of the function in `FUNCTIONS`, from the argument that says which it is."""
         return str(function)
 
@@ -62,8 +52,8 @@ class Entrywise(Node):
         return FUNCTIONS[self._function_name(*self.args[1:])]
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        name, entry = self._function_name(*self.args[1:]), rule_of(self.matrix, i, j)
-        return Exp(entry) if name == "exp" else Apply(name, entry)
+        name, entry = self._function_name(*self.args[1:]), r.rule_of(self.matrix, i, j)
+        return r.Exp(entry) if name == "exp" else r.Apply(name, entry)
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
         if self._row.definition is None:
@@ -85,7 +75,7 @@ class Entrywise(Node):
         return self._row.adjoint(*map(_Entries, (upstream, self.matrix, value))).matrix
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, *function = args
         name = cls._function_name(*function)
         return arithmetic.exp(matrix) if name == "exp" else arithmetic.apply(name, matrix)
@@ -107,7 +97,7 @@ class Exponential(Entrywise):
     )
 
     @classmethod
-    def _function_name(cls, function: Any = "") -> str:
+    def _function_name(cls, function: object = "") -> str:
         return "exp"
 
 
@@ -130,7 +120,7 @@ class Features(Entrywise):
     )
 
     @classmethod
-    def _function_name(cls, function: Any = "") -> str:
+    def _function_name(cls, function: object = "") -> str:
         return FEATURE_MAPS[str(function)]
 
     def _spell(self, speller: Speller) -> Tree:
@@ -154,10 +144,10 @@ class _Entries:
     def __mul__(self, other: _Entries) -> _Entries:
         return _Entries(sympy.HadamardProduct(self.matrix, other.matrix))
 
-    def __rmul__(self, number: Any) -> _Entries:
+    def __rmul__(self, number: sympy.Expr) -> _Entries:
         return _Entries(sympy.MatMul(number, self.matrix))
 
-    def __rsub__(self, number: Any) -> _Entries:
+    def __rsub__(self, number: sympy.Expr) -> _Entries:
         filled = Filled(*shape_of(self.matrix), number)
         return _Entries(sympy.MatAdd(filled, (-self).matrix))
 
@@ -190,7 +180,7 @@ class EntryQuotient(Node):
             raise ShapeError(f"EntryQuotient: {above.shape} and {below.shape} have to be the same")
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        return Over(rule_of(self.above, i, j), rule_of(self.below, i, j))
+        return r.Over(r.rule_of(self.above, i, j), r.rule_of(self.below, i, j))
 
     def _spell(self, speller: Speller) -> Tree:
         return t.times([speller.matrix(arg) for arg in self.args], t.Op("⊘"))
@@ -202,7 +192,7 @@ class EntryQuotient(Node):
         return sympy.MatMul(-1, EntryQuotient(sympy.HadamardProduct(upstream, value), below))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         return arithmetic.divide(*args)
 
 
@@ -217,6 +207,7 @@ class Diagonal(Node):
     """
 
     vector = Matrix()
+    word: ClassVar[str] = "diag"
     transposes: ClassVar[bool] = True
     source: ClassVar[str] = _SOURCE
 
@@ -236,11 +227,8 @@ class Diagonal(Node):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         vector = self.vector
-        entry = rule_of(vector, i, 0) if vector.shape[1] == 1 else rule_of(vector, 0, j)
-        return Cases(Ordinal(j), "=", Ordinal(i), entry, Const(sympy.S.Zero))
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident("diag", roman=True), speller.matrix(self.vector))
+        entry = r.rule_of(vector, i, 0) if vector.shape[1] == 1 else r.rule_of(vector, 0, j)
+        return r.Cases(r.Ordinal(j), "=", r.Ordinal(i), entry, r.Const(sympy.S.Zero))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         size, vector = self.shape[0], self.vector
@@ -248,7 +236,7 @@ class Diagonal(Node):
         return LineSum(here, 1 if vector.shape[1] == 1 else 0)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         (vector,) = args
         column = vector if vector.shape[-1] == 1 else arithmetic.transpose(vector)
         size = column.shape[-2]
@@ -279,8 +267,8 @@ class SoftCap(Node):
             raise SymattnError(f"soft cap {self.cap}: give a positive number")
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        cap = Const(self.cap)
-        return Times((cap, Apply("tanh", Over(rule_of(self.matrix, i, j), cap))))
+        cap = r.Const(self.cap)
+        return r.Times((cap, r.Apply("tanh", r.Over(r.rule_of(self.matrix, i, j), cap))))
 
     def _spell(self, speller: Speller) -> Tree:
         cap = speller.scalar(self.cap)
@@ -293,7 +281,7 @@ class SoftCap(Node):
         return sympy.HadamardProduct(upstream, sympy.MatAdd(Filled(*self.shape, 1), square))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, cap = args
         bent = arithmetic.apply("tanh", arithmetic.over(matrix, cap))
         return arithmetic.scaled(bent, cap)

@@ -6,19 +6,21 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr
+from sympy.printing.printer import Printer
 
 from symattn.arithmetic.arrays import FLOAT64
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
-from symattn.nodes.arguments import Axis, Bound, Matrix, Scalar
+from symattn.nodes import rule as r
+from symattn.nodes.arguments import Axis, Bound, Matrix, Operand, Scalar
 from symattn.nodes.base import Node, shape_of
 from symattn.nodes.lines import Filled
-from symattn.nodes.rule import Cases, Entry, Index, Ordinal, Rule, Total, rule_of
+from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
@@ -49,7 +51,7 @@ class Head(Node):
         return str(self.symbol.name)
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        return Entry(self, i, j)
+        return r.Entry(self, i, j)
 
     def _entry(self, i: Index, j: Index, **kwargs: object) -> sympy.Expr:
         return MatrixElement(self, i, j)
@@ -62,7 +64,7 @@ class Head(Node):
         return self
 
     @classmethod
-    def numpy(cls, *args: Any) -> Array:
+    def numpy(cls, *args: Operand) -> Array:
         """One head's matrix out of an array (heads, rows, columns)."""
         return np.asarray(np.asarray(args[0])[int(args[1])])
 
@@ -97,8 +99,8 @@ class Concat(Node):
         body, index, _, axis = self.args
         rows, columns = body.shape
         if axis == 1:
-            return i, index * columns + j, rule_of(body, i, j)
-        return index * rows + i, j, rule_of(body, i, j)
+            return i, index * columns + j, r.rule_of(body, i, j)
+        return index * rows + i, j, r.rule_of(body, i, j)
 
     def _rule(self, i: Index, j: Index) -> Rule:
         body, index, _, axis = self.args
@@ -106,7 +108,7 @@ class Concat(Node):
         along, width = (j, columns) if axis == 1 else (i, rows)
         head, rest = sympy.floor(along / width), sympy.Mod(along, width)
         one = body.subs(index, head)
-        return rule_of(one, i, rest) if axis == 1 else rule_of(one, rest, j)
+        return r.rule_of(one, i, rest) if axis == 1 else r.rule_of(one, rest, j)
 
     def _spell(self, speller: Speller) -> Tree:
         body, index, count, axis = self.args
@@ -129,13 +131,13 @@ class Concat(Node):
         return sympy.BlockMatrix([blocks] if axis == 1 else [[block] for block in blocks])
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         heads, _, _, axis = args
         if axis == 1:
             return arithmetic.heads_beside(heads)
         return arithmetic.transpose(arithmetic.heads_beside(arithmetic.transpose(heads)))
 
-    def _numpycode(self, printer: Any) -> str:
+    def _numpycode(self, printer: Printer) -> str:
         body, _, _, axis = self.args
         stack = body.args[0] if isinstance(body, Head) else body
         join = "side_by_side" if axis == 1 else "stacked_up"
@@ -182,8 +184,8 @@ class Split(Node):
         matrix, index, _, axis = self.args
         rows, columns = self.shape
         if axis == 1:
-            return rule_of(matrix, i, _plain(index * columns + j))
-        return rule_of(matrix, _plain(index * rows + i), j)
+            return r.rule_of(matrix, i, r.index_of(index * columns + j))
+        return r.rule_of(matrix, r.index_of(index * rows + i), j)
 
     def _spell(self, speller: Speller) -> Tree:
         matrix, index, _, _ = self.args
@@ -198,7 +200,7 @@ class Split(Node):
         return Slice(matrix, index * width, width, axis)._adjoint(0, upstream, value)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, index, count, axis = args
         if axis == 1:
             parts = arithmetic.heads_apart(matrix, count)
@@ -211,7 +213,7 @@ class Split(Node):
         """The columns once the head is a number."""
         return super().doit(**hints) if self.index.is_Integer else self
 
-    def _numpycode(self, printer: Any) -> str:
+    def _numpycode(self, printer: Printer) -> str:
         """For a symbolic head all heads at once, as the heads of a `MatrixSymbol` are."""
         if self.index.is_Integer:
             return super()._numpycode(printer)
@@ -262,8 +264,8 @@ class Slice(Node):
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, first, _, axis = self.args
         if axis == 0:
-            return rule_of(matrix, _plain(first + i), j)
-        return rule_of(matrix, i, _plain(first + j))
+            return r.rule_of(matrix, r.index_of(first + i), j)
+        return r.rule_of(matrix, i, r.index_of(first + j))
 
     def _spell(self, speller: Speller) -> Tree:
         matrix, first, count, axis = self.args
@@ -286,7 +288,7 @@ class Slice(Node):
         return out if after == 0 else Stacked(out, zeros(after), axis)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, first, count, axis = args
         return arithmetic.part(matrix, first, count, -2 if axis == 0 else -1)
 
@@ -308,7 +310,7 @@ class GroupSum(Node):
     def _rule(self, i: Index, j: Index) -> Rule:
         body, index, heads, groups, group = self.args
         share = heads / groups
-        return Total(rule_of(body.subs(index, group * share + index), i, j), index, share)
+        return r.Total(r.rule_of(body.subs(index, group * share + index), i, j), index, share)
 
     def _spell(self, speller: Speller) -> Tree:
         body, index, _, _, group = self.args
@@ -326,15 +328,10 @@ class GroupSum(Node):
         return upstream.xreplace(used)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         body, _, _, groups, group = args
         summed = arithmetic.total(arithmetic.groups(body, groups), -3)
         return arithmetic.pick(summed, group, -3) if group.is_Integer else summed
-
-
-def _plain(index: sympy.Expr) -> Index:
-    """An index as rules hold it: a whole number is Python's."""
-    return int(index) if index.is_Integer else index
 
 
 class Stacked(Node):
@@ -363,10 +360,12 @@ class Stacked(Node):
     def _rule(self, i: Index, j: Index) -> Rule:
         first, second, axis = self.args
         size = shape_of(first)[int(axis)]
-        one = rule_of(first, i, j)
+        one = r.rule_of(first, i, j)
         if axis == 0:
-            return Cases(Ordinal(i), "≤", Ordinal(size - 1), one, rule_of(second, i - size, j))
-        return Cases(Ordinal(j), "≤", Ordinal(size - 1), one, rule_of(second, i, j - size))
+            return r.Cases(
+                r.Ordinal(i), "≤", r.Ordinal(size - 1), one, r.rule_of(second, i - size, j)
+            )
+        return r.Cases(r.Ordinal(j), "≤", r.Ordinal(size - 1), one, r.rule_of(second, i, j - size))
 
     def _spell(self, speller: Speller) -> Tree:
         cells = [speller.matrix(self.first), speller.matrix(self.second)]
@@ -379,7 +378,7 @@ class Stacked(Node):
         return Slice(upstream, start, number, axis)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         first, second, axis = args
         return arithmetic.join([first, second], axis=-2 if axis == 0 else -1)
 
@@ -400,7 +399,7 @@ class HeadSum(Node):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         body, index, count = self.args
-        return Total(rule_of(body, i, j), index, count)
+        return r.Total(r.rule_of(body, i, j), index, count)
 
     def _spell(self, speller: Speller) -> Tree:
         body, index, count = self.args
@@ -413,5 +412,5 @@ class HeadSum(Node):
         return upstream
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         return arithmetic.total(args[0], -3)

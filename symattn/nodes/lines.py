@@ -7,29 +7,17 @@ their gradients need: r 1ᵀ (`Spread`), lengths ‖a_i‖, unit vectors, matric
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
-from symattn.nodes.arguments import Axis, Matrix, Scalar, Size
+from symattn.nodes import rule as r
+from symattn.nodes.arguments import Axis, Matrix, Operand, Scalar, Size
 from symattn.nodes.base import Node, check_shape, shape_of
-from symattn.nodes.rule import (
-    Apply,
-    Const,
-    Index,
-    Over,
-    Plus,
-    Power,
-    Rule,
-    Times,
-    Total,
-    dummy,
-    minus,
-    rule_of,
-)
+from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
@@ -46,13 +34,13 @@ class OfLines(Node):
 
     def _line(self, i: Index, j: Index, *taken: Index) -> tuple[sympy.Symbol, Rule, sympy.Expr]:
         """The line through (i, j): a letter l that is not taken, its entry l, and its length."""
-        index, (rows, columns) = dummy(i, j, *taken), shape_of(self.matrix)
+        index, (rows, columns) = r.dummy(i, j, *taken), shape_of(self.matrix)
         if self.axis == 1:
-            return index, rule_of(self.matrix, i, index), columns
-        return index, rule_of(self.matrix, index, j), rows
+            return index, r.rule_of(self.matrix, i, index), columns
+        return index, r.rule_of(self.matrix, index, j), rows
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         *matrices, axis = args
         if axis == 1:
             return cls._rows(arithmetic, *matrices)
@@ -76,7 +64,7 @@ class NumberOfLines(OfLines):
 
 def number_of_line(numbers: MatrixExpr, i: Index, j: Index, axis: sympy.Integer) -> Rule:
     """The number that belongs to the line through (i, j)."""
-    return rule_of(numbers, i, 0) if axis == 1 else rule_of(numbers, 0, j)
+    return r.rule_of(numbers, i, 0) if axis == 1 else r.rule_of(numbers, 0, j)
 
 
 class Filled(Node):
@@ -93,7 +81,7 @@ class Filled(Node):
     source: ClassVar[str] = _REVERSE
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        return Const(self.number)
+        return r.Const(self.number)
 
     def _spell(self, speller: Speller) -> Tree:
         return speller.scalar(self.number)
@@ -103,7 +91,7 @@ class Filled(Node):
         return Filled(columns, rows, number)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         rows, columns, number = args
         return arithmetic.filled(number, rows, columns)
 
@@ -148,7 +136,7 @@ class Spread(Node):
         return LineSum(upstream, self.axis)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         vector, size, axis = args
         return arithmetic.repeat(vector, size, -1 if axis == 1 else -2)
 
@@ -172,7 +160,7 @@ class LineProduct(Node):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         number = number_of_line(self.vector, i, j, self.axis)
-        return Times((number, rule_of(self.matrix, i, j)))
+        return r.Times((number, r.rule_of(self.matrix, i, j)))
 
     def _spell(self, speller: Speller) -> Tree:
         matrix, vector, axis = self.args
@@ -188,7 +176,7 @@ class LineProduct(Node):
         return LineSum(sympy.HadamardProduct(upstream, matrix), axis)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         return arithmetic.multiply(args[1], args[0])
 
 
@@ -202,15 +190,13 @@ class Lengths(NumberOfLines):
     Matrix([[5]])
     """
 
+    word: ClassVar[str] = "lengths"
     source: ClassVar[str] = "Graves et al. 2014, section 3.3.1"
     adjoint_because: ClassVar[str] = "A vector gets longer the fastest along itself."
 
     def _rule(self, i: Index, j: Index) -> Rule:
         index, along, size = self._line(i, j)
-        return Apply("√", Total(Power(along, 2), index, size))
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident("lengths", roman=True), speller.matrix(self.matrix))
+        return r.Apply("√", r.Total(r.Power(along, 2), index, size))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return LineProduct(UnitVectors(*self.args), upstream, self.axis)
@@ -259,7 +245,7 @@ class PlusVector(Node):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         added = number_of_line(self.vector, i, j, 1 - self.axis)
-        return Plus((rule_of(self.matrix, i, j), added))
+        return r.Plus((r.rule_of(self.matrix, i, j), added))
 
     def _spell(self, speller: Speller) -> Tree:
         return t.plus([speller.matrix(self.matrix), speller.matrix(self.vector)])
@@ -268,7 +254,7 @@ class PlusVector(Node):
         return upstream if place == 0 else LineSum(upstream, 1 - self.axis)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         return arithmetic.add(args[0], args[1])
 
 
@@ -284,6 +270,7 @@ class UnitVectors(OfLines):
     Matrix([[3/5, 4/5]])
     """
 
+    word: ClassVar[str] = "unit"
     source: ClassVar[str] = "Graves et al. 2014, section 3.3.1"
     partial: ClassVar[bool] = True
 
@@ -294,11 +281,8 @@ class UnitVectors(OfLines):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         index, along, size = self._line(i, j)
-        length = Apply("√", Total(Power(along, 2), index, size))
-        return Over(rule_of(self.matrix, i, j), length)
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident("unit", roman=True), speller.matrix(self.matrix))
+        length = r.Apply("√", r.Total(r.Power(along, 2), index, size))
+        return r.Over(r.rule_of(self.matrix, i, j), length)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         matrix, axis = self.args
@@ -353,8 +337,8 @@ class LineDifference(Node):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         below = number_of_line(self.numbers, i, j, self.axis)
-        terms = rule_of(self.matrix, i, j), minus(below)
-        return Plus(terms, empty=sympy.S.NegativeInfinity)
+        terms = r.rule_of(self.matrix, i, j), r.minus(below)
+        return r.Plus(terms, empty=sympy.S.NegativeInfinity)
 
     def _spell(self, speller: Speller) -> Tree:
         matrix, numbers, axis = self.args
@@ -367,7 +351,7 @@ class LineDifference(Node):
         return sympy.MatMul(-1, LineSum(upstream, self.axis))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, numbers, _ = args
         none = arithmetic.hidden(numbers)
         safe = arithmetic.where(none, arithmetic.zero, numbers)
@@ -389,7 +373,7 @@ class LineSum(NumberOfLines):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         index, entry, size = self._line(i, j)
-        return Total(entry, index, size)
+        return r.Total(entry, index, size)
 
     def _spell(self, speller: Speller) -> Tree:
         word = "rowsum" if self.axis == 1 else "colsum"
@@ -420,7 +404,7 @@ class LineQuotient(Node):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         below = number_of_line(self.sums, i, j, self.axis)
-        return Over(rule_of(self.matrix, i, j), below, empty=sympy.S.Zero)
+        return r.Over(r.rule_of(self.matrix, i, j), below, empty=sympy.S.Zero)
 
     def _spell(self, speller: Speller) -> Tree:
         return t.Frac(speller.matrix(self.matrix), speller.matrix(self.sums))
@@ -433,7 +417,7 @@ class LineQuotient(Node):
         return sympy.MatMul(-1, LineQuotient(weighted_sum, sums, axis))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, sums, _ = args
         nothing = arithmetic.equals(sums, 0)
         safe = arithmetic.where(nothing, arithmetic.scalar(sympy.S.One), sums)

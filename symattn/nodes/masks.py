@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import reduce
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import sympy
@@ -17,20 +17,19 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError, nearest, quote
-from symattn.nodes.arguments import NEEDED, Argument, Fixed, Matrix, Size, as_scalar
-from symattn.nodes.base import Definition, Node, settings, shape_of
-from symattn.nodes.rule import (
-    Cases,
-    Condition,
-    Const,
-    Index,
-    Named,
-    Nth,
-    Ordinal,
-    Plus,
-    Rule,
-    rule_of,
+from symattn.nodes import rule as r
+from symattn.nodes.arguments import (
+    NEEDED,
+    Argument,
+    Fixed,
+    Matrix,
+    Operand,
+    Setting,
+    Size,
+    as_scalar,
 )
+from symattn.nodes.base import Definition, Node, settings, shape_of
+from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
@@ -39,13 +38,13 @@ from symattn.notation.tree import Tree
 MOST, LONGEST = 1_000_000, 1024
 
 #: What a mask adds to a score that may be seen, and to one that may not.
-SEEN, HIDDEN = Const(sympy.S.Zero), Const(sympy.S.NegativeInfinity)
+SEEN, HIDDEN = r.Const(sympy.S.Zero), r.Const(sympy.S.NegativeInfinity)
 
 
 class Count(Argument):
     """A parameter that counts: a whole number from `least` on, or a symbol for one."""
 
-    def __init__(self, least: int = 0, default: Any = NEEDED) -> None:
+    def __init__(self, least: int = 0, default: object = NEEDED) -> None:
         super().__init__(default)
         self.least = least
 
@@ -90,8 +89,7 @@ class Mask(Node):
     (arrays) which positions may see which, and need not know where its rows start.
     """
 
-    #: Its name in a spec and in formulas.
-    word: ClassVar[str] = ""
+    #: `word` is its name in a spec, too.
     reason: ClassVar[str] = ""
     #: What to say where a spec gives no parameter; empty if there is nothing to give.
     needs: ClassVar[str] = ""
@@ -103,7 +101,7 @@ class Mask(Node):
         return cls.word
 
     @classmethod
-    def of(cls, rows: object, columns: object, parameter: Any, start: object = 0) -> Mask:
+    def of(cls, rows: object, columns: object, parameter: Setting, start: object = 0) -> Mask:
         """The mask of this size from what a spec says: True, or the value of its parameter."""
         if parameter is True and cls.needs:
             raise SymattnError(f'mask "{cls.word}": {cls.needs}')
@@ -124,7 +122,7 @@ class Mask(Node):
         return cls(rows, columns, *parameters, start=start)
 
     @classmethod
-    def part(cls, parameter: Any, before: int, keys: int) -> Any:
+    def part(cls, parameter: Setting, before: int, keys: int) -> Setting:
         """The parameter for a later part of the queries, `before` of them having gone before.
 
         `keys` is how many keys there are by then.
@@ -151,7 +149,7 @@ class Mask(Node):
         return t.call(t.Ident(self.word, roman=True), *sizes, *parameters, *begun)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         rows, columns, *parameters, start = args
         queries, keys = arithmetic.rows(rows, start), arithmetic.columns(columns)
         seen = cls._seen(queries, keys, *(_plain(arithmetic, one) for one in parameters))
@@ -159,7 +157,7 @@ class Mask(Node):
         return arithmetic.where(everywhere, arithmetic.zero, arithmetic.minus_infinity)
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Operand) -> Operand:
         """Whether the query at a position (from 0) may see the key at a position.
 
         A parameter is a whole number, ∞ (no limit) or an array of whole numbers. What is made of
@@ -188,20 +186,20 @@ class Causal(Mask):
     reason: ClassVar[str] = "No query may look at a later key."
 
     @classmethod
-    def of(cls, rows: object, columns: object, parameter: Any, start: object = 0) -> Mask:
+    def of(cls, rows: object, columns: object, parameter: Setting, start: object = 0) -> Mask:
         """The mask from ``causal``, or from ``{causal = p}``, which says itself where it starts."""
         return cls(rows, columns, start if parameter is True else parameter)
 
     @classmethod
-    def part(cls, parameter: Any, before: int, keys: int) -> Any:
+    def part(cls, parameter: Setting, before: int, keys: int) -> Setting:
         """A start that is said moves with the queries."""
         return parameter if parameter is True else parameter + before
 
     def _at(self, i: Index, j: Index) -> Rule:
-        return when((Ordinal(j), "≤", Ordinal(i)))
+        return when((r.Ordinal(j), "≤", r.Ordinal(i)))
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Operand) -> Operand:
         return keys <= queries
 
 
@@ -227,10 +225,10 @@ class Padding(Mask):
     start = Fixed(0)  # what is padding is padding for every query
 
     def _at(self, i: Index, j: Index) -> Rule:
-        return when((Ordinal(j), "≤", Ordinal(self.length - 1)))
+        return when((r.Ordinal(j), "≤", r.Ordinal(self.length - 1)))
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Operand) -> Operand:
         return keys < parameters[0]
 
 
@@ -255,11 +253,11 @@ class Prefix(Mask):
     length = Count()
 
     def _at(self, i: Index, j: Index) -> Rule:
-        causal = when((Ordinal(j), "≤", Ordinal(i)))
-        return when((Ordinal(j), "≤", Ordinal(self.length - 1)), otherwise=causal)
+        causal = when((r.Ordinal(j), "≤", r.Ordinal(i)))
+        return when((r.Ordinal(j), "≤", r.Ordinal(self.length - 1)), otherwise=causal)
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Operand) -> Operand:
         return (keys < parameters[0]) | (keys <= queries)
 
 
@@ -290,7 +288,7 @@ class Documents(Mask):
         _check_documents(*self.args)
 
     @classmethod
-    def part(cls, parameter: Any, before: int, keys: int) -> Any:
+    def part(cls, parameter: Setting, before: int, keys: int) -> Setting:
         """The numbers of the keys that there are."""
         return parameter[:keys]
 
@@ -298,7 +296,7 @@ class Documents(Mask):
         return self._called(speller, speller.listed(map(speller.scalar, self.numbers)))
 
     def _at(self, i: Index, j: Index) -> Rule:
-        one, other = (Named("omega", (k,), Ordinal(Nth(self.numbers, k))) for k in (i, j))
+        one, other = (r.Named("omega", (k,), r.Ordinal(r.Nth(self.numbers, k))) for k in (i, j))
         return when((one, "=", other))
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
@@ -307,17 +305,19 @@ class Documents(Mask):
         yield Definition(t.equation(t.Ident("ω"), (t.EQUALS, numbers)))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         _check_documents(*args)
         return super()._compute(arithmetic, *args)
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Operand) -> Operand:
         (numbers,) = parameters
         return numbers[queries] == numbers[keys]
 
 
-def _check_documents(rows: Any, columns: Any, numbers: sympy.Tuple, start: Any) -> None:
+def _check_documents(
+    rows: sympy.Expr, columns: sympy.Expr, numbers: sympy.Tuple, start: sympy.Expr
+) -> None:
     """Raise `SymattnError` where queries or keys are more or fewer than there are numbers."""
     for size, what in ((rows + start, "queries"), (columns, "keys")):
         if isinstance(size, sympy.Integer) and size != len(numbers):
@@ -327,11 +327,11 @@ def _check_documents(rows: Any, columns: Any, numbers: sympy.Tuple, start: Any) 
             )
 
 
-def when(*conditions: Condition, then: Rule = SEEN, otherwise: Rule = HIDDEN) -> Rule:
+def when(*conditions: r.Condition, then: Rule = SEEN, otherwise: Rule = HIDDEN) -> Rule:
     """`then` (0) where all of the conditions hold, else `otherwise` (−∞)."""
     out = then
     for left, sign, right in reversed(conditions):
-        out = Cases(left, sign, right, out, otherwise)
+        out = r.Cases(left, sign, right, out, otherwise)
     return out
 
 
@@ -383,7 +383,7 @@ def _may_count(number: sympy.Expr, least: int) -> bool:
     return number.is_integer is not False and not number.is_negative
 
 
-def _plain(arithmetic: Arithmetic, value: Any) -> Any:
+def _plain(arithmetic: Arithmetic, value: sympy.Basic) -> Operand:
     """A parameter as a whole number, ∞ or an array of whole numbers."""
     if isinstance(value, Iterable):
         return arithmetic.listed(value)
@@ -425,18 +425,18 @@ class Window(Mask):
 
     def _at(self, i: Index, j: Index) -> Rule:
         left, right = self.left, self.right
-        conditions: list[Condition] = []
+        conditions: list[r.Condition] = []
         if left == right != sympy.oo:
-            conditions = [(Ordinal(abs(i - j)), "≤", Ordinal(left))]
+            conditions = [(r.Ordinal(abs(i - j)), "≤", r.Ordinal(left))]
         else:
             if right != sympy.oo:
-                conditions.append((Ordinal(j), "≤", Ordinal(i + right)))
+                conditions.append((r.Ordinal(j), "≤", r.Ordinal(i + right)))
             if left != sympy.oo:
-                conditions.append((Ordinal(i), "≤", Ordinal(j + left)))
+                conditions.append((r.Ordinal(i), "≤", r.Ordinal(j + left)))
         return when(*conditions)
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Operand) -> Operand:
         left, right = parameters
         if left == right:
             return abs(queries - keys) <= left
@@ -465,11 +465,11 @@ class Dilated(Mask):
     width, step = Count(), Count(least=1)
 
     def _at(self, i: Index, j: Index) -> Rule:
-        near: Condition = (Ordinal(abs(i - j)), "≤", Ordinal(self.width * self.step))
+        near: r.Condition = (r.Ordinal(abs(i - j)), "≤", r.Ordinal(self.width * self.step))
         return when(near, *_on_step(i, j, self.step))
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Operand) -> Operand:
         width, step = parameters
         apart = abs(queries - keys)
         return (apart <= width * step) & (apart % step == 0)
@@ -495,15 +495,15 @@ class Strided(Mask):
     stride = Count(least=1)
 
     def _at(self, i: Index, j: Index) -> Rule:
-        causal: Condition = (Ordinal(j), "≤", Ordinal(i))
+        causal: r.Condition = (r.Ordinal(j), "≤", r.Ordinal(i))
         steps = _on_step(i, j, self.stride)
         if not steps:
             return when(causal)
-        either = when((Ordinal(i), "≤", Ordinal(j + self.stride)), otherwise=when(*steps))
+        either = when((r.Ordinal(i), "≤", r.Ordinal(j + self.stride)), otherwise=when(*steps))
         return when(causal, then=either)
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Operand) -> Operand:
         (stride,) = parameters
         back = queries - keys
         return (back >= 0) & ((back <= stride) | (back % stride == 0))
@@ -538,20 +538,20 @@ class Global(Mask):
         return sympy.FiniteSet(*(token - 1 for token in self.tokens))
 
     def _at(self, i: Index, j: Index) -> Rule:
-        places = Ordinal(self._places())
-        return when((Ordinal(i), "∈", places), otherwise=when((Ordinal(j), "∈", places)))
+        places = r.Ordinal(self._places())
+        return when((r.Ordinal(i), "∈", places), otherwise=when((r.Ordinal(j), "∈", places)))
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Operand) -> Operand:
         places = parameters[0] - 1
         return np.isin(queries, places) | np.isin(keys, places)
 
 
-def _on_step(i: Index, j: Index, step: sympy.Expr) -> list[Condition]:
+def _on_step(i: Index, j: Index, step: sympy.Expr) -> list[r.Condition]:
     """(i − j) mod s = 0, which needs no saying where s is 1."""
     if step == 1:
         return []
-    return [(Ordinal(sympy.Mod(i - j, step)), "=", Ordinal(0))]
+    return [(r.Ordinal(sympy.Mod(i - j, step)), "=", r.Ordinal(0))]
 
 
 class Allowed(Node):
@@ -565,19 +565,17 @@ class Allowed(Node):
 
     matrix = Matrix()
     transposes: ClassVar[bool] = True
+    word: ClassVar[str] = "allow"
     source: ClassVar[str] = "ONNX, operator Attention"
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        return Cases(rule_of(self.matrix, i, j), "=", Const(sympy.S.One), SEEN, HIDDEN)
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident("allow", roman=True), speller.matrix(self.matrix))
+        return r.Cases(r.rule_of(self.matrix, i, j), "=", r.Const(sympy.S.One), SEEN, HIDDEN)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return None
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         return arithmetic.where(
             arithmetic.equals(args[0], 1), arithmetic.zero, arithmetic.minus_infinity
         )
@@ -599,6 +597,7 @@ class AnyOf(Node):
     [0, -oo,   0]])
     """
 
+    word: ClassVar[str] = "any"
     source: ClassVar[str] = "Zaheer et al. 2020, section 2"
 
     def _check(self) -> None:
@@ -618,9 +617,6 @@ class AnyOf(Node):
             out = _decided(_mask_rule(mask, i, j), SEEN, out)
         return _pruned(out, {})
 
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident("any", roman=True), *map(speller.matrix, self.args))
-
     def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
         return AnyOf(*map(flip, self.args))
 
@@ -628,7 +624,7 @@ class AnyOf(Node):
         return None
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         seen = reduce(lambda one, other: one | other, (arithmetic.equals(arg, 0) for arg in args))
         return arithmetic.where(seen, arithmetic.zero, arithmetic.minus_infinity)
 
@@ -654,7 +650,7 @@ class Masked(Node):
     )
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        return Plus((rule_of(self.scores, i, j), rule_of(self.mask, i, j)))
+        return r.Plus((r.rule_of(self.scores, i, j), r.rule_of(self.mask, i, j)))
 
     def _spell(self, speller: Speller) -> Tree:
         return t.plus([speller.matrix(arg) for arg in self.args])
@@ -667,7 +663,7 @@ class Masked(Node):
         return VisibleScores(upstream, self.mask)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         scores, mask = args
         hidden = arithmetic.hidden(mask)
         finite = arithmetic.where(hidden, arithmetic.zero, scores)
@@ -690,6 +686,7 @@ class VisibleScores(Node):
 
     scores, mask = Matrix(), Matrix()
     transposes: ClassVar[bool] = True
+    word: ClassVar[str] = "keep"
     source: ClassVar[str] = "Katharopoulos et al. 2020, section 3.3"
 
     adjoint_because: ClassVar[str] = (
@@ -701,19 +698,16 @@ class VisibleScores(Node):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         mask = _pruned(_mask_rule(self.mask, i, j), {})
-        seen = rule_of(self.scores, i, j)
+        seen = r.rule_of(self.scores, i, j)
         if _is_decision(mask):
             return _decision(mask, seen, SEEN)
-        return Cases(mask, "=", HIDDEN, SEEN, seen)
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident("keep", roman=True), *map(speller.matrix, self.args))
+        return r.Cases(mask, "=", HIDDEN, SEEN, seen)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return VisibleScores(upstream, self.mask) if place == 0 else None
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         return arithmetic.where(arithmetic.hidden(args[1]), arithmetic.zero, args[0])
 
 
@@ -764,7 +758,7 @@ def mask_of(
         raise SymattnError("mask: masks are nested too deeply; give fewer levels") from None
 
 
-def part_of(name: str, parameter: Any, before: int, keys: int) -> Any:
+def part_of(name: str, parameter: Setting, before: int, keys: int) -> Setting:
     """What a spec says of a mask, for the queries after the first `before` and so many keys.
 
     >>> part_of("all", ["causal", {"documents": [1, 1, 2, 2]}], 2, 3)
@@ -793,7 +787,7 @@ def reason_of(mask: MatrixExpr) -> str:
     return ""
 
 
-def _name_and_parameter(part: object, owner: str) -> tuple[Any, Any]:
+def _name_and_parameter(part: object, owner: str) -> tuple[str, Setting]:
     """One mask of a list, as its name and parameter."""
     if isinstance(part, str):
         return part, True
@@ -819,43 +813,43 @@ def _mask_rule(mask: MatrixExpr, i: Index, j: Index) -> Rule:
         rules = [_mask_rule(part, i, j) for part in mask.args]
         if all(map(_is_decision, rules)):
             return reduce(lambda out, rule: _decision(rule, out, HIDDEN), reversed(rules))
-    return rule_of(mask, i, j)
+    return r.rule_of(mask, i, j)
 
 
 def _decided(mask: Rule, seen: Rule, otherwise: Rule) -> Rule:
     """`seen` where the mask is 0, else `otherwise`; by the mask's conditions where it has them."""
     if _is_decision(mask):
         return _decision(mask, seen, otherwise)
-    return Cases(mask, "=", SEEN, seen, otherwise)
+    return r.Cases(mask, "=", SEEN, seen, otherwise)
 
 
-def _pruned(rule: Rule, known: Mapping[Condition, bool]) -> Rule:
+def _pruned(rule: Rule, known: Mapping[r.Condition, bool]) -> Rule:
     """Nested cases without the conditions that an outer case decides."""
-    if not isinstance(rule, Cases):
+    if not isinstance(rule, r.Cases):
         return rule
     condition = rule.left, rule.sign, rule.right
     if condition in known:
         return _pruned(rule.value if known[condition] else rule.otherwise, known)
     value = _pruned(rule.value, {**known, condition: True})
     otherwise = _pruned(rule.otherwise, {**known, condition: False})
-    return value if value == otherwise else Cases(*condition, value, otherwise)
+    return value if value == otherwise else r.Cases(*condition, value, otherwise)
 
 
 def _is_decision(rule: Rule) -> bool:
     """Whether a rule only decides between 0 and −∞."""
-    if isinstance(rule, Cases):
+    if isinstance(rule, r.Cases):
         return _is_decision(rule.value) and _is_decision(rule.otherwise)
     return rule in (SEEN, HIDDEN)
 
 
 def _decision(rule: Rule, seen: Rule, otherwise: Rule) -> Rule:
     """A rule of 0 and −∞ with `seen` in place of 0 and `otherwise` in place of −∞."""
-    if isinstance(rule, Cases):
+    if isinstance(rule, r.Cases):
         branches = (
             _decision(rule.value, seen, otherwise),
             _decision(rule.otherwise, seen, otherwise),
         )
-        return Cases(rule.left, rule.sign, rule.right, *branches)
+        return r.Cases(rule.left, rule.sign, rule.right, *branches)
     return seen if rule == SEEN else otherwise
 
 

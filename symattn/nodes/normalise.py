@@ -14,6 +14,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
+from symattn.nodes import rule as r
 from symattn.nodes.arguments import Learned
 from symattn.nodes.base import Definition, shape_of
 from symattn.nodes.entrywise import Entrywise
@@ -27,21 +28,7 @@ from symattn.nodes.lines import (
     Spread,
 )
 from symattn.nodes.masks import VisibleScores
-from symattn.nodes.rule import (
-    Apply,
-    Cases,
-    Const,
-    Exp,
-    Index,
-    OfRow,
-    Ordinal,
-    Over,
-    Plus,
-    Rule,
-    Total,
-    minus,
-    rule_of,
-)
+from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
@@ -50,7 +37,6 @@ from symattn.notation.tree import Tree
 class Normaliser(OfLines):
     """What turns each row of scores into weights; `axis` 1 over rows, 0 over columns."""
 
-    word: ClassVar[str] = ""
     reason: ClassVar[str] = ""
     rule_name: ClassVar[str] = ""
 
@@ -59,9 +45,6 @@ class Normaliser(OfLines):
 
     #: Whether a masked score is −∞; otherwise it has to be made 0 before.
     additive_mask: ClassVar[bool] = True
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident(self.word, roman=True), *map(speller.matrix, self.args[:-1]))
 
     def _less_mean(self, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr:
         """The gradient less its mean over the line, weighed by the weights: U − rowsum(A ∘ U)."""
@@ -131,7 +114,7 @@ class RowMax(NumberOfLines):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         index, entry, size = self._line(i, j)
-        return OfRow("max", (entry,), index, size)
+        return r.OfRow("max", (entry,), index, size)
 
     def _spell(self, speller: Speller) -> Tree:
         word = "rowmax" if self.axis == 1 else "colmax"
@@ -182,9 +165,9 @@ class Hardmax(Normaliser):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         index, score, size = self._line(i, j)
-        here = Ordinal(j if self.args[-1] == 1 else i)
-        best = OfRow("argmax", (score,), index, size)
-        return Cases(here, "=", best, Const(sympy.S.One), Const(sympy.S.Zero))
+        here = r.Ordinal(j if self.args[-1] == 1 else i)
+        best = r.OfRow("argmax", (score,), index, size)
+        return r.Cases(here, "=", best, r.Const(sympy.S.One), r.Const(sympy.S.Zero))
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
         """argmax_l z_il = min {l : z_il = max_p z_ip}: the first of equally large ones."""
@@ -196,7 +179,7 @@ class Hardmax(Normaliser):
         such = t.equation(speller.rule(score), (t.EQUALS, largest))
         places = t.Fenced(t.row(speller.index(index), t.Op(":"), such), "{", "}")
         first = t.row(t.Ident("min", roman=True), t.APPLY, places)
-        best = speller.rule(OfRow("argmax", (score,), index, size))
+        best = speller.rule(r.OfRow("argmax", (score,), index, size))
         yield Definition(t.equation(best, (t.EQUALS, first)))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
@@ -236,8 +219,8 @@ class Sparsemax(Normaliser):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         index, score, size = self._line(i, j)
-        level = OfRow("τ", (score,), index, size)
-        return Apply("max0", Plus((rule_of(self.args[0], i, j), minus(level))))
+        level = r.OfRow("τ", (score,), index, size)
+        return r.Apply("max0", r.Plus((r.rule_of(self.args[0], i, j), r.minus(level))))
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
         """τ(x_1, …) = max_k (x_(1) + … + x_(k) − 1)/k over the numbers in falling order."""
@@ -300,8 +283,8 @@ class Softmax(Normaliser):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         index, score, size = self._line(i, j)
-        total = Total(Exp(score), index, size)
-        return Over(Exp(rule_of(self.args[0], i, j)), total, empty=sympy.S.Zero)
+        total = r.Total(r.Exp(score), index, size)
+        return r.Over(r.Exp(r.rule_of(self.args[0], i, j)), total, empty=sympy.S.Zero)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return sympy.HadamardProduct(value, self._less_mean(upstream, value))
@@ -341,7 +324,7 @@ class RowRatio(Normaliser):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         index, score, size = self._line(i, j)
-        return Over(rule_of(self.args[0], i, j), Total(score, index, size))
+        return r.Over(r.rule_of(self.args[0], i, j), r.Total(score, index, size))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         matrix, axis = self.args
@@ -371,7 +354,10 @@ class _OneMore(Normaliser):
     def _below(self, i: Index, j: Index, extra: Rule) -> Rule:
         """e^{z_ij} over `extra` and the sum of all exponentials."""
         index, score, size = self._line(i, j)
-        return Over(Exp(rule_of(self.args[0], i, j)), Plus((extra, Total(Exp(score), index, size))))
+        return r.Over(
+            r.Exp(r.rule_of(self.args[0], i, j)),
+            r.Plus((extra, r.Total(r.Exp(score), index, size))),
+        )
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return sympy.HadamardProduct(value, self._less_mean(upstream, value))
@@ -404,7 +390,7 @@ class OffByOneSoftmax(_OneMore):
     )
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        return self._below(i, j, Const(sympy.S.One))
+        return self._below(i, j, r.Const(sympy.S.One))
 
     def _spell(self, speller: Speller) -> Tree:
         name = t.Script(t.Ident(self.word, roman=True), t.Num("1"))
@@ -441,7 +427,7 @@ class SinkSoftmax(_OneMore):
             raise ShapeError(f"sink: is {rows} × {columns}; give a single number, 1 × 1")
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        return self._below(i, j, Exp(rule_of(self.args[1], 0, 0)))
+        return self._below(i, j, r.Exp(r.rule_of(self.args[1], 0, 0)))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         if place == 0:
@@ -480,7 +466,7 @@ class Sigmoid(Normaliser):
     )
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        return Apply("σ", rule_of(self.args[0], i, j))
+        return r.Apply("σ", r.rule_of(self.args[0], i, j))
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
         """σ(x) = 1/(1 + e^{−x})."""
@@ -521,9 +507,9 @@ class Unnormalised(Normaliser):
     adjoint_because: ClassVar[str] = "The scores are the weights, so that their gradients are one."
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        score = rule_of(self.args[0], i, j)
-        hidden = Const(sympy.S.NegativeInfinity)
-        return Cases(score, "=", hidden, Const(sympy.S.Zero), score)
+        score = r.rule_of(self.args[0], i, j)
+        hidden = r.Const(sympy.S.NegativeInfinity)
+        return r.Cases(score, "=", hidden, r.Const(sympy.S.Zero), score)
 
     def _spell(self, speller: Speller) -> Tree:
         return speller.matrix(self.args[0])

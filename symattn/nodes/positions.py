@@ -8,30 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
+from sympy.printing.printer import Printer
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.reading import read_number
 from symattn.errors import SymattnError, quote
-from symattn.nodes.arguments import NEEDED, Argument, Matrix, Size, as_scalar
+from symattn.nodes import rule as r
+from symattn.nodes.arguments import NEEDED, Argument, Matrix, Operand, Size, as_scalar
 from symattn.nodes.base import Definition, Node, settings, shape_of
-from symattn.nodes.rule import (
-    Apply,
-    Cases,
-    Const,
-    Index,
-    Named,
-    Ordinal,
-    Over,
-    Plus,
-    Rule,
-    Times,
-    minus,
-    rule_of,
-)
+from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
@@ -57,19 +46,19 @@ class Number(sympy.Expr):  # type: ignore[misc]  # SymPy has no types
 
     is_commutative = True
 
-    def __new__(cls, value: sympy.Expr, written: sympy.Expr, counted: Any = 0) -> sympy.Expr:
+    def __new__(cls, value: sympy.Expr, written: sympy.Expr, counted: int = 0) -> sympy.Expr:
         """The value itself where it is known."""
         if value.is_number:
             return value
         return super().__new__(cls, value, written, sympy.Integer(counted))
 
-    def __add__(self, other: Any) -> sympy.Expr:
+    def __add__(self, other: sympy.Expr) -> sympy.Expr:
         return self.args[1] + other if self.args[2] else self.args[1]
 
     def _eval_is_integer(self) -> bool | None:
         return self.args[0].is_integer  # type: ignore[no-any-return]
 
-    def _sympystr(self, printer: Any) -> str:
+    def _sympystr(self, printer: Printer) -> str:
         return str(printer._print(self.args[0]))
 
 
@@ -88,28 +77,23 @@ def number(value: object, written: sympy.Expr | None = None) -> Rule:
     """A number made of indices, written as its value unless something else is given."""
     expr = sympy.sympify(value, strict=True)
     found = Number(expr, expr if written is None else written)
-    return Ordinal(found) if isinstance(found, Number) else Const(found)
+    return r.Ordinal(found) if isinstance(found, Number) else r.Const(found)
 
 
-def index_of(expr: sympy.Expr) -> Index:
-    """An index as rules hold it: a whole number is Python's."""
-    return int(expr) if expr.is_Integer else expr
-
-
-def at_most(j: Index, most: Any, value: Made, otherwise: Made) -> Rule:
+def at_most(j: Index, most: sympy.Expr, value: Made, otherwise: Made) -> Rule:
     """`value` if j ≤ most, else `otherwise`; of two numbers, only the branch that holds."""
     left, right = (sympy.sympify(side, strict=True) for side in (j, most))
     if left.is_Integer and right.is_Integer:
         return value() if left <= right else otherwise()
-    return Cases(Ordinal(left), "≤", Ordinal(right), value(), otherwise())
+    return r.Cases(r.Ordinal(left), "≤", r.Ordinal(right), value(), otherwise())
 
 
 def _by_pair(column: sympy.Expr, entry: Callable[[bool], Rule]) -> Rule:
     """The rule of column j: `entry(True)` if j = 2t, `entry(False)` if j = 2t + 1, both from 0."""
     if column.is_Integer:
         return entry(bool(column % 2 == 0))
-    even = Ordinal(Number(2 * sympy.floor(column / 2), 2 * _PAIR, counted=1))
-    return Cases(Ordinal(column), "=", Plus((even,)), entry(True), entry(False))
+    even = r.Ordinal(Number(2 * sympy.floor(column / 2), 2 * _PAIR, counted=1))
+    return r.Cases(r.Ordinal(column), "=", r.Plus((even,)), entry(True), entry(False))
 
 
 def _pair_of(speller: Speller, column: Index, half: sympy.Expr | None = None) -> Definition:
@@ -159,8 +143,8 @@ class Whole(Argument):
 
     def __init__(
         self,
-        default: Any = NEEDED,
-        otherwise: Callable[..., Any] | None = None,
+        default: object = NEEDED,
+        otherwise: Callable[..., object] | None = None,
         least: int = 0,
     ) -> None:
         super().__init__(default, otherwise)
@@ -221,9 +205,9 @@ class Sinusoidal(Placed):
         _, width, base, start = self.args
         column = sympy.sympify(j, strict=True)
         pair = sympy.floor(column / 2)
-        angle = Over(number(i + start), number(base ** (2 * pair / width)))
-        angle_letter = Named("psi", (i, _PAIR), angle)
-        return _by_pair(column, lambda first: Apply("sin" if first else "cos", angle_letter))
+        angle = r.Over(number(i + start), number(base ** (2 * pair / width)))
+        angle_letter = r.Named("psi", (i, _PAIR), angle)
+        return _by_pair(column, lambda first: r.Apply("sin" if first else "cos", angle_letter))
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
         """ψ_it = (i − 1) / b^{2 (t − 1)/d}, with t the pair of column j."""
@@ -231,7 +215,7 @@ class Sinusoidal(Placed):
         position, place = number(i + start), speller.rule(number(_PAIR))
         below = power_of(speller, base, 2, place, width, negative=False)
         angle = t.Frac(speller.rule(position), below)
-        left = speller.rule(Named("psi", (i, _PAIR), position))
+        left = speller.rule(r.Named("psi", (i, _PAIR), position))
         yield _pair_of(speller, j)
         yield Definition(t.equation(left, (t.EQUALS, angle)))
 
@@ -241,7 +225,7 @@ class Sinusoidal(Placed):
         return t.call(t.Ident("sinusoid", roman=True), *map(speller.scalar, sizes), *extra)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         rows, columns, base, start = args
         positions = arithmetic.numbers(arithmetic.rows(rows, start))
         angles = arithmetic.divide(positions, arithmetic.powers(base, 2, columns))
@@ -295,18 +279,18 @@ class Rotary(Placed):
             """What becomes of the first or of the second column of a pair."""
             ahead = column if first else column - half
             pair = sympy.floor(column / 2) if interleaved else ahead
-            partner = index_of(column + away if first else column - away)
-            value = Times((number(i + start), number(base ** (-2 * pair / dims))))
-            angle = Named("psi", (i, _PAIR), value)
-            along = Times((rule_of(matrix, i, j), Apply("cos", angle)))
-            across = Times((rule_of(matrix, i, partner), Apply("sin", angle)))
-            return Plus((along, minus(across) if first == self.forwards else across))
+            partner = r.index_of(column + away if first else column - away)
+            value = r.Times((number(i + start), number(base ** (-2 * pair / dims))))
+            angle = r.Named("psi", (i, _PAIR), value)
+            along = r.Times((r.rule_of(matrix, i, j), r.Apply("cos", angle)))
+            across = r.Times((r.rule_of(matrix, i, partner), r.Apply("sin", angle)))
+            return r.Plus((along, r.minus(across) if first == self.forwards else across))
 
         def within(turning: Made) -> Rule:
             """What becomes of a column that turns; those from `dims` on stay."""
             if dims == self.shape[1]:
                 return turning()
-            return at_most(column, dims - 1, turning, lambda: rule_of(matrix, i, j))
+            return at_most(column, dims - 1, turning, lambda: r.rule_of(matrix, i, j))
 
         if interleaved:
             return within(lambda: _by_pair(column, turned))
@@ -316,12 +300,12 @@ class Rotary(Placed):
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
         """ψ_it = (i − 1) θ_t and θ_t = b^{−2 (t − 1)/dims}, with t the pair of column j."""
         _, base, dims, interleaved, start = self.args
-        theta = Named("theta", (_PAIR,), number(base ** (-2 * _PAIR / dims)))
-        angle = Times((number(i + start), theta))
+        theta = r.Named("theta", (_PAIR,), number(base ** (-2 * _PAIR / dims)))
+        angle = r.Times((number(i + start), theta))
         power = power_of(speller, base, 2, speller.rule(number(_PAIR)), dims)
         yield _pair_of(speller, j, None if interleaved else dims / 2)
         for letter, right in (
-            (Named("psi", (i, _PAIR), angle), speller.rule(angle)),
+            (r.Named("psi", (i, _PAIR), angle), speller.rule(angle)),
             (theta, power),
         ):
             family = (theta, _PAIR, dims / 2) if letter is theta else None
@@ -341,7 +325,7 @@ class Rotary(Placed):
         return (RotaryBack if self.forwards else Rotary)(upstream, *self.args[1:])
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, base, dims, interleaved, start = args
         _check_dims(dims, sympy.sympify(matrix.shape[-1], strict=True))
         positions = arithmetic.numbers(arithmetic.rows(matrix.shape[-2], start))

@@ -8,7 +8,7 @@ adjoint of both, is Σ_j u_ij over the keys with c(i, j) = c.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import sympy
@@ -16,16 +16,31 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
-from symattn.nodes.arguments import Matrix, Scalar
+from symattn.nodes import rule as r
+from symattn.nodes.arguments import Matrix, Operand, Scalar
 from symattn.nodes.base import Node, settings, shape_of
-from symattn.nodes.positions import Number, Placed, at_most, index_of
-from symattn.nodes.rule import Cases, Const, Index, Ordinal, Plus, Rule, Total, dummy, rule_of
+from symattn.nodes.positions import Number, Placed, at_most
+from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
 
 
-class RelativeShift(Node):
+class _ByDistance(Node):
+    """A matrix with a column for each distance, or for each key, made of one with the others."""
+
+    matrix, columns = Matrix(), Scalar()
+    adjoint_because: ClassVar[str] = (
+        "Each distance gathers the gradients of the places that it was put at."
+    )
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """A row for each query, and so many columns."""
+        return shape_of(self.matrix)[0], self.columns
+
+
+class RelativeShift(_ByDistance):
     """The column of the distance i − j in row i: s_ij = b_{i, i−j+m}, indices from 1.
 
     The columns of the matrix are the distances i − j from 1 − m (the last key, seen from the first
@@ -41,12 +56,8 @@ class RelativeShift(Node):
     [6, 5]])
     """
 
-    matrix, columns = Matrix(), Scalar()
+    word: ClassVar[str] = "shift"
     source: ClassVar[str] = "Dai et al. 2019, section 3.3"
-
-    adjoint_because: ClassVar[str] = (
-        "Each distance gathers the gradients of the places that it was put at."
-    )
 
     def _check(self) -> None:
         (rows, wide), keys = shape_of(self.matrix), self.columns
@@ -57,40 +68,27 @@ class RelativeShift(Node):
                 f"distances, not {wide}"
             )
 
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """Queries × keys."""
-        return shape_of(self.matrix)[0], self.columns
-
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, count = self.args
-        return rule_of(matrix, i, index_of(sympy.sympify(i, strict=True) - j + count - 1))
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident("shift", roman=True), speller.matrix(self.matrix))
+        return r.rule_of(matrix, i, r.index_of(sympy.sympify(i, strict=True) - j + count - 1))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return ShiftSum(upstream, shape_of(self.matrix)[1])
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, count = args
         rows, keys = arithmetic.rows(matrix.shape[-2]), arithmetic.columns(count)
-        return arithmetic.entries(matrix, rows, rows - keys + _plain(count - 1))
+        return arithmetic.entries(matrix, rows, rows - keys + r.index_of(count - 1))
 
 
-def _plain(size: Any) -> Any:
-    """A size as NumPy takes it: a number where it is known."""
-    return int(size) if isinstance(size, int) or size.is_Integer else size
-
-
-def _clipped(distances: Array, columns: Any) -> Any:
+def _clipped(distances: Array, columns: sympy.Expr) -> Operand:
     """The column, of 2k + 1, of each distance, clipped to −k … k."""
-    far = _plain((sympy.sympify(columns, strict=True) - 1) / 2)
+    far = r.index_of((sympy.sympify(columns, strict=True) - 1) / 2)
     return np.clip(distances, -far, far) + far
 
 
-class ClippedShift(Node):
+class ClippedShift(_ByDistance):
     """The column of the clipped distance: s_ij = b_{i, c}, c = max(−k, min(k, j − i)) + k + 1.
 
     The 2k + 1 columns are the distances j − i from −k to k; i is moved by `start`, the position of
@@ -106,12 +104,8 @@ class ClippedShift(Node):
     [4, 5, 6, 6]])
     """
 
-    matrix, columns, start = Matrix(), Scalar(), Scalar(0)
+    start = Scalar(0)
     source: ClassVar[str] = "Shaw et al. 2018, section 3.2"
-
-    adjoint_because: ClassVar[str] = (
-        "Each distance gathers the gradients of the places that it was put at."
-    )
 
     def _check(self) -> None:
         wide, start = shape_of(self.matrix)[1], self.start
@@ -122,19 +116,16 @@ class ClippedShift(Node):
         if start.is_number and not (start.is_Integer and start >= 0):
             raise SymattnError(f"ClippedShift: start = {start}: give a whole number from 0")
 
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """Queries × keys."""
-        return shape_of(self.matrix)[0], self.columns
-
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, _, start = self.args
         far = sympy.expand((shape_of(matrix)[1] - 1) / 2)
         place = sympy.sympify(i, strict=True) + start
-        inside = partial(rule_of, matrix, i, index_of(sympy.sympify(j, strict=True) - place + far))
-        last = partial(rule_of, matrix, i, index_of(2 * far))
+        inside = partial(
+            r.rule_of, matrix, i, r.index_of(sympy.sympify(j, strict=True) - place + far)
+        )
+        last = partial(r.rule_of, matrix, i, r.index_of(2 * far))
         near = partial(at_most, j, place + far - 1, inside, last)
-        return at_most(j, place - far, partial(rule_of, matrix, i, 0), near)
+        return at_most(j, place - far, partial(r.rule_of, matrix, i, 0), near)
 
     def _spell(self, speller: Speller) -> Tree:
         name: Tree = t.Ident("clip", roman=True)
@@ -145,14 +136,14 @@ class ClippedShift(Node):
         return ShiftSum(upstream, shape_of(self.matrix)[1], self.start)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, count, start = args
         rows, keys = arithmetic.rows(matrix.shape[-2]), arithmetic.columns(count)
-        places = _clipped(keys - rows - _plain(start), matrix.shape[-1])
+        places = _clipped(keys - rows - r.index_of(start), matrix.shape[-1])
         return arithmetic.entries(matrix, rows, places)
 
 
-class ShiftSum(Placed):
+class ShiftSum(_ByDistance, Placed):
     """The sums over the keys at one distance: r_ic = Σ_j u_ij over the keys j with c(i, j) = c.
 
     The column c(i, j) is i − j + m as in `RelativeShift` or, with a `start` from 0 on, that of the
@@ -167,7 +158,7 @@ class ShiftSum(Placed):
     Matrix([[0, 1, 5]])
     """
 
-    matrix, columns, start = Matrix(), Scalar(), Scalar(-1)
+    start = Scalar(-1)
     source: ClassVar[str] = "Dai et al. 2019, section 3.3"
     adjoint_because: ClassVar[str] = "Each place has the gradient of the distance it was added to."
 
@@ -175,23 +166,20 @@ class ShiftSum(Placed):
     def _clipped(self) -> bool:
         return bool(self.start != -1)
 
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """A column for each distance."""
-        return shape_of(self.matrix)[0], self.columns
-
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, columns, start = self.args
-        index = dummy(i, j)
+        index = r.dummy(i, j)
         count = shape_of(matrix)[1]
-        column: Rule = Ordinal(sympy.sympify(i, strict=True) - index + count - 1)
+        column: Rule = r.Ordinal(sympy.sympify(i, strict=True) - index + count - 1)
         if self._clipped:
             far = (columns - 1) / 2
             place = sympy.Min(sympy.Max(index - i - start, -far), far) + far
             letter = sympy.Symbol(f"c_{i}{index}", positive=True)
-            column = Plus((Ordinal(Number(place, letter, counted=1)),))
-        body = Cases(Ordinal(j), "=", column, rule_of(matrix, i, index), Const(sympy.S.Zero))
-        return Total(body, index, count)
+            column = r.Plus((r.Ordinal(Number(place, letter, counted=1)),))
+        body = r.Cases(
+            r.Ordinal(j), "=", column, r.rule_of(matrix, i, index), r.Const(sympy.S.Zero)
+        )
+        return r.Total(body, index, count)
 
     def _spell(self, speller: Speller) -> Tree:
         name: Tree = t.Ident("clip" if self._clipped else "shift", roman=True)
@@ -207,11 +195,11 @@ class ShiftSum(Placed):
         return RelativeShift(upstream, count)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, columns, start = args
         count = matrix.shape[-1]
         rows, keys = arithmetic.rows(matrix.shape[-2]), arithmetic.columns(count)
-        places = rows - keys + _plain(count - 1)
+        places = rows - keys + r.index_of(count - 1)
         if start != -1:
-            places = _clipped(keys - rows - _plain(start), columns)
+            places = _clipped(keys - rows - r.index_of(start), columns)
         return arithmetic.sums_at(matrix, places, columns)

@@ -290,6 +290,11 @@ def at(rule: Rule, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Sym
     return rebuilt(rule, lambda part: at(part, indices, sizes))
 
 
+def index_of(index: Index) -> Index:
+    """An index as rules hold it: a whole number is Python's."""
+    return int(index) if isinstance(index, int | sympy.Integer) else index
+
+
 def children(rule: Rule) -> tuple[Rule, ...]:
     """The rules that a rule is directly made of, in the order in which they are read."""
     found: list[Rule] = []

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.nodes.arguments import Matrix, Scalar
+from symattn.nodes import rule as r
+from symattn.nodes.arguments import Matrix, Operand, Scalar
 from symattn.nodes.base import Node
-from symattn.nodes.rule import Const, Index, Over, Rule, Times, rule_of
+from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
@@ -35,7 +36,7 @@ class Quotient(Node):
     adjoint_because: ClassVar[str] = "What was divided by a number has its gradient divided by it."
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        return Over(rule_of(self.matrix, i, j), Const(self.divisor))
+        return r.Over(r.rule_of(self.matrix, i, j), r.Const(self.divisor))
 
     def _spell(self, speller: Speller) -> Tree:
         return t.Frac(speller.matrix(self.matrix), speller.scalar(self.divisor))
@@ -44,7 +45,7 @@ class Quotient(Node):
         return Quotient(upstream, self.divisor)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, divisor = args
         return arithmetic.over(matrix, divisor)
 
@@ -73,7 +74,7 @@ class PowerTimes(Node):
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, base, exponent = self.args
         factor = sympy.Pow(base, exponent, evaluate=False)
-        return Times((Const(factor), rule_of(matrix, i, j)))
+        return r.Times((r.Const(factor), r.rule_of(matrix, i, j)))
 
     def _entry(self, i: Index, j: Index, **kwargs: object) -> sympy.Expr:
         matrix, base, exponent = self.args
@@ -88,6 +89,6 @@ class PowerTimes(Node):
         return PowerTimes(upstream, *self.args[1:])
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, base, exponent = args
         return arithmetic.scaled(matrix, base**exponent)

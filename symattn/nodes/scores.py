@@ -6,35 +6,43 @@ is the product of `UnitVectors`. The gradients of the additive score are `PairSu
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
-from symattn.nodes.arguments import Matrix, Scalar, Word
+from symattn.nodes import rule as r
+from symattn.nodes.arguments import Matrix, Operand, Scalar, Word
 from symattn.nodes.base import Node, check_shape, shape_of
 from symattn.nodes.lines import Filled, LineProduct, LineSum
-from symattn.nodes.rule import (
-    Apply,
-    Const,
-    Index,
-    Plus,
-    Power,
-    Rule,
-    Times,
-    Total,
-    dummy,
-    minus,
-    rule_of,
-)
+from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
 
 
-class Distance(Node):
+class _OfPairs(Node):
+    """A score of each query and key, which are rows of the same width."""
+
+    queries, keys = Matrix(), Matrix()
+
+    def _check(self) -> None:
+        of_queries, of_keys = self.queries.shape[1], self.keys.shape[1]
+        if of_queries != of_keys:
+            raise ShapeError(
+                f"{type(self).__name__}: queries have {of_queries} columns, keys {of_keys}; "
+                "give them equally many"
+            )
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """Queries × keys."""
+        return shape_of(self.queries)[0], shape_of(self.keys)[0]
+
+
+class Distance(_OfPairs):
     """Minus the squared distance: s_ij = −Σ_l (q_il − k_jl)².
 
     Its softmax with scale 1/(2σ²) is the Gaussian kernel of Nadaraya–Watson regression.
@@ -44,7 +52,6 @@ class Distance(Node):
     (1964).
     """
 
-    queries, keys = Matrix(), Matrix()
     source: ClassVar[str] = "Nadaraya 1964; Watson 1964"
 
     adjoint_because: ClassVar[str] = (
@@ -52,19 +59,11 @@ class Distance(Node):
         "difference, added over all partners."
     )
 
-    def _check(self) -> None:
-        _same_width(self.queries, self.keys, "Distance")
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """Queries × keys."""
-        return shape_of(self.queries)[0], shape_of(self.keys)[0]
-
     def _rule(self, i: Index, j: Index) -> Rule:
         queries, keys = self.args
-        index = dummy(i, j)
-        apart = Plus((rule_of(queries, i, index), minus(rule_of(keys, j, index))))
-        return minus(Total(Power(apart, 2), index, queries.shape[1]))
+        index = r.dummy(i, j)
+        apart = r.Plus((r.rule_of(queries, i, index), r.minus(r.rule_of(keys, j, index))))
+        return r.minus(r.Total(r.Power(apart, 2), index, queries.shape[1]))
 
     def _spell(self, speller: Speller) -> Tree:
         name = t.Script(t.Ident("dist", roman=True), None, t.Num("2"))
@@ -78,13 +77,13 @@ class Distance(Node):
         return sympy.MatMul(2, sympy.MatAdd(towards, sympy.MatMul(-1, away)))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         queries, keys = args
         apart = arithmetic.subtract(arithmetic.expand(queries, -2), arithmetic.expand(keys, -3))
         return arithmetic.negative(arithmetic.total(arithmetic.multiply(apart, apart), -1))
 
 
-class Additive(Node):
+class Additive(_OfPairs):
     """A small network scores each pair: s_ij = Σ_l v_l tanh(q_il + k_jl).
 
     `queries` and `keys` are projected to the hidden width already.
@@ -94,7 +93,8 @@ class Additive(Node):
     Translate* (2015), section A.1.2; its W_a s_{i−1} and U_a h_j are our rows of Q W_a and K U_a.
     """
 
-    queries, keys, vector = Matrix(), Matrix(), Matrix()
+    vector = Matrix()
+    word: ClassVar[str] = "additive"
     source: ClassVar[str] = "Bahdanau, Cho, Bengio 2015, appendix A.1.2"
 
     adjoint_because: ClassVar[str] = (
@@ -103,23 +103,15 @@ class Additive(Node):
     )
 
     def _check(self) -> None:
-        _same_width(self.queries, self.keys, "Additive")
+        super()._check()
         check_shape(self, "the vector has", self.vector, self.queries.shape[1], 1)
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """Queries × keys."""
-        return shape_of(self.queries)[0], shape_of(self.keys)[0]
 
     def _rule(self, i: Index, j: Index) -> Rule:
         queries, keys, vector = self.args
-        index = dummy(i, j)
-        inside = Plus((rule_of(queries, i, index), rule_of(keys, j, index)))
-        body = Times((rule_of(vector, index, 0), Apply("tanh", inside)))
-        return Total(body, index, queries.shape[1])
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident("additive", roman=True), *map(speller.matrix, self.args))
+        index = r.dummy(i, j)
+        inside = r.Plus((r.rule_of(queries, i, index), r.rule_of(keys, j, index)))
+        body = r.Times((r.rule_of(vector, index, 0), r.Apply("tanh", inside)))
+        return r.Total(body, index, queries.shape[1])
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         queries, keys, vector = self.args
@@ -131,7 +123,7 @@ class Additive(Node):
         return LineProduct(summed, sympy.Transpose(vector), 0)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         queries, keys, vector = args
         hidden = _hidden(arithmetic, queries, keys)
         return arithmetic.pick(arithmetic.matmul(hidden, arithmetic.beneath(vector)), 0, -1)
@@ -141,14 +133,6 @@ def _hidden(arithmetic: Arithmetic, queries: Array, keys: Array) -> Array:
     """The hidden units of each pair of query and key, tanh(q + k): (…, n, m, d)."""
     added = arithmetic.add(arithmetic.expand(queries, -2), arithmetic.expand(keys, -3))
     return arithmetic.apply("tanh", added)
-
-
-def _same_width(left: MatrixExpr, right: MatrixExpr, owner: str) -> None:
-    if left.shape[1] != right.shape[1]:
-        raise ShapeError(
-            f"{owner}: queries have {left.shape[1]} columns, keys {right.shape[1]}; "
-            "give them equally many"
-        )
 
 
 #: The sums over pairs by their shape: n × m, n × d and m × d.
@@ -193,7 +177,7 @@ class PairSum(Node):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         left, one, other, queries, keys, order = self.args
-        index = dummy(i, j)
+        index = r.dummy(i, j)
         query, key, width = {
             "pairs": (i, j, index),
             "queries": (i, index, j),
@@ -203,11 +187,12 @@ class PairSum(Node):
         names = {"pairs": "WY", "queries": "UY", "keys": "UW"}[left.name]
         size = {"pairs": queries.shape[1], "queries": keys.shape[0], "keys": queries.shape[0]}
         factors = [
-            rule_of(matrix, *places[name]) for name, matrix in zip(names, (one, other), strict=True)
+            r.rule_of(matrix, *places[name])
+            for name, matrix in zip(names, (one, other), strict=True)
         ]
-        factors = [factor for factor in factors if factor != Const(sympy.S.One)]
-        inside = Plus((rule_of(queries, query, width), rule_of(keys, key, width)))
-        return Total(Times((*factors, *_bend(inside, int(order)))), index, size[left.name])
+        factors = [factor for factor in factors if factor != r.Const(sympy.S.One)]
+        inside = r.Plus((r.rule_of(queries, query, width), r.rule_of(keys, key, width)))
+        return r.Total(r.Times((*factors, *_bend(inside, int(order)))), index, size[left.name])
 
     def _spell(self, speller: Speller) -> Tree:
         left, one, other, queries, keys, order = self.args
@@ -234,7 +219,7 @@ class PairSum(Node):
         return sympy.HadamardProduct(factors[name], part(name, int(order) + 1))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         left, one, other, queries, keys, order = args
         bent = _bent(arithmetic, _hidden(arithmetic, queries, keys), int(order))
         first, second, along = _AXES[str(left)]
@@ -253,11 +238,13 @@ _SUMS = {missing: left for left, missing in _MISSING.items()}
 
 def _bend(inside: Rule, order: int) -> tuple[Rule, ...]:
     """tanh, 1 − tanh², −2 tanh (1 − tanh²), 2 (3 tanh² − 1)(1 − tanh²), as factors."""
-    one, tanh = Const(sympy.S.One), Apply("tanh", inside)
-    slope = Plus((one, minus(Power(tanh, 2))))
-    two, three = Const(sympy.Integer(2)), Const(sympy.Integer(3))
-    third = Plus((Times((three, Power(tanh, 2))), Const(sympy.S.NegativeOne)))
-    return ((tanh,), (slope,), (Const(sympy.Integer(-2)), tanh, slope), (two, third, slope))[order]
+    one, tanh = r.Const(sympy.S.One), r.Apply("tanh", inside)
+    slope = r.Plus((one, r.minus(r.Power(tanh, 2))))
+    two, three = r.Const(sympy.Integer(2)), r.Const(sympy.Integer(3))
+    third = r.Plus((r.Times((three, r.Power(tanh, 2))), r.Const(sympy.S.NegativeOne)))
+    return ((tanh,), (slope,), (r.Const(sympy.Integer(-2)), tanh, slope), (two, third, slope))[
+        order
+    ]
 
 
 def _bent(arithmetic: Arithmetic, tanh: Array, order: int) -> Array:

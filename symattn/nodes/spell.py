@@ -15,26 +15,8 @@ from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr
 
 from symattn.arithmetic.functions import applied
 from symattn.errors import CannotSpell
-from symattn.nodes.rule import (
-    Apply,
-    Cases,
-    Condition,
-    Const,
-    Entry,
-    Exp,
-    Index,
-    Named,
-    Nth,
-    OfRow,
-    Ordinal,
-    Over,
-    Plus,
-    Power,
-    Rule,
-    Times,
-    Total,
-    branches,
-)
+from symattn.nodes import rule as r
+from symattn.nodes.rule import Index, Rule
 from symattn.notation import tree as t
 from symattn.notation.numbers import number
 from symattn.notation.options import Notation, index_row, name_tree
@@ -80,11 +62,11 @@ class Speller:
                 return t.row(left, t.Text(" mod "), self.scalar(expr.args[1]))
             case sympy.Abs():
                 return t.Fenced(self.scalar(expr.args[0]), "|", "|")
-            case Nth():
+            case r.Nth():
                 numbers, place = expr.args
                 return t.Script(self.listed(map(self.scalar, numbers)), self.index(place))
             case MatrixElement():
-                return self.entry(Entry(expr.parent, *expr.indices))
+                return self.entry(r.Entry(expr.parent, *expr.indices))
             case sympy.Sum():
                 return self._sympy_sum(expr)
             case sympy.Float():
@@ -194,10 +176,10 @@ class Speller:
                 return self.notation.ones(*(size == 1 for size in expr.shape))
             case sympy.BlockMatrix():
                 return self.bracketed_grid(
-                    [[self.matrix(b) for b in r] for r in expr.blocks.tolist()]
+                    [[self.matrix(b) for b in row] for row in expr.blocks.tolist()]
                 )
             case sympy.MatrixBase():
-                return self.bracketed_grid([[self.scalar(x) for x in r] for r in expr.tolist()])
+                return self.bracketed_grid([[self.scalar(x) for x in row] for row in expr.tolist()])
         raise CannotSpell(f"{type(expr).__name__} has no spelling here: {str(expr)[:80]}")
 
     def _matrix_product(self, expr: sympy.MatMul) -> Tree:
@@ -214,7 +196,7 @@ class Speller:
 
     def bracketed_grid(self, rows: list[list[Tree]]) -> Tree:
         """A matrix of cells in square brackets."""
-        return t.Fenced(t.Grid(tuple(tuple(r) for r in rows)), "[", "]")
+        return t.Fenced(t.Grid(tuple(map(tuple, rows))), "[", "]")
 
     # ---- entry rules ---------------------------------------------------------------------
 
@@ -233,7 +215,7 @@ class Speller:
             return sympy.ceiling(expr.args[0], evaluate=False)  # ⌊(i − 1)/r⌋ + 1 is ⌈i/r⌉
         return counted_from(expr, base) + base
 
-    def entry(self, entry: Entry) -> Tree:
+    def entry(self, entry: r.Entry) -> Tree:
         """One entry of a named matrix: s_12, or s^(1)_12 in a head."""
         indices = (self.index(entry.row), self.index(entry.column))
         head = getattr(entry.matrix, "head", None)
@@ -246,7 +228,7 @@ class Speller:
         """An entry rule; `leaf` may put something else (a number) in place of a part."""
         return _RuleSpeller(self, leaf).spell(rule)
 
-    def condition(self, condition: Condition) -> Tree:
+    def condition(self, condition: r.Condition) -> Tree:
         """A condition of an entry rule: j ≤ i + p."""
         return _RuleSpeller(self, None).condition(condition)
 
@@ -261,38 +243,38 @@ class _RuleSpeller:
         if leaf is not None:
             return leaf
         match rule:
-            case Entry():
+            case r.Entry():
                 return self.speller.entry(rule)
-            case Const(value):
+            case r.Const(value):
                 return self.speller.scalar(value)
-            case Ordinal(index):
+            case r.Ordinal(index):
                 return self.speller.index(index)
-            case Named(letter, indices, _):
+            case r.Named(letter, indices, _):
                 return t.Script(
                     name_tree(letter), index_row(tuple(map(self.speller.index, indices)))
                 )
-            case Plus(terms):
+            case r.Plus(terms):
                 return self._sum(terms)
-            case Times(factors):
+            case r.Times(factors):
                 return self._product(factors)
-            case Over(num, den, _):
+            case r.Over(num, den, _):
                 return t.Frac(self.spell(num), self.spell(den))
-            case Total(body, index, size):
+            case r.Total(body, index, size):
                 first = t.equation(self.speller.index(index), (t.EQUALS, self.speller.index(0)))
                 last = self.speller.scalar(size if self.speller.notation.index_base else size - 1)
                 return t.row(t.Script(t.SUM, first, last), t.bracketed(self.spell(body), 2))
-            case Exp(body):
+            case r.Exp(body):
                 return t.power(_E, t.inline(self.spell(body)))
-            case Apply(name, body):
+            case r.Apply(name, body):
                 return applied(name, self.spell(body))
-            case Power(body, exponent):
+            case r.Power(body, exponent):
                 return t.power(self.spell(body), number(str(exponent)))
-            case OfRow():
+            case r.OfRow():
                 return self._of_row(rule)
-            case Cases():
+            case r.Cases():
                 return self._cases(rule)
 
-    def _of_row(self, rule: OfRow) -> Tree:
+    def _of_row(self, rule: r.OfRow) -> Tree:
         """argmax_l z_il, τ(z_i1, ⋯, z_im), or with all its numbers: argmax(1, 3, 2)."""
         name, index = t.Ident(rule.name, roman=len(rule.name) > 1), rule.index
         if index is None:
@@ -302,7 +284,7 @@ class _RuleSpeller:
                 listed.insert(-1, t.DOTS)
             return t.call(name, *listed)
         (body,) = rule.terms
-        if rule.name == "τ" and isinstance(body, Entry):
+        if rule.name == "τ" and isinstance(body, r.Entry):
             ends = (
                 replace(
                     body,
@@ -323,7 +305,7 @@ class _RuleSpeller:
         return t.plus(trees)
 
     def _product(self, factors: tuple[Rule, ...]) -> Tree:
-        if factors[0] == Const(sympy.S.NegativeOne):
+        if factors[0] == r.Const(sympy.S.NegativeOne):
             rest = self.spell(factors[1]) if len(factors) == 2 else self._product(factors[1:])
             bare = t.is_bare_sum(rest)
             return t.row(t.MINUS, rest) if bare else t.negated(rest)
@@ -331,16 +313,16 @@ class _RuleSpeller:
         numeric = any(starts_with_number(tree) for tree in trees[1:])
         return t.times(trees, t.DOT if numeric else t.TIMES)
 
-    def _cases(self, cases: Cases) -> Tree:
+    def _cases(self, cases: r.Cases) -> Tree:
         """All cases in one list, however they are nested."""
-        *listed, (last, _) = branches(cases)
+        *listed, (last, _) = r.branches(cases)
         rows = [
             (self.spell(value), t.joined([*map(self.condition, conditions)], " and "))
             for value, conditions in listed
         ]
         return t.cases(rows, self.spell(last))
 
-    def condition(self, condition: Condition) -> Tree:
+    def condition(self, condition: r.Condition) -> Tree:
         """Left and right as they are compared: two places (j ≤ i + p), or two numbers.
 
         A place is spelled as the reader counts. A number is not: in ⌊(i − 1)/b⌋ = 0 only the index
@@ -365,7 +347,7 @@ class _RuleSpeller:
     def _side(self, rule: Rule, across: Rule) -> Tree:
         """One side of a condition; opposite a letter such as ω_i it is spelled as a number."""
         value = _number(rule)
-        if value is not None and isinstance(across, Named):
+        if value is not None and isinstance(across, r.Named):
             return self._as_number(value)
         return self.spell(rule)
 
@@ -386,7 +368,7 @@ def ordered_terms(total: sympy.Add) -> list[sympy.Expr]:
 def _number(rule: Rule) -> sympy.Expr | None:
     """What a side of a condition is, where it is a number made of indices."""
     match rule:
-        case Ordinal(value) | Const(value):
+        case r.Ordinal(value) | r.Const(value):
             return sympy.sympify(value, strict=True)
     return None
 

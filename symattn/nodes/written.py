@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TypeAlias
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -32,7 +32,8 @@ from symattn.nodes.positions import Rotary
 from symattn.nodes.scale import Quotient
 from symattn.nodes.scores import Distance
 
-Shape = tuple[Any, Any] | None
+#: Rows and columns; None of a number.
+Shape: TypeAlias = tuple[sympy.Expr, sympy.Expr] | None
 
 #: Names that are sizes wherever they stand as numbers.
 SIZES = ("n", "m", "d", "d_k", "d_v", "d_h", "d_model", "h")
@@ -46,7 +47,7 @@ CONSTANTS: Mapping[str, sympy.Expr] = {
 }
 
 _ENTRYWISE = {"tanh", "√", "ln", "σ", "cos", "sin", "max0", "abs"}
-_SCALAR: Mapping[str, Callable[[Any], Any]] = {
+_SCALAR: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] = {
     "exp": sympy.exp,
     "ln": sympy.log,
     "√": sympy.sqrt,
@@ -57,7 +58,7 @@ _SCALAR: Mapping[str, Callable[[Any], Any]] = {
     "σ": lambda x: 1 / (1 + sympy.exp(-x)),
     "SiLU": lambda x: x / (1 + sympy.exp(-x)),
 }
-_SAME_SHAPE: Mapping[str, Callable[[Any], MatrixExpr]] = {
+_SAME_SHAPE: Mapping[str, Callable[[MatrixExpr], MatrixExpr]] = {
     "softmax": Softmax,
     "colsoftmax": lambda x: Softmax(x, 0),
     "softmax1": OffByOneSoftmax,
@@ -80,16 +81,16 @@ class Writer:
     def __init__(
         self,
         letters: Mapping[str, Shape],
-        values: Mapping[str, Any],
-        spare: Iterable[tuple[Any, Any]],
+        values: Mapping[str, sympy.Expr],
+        spare: Iterable[tuple[sympy.Expr, sympy.Expr]],
         positive: Sequence[str] = (),
     ) -> None:
         self.letters, self.values, self.spare = letters, values, iter(spare)
         self.positive = positive
         #: The scalars that have to be ≥ 0, which SymPy may have cancelled: √a² is a.
-        self.needs: list[Any] = []
+        self.needs: list[sympy.Expr] = []
 
-    def build(self, tree: Tree) -> tuple[Any, Shape]:
+    def build(self, tree: Tree) -> tuple[sympy.Expr, Shape]:
         """The expression of a text and its shape. Raises `SymattnError` where it has none."""
         shape: Shape
         match tree:
@@ -141,13 +142,13 @@ class Writer:
                 return kind(left, right), shape
         raise ReadError("this cannot be built")
 
-    def _spared(self) -> tuple[Any, Any]:
+    def _spared(self) -> tuple[sympy.Expr, sympy.Expr]:
         found = next(self.spare, None)
         if found is None:
             raise ShapeError("a column of ones, an identity or a mask has no shape")
         return found
 
-    def _symbol(self, name: str) -> tuple[Any, Shape]:
+    def _symbol(self, name: str) -> tuple[sympy.Expr, Shape]:
         shape = self.letters.get(name)  # None for a number
         if shape is not None:
             return sympy.MatrixSymbol(name, *shape), shape
@@ -161,9 +162,9 @@ class Writer:
         kind = {"positive": True} if positive else {"real": True}
         return sympy.Symbol(name, **kind), None
 
-    def _times(self, built: list[tuple[Any, Shape]]) -> tuple[Any, Shape]:
+    def _times(self, built: list[tuple[sympy.Expr, Shape]]) -> tuple[sympy.Expr, Shape]:
         scalar = _number(sympy.Mul(*(value for value, own in built if own is None)))
-        matrices: list[tuple[Any, tuple[Any, Any]]] = []
+        matrices: list[tuple[sympy.Expr, tuple[sympy.Expr, sympy.Expr]]] = []
         for group in groups([own for _, own in built], lambda size: bool(size == 1)):
             chain = [(value, own) for value, own in (built[k] for k in group) if own is not None]
             if chain:
@@ -185,7 +186,9 @@ class Writer:
                 out = sympy.HadamardProduct(spread(value, own, shape), out)
         return _scaled(scalar, out), shape
 
-    def _over(self, above: tuple[Any, Shape], below: tuple[Any, Shape]) -> tuple[Any, Shape]:
+    def _over(
+        self, above: tuple[sympy.Expr, Shape], below: tuple[sympy.Expr, Shape]
+    ) -> tuple[sympy.Expr, Shape]:
         (top, over), (bottom, under) = above, below
         shape = together([over, under])
         if shape is None:
@@ -202,7 +205,7 @@ class Writer:
             return LineQuotient(top, bottom, 0), shape
         return EntryQuotient(top, spread(bottom, under, shape)), shape
 
-    def _power(self, base: Any, shape: Shape, exponent: Any) -> Any:
+    def _power(self, base: sympy.Expr, shape: Shape, exponent: sympy.Expr) -> sympy.Expr:
         power = sympy.Rational(exponent.numerator, exponent.denominator)
         if shape is None:
             self.needs += [] if power.is_Integer or base.is_nonnegative else [base]
@@ -217,7 +220,7 @@ class Writer:
         count = abs(int(power))
         return factor if count == 1 else sympy.MatMul(*[factor] * count)
 
-    def _called(self, name: str, built: list[tuple[Any, Shape]]) -> tuple[Any, Shape]:
+    def _called(self, name: str, built: list[tuple[sympy.Expr, Shape]]) -> tuple[sympy.Expr, Shape]:
         parts = [value for value, _ in built]
         first, shape = built[0]
         if shape is None:
@@ -236,7 +239,7 @@ class Writer:
         out = self._function(name, first, parts)
         return out, tuple(out.shape)
 
-    def _function(self, name: str, first: Any, parts: list[Any]) -> Any:
+    def _function(self, name: str, first: sympy.Expr, parts: list[sympy.Expr]) -> sympy.Expr:
         if name in _SAME_SHAPE:
             return _SAME_SHAPE[name](first)
         if name in _ENTRYWISE:
@@ -295,7 +298,7 @@ def together(shapes: Sequence[Shape]) -> Shape:
     return out[0], out[1]
 
 
-def spread(value: Any, shape: Shape, wanted: Shape) -> Any:
+def spread(value: sympy.Expr, shape: Shape, wanted: Shape) -> sympy.Expr:
     """A number, a column or a row repeated to fill a shape."""
     if wanted is None:
         return value
@@ -312,14 +315,14 @@ def spread(value: Any, shape: Shape, wanted: Shape) -> Any:
 
 
 def groups(
-    shapes: Sequence[tuple[Any, Any] | None], is_one: Callable[[Any], bool]
+    shapes: Sequence[tuple[sympy.Expr, sympy.Expr] | None], is_one: Callable[[sympy.Expr], bool]
 ) -> list[list[int]]:
     """The factors of a product by their places: numbers, 1 × 1 matrices, and chains.
 
     A chain that has come down to 1 × 1, aᵀ b, ends before a matrix that it can only scale.
     """
     out: list[list[int]] = []
-    rows: Any = None  # where the last group began, if more may be joined to it
+    rows: sympy.Expr = None  # where the last group began, if more may be joined to it
     for place, shape in enumerate(shapes):
         if shape is None or (is_one(shape[0]) and is_one(shape[1])):
             out.append([place])
@@ -340,14 +343,14 @@ def groups(
     return out
 
 
-def _gelu(matrix: Any) -> Any:
+def _gelu(matrix: MatrixExpr) -> MatrixExpr:
     """X ∘ Φ(X) with Φ(x) = (1 + erf(x/√2))/2."""
     error = Entrywise(Quotient(matrix, sympy.sqrt(2)), "erf")
     share = sympy.MatMul(sympy.S.Half, sympy.MatAdd(sympy.OneMatrix(*matrix.shape), error))
     return sympy.HadamardProduct(matrix, share)
 
 
-def _transposed(value: Any) -> Any:
+def _transposed(value: sympy.Expr) -> sympy.Expr:
     """The transpose; SymPy's own would cancel an inverse on the way."""
     match value:
         case sympy.Transpose():
@@ -367,23 +370,23 @@ def _transposed(value: Any) -> Any:
     return sympy.Transpose(value)
 
 
-def _mean(matrix: Any, axis: int) -> Any:
+def _mean(matrix: MatrixExpr, axis: int) -> MatrixExpr:
     return Quotient(LineSum(matrix, axis), matrix.shape[axis])
 
 
-def _centred(matrix: Any) -> Any:
+def _centred(matrix: MatrixExpr) -> MatrixExpr:
     """Each entry less the mean of its row."""
     means = sympy.MatMul(_mean(matrix, 1), sympy.OneMatrix(1, matrix.shape[1]))
     return sympy.MatAdd(matrix, _scaled(sympy.S.NegativeOne, means))
 
 
-def _variance(matrix: Any) -> Any:
+def _variance(matrix: MatrixExpr) -> MatrixExpr:
     """The mean squared distance of each row's entries from their mean."""
     centred = _centred(matrix)
     return _mean(sympy.HadamardProduct(centred, centred), 1)
 
 
-def _number(value: Any) -> Any:
+def _number(value: sympy.Expr) -> sympy.Expr:
     """A scalar that is a number, whatever its letters are."""
     if value.has(sympy.zoo, sympy.nan, sympy.oo):
         raise ReadError("a number in it is divided by 0, which has no value")
@@ -392,7 +395,7 @@ def _number(value: Any) -> Any:
     return value
 
 
-def _factors(value: Any) -> list[Any]:
+def _factors(value: sympy.Expr) -> list[sympy.Expr]:
     """The matrices that a product without a number in it is made of."""
     return (
         list(value.args)
@@ -402,7 +405,7 @@ def _factors(value: Any) -> list[Any]:
     )
 
 
-def _scaled(scalar: Any, value: Any) -> Any:
+def _scaled(scalar: sympy.Expr, value: sympy.Expr) -> sympy.Expr:
     if not isinstance(value, MatrixExpr):
         return scalar * value
     if scalar == -1 and isinstance(value, Quotient):

@@ -10,29 +10,8 @@ import re
 import unicodedata
 
 from symattn.errors import CannotSpell
-from symattn.notation.tree import (
-    APPLY,
-    GREEK,
-    SUM,
-    TIMES,
-    Custom,
-    Fenced,
-    Frac,
-    Grid,
-    Ident,
-    Marked,
-    Num,
-    Op,
-    Picked,
-    Root,
-    Row,
-    Scheme,
-    Script,
-    Text,
-    Tree,
-    no_tree,
-    ruled,
-)
+from symattn.notation import tree as t
+from symattn.notation.tree import Tree
 
 _OPERATORS = {
     "\u2062": " ",
@@ -74,7 +53,7 @@ _COMMAND, _LONGEST = re.compile(r"\\[a-zA-Z]+\Z"), 20
 #: Functions that have a command of their own, which keeps them off what stands before.
 _FUNCTIONS = ("cos", "sin", "tanh", "ln", "log", "max", "min")
 
-_GREEK_COMMANDS = {letter: f"\\{name}" for name, letter in GREEK.items()} | {
+_GREEK_COMMANDS = {letter: f"\\{name}" for name, letter in t.GREEK.items()} | {
     "∂": r"\partial",
     "φ": r"\varphi",
     "ε": r"\varepsilon",
@@ -125,47 +104,47 @@ def latex(tree: Tree) -> str:
 
 def _latex(tree: Tree) -> str:
     match tree:
-        case Num(digits):
+        case t.Num(digits):
             return digits
-        case Ident(name, roman):
+        case t.Ident(name, roman):
             return _identifier(name, roman)
-        case Op(symbol):
+        case t.Op(symbol):
             if symbol not in _OPERATORS:
                 raise CannotSpell(f"the operator {symbol!r} has no LaTeX spelling here")
             return _OPERATORS[symbol]
-        case Row(items):
+        case t.Row(items):
             return _row(items)
-        case Script(base, sub, sup):
-            body = _latex(base) if base == SUM or _is_simple(base) else f"{{{_latex(base)}}}"
+        case t.Script(base, sub, sup):
+            body = _latex(base) if base == t.SUM or _is_simple(base) else f"{{{_latex(base)}}}"
             below = "" if sub is None else f"_{{{_latex(sub)}}}"
             above = "" if sup is None else f"^{{{_latex(sup)}}}"
             return f"{body}{below}{above}"
-        case Frac(num, den):
+        case t.Frac(num, den):
             return rf"\frac{{{_latex(num)}}}{{{_latex(den)}}}"
-        case Root(body):
+        case t.Root(body):
             return rf"\sqrt{{{_latex(body)}}}"
-        case Fenced(Grid() as grid, left, right) if grid.row_labels or grid.column_labels:
+        case t.Fenced(t.Grid() as grid, left, right) if grid.row_labels or grid.column_labels:
             return _labelled(grid, left, right)
-        case Fenced(body, left, right):
+        case t.Fenced(body, left, right):
             return _fenced(body, left, right)
-        case Grid():
+        case t.Grid():
             return _grid(tree)
-        case Text(words):
+        case t.Text(words):
             return text(words)
-        case Custom(code):
+        case t.Custom(code):
             return f"{{{code}}}"
-        case Marked(mark, body):
+        case t.Marked(mark, body):
             return f"{_latex(mark)} {_latex(body)}"
-        case Picked(body, boxed):
+        case t.Picked(body, boxed):
             return _boxed(body) if boxed else rf"\mathbf{{{_latex(body)}}}"
-        case Scheme():
+        case t.Scheme():
             return _scheme(tree)
-    raise no_tree(tree)
+    raise t.no_tree(tree)
 
 
 def _is_simple(tree: Tree) -> bool:
-    return isinstance(tree, Ident | Num | Custom) or (
-        isinstance(tree, Fenced) and not is_tall(tree.body)
+    return isinstance(tree, t.Ident | t.Num | t.Custom) or (
+        isinstance(tree, t.Fenced) and not is_tall(tree.body)
     )
 
 
@@ -173,9 +152,9 @@ def _row(items: tuple[Tree, ...]) -> str:
     out = ""
     for index, item in enumerate(items):
         piece = _latex(item)
-        if item == Op("−") and (index == 0 or _is_operator(items[index - 1])):
+        if item == t.Op("−") and (index == 0 or _is_operator(items[index - 1])):
             piece = "-"
-        if item == TIMES and any(isinstance(x, Marked) for x in items[index - 1 : index + 2]):
+        if item == t.TIMES and any(isinstance(x, t.Marked) for x in items[index - 1 : index + 2]):
             piece = r" \, "  # dS K, where dSK would be read as one
         if piece[:1].isalpha() and _COMMAND.search(out[-_LONGEST:]):
             out += " "  # or the letter would be read as one of the command's
@@ -184,7 +163,9 @@ def _row(items: tuple[Tree, ...]) -> str:
 
 
 def _is_operator(tree: Tree) -> bool:
-    return isinstance(tree, Op) and tree.symbol not in "∞⋯⋮⋱?′⊤…" and tree not in (TIMES, APPLY)
+    return (
+        isinstance(tree, t.Op) and tree.symbol not in "∞⋯⋮⋱?′⊤…" and tree not in (t.TIMES, t.APPLY)
+    )
 
 
 def _identifier(name: str, roman: bool) -> str:
@@ -201,15 +182,15 @@ def _identifier(name: str, roman: bool) -> str:
 def is_tall(tree: Tree) -> bool:
     """Whether brackets about the tree have to grow."""
     match tree:
-        case Frac() | Grid():
+        case t.Frac() | t.Grid():
             return True
-        case Root(body) | Fenced(body, _, _):
+        case t.Root(body) | t.Fenced(body, _, _):
             return is_tall(body)
-        case Row(items):
+        case t.Row(items):
             return any(is_tall(item) for item in items)
-        case Script(base, _, _):
-            return base == SUM or is_tall(base)
-        case Marked(_, body) | Picked(body, _):
+        case t.Script(base, _, _):
+            return base == t.SUM or is_tall(base)
+        case t.Marked(_, body) | t.Picked(body, _):
             return is_tall(body)
         case _:
             return False
@@ -230,7 +211,7 @@ def _fence(fence: str, empty: str) -> str:
     return {"": empty, "{": r"\{", "}": r"\}"}.get(fence, fence)
 
 
-def _grid(grid: Grid) -> str:
+def _grid(grid: t.Grid) -> str:
     return _array([[_latex(cell) for cell in line] for line in grid.rows], grid.align)
 
 
@@ -239,9 +220,9 @@ def _array(body: list[list[str]], align: str) -> str:
     return rf"\begin{{array}}{{{columns}}} {_lines(body)} \end{{array}}"
 
 
-def _scheme(scheme: Scheme) -> str:
+def _scheme(scheme: t.Scheme) -> str:
     """One array with two rules, so that whatever sets it lines up rows and columns."""
-    table = ruled(scheme)
+    table = t.ruled(scheme)
     body = [[_latex(cell) for cell in line] for line in table.lines]
     above, below = _lines(body[: table.above]), _lines(body[table.above :])
     columns = f"{table.align[: table.before]}|{table.align[table.before :]}"
@@ -255,7 +236,7 @@ def _boxed(body: Tree) -> str:
     return box if is_tall(body) else rf"\smash{{{_GAP}{box}{_GAP}}}"
 
 
-def _labelled(grid: Grid, left: str, right: str) -> str:
+def _labelled(grid: t.Grid, left: str, right: str) -> str:
     r"""A matrix in brackets, the names of its columns above and of its rows behind them.
 
     The names are arrays of their own. They fall into line with the matrix because each column of
@@ -266,7 +247,7 @@ def _labelled(grid: Grid, left: str, right: str) -> str:
     widest = []
     for column, label in enumerate(grid.column_labels):
         cells = [line[column] for line in grid.rows]
-        bare = [_latex(cell.body if isinstance(cell, Picked) else cell) for cell in cells]
+        bare = [_latex(cell.body if isinstance(cell, t.Picked) else cell) for cell in cells]
         k = max(range(len(bare)), key=lambda k: _length(bare[k]))
         missing, lead = len(label) - _length(bare[k]), ""
         if missing > 0:

@@ -10,28 +10,9 @@ from functools import lru_cache
 from html import escape
 
 from symattn.errors import CannotSpell
+from symattn.notation import tree as t
 from symattn.notation.latex import escape_controls, is_tall
-from symattn.notation.tree import (
-    SUM,
-    TIMES,
-    Custom,
-    Fenced,
-    Frac,
-    Grid,
-    Ident,
-    Marked,
-    Num,
-    Op,
-    Picked,
-    Root,
-    Row,
-    Scheme,
-    Script,
-    Text,
-    Tree,
-    no_tree,
-    ruled,
-)
+from symattn.notation.tree import Tree
 from symattn.printable import in_markup
 
 NAMESPACE = "http://www.w3.org/1998/Math/MathML"
@@ -80,55 +61,55 @@ def math(tree: Tree, alttext: str, display: bool = True) -> str:
 def mathml(tree: Tree) -> str:
     """The tree as one MathML element, without the ``math`` around it."""
     match tree:
-        case Num(digits):
+        case t.Num(digits):
             return f"<mn>{digits}</mn>"
-        case Ident(name, roman):
+        case t.Ident(name, roman):
             upright = ' mathvariant="normal"' if roman and len(name) == 1 else ""
             return f"<mi{upright}>{escape(name)}</mi>"
-        case Op(symbol):
+        case t.Op(symbol):
             return _operator(symbol, prefix=False)
-        case Row(items):
+        case t.Row(items):
             return f"<mrow>{_row(items)}</mrow>"
-        case Script(base, sub, sup):
+        case t.Script(base, sub, sup):
             return _script(base, sub, sup)
-        case Frac(num, den):
+        case t.Frac(num, den):
             return f"<mfrac>{mathml(num)}{mathml(den)}</mfrac>"
-        case Root(body):
+        case t.Root(body):
             return f"<msqrt>{mathml(body)}</msqrt>"
-        case Fenced(Grid() as grid, _, _) if grid.row_labels or grid.column_labels:
+        case t.Fenced(t.Grid() as grid, _, _) if grid.row_labels or grid.column_labels:
             return _grid(grid)  # ruled like a table: the names stand where brackets would
-        case Fenced(body, left, right):
-            inner = _row(body.items) if isinstance(body, Row) else mathml(body)
+        case t.Fenced(body, left, right):
+            inner = _row(body.items) if isinstance(body, t.Row) else mathml(body)
             tall = is_tall(body)  # Chromium sets blanks about a stretched bracket
             before, behind = _fence(left, "prefix", tall), _fence(right, "postfix", tall)
             return f"<mrow>{before}{inner}{behind}</mrow>"
-        case Grid():
+        case t.Grid():
             return _grid(tree)
-        case Text(words):
+        case t.Text(words):
             # a plain blank at either end would be lost
             return f"<mtext>{in_markup(escape_controls(words)).replace(' ', NBSP)}</mtext>"
-        case Custom(latex):
+        case t.Custom(latex):
             return _converted(latex)
-        case Marked(mark, body):
+        case t.Marked(mark, body):
             return f"<mrow>{mathml(mark)}{mathml(body)}</mrow>"
-        case Picked(body, boxed):
+        case t.Picked(body, boxed):
             # an outline takes no room
             style = "outline:1px solid;outline-offset:2px" if boxed else "font-weight:bold"
             return f'<mrow style="{style}">{mathml(body)}</mrow>'
-        case Scheme():
+        case t.Scheme():
             return _scheme(tree)
-    raise no_tree(tree)
+    raise t.no_tree(tree)
 
 
 def _row(items: tuple[Tree, ...]) -> str:
     out = ""
     for index, item in enumerate(items):
-        if isinstance(item, Op):
+        if isinstance(item, t.Op):
             before = items[index - 1] if index else None
-            starts = before is None or (isinstance(before, Op) and before.symbol not in _ORDINARY)
+            starts = before is None or (isinstance(before, t.Op) and before.symbol not in _ORDINARY)
             behind = items[index + 1] if index + 1 < len(items) else None
-            roman = isinstance(behind, Ident) and behind.roman
-            if item == TIMES and (roman or Marked in (type(before), type(behind))):
+            roman = isinstance(behind, t.Ident) and behind.roman
+            if item == t.TIMES and (roman or t.Marked in (type(before), type(behind))):
                 out += f'<mo rspace="0.167em">{item.symbol}</mo>'  # 2 cos(x), not 2cos(x); dS K
             else:
                 out += _operator(item.symbol, prefix=starts and item.symbol == "−")
@@ -153,7 +134,7 @@ def _fence(fence: str, form: str, tall: bool) -> str:
 
 
 def _script(base: Tree, sub: Tree | None, sup: Tree | None) -> str:
-    under = base == SUM
+    under = base == t.SUM
     parts = [mathml(part) for part in (base, sub, sup) if part is not None]
     match sub is None, sup is None:
         case False, False:
@@ -167,7 +148,7 @@ def _script(base: Tree, sub: Tree | None, sup: Tree | None) -> str:
     return f"<{name}>{''.join(parts)}</{name}>"
 
 
-def _grid(grid: Grid) -> str:
+def _grid(grid: t.Grid) -> str:
     rule = "1px solid"
     lines: list[str] = []
     if grid.column_labels:
@@ -181,9 +162,9 @@ def _grid(grid: Grid) -> str:
     return "<mtable>" + "".join(f"<mtr>{line}</mtr>" for line in lines) + "</mtable>"
 
 
-def _scheme(scheme: Scheme) -> str:
+def _scheme(scheme: t.Scheme) -> str:
     """Falk's scheme as a table with a rule each way."""
-    table = ruled(scheme)
+    table = t.ruled(scheme)
     rule = "1px solid"
     lines = []
     for number, line in enumerate(table.lines, 1):
@@ -203,7 +184,7 @@ def _cell(body: str, align: str, extra: str = "") -> str:
 
 def _label(words: str) -> str:
     """A name; in the corner blanks, since LibreOffice leaves an empty cell out of its row."""
-    return mathml(Text(words or "  "))
+    return mathml(t.Text(words or "  "))
 
 
 @lru_cache(maxsize=256)

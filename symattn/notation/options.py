@@ -9,23 +9,8 @@ from typing import Any, Literal, Self
 
 from symattn.arguments import flag, instance, table, whole, word
 from symattn.errors import SymattnError, nearest, quote
-from symattn.notation.tree import (
-    GREEK,
-    Custom,
-    Fenced,
-    Frac,
-    Ident,
-    Marked,
-    Num,
-    Op,
-    Script,
-    Tree,
-    check_tree,
-    commas,
-    power,
-    row,
-    times,
-)
+from symattn.notation import tree as t
+from symattn.notation.tree import Tree
 
 #: What a name begins with that is not a matrix itself: d for the gradient of the loss with respect
 #: to it (dQ, d_scores), delta for its change in one direction (delta_Q); its letter has d or δ.
@@ -37,7 +22,7 @@ _SHORT = re.compile(r"d*(?:[A-Za-z]?|delta)(?:_.*)?\Z")
 _PLAIN_NAME = re.compile(r"[A-Za-z]{1,20}(_[A-Za-z0-9]{1,20})?\Z")
 _LATEX_TOKEN = re.compile(
     r"\\(?:mathbf|mathrm|mathcal|mathbb|mathsf|tilde|hat|bar|vec|boldsymbol|top|prime|ell|"
-    + "|".join(GREEK)
+    + "|".join(t.GREEK)
     + r")(?![A-Za-z])|[A-Za-z0-9^_{}() ,'*+-]"
 )
 
@@ -96,7 +81,7 @@ class Notation:
                 )
             custom_symbol(symbol)
 
-    def _keep(self, name: str, value: Any) -> None:
+    def _keep(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
     def but(self, **changes: Any) -> Self:
@@ -117,28 +102,30 @@ class Notation:
     def _prefixed(self, prefix: str, symbol: Tree) -> Tree:
         """The symbol of a gradient or of a change: dV or ∂L/∂V, δV."""
         if prefix == CHANGE:
-            return Marked(Ident(CHANGE), symbol)
+            return t.Marked(t.Ident(CHANGE), symbol)
         if self.gradients == "d":
-            return Marked(Ident(GRADIENT, roman=True), symbol)
-        return Frac(Marked(Ident("∂"), Ident("L")), Marked(Ident("∂"), symbol))
+            return t.Marked(t.Ident(GRADIENT, roman=True), symbol)
+        return t.Frac(t.Marked(t.Ident("∂"), t.Ident("L")), t.Marked(t.Ident("∂"), symbol))
 
     def ones(self, one_row: bool, one_column: bool) -> Tree:
         """A column of ones as 1, a row of them as 1ᵀ, a matrix of them as 1 1ᵀ."""
-        column: Tree = Num("1")
+        column: Tree = t.Num("1")
         row = self.transposed(column)
-        return column if one_column else row if one_row else times([column, row])
+        return column if one_column else row if one_row else t.times([column, row])
 
     def transposed(self, base: Tree) -> Tree:
         """`base` with the transpose sign."""
-        check_tree(base)
-        sign: Tree = Ident("T") if self.transpose == "T" else Op(self.transpose.replace("'", "′"))
-        return power(base, sign)
+        t.check_tree(base)
+        sign: Tree = (
+            t.Ident("T") if self.transpose == "T" else t.Op(self.transpose.replace("'", "′"))
+        )
+        return t.power(base, sign)
 
     def in_head(self, symbol: Tree, head: Tree) -> Tree:
         """The symbol of one head: W_Q⁽ⁱ⁾."""
-        check_tree(symbol)
-        check_tree(head)
-        return power(symbol, head if isinstance(head, Fenced) else Fenced(head))
+        t.check_tree(symbol)
+        t.check_tree(head)
+        return t.power(symbol, head if isinstance(head, t.Fenced) else t.Fenced(head))
 
     def entry(self, name: str, head: Tree | None, indices: tuple[Tree, ...]) -> Tree:
         """One entry of a matrix, its lower-case letter with indices: s_ij, w^Q_ij, s^(i)_ab."""
@@ -147,16 +134,16 @@ class Notation:
             return self._prefixed(taken[0], self.entry(taken[1], head, indices))
         symbol = self.letter(name)
         base, sup = symbol, None
-        if isinstance(symbol, Script) and isinstance(symbol.base, Ident) and symbol.sup is None:
+        if isinstance(symbol, t.Script) and isinstance(symbol.base, t.Ident) and symbol.sup is None:
             base, sup = symbol.base, symbol.sub
-        if isinstance(base, Ident) and len(base.name) == 1 and base.name.isascii():
-            base = Ident(base.name.lower(), base.roman)
-        elif not (isinstance(base, Ident) and len(base.name) == 1):
-            base, sup = Fenced(symbol, "[", "]"), None
+        if isinstance(base, t.Ident) and len(base.name) == 1 and base.name.isascii():
+            base = t.Ident(base.name.lower(), base.roman)
+        elif not (isinstance(base, t.Ident) and len(base.name) == 1):
+            base, sup = t.Fenced(symbol, "[", "]"), None
         if head is not None:
-            mark = head if isinstance(head, Fenced) else Fenced(head)
-            sup = mark if sup is None else row(sup, mark)
-        return Script(base, index_row(indices), sup)
+            mark = head if isinstance(head, t.Fenced) else t.Fenced(head)
+            sup = mark if sup is None else t.row(sup, mark)
+        return t.Script(base, index_row(indices), sup)
 
 
 _CHOICES = tuple(choice.name for choice in fields(Notation))
@@ -193,18 +180,18 @@ def derived_from(letter: str) -> tuple[str, str] | None:
     if prefix not in (GRADIENT, CHANGE):
         return None
     base = rest.partition("_")[0]
-    whole = len(base) == 1 or base in GREEK or derived_from(rest) is not None
+    whole = len(base) == 1 or base in t.GREEK or derived_from(rest) is not None
     return (prefix, rest) if whole else None
 
 
 def index_row(indices: tuple[Tree, ...]) -> Tree:
     """Indices side by side, with commas where one is longer than a character: ij, 12, 1,10."""
     short = all(
-        (isinstance(index, Ident) and len(index.name) == 1)
-        or (isinstance(index, Num) and len(index.digits) == 1)
+        (isinstance(index, t.Ident) and len(index.name) == 1)
+        or (isinstance(index, t.Num) and len(index.digits) == 1)
         for index in indices
     )
-    return row(*indices) if short else commas(indices)
+    return t.row(*indices) if short else t.commas(indices)
 
 
 def name_tree(name: str) -> Tree:
@@ -212,15 +199,15 @@ def name_tree(name: str) -> Tree:
     base, _, sub = name.partition("_")
     if not sub:
         return _word(base)
-    return Script(_word(base), _word(sub))
+    return t.Script(_word(base), _word(sub))
 
 
 def _word(word: str) -> Tree:
     if word.isdigit():
-        return Num(word)
-    if word in GREEK:
-        return Ident(GREEK[word])
-    return Ident(word, roman=len(word) > 1)
+        return t.Num(word)
+    if word in t.GREEK:
+        return t.Ident(t.GREEK[word])
+    return t.Ident(word, roman=len(word) > 1)
 
 
 def custom_symbol(letter: str) -> Tree:
@@ -233,10 +220,10 @@ def custom_symbol(letter: str) -> Tree:
     """
     if _PLAIN_NAME.match(letter):
         return name_tree(letter)
-    if len(letter) == 1 and letter in GREEK.values():
-        return Ident(letter)
-    if letter[:1] == "\\" and letter[1:] in GREEK:
-        return Ident(GREEK[letter[1:]])
+    if len(letter) == 1 and letter in t.GREEK.values():
+        return t.Ident(letter)
+    if letter[:1] == "\\" and letter[1:] in t.GREEK:
+        return t.Ident(t.GREEK[letter[1:]])
     position = 0
     while position < len(letter):
         token = _LATEX_TOKEN.match(letter, position)
@@ -253,7 +240,7 @@ def custom_symbol(letter: str) -> Tree:
             f"symbol {quote(letter)}: this LaTeX cannot be set; put what a command applies to in "
             r"braces, as in \mathbf{A}, and give each letter one subscript and one superscript"
         )
-    return Custom(letter.strip())
+    return t.Custom(letter.strip())
 
 
 #: A command without the braces it needs; a script on nothing or of a script.
@@ -266,7 +253,7 @@ def _converts(latex: str) -> bool:
     from symattn.notation.mathml import mathml
 
     try:
-        mathml(Custom(latex))
+        mathml(t.Custom(latex))
     except Exception:  # latex2mathml raises errors of many kinds
         return False
     return True

@@ -8,25 +8,8 @@ from __future__ import annotations
 
 import unicodedata
 
-from symattn.notation.tree import (
-    SUM,
-    Custom,
-    Fenced,
-    Frac,
-    Grid,
-    Ident,
-    Marked,
-    Num,
-    Op,
-    Picked,
-    Root,
-    Row,
-    Scheme,
-    Script,
-    Text,
-    Tree,
-    row,
-)
+from symattn.notation import tree as t
+from symattn.notation.tree import Tree
 
 _WORDS = {
     "=": "equals",
@@ -61,8 +44,8 @@ _FENCES = {"|": "the absolute value of", "⌊": "the floor of", "⌈": "the ceil
 def spoken(tree: Tree) -> str:
     """The tree in words.
 
-    >>> from symattn.notation.tree import EQUALS
-    >>> spoken(Row((Ident("S"), EQUALS, Ident("Q"), Script(Ident("K"), None, Ident("T")))))
+    >>> turned = t.Script(t.Ident("K"), None, t.Ident("T"))
+    >>> spoken(t.Row((t.Ident("S"), t.EQUALS, t.Ident("Q"), turned)))
     'S equals Q K transposed'
     """
     return " ".join(_speech(tree).split()).replace(" ,", ",")
@@ -70,35 +53,35 @@ def spoken(tree: Tree) -> str:
 
 def _speech(tree: Tree) -> str:
     match tree:
-        case Ident(name, _):
+        case t.Ident(name, _):
             return " ".join(map(_letter, name)) if len(name) == 1 else name
-        case Num(digits):
+        case t.Num(digits):
             return digits
-        case Op(symbol):
+        case t.Op(symbol):
             return _WORDS.get(symbol, symbol)
-        case Text(words):
+        case t.Text(words):
             return words
-        case Row(items):
+        case t.Row(items):
             return " ".join(map(_speech, items))
-        case Frac(num, den):
+        case t.Frac(num, den):
             return f"{_grouped(num)} over {_grouped(den)}"
-        case Root(body):
+        case t.Root(body):
             return f"the square root of {_speech(body)}"
-        case Script():
+        case t.Script():
             return _script(tree)
-        case Fenced(Grid() as grid, _, _):
+        case t.Fenced(t.Grid() as grid, _, _):
             return _grid(grid)
-        case Fenced(body, left, _):
+        case t.Fenced(body, left, _):
             return f"{_FENCES.get(left, '')} {_speech(body)}"
-        case Grid():
+        case t.Grid():
             return _grid(tree)
-        case Marked(mark, body):
+        case t.Marked(mark, body):
             return f"{_speech(mark)} {_speech(body)}"
-        case Picked(body, boxed):
+        case t.Picked(body, boxed):
             return f"boxed {_speech(body)}" if boxed else _speech(body)
-        case Scheme():
+        case t.Scheme():
             return _speech(tree.equations)
-        case Custom(latex):
+        case t.Custom(latex):
             return latex.replace("\\", " ").replace("{", " ").replace("}", " ")
 
 
@@ -115,9 +98,9 @@ def _grouped(tree: Tree) -> str:
     return f"the quantity {speech}" if " plus " in speech or " minus " in speech else speech
 
 
-def _script(tree: Script) -> str:
+def _script(tree: t.Script) -> str:
     base = _speech(tree.base)
-    if tree.base == SUM:
+    if tree.base == t.SUM:
         low = "" if tree.sub is None else f"over {_speech(tree.sub)}"
         high = "" if tree.sup is None else f"to {_speech(tree.sup)}"
         return f"the sum {low} {high} of"
@@ -126,19 +109,19 @@ def _script(tree: Script) -> str:
     match tree.sup:
         case None:
             return base
-        case Ident("T") | Op("⊤") | Op("′"):
+        case t.Ident("T") | t.Op("⊤") | t.Op("′"):
             return f"{base} transposed"
-        case Num("2"):
+        case t.Num("2"):
             return f"{base} squared"
-        case Fenced() as head:
+        case t.Fenced() as head:
             return f"{base} of head {_speech(head)}"
-        case Row((*before, Fenced() as head)):
+        case t.Row((*before, t.Fenced() as head)):
             return f"{base} {' '.join(map(_speech, before))} of head {_speech(head)}"
-        case Row((*before, Ident("T"))):
-            return f"{_script(Script(tree.base, tree.sub, row(*before)))} transposed"
+        case t.Row((*before, t.Ident("T"))):
+            return f"{_script(t.Script(tree.base, tree.sub, t.row(*before)))} transposed"
     return f"{base} to the power {_speech(tree.sup)}"
 
 
-def _grid(grid: Grid) -> str:
+def _grid(grid: t.Grid) -> str:
     rows = [", ".join(map(_speech, line)) for line in grid.rows]
     return "; ".join(rows)

@@ -12,34 +12,9 @@ from unicodedata import category, combining, east_asian_width
 
 from symattn.arguments import choice
 from symattn.errors import CannotSpell
+from symattn.notation import tree as t
 from symattn.notation.latex import escape_controls
-from symattn.notation.tree import (
-    APPLY,
-    ATOM,
-    DOT,
-    MULTIPLICATIVE,
-    SUM,
-    TIMES,
-    Custom,
-    Fenced,
-    Frac,
-    Grid,
-    Ident,
-    Marked,
-    Num,
-    Op,
-    Picked,
-    Root,
-    Row,
-    Scheme,
-    Script,
-    Text,
-    Tree,
-    bracketed,
-    is_bare_sum,
-    no_tree,
-    ruled,
-)
+from symattn.notation.tree import Tree
 
 Charset = Literal["unicode", "ascii"]
 
@@ -160,48 +135,48 @@ class _Layout:
 
     def box(self, tree: Tree) -> Box:
         match tree:
-            case Num(digits):
+            case t.Num(digits):
                 return Box((digits,))
-            case Ident(name, _):
+            case t.Ident(name, _):
                 return Box((self._glyphs(name),))
-            case Op(symbol):
+            case t.Op(symbol):
                 return Box((self._operator(symbol),))
-            case Row(()):
+            case t.Row(()):
                 return Box(("",))
-            case Row(items):
+            case t.Row(items):
                 return self._row(items)
-            case Script():
+            case t.Script():
                 return self._script(tree)
-            case Frac(num, den):
-                left = bracketed(num, ATOM if isinstance(num, Frac) else MULTIPLICATIVE)
-                right = den if is_bare_sum(den) else bracketed(den, ATOM)
+            case t.Frac(num, den):
+                left = t.bracketed(num, t.ATOM if isinstance(num, t.Frac) else t.MULTIPLICATIVE)
+                right = den if t.is_bare_sum(den) else t.bracketed(den, t.ATOM)
                 slash = Box((self._slash(left, right),))
                 return beside(self.box(left), slash, self.box(right))
-            case Marked(mark, body):
+            case t.Marked(mark, body):
                 return beside(self.box(mark), self.box(body))
-            case Root(body):
+            case t.Root(body):
                 sign = self._glyphs("√")
-                atom = isinstance(body, Num | Ident | Script) and self.charset == "unicode"
-                if isinstance(body, Script) and body.sup is not None:
+                atom = isinstance(body, t.Num | t.Ident | t.Script) and self.charset == "unicode"
+                if isinstance(body, t.Script) and body.sup is not None:
                     atom = False  # √(a²), and (√a)² below
                 return beside(Box((sign,)), self.box(body if atom else _in_brackets(body)))
-            case Fenced(Grid() as grid, _, _) if self.flat:
+            case t.Fenced(t.Grid() as grid, _, _) if self.flat:
                 return self._flat_grid(grid)
-            case Fenced(Grid() as grid, _, _) if grid.row_labels or grid.column_labels:
+            case t.Fenced(t.Grid() as grid, _, _) if grid.row_labels or grid.column_labels:
                 return self._labelled(grid)
-            case Fenced(body, left, right):
-                return self._fenced(self.box(body), left, right, padded=isinstance(body, Grid))
-            case Grid():
+            case t.Fenced(body, left, right):
+                return self._fenced(self.box(body), left, right, padded=isinstance(body, t.Grid))
+            case t.Grid():
                 return self._flat_grid(tree) if self.flat else self._grid(tree)
-            case Text(words):
+            case t.Text(words):
                 return Box((escape_controls(words),))
-            case Custom(latex):
+            case t.Custom(latex):
                 return Box((self._glyphs(_plain(latex)),))
-            case Picked(body, boxed):
+            case t.Picked(body, boxed):
                 return self._fenced(self.box(body), *("[]" if boxed else "()"))
-            case Scheme():
+            case t.Scheme():
                 return self.box(tree.equations) if self.flat else self._scheme(tree)
-        raise no_tree(tree)
+        raise t.no_tree(tree)
 
     def _glyphs(self, words: str) -> str:
         return words if self.charset == "unicode" else in_ascii(words)
@@ -214,46 +189,48 @@ class _Layout:
     def _slash(self, left: Tree, right: Tree) -> str:
         """Tight between short atoms, wide in a formula of matrices."""
         wide = any(
-            isinstance(item, Op)
+            isinstance(item, t.Op)
             for side in (left, right)
-            if isinstance(side, Row)
+            if isinstance(side, t.Row)
             for item in side.items
         )
-        return " / " if wide or is_bare_sum(right) else "/"
+        return " / " if wide or t.is_bare_sum(right) else "/"
 
     def _row(self, items: tuple[Tree, ...]) -> Box:
         out: Box | None = None
         for index, item in enumerate(items):
-            if item == APPLY:
+            if item == t.APPLY:
                 continue
-            if item == TIMES:
+            if item == t.TIMES:
                 piece = Box((" ",))
-            elif isinstance(item, Op) and item.symbol in _SPACED:
+            elif isinstance(item, t.Op) and item.symbol in _SPACED:
                 before = items[index - 1] if index else None
-                signed = index == 0 or (isinstance(before, Op) and before.symbol not in _ORDINARY)
+                signed = index == 0 or (isinstance(before, t.Op) and before.symbol not in _ORDINARY)
                 glyph = self._operator(item.symbol)
                 piece = Box((glyph if signed and item.symbol == "−" else f" {glyph} ",))
-            elif item == Op(","):
+            elif item == t.Op(","):
                 piece = Box((", ",))
             else:
                 body = item
-                in_product = any(x in (TIMES, DOT) for x in items[max(index - 1, 0) : index + 2])
-                if isinstance(item, Frac) and in_product:
-                    body = Fenced(item)
+                in_product = any(
+                    x in (t.TIMES, t.DOT) for x in items[max(index - 1, 0) : index + 2]
+                )
+                if isinstance(item, t.Frac) and in_product:
+                    body = t.Fenced(item)
                 piece = self.box(body)
-                if isinstance(item, Script) and item.base == SUM:
+                if isinstance(item, t.Script) and item.base == t.SUM:
                     piece = beside(piece, Box((" ",)))
             out = piece if out is None else beside(out, piece)
         return out if out is not None else Box(("",))
 
-    def _script(self, script: Script) -> Box:
-        if script.base == SUM:
+    def _script(self, script: t.Script) -> Box:
+        if script.base == t.SUM:
             return self._sum(script)
-        rooted = isinstance(script.base, Root) and script.sup is not None
+        rooted = isinstance(script.base, t.Root) and script.sup is not None
         out = self.box(_in_brackets(script.base) if rooted else script.base)
         if script.sup is not None:
             raised = self._raised(script.sup)
-            has_name = isinstance(script.sub, Ident | Num)  # K_r^⌈i/2⌉, but w^Q_ij
+            has_name = isinstance(script.sub, t.Ident | t.Num)  # K_r^⌈i/2⌉, but w^Q_ij
             if script.sub is None or (raised[0] in "^" and not has_name):
                 # a power with indices below reads w^Q_ij, as it is typed
                 out = beside(out, Box((raised,)))
@@ -264,13 +241,13 @@ class _Layout:
             out = beside(out, Box((f"_{self._lowered(script.sub)}",)))
         return beside(out, Box((raised,))) if raised else out
 
-    def _sum(self, script: Script) -> Box:
+    def _sum(self, script: t.Script) -> Box:
         """∑ with its index alone, as one writes it in a line: Σ_l; with the set it is from."""
         sign = "Σ" if self.charset == "unicode" else "Sum"
         if script.sub is None:
             return Box((sign,))
         below = script.sub
-        if isinstance(below, Row) and Op("∈") not in below.items:
+        if isinstance(below, t.Row) and t.Op("∈") not in below.items:
             below = below.items[0]
         return Box((f"{sign}_{self._lowered(below)}",))
 
@@ -278,13 +255,13 @@ class _Layout:
         plain = str(self.box(sup))
         if self.charset == "unicode" and all(c in _SUPERSCRIPTS for c in plain):
             return "".join(_SUPERSCRIPTS[c] for c in plain)
-        if isinstance(sup, Row) and len(sup.items) == 2 and not isinstance(sup.items[0], Op):
+        if isinstance(sup, t.Row) and len(sup.items) == 2 and not isinstance(sup.items[0], t.Op):
             first, second = map(self._raised, sup.items)
             if not second.startswith("^"):
                 return f"{first}{second}"  # w^Q⁽ⁱ⁾, K^⌈i/2⌉ᵀ
-            if isinstance(sup.items[1], Fenced):
+            if isinstance(sup.items[1], t.Fenced):
                 return f"{first}{second[1:]}"  # k^r⌈i/2⌉
-        return f"^{plain}" if isinstance(sup, Ident | Num | Fenced) else f"^({plain})"
+        return f"^{plain}" if isinstance(sup, t.Ident | t.Num | t.Fenced) else f"^({plain})"
 
     def _lowered(self, sub: Tree) -> str:
         return str(self.box(_dotted(sub))).replace(" ", "")
@@ -317,7 +294,7 @@ class _Layout:
         sides[(count - 3) // 2 : (count - 1) // 2] = [middle] * (count > 2)  # a brace's tip
         return Box((top, *sides, bottom), body.baseline)
 
-    def _flat_grid(self, grid: Grid) -> Box:
+    def _flat_grid(self, grid: t.Grid) -> Box:
         lines = ["[" + ", ".join(str(self.box(x)) for x in row) + "]" for row in grid.rows]
         return Box((lines[0] if len(lines) == 1 else f"[{', '.join(lines)}]",))
 
@@ -333,9 +310,9 @@ class _Layout:
             rows.append(beside(*pieces))
         return below(*rows)
 
-    def _labelled(self, grid: Grid) -> Box:
+    def _labelled(self, grid: t.Grid) -> Box:
         """A matrix in brackets with the names of its rows and columns outside them."""
-        body = self._grid(Grid(grid.rows, (), grid.column_labels, grid.align))
+        body = self._grid(t.Grid(grid.rows, (), grid.column_labels, grid.align))
         head = body.lines[:1] if grid.column_labels else ()
         rows = body.lines[len(head) :]
         fenced = self._fenced(Box(rows, (len(rows) - 1) // 2), "[", "]", padded=True)
@@ -348,7 +325,7 @@ class _Layout:
             ]
         return Box(tuple(lines), len(head) + fenced.baseline)
 
-    def _grid(self, grid: Grid) -> Box:
+    def _grid(self, grid: t.Grid) -> Box:
         boxes = [[self.box(cell) for cell in row] for row in grid.rows]
         if any(len(cell.lines) > 1 for line in boxes for cell in line):
             return self._tall_grid(boxes)
@@ -364,22 +341,22 @@ class _Layout:
 
     def _column(self, cells: tuple[Tree, ...], align: str) -> list[str]:
         """A column in line; the brackets of what is picked stand outside the others' width."""
-        bare = [str(self.box(c.body if isinstance(c, Picked) else c)) for c in cells]
+        bare = [str(self.box(c.body if isinstance(c, t.Picked) else c)) for c in cells]
         lines = _aligned(bare, align)
-        if not any(isinstance(cell, Picked) for cell in cells):
+        if not any(isinstance(cell, t.Picked) for cell in cells):
             return lines
         out = []
         for cell, text, padded in zip(cells, bare, lines, strict=True):
             left, right = (
-                (" ", " ") if not isinstance(cell, Picked) else "[]" if cell.boxed else "()"
+                (" ", " ") if not isinstance(cell, t.Picked) else "[]" if cell.boxed else "()"
             )
             start = padded.index(text)
             out.append(f"{padded[:start]}{left}{text}{right}{padded[start + len(text) :]}")
         return out
 
-    def _scheme(self, scheme: Scheme) -> Box:
+    def _scheme(self, scheme: t.Scheme) -> Box:
         """Falk's scheme with its two rules; the numbers above and below are aligned apart."""
-        table = ruled(scheme)
+        table = t.ruled(scheme)
         columns = [
             _padded(self._column(c[: table.above], a) + self._column(c[table.above :], a), a)
             for c, a in zip(zip(*table.lines, strict=True), table.align, strict=True)
@@ -434,16 +411,16 @@ def _padded(column: list[str], align: str) -> list[str]:
 def _dotted(tree: Tree) -> Tree:
     """Products with a dot, since a subscript has no room for a space."""
     match tree:
-        case Row(items):
-            return Row(tuple(DOT if item == TIMES else _dotted(item) for item in items))
-        case Fenced(body, left, right):
-            return Fenced(_dotted(body), left, right)
+        case t.Row(items):
+            return t.Row(tuple(t.DOT if item == t.TIMES else _dotted(item) for item in items))
+        case t.Fenced(body, left, right):
+            return t.Fenced(_dotted(body), left, right)
         case _:
             return tree
 
 
 def _in_brackets(tree: Tree) -> Tree:
-    return tree if isinstance(tree, Fenced) else Fenced(tree)
+    return tree if isinstance(tree, t.Fenced) else t.Fenced(tree)
 
 
 def _plain(latex: str) -> str:

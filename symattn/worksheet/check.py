@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+
+import numpy as np
 
 from symattn.arguments import flag, instance
-from symattn.derivation import Evaluation, Place
+from symattn.derivation import Derivation, Evaluation, Given, Place
 from symattn.errors import ReadError
 from symattn.evaluate.work import admit_values
-from symattn.worksheet.exercise import Exercise, exercise_of
 from symattn.worksheet.marking.lines import check_lines
 from symattn.worksheet.marking.sanity import notes
 from symattn.worksheet.marking.verdicts import EntryMark, Marker, StepMark
-from symattn.worksheet.misconceptions.explanations import cannot_tell
+from symattn.worksheet.misconceptions.explanations import Explainer, cannot_tell
 from symattn.worksheet.reading.claims import read_claims
+from symattn.worksheet.reading.labels import leaves
 from symattn.worksheet.reading.lines import Line
 from symattn.worksheet.reading.worksheet import Worksheet
 from symattn.worksheet.reports.results import Marking
@@ -29,18 +31,11 @@ def check_worksheet(sheet: Worksheet, explain: bool = True) -> Marking:
         raise ReadError("no claims; add a table [claims] with e.g. weights = [[…]]")
     exercise = exercise_of(sheet)
     evaluation = exercise.evaluate(sheet)
-    admit_values(evaluation, count_claimed(sheet.claims), explain)
+    admit_values(evaluation, len([*leaves(sheet.claims)]), explain)
     lines: list[Line] = []
     claims = read_claims(sheet.claims, evaluation, None, lines, sheet.decimal)
     marker = Marker(evaluation, claims, sheet.policy)
     return mark_claims(sheet.title, exercise, marker, explain, lines)
-
-
-def count_claimed(claims: Any) -> int:
-    """How many numbers a table of claims, or a part of it, holds."""
-    if isinstance(claims, Mapping):
-        claims = list(claims.values())
-    return sum(map(count_claimed, claims)) if isinstance(claims, list) else 1
 
 
 def mark_claims(
@@ -92,3 +87,74 @@ def _of_item(evaluation: Evaluation, marks: Sequence[StepMark], item: Place) -> 
         if entries:
             shape = mark.shape[len(mark.shape) - len(entries[0].place) :]
             yield replace(mark, entries=tuple(entries), shape=shape)
+
+
+# ---- what worksheets share ---------------------------------------------------------------------
+
+
+class Exercise:
+    """What worksheets with the same attention and the same shapes share.
+
+    A derivation, a first evaluation of it, and what tries misconceptions on answers: a pile of
+    answers to one exercise is marked with one of each.
+    """
+
+    def __init__(self, sheet: Worksheet) -> None:
+        self.derivation: Derivation = sheet.derivation()
+        self._first: Evaluation = sheet.evaluate(self.derivation)
+
+    def evaluate(self, sheet: Worksheet) -> Evaluation:
+        """The derivation with a sheet's numbers, in the sheet's notation."""
+        return self._first.again(**sheet.numbers).spelled(sheet.notation)
+
+    @cached_property
+    def explainer(self) -> Explainer:
+        """Tries misconceptions on answers to this exercise."""
+        return Explainer(self.derivation, self._first.of_batch(*(0 for _ in self._first.batch)))
+
+
+@dataclass(frozen=True)
+class _Key:
+    """What a worksheet's derivation depends on, and a sheet from which that is made."""
+
+    facts: tuple[object, ...]
+    sheet: Worksheet = field(compare=False)
+
+
+def exercise_of(sheet: Worksheet) -> Exercise:
+    """The exercise that a sheet answers: one for all sheets of the same spec and shapes."""
+    facts = (
+        tuple(_hashable(value) for value in vars(sheet.spec).values()),
+        tuple((name, _shape(value)) for name, value in sheet.given.items()),
+        _hashable(sheet.sizes),
+        _hashable(sheet.labels),
+        sheet.wrt,
+        tuple((name, _shape(value)) for name, value in sheet.upstream.items()),
+        sheet.batch,
+    )
+    return _exercise(_Key(facts, sheet))
+
+
+@lru_cache(maxsize=32)
+def _exercise(key: _Key) -> Exercise:
+    return Exercise(key.sheet)
+
+
+def _hashable(value: object) -> object:
+    """A choice of the spec as tuples, with the types: ``True`` is not ``1``."""
+    if isinstance(value, dict):
+        return tuple((key, _hashable(part)) for key, part in value.items())
+    if isinstance(value, list | tuple):
+        return tuple(map(_hashable, value))
+    return type(value), value
+
+
+def _shape(value: Given) -> tuple[int, ...]:
+    """The lengths of nested lists, or the shape of an array that a file holds."""
+    if isinstance(value, np.ndarray):
+        return tuple(value.shape)
+    shape: list[int] = []
+    while isinstance(value, list | tuple):
+        shape.append(len(value))
+        value = value[0] if value else None
+    return tuple(shape)

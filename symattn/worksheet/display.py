@@ -12,6 +12,7 @@ from typing import overload
 from symattn.arguments import flag, instance, whole
 from symattn.arithmetic.written import read_written
 from symattn.documents import markdown, text
+from symattn.documents.blocks import Document
 from symattn.documents.page import static
 from symattn.errors import NoSuchPlace, ReadError, counted, quote
 from symattn.printable import as_line
@@ -30,23 +31,35 @@ from symattn.worksheet.syntaxes import SYNTAXES
 _SUFFIXES = (".toml", *SYNTAXES)
 
 
-class Marks(Marking):
-    """A worksheet's marks, which show themselves as their report: in a notebook, by `print`."""
+class _Reported:
+    """What shows itself as its report: in a notebook, by `print`."""
+
+    def _document(self, brief: bool = False) -> Document:
+        """The report; `brief` on a screen."""
+        raise NotImplementedError
 
     def __str__(self) -> str:
-        return text.write([report_document(report_of(self), brief=True)]).rstrip("\n")
+        return text.write([self._document(brief=True)]).rstrip("\n")
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return str(self)
 
     def _repr_html_(self) -> str:
-        return static.fragment([report_document(report_of(self))])
+        return static.fragment([self._document()])
 
     def _repr_markdown_(self) -> str:
-        return markdown.write([report_document(report_of(self))])
+        return markdown.write([self._document()])
+
+
+class Marks(_Reported, Marking):
+    """A worksheet's marks, which show themselves as their report."""
+
+    def _document(self, brief: bool = False) -> Document:
+        return report_document(report_of(self), brief)
 
 
 @dataclass(frozen=True, repr=False)
-class PageMarks(Sequence[Marks]):
+class PageMarks(_Reported, Sequence[Marks]):
     """The marks of the worksheets of a page, in order, and of the numbers in its prose.
 
     It answers what one worksheet's marks do, for all of them together.
@@ -143,17 +156,11 @@ class PageMarks(Sequence[Marks]):
     def _overview(self) -> Overview:
         return Overview((file_report(self.checked),))
 
+    def _document(self, brief: bool = False) -> Document:
+        return overview_document(self._overview, brief)
+
     def __str__(self) -> str:
-        words = text.write([overview_document(self._overview, brief=True)]).rstrip("\n")
-        return "\n".join([words, *map(as_line, self.problems)])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return static.fragment([overview_document(self._overview)])
-
-    def _repr_markdown_(self) -> str:
-        return markdown.write([overview_document(self._overview)])
+        return "\n".join([super().__str__(), *map(as_line, self.problems)])
 
 
 def check(text_or_path: str | os.PathLike[str], explain: bool = True) -> Marks | PageMarks:

@@ -17,7 +17,6 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import zip_longest
-from typing import Any
 
 from symattn.documents import markdown
 from symattn.documents.cost import admit_document
@@ -122,7 +121,7 @@ def _filled(
 
 def _derivation(sheet: Worksheet, options: str, flavor: str) -> str:
     """The derivation as Markdown between blank lines, with the options of its comment."""
-    chosen: dict[str, Any] = {}
+    chosen: dict[str, str] = {}
     for word in options.split():
         key, _, value = word.partition("=")
         if key not in _OPTIONS or not value:
@@ -142,7 +141,7 @@ def _derivation(sheet: Worksheet, options: str, flavor: str) -> str:
     with sheet.in_file():
         derivation = sheet.derivation()
         evaluation = sheet.evaluate(derivation)
-    views: Any = tuple(chosen["view"].split(",")) if "view" in chosen else VIEWS
+    views: tuple[str, ...] = tuple(chosen["view"].split(",")) if "view" in chosen else VIEWS
     only = chosen["steps"].split(",") if "steps" in chosen else ()
     entries = entries_at(chosen["entry"].split(";"), evaluation) if "entry" in chosen else {}
     job = Job(derivation, evaluation, notation, views, only, entries=entries)

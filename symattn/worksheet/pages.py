@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.spelling import decimal_shown
@@ -21,12 +21,11 @@ from symattn.attention.vocabulary import SYMBOLS
 from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError, SymattnError, Undecided, counted, located
 from symattn.evaluate.work import admit_values
-from symattn.worksheet.check import count_claimed, mark_claims
-from symattn.worksheet.exercise import exercise_of
+from symattn.worksheet.check import exercise_of, mark_claims
 from symattn.worksheet.marking.correction import correction_of
 from symattn.worksheet.marking.lines import check_lines
 from symattn.worksheet.marking.verdicts import EntryMark, Marker, StepMark
-from symattn.worksheet.reading.claims import Origins, read_claims, texts_of
+from symattn.worksheet.reading.claims import Origins, read_claims
 from symattn.worksheet.reading.files import (
     MAX_BYTES,
     Site,
@@ -36,6 +35,7 @@ from symattn.worksheet.reading.files import (
     site_file,
     why_not_searched,
 )
+from symattn.worksheet.reading.labels import leaves, texts_of
 from symattn.worksheet.reading.lines import Line, is_line, last_side, read_line
 from symattn.worksheet.reading.references import is_known_letter
 from symattn.worksheet.reading.toml import Places, Scalar, parse, place_of_fault
@@ -324,7 +324,7 @@ class _Sheet:
         evaluation = exercise.evaluate(self.sheet)
         lines_here = sum(1 for anchor in self.anchors if anchor.line)
         quoted = len(self.anchors) - lines_here
-        admit_values(evaluation, count_claimed(self.sheet.claims), explain, quoted, lines_here)
+        admit_values(evaluation, len([*leaves(self.sheet.claims)]), explain, quoted, lines_here)
         lines: list[Line] = []
         before = len(self.problems or ())
         claims = self._own_claims(evaluation, lines)
@@ -364,7 +364,7 @@ class _Sheet:
         except SymattnError:
             if self.problems is None:
                 raise
-        good: dict[str, Any] = {}
+        good: dict[str, object] = {}
         for key, value in table.items():
             # one by one; of a large table what only two together show to be wrong stays unfound
             before = good if len(table) <= _FEW else {}
@@ -501,7 +501,10 @@ class _Sheet:
         if self.text.startswith(text, start):  # and is not spelled with escapes
             end = column + len(text)
             if not passes:
-                correction = self._correction(marking, mark, entry, claim, text)
+                accepted = marking.policy.rounding
+                correction = correction_of(marking.evaluation, mark.letter, entry, text, accepted)
+        if correction and not self._holds(marking, entry, claim, text, correction):
+            correction = None
         return Finding(
             line,
             column,
@@ -515,16 +518,6 @@ class _Sheet:
             correction,
             place_of(self.text, begin),
         )
-
-    def _correction(
-        self, marking: Marking, mark: StepMark, entry: EntryMark, claim: str, number: str
-    ) -> str | None:
-        """What belongs in the place of a number; None where its worked line would not hold."""
-        evaluation, rounding = marking.evaluation, marking.policy.rounding
-        correction = correction_of(evaluation, mark.letter, entry, number, rounding)
-        if correction is None or not self._holds(marking, entry, claim, number, correction):
-            return None
-        return correction
 
     def _holds(
         self, marking: Marking, entry: EntryMark, claim: str, number: str, correction: str

@@ -22,7 +22,7 @@ from symattn.algebra.field_arithmetic import Entries
 from symattn.algebra.free_algebra import _spans, follows_in_words
 from symattn.algebra.functions import Functions
 from symattn.errors import ShapeError
-from symattn.nodes import Softmax
+from symattn.nodes.normalise import Softmax
 
 TRUE: tuple[tuple[str, dict[str, Any]], ...] = (
     ("softmax(Q K^T / sqrt(d_k)) V = softmax((Q / sqrt(d_k)) K.T) V", {}),

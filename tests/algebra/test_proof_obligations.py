@@ -20,7 +20,7 @@ from symattn.algebra.effort import STEPS, Spent, within
 from symattn.algebra.equality import stated
 from symattn.algebra.free_algebra import follows_in_words
 from symattn.derivation import Derivation, Input
-from symattn.nodes import Hardmax
+from symattn.nodes.normalise import Hardmax
 from symattn.step import Step
 
 N, M, D_K = sympy.symbols("n m d_k", integer=True, positive=True)

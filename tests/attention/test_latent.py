@@ -10,7 +10,7 @@ import sympy
 
 from symattn import Attention, SymattnError, text, variant
 from symattn.attention.example import small_example
-from symattn.nodes import ClippedShift, RelativeShift
+from symattn.nodes.relative import ClippedShift, RelativeShift
 from tests.extras import package
 
 RNG = np.random.default_rng(3)

@@ -15,7 +15,7 @@ from symattn import VARIANTS, Attention, Notation, SymattnError, Variant, latex,
 from symattn.attention.example import small_example
 from symattn.attention.meaning import check_options
 from symattn.errors import ShapeError
-from symattn.nodes import PowerTimes
+from symattn.nodes.scale import PowerTimes
 from symattn.notation.mathml import mathml
 from symattn.worksheet import Worksheet, read_worksheet
 from tests.processes import python

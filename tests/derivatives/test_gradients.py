@@ -34,11 +34,6 @@ from symattn.derivatives import rules
 from symattn.documents.outline import outline
 from symattn.evaluate.walk import program_of
 from symattn.nodes import (
-    Allowed,
-    AnyOf,
-    Head,
-    Node,
-    Softmax,
     biases,
     entrywise,
     heads,
@@ -49,7 +44,11 @@ from symattn.nodes import (
     scale,
     scores,
 )
+from symattn.nodes.base import Node
 from symattn.nodes.entrywise import Entrywise
+from symattn.nodes.heads import Head
+from symattn.nodes.masks import Allowed, AnyOf
+from symattn.nodes.normalise import Softmax
 from symattn.notation.options import prefixed
 from tests import ROOT
 from tests.autograd import FIXED, Problem, concrete, disagreement, gradient_of, random_inputs

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from symattn.errors import SymattnError
-from symattn.nodes import Softmax
+from symattn.nodes.normalise import Softmax
 from tests.golden import ROOT, WHOLE, Row, changed, digest, groups, kept, path_of
 
 KNOWN = kept()

@@ -15,7 +15,7 @@ from symattn.arithmetic.arrays import FLOAT64, Arrays
 from symattn.arithmetic.balls import BALLS
 from symattn.arithmetic.base import Array
 from symattn.evaluate.walk import program_of
-from symattn.nodes import (
+from symattn.nodes.masks import (
     MASKS,
     Allowed,
     AnyOf,

@@ -24,49 +24,38 @@ from symattn.arithmetic.enclosure import ball_erf, nearest, precision
 from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.functions import FUNCTIONS
 from symattn.arithmetic.rounded import Rounded
-from symattn.nodes import (
-    MASKS,
-    NODES,
-    NORMALISERS,
-    ALiBi,
-    Allowed,
-    AnyOf,
-    Causal,
-    ClippedShift,
-    Concat,
+from symattn.nodes import rule
+from symattn.nodes.arguments import Learned
+from symattn.nodes.base import Node
+from symattn.nodes.biases import ALiBi, BucketSum, RelativeBias
+from symattn.nodes.catalogue import NODES
+from symattn.nodes.entrywise import (
     Diagonal,
     EntryQuotient,
     Entrywise,
     Exponential,
-    Head,
+    Features,
+    SoftCap,
+)
+from symattn.nodes.flip import flip
+from symattn.nodes.heads import Concat, GroupSum, Head, HeadSum, Slice, Split, Stacked
+from symattn.nodes.lines import (
+    Filled,
+    Lengths,
     LineDifference,
+    LineProduct,
     LineQuotient,
     LineSum,
-    Masked,
-    Node,
-    PowerTimes,
-    Quotient,
-    RelativeBias,
-    RelativeShift,
-    Rotary,
-    RowMax,
-    RowRatio,
-    SinkSoftmax,
-    Sinusoidal,
-    Softmax,
-    VisibleScores,
-    Window,
-    rule,
+    PlusVector,
+    Spread,
+    UnitVectors,
 )
-from symattn.nodes.arguments import Learned
-from symattn.nodes.biases import BucketSum
-from symattn.nodes.entrywise import Features, SoftCap
-from symattn.nodes.flip import flip
-from symattn.nodes.heads import GroupSum, HeadSum, Slice, Split, Stacked
-from symattn.nodes.lines import Filled, Lengths, LineProduct, PlusVector, Spread, UnitVectors
-from symattn.nodes.positions import RotaryBack
-from symattn.nodes.relative import ShiftSum
+from symattn.nodes.masks import MASKS, Allowed, AnyOf, Causal, Masked, VisibleScores, Window
+from symattn.nodes.normalise import NORMALISERS, RowMax, RowRatio, SinkSoftmax, Softmax
+from symattn.nodes.positions import Rotary, RotaryBack, Sinusoidal
+from symattn.nodes.relative import ClippedShift, RelativeShift, ShiftSum
 from symattn.nodes.rule import Const, Over, Plus, rule_of
+from symattn.nodes.scale import PowerTimes, Quotient
 from symattn.nodes.scores import Additive, Distance, PairSum
 from symattn.nodes.spell import Speller
 from symattn.notation import text

@@ -28,7 +28,7 @@ from symattn.arithmetic.proof import ordered
 from symattn.arithmetic.rounded import Rounded
 from symattn.derivation import Derivation, Evaluation, Input, Step, worked
 from symattn.errors import ShapeError
-from symattn.nodes import (
+from symattn.nodes.normalise import (
     NORMALISERS,
     Hardmax,
     OffByOneSoftmax,

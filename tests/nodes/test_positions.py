@@ -21,9 +21,10 @@ from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.rounded import Rounded
 from symattn.derivation import Derivation, Evaluation, Input, Step, worked
 from symattn.evaluate.check import compare
-from symattn.nodes import ALiBi, Head, Node, RelativeBias, Rotary, Sinusoidal
-from symattn.nodes.biases import alibi_slopes, relative_bucket
-from symattn.nodes.positions import PAIRINGS, rotated
+from symattn.nodes.base import Node
+from symattn.nodes.biases import ALiBi, RelativeBias, alibi_slopes, relative_bucket
+from symattn.nodes.heads import Head
+from symattn.nodes.positions import PAIRINGS, Rotary, Sinusoidal, rotated
 from symattn.notation.latex import latex
 from symattn.notation.mathml import mathml
 from symattn.notation.text import line

@@ -7,8 +7,10 @@ from typing import Any
 import sympy
 
 from symattn.algebra.identities.proofs import ENTRIES, HYPOTHESIS, Identity
-from symattn.nodes import Causal, LineSum, Masked, Softmax
 from symattn.nodes.heads import Stacked
+from symattn.nodes.lines import LineSum
+from symattn.nodes.masks import Causal, Masked
+from symattn.nodes.normalise import Softmax
 
 n, m, p, d_k, d_v = sympy.symbols("n m p d_k d_v", integer=True, positive=True)
 _VASWANI = "Vaswani et al., Attention Is All You Need (2017), section "

@@ -9,8 +9,9 @@ import sympy
 
 from symattn.algebra.identities.positions import ABSOLUTE
 from symattn.algebra.identities.proofs import Identity
-from symattn.nodes import Causal, Masked, Softmax
 from symattn.nodes.entrywise import SoftCap
+from symattn.nodes.masks import Causal, Masked
+from symattn.nodes.normalise import Softmax
 
 _COMMON = "a mistake often seen in worked examples"
 _VASWANI = "Vaswani et al. 2017, section "

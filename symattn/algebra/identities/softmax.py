@@ -7,8 +7,9 @@ from typing import Any
 import sympy
 
 from symattn.algebra.identities.proofs import ENTRIES, HYPOTHESIS, Identity
-from symattn.nodes import Masked, Padding, Softmax
 from symattn.nodes.heads import Stacked
+from symattn.nodes.masks import Masked, Padding
+from symattn.nodes.normalise import Softmax
 
 n, m, p, d_v = sympy.symbols("n m p d_v", integer=True, positive=True)
 _BRIDLE = "Bridle, Probabilistic Interpretation of Feedforward Classification Networks (1990)"

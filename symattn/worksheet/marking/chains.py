@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 import sympy
@@ -31,12 +30,12 @@ from symattn.arithmetic.by_hand import (
 )
 from symattn.arithmetic.verify import Accepted
 from symattn.arithmetic.written import Written
-from symattn.derivation import Evaluation, Place
+from symattn.derivation import Evaluation, Given, Place
 from symattn.errors import SymattnError
 from symattn.nodes.entrywise import Exponential
 from symattn.nodes.lines import LineQuotient, LineSum
 from symattn.nodes.normalise import Normaliser
-from symattn.step import Input
+from symattn.step import Input, Item, Step
 from symattn.worksheet.marking.styles import MORE, Style, styles_that_differ
 
 #: Floating point is believed to this share of the largest number of a matrix.
@@ -181,7 +180,7 @@ class _Layout:
     """What the chains of all sheets of one exercise share: shapes, and how much work they are."""
 
     def __init__(self, evaluation: Evaluation) -> None:
-        self.steps: tuple[Any, ...] = (*evaluation.inputs, *evaluation.steps)
+        self.steps: tuple[Item, ...] = (*evaluation.inputs, *evaluation.steps)
         levels = len(evaluation.batch) + 2
         self.shapes: dict[str, tuple[int, ...]] = {}
         for item in self.steps:  # what a batch shares has an axis of 1 for its items
@@ -490,19 +489,18 @@ class _Run:
                     here.reshape(ways, -1)[:, reached.index] = written
                 changed[step.letter] = here
 
-    def _take(self, item: Any) -> None:
+    def _take(self, item: Item) -> None:
         """Compute a matrix in every way, from its operands as they are used."""
         letter, evaluation = item.letter, self.chains.evaluation
-        given = letter in evaluation.given
-        if given:
+        if isinstance(item, Step):
+            value = self._followed(item, self.used.__getitem__, self.ways.arithmetic)
+            unwritten = _unwritten(item, value, self.ways.arithmetic)
+        else:
             shape = (self.ways.count, *self.chains.shapes[letter])
             own = evaluation.array(letter).astype(float).reshape(shape[1:])
-            value = np.broadcast_to(own, shape)
-        else:
-            value = self._followed(item, self.used.__getitem__, self.ways.arithmetic)
+            value = unwritten = np.broadcast_to(own, shape)
         self.computed[letter] = value
         claimed = self.chains.claimed.get(letter)
-        unwritten = value if given else _unwritten(item, value, self.ways.arithmetic)
         if claimed is None:
             self.used[letter] = unwritten
             return
@@ -511,7 +509,7 @@ class _Run:
         out[:, claimed.index] = self._used_claims(letter, claimed, flat[:, claimed.index])
         self.used[letter] = out.reshape(value.shape)
 
-    def _followed(self, step: Any, operand: Callable[[str], Array], arithmetic: ByHand) -> Array:
+    def _followed(self, step: Step, operand: Callable[[str], Array], arithmetic: ByHand) -> Array:
         """A step in every way; NaN where the numbers claimed before it make no sense.
 
         A step that is a single operation has nothing in between.
@@ -560,14 +558,14 @@ class _Run:
         return out
 
 
-def _unwritten(step: Any, value: Array, arithmetic: ByHand) -> Array:
+def _unwritten(step: Step, value: Array, arithmetic: ByHand) -> Array:
     """A step that is not claimed, as later steps use it."""
     if isinstance(step.expr, Exponential | LineSum):
         return arithmetic.sums(value)
     return arithmetic.between(value)
 
 
-def _decimals(numbers: Array) -> Any:
+def _decimals(numbers: Array) -> Given:
     """Floats as nested lists of the decimals that they were read from."""
     texts = [
         format(Decimal(repr(x)), "f") if np.isfinite(x) else "-inf"

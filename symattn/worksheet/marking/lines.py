@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 import sympy
 from flint import arb, fmpq
@@ -284,7 +283,7 @@ class _Check:
         value = sign * _value(factor)
         letter, place = read
         claimed = self.claims.get(letter)
-        written: Any = None if claimed is None else claimed[place]
+        written: Written | None = None if claimed is None else claimed[place]
         if written is not None and written.value == value:
             return True
         if value is sympy.S.NegativeInfinity:
@@ -311,7 +310,7 @@ class _Check:
         numbers, symbols = [], []
         for letter, place in map(place_in, _entries_of(rule)):
             claimed = self.claims.get(letter)
-            written: Any = None if claimed is None else claimed[place]
+            written: Written | None = None if claimed is None else claimed[place]
             digits = self.evaluation.digits(letter, place, self.evaluation.notation).text
             number = str(written) if written is not None else digits
             numbers.append(f"({number})" if number[:1] in "-−" else number)
@@ -512,7 +511,7 @@ def _value(tree: Tree) -> sympy.Expr:
 # ---- ranges ----------------------------------------------------------------------------------
 
 
-_ARB: Mapping[str, Callable[[Any], Any]] = {
+_ARB: Mapping[str, Callable[[arb], arb]] = {
     "exp": arb.exp,
     "ln": arb.log,
     "√": arb.sqrt,
@@ -522,14 +521,14 @@ _ARB: Mapping[str, Callable[[Any], Any]] = {
 }
 
 
-def _range(side: Side) -> Any:
+def _range(side: Side) -> arb:
     """All that a side may come to if its decimals were rounded or cut off, as a ball."""
     if side.written is not None:
         number = side.written
         exact = arb(number.number) if number.places is not None else ball(number.value)
         return exact + arb(0, arb(number.unit).upper()) if (number.places or 0) > 0 else exact
 
-    def ranged(tree: Tree) -> Any:
+    def ranged(tree: Tree) -> arb:
         match tree:
             case Number(value):
                 middle = arb(fmpq(value.numerator, value.denominator))

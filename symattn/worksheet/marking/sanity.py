@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import sympy
 
 from symattn.arithmetic.base import Array
+from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Step
 from symattn.errors import counted
 from symattn.nodes.lines import LineQuotient
@@ -142,7 +142,7 @@ def _ranges(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark)
     values = np.array(evaluation.array(letter), dtype=float)
     if letter in claims:
         for place in np.ndindex(*values.shape):
-            written: Any = claims[letter][place]
+            written: Written | None = claims[letter].item(place)
             values[place] = values[place] if written is None else written.nearest
     for entry in mark.entries:
         item, (*head, _, column) = evaluation.within(mark.letter, entry.place)

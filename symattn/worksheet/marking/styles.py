@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from symattn.arithmetic.by_hand import CUT_OFF, HALF_EVEN, ROUNDED, UNROUNDED
 from symattn.arithmetic.verify import Accepted
+from symattn.worksheet.reading.entry_names import listed
 
 #: Decimals that a number is used with beyond those written; `UNROUNDED` for all of them.
 AS_WRITTEN, ONE_MORE, TWO_MORE = 0, 1, 2
@@ -109,8 +110,7 @@ class Style:
         rounded = [name for name, decimals in parts.items() if decimals != UNROUNDED]
         short = [words for name in rounded for words in _UNWRITTEN[name]]
         if short:
-            *first, last = short
-            these = f"{', '.join(first)} and {last}" if first else last
+            these = listed(short, len(short))
             these = these[:1].upper() + these[1:] if these[:1] != "e" else these
             how = "cut off after" if self.cut_between else "rounded to"
             digits = "significant digits" if self.significant else "decimals"

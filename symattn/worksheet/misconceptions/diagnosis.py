@@ -17,9 +17,9 @@ import numpy as np
 from symattn.arithmetic.base import Array
 from symattn.derivation import Evaluation, Place
 from symattn.errors import SymattnError
+from symattn.nodes import rule as r
 from symattn.nodes.lines import LineQuotient
 from symattn.nodes.normalise import Softmax
-from symattn.nodes.rule import Entry, parts
 from symattn.worksheet.misconceptions.evidence import LEAST_BITS, Candidates, bits_against
 from symattn.worksheet.misconceptions.slips import (
     SLIPS,
@@ -554,8 +554,8 @@ def _numbers_misread(entries: Entries, letter: str, places: Sequence[Place]) -> 
         read = pending.pop(0)
         step = entries.evaluation.step(read[0])
         rule = None if step is None else entries.rules.of(entries.evaluation, step, read[1])
-        for part in parts(rule) if rule is not None else ():
-            if not isinstance(part, Entry):
+        for part in r.parts(rule) if rule is not None else ():
+            if not isinstance(part, r.Entry):
                 continue
             try:
                 other = place_in(part)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import floor, inf, isfinite, log2, pi
-from typing import Any
 
 import numpy as np
+import sympy
 
 from symattn.arithmetic.base import Array
 
@@ -58,7 +58,7 @@ class Candidates:
         ]
         self.steps = np.array(steps, dtype=float).reshape(self.shape)
 
-    def _apart(self, exact: Any) -> float:
+    def _apart(self, exact: sympy.Expr) -> float:
         """How far apart exact numbers are that are as simple as this one.
 
         From 0 to 1 there are about 3q²/π² fractions with denominators up to q.

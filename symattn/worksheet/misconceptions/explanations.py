@@ -39,6 +39,7 @@ from symattn.worksheet.misconceptions.habits import HABITS, Habit
 from symattn.worksheet.misconceptions.nodes import InRows
 from symattn.worksheet.misconceptions.slips import Numbers, Rules, Slip
 from symattn.worksheet.reading.claims import Policy
+from symattn.worksheet.reading.entry_names import listed
 
 #: Verdicts that a claim has when it follows from a changed derivation, and when it is a mistake
 #: of its own rather than one that follows from another.
@@ -85,6 +86,24 @@ class Explanation:
     def name(self) -> str:
         """The names, joined by ``+``."""
         return " + ".join(dict.fromkeys(each.name for each in self.misconceptions))
+
+    @property
+    def instead(self) -> str:
+        """What was done instead."""
+        return "; and ".join(each.instead for each in self.misconceptions)
+
+    @property
+    def tell(self) -> str:
+        """What to tell who did it."""
+        return " ".join(each.tell for each in self.misconceptions)
+
+    @property
+    def done(self) -> str:
+        """What was done instead, and how much of the sheet that explains."""
+        if self.whole:
+            return self.instead
+        part = f"{listed(self.fits)} only" if self.fits else "some of the numbers"
+        return f"{self.instead} (explains {part})"
 
 
 class Explanations(tuple[Explanation, ...]):
@@ -205,8 +224,8 @@ def cannot_tell(found: Sequence[Explanation]) -> tuple[str, ...]:
     notes = []
     whole = list(dict.fromkeys(explanation.name for explanation in found if explanation.whole))
     if len(whole) > 1:
-        listed = f"{', '.join(whole[:-1])} and {whole[-1]}"
-        notes.append(f"these numbers cannot tell {listed} apart; other numbers would")
+        names = listed(whole, len(whole))
+        notes.append(f"these numbers cannot tell {names} apart; other numbers would")
     if isinstance(found, Explanations) and not found.complete:
         notes.append("not every combination of mistakes was tried on so many numbers")
     return tuple(notes)
@@ -538,7 +557,8 @@ class _Sheet:
                 self.complete = False
                 break
             base = self.evaluation.notation.index_base
-            where = _listed("row", [row + base for row in found.rows])
+            where = "row" if len(found.rows) == 1 else "rows"
+            where += f" {listed([str(row + base) for row in found.rows], len(found.rows))}"
             where += "".join(f" of batch {item + base}" for item in self.evaluation.item_number)
             only = self.explainer.in_rows(hypothesis, found.rows, where)
             try:
@@ -762,10 +782,3 @@ def _alike(one: _Effect, other: _Effect) -> bool:
     return one.keys() == other.keys() and all(
         abs(value - other[key]) <= 1e-9 * max(1.0, abs(value)) for key, value in one.items()
     )
-
-
-def _listed(what: str, numbers: Sequence[int]) -> str:
-    """Row 2; rows 2 and 3."""
-    if len(numbers) == 1:
-        return f"{what} {numbers[0]}"
-    return f"{what}s {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"

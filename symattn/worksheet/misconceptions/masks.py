@@ -6,7 +6,6 @@ A new one is a row at the end, and the function above that changes the steps.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -68,7 +67,7 @@ def _masked_with(make: Callable[[MatrixExpr], MatrixExpr]) -> Callable[[Steps], 
     return change
 
 
-def _masked_to(value: Any) -> Callable[[Steps], Change | None]:
+def _masked_to(value: int) -> Callable[[Steps], Change | None]:
     """A number where the mask hides, instead of −∞."""
 
     def change(s: Steps) -> Change | None:

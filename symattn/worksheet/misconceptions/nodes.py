@@ -6,21 +6,22 @@ the same code as a right one.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import sympy
 
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.nodes.arguments import Bound, Matrix, Scalar
+from symattn.nodes import rule as r
+from symattn.nodes.arguments import Bound, Matrix, Operand, Scalar
 from symattn.nodes.base import Node, shape_of
 from symattn.nodes.masks import Counts
-from symattn.nodes.rule import Cases, Const, Index, Ordinal, Plus, Rule, rule_of
+from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
 
-_SEEN, _HIDDEN = Const(sympy.S.Zero), Const(sympy.S.NegativeInfinity)
+_SEEN, _HIDDEN = r.Const(sympy.S.Zero), r.Const(sympy.S.NegativeInfinity)
 
 
 class Inverted(Node):
@@ -31,13 +32,10 @@ class Inverted(Node):
     mask = Matrix()
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        return Cases(rule_of(self.args[0], i, j), "=", _HIDDEN, _SEEN, _HIDDEN)
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident(self.word, roman=True), speller.matrix(self.args[0]))
+        return r.Cases(r.rule_of(self.args[0], i, j), "=", _HIDDEN, _SEEN, _HIDDEN)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         return arithmetic.where(
             arithmetic.hidden(args[0]), arithmetic.zero, arithmetic.minus_infinity
         )
@@ -50,9 +48,9 @@ class MaskedTo(Node):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         scores, mask, value = self.args
-        hidden = rule_of(mask, i, j)
-        added = Plus((rule_of(scores, i, j), hidden))
-        return Cases(hidden, "=", _HIDDEN, Const(value), added)
+        hidden = r.rule_of(mask, i, j)
+        added = r.Plus((r.rule_of(scores, i, j), hidden))
+        return r.Cases(hidden, "=", _HIDDEN, r.Const(value), added)
 
     def _spell(self, speller: Speller) -> Tree:
         scores, mask, value = self.args
@@ -60,7 +58,7 @@ class MaskedTo(Node):
         return t.call(t.Ident("fill", roman=True), *inside)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         scores, mask, value = args
         hidden = arithmetic.hidden(mask)
         added = arithmetic.add(
@@ -73,8 +71,6 @@ class MaskedTo(Node):
 class _OfHeads(Node):
     """A mistaken way between the h matrices Z^(k) of the heads, n × d, and one matrix, n × h d."""
 
-    word: ClassVar[str] = ""
-
     matrix, index, heads = Matrix(), Bound(), Scalar()
 
     @property
@@ -83,12 +79,9 @@ class _OfHeads(Node):
         rows, columns = shape_of(self.args[0])
         return rows, self.args[2] * columns
 
-    def _entry_of(self, head: Any, i: Any, j: Any) -> Rule:
+    def _entry_of(self, head: sympy.Expr, i: sympy.Expr, j: sympy.Expr) -> Rule:
         body, index, _ = self.args
-        return rule_of(body.subs(index, head), i, j)
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident(self.word, roman=True), speller.matrix(self.args[0]))
+        return r.rule_of(body.subs(index, head), i, j)
 
 
 class ReversedConcat(_OfHeads):
@@ -102,7 +95,7 @@ class ReversedConcat(_OfHeads):
         return self._entry_of(count - 1 - sympy.floor(j / columns), i, sympy.Mod(j, columns))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         heads: Array = args[0]
         return np.concatenate(list(np.moveaxis(heads, -3, 0)[::-1]), axis=-1)
 
@@ -126,7 +119,7 @@ class MergedByReshape(_OfHeads):
         )
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         heads: Array = args[0]
         *lead, count, rows, columns = heads.shape
         return heads.reshape(*lead, rows, count * columns)
@@ -159,10 +152,10 @@ class SplitByReshape(_OfHeads):
         place = (head * rows + i) * columns + j
         across = sympy.Mod(place, count * columns)
         one = body.subs(head, sympy.floor(across / columns))
-        return rule_of(one, sympy.floor(place / (count * columns)), sympy.Mod(across, columns))
+        return r.rule_of(one, sympy.floor(place / (count * columns)), sympy.Mod(across, columns))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         heads: Array = args[0]
         joined = np.concatenate(list(np.moveaxis(heads, -3, 0)), axis=-1)
         return joined.reshape(heads.shape)
@@ -177,14 +170,11 @@ class InRows(Node):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         mistaken, right, rows = self.args
-        places = Ordinal(sympy.FiniteSet(*rows))
-        return Cases(Ordinal(i), "∈", places, rule_of(mistaken, i, j), rule_of(right, i, j))
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident(self.word, roman=True), *map(speller.matrix, self.args[:2]))
+        places = r.Ordinal(sympy.FiniteSet(*rows))
+        return r.Cases(r.Ordinal(i), "∈", places, r.rule_of(mistaken, i, j), r.rule_of(right, i, j))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         mistaken, right, rows = args
         out = np.array(np.broadcast_to(right, np.broadcast_shapes(mistaken.shape, right.shape)))
         chosen = [int(row) for row in rows]

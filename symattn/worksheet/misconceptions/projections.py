@@ -6,7 +6,6 @@ A new one is a row at the end, and the function above that changes the steps.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -91,7 +90,7 @@ def _split_by_reshape(s: Steps) -> Change | None:
     return changes or None
 
 
-def _heads(s: Steps) -> Any:
+def _heads(s: Steps) -> sympy.Expr | None:
     """The number of heads that are joined, h."""
     concat = s.expr("concat")
     return concat.args[2] if isinstance(concat, Concat) else None

@@ -6,7 +6,6 @@ A new one is a row at the end, and the function above that changes the steps.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import sympy
 
@@ -58,7 +57,7 @@ def _cosine(s: Steps) -> Change | None:
     return {"scores": UnitVectors(query) * UnitVectors(key).T}
 
 
-def _by_root(s: Steps) -> Any:
+def _by_root(s: Steps) -> sympy.Expr | None:
     """d_k where the scores are divided by its root."""
     scaled = s.expr("scaled")
     if not isinstance(scaled, Quotient):
@@ -75,7 +74,7 @@ def _unscaled(s: Steps) -> Change | None:
     return {"scaled": s.symbols["scores"]} if scaled is not None and "scores" in s.symbols else None
 
 
-def _scaled_by(factor: Callable[[Any], Any]) -> Callable[[Steps], Change | None]:
+def _scaled_by(factor: Callable[[sympy.Expr], sympy.Expr]) -> Callable[[Steps], Change | None]:
     """Another divisor than √d_k, as a function of d_k."""
 
     def change(s: Steps) -> Change | None:

@@ -12,30 +12,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place
-from symattn.nodes.rule import (
-    Apply,
-    Cases,
-    Const,
-    Entry,
-    Exp,
-    Named,
-    OfRow,
-    Over,
-    Plus,
-    Power,
-    Rule,
-    Times,
-    children,
-    parts,
-    rebuilt,
-)
+from symattn.nodes import rule as r
+from symattn.nodes.rule import Rule
 from symattn.step import Step
 from symattn.worksheet.reading.entry_names import called
 from symattn.worksheet.reading.rules import place_in, rule_at
@@ -119,7 +104,7 @@ class Numbers:
             if self.own and claimed is not None:
                 value = np.array(value, dtype=float)
                 for place in np.ndindex(*claimed.shape):
-                    written: Any = claimed[place]
+                    written: Written | None = claimed.item(place)
                     if written is not None:
                         value[place] = written.nearest
             self._taken[letter] = value
@@ -131,7 +116,7 @@ class Numbers:
 
     def text(self, letter: str, place: Place) -> str:
         """How that number is written: as claimed, where that is what it rounds to."""
-        claimed: Any = self.claims[letter][place] if letter in self.claims else None
+        claimed: Written | None = self.claims[letter][place] if letter in self.claims else None
         value = self.read(letter, place)
         if claimed is not None and abs(value - claimed.nearest) <= claimed.nearest_unit:
             return str(claimed).replace("-", "−")
@@ -162,40 +147,40 @@ class Rules:
 
 def _sized(rule: Rule, evaluation: Evaluation) -> Rule:
     """A rule with its scalars as numbers: √3 for √d_k."""
-    if isinstance(rule, Const):
-        return Const(rule.value.subs(evaluation.sizes))
-    return rebuilt(rule, lambda part: _sized(part, evaluation))
+    if isinstance(rule, r.Const):
+        return r.Const(rule.value.subs(evaluation.sizes))
+    return r.rebuilt(rule, lambda part: _sized(part, evaluation))
 
 
 def value_of(rule: Rule, read: Read) -> float:
     """The number that a rule gives where `read` gives those of the entries; NaN for none."""
-    return _combined(rule, [value_of(child, read) for child in children(rule)], read)
+    return _combined(rule, [value_of(child, read) for child in r.children(rule)], read)
 
 
 def _combined(rule: Rule, values: Sequence[float], read: Read) -> float:
     """The number that a rule gives where its children have these values."""
     match rule:
-        case Entry():
+        case r.Entry():
             return read(*place_in(rule))
-        case Const(value):
+        case r.Const(value):
             return float(value) if value.is_number and value.is_extended_real else math.nan
-        case Named():
+        case r.Named():
             return values[0]
-        case Plus():
+        case r.Plus():
             return sum(values)
-        case Times():
+        case r.Times():
             return math.prod(values)
-        case Over():
+        case r.Over():
             return values[0] / values[1] if values[1] else math.nan
-        case Exp():
+        case r.Exp():
             return math.exp(values[0]) if values[0] < 700 else math.inf
-        case Apply("tanh"):
+        case r.Apply("tanh"):
             return math.tanh(values[0])
-        case Power(_, exponent):
+        case r.Power(_, exponent):
             return float(values[0] ** exponent)
-        case OfRow("max", _, None):
+        case r.OfRow("max", _, None):
             return max(values)
-        case Cases(_, "=", _):
+        case r.Cases(_, "=", _):
             left, right, value, otherwise = values
             return value if left == right else otherwise
     return math.nan
@@ -218,9 +203,9 @@ def _variations(
 ) -> tuple[float, list[Variation]]:
     """The number that a rule gives, and those it gives with a slip in one of its parts."""
     read = spot.numbers.read
-    if not isinstance(rule, Plus | Times | Over | Exp | Named):
+    if not isinstance(rule, r.Plus | r.Times | r.Over | r.Exp | r.Named):
         return value_of(rule, read), []
-    parts = children(rule)
+    parts = r.children(rule)
     inside = [_variations(part, spot, (*path, k)) for k, part in enumerate(parts)]
     values = [value for value, _ in inside]
     found = []
@@ -237,19 +222,19 @@ def _slips_in(rule: Rule, values: Sequence[float], k: int) -> Iterator[tuple[str
     """What may be done to child k of a rule: a name, the rule's number then, and the part named."""
     value, others = values[k], [*values[:k], *values[k + 1 :]]
     match rule:
-        case Plus(terms) if value and len(terms) > 1:
+        case r.Plus(terms) if value and len(terms) > 1:
             rest = sum(others)
             yield "dropped" if math.isfinite(value) else "unmasked", rest, terms[k]
             if math.isfinite(value):
                 yield "negated", rest - value, terms[k]
                 yield "doubled", rest + 2 * value, terms[k]
-        case Times(factors) if isinstance(factors[k], Const) and value not in (0, 1, -1):
+        case r.Times(factors) if isinstance(factors[k], r.Const) and value not in (0, 1, -1):
             yield "factor-left-out", math.prod(others), factors[k]
-        case Over(_, Const() as divisor) if k == 1 and value not in (0, 1):
+        case r.Over(_, r.Const() as divisor) if k == 1 and value not in (0, 1):
             yield "unscaled", values[0], divisor
             yield "scaled-twice", values[0] / value / value, divisor
             yield "multiplied", values[0] * value, divisor
-        case Over(dividend, _) if k == 1 and value not in (0, 1):
+        case r.Over(dividend, _) if k == 1 and value not in (0, 1):
             yield "undivided", values[0], dividend
 
 
@@ -282,18 +267,18 @@ class Spot:
     def words(self, rule: Rule) -> str:
         """A part of the rule with its numbers: 0.4446·0.6."""
         match rule:
-            case Entry():
+            case r.Entry():
                 text = self.numbers.text(*place_in(rule))
                 return f"({text})" if text.startswith("−") else text
-            case Const(value):
+            case r.Const(value):
                 square = value**2
                 root = not value.is_Rational and square.is_Integer
                 return f"√{square}" if root else spelled(value_of(rule, self.numbers.read))
-            case Times(factors):
+            case r.Times(factors):
                 return "·".join(map(self.words, factors)).removeprefix("1·")
-            case Exp(body):
+            case r.Exp(body):
                 return f"e^{self.words(body)}"
-            case Plus(terms, _) if len(terms) == 1:
+            case r.Plus(terms, _) if len(terms) == 1:
                 return self.words(terms[0])
         return spelled(value_of(rule, self.numbers.read))
 
@@ -391,10 +376,12 @@ def _transposed_place(spot: Spot) -> Iterator[Outcome]:
 
 def _operand_transposed(spot: Spot) -> Iterator[Outcome]:
     """One matrix of a product read along the other axis."""
-    if not isinstance(spot.rule, Plus):
+    if not isinstance(spot.rule, r.Plus):
         return
     read = spot.numbers.read
-    for letter in dict.fromkeys(place_in(p)[0] for p in parts(spot.rule) if isinstance(p, Entry)):
+    for letter in dict.fromkeys(
+        place_in(p)[0] for p in r.parts(spot.rule) if isinstance(p, r.Entry)
+    ):
         shape = spot.numbers.taken(letter).shape
         if shape[-2] != shape[-1]:
             continue

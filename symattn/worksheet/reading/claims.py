@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, TypeAlias, get_args
+from typing import TypeAlias, get_args
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from symattn.attention.vocabulary import SYMBOLS, symbol_of
 from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError, counted, nearest, quote
 from symattn.notation.options import Notation, notation_of
+from symattn.worksheet.reading.labels import depth, texts_of
 from symattn.worksheet.reading.lines import Line, is_line, read_line
 from symattn.worksheet.reading.references import (
     Reference,
@@ -74,7 +75,8 @@ class Policy:
         object.__setattr__(self, "accept", tuple(dict.fromkeys(("right", *accept))))
 
 
-_SETTINGS = tuple(setting.name for setting in fields(Policy))
+#: The keys of a policy.
+SETTINGS = tuple(setting.name for setting in fields(Policy))
 
 
 def claimed_reference(key: str, notation: Notation | None = None, absent: str = "") -> Reference:
@@ -91,7 +93,7 @@ def _of_step(reference: Reference) -> Reference:
     """The same, if there is such a step. Raises `ReadError` where there is none."""
     step = reference.step
     if symbol_of(step) is None:
-        hint = "; it belongs in [policy]" if step in _SETTINGS else nearest(step, SYMBOLS)
+        hint = "; it belongs in [policy]" if step in SETTINGS else nearest(step, SYMBOLS)
         raise ReadError(f"{quote(reference.text)} in [claims] is not a known step{hint}")
     return reference
 
@@ -101,7 +103,7 @@ Origins: TypeAlias = dict[tuple[str, Place], tuple[str, int]]
 
 
 def read_claims(
-    table: Mapping[str, Any],
+    table: Mapping[str, object],
     evaluation: Evaluation,
     origins: Origins | None = None,
     lines: list[Line] | None = None,
@@ -132,18 +134,6 @@ def read_claims(
             if lines is not None and line is not None:
                 lines.append(replace(line, letter=item.step.letter, place=place))
     return claims
-
-
-def texts_of(value: Any) -> Iterator[str]:
-    """The texts in a table or in nested lists."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from texts_of(part)
-    elif isinstance(value, Mapping):
-        for part in value.values():
-            yield from texts_of(part)
 
 
 def _absent(name: str, names: Sequence[str]) -> str:
@@ -182,25 +172,26 @@ class _Claim:
         turned = self.notation.convention == "columns"
         return self.claimed.swapaxes(-1, -2) if turned else self.claimed
 
-    def fill(self, value: Any) -> Iterator[tuple[Place, int, Line | None]]:
+    def _turned(self, place: Place) -> Place:
+        """A place, or a shape, as the notation prints it; one that is printed, turned back."""
+        turned = self.notation.convention == "columns"
+        return (*place[:-2], place[-1], place[-2]) if turned else place
+
+    def fill(self, value: object) -> Iterator[tuple[Place, int, Line | None]]:
         """Write what is claimed into the array.
 
         Yields the places, which number each is of the key's, and the worked line it stands in.
         """
         printed, key, name = self.printed, self.reference.text, self.reference.step
-        index = self._index(printed.shape)
+        index = self._index(printed.shape, self.reference)
         free = tuple(
             len(range(*i.indices(size)))
             for i, size in zip(index, printed.shape, strict=True)
             if isinstance(i, slice)
         )
-        value = _levelled(value, free)
-        _check_shape(value, free, key, name, printed.shape)
+        entries = _entries(_levelled(value, free), free, key, name, printed.shape)
         base = self.notation.index_base
-        for number, inner in enumerate(np.ndindex(*free)):
-            entry = value
-            for step in inner:
-                entry = entry[step]
+        for number, (inner, entry) in enumerate(zip(np.ndindex(*free), entries, strict=True)):
             if isinstance(entry, list | tuple | Mapping):
                 raise ReadError(f"{key}: {size_of(free)} entries are needed, not more brackets")
             where = key if not inner else f"{key}, entry {','.join(str(i + base) for i in inner)}"
@@ -212,10 +203,9 @@ class _Claim:
             if printed[seen] is not None:
                 raise ReadError(f"{where}: is claimed twice; keep one claim")
             printed[seen] = written
-            turned = self.notation.convention == "columns"
-            yield ((*seen[:-2], seen[-1], seen[-2]) if turned else seen), number, line
+            yield self._turned(seen), number, line
 
-    def _read(self, entry: Any, where: str, seen: Place) -> tuple[Written | None, Line | None]:
+    def _read(self, entry: object, where: str, seen: Place) -> tuple[Written | None, Line | None]:
         """A claimed number, and the worked line that ends with it, or the expression it is."""
         if is_line(entry):
             written, sides = read_line(
@@ -241,39 +231,40 @@ class _Claim:
             return None if self._is_read(reference, seen) else False
         # s_12 does not say of which item of a batch it is
         lead = 0 if symbol is None else max(0, len(seen) - len(reference.index))
-        try:
-            return self._index(self.printed.shape[lead:], reference) == seen[lead:]
-        except ReadError:
-            return False
+        return self._place(self.printed.shape[lead:], reference) == seen[lead:]
 
     def _is_read(self, other: Reference, seen: Place) -> bool:
         """Whether the entry claimed here is computed from the one that is named."""
         if other.step not in self.evaluation:
             return False
         item = self.evaluation[other.step]
-        turned = self.notation.convention == "columns"
-        *lead, rows, columns = item.shape
-        shape = (*lead, columns, rows) if turned else item.shape
-        try:
-            index = self._index(shape[-max(2, len(other.index)) :], other)
-        except ReadError:
+        named = self._place(self._turned(item.shape)[-max(2, len(other.index)) :], other)
+        if named is None:
             return False
-        place, read = ((*at[:-2], at[-1], at[-2]) if turned else at for at in (seen, index))
+        read = item.step.letter, self._turned(named)
         letter = self.letters[self.reference.step]
-        return (item.step.letter, read) in operands(self.evaluation, letter, place)
+        return read in operands(self.evaluation, letter, self._turned(seen))
 
-    def _index(self, shape: tuple[int, ...], reference: Reference | None = None) -> tuple[Any, ...]:
+    def _place(self, shape: tuple[int, ...], reference: Reference) -> Place | None:
+        """The entry, from 0, that a reference names in an array of this shape, if it is one."""
+        try:
+            index = self._index(shape, reference)
+        except ReadError:
+            return None
+        place = tuple(i for i in index if isinstance(i, int))
+        return place if len(place) == len(index) else None
+
+    def _index(self, shape: tuple[int, ...], reference: Reference) -> tuple[int | slice, ...]:
         """The index, from 0, that a reference means in an array of this shape."""
-        reference = reference or self.reference
         has_heads = (
             reference.step in self.evaluation and self.evaluation[reference.step].step.per_head
         )
         return reference.within(shape, has_heads, self.notation.index_base)
 
 
-def _levelled(value: Any, shape: tuple[int, ...]) -> Any:
+def _levelled(value: object, shape: tuple[int, ...]) -> object:
     """A single row, or a single head, with the brackets that it can do without, or with."""
-    missing = len(shape) - _depth(value)
+    missing = len(shape) - depth(value)
     while missing < 0 and isinstance(value, list) and len(value) == 1:
         value, missing = value[0], missing + 1
     for size in shape[: max(missing, 0)]:
@@ -284,20 +275,15 @@ def _levelled(value: Any, shape: tuple[int, ...]) -> Any:
     return value
 
 
-def _depth(value: Any) -> int:
-    depth = 0
-    while isinstance(value, list | tuple) and depth < 6:
-        depth, value = depth + 1, value[0] if value else None
-    return depth
-
-
-def _check_shape(
-    value: Any, shape: tuple[int, ...], key: str, name: str, whole: tuple[int, ...]
-) -> None:
-    level: list[Any] = [value]
+def _entries(
+    value: object, shape: tuple[int, ...], key: str, name: str, whole: tuple[int, ...]
+) -> list[object]:
+    """The entries of nested lists, row by row. Raises `ReadError` where their shape is another."""
+    level: list[object] = [value]
     for axis, size in enumerate(shape):
         what = "number" if axis == len(shape) - 1 else "row" if axis == len(shape) - 2 else "matrix"
         expected = "is" if size == 1 else "are"
+        inside: list[object] = []
         for part in level:
             if not isinstance(part, list | tuple):
                 raise ReadError(
@@ -309,4 +295,6 @@ def _check_shape(
                     f"{key}: {counted(len(part), what)} where {size} {expected} expected "
                     f'({name} is {size_of(whole)}); write "?" for a number that is not claimed'
                 )
-        level = [item for part in level for item in part]
+            inside += part
+        level = inside
+    return level

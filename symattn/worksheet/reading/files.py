@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from symattn.arguments import wrong
 from symattn.errors import ReadError
@@ -184,7 +184,7 @@ def reached(paths: Iterable[Path]) -> Iterator[Path]:
             files += files_named(text, path.parent)
 
 
-def path_of(value: Any, who: str) -> str | Path:
+def path_of(value: object, who: str) -> str | Path:
     """The path of a file, as a text or a `Path`."""
     if isinstance(value, str):
         return value

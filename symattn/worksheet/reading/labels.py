@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from symattn.arithmetic.reading import MAX_ENTRIES
+from symattn.derivation import Given
 from symattn.errors import ReadError, nearest, quote
 
 MAX_LABEL = 80
 LABELS = ("tokens", "query_tokens", "key_tokens", "past_tokens", "vocabulary", "features")
 
 
-def labels_of(settings: Mapping[str, Any], given: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+def labels_of(
+    settings: Mapping[str, object], given: dict[str, Given]
+) -> dict[str, tuple[str, ...]]:
     """The names of rows and columns by size; also the one-hot rows that tokens spell out."""
     words = {name: words_of(settings[name], name) for name in LABELS if name in settings}
     labels: dict[str, tuple[str, ...]] = {}
@@ -56,7 +58,7 @@ def labels_of(settings: Mapping[str, Any], given: dict[str, Any]) -> dict[str, t
     return labels
 
 
-def _row_counts(given: Mapping[str, Any]) -> dict[str, int]:
+def _row_counts(given: Mapping[str, Given]) -> dict[str, int]:
     """How many queries (n) and keys (m) the given matrices have."""
     counts: dict[str, int] = {}
     by_row = (("n", ("X", "one_hot", "Q")), ("m", ("memory", "K", "V")))
@@ -75,7 +77,7 @@ def _row_counts(given: Mapping[str, Any]) -> dict[str, int]:
     return counts
 
 
-def rows_of(matrix: Any) -> int:
+def rows_of(matrix: Given) -> int:
     """How many rows a matrix has, of one head and one item of a batch."""
     if isinstance(matrix, np.ndarray):
         return matrix.shape[-2] if matrix.ndim > 1 else 0
@@ -84,14 +86,14 @@ def rows_of(matrix: Any) -> int:
     return len(_innermost(matrix))
 
 
-def _innermost(matrix: list[Any]) -> list[Any]:
+def _innermost(matrix: list[Given]) -> list[Given]:
     """The first matrix in nested lists: that of the first item and the first head."""
     while depth(matrix) > 2:
         matrix = matrix[0]
     return matrix
 
 
-def words_of(value: Any, name: str) -> tuple[str, ...]:
+def words_of(value: object, name: str) -> tuple[str, ...]:
     """A list of words, or words with spaces between; `name` begins what is refused."""
     if isinstance(value, str):
         value = value.split()
@@ -100,7 +102,7 @@ def words_of(value: Any, name: str) -> tuple[str, ...]:
     return tuple(label_of(word, name) for word in value)
 
 
-def label_of(value: Any, name: str, most: int = MAX_LABEL) -> str:
+def label_of(value: object, name: str, most: int = MAX_LABEL) -> str:
     """A text that is not too long."""
     if not isinstance(value, str):
         raise ReadError(f"{name}: {quote(value)} is not text; put it in quotes")
@@ -109,12 +111,27 @@ def label_of(value: Any, name: str, most: int = MAX_LABEL) -> str:
     return value
 
 
-def depth(value: Any) -> int:
+def leaves(value: object) -> Iterator[object]:
+    """What stands in a table or in nested lists; a value that is neither is the only one."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    for part in value if isinstance(value, list | tuple) else (value,):
+        if isinstance(part, list | tuple | Mapping):
+            yield from leaves(part)
+        else:
+            yield part
+
+
+def texts_of(value: object) -> Iterator[str]:
+    """The texts in a table or in nested lists."""
+    return (leaf for leaf in leaves(value) if isinstance(leaf, str))
+
+
+def depth(value: object) -> int:
     """How many levels of brackets, or axes, a matrix has."""
     if isinstance(value, np.ndarray):
         return value.ndim
     depth = 0
-    while isinstance(value, list) and depth < 8:
-        depth += 1
-        value = value[0] if value else None
+    while isinstance(value, list | tuple) and depth < 8:
+        depth, value = depth + 1, value[0] if value else None
     return depth

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from symattn.attention.vocabulary import WORDS
+from symattn.derivation import Given
 from symattn.errors import ReadError, counted, quote
 from symattn.worksheet.reading.labels import depth
 
@@ -30,17 +30,17 @@ class Levels:
     `heads` as the spec takes it; `batch` is None for one calculation.
     """
 
-    heads: Any
+    heads: object
     batch: int | None = None
     items: frozenset[str] = frozenset()
 
-    def per_head(self, name: str, value: Any) -> bool:
+    def per_head(self, name: str, value: Given) -> bool:
         """Whether a matrix has one for each head, by its brackets."""
         return depth(value) - (name in self.items) == 3
 
 
 def levels_of(
-    heads: Any, batch: Any, given: Mapping[str, Any], one_for_all: Collection[str]
+    heads: object, batch: object, given: Mapping[str, Given], one_for_all: Collection[str]
 ) -> Levels:
     """The heads and the batch that were said, or that the brackets of what is given tell.
 
@@ -57,7 +57,7 @@ def levels_of(
 
 
 def _items(
-    heads: Any, batch: int | None, given: Mapping[str, Any], one_for_all: Collection[str]
+    heads: object, batch: int | None, given: Mapping[str, Given], one_for_all: Collection[str]
 ) -> frozenset[str]:
     """The matrices with one for each item of a batch."""
     levels = {name: depth(value) for name, value in given.items()}
@@ -101,7 +101,7 @@ def _is_learned(name: str) -> bool:
 
 
 def _head_count(
-    heads: Any, given: Mapping[str, Any], one_for_all: Collection[str], items: Collection[str]
+    heads: object, given: Mapping[str, Given], one_for_all: Collection[str], items: Collection[str]
 ) -> int | None:
     """How many heads there are; None where nothing tells."""
     if isinstance(heads, int):
@@ -112,7 +112,7 @@ def _head_count(
     return None
 
 
-def _checked(batch: int | None, items: Collection[str], given: Mapping[str, Any]) -> int | None:
+def _checked(batch: int | None, items: Collection[str], given: Mapping[str, Given]) -> int | None:
     """The number of items, which is the same for every matrix that has one for each."""
     origin = f"batch = {batch}"
     count = batch
@@ -135,8 +135,8 @@ def _checked(batch: int | None, items: Collection[str], given: Mapping[str, Any]
 
 
 def _heads(
-    heads: Any, given: Mapping[str, Any], one_for_all: Collection[str], items: Collection[str]
-) -> Any:
+    heads: object, given: Mapping[str, Given], one_for_all: Collection[str], items: Collection[str]
+) -> object:
     """How many heads: as said, or as many as a level of brackets between batch and rows holds."""
     levels = {name: depth(value) - (name in items) for name, value in given.items()}
     deep = [name for name in given if levels[name] == 3]
@@ -165,7 +165,7 @@ def _heads(
     return count
 
 
-def item_of(given: Mapping[str, Any], items: Collection[str], index: int) -> dict[str, Any]:
+def item_of(given: Mapping[str, Given], items: Collection[str], index: int) -> dict[str, Given]:
     """What is given for one item of a batch, counted from 0, with what all items share."""
     out = {name: value[index] if name in items else value for name, value in given.items()}
     return {name: x.copy() if isinstance(x, np.ndarray) else x for name, x in out.items()}

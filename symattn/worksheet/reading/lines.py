@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import TypeGuard
 
 import sympy
+from flint import arb
 
 from symattn.arithmetic.enclosure import BITS, ball, precision
 from symattn.arithmetic.reading import read_number
@@ -114,7 +115,7 @@ class Line:
 def exactly(value: sympy.Expr) -> Quantity:
     """A number that is known exactly."""
 
-    def at(bits: int) -> Any:
+    def at(bits: int) -> arb:
         with precision(bits):
             return ball(value)
 
@@ -141,7 +142,7 @@ def sides_of(text: str) -> list[tuple[str, str, int]]:
     return found
 
 
-def is_line(text: object) -> bool:
+def is_line(text: object) -> TypeGuard[str]:
     """Whether a claimed text has more than one side."""
     return isinstance(text, str) and _SIGN.search(text) is not None and len(sides_of(text)) > 1
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import IO, BinaryIO, Literal
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import numpy as np
@@ -50,7 +50,7 @@ class NamedMatrix:
     name: str
     path: Path
 
-    def read(self) -> Any:
+    def read(self) -> Array | list[list[str]]:
         """A CSV file's numbers as they are written, others as floats of their own dtype.
 
         Raises `ReadError` for a file that cannot be read or does not hold that matrix.
@@ -174,7 +174,7 @@ def _array(file: IO[bytes], size: int) -> Array:
     return _numbers(_exactly(file, wanted), dtype).reshape(shape, order=order)
 
 
-def _header(text: str) -> tuple[np.dtype[Any], Any, tuple[int, ...]]:
+def _header(text: str) -> tuple[np.dtype, Literal["C", "F"], tuple[int, ...]]:
     """Type, order and shape, as ``numpy.save`` writes them for an array of plain numbers.
 
     The header is a Python literal. NumPy evaluates it; here only what can be used is matched, so
@@ -187,11 +187,11 @@ def _header(text: str) -> tuple[np.dtype[Any], Any, tuple[int, ...]]:
             raise ReadError("holds records; save one array of plain numbers")
         raise ReadError("cannot be read: its header is not that of an array")
     shape = tuple(int(part) for part in re.findall(r"-?[0-9]+", found["shape"]))
-    order = "F" if found["fortran_order"] == "True" else "C"
+    order: Literal["C", "F"] = "F" if found["fortran_order"] == "True" else "C"
     return _dtype(found["descr"][1:-1]), order, shape
 
 
-def _dtype(code: str) -> np.dtype[Any]:
+def _dtype(code: str) -> np.dtype:
     """A type of numbers, by the code that NumPy writes."""
     kind = _TYPE.fullmatch(code)
     if kind and kind[1] in _OTHERS:
@@ -233,7 +233,7 @@ def _safetensors(file: BinaryIO, name: str) -> Array:
     return numbers.reshape(shape)
 
 
-def _tensors(raw: bytearray) -> dict[str, Any]:
+def _tensors(raw: bytearray) -> dict[str, object]:
     """The header of a safetensors file."""
     try:
         header = json.loads(raw.decode(), object_pairs_hook=_once)
@@ -246,7 +246,7 @@ def _tensors(raw: bytearray) -> dict[str, Any]:
     return header
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """A table of JSON, in which no key stands twice."""
     table = dict(pairs)
     if len(table) < len(pairs):
@@ -254,7 +254,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return table
 
 
-def _tensor(entry: Any) -> tuple[str, tuple[int, ...], int, int]:
+def _tensor(entry: object) -> tuple[str, tuple[int, ...], int, int]:
     """Type, shape, begin and end of a tensor among the bytes of all."""
     match entry:
         case {"dtype": str(code), "shape": [*shape], "data_offsets": [int(begin), int(end)]} if (
@@ -390,7 +390,7 @@ def _exactly(file: IO[bytes], count: int) -> bytearray:
     return found
 
 
-def _numbers(buffer: bytearray, dtype: np.dtype[Any]) -> Array:
+def _numbers(buffer: bytearray, dtype: np.dtype) -> Array:
     """The bytes as numbers in the order of this machine; any byte but 0 is true."""
     if dtype.kind == "b":
         return np.asarray(np.frombuffer(buffer, np.uint8) != 0)
@@ -487,7 +487,7 @@ _TENSOR_TYPES = {
 }
 
 #: Adding a format is adding a row.
-_READERS: Mapping[str, Callable[[BinaryIO, str], Any]] = {
+_READERS: Mapping[str, Callable[[BinaryIO, str], Array | list[list[str]]]] = {
     ".npy": _npy,
     ".npz": _npz,
     ".safetensors": _safetensors,

@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from symattn.errors import ReadError
 
@@ -37,7 +37,7 @@ _ALIASES = {"allowed": "mask", "one_hot": "tokens", "tokens": "query_tokens"}
 Path: TypeAlias = tuple[str, ...]
 
 
-def parse(text: str, name: str) -> dict[str, Any]:
+def parse(text: str, name: str) -> dict[str, object]:
     """The TOML text as tables; decimals keep their digits."""
     for number, line in enumerate(text.splitlines(), 1):
         if _dotted_depth(line) > MAX_DOTS:

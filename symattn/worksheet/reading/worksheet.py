@@ -27,14 +27,23 @@ from symattn.attention.plan import PER_HEAD, PLAIN, SHIFTED
 from symattn.attention.spec import Attention
 from symattn.attention.vocabulary import SYMBOLS, WORDS, Notation, symbol_of
 from symattn.attention.words import SIZES
-from symattn.derivation import Derivation, Evaluation
+from symattn.derivation import Derivation, Evaluation, Given
 from symattn.errors import ReadError, counted, located, nearest, quote
 from symattn.evaluate.work import admit_values
 from symattn.grammar import Apart, Call
+from symattn.nodes.arguments import Setting
 from symattn.nodes.masks import MASKS
-from symattn.worksheet.reading.claims import Policy, claimed_reference, texts_of
+from symattn.worksheet.reading.claims import SETTINGS, Policy, claimed_reference
 from symattn.worksheet.reading.files import MAX_BYTES, path_of, read_text
-from symattn.worksheet.reading.labels import LABELS, depth, label_of, labels_of, words_of
+from symattn.worksheet.reading.labels import (
+    LABELS,
+    depth,
+    label_of,
+    labels_of,
+    leaves,
+    texts_of,
+    words_of,
+)
 from symattn.worksheet.reading.levels import Levels, item_of, levels_of
 from symattn.worksheet.reading.lines import Side, is_line, last_side, read_line
 from symattn.worksheet.reading.references import Reference, reference_in
@@ -55,17 +64,7 @@ _AXES = tuple(axis.name for axis in fields(Attention))
 _SIZES = tuple(name for name in SIZES if name not in ("h", "g"))  # head counts are axes
 _SHARED = tuple(name for name, word in WORDS.items() if word.shared)
 _OF_GROUPS = ("K", "V", "K_past", "V_past")  # all heads share them where there is one group
-_POLICY = tuple(setting.name for setting in fields(Policy))
-_NOTATION = (
-    "index_base",
-    "transpose",
-    "convention",
-    "symbols",
-    "digits",
-    "rounding",
-    "gradients",
-    "layout",
-)
+_NOTATION = tuple(one.name for one in fields(Notation) if one.name not in ("exact", "limit"))
 _ODD = re.compile(r"[,¼-¾⅐-⅞\u2009\u202f\u00a0]")
 
 #: Bytes that all matrices from files may take together, and about how many an exact number takes.
@@ -79,16 +78,16 @@ class Worksheet:
 
     title: str
     spec: Attention
-    given: Mapping[str, Any]
+    given: Mapping[str, Given]
     sizes: Mapping[str, int] = field(default_factory=dict)
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     notation: Notation = field(default_factory=Notation)
-    claims: Mapping[str, Any] = field(default_factory=dict)
+    claims: Mapping[str, Given] = field(default_factory=dict)
     policy: Policy = field(default_factory=Policy)
-    chunks: Any = None
+    chunks: Setting = None
     name: str = ""
     text: str = field(default="", repr=False)
-    upstream: Mapping[str, Any] = field(default_factory=dict)
+    upstream: Mapping[str, Given] = field(default_factory=dict)
     wrt: tuple[str, ...] | None = None
     #: The decimal sign of its numbers: as its policy says, or as they show; "" if they do not.
     decimal: str = ""
@@ -176,12 +175,12 @@ class Worksheet:
         return evaluation
 
     @property
-    def numbers(self) -> dict[str, Any]:
+    def numbers(self) -> dict[str, Given]:
         """All that is put in: what is given and, for a backward pass, where it starts."""
         start = {} if self.wrt is None else self.upstream
         return {**self.given, **{name: x for name, x in start.items() if x != "ones"}}
 
-    def decode(self, chunks: Any = None, dtype: str = "float64") -> tuple[Chunk, ...]:
+    def decode(self, chunks: Setting = None, dtype: str = "float64") -> tuple[Chunk, ...]:
         """The tokens in chunks, as the worksheet says or as told here; see `decode`."""
         if self.batch is not None:
             raise ReadError(f"chunks: are cut from one calculation, not from {self._whole}")
@@ -231,7 +230,7 @@ def worksheet_of(
 
 
 def _worksheet(
-    data: Mapping[str, Any],
+    data: Mapping[str, object],
     folder: Path,
     roots: Sequence[Path],
     refused: dict[str, str] | None = None,
@@ -279,7 +278,7 @@ def _worksheet(
 
 
 def _references(
-    claims: Mapping[str, Any], notation: Notation, absent: str, refused: dict[str, str] | None
+    claims: Mapping[str, object], notation: Notation, absent: str, refused: dict[str, str] | None
 ) -> dict[str, Reference]:
     """What the key of each claim names; one that names no step is `refused`, or raised."""
     found: dict[str, Reference] = {}
@@ -293,18 +292,19 @@ def _references(
     return found
 
 
-def _policy(data: Mapping[str, Any]) -> Policy:
+def _policy(data: Mapping[str, object]) -> Policy:
     """What counts as right; the decimal sign may be said at the top of the file too."""
     policy = _table(data, "policy")
-    _known(policy, _POLICY, "policy")
+    _known(policy, SETTINGS, "policy")
     if "decimal" in data:
         if policy.get("decimal", data["decimal"]) != data["decimal"]:
             raise ReadError("decimal: is said twice, at the top and in [policy]; keep one")
         policy = {**policy, "decimal": data["decimal"]}
-    return Policy(**policy)
+    settings: dict[str, Any] = {**policy}
+    return Policy(**settings)
 
 
-def _with_points(value: Any, where: str, decimal: str) -> Any:
+def _with_points(value: Given, where: str, decimal: str) -> Given:
     """What is given, its texts with decimal points, and with fractions for ½."""
     if isinstance(value, list):
         return [_with_points(part, where, decimal) for part in value]
@@ -314,7 +314,9 @@ def _with_points(value: Any, where: str, decimal: str) -> Any:
         return plain_text(value, decimal)
 
 
-def _unfolded(spec: Attention, steps: Collection[str], exponentials: Sequence[Any]) -> Attention:
+def _unfolded(
+    spec: Attention, steps: Collection[str], exponentials: Sequence[Sequence[sympy.Expr | None]]
+) -> Attention:
     """With the softmax in steps where one of them is given or claimed.
 
     Exponentials without a row maximum beside them are e^z, as one computes them by hand, unless
@@ -327,17 +329,17 @@ def _unfolded(spec: Attention, steps: Collection[str], exponentials: Sequence[An
 
 
 def _exponentials(
-    claims: Mapping[str, Any],
+    claims: Mapping[str, object],
     references: Mapping[str, Reference],
     notation: Notation,
     decimal: str,
-) -> list[list[Any]]:
+) -> list[list[sympy.Expr | None]]:
     """The claimed exponentials of each query, as far as whole rows of them are claimed.
 
     A worked line shows its own: e^(z − ρ) is 1 at most, and so are the terms of its row's sum.
     """
-    rows: list[list[Any]] = []
-    sums: list[list[Any]] = []
+    rows: list[list[object]] = []
+    sums: list[list[object]] = []
     columns = notation.convention == "columns"
     for key, value in claims.items():
         step, index = references[key].step, references[key].index
@@ -360,7 +362,7 @@ def _exponentials(
     return [[_claimed_number(entry, decimal) for entry in row] for row in rows or sums]
 
 
-def _sides(claim: Any, decimal: str) -> Sequence[Side]:
+def _sides(claim: object, decimal: str) -> Sequence[Side]:
     """The sides of a worked line that are made of numbers; none of what is refused later."""
     try:
         return read_line(claim, "", decimal)[1] if is_line(claim) else ()
@@ -368,7 +370,7 @@ def _sides(claim: Any, decimal: str) -> Sequence[Side]:
         return ()
 
 
-def _takes_off(claim: Any, decimal: str) -> bool:
+def _takes_off(claim: object, decimal: str) -> bool:
     """Whether a worked line shows e to a difference, e^(0.5 − 0.7), which is not above 1."""
     for side in _sides(claim, decimal):
         match side.tree:
@@ -386,7 +388,7 @@ def _summed(claim: str, decimal: str) -> list[sympy.Expr]:
     return []
 
 
-def _single(value: Any) -> Iterator[Any]:
+def _single(value: Given) -> Iterator[Given]:
     """The matrices of each head and each item of a batch."""
     if depth(value) < 3:
         yield value
@@ -395,7 +397,7 @@ def _single(value: Any) -> Iterator[Any]:
             yield from _single(part)
 
 
-def _claimed_number(entry: Any, decimal: str) -> sympy.Expr | None:
+def _claimed_number(entry: object, decimal: str) -> sympy.Expr | None:
     """A claimed number; None for a blank, and for what is refused later."""
     try:
         text, _ = last_side(entry) if isinstance(entry, str) else (entry, 0)
@@ -405,24 +407,24 @@ def _claimed_number(entry: Any, decimal: str) -> sympy.Expr | None:
     return None if written is None else written.value
 
 
-def _are_shifted(rows: Sequence[Sequence[Any]]) -> bool:
+def _are_shifted(rows: Sequence[Sequence[sympy.Expr | None]]) -> bool:
     """Whether each row of exponentials has a 1 and nothing above it: e^(z − max).
 
     A row of e^z looks like that only where its maximum is 0, and there both are the same.
     """
     return bool(rows) and all(
-        row and None not in row and all(value <= 1 for value in row) and 1 in row for row in rows
+        1 in row and all(value is not None and value <= 1 for value in row) for row in rows
     )
 
 
-def _table(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _table(data: Mapping[str, object], name: str) -> Mapping[str, object]:
     table = data.get(name, {})
     if not isinstance(table, Mapping):
         raise ReadError(f"{name}: has to be a table; write [{name}] on a line of its own")
     return table
 
 
-def _known(data: Mapping[str, Any], names: Iterable[str], table: str) -> None:
+def _known(data: Mapping[str, object], names: Iterable[str], table: str) -> None:
     names = tuple(names)
     for key in data:
         if key in names:
@@ -430,7 +432,7 @@ def _known(data: Mapping[str, Any], names: Iterable[str], table: str) -> None:
         where = f" in [{table}]" if table else ""
         hint = nearest(key, names)
         for home, keys in (
-            ("policy", _POLICY),
+            ("policy", SETTINGS),
             ("attention", (*_AXES, "chunks", "batch", *LABELS, *_SIZES)),
             ("given", SYMBOLS),
         ):
@@ -441,19 +443,19 @@ def _known(data: Mapping[str, Any], names: Iterable[str], table: str) -> None:
         raise ReadError(f"{quote(key)}{where} is not a known key{hint}")
 
 
-def _given(table: Mapping[str, Any], files: _Files) -> dict[str, Any]:
+def _given(table: Mapping[str, object], files: _Files) -> dict[str, Given]:
     """What is given, with ``W_Q[1]``, ``W_Q[2]`` gathered into one list of heads.
 
     A text that names a matrix in a file is read there.
     """
-    given: dict[str, Any] = {}
-    heads: dict[str, dict[int, Any]] = {}
+    given: dict[str, Given] = {}
+    heads: dict[str, dict[int, Given]] = {}
     for key, value in table.items():
         reference = reference_in(key)
         head = reference.head if reference is not None else None
         name = reference.step if reference is not None and head is not None else key
         if name not in SYMBOLS and not (name[:1] == "d" and symbol_of(name)):
-            hint = "; it belongs in [policy]" if name in _POLICY else nearest(name, SYMBOLS)
+            hint = "; it belongs in [policy]" if name in SETTINGS else nearest(name, SYMBOLS)
             raise ReadError(f"{quote(key)} in [given] is not a known name{hint}")
         start = name not in SYMBOLS and value == "ones"  # where a backward pass starts
         matrix = value
@@ -476,8 +478,8 @@ def _given(table: Mapping[str, Any], files: _Files) -> dict[str, Any]:
 
 
 def _spec(
-    attention: Mapping[str, Any], given: dict[str, Any]
-) -> tuple[Attention, dict[str, Any], Levels]:
+    attention: Mapping[str, Setting], given: dict[str, Given]
+) -> tuple[Attention, dict[str, Setting], Levels]:
     """The spec, the settings of the table that are not axes of it, and what the brackets mean."""
     _known(attention, ("variant", *_AXES, "chunks", "batch", *LABELS, *_SIZES), "attention")
     base = _plain()
@@ -503,7 +505,7 @@ def _plain() -> Attention:
     return Attention()
 
 
-def _moved(mask: Any, given: dict[str, Any]) -> Any:
+def _moved(mask: Setting, given: dict[str, Given]) -> Setting:
     """The masks without a matrix among them, which moves to what is given.
 
     There it is `allowed` or `mask`.
@@ -512,14 +514,14 @@ def _moved(mask: Any, given: dict[str, Any]) -> Any:
         if "mask" in given or "allowed" in given:
             raise ReadError("mask: a matrix is given in [given] too; keep one of them")
         given["mask"], mask = mask, []
-    if _has_truth(given.get("mask")):
+    if any(isinstance(entry, bool) for entry in _entries(given.get("mask"))):
         if "allowed" in given:
             raise ReadError("mask: a matrix of true and false is given as allowed too; keep one")
         given["allowed"] = given.pop("mask")
     return mask
 
 
-def _mask(mask: Any, given: Mapping[str, Any], levels: Levels) -> Any:
+def _mask(mask: Setting, given: Mapping[str, Given], levels: Levels) -> Setting:
     """The masks, with those whose matrices are given."""
     # how many heads there are is settled later
     masks = Attention(mask=mask, heads="h").mask if mask else ()
@@ -537,25 +539,15 @@ def _mask(mask: Any, given: Mapping[str, Any], levels: Levels) -> Any:
     return masks
 
 
-def _has_truth(matrix: Any) -> bool:
-    return any(isinstance(entry, bool) for entry in _entries(matrix))
+def _only_zeros_and_ones(matrix: Given) -> bool:
+    entries = set(map(str, _entries(matrix)))
+    return "1" in entries and entries <= {"0", "1"}
 
 
-def _only_zeros_and_ones(matrix: Any) -> bool:
-    entries = [str(entry) for entry in _entries(matrix)]
-    return bool(entries) and "1" in entries and set(entries) <= {"0", "1"}
-
-
-def _entries(matrix: Any) -> Iterator[Any]:
+def _entries(matrix: Given) -> Iterator[object]:
     """What stands on the second level of brackets, or deeper."""
-    for row in matrix if isinstance(matrix, list) else []:
-        for entry in row if isinstance(row, list) else []:
-            yield from [entry] if not isinstance(entry, list) else _leaves(entry)
-
-
-def _leaves(value: Any) -> Iterator[Any]:
-    for part in value:
-        yield from _leaves(part) if isinstance(part, list) else [part]
+    rows = [row for row in matrix if isinstance(row, list)] if isinstance(matrix, list) else []
+    return leaves(rows)
 
 
 class _Files:
@@ -566,33 +558,33 @@ class _Files:
         self.read: dict[Path, None] = {}
         self._memory = 0
 
-    def matrix(self, key: str, reference: str) -> Any:
+    def matrix(self, key: str, reference: str) -> Given:
         """The matrix of a file, as nested lists unless it is too large for exact numbers."""
         from symattn.worksheet.reading.matrices import named_matrix
 
         with located(key):
             found = named_matrix(reference, self.folder, self.roots)
             self.read[found.path] = None
-            matrix = found.read()
+            matrix: Given = found.read()
         if isinstance(matrix, np.ndarray) and matrix.size <= MAX_ENTRIES:
             matrix = as_lists(matrix, key)
         large = isinstance(matrix, np.ndarray)
-        self._memory += matrix.nbytes if large else _EXACT_BYTES * sum(1 for _ in _leaves(matrix))
+        self._memory += matrix.nbytes if large else _EXACT_BYTES * sum(1 for _ in leaves(matrix))
         if self._memory > _MAX_KEPT:
             raise ReadError(f"{key}: the matrices of all files are too large together")
         return matrix
 
 
-def _chunks(settings: Mapping[str, Any]) -> Any:
+def _chunks(settings: Mapping[str, object]) -> Setting:
     """How the tokens are cut for decoding, as the worksheet says it; None if it does not."""
     if "chunks" in settings:
         chunk_sizes(settings["chunks"])
     return settings.get("chunks")
 
 
-def _notation(table: Mapping[str, Any]) -> Notation:
+def _notation(table: Mapping[str, object]) -> Notation:
     _known(table, _NOTATION, "notation")
     symbols = table.get("symbols", {})
     if not isinstance(symbols, Mapping):
         raise ReadError('symbols: has to be a table, e.g. symbols = { weights = "alpha" }')
-    return Notation(**{**table, "symbols": dict(symbols)})
+    return Notation().but(**{**table, "symbols": dict(symbols)})

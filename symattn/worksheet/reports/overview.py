@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from symattn.errors import counted
 from symattn.printable import printable
@@ -13,7 +12,14 @@ from symattn.status import Status
 from symattn.worksheet.marking.verdicts import verdict_counts
 from symattn.worksheet.reading.entry_names import without_tex
 from symattn.worksheet.reports.results import CheckedFile, Finding
-from symattn.worksheet.reports.single import LineReport, Report, report_data, report_of
+from symattn.worksheet.reports.single import (
+    Data,
+    LineReport,
+    Report,
+    plain_data,
+    report_data,
+    report_of,
+)
 from symattn.worksheet.reports.wording import numbered
 
 
@@ -277,7 +283,7 @@ def report_alone(overview: Overview) -> Report | None:
     return only
 
 
-def overview_data(overview: Overview) -> dict[str, Any]:
+def overview_data(overview: Overview) -> Data:
     """The overview, every file's reports and every number where it stands, as plain data."""
     return {
         "schema": 1,
@@ -285,7 +291,10 @@ def overview_data(overview: Overview) -> dict[str, Any]:
         "counts": overview.counts,
         "overview": [_row_data(one.row) for one in overview.files],
         "files": {one.name: [report_data(each) for each in one.reports] for one in overview.files},
-        "findings": {one.name: list(map(_finding_data, one.findings)) for one in overview.files},
+        "findings": {
+            one.name: [plain_data(each, *_OF_FINDING) for each in one.findings]
+            for one in overview.files
+        },
         "problems": list(overview.unused),
         "unfinished": list(overview.unfinished),
         "skipped": list(overview.skipped),
@@ -293,20 +302,11 @@ def overview_data(overview: Overview) -> dict[str, Any]:
     }
 
 
-def _row_data(row: Row) -> Mapping[str, Any]:
-    numbers = {"file": row.file, "passes": row.passes, "numbers": row.numbers, "right": row.right}
-    if row.passes:
-        return numbers
-    return numbers | {
-        "step": row.step,
-        "first_wrong": row.first_wrong,
-        "claimed": row.claimed,
-        "true": row.true,
-        "explanation": row.explanation,
-        "whole": row.whole,
-    }
+def _row_data(row: Row) -> Data:
+    wrong = ("step", "first_wrong", "claimed", "true", "explanation", "whole")
+    more = () if row.passes else wrong
+    return plain_data(row, "file", "passes", "numbers", "right", *more)
 
 
-def _finding_data(finding: Finding) -> dict[str, Any]:
-    keys = ("line", "column", "entry", "claimed", "true", "verdict", "passes")
-    return {key: getattr(finding, key) for key in keys}
+#: What is said of a number as plain data.
+_OF_FINDING = ("line", "column", "entry", "claimed", "true", "verdict", "passes")

@@ -136,6 +136,11 @@ class CheckedFile:
         )
 
     @property
+    def complaints(self) -> tuple[Finding | Link, ...]:
+        """The numbers that are not let pass, then the signs."""
+        return (*(finding for finding in self.findings if not finding.passes), *self.links)
+
+    @property
     def _corrections(self) -> list[tuple[Finding, str]]:
         """The wrong numbers for which it is known what belongs there."""
         return [(f, f.correction) for f in self.findings if not f.passes and f.correction]

@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from symattn import __version__
@@ -112,7 +111,7 @@ def sarif_log(overview: Overview) -> str:
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
-def _rule(verdict: str, phrase: str, help_text: str) -> dict[str, Any]:
+def _rule(verdict: str, phrase: str, help_text: str) -> dict[str, object]:
     level = "note" if verdict in ("truncated", "rounded-early") else _level(verdict, passes=False)
     return {
         "id": verdict,
@@ -130,7 +129,7 @@ def _level(verdict: str, passes: bool) -> str:
     return "warning" if verdict == "undecided" else "error"
 
 
-def _of_file(file: FileReport) -> Iterator[dict[str, Any]]:
+def _of_file(file: FileReport) -> Iterator[dict[str, object]]:
     """A result for each number that is not right, and each sign that does not hold."""
     reasons = [reason for report in file.reports for reason in report.reasons[:1]]
     seen: list[str] = []
@@ -148,7 +147,7 @@ def _of_file(file: FileReport) -> Iterator[dict[str, Any]]:
 
 def _result(
     file: FileReport, one: Finding | LineReport, rule: str, message: str, seen: list[str]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """A result; `seen` are the identities of those before it in the file."""
     identity = f"{rule if rule == _WORKED_LINE else 'number'}\0{one.entry}"
     seen.append(identity)
@@ -165,19 +164,18 @@ def _result(
     }
 
 
-def _location(name: str, one: Finding | LineReport) -> dict[str, Any]:
+def _location(name: str, one: Finding | LineReport) -> dict[str, object]:
     """Where it stands, and the entry that is meant; of standard input only the entry."""
-    location: dict[str, Any] = {}
+    location: dict[str, object] = {}
     if name != "<stdin>":
-        location = {"physicalLocation": _place(name, one.line, one.column)}
-        if isinstance(one, Finding) and one.end is not None:
-            location["physicalLocation"]["region"]["endColumn"] = one.end
+        end = one.end if isinstance(one, Finding) else None
+        location["physicalLocation"] = _place(name, one.line, one.column, end)
     if one.entry:
         location["logicalLocations"] = [{"fullyQualifiedName": as_line(one.entry)}]
     return location
 
 
-def _notification(problem: Problem, level: str) -> dict[str, Any]:
+def _notification(problem: Problem, level: str) -> dict[str, object]:
     if problem.file in ("", "<stdin>"):
         return {"level": level, "message": _message(problem.text)}
     place = _place(problem.file, problem.line, problem.column)
@@ -188,10 +186,10 @@ def _notification(problem: Problem, level: str) -> dict[str, Any]:
     }
 
 
-def _place(name: str, line: int, column: int) -> dict[str, Any]:
+def _place(name: str, line: int, column: int, end: int | None = None) -> dict[str, object]:
     """A physicalLocation; the whole file where the line is 0."""
-    place: dict[str, Any] = {"artifactLocation": _artifact(name)}
-    numbers = {"startLine": line, "startColumn": column}
+    place: dict[str, object] = {"artifactLocation": _artifact(name)}
+    numbers = {"startLine": line, "startColumn": column, "endColumn": end}
     if line:
         place["region"] = {key: number for key, number in numbers.items() if number}
     return place

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place, Step
@@ -20,6 +20,7 @@ from symattn.notation.tree import Tree
 from symattn.printable import printable
 from symattn.worksheet.marking.lines import Link
 from symattn.worksheet.marking.verdicts import EntryMark, StepMark, true_digits, verdict_counts
+from symattn.worksheet.misconceptions.explanations import Explanation
 from symattn.worksheet.reading.entry_names import (
     counted_place,
     entry_name,
@@ -122,36 +123,18 @@ class LineReport:
 
 
 @dataclass(frozen=True)
-class Reason:
-    """Misconceptions or slips that would explain the numbers, of which steps, and what to tell."""
-
-    name: str
-    instead: str
-    tell: str
-    fits: tuple[str, ...]
-    whole: bool
-
-    @property
-    def done(self) -> str:
-        """What was done instead, and how much of the sheet that explains."""
-        if self.whole:
-            return self.instead
-        part = f"{listed(self.fits)} only" if self.fits else "some of the numbers"
-        return f"{self.instead} (explains {part})"
-
-
-@dataclass(frozen=True)
 class Report:
     """All that is said about a worksheet.
 
-    `reasons_shown` of the `reasons` are written out. `hint` says how what is left out is seen.
+    `reasons` explain the whole first, and of that the simplest; `reasons_shown` of them are written
+    out. `hint` says how what is left out is seen.
     """
 
     title: str
     conclusion: str
     passes: bool
     first: FirstWrong | None
-    reasons: tuple[Reason, ...]
+    reasons: tuple[Explanation, ...]
     reasons_shown: int
     style: str
     steps: tuple[StepReport, ...]
@@ -169,7 +152,9 @@ def report_of(marking: Marking, notation: Notation | None = None, hint: str = ""
     """
     notation = notation or marking.evaluation.notation
     steps = tuple(_step(marking, mark, notation) for mark in marking.steps)
-    reasons = tuple(_reasons(marking))
+    reasons = tuple(
+        sorted(marking.explanations, key=lambda found: (not found.whole, len(found.misconceptions)))
+    )
     remarks = {f"{entry}: {entry.remark}" for entry in marking.entries if entry.remark}
     return Report(
         marking.title,
@@ -541,24 +526,19 @@ def _left_out(rows: int, columns: int, wrong: int) -> str:
     return f"{' and '.join(parts)} left out{inside if wrong else ''}"
 
 
-# ---- what would explain it ---------------------------------------------------------------
-
-
-def _reasons(marking: Marking) -> Iterator[Reason]:
-    """What explains the whole first, and of that the simplest."""
-    for explanation in sorted(
-        marking.explanations, key=lambda e: (not e.whole, len(e.misconceptions))
-    ):
-        parts = explanation.misconceptions
-        instead = "; and ".join(part.instead for part in parts)
-        tell = " ".join(part.tell for part in parts)
-        yield Reason(explanation.name, instead, tell, explanation.fits, explanation.whole)
-
-
 # ---- as data -----------------------------------------------------------------------------
 
+#: What JSON holds, by name.
+Data: TypeAlias = dict[str, Any]
 
-def report_data(report: Report) -> dict[str, Any]:
+
+def plain_data(one: object, *names: str) -> Data:
+    """These attributes by their names; a tuple is a list."""
+    values = {name: getattr(one, name) for name in names}
+    return {name: list(x) if isinstance(x, tuple) else x for name, x in values.items()}
+
+
+def report_data(report: Report) -> Data:
     """A report as plain data; ``index`` counts as the worksheet does."""
     return {
         "schema": 1,
@@ -568,13 +548,7 @@ def report_data(report: Report) -> dict[str, Any]:
         "conclusion": report.conclusion,
         "first_wrong": None if report.first is None else _first_data(report.first),
         "explanations": [
-            {
-                "name": reason.name,
-                "fits": list(reason.fits),
-                "whole": reason.whole,
-                "instead": reason.instead,
-                "tell": reason.tell,
-            }
+            plain_data(reason, "name", "fits", "whole", "instead", "tell")
             for reason in report.reasons
         ],
         "style": report.style,
@@ -596,7 +570,7 @@ def report_data(report: Report) -> dict[str, Any]:
     }
 
 
-def _first_data(first: FirstWrong) -> dict[str, Any]:
+def _first_data(first: FirstWrong) -> Data:
     return {
         "step": first.step,
         "entry": first.entry.entry,
@@ -606,15 +580,6 @@ def _first_data(first: FirstWrong) -> dict[str, Any]:
     }
 
 
-def _entry_data(entry: EntryReport) -> dict[str, Any]:
-    data: dict[str, Any] = {
-        "index": list(entry.index),
-        "claimed": entry.claimed,
-        "true": entry.true,
-        "verdict": entry.verdict,
-    }
-    if entry.because:
-        data["because"] = list(entry.because)
-    if entry.remark:
-        data["remark"] = entry.remark
-    return data
+def _entry_data(entry: EntryReport) -> Data:
+    more = (name for name in ("because", "remark") if getattr(entry, name))
+    return plain_data(entry, "index", "claimed", "true", "verdict", *more)

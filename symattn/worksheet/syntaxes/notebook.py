@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from json.decoder import scanstring  # type: ignore[attr-defined]  # typeshed leaves it out
-from typing import Any
 
 from symattn.errors import ReadError
 from symattn.worksheet.syntaxes.markdown import markdown
@@ -46,9 +45,10 @@ def notebook(text: str) -> Iterator[Found]:
 class _Cell:
     """A Markdown cell; its source is one string, or a list of lines."""
 
-    def __init__(self, text: str, source: Any, number: int, starts: list[int]) -> None:
-        self.lines: list[str] = source if isinstance(source, list) else [source]
-        if not all(isinstance(line, str) for line in self.lines):
+    def __init__(self, text: str, source: object, number: int, starts: list[int]) -> None:
+        lines: list[object] = source if isinstance(source, list) else [source]
+        self.lines = [line for line in lines if isinstance(line, str)]
+        if len(self.lines) < len(lines):
             raise ReadError(f"1: not a notebook: cell {number + 1} has no text")
         self.text, self.starts = text, starts
 

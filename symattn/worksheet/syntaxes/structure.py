@@ -229,7 +229,9 @@ class _Inliner(states.Inliner):
         self.dispatch = self.dispatch | dispatch
         self._paragraph, self._role, self._searched = _Paragraph("", 0), "", 0
 
-    def parse(self, text: str, lineno: int, memo: Any, parent: Any) -> tuple[list[Any], list[Any]]:
+    def parse(
+        self, text: str, lineno: int, memo: Any, parent: nodes.Element
+    ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         if "claim" not in text:
             return [nodes.Text(text)], []
         if len(text) > MAX_PARAGRAPH:
@@ -249,20 +251,26 @@ class _Inliner(states.Inliner):
         plain.init_customizations(settings)
         self.patterns = plain.patterns
 
-    def implicit_inline(self, text: str, lineno: int) -> list[Any]:
+    def implicit_inline(self, text: str, lineno: int) -> list[nodes.Text]:
         """Addresses, which are no business of ours."""
         return []
 
-    def phrase_ref(self, before: str, after: str, *rest: Any) -> tuple[str, list[Any], str, Any]:
+    def phrase_ref(
+        self, before: str, after: str, rawsource: str, escaped: str, text: str | None = None
+    ) -> tuple[str, list[nodes.Node], str, list[nodes.Node]]:
         """References, which are not resolved."""
         return before, [], after, []
 
-    def interpreted(self, rawsource: str, text: str, role: str, lineno: int) -> Any:
+    def interpreted(
+        self, rawsource: str, text: str, role: str, lineno: int
+    ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """The text of a role, which is not run."""
         self._role = (role or "").lower()
         return [nodes.Text(text)], []
 
-    def interpreted_or_phrase_ref(self, match: re.Match[str], lineno: int) -> Any:
+    def interpreted_or_phrase_ref(
+        self, match: re.Match[str], lineno: int
+    ) -> tuple[str, list[nodes.problematic], str, list[nodes.system_message]]:
         """A role, noted if it is ours."""
         self._role = ""
         before, inlines, after, messages = super().interpreted_or_phrase_ref(match, lineno)
@@ -275,10 +283,10 @@ class _Inliner(states.Inliner):
         return before, inlines, after, messages
 
 
-class _Options(dict[str, Any]):
+class _Options(dict[str, type[str]]):
     """The options of a directive: any name, any text."""
 
-    def __missing__(self, name: str) -> Any:
+    def __missing__(self, name: str) -> type[str]:
         return str
 
     def __bool__(self) -> bool:
@@ -298,13 +306,13 @@ class _Structure:
 
     page: ClassVar[_Page]
     #: The states of nested blocks; docutils' own would run directives there.
-    states: ClassVar[list[Any]]
+    states: ClassVar[list[type[states.RSTState]]]
 
     def __init__(self, state_machine: Any, debug: bool = False) -> None:
         super().__init__(state_machine, debug)  # type: ignore[call-arg]  # a mixin
         self.nested_sm_kwargs = {"state_classes": self.states, "initial_state": "Body"}
 
-    def directive(self: Any, match: re.Match[str], **presets: Any) -> tuple[list[Any], bool]:
+    def directive(self: Any, match: re.Match[str], **presets: Any) -> tuple[list[nodes.Node], bool]:
         """A worksheet is noted, what is literal passed over, all else read as prose."""
         machine, name = self.state_machine, match[1].lower()
         line = machine.abs_line_offset()
@@ -331,7 +339,7 @@ class _Structure:
             return False
         return True
 
-    def comment(self: Any, match: re.Match[str]) -> tuple[list[Any], bool]:
+    def comment(self: Any, match: re.Match[str]) -> tuple[list[nodes.Node], bool]:
         """A comment; what stands behind one that says ``claim`` is noted."""
         machine = self.state_machine
         if machine.is_next_line_blank() and not match.string[match.end() :].strip():
@@ -342,14 +350,14 @@ class _Structure:
         return [], finished
 
 
-def _states_for(page: _Page) -> list[Any]:
+def _states_for(page: _Page) -> list[type[states.RSTState]]:
     """Docutils' states, which note what they find in a page; nothing is kept from page to page."""
     explicit = copy(states.Body.explicit)
     explicit.constructs = [
         (_Structure.directive if method is states.Body.directive else method, pattern)
         for method, pattern in states.Body.explicit.constructs
     ]
-    own: dict[str, Any] = {"page": page, "nested_sm_cache": [], "explicit": explicit}
+    own: dict[str, object] = {"page": page, "nested_sm_cache": [], "explicit": explicit}
     own["states"] = found = []
     found += [type(kind.__name__, (_Structure, kind), own) for kind in states.state_classes]
     return found

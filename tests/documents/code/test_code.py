@@ -31,7 +31,7 @@ from symattn.documents.code.languages import LANGUAGES
 from symattn.documents.code.program import TEMPERATURE, Program, recorded
 from symattn.documents.code.spell import names, spelled, variable
 from symattn.errors import CannotSpell, SymattnError
-from symattn.nodes import Entrywise
+from symattn.nodes.entrywise import Entrywise
 from tests import TRACED
 from tests.combinations import cover, sizes_of
 from tests.extras import package

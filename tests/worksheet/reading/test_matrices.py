@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from symattn import SymattnError
 from symattn.worksheet import Worksheet, read_worksheet
-from symattn.worksheet.exercise import exercise_of
+from symattn.worksheet.check import exercise_of
 from symattn.worksheet.reading.matrices import MAX_CSV_BYTES, MAX_NUMBERS
 from symattn.worksheet.reading.worksheet import worksheet_of
 from tests.extras import package

@@ -16,6 +16,7 @@ from symattn.notation.text import width
 from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.misconceptions import MISCONCEPTIONS
 from symattn.worksheet.misconceptions.explanations import Explanation
+from symattn.worksheet.misconceptions.slips import Slip
 from symattn.worksheet.reading.claims import VERDICTS
 from symattn.worksheet.reading.worksheet import worksheet_of
 from symattn.worksheet.reports.annotations import github_annotations
@@ -23,7 +24,6 @@ from symattn.worksheet.reports.overview import FileReport, Overview
 from symattn.worksheet.reports.results import Marking
 from symattn.worksheet.reports.single import (
     LineReport,
-    Reason,
     Report,
     conclusion,
     report_data,
@@ -524,7 +524,11 @@ weights = [[0.67, 0.34]]
 
 def test_an_explanation_of_no_whole_step_is_told() -> None:
     """A slip that changes numbers before the first claimed ones may explain no step wholly."""
-    part = Reason("copied-entry", "scaled[3,1] holds 1.4142", "Compute it again.", (), whole=False)
+    part = Explanation(
+        (Slip("copied-entry", "scaled[3,1] holds 1.4142", "Compute it again.", "scaled", ()),),
+        (),
+        whole=False,
+    )
     assert part.done == "scaled[3,1] holds 1.4142 (explains some of the numbers)"
     assert replace(part, fits=("weights",)).done.endswith("(explains weights only)")
     assert replace(part, whole=True).done == "scaled[3,1] holds 1.4142"
