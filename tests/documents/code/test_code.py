@@ -395,18 +395,53 @@ def test_masks_are_for_any_number_of_tokens(mask: Any, source: Any) -> None:
     assert agrees(derivation, code_document(derivation, "numpy"), {}) == []
 
 
+#: A choice, another one that differs by settings, and these as arguments of the first's program.
+SETTINGS: tuple[tuple[dict[str, Any], dict[str, Any], dict[str, Any]], ...] = (
+    ({"mask": {"window": 2}}, {"mask": {"window": 1}}, {"window": 1}),
+    ({"mask": {"window": [3, 0]}}, {"mask": {"window": [1, 0]}}, {"window": 1}),
+    ({"mask": {"window": [1, 2]}}, {"mask": {"window": [2, 1]}}, {"window": 2, "lookahead": 1}),
+    ({"mask": {"prefix": 2}}, {"mask": {"prefix": 3}}, {"length": 3}),
+    ({"mask": {"padding": 2}}, {"mask": {"padding": 3}}, {"length": 3}),
+    ({"mask": {"dilated": [1, 2]}}, {"mask": {"dilated": [2, 1]}}, {"width": 2, "step": 1}),
+    ({"mask": {"strided": 2}}, {"mask": {"strided": 3}}, {"stride": 3}),
+    ({"soft_cap": 2}, {"soft_cap": "1/2"}, {"soft_cap": 0.5}),
+    ({"positions": "rotary"}, {"positions": {"rotary": {"base": 50}}}, {"base": 50}),
+    ({"positions": "sinusoidal"}, {"positions": {"sinusoidal": {"base": 50}}}, {"base": 50}),
+    (
+        {"bias": {"relative": {"buckets": 8, "max_distance": 8}}},
+        {"bias": {"relative": {"buckets": 8, "max_distance": 5, "bidirectional": False}}},
+        {"max_distance": 5, "bidirectional": False},
+    ),
+)
+
+
+@pytest.mark.parametrize("language", ["numpy", "python"])
+@pytest.mark.parametrize(("one", "other", "settings"), SETTINGS, ids=str)
+def test_a_setting_is_an_argument(
+    one: dict[str, Any], other: dict[str, Any], settings: dict[str, Any], language: str
+) -> None:
+    code = code_document(Attention(source="self", **one).derivation(), language)
+    derivation, values = with_numbers(Attention(source="self", **other).derivation(), {})
+    given = given_to(derivation, values)
+    assert differing(derivation, values, run(code, language, given)) != []
+    assert differing(derivation, values, run(code, language, given, settings)) == []
+
+
 def agrees(derivation: Derivation, code: str, sizes: dict[str, int]) -> list[str]:
     """The steps whose values in a NumPy program are not those of the derivation."""
     _, values = with_numbers(derivation, sizes)
     return differing(derivation, values, run(code, "numpy", given_to(derivation, values)))
 
 
-def run(code: str, language: str, given: dict[str, Array]) -> dict[str, Any]:
+def run(
+    code: str, language: str, given: dict[str, Array], settings: dict[str, Any] | None = None
+) -> dict[str, Any]:
     """What the program in a file of Python returns."""
     room: dict[str, Any] = {}
     exec(code, room)
     with as_given_to(language) as array, np.errstate(all="ignore"):
-        found: dict[str, Any] = room["attention"](**{name: array(x) for name, x in given.items()})
+        inputs = {name: array(x) for name, x in given.items()}
+        found: dict[str, Any] = room["attention"](**inputs, **(settings or {}))
     return found
 
 
