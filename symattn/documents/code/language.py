@@ -30,8 +30,7 @@ class Language:
     half: str
     infinity: str
     root: str
-    #: The type of numbers that are divided: of a matrix that is given, and of a quotient.
-    dtypes: tuple[str, str]
+    dtype: str
     assignment: str
     comment: str
     header: str

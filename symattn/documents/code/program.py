@@ -19,35 +19,39 @@ from symattn.step import Input, Step
 TEMPERATURE = "temperature"
 
 
-#: What settings of nodes are called in programs, the type of each, and what it says.
-_SETTINGS = {
-    "base": ("base", "float", "base of the wavelengths"),
-    "cap": ("soft_cap", "float", "bound of the scores"),
-    "left": ("window", "int", "how far a query sees"),
-    "right": ("lookahead", "int", "how far a query sees ahead"),
-    "length": ("length", "int", "how many of the first keys every query sees, 1 or more"),
-    "width": ("width", "int", "how many keys a query sees on each side"),
-    "step": ("step", "int", "distance between these keys"),
-    "stride": ("stride", "int", "how many of the last keys a query sees, and its step before them"),
-    "buckets": ("buckets", "int", "number of buckets"),
-    "furthest": ("max_distance", "int", "distance from which all share the last bucket"),
-    "bidirectional": ("bidirectional", "bool", "whether keys ahead have buckets of their own"),
-}
-
-
 @dataclass(frozen=True)
 class Setting:
-    """A number of a node that a caller may change: its symbol, its value, its type and meaning."""
+    """A number of a node that a caller may change: its name, type, meaning, and usual value."""
 
-    symbol: sympy.Symbol
-    value: sympy.Expr
+    name: str
     kind: str
     meaning: str
+    value: sympy.Expr | bool = sympy.nan
 
     @property
-    def name(self) -> str:
-        """What it is called."""
-        return str(self.symbol)
+    def symbol(self) -> sympy.Symbol:
+        """What stands for it in formulas."""
+        return sympy.Symbol(self.name, positive=True, integer=self.kind != "float")
+
+
+#: The settings of nodes, by the names of their arguments.
+_SETTINGS = {
+    "base": Setting("base", "float", "base of the wavelengths"),
+    "cap": Setting("soft_cap", "float", "bound of the scores"),
+    "left": Setting("window", "int", "how far a query sees"),
+    "right": Setting("lookahead", "int", "how far a query sees ahead"),
+    "length": Setting("length", "int", "how many of the first keys every query sees, 1 or more"),
+    "width": Setting("width", "int", "how many keys a query sees on each side"),
+    "step": Setting("step", "int", "distance between these keys"),
+    "stride": Setting(
+        "stride", "int", "how many of the last keys a query sees, and its step before them"
+    ),
+    "buckets": Setting("buckets", "int", "number of buckets"),
+    "furthest": Setting("max_distance", "int", "distance from which all share the last bucket"),
+    "bidirectional": Setting(
+        "bidirectional", "bool", "whether keys ahead have buckets of their own"
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -115,26 +119,17 @@ def _set(step: Step, settings: dict[str, Setting]) -> Step:
     A second number of the same name stays a number.
     """
 
-    def symbol(argument: str, value: sympy.Expr) -> sympy.Expr:
-        name, kind, meaning = _SETTINGS[argument]
-        letter = sympy.Symbol(name, positive=True, integer=kind != "float")
-        found = settings.setdefault(name, Setting(letter, value, kind, meaning))
-        return letter if found.value == value else value
-
     def with_symbols(node: Node) -> Node:
         args = list(node.args)
         if "clip" in node.places and node.clip >= 0:  # then distances are clipped, and no buckets
             return node
-        for place, argument in enumerate(node.arguments):
-            name, value = argument.name, args[place]
-            if name == "right" and value == node.args[place - 1]:  # a window of equal sides
-                name = "left"
-            if (
-                name in _SETTINGS
-                and value.is_finite
-                and (value.is_positive or name == "bidirectional")
-            ):
-                args[place] = symbol(name, value)
+        for place, (argument, value) in enumerate(zip(node.arguments, node.args, strict=True)):
+            equal = argument.name == "right" and value == node.args[place - 1]  # both sides
+            row = _SETTINGS.get("left" if equal else argument.name)
+            if row and value.is_number and value.is_finite and (value > 0 or row.kind == "bool"):
+                usual = bool(value) if row.kind == "bool" else value
+                if settings.setdefault(row.name, replace(row, value=usual)).value == usual:
+                    args[place] = row.symbol
         return MatrixExpr.__new__(type(node), *args)  # type: ignore[no-any-return]
 
     expr = step.expr.replace(lambda part: isinstance(part, Node) and part.arguments, with_symbols)

@@ -34,13 +34,11 @@ _NOUNS = {
     "row_sum": "sums",
     "total": "sums",
     "row_max": "largest",
-    "threshold": "threshold",
     "cos": "cos",
     "sin": "sin",
     "powers": "theta",
     "numbers": "position",
     "listed": "tokens",
-    "literal": "constants",
     "where": "kept",
     "add": "total",
     "subtract": "difference",
@@ -49,16 +47,8 @@ _NOUNS = {
     "divide": "quotient",
     "tanh": "activations",
     "heads apart": "split",
-    "√": "roots",
     "σ": "gates",
-    "ln": "logarithms",
-    "max0": "positive",
     "above0": "positive",
-    "below1": "lower",
-    "min1": "bounded",
-    "shared": "repeated",
-    "sums_at": "sums",
-    "part": "some",
     "entries": "chosen",
 }
 
@@ -93,10 +83,9 @@ def spelled(program: Program, language: Language, docs: Sequence[str] = ()) -> s
     `docs` are the lines of its description.
     """
     writer = _Writer(program, language)
-    writer.function(docs)
+    code = writer.function(docs)
     crowded = {noun for noun, count in writer.nouns.items() if count > 1}
-    typed = writer.quotient if writer.typed == 1 else ""
-    return _Writer(program, language, crowded, typed).function(docs)
+    return _Writer(program, language, crowded).function(docs) if crowded else code
 
 
 def variable(name: str) -> str:
@@ -119,16 +108,10 @@ def names(program: Program) -> dict[str, str]:
 
 
 class _Writer:
-    """`crowded` are the nouns of several values, which are told apart by their steps.
+    """`crowded` are the nouns of several values, which are told apart by their steps."""
 
-    `typed` is the matrix whose type all numbers take; empty for one found at the beginning.
-    """
-
-    def __init__(
-        self, program: Program, language: Language, crowded: Collection[str] = (), typed: str = ""
-    ) -> None:
+    def __init__(self, program: Program, language: Language, crowded: Collection[str] = ()) -> None:
         self.program, self.language, self.crowded = program, language, crowded
-        self.dtype = language.dtypes[1].format(typed) if typed else "dtype"
         self.nouns: Counter[str] = Counter()
         self.subject = self.condition = ""
         self.taken = {*language.reserved, *language.helpers, *keyword.kwlist, *_MISREAD}
@@ -155,9 +138,8 @@ class _Writer:
             self._count(value, seen)
         #: The lines of each statement.
         self.body: list[list[str]] = []
-        #: How often a type is written, and a quotient that had been computed by then.
-        self.typed, self.quotient = 0, ""
-        self.divided = ""
+        #: Whether there is a line for the type of all numbers; a matrix that has it, if any yet.
+        self.typed, self.quotient = False, ""
 
     # ---- the graph -----------------------------------------------------------------------------
 
@@ -213,8 +195,7 @@ class _Writer:
             several = len(self.body) > before + 1
             stage = max(stage, _stage(step))
             self._tell(name, code, value)
-            if value.operation == "divide":
-                self.divided = name
+            self.quotient = name if value.operation == "divide" else self.quotient
             backward = [name for name in upstream if re.search(rf"\b{name}\b", self.body[-1][-1])]
             if several or step.fixed or step.weights:
                 self.body[before:before] = self._comment(step.reason)
@@ -231,8 +212,8 @@ class _Writer:
                 self._tell(f"{size}, {named[columns]}", f"{read[:-4]}[-2:]")
             elif read != columns or rows not in named or named[columns] != size:
                 self._tell(size, read)
-        if self.typed and self.dtype == "dtype":
-            self._tell("dtype", language.dtypes[0].format(like=self.like))
+        if self.typed:
+            self._tell("dtype", language.dtype.format(like=self.like))
         statements = [*self.body, *([[]] if self.body else []), *body, []]
         pairs = ", ".join(
             language.pair.format(key, self.results[letter]) for letter, key in self.keys.items()
@@ -262,9 +243,7 @@ class _Writer:
         ]
         arguments += [number.format(one.details[0]) for one in self.program.parameters]
         arguments += [
-            default.format(
-                self.sizes.whole(one.symbol), one.kind, self._setting(one.value, one.kind)
-            )
+            default.format(self.sizes.whole(one.symbol), one.kind, self._setting(one.value))
             for one in self.program.settings
         ]
         header = language.header.format(arguments=", ".join(arguments))
@@ -445,12 +424,12 @@ class _Writer:
 
     def _filled_in(self, template: str, x: Recorded, *pieces: str, **more: Any) -> Piece:
         """A template with the pieces of its operands, and what else it asks for."""
-        if "{dtype}" in template:
-            self.typed, self.quotient = self.typed + 1, self.divided
+        dtype = "dtype" if self.typed or not self.quotient else f"{self.quotient}.dtype"
+        self.typed |= "{dtype}" in template and dtype == "dtype"
         if "{shape}" in template:
             more["shape"] = self.sizes.shape(x.shape)
         axis = x.details[0] if x.details else ""
-        return Piece(template.format(*pieces, like=self.like, dtype=self.dtype, axis=axis, **more))
+        return Piece(template.format(*pieces, like=self.like, dtype=dtype, axis=axis, **more))
 
     def _narrowed(self, x: Recorded, operands: tuple[Any, ...]) -> Iterator[Any]:
         """The operands, those of one number throughout, or repeated, as what broadcasts."""
@@ -492,9 +471,9 @@ class _Writer:
             return self._filled_in(self.language.operations["table"], x, called)
         return Piece(called)
 
-    def _setting(self, value: Any, kind: str = "") -> Piece:
+    def _setting(self, value: Any) -> Piece:
         """A number or a truth that a function is given."""
-        if isinstance(value, bool) or kind == "bool":
+        if isinstance(value, bool):
             return Piece(self.language.truths[not value])
         return self.sizes.number(value)
 
