@@ -166,7 +166,7 @@ def derived(subject: str) -> tuple[Derivation, Evaluation | None]:
             derivation = sheet.derivation()
             return derivation, sheet.evaluate(derivation)
     row = next(row for row in VARIANTS if f"variant {row.name}" == subject)
-    return row.spec.derivation(title=f"{row.name}: {row.about}"), None
+    return row.spec.derivation(title=f"{row.title}: {row.about}"), None
 
 
 @cache

@@ -18,17 +18,26 @@ _HEADS: dict[str, Setting] = {"source": "self", "heads": "h", "output_projection
 
 @dataclass(frozen=True)
 class Variant:
-    """A named spec."""
+    """A named spec; `called` where a title says more than the name: Attention with ALiBi."""
 
     name: str
     spec: Attention
     about: str
     source: str
+    called: str = ""
+
+    @property
+    def title(self) -> str:
+        """The first words of a title: Causal attention."""
+        return self.called or f"{self.name[0].upper()}{self.name[1:]} attention"
 
 
 VARIANTS: tuple[Variant, ...] = (
     Variant(
-        "scaled-dot-product", Attention(), "Q, K and V given, scores over √d_k", f"{_PAPER}3.2.1"
+        "scaled-dot-product",
+        Attention(),
+        "Q, K and V given, scores over √d_k",
+        f"{_PAPER}3.2.1",
     ),
     Variant(
         "dot-product",
@@ -47,6 +56,7 @@ VARIANTS: tuple[Variant, ...] = (
         Attention(**_SELF),
         "queries, keys and values projected from one sequence",
         f"{_PAPER}3.2.3",
+        "Self-attention",
     ),
     Variant(
         "causal", Attention(**_SELF, mask="causal"), "no token sees a later one", f"{_PAPER}3.2.3"
@@ -56,6 +66,7 @@ VARIANTS: tuple[Variant, ...] = (
         Attention(source="cross"),
         "queries from one sequence, keys and values from another",
         f"{_PAPER}3.2.3",
+        "Cross-attention",
     ),
     Variant(
         "masked",
@@ -80,12 +91,14 @@ VARIANTS: tuple[Variant, ...] = (
         Attention(**_HEADS, mask="causal"),
         "multi-head attention as in a decoder",
         f"{_PAPER}3.2.3",
+        "Causal multi-head attention",
     ),
     Variant(
         "multi-head-sum",
         Attention(**_HEADS, output_form="sum"),
         "the same as a sum over the heads",
         "Elhage et al., A Mathematical Framework for Transformer Circuits (2021)",
+        "Multi-head attention as a sum",
     ),
     Variant(
         "multi-query",
@@ -104,12 +117,14 @@ VARIANTS: tuple[Variant, ...] = (
         Attention(**_HEADS, latent=True),
         "keys and values from one small latent, which alone is cached",
         "DeepSeek-AI, DeepSeek-V2 (2024), section 2.1.2",
+        "Multi-head latent attention",
     ),
     Variant(
         "absorbed-latent",
         Attention(**_HEADS, latent="absorbed"),
         "the same with no keys or values made: queries meet the latent itself",
         "DeepSeek-AI, DeepSeek-V2 (2024), section 2.1.2",
+        "Absorbed multi-head latent attention",
     ),
     Variant(
         "deepseek",
@@ -122,30 +137,35 @@ VARIANTS: tuple[Variant, ...] = (
         ),
         "latents for queries, keys and values; positions in a part of their own",
         "DeepSeek-AI, DeepSeek-V2 (2024), sections 2.1.2 and 2.1.3, equations 9 to 19",
+        "DeepSeek's latent attention",
     ),
     Variant(
         "embedded",
         Attention(**_SELF, embedded=True),
         "from words: one-hot vectors times an embedding table",
         f"{_PAPER}3.4",
+        "Self-attention with an embedding",
     ),
     Variant(
         "sinusoidal",
         Attention(**_SELF, positions="sinusoidal"),
         "sines and cosines of the position added to the tokens",
         f"{_PAPER}3.5",
+        "Attention with sinusoidal positions",
     ),
     Variant(
         "learned-positions",
         Attention(**_SELF, positions="learned"),
         "a learned vector for each position added to the tokens",
         "Gehring et al., Convolutional Sequence to Sequence Learning (2017), section 3.1",
+        "Attention with learned positions",
     ),
     Variant(
         "rotary",
         Attention(**_SELF, positions="rotary", mask="causal"),
         "queries and keys turned by their positions",
         "Su et al., RoFormer (2021), section 3.2.2",
+        "Attention with rotary positions (RoFormer)",
     ),
     Variant(
         "llama",
@@ -158,12 +178,14 @@ VARIANTS: tuple[Variant, ...] = (
         Attention(source="self", heads="h", bias="alibi", mask="causal"),
         "a penalty that grows with the distance, steeper in some heads",
         "Press, Smith, Lewis, Train Short, Test Long (2021), section 3",
+        "Attention with ALiBi",
     ),
     Variant(
         "t5",
         Attention(**_HEADS, scale=False, bias="relative"),
         "a learned number for each bucket of distances, no scale",
         "Raffel et al., T5 (2020), section 2.1",
+        "T5 attention",
     ),
     Variant(
         "shaw",
@@ -171,12 +193,14 @@ VARIANTS: tuple[Variant, ...] = (
         "a learned key for each distance up to a largest one",
         "Shaw, Uszkoreit, Vaswani, Self-Attention with Relative Position Representations "
         "(2018), section 3.2",
+        "Attention with relative positions (Shaw)",
     ),
     Variant(
         "transformer-xl",
         Attention(**_HEADS, score="transformer-xl", mask="causal"),
         "scores of four terms: content and distance, for this query and for every query",
         "Dai et al., Transformer-XL (2019), section 3.3",
+        "Transformer-XL attention",
     ),
     Variant(
         "bahdanau",
@@ -189,6 +213,7 @@ VARIANTS: tuple[Variant, ...] = (
         Attention(source="given", score="general", scale=False),
         "a matrix between query and key",
         "Luong, Pham, Manning (2015), section 3.1",
+        "Luong's general attention",
     ),
     Variant(
         "cosine",
@@ -201,6 +226,7 @@ VARIANTS: tuple[Variant, ...] = (
         Attention(source="given", score="distance", scale="1/2"),
         "kernel regression: a Gaussian of the distance weighs the values",
         "Nadaraya (1964); Watson (1964)",
+        "Nadaraya–Watson attention",
     ),
     Variant(
         "sliding-window",
@@ -231,6 +257,7 @@ VARIANTS: tuple[Variant, ...] = (
         Attention(**_SELF, mask={"prefix": 2}),
         "the prefix is seen by all, the rest is causal",
         "Raffel et al., T5 (2020), section 3.2.1",
+        "Attention of a prefix LM",
     ),
     Variant(
         "gemma",
@@ -243,6 +270,7 @@ VARIANTS: tuple[Variant, ...] = (
         Attention(normaliser="softmax-off-by-one"),
         "a head may attend to nothing: 1 is added to the sum",
         "Miller, Attention Is Off By One (2023)",
+        "Softmax-off-by-one attention",
     ),
     Variant(
         "sink",
@@ -250,6 +278,7 @@ VARIANTS: tuple[Variant, ...] = (
         "a learned logit takes the weight that no key deserves",
         "Xiao et al., Efficient Streaming Language Models with Attention Sinks (2023); "
         "OpenAI, gpt-oss (2025)",
+        "Attention with a sink",
     ),
     Variant(
         "sigmoid",
@@ -280,6 +309,7 @@ VARIANTS: tuple[Variant, ...] = (
         Attention(feature_map="elu+1", scale=False, normaliser="sum", mask="causal"),
         "linear attention over the past only",
         "Katharopoulos et al., Transformers are RNNs (2020), section 3.3",
+        "Causal linear attention",
     ),
     Variant(
         "hopfield",
@@ -292,12 +322,14 @@ VARIANTS: tuple[Variant, ...] = (
         Attention(**_SELF, cache=True, mask="causal"),
         "decoding: keys and values of earlier tokens are kept",
         "Shazeer, Fast Transformer Decoding (2019), section 2.4",
+        "Attention with a cache",
     ),
     Variant(
         "cached-window",
         Attention(**_SELF, cache=True, mask={"window": [3, 0]}),
         "decoding where only the last few tokens are still seen",
         "Jiang et al., Mistral 7B (2023), section 2, rolling buffer cache",
+        "Sliding-window attention with a cache",
     ),
     Variant(
         "cached-llama",
@@ -310,6 +342,7 @@ VARIANTS: tuple[Variant, ...] = (
         ),
         "decoding with rotary positions and grouped heads, whose cache is small",
         "Ainslie et al., GQA (2023), section 2.2",
+        "Llama attention with a cache",
     ),
     Variant(
         "perceiver",
@@ -322,18 +355,21 @@ VARIANTS: tuple[Variant, ...] = (
         Attention(source="cross", heads="h", output_projection=True),
         "a few learned seeds (X) gather what they need from a set (memory)",
         "Lee et al., Set Transformer (2019), section 3.2, equation 11",
+        "Set pooling by attention",
     ),
     Variant(
         "unfolded",
         Attention(unfold=True),
         "the softmax as exponentials, sums, quotients",
         f"{_PAPER}3.2.1",
+        "Attention with its softmax unfolded",
     ),
     Variant(
         "ratio",
         Attention(scale=False, normaliser="sum"),
         "scores over their sum, the plain ratio that softmax replaced",
         "Graves, Wayne, Danihelka, Neural Turing Machines (2014), section 3.3.2",
+        "Attention without exponentials",
     ),
 )
 

@@ -321,7 +321,7 @@ def _buckets(
     if clip >= 0:
         return np.clip(apart, -int(clip), int(clip)) + int(clip)
     buckets, furthest, bidirectional = spaced
-    return arithmetic.places(relative_bucket, apart, buckets, furthest, bool(bidirectional))
+    return arithmetic.places(relative_bucket, apart, buckets, furthest, bidirectional)
 
 
 def relative_bucket(

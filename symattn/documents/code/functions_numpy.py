@@ -89,7 +89,7 @@ def alibi_slopes(heads: int) -> list[float]:
 
 
 def relative_bucket(
-    distance: np.ndarray, buckets: int, max_distance: int, bidirectional: int
+    distance: np.ndarray, buckets: int, max_distance: int, bidirectional: bool
 ) -> np.ndarray:
     """The bucket of each distance j - i, as in T5 (Raffel et al. 2020)."""
     first = np.zeros_like(distance)

@@ -7,23 +7,24 @@ The functions stand in people's files as they are here, so that they are written
 import math
 
 import torch
+from torch import Tensor
 
 
-def softmax_off_by_one(x: torch.Tensor) -> torch.Tensor:
+def softmax_off_by_one(x: Tensor) -> Tensor:
     """Softmax beside one more score, 0, whose weight is dropped."""
     largest = x.amax(dim=-1, keepdim=True).clamp(min=0)
     powers = torch.exp(x - largest)
     return powers / (powers.sum(dim=-1, keepdim=True) + torch.exp(-largest))
 
 
-def softmax_with_sink(x: torch.Tensor, sink: torch.Tensor) -> torch.Tensor:
+def softmax_with_sink(x: Tensor, sink: Tensor) -> Tensor:
     """Softmax beside one more score, the sink, whose weight is dropped."""
     largest = torch.maximum(x.amax(dim=-1, keepdim=True), sink)
     powers = torch.exp(x - largest)
     return powers / (powers.sum(dim=-1, keepdim=True) + torch.exp(sink - largest))
 
 
-def sparsemax(x: torch.Tensor) -> torch.Tensor:
+def sparsemax(x: Tensor) -> Tensor:
     """Sparsemax over the last axis (Martins and Astudillo 2016)."""
     x = x - x.amax(dim=-1, keepdim=True)
     ranked = x.sort(dim=-1, descending=True).values
@@ -32,27 +33,27 @@ def sparsemax(x: torch.Tensor) -> torch.Tensor:
     return (x - thresholds.amax(dim=-1, keepdim=True)).clamp(min=0)
 
 
-def hardmax(x: torch.Tensor) -> torch.Tensor:
+def hardmax(x: Tensor) -> Tensor:
     """1 at the first largest entry of each row, 0 elsewhere."""
     places = torch.arange(x.shape[-1], device=x.device)
     return (places == x.argmax(dim=-1, keepdim=True)).to(x.dtype)
 
 
-def rotate_half(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
+def rotate_half(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     """Turn column t with column t + d/2, for each t, by its angle."""
     first, second = x.chunk(2, dim=-1)
     turned = [first * cos - second * sin, second * cos + first * sin]
     return torch.cat(turned, dim=-1)
 
 
-def rotate_pairs(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
+def rotate_pairs(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     """Turn each pair of neighbouring columns by its angle."""
     first, second = x[..., 0::2], x[..., 1::2]
     turned = [first * cos - second * sin, second * cos + first * sin]
     return torch.stack(turned, dim=-1).flatten(-2)
 
 
-def interleave(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+def interleave(a: Tensor, b: Tensor) -> Tensor:
     """Put the columns of two matrices in turn."""
     out = a.new_empty(*a.shape[:-1], a.shape[-1] + b.shape[-1])
     out[..., 0::2], out[..., 1::2] = a, b
@@ -60,8 +61,8 @@ def interleave(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 
 def relative_bucket(
-    distance: torch.Tensor, buckets: int, max_distance: int, bidirectional: int
-) -> torch.Tensor:
+    distance: Tensor, buckets: int, max_distance: int, bidirectional: bool
+) -> Tensor:
     """The bucket of each distance j - i, as in T5 (Raffel et al. 2020)."""
     first = torch.zeros_like(distance)
     if bidirectional:
@@ -79,27 +80,27 @@ def relative_bucket(
     return first + torch.where(distance < exact, distance, spaced)
 
 
-def sums_at(x: torch.Tensor, places: torch.Tensor, count: int) -> torch.Tensor:
+def sums_at(x: Tensor, places: Tensor, count: int) -> Tensor:
     """In each row, the sums of the entries that share a place."""
     shared = places[..., None] == torch.arange(count, device=x.device)
     return torch.where(shared, x[..., None], 0.0).sum(dim=-2)
 
 
-def split_heads(x: torch.Tensor, heads: int) -> torch.Tensor:
+def split_heads(x: Tensor, heads: int) -> Tensor:
     """(…, rows, heads · columns) as (…, heads, rows, columns)."""
     return x.unflatten(-1, (heads, -1)).transpose(-3, -2)
 
 
-def merge_heads(x: torch.Tensor) -> torch.Tensor:
+def merge_heads(x: Tensor) -> Tensor:
     """(…, heads, rows, columns) as (…, rows, heads · columns)."""
     return x.transpose(-3, -2).flatten(-2)
 
 
-def group_heads(x: torch.Tensor, groups: int) -> torch.Tensor:
+def group_heads(x: Tensor, groups: int) -> Tensor:
     """(…, heads, rows, columns) as (…, groups, heads / groups, rows, columns)."""
     return x.unflatten(-3, (groups, -1))
 
 
-def in_one_row(x: torch.Tensor) -> torch.Tensor:
+def in_one_row(x: Tensor) -> Tensor:
     """(…, rows, columns) as (…, 1, rows · columns)."""
     return x.flatten(-2).unsqueeze(-2)

@@ -34,8 +34,8 @@ class Language:
     assignment: str
     comment: str
     header: str
-    #: An argument, one with a matrix for each head, and a number that is one.
-    arguments: tuple[str, str, str]
+    #: An argument, one with a matrix for each head, a number that is one, and one with a default.
+    arguments: tuple[str, str, str, str]
     returned: str
     pair: str
     footer: str = ""

@@ -64,8 +64,7 @@ def _arrays(
         root="math.sqrt({0})",
         dtype=f"{alias}.result_type({{like}}, 1.0)",
         header=f"def attention({{arguments}}) -> dict[str, {array}]:",
-        arguments=(f"{{0}}: {array}", f"{{0}}: {array}", "{0}: float"),
-        note="Leading axes are batches.",
+        arguments=(f"{{0}}: {array}", f"{{0}}: {array}", "{0}: float", "{0}: {1} = {2}"),
         imports={"math": "import math\n", **imports},
         helpers=helpers,
         called=_CALLED,
@@ -215,7 +214,7 @@ JAX = _arrays(
 TORCH = _arrays(
     "torch",
     "torch",
-    "torch.Tensor",
+    "Tensor",
     helpers=_functions("functions_torch.py", r"def (\w+)\(")
     | {"alibi_slopes": _IN_NUMPY["alibi_slopes"]},
     operations={
@@ -228,7 +227,7 @@ TORCH = _arrays(
         "powers": (
             "{0} ** ({sign}torch.arange(0, {1}, 2, device={like}.device).to({dtype}) / {1:a})"
         ),
-        "softmax": "torch.softmax({0}, dim=-1)",
+        "softmax": "{0:a}.softmax(dim=-1)",
         "σ": "torch.sigmoid({0})",
         "elu1": "torch.nn.functional.elu({0}) + 1",
         "erf": "torch.erf({0})",
@@ -258,7 +257,7 @@ TORCH = _arrays(
         "clip": "torch.clamp({0}, {1}, {2})",
         "listed": "torch.tensor({0}, device={like}.device)",
     },
-    imports={"torch": "import torch\n"},
+    imports={"torch": "import torch\n", "Tensor": "from torch import Tensor\n"},
     counted="torch.arange({0}, device={like}.device)",
 )
 
@@ -369,7 +368,12 @@ PYTHON = Language(
     root="math.sqrt({0})",
     dtype="float",
     header="def attention({arguments}) -> dict[str, list]:",
-    arguments=("{0}: list[list[float]]", "{0}: list[list[list[float]]]", "{0}: float"),
+    arguments=(
+        "{0}: list[list[float]]",
+        "{0}: list[list[list[float]]]",
+        "{0}: float",
+        "{0}: {1} = {2}",
+    ),
     note="Matrices are lists of rows.",
     imports={
         "math": "import math\n",
@@ -439,7 +443,7 @@ JAVASCRIPT = Language(
     assignment="const {name} = {code};",
     comment="// {0}",
     header="function attention({{ {arguments} }}) {{",
-    arguments=("{0}", "{0}", "{0}"),
+    arguments=("{0}", "{0}", "{0}", "{0} = {2}"),
     returned="return {{ {pairs} }};",
     pair="{0}: {1}",
     footer="}\n",

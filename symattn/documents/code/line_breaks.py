@@ -17,6 +17,9 @@ _ROWS = re.compile(r"\[[^][]+,[^][]+\], \[")
 #: A function of a row and a column among arguments.
 _RULE = re.compile(r"\([ij, ]+\) => ")
 
+#: One that is a single call.
+_CALL = re.compile(_RULE.pattern + r"\w+\([^()]*\)")
+
 #: A function of one expression that gets a name.
 _ARROW = re.compile(r"const \w+ = \([^()]*\) => ")
 
@@ -67,6 +70,9 @@ def fitted(code: str, style: Style, indent: str = "", *, broken: bool = False) -
         first, *rest, last = fitted(parts[-1], style, indent, broken=True)
         if len(indent) + len(head) + len(first.lstrip()) <= style.width:
             return [indent + head + first.lstrip(), *rest, last + closing]
+    if style.tall and _CALL.fullmatch(parts[-1]):  # the rule of a table stays with the brackets
+        head, call = ", ".join(parts).split(" => ", 1)
+        return [f"{indent}{code[: start + 1]}{head} =>", f"{inside}{call},", indent + closing]
     if not style.tall and code[start] != "{" and len(inside) + len(body) <= style.width:
         lines = [inside + body]
     elif len(parts) == 1 and not style.tall and " for " not in body:

@@ -23,12 +23,13 @@ class Sizes:
     def __init__(self, program: Program, language: Language, name: Callable[[str], str]) -> None:
         self.program, self.language, self._name = program, language, name
         self._names: dict[sympy.Symbol, str] = {}
+        self._settings = {setting.symbol: name(setting.name) for setting in program.settings}
 
     @staticmethod
     def shown(shape: tuple[sympy.Expr, ...]) -> str:
-        """A shape for readers: n × 2 d_k."""
-        texts = [line(Speller().scalar(size)) for size in shape]
-        return " × ".join(f"({text})" if " + " in text or " − " in text else text for text in texts)
+        """A shape for readers: (n, 2 d_k)."""
+        sizes = ", ".join(line(Speller().scalar(size)) for size in shape)
+        return f"({sizes},)" if len(shape) == 1 else f"({sizes})"
 
     def shape(self, shape: tuple[sympy.Expr, ...]) -> str:
         """The sizes of a shape, with commas."""
@@ -96,7 +97,9 @@ class Sizes:
         raise CannotSpell(f"{expr} has no program here")
 
     def _symbol(self, symbol: sympy.Symbol) -> str:
-        """The variable of a size."""
+        """The variable of a size, or of a setting."""
+        if symbol in self._settings:
+            return self._settings[symbol]
         if symbol not in self._names:
             self._names[symbol] = self._name(symbol.name)
         return self._names[symbol]

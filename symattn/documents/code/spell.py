@@ -18,7 +18,9 @@ from symattn.documents.code.line_breaks import fitted
 from symattn.documents.code.program import Program
 from symattn.documents.code.sizes import Sizes
 from symattn.errors import CannotSpell
+from symattn.nodes.masks import Mask
 from symattn.notation.latex import escape_controls
+from symattn.step import Step
 
 #: Operations entry by entry, in which a matrix of one number is that number.
 _BROADCASTS = ("add", "subtract", "multiply", "divide", "where")
@@ -32,13 +34,11 @@ _NOUNS = {
     "row_sum": "sums",
     "total": "sums",
     "row_max": "largest",
-    "threshold": "threshold",
     "cos": "cos",
     "sin": "sin",
     "powers": "theta",
     "numbers": "position",
     "listed": "tokens",
-    "literal": "constants",
     "where": "kept",
     "add": "total",
     "subtract": "difference",
@@ -47,16 +47,8 @@ _NOUNS = {
     "divide": "quotient",
     "tanh": "activations",
     "heads apart": "split",
-    "√": "roots",
     "σ": "gates",
-    "ln": "logarithms",
-    "max0": "positive",
     "above0": "positive",
-    "below1": "lower",
-    "min1": "bounded",
-    "shared": "repeated",
-    "sums_at": "sums",
-    "part": "some",
     "entries": "chosen",
 }
 
@@ -67,7 +59,7 @@ _ROLES = {"cos": "angles", "sin": "angles", "look up": "documents"}
 _PLAIN = ("filled", "negative", "transpose", "expand", "beneath", "pick", "always", "never")
 
 #: Values that have a line of their own wherever they are used.
-_NAMED = ("listed", "table", "powers", "cos", "sin", "numbers")
+_NAMED = ("listed", "table", "powers", "cos", "sin", "numbers", "repeat")
 
 #: Operations whose operands beside matrices are sizes and places.
 _SIZED = ("repeat", "shared", "pick", "heads apart", "groups", "sums_at", "entries", "identity")
@@ -121,7 +113,7 @@ class _Writer:
     def __init__(self, program: Program, language: Language, crowded: Collection[str] = ()) -> None:
         self.program, self.language, self.crowded = program, language, crowded
         self.nouns: Counter[str] = Counter()
-        self.subject = ""
+        self.subject = self.condition = ""
         self.taken = {*language.reserved, *language.helpers, *keyword.kwlist, *_MISREAD}
         self.names: dict[Recorded, str] = {}
         self.inlined: dict[Recorded, Piece] = {}
@@ -146,7 +138,8 @@ class _Writer:
             self._count(value, seen)
         #: The lines of each statement.
         self.body: list[list[str]] = []
-        self.typed = False
+        #: Whether there is a line for the type of all numbers; a matrix that has it, if any yet.
+        self.typed, self.quotient = False, ""
 
     # ---- the graph -----------------------------------------------------------------------------
 
@@ -185,10 +178,14 @@ class _Writer:
         """The whole function."""
         language = self.language
         upstream = {name for name in self.inputs.values() if name.startswith("d_")}
+        stage = earlier = 0
         for step, value in self.stepwise:
             name = self.results[step.letter]
             first, _, rest = name.partition("_")
             self.subject = first if rest and first in self.names.values() else name
+            if step.fixed:
+                word = step.expr.word if isinstance(step.expr, Mask) else "attention"
+                self.condition = f"{word}_mask"
             before = len(self.body)
             if value in self.names:
                 code = Piece(self.names[value])
@@ -196,14 +193,25 @@ class _Writer:
                 code = self.code(value)
                 self.names[value] = name
             several = len(self.body) > before + 1
+            stage = max(stage, _stage(step))
             self._tell(name, code, value)
+            self.quotient = name if value.operation == "divide" else self.quotient
             backward = [name for name in upstream if re.search(rf"\b{name}\b", self.body[-1][-1])]
-            if before and (several or backward):  # a paragraph of its own
+            if several or step.fixed or step.weights:
+                self.body[before:before] = self._comment(step.reason)
+            if before and (several or backward or stage > earlier):  # a paragraph of its own
                 self.body.insert(before, [])
                 upstream = upstream - {*backward}
+            earlier = stage
         body, self.body = self.body, []
-        for size, read in self.sizes.lines(self.inputs):
-            self._tell(size, read)
+        sizes = [*self.sizes.lines(self.inputs)]
+        named = {read: size for size, read in sizes}
+        for size, read in sizes:
+            rows, columns = f"{read[:-4]}[-2]", f"{read[:-4]}[-1]"
+            if read == rows and columns in named:
+                self._tell(f"{size}, {named[columns]}", f"{read[:-4]}[-2:]")
+            elif read != columns or rows not in named or named[columns] != size:
+                self._tell(size, read)
         if self.typed:
             self._tell("dtype", language.dtype.format(like=self.like))
         statements = [*self.body, *([[]] if self.body else []), *body, []]
@@ -228,12 +236,16 @@ class _Writer:
     def _header(self) -> list[str]:
         """The first line, broken like any other though it ends with what opens the body."""
         language = self.language
-        matrix, matrices, number = language.arguments
+        matrix, matrices, number, default = language.arguments
         arguments = [
             (matrices if item.per_head else matrix).format(self.inputs[item.letter])
             for item, _ in self.program.inputs
         ]
         arguments += [number.format(one.details[0]) for one in self.program.parameters]
+        arguments += [
+            default.format(self.sizes.whole(one.symbol), one.kind, self._setting(one.value))
+            for one in self.program.settings
+        ]
         header = language.header.format(arguments=", ".join(arguments))
         if len(header) <= language.style.width:
             return [header]
@@ -246,18 +258,29 @@ class _Writer:
         return [*lines[:-1], lines[-1] + header[opening:]]
 
     def _tell(self, name: str, code: str, value: Recorded | None = None) -> None:
-        """A line of its own; beside or above it the shape of a matrix that none before it has."""
+        """A line of its own; beside it, if that fits, a note."""
         language = self.language
         lines = fitted(
             language.assignment.format(name=name, code=code), language.style, language.style.indent
         )
-        if value is not None and not self._keeps_shape(value):
-            comment = language.comment.format(Sizes.shown(value.shape))
+        if value is not None and (note := self._note(value)):
+            comment = language.comment.format(note)
             if len(lines) == 1 and len(lines[0]) + 2 + len(comment) <= language.style.width:
                 lines = [f"{lines[0]}{language.gap}{comment}"]
-            else:
-                lines = [f"{language.style.indent}{comment}", *lines]
         self.body.append(lines)
+
+    def _comment(self, reason: str) -> list[list[str]]:
+        """The first sentence of a reason in a line, if it fits there."""
+        sentence = escape_controls(" ".join(reason.split()).partition(". ")[0]).rstrip(".")
+        style = self.language.style
+        line = f"{style.indent}{self.language.comment.format(sentence)}"
+        return [[line]] if sentence and len(line) <= style.width else []
+
+    def _note(self, x: Recorded) -> str:
+        """The shape of a value that no value in it has; of repeated heads, how many use each."""
+        if x.operation == "repeat" and x.details == (-3,):
+            return f"each serves {self.sizes.whole(x.operands[1])} heads"
+        return "" if self._keeps_shape(x) else Sizes.shown(x.shape)
 
     def _keeps_shape(self, x: Recorded) -> bool:
         """Whether a value is a number, a place, or of the shape of what it is made of."""
@@ -335,7 +358,7 @@ class _Writer:
         if x.operation == "√" and _is_norm(self._operands(x)[0]):
             return "norm"
         if x.positional and x.operation in (*_OPPOSITES, "equals", "and", "or", "not", "among"):
-            return "visible"
+            return self.condition or "visible"
         if x.operation == "repeat" and isinstance(x.operands[0], Recorded):
             whole = self.names.get(self._resolved(x.operands[0]), "matrices")
             return f"{whole}_by_head" if x.details == (-3,) else "repeated"
@@ -401,11 +424,12 @@ class _Writer:
 
     def _filled_in(self, template: str, x: Recorded, *pieces: str, **more: Any) -> Piece:
         """A template with the pieces of its operands, and what else it asks for."""
-        self.typed |= "{dtype}" in template
+        dtype = "dtype" if self.typed or not self.quotient else f"{self.quotient}.dtype"
+        self.typed |= "{dtype}" in template and dtype == "dtype"
         if "{shape}" in template:
             more["shape"] = self.sizes.shape(x.shape)
         axis = x.details[0] if x.details else ""
-        return Piece(template.format(*pieces, like=self.like, dtype="dtype", axis=axis, **more))
+        return Piece(template.format(*pieces, like=self.like, dtype=dtype, axis=axis, **more))
 
     def _narrowed(self, x: Recorded, operands: tuple[Any, ...]) -> Iterator[Any]:
         """The operands, those of one number throughout, or repeated, as what broadcasts."""
@@ -448,10 +472,10 @@ class _Writer:
         return Piece(called)
 
     def _setting(self, value: Any) -> Piece:
-        """A whole number or a truth that a function is given."""
+        """A number or a truth that a function is given."""
         if isinstance(value, bool):
             return Piece(self.language.truths[not value])
-        return self.sizes.whole(value)
+        return self.sizes.number(value)
 
     def _part(self, x: Recorded, whole: Recorded, first: sympy.Expr, stop: sympy.Expr) -> Piece:
         axis, step = x.details
@@ -504,8 +528,9 @@ class _Writer:
             if values[0]:
                 kept, number, opposite = one, other, x.owner.opposite(condition)
                 code = self.piece(opposite) if opposite in self.names else self._opposite(condition)
-            template = self.language.operations["fill"]
-            return self._filled_in(template, x, self.piece(kept), code, self.piece(number))
+            template, filled = self.language.operations["fill"], self.piece(kept)
+            filled = self._set_apart(kept) if len(filled) > _LONG // 2 else filled
+            return self._filled_in(template, x, filled, code, self.piece(number))
         if not any(values) and len(self.piece(condition)) > _SHORT and condition not in self.names:
             self._line(condition, self.inlined[condition])
         name = "where" if any(values) else "where of numbers"
@@ -639,6 +664,11 @@ class _Writer:
             self.names[x] = self._free_grid(letter)
             self._tell(self.names[x], self.language.grids[place].format(span, like=self.like))
         return Piece(self.names[x])
+
+
+def _stage(step: Step) -> int:
+    """A stage of attention, each a paragraph: to project, compare, mask, and normalise and mix."""
+    return 3 if step.weights else 2 if step.fixed else int(step.logits)
 
 
 def _of(x: Any, operation: str) -> bool:

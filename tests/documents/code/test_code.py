@@ -303,30 +303,31 @@ def attention(
 ) -> dict[str, np.ndarray]:
     \"""Causal, step by step.
 
-    x: token vectors, one for each token (n × d_model)
-    w_q: query weights (d_model × d_k)
-    w_k: key weights (d_model × d_k)
-    w_v: value weights (d_model × d_v)
+    x: token vectors (…, n, d_model)
+    w_q, w_k: query and key weights (d_model, d_k)
+    w_v: value weights (d_model, d_v)
 
-    Returns every step by its name. Leading axes are batches.
+    Returns output (…, n, d_v) and every step before it.
     \"""
     n = x.shape[-2]
     d_k = w_q.shape[-1]
-    dtype = np.result_type(x, 1.0)
 
-    q = x @ w_q  # n × d_k
-    k = x @ w_k  # n × d_k
-    v = x @ w_v  # n × d_v
-    scores = q @ k.mT  # n × n
+    q = x @ w_q  # (n, d_k)
+    k = x @ w_k  # (n, d_k)
+    v = x @ w_v  # (n, d_v)
+
+    scores = q @ k.mT  # (n, n)
     scaled = scores / math.sqrt(d_k)
 
+    # No query may look at a later key
     i = np.arange(n)[:, None]
     j = np.arange(n)
-    visible = j <= i
-    mask = np.where(visible, 0, -np.inf).astype(dtype)  # n × n
-    masked = np.where(visible, scaled, -np.inf)
+    causal_mask = j <= i
+    mask = np.where(causal_mask, 0, -np.inf).astype(scaled.dtype)  # (n, n)
+    masked = np.where(causal_mask, scaled, -np.inf)
+
     weights = softmax(masked)
-    output = weights @ v  # n × d_v
+    output = weights @ v  # (n, d_v)
 
     return {
         "q": q,
@@ -394,18 +395,53 @@ def test_masks_are_for_any_number_of_tokens(mask: Any, source: Any) -> None:
     assert agrees(derivation, code_document(derivation, "numpy"), {}) == []
 
 
+#: A choice, another one that differs by settings, and these as arguments of the first's program.
+SETTINGS: tuple[tuple[dict[str, Any], dict[str, Any], dict[str, Any]], ...] = (
+    ({"mask": {"window": 2}}, {"mask": {"window": 1}}, {"window": 1}),
+    ({"mask": {"window": [3, 0]}}, {"mask": {"window": [1, 0]}}, {"window": 1}),
+    ({"mask": {"window": [1, 2]}}, {"mask": {"window": [2, 1]}}, {"window": 2, "lookahead": 1}),
+    ({"mask": {"prefix": 2}}, {"mask": {"prefix": 3}}, {"length": 3}),
+    ({"mask": {"padding": 2}}, {"mask": {"padding": 3}}, {"length": 3}),
+    ({"mask": {"dilated": [1, 2]}}, {"mask": {"dilated": [2, 1]}}, {"width": 2, "step": 1}),
+    ({"mask": {"strided": 2}}, {"mask": {"strided": 3}}, {"stride": 3}),
+    ({"soft_cap": 2}, {"soft_cap": "1/2"}, {"soft_cap": 0.5}),
+    ({"positions": "rotary"}, {"positions": {"rotary": {"base": 50}}}, {"base": 50}),
+    ({"positions": "sinusoidal"}, {"positions": {"sinusoidal": {"base": 50}}}, {"base": 50}),
+    (
+        {"bias": {"relative": {"buckets": 8, "max_distance": 8}}},
+        {"bias": {"relative": {"buckets": 8, "max_distance": 5, "bidirectional": False}}},
+        {"max_distance": 5, "bidirectional": False},
+    ),
+)
+
+
+@pytest.mark.parametrize("language", ["numpy", "python"])
+@pytest.mark.parametrize(("one", "other", "settings"), SETTINGS, ids=str)
+def test_a_setting_is_an_argument(
+    one: dict[str, Any], other: dict[str, Any], settings: dict[str, Any], language: str
+) -> None:
+    code = code_document(Attention(source="self", **one).derivation(), language)
+    derivation, values = with_numbers(Attention(source="self", **other).derivation(), {})
+    given = given_to(derivation, values)
+    assert differing(derivation, values, run(code, language, given)) != []
+    assert differing(derivation, values, run(code, language, given, settings)) == []
+
+
 def agrees(derivation: Derivation, code: str, sizes: dict[str, int]) -> list[str]:
     """The steps whose values in a NumPy program are not those of the derivation."""
     _, values = with_numbers(derivation, sizes)
     return differing(derivation, values, run(code, "numpy", given_to(derivation, values)))
 
 
-def run(code: str, language: str, given: dict[str, Array]) -> dict[str, Any]:
+def run(
+    code: str, language: str, given: dict[str, Array], settings: dict[str, Any] | None = None
+) -> dict[str, Any]:
     """What the program in a file of Python returns."""
     room: dict[str, Any] = {}
     exec(code, room)
     with as_given_to(language) as array, np.errstate(all="ignore"):
-        found: dict[str, Any] = room["attention"](**{name: array(x) for name, x in given.items()})
+        inputs = {name: array(x) for name, x in given.items()}
+        found: dict[str, Any] = room["attention"](**inputs, **(settings or {}))
     return found
 
 

@@ -127,8 +127,8 @@ def test_a_function_for_lists_is_numpys(name: str) -> None:
     np.testing.assert_allclose(np.array(found), function(*arguments), atol=1e-12)
 
 
-@pytest.mark.parametrize("bidirectional", [0, 1])
-def test_buckets_of_distances(bidirectional: int) -> None:
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_buckets_of_distances(bidirectional: bool) -> None:
     import torch
 
     from symattn.documents.code import functions_torch
