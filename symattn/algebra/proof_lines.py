@@ -371,7 +371,7 @@ class Display:
 
     def _rank(self, mono: Mono, c: Fraction) -> Any:
         known = sorted(self.order.get(name, 99) for name in _letters(mono))
-        return c < 0, not known, known, [str(self._order(a)) for a, _ in atoms_of(mono)]
+        return c < 0, not known, known, [(str(self._order(a)), -p) for a, p in atoms_of(mono)]
 
     def _order(self, atom: Atom) -> Any:
         rank = self.order.get(atom[1].rstrip("°⁻¹"), 99) if atom[0] == "entry" else 0
