@@ -226,7 +226,7 @@ VARIANTS: tuple[Variant, ...] = (
         Attention(source="given", score="distance", scale="1/2"),
         "kernel regression: a Gaussian of the distance weighs the values",
         "Nadaraya (1964); Watson (1964)",
-        "Nadaraya–Watson attention",
+        "Nadaraya-Watson attention",
     ),
     Variant(
         "sliding-window",
