@@ -154,8 +154,9 @@ def written_out(value: sympy.Expr) -> sympy.Expr:
     return value.func(*args, evaluate=False)
 
 
-#: A number with more nodes than this is not simplified.
-_MOST_NODES = 250
+#: A number with more nodes than this is not simplified, nor one with larger numbers in exponents:
+#: polynomials of a high degree in e^(1/1000) take minutes to factor.
+_MOST_NODES, _LARGEST = 120, 20
 
 
 @lru_cache(maxsize=4096)
@@ -165,6 +166,9 @@ def simplified(value: sympy.Expr) -> sympy.Expr:
     Balls have to agree that nothing has changed.
     """
     if not any(map(_adds_quotients, sympy.preorder_traversal(value))) or nodes(value) > _MOST_NODES:
+        return value
+    powers = (part.exp for part in value.atoms(sympy.exp, sympy.Pow))
+    if any(max(abs(x.p), x.q) > _LARGEST for power in powers for x in power.atoms(sympy.Rational)):
         return value
     try:
         shorter = sympy.factor(value)
