@@ -18,8 +18,8 @@ from symattn.notation.text import box, line
 from symattn.notation.tree import APPROX, EQUALS, Fenced, Grid, Row, Scheme, Tree
 
 #: A display does not break across pages; a row wider than this many characters breaks at = and ≈;
-#: one that is narrower than the last fits every page.
-_MOST_LINES, _WIDE, _NARROW = 9, 80, 56
+#: one that is narrower than the last fits every column.
+_MOST_LINES, _WIDE, _NARROW = 9, 80, 40
 
 #: The line below the head of a table, and room under it.
 _RULE = r"\hline\rule{0pt}{2.5ex}%"

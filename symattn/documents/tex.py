@@ -20,7 +20,7 @@ _T1 = re.compile(r"[\0-ĥĨ-ķĹ-ľŁ-ňŊ-ťŨ-ž–—‘-‚“-„…‰‹�
 FALLBACK = ("DejaVu Sans", "Noto Sans CJK JP", "Noto Sans", "Noto Emoji")
 
 #: Latin Modern, in which text and formulas are of one family, and no letter is a bitmap.
-_FONTS = r"\usepackage[T1]{fontenc}" "\n" r"\IfFileExists{lmodern.sty}{\usepackage{lmodern}}{}"
+_MODERN = r"\IfFileExists{lmodern.sty}{\usepackage{lmodern}}{}"
 
 #: What a fragment needs besides amsmath where a command of it stands there.
 _NEEDED = {r"\symattnfit": "graphicx", r"\mathbb": "amssymb"}
@@ -38,18 +38,26 @@ def beyond_pdflatex(code: str) -> str:
 
 def _preamble(body: str, *packages: str) -> list[str]:
     """What loads the fonts that the body takes, and packages."""
-    fonts = _FONTS
+    fonts = [r"\usepackage[T1]{fontenc}", _MODERN]
     if beyond_pdflatex(body):
-        names = ",".join(f"'{name}:mode=harf'" for name in FALLBACK)
-        fonts = "\n".join(
-            [
-                r"\usepackage{fontspec}  % lualatex",
-                rf"\directlua{{luaotfload.add_fallback('symattn', {{{names}}})}}",
-                r"\setmainfont{Latin Modern Roman}[RawFeature={fallback=symattn}]",
-                r"\setsansfont{Latin Modern Sans}[RawFeature={fallback=symattn}]",
-            ]
-        )
-    return [fonts, *(rf"\usepackage{name}" for name in packages)]
+        fonts = [
+            _MODERN,
+            r"\usepackage{fontspec}  % lualatex",
+            r"\newcommand{\others}{}",
+            r"\newcommand{\other}[1]{\IfFontExistsTF{#1}{\edef\others{\others'#1:mode=harf',}}{}}",
+            "".join(rf"\other{{{name}}}" for name in FALLBACK),
+            r"\directlua{luaotfload.add_fallback('others', {\others})}",
+            *(_latin_modern(*each) for each in (("main", "roman"), ("sans", "sans"))),
+        ]
+    return [*fonts, *(rf"\usepackage{name}" for name in packages)]
+
+
+def _latin_modern(role: str, name: str) -> str:
+    """The fonts of pdflatex for lualatex, with others for what they do not have."""
+    return (
+        rf"\set{role}font{{lm{name}10-regular.otf}}"
+        rf"[BoldFont=lm{name}10-bold.otf,RawFeature={{fallback=others}}]"
+    )
 
 
 #: A display that is made as narrow as the line where it is wider.
@@ -152,14 +160,17 @@ def _beamer(*documents: b.Document, overlays: bool = False) -> str:
             *_preamble(frames, "{amsmath,amssymb,graphicx}"),
             r"\usefonttheme[onlymath]{serif}",  # whose bold is bold
             r"\beamertemplatenavigationsymbolsempty",
-            # A display shrinks to the width and height that a slide has for it, and never grows.
+            # A display shrinks to the width of a slide, all of a slide to its height.
             r"\newsavebox{\display}\newdimen{\tall}",
             r"\newcommand{\fitted}[1]{\sbox{\display}{$\displaystyle #1$}%",
-            r"  \ifdim\wd\display>\textwidth",
-            r"    \sbox{\display}{\resizebox{\textwidth}{!}{\usebox{\display}}}\fi",
-            r"  \tall=\ht\display\advance\tall by \dp\display",
-            r"  \ifdim\tall>.6\textheight\resizebox*{!}{.6\textheight}{\usebox{\display}}%",
+            r"  \ifdim\wd\display>\linewidth\resizebox{\linewidth}{!}{\usebox{\display}}%",
             r"  \else\usebox{\display}\fi}",
+            r"\newsavebox{\slide}",
+            r"\newenvironment{fitting}{\begin{lrbox}{\slide}\begin{minipage}{\textwidth}}%",
+            r"  {\end{minipage}\end{lrbox}\tall=\ht\slide\advance\tall by \dp\slide",
+            rf"  \ifdim\tall>{_ROOM}\textheight",
+            rf"    \centerline{{\resizebox*{{!}}{{{_ROOM}\textheight}}{{\usebox{{\slide}}}}}}%",
+            r"  \else\usebox{\slide}\fi}",
             *fit,
             r"\begin{document}",
             frames,
@@ -170,7 +181,7 @@ def _beamer(*documents: b.Document, overlays: bool = False) -> str:
 
 
 #: About how many characters a slide is wide, and lines high; lines of formulas in one display.
-_WIDE, _HIGH, _LINES = 72, 15, 6
+_WIDE, _HIGH, _LINES = 88, 18, 6
 
 
 @dataclass(frozen=True)
@@ -259,13 +270,17 @@ def _frame(title: str, words: str, rows: Sequence[Sequence[_Shown]], overlays: b
     return "\n".join(
         [
             rf"\begin{{frame}}{{{title}}}",
+            r"\begin{fitting}",
             words,
-            r"\par\medskip\begin{center}",
+            r"\begin{center}",
             "\n\\par\\medskip\n".join(fitted),
-            r"\end{center}\end{frame}",
+            r"\end{center}\end{fitting}\end{frame}",
         ]
     )
 
+
+#: How much of the height of a slide is below its title.
+_ROOM = ".84"
 
 #: The kinds of LaTeX: files of their own, a fragment to \input, slides, at once or row by row.
 FLAVORS: Mapping[str, Callable[..., str]] = {
