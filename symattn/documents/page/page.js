@@ -367,9 +367,9 @@ function refresh(table) {
 function level(table) {
   for (const { dataset } of $$("tbody tr:first-child td[data-c]", table)) {
     const column = $$(`td[data-c="${dataset.c}"]`, table);
-    const tails = column.map((cell) => /^−?(?:∞|\d+(\.\d+)?)$/.exec(cell.textContent));
-    const most = tails.includes(null) ? "" : tails.map(([, tail]) => tail || "").reduce((a, b) => (a.length < b.length ? b : a));
-    column.forEach((cell, k) => { cell.dataset.f = most.slice(tails[k]?.[1]?.length || 0); });
+    const tails = column.map((cell) => /^−?(?:∞|\d+)(\.\d+|)$/.exec(cell.textContent));
+    const most = tails.includes(null) ? "" : tails.map((tail) => tail[1]).reduce((a, b) => (a.length < b.length ? b : a));
+    column.forEach((cell, k) => { cell.dataset.f = most.slice(tails[k]?.[1].length); });
   }
 }
 
