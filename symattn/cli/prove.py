@@ -12,7 +12,6 @@ import click
 from symattn.cli.attentions import attentions, is_attention
 from symattn.cli.certificates import SECONDS, check_certificates, write_certificate
 from symattn.cli.formats import format_options, show
-from symattn.cli.grammar import grammar_document
 from symattn.cli.limits import seconds
 from symattn.cli.progress import Progress
 from symattn.cli.screen import END_OF_HELP
@@ -138,6 +137,8 @@ def prove(
     if timeout is not None:
         raise SymattnError("--timeout: is for --check; of a proof, --effort bounds the work")
     if grammar:
+        from symattn.cli.grammar import grammar_document
+
         show(form, [grammar_document()], flavor, Destination.of(output))
         return Status.AGREES
     if certificate is not None and (name is None or everything):
