@@ -38,8 +38,8 @@ class Setting:
 _SETTINGS = {
     "base": Setting("base", "float", "base of the wavelengths"),
     "cap": Setting("soft_cap", "float", "bound of the scores"),
-    "left": Setting("window", "int", "how many tokens before its own a query sees"),
-    "right": Setting("lookahead", "int", "how many tokens after its own a query sees"),
+    "left": Setting("window", "int", "distance to the furthest token that a query sees"),
+    "right": Setting("lookahead", "int", "distance to the furthest token ahead that a query sees"),
     "length": Setting("length", "int", "how many of the first keys every query sees, 1 or more"),
     "width": Setting("width", "int", "how many keys a query sees on each side"),
     "step": Setting("step", "int", "distance between these keys"),
