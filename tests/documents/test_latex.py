@@ -10,13 +10,15 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from symattn import VARIANTS, Notation, SymattnError
 from symattn.documents.outline import VIEWS, View, outline
 from symattn.notation.latex import latex
-from symattn.notation.tree import Ident, Num, Op, Row, Text
+from symattn.notation.mathml import math
+from symattn.notation.tree import Fenced, Grid, Ident, Num, Op, Row, Text
 from tests.conftest import Formulas, Tool
 from tests.gates import (
     EXAMPLES,
@@ -221,6 +223,39 @@ def test_a_symbol_is_refused_or_set(katex: Formulas, typeset: Typeset) -> None:
     said = katex([each for _, each in pairs])
     assert {symbol for (symbol, _), why in zip(pairs, said, strict=True) if why} == set()
     assert {symbol: lines for symbol, lines in typeset(taken).items() if lines} == {}
+
+
+#: The right edges of the words and of the numbers of a formula, in order.
+_EDGES = """([words, numbers]) => [words, numbers].map((kind) =>
+  [...document.querySelectorAll(kind)]
+    .filter((each) => !each.closest("mjx-mphantom, mphantom"))
+    .map((each) => each.getBoundingClientRect().right))"""
+
+
+@pytest.mark.parametrize("reader", ["mathjax", "browser"])
+def test_names_stand_over_their_columns(
+    reader: str, browser: Any, node_file: Callable[[str], Path], tmp_path: Path
+) -> None:
+    names = ("W" * 12, "the", "iiiiiiiiiiiiii", "Привет")
+    lines = tuple(tuple(Num(f"{i}.{j}5") for j in range(4)) for i in range(2))
+    tree = Fenced(Grid((*lines, (Num("7"), *lines[0][1:])), column_labels=names), "[", "]")
+    shown = f"\\[{latex(tree)}\\]" if reader == "mathjax" else math(tree, "names")
+    script = node_file("mathjax-full/es5/tex-mml-chtml.js").as_uri()
+    head = f'<script src="{script}"></script>' if reader == "mathjax" else ""
+    (tmp_path / "page.html").write_text(f'<meta charset="utf-8">{head}<p>{shown}</p>', "utf-8")
+    page = browser.new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    kinds = ["mtext", "mn"]
+    if reader == "mathjax":
+        page.wait_for_selector("mjx-container")
+        page.wait_for_function("MathJax.startup.promise.then(() => true)")
+        kinds = ["mjx-mtext", "mjx-mn"]
+    words, numbers = page.evaluate(_EDGES, kinds)
+    page.close()
+    words = words[-4:]  # behind a gap, which MathJax sets as words
+    assert numbers[:4] == pytest.approx(words, abs=0.5)
+    assert numbers[4:8] == pytest.approx(words, abs=0.5)
+    assert numbers[8] < words[0] - 10  # 7, whose point would stand below the others
 
 
 def test_a_letter_behind_a_command_is_not_part_of_it() -> None:
