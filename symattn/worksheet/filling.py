@@ -36,7 +36,7 @@ _MARK = re.compile(
     r"|<!-- (?P<end>/?)(?P<kind>symattn|value)(?P<options>(?: [^>]*)?) -->"
 )
 #: How a block of code ends that does not end with the page.
-_CLOSED = re.compile(r"\n[^\n`~]*(?:`{3,}|~{3,})\s*\Z")
+_CLOSED = re.compile(r"(?:\n[^\n`~]*(?:`{3,}|~{3,})|-->)\s*\Z")
 _ENTRY = re.compile(r"\s*[A-Za-z_]+\[")
 _OPTIONS = ("steps", "view", "digits", "headings", "label", "layout", "entry", "batch")
 

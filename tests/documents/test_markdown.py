@@ -202,6 +202,23 @@ def test_render_says_what_is_wrong(arguments: list[str], complaint: str, tmp_pat
     assert ran.output.count("\n") == 1
 
 
+def test_a_worksheet_in_a_comment_is_one_that_readers_do_not_see(tmp_path: Path) -> None:
+    sheet = "[given]\nQ = [[1, 0]]\nK = [[1, 0], [0, 1]]\nV = [[1, 2], [3, 4]]\n"
+    seen = f"# A\n\n```symattn\n{sheet}```\n\nIt is {{claim}}`weights[1,2] = 0.33`.\n"
+    unseen = seen.replace("```symattn", "<!-- worksheet").replace("```", "-->")
+    filled = fill_page(unseen, "page.md")
+    assert filled == fill_page(filled, "page.md")
+    wanted = (
+        fill_page(seen, "page.md").replace("```symattn", "<!-- worksheet").replace("```", "-->")
+    )
+    assert filled == wanted
+    wrong = tmp_path / "page.md"
+    wrong.write_text(unseen.replace("0.33", "0.43"), "utf-8")
+    ran = CliRunner().invoke(main, ["check", str(wrong)])
+    assert ran.exit_code == 1
+    assert "page.md:10:" in ran.output
+
+
 def test_a_folder_is_filled_in_but_for_the_page_that_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     for name in ("a.md", "in/b.qmd", "in/c.md", "d.txt"):

@@ -1,5 +1,6 @@
 """Markdown and MyST: a fenced block ``symattn`` holds a worksheet, a role ``{claim}`` a number.
 
+A comment that begins with ``<!-- worksheet`` holds one that readers do not see.
 A comment ``<!-- claim -->`` says that the formulas, or the lines, of the paragraph behind it are
 claims. A role inside other code (a fence, a longer run of backticks) or a comment is an example of
 one, and is left alone; where blocks begin and end is markdown-it's business.
@@ -23,7 +24,8 @@ from symattn.worksheet.syntaxes.page import (
     marked_lines,
 )
 
-_OURS = re.compile(r"\{claim\}|symattn|\{attention\}|<!--\s*claim\s*-->")
+_OURS = re.compile(r"\{claim\}|symattn|\{attention\}|<!--\s*(?:claim\s*-->|worksheet\b)")
+_UNSEEN = re.compile(r"<!--[ \t]*worksheet[ \t]*\n(?P<sheet>.*?)-->", re.S)
 _INFO = re.compile(
     r"(?:\{symattn\}|(?P<shared>\{attention\})|(?:toml\s+)?symattn\b)\s*(?P<file>\S+\.toml)?"
 )
@@ -52,6 +54,7 @@ def markdown(text: str) -> Iterator[Found]:
 def fences(text: str) -> Iterator[tuple[int, int, Block | None]]:
     """Where each block of code begins and ends, with the worksheet that it is, if it is one.
 
+    So for each comment that is a worksheet.
     Raises `ReadError` for a page with too many lines.
     """
     from markdown_it import MarkdownIt
@@ -62,10 +65,16 @@ def fences(text: str) -> Iterator[tuple[int, int, Block | None]]:
     tokens = MarkdownIt("commonmark").disable("inline").parse(text.replace("\r", " "))
     done = 0
     for token in tokens:
-        if token.type not in ("fence", "code_block") or token.map is None:
+        if token.type not in ("fence", "code_block", "html_block") or token.map is None:
             continue
         first, last = (starts[min(line, len(starts) - 1)] for line in token.map)
         if first < done:
+            continue
+        if token.type == "html_block":
+            unseen = _UNSEEN.match(text, first, last)
+            if unseen is not None:
+                yield first, last, Block(unseen["sheet"], unseen.start("sheet"))
+                done = last
             continue
         info = _INFO.match(token.info.strip()) if token.type == "fence" else None
         block = None
