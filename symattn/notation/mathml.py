@@ -47,6 +47,9 @@ _ALIGN = {
     "c": "text-align:center;text-align:-webkit-center",
 }
 NBSP = "\u00a0"
+
+#: What stands in an empty cell and beside a relation at the edge of one, for LibreOffice.
+_BLANK = f"<mtext>{NBSP}{NBSP}</mtext>"
 _ORDINARY = "∞⋯⋮⋱?′⊤…"
 
 
@@ -77,7 +80,7 @@ def mathml(tree: Tree) -> str:
         case t.Root(body):
             return f"<msqrt>{mathml(body)}</msqrt>"
         case t.Fenced(t.Grid() as grid, _, _) if grid.labelled:
-            return _ruled(t.ruled(grid))
+            return f'<mrow><mspace width="0.25em"/>{_ruled(t.ruled(grid))}</mrow>'
         case t.Fenced(body, left, right):
             inner = _row(body.items) if isinstance(body, t.Row) else mathml(body)
             tall = is_tall(body)  # Chromium sets blanks about a stretched bracket
@@ -88,9 +91,8 @@ def mathml(tree: Tree) -> str:
                 t.Ruled(tree.rows, 0, 0, tree.align * max(map(len, tree.rows), default=0))
             )
         case t.Text(words):
-            # a plain blank at either end would be lost, and one alone in pandoc
-            plain = in_markup(escape_controls(words)) or "  "
-            return f"<mtext>{plain.replace(' ', NBSP)}</mtext>"
+            # a plain blank at either end would be lost
+            return f"<mtext>{in_markup(escape_controls(words)).replace(' ', NBSP)}</mtext>"
         case t.Custom(latex):
             return _converted(latex)
         case t.Marked(mark, body):
@@ -162,8 +164,7 @@ def _ruled(table: t.Ruled) -> str:
             style += [f"border-bottom:{rule}"] * (number == table.above)
             style += [f"border-right:{rule}"] * (column == table.before)
             unseen = f"<mphantom><mtext>{figures}</mtext></mphantom>" if figures else ""
-            # LibreOffice leaves an empty cell out of its row
-            body = mathml(t.Text("") if cell == t.EMPTY else cell)
+            body = _BLANK if cell == t.EMPTY else mathml(cell).replace("<mtext></mtext>", _BLANK)
             cells.append(f'<mtd style="{";".join(style)}">{body}{unseen}</mtd>')
         lines.append(f"<mtr>{''.join(cells)}</mtr>")
     return f"<mtable>{''.join(lines)}</mtable>"
