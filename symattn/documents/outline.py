@@ -94,7 +94,7 @@ def outline(
         if view not in VIEWS:
             raise SymattnError(f"no view is called {quote(view)}{nearest(view, VIEWS)}")
     if entries and not {"worked", "value"} & {*views}:
-        raise SymattnError("entry: stands in the worked and the value view; show one of them")
+        raise SymattnError("entry: appears in the worked and the value view; show one of them")
     names = [item.name for item in (*derivation.inputs, *derivation.steps)]
     for name in only:
         if name not in names:

@@ -189,7 +189,7 @@ def test_render_writes_a_page_and_checks_it(tmp_path: Path) -> None:
     [
         (["--flavor", "githab", "{page}"], 'did you mean "github"'),
         (["--check", "--watch", "{page}"], "not both"),
-        (["sheet.toml"], "is no Markdown page"),
+        (["sheet.toml"], "is not a Markdown page"),
         (["none.md"], "no such file"),
     ],
 )

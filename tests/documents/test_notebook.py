@@ -280,7 +280,7 @@ def test_the_magic_marks_claims(shell: Any) -> None:
         ("--digits 'x", "x", "quotation"),
         ("--layout flak", "x", "invalid choice"),
         ("--entry weights[9,9]", "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]", "no row 9: rows are 1 to 1"),
-        ("--entry first --view formula", "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]", "entry: stands"),
+        ("--entry first --view formula", "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]", "entry: appears"),
     ],
 )
 def test_the_magic_says_what_is_wrong_in_a_line(
