@@ -30,10 +30,8 @@ from symattn.notation.tree import Tree
 #: The most that a size may be.
 MOST_OF_A_SIZE = 10**6
 
-#: The indices of an entry rule, and the head that a per-head step is stated for.
-ROW, COLUMN = sympy.Symbol("i", integer=True), sympy.Symbol("j", integer=True)
-HEAD = ROW
-HEAD_ROW, HEAD_COLUMN = sympy.Symbol("a", integer=True), sympy.Symbol("b", integer=True)
+#: The row and the column of an entry rule, and the head that a per-head step is stated for.
+ROW, COLUMN, HEAD = (sympy.Symbol(name, integer=True) for name in ("i", "j", "head"))
 
 
 @dataclass(frozen=True)
@@ -189,20 +187,14 @@ class Step(Item):
         notation = notation_of(notation)
         speller = Speller(notation)
         symbol, expr = self.in_convention(notation)
-        i, j, rule = stated(expr, *self.indices)
+        i, j, rule = stated(expr, ROW, COLUMN)
         return t.equation(speller.rule(rule_of(symbol, i, j)), (t.EQUALS, speller.rule(rule)))
 
     def definitions(self, notation: Notation | None = None) -> tuple[Definition, ...]:
         """What the letters in the entry view stand for, as far as no other step makes them."""
         speller = Speller(notation_of(notation))
         _, expr = self.in_convention(speller.notation)
-        return tuple(definitions(expr, speller, *self.indices))
-
-    @property
-    def indices(self) -> tuple[sympy.Symbol, sympy.Symbol]:
-        """The row and column index of the entry rule; i is taken where it numbers the head."""
-        numbered = self.per_head or HEAD in self.expr.atoms(sympy.Symbol)
-        return (HEAD_ROW, HEAD_COLUMN) if numbered else (ROW, COLUMN)
+        return tuple(definitions(expr, speller, ROW, COLUMN))
 
     def __str__(self) -> str:
         return line(self.formula())

@@ -11,7 +11,7 @@ from symattn.attention.words import COMMON, Word
 from symattn.errors import SymattnError, nearest, quote
 from symattn.nodes.normalise import NORMALISERS
 from symattn.notation import options
-from symattn.notation.options import CHANGE, GRADIENT
+from symattn.notation.letters import CHANGE, GRADIENT
 
 #: Every step and input of attention by its name: the common ones, and those of each row.
 WORDS: Mapping[str, Word] = {

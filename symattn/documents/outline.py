@@ -146,7 +146,13 @@ class _Writer:
             lines = [Line("value", tree) for tree in self._values(item)]
         elif not self.alone:
             lines = [Line("formula", Speller(self.notation).matrix(item.symbol))]
-        return Section(item.name, None, self._shape(item), read_prose(item.meaning), tuple(lines))
+        return Section(
+            item.name,
+            None,
+            self._shape(item),
+            read_prose(item.meaning, self.notation),
+            tuple(lines),
+        )
 
     def step(self, number: int, step: Step) -> Section:
         lines: list[Line] = []
@@ -165,7 +171,7 @@ class _Writer:
                     left_out = f"{more} more entries are left out"
             if "value" in self.views:
                 lines += [Line("value", tree) for tree in self._values(step)]
-        why = read_prose(step.because)
+        why = read_prose(step.because, self.notation)
         return Section(step.name, number, self._shape(step), why, tuple(lines), left_out)
 
     def _definitions(self, step: Step) -> Iterator[Tree]:
