@@ -176,10 +176,11 @@ class Recorder(Checker):
         return super().divisor(below, empty, power)
 
     def vanishes(self, difference: Poly) -> None:
-        before = self.done
-        super().vanishes(difference)
-        self.compared.append(Comparison(self.sides, self.steps[before : self.done]))
+        before, sides = self.done, self.sides
         self.sides = []
+        super().vanishes(difference)  # which calls this again for each sign of an |x|
+        if sides:
+            self.compared.append(Comparison(sides, self.steps[before : self.done]))
 
 
 @dataclass
@@ -310,6 +311,8 @@ def _moved_atom(atom: Atom, places: Places) -> tuple[Atom | None, Fraction]:
         case ("δ", one, other):
             one, other = sorted((put(one, places), put(other, places)), key=str)
             return (None if one == other else ("δ", one, other)), once
+        case ("first", at, line):
+            return ("first", put(at, places), _moved_atom(line, places)[0]), once
         case ("exp", mono):
             found = _moved_mono(mono, places)
             if len(found) != 1:
@@ -331,7 +334,9 @@ def _moved_atom(atom: Atom, places: Places) -> tuple[Atom | None, Fraction]:
     return atom, once
 
 
-_KINDS = ("prime", "size", "name", "δ", "exp", "fn", "entry", "index", "line", "poly", "sum")
+_KINDS = (
+    *("prime", "size", "name", "δ", "first", "exp", "fn", "entry", "index", "line", "poly", "sum"),
+)
 
 
 class Display:
@@ -425,6 +430,8 @@ class Display:
                 return self.entry(name, i, j)
             case ("δ", one, other):
                 return self.delta(one, other)
+            case ("first", at, line):
+                return r.Cases(r.Ordinal(place_of(at)), "=", self.of_atom(line), _ONE, _ZERO)
             case ("sum", sizes, mono):
                 body = self.of_mono(mono, Fraction(1))
                 for name, size in reversed(sizes):
@@ -742,6 +749,7 @@ _SAYS: Mapping[str, b.Words] = {
     "permute": ("the same terms in another order",),
     "meet": ("the factor δ is 0 where its indices differ",),
     "prefix": ("a longer sum less what comes before it",),
+    "sign": ("in each case of the signs",),
 }
 _FUNCTIONS: Mapping[str, b.Words] = {
     "tanh": _function(
