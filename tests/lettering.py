@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 _TOKEN = re.compile(
+    r"\\(?P<styled>(?:mathbf|mathcal|tilde|hat|bar)\{[A-Za-z]\})|"
     r"\\(?:text|mathrm|operatorname|begin|end)\{(?P<word>[^{}]*)\}|\\(?P<command>[A-Za-z]+|.)"
     r"|(?P<number>[0-9.]+)|(?P<character>\S)"
 )
@@ -68,7 +69,7 @@ def _sequence(tokens: list[re.Match[str]], start: int) -> tuple[list[Atom], int]
                 owner.above = part
             continue
         atom, start = _atom(tokens, start)
-        out.append(atom)
+        out += [atom] if atom.kind != "group" or atom.inside else []
     return out, start
 
 
@@ -83,6 +84,8 @@ def _argument(tokens: list[re.Match[str]], start: int) -> tuple[list[Atom], int]
 def _atom(tokens: list[re.Match[str]], start: int) -> tuple[Atom, int]:
     token = tokens[start]
     text, command, character = token[0], token["command"], token["character"]
+    if token["styled"] is not None:
+        return Atom(token["styled"], "letter"), start + 1
     if token["word"] is not None:
         if text.startswith(r"\text"):
             return Atom(token["word"], "text"), start + 1
@@ -118,7 +121,8 @@ def _atom(tokens: list[re.Match[str]], start: int) -> tuple[Atom, int]:
 class Letters:
     """The meanings of the letters that were read so far, and the letters of each kind of index."""
 
-    def __init__(self) -> None:
+    def __init__(self, below: bool) -> None:
+        self.below = below  # the index of a head
         self.meanings: dict[str, set[str]] = defaultdict(set)
         self.steps: dict[str, set[str]] = defaultdict(set)
         self.arguments: set[str] = set()
@@ -145,13 +149,19 @@ class Letters:
         self._all(read(latex), set())
 
     def _indices_of(self, left: list[Atom]) -> None:
-        entry = next(atom for atom in reversed(left) if atom.below or atom.base == "]")
+        if left[0].base == "frac":  # ∂L/∂s_ij
+            left = left[0].inside[1].inside
+        entry = next(atom for atom in reversed(left) if atom.below)
         parts = _indices(entry.below)
+        if entry.base == "]":  # [Q_h]_ij
+            within = next((atom for atom in reversed(left[:-1]) if atom.below), None)
+            if within is not None and len(within.below) == 1 and within.below[0].kind == "letter":
+                self.meanings[within.below[0].base].add("head")
         for kind, part in zip(("row", "column"), parts, strict=True):
             if len(part) == 1 and part[0].kind == "letter":
                 self.meanings[part[0].base].add(kind)
-        for atom in _in_brackets(entry.above):
-            if atom.kind == "letter":
+        for atom in () if entry.base == "]" else _in_brackets(entry.above):
+            if not self.below and atom.kind == "letter":
                 self.meanings[atom.base].add("head")
 
     def _arguments(self, left: list[Atom]) -> set[str]:
@@ -186,7 +196,7 @@ class Letters:
         indices = _indices(atom.below)
         if atom.base == "e" and atom.above and not atom.below:
             add("sign e")
-        elif atom.base in ("d", "delta", "partial") and after.kind == "letter" and not atom.below:
+        elif atom.base in ("d", "delta", "partial") and not atom.below and _is_marked(after):
             add(f"sign {atom.base}")
         elif atom.base in bound:
             add("argument")
@@ -217,7 +227,7 @@ class Letters:
         out = [
             f"{letter}: {', '.join(sorted(meanings))}"
             for letter, meanings in sorted(self.meanings.items())
-            if len(_told_apart(letter, meanings)) > 1
+            if len(_told_apart(letter, meanings, letter in self.steps)) > 1
         ]
         for kind in ("row", "column", "head"):
             letters = sorted(x for x, meanings in self.meanings.items() if kind in meanings)
@@ -231,7 +241,7 @@ class Letters:
         return out
 
 
-def _told_apart(letter: str, meanings: set[str]) -> set[str]:
+def _told_apart(letter: str, meanings: set[str], is_step: bool) -> set[str]:
     """The meanings without those that a reader takes for one.
 
     A matrix and its entries may share the capital (M, M_ij). A letter with a label is one of its
@@ -242,9 +252,14 @@ def _told_apart(letter: str, meanings: set[str]) -> set[str]:
         rest = rest - {"name"}
     if "entry" not in rest or letter[:1].isupper():
         rest = rest - {"label"}
-    if len(letter) > 1:  # a Greek vector and its entries: ρ, ρ_i
+    if len(letter) > 1 or is_step:  # a vector and its entries: ρ, ρ_i
         rest = rest - {"name", "defined"} if "entry" in rest else rest
     return rest
+
+
+def _is_marked(after: Atom) -> bool:
+    """Whether d or δ before this belongs to it: dS, d[S_1]_ij."""
+    return after.kind in ("letter", "word") or after.base in ("[", "(") or bool(after.inside)
 
 
 def _left(atoms: list[Atom]) -> list[Atom]:
@@ -311,10 +326,15 @@ def _label(atoms: list[Atom]) -> list[Atom]:
     return out
 
 
-def clashes_of(lines: Iterable[tuple[str, str, str]], shapes: Iterable[str] = ()) -> list[str]:
-    """The clashes among the lines (step, view, LaTeX) and shapes of one derivation."""
+def clashes_of(
+    lines: Iterable[tuple[str, str, str]], shapes: Iterable[str] = (), below: bool = False
+) -> list[str]:
+    """The clashes among the lines (step, view, LaTeX) and shapes of one derivation.
+
+    `below`: the index of a head stands below its matrix, not above in brackets.
+    """
     lines = list(lines)
-    letters = Letters()
+    letters = Letters(below)
     for part in (letters.defined, letters.line):
         for step, view, latex in lines:
             part(step, view, latex)

@@ -29,8 +29,10 @@ from symattn.documents.blocks import Line
 from symattn.errors import SymattnError, nearest, quote
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
+from symattn.notation.letters import OTHERS, reader_name
 from symattn.notation.options import Notation, notation_of
 from symattn.notation.prose import Prose, read_prose
+from symattn.notation.text import line
 from symattn.notation.tree import Tree
 
 View: TypeAlias = Literal["formula", "entry", "worked", "value"]
@@ -118,15 +120,26 @@ def outline(
 
 
 def _check_letters(derivation: Derivation, notation: Notation) -> None:
-    """Refuse a notation that gives two matrices one letter."""
+    """Refuse a notation that gives one letter two meanings.
+
+    Those of matrices, of their entries, of sizes, and of what `Notation.symbols` names besides.
+    """
     taken: dict[Tree, str] = {}
-    for item in (*derivation.inputs, *derivation.steps):
-        letter = notation.letter(item.letter)
-        if letter in taken:
+    items = (*derivation.inputs, *derivation.steps)
+    letters = [(notation.letter(item.letter, item.per_head), item.name) for item in items]
+    letters += [(notation.scalar(size.name), size.name) for size in derivation.size_symbols]
+    letters += [
+        (notation.scalar(name), reader_name(name)) for name in notation.symbols if name in OTHERS
+    ]
+    for item in items:
+        entry = notation.entry(item.letter, None, (notation.scalar("i"), notation.scalar("j")))
+        if isinstance(entry, t.Script) and entry.sup is None:
+            letters.append((entry.base, item.name))
+    for letter, name in letters:
+        if taken.setdefault(letter, name) != name:
             raise SymattnError(
-                f"symbols: {item.name} and {taken[letter]} would share a letter; choose another"
+                f"symbols: {taken[letter]} and {name} would share {line(letter)}; choose another"
             )
-        taken[letter] = item.name
 
 
 @dataclass(frozen=True)
@@ -261,8 +274,7 @@ def derivation_document(
     """
     blocks: list[b.Block] = []
     if facts and outline.sizes:
-        sizes = ", ".join(f"{name} = {count}" for name, count in outline.sizes)
-        blocks.append(b.Paragraph((sizes,), "note"))
+        blocks.append(b.Paragraph(_sizes(outline), "note"))
     if outline.title or outline.sizes:
         blocks.append(b.Break())
     if cells is not None:
@@ -282,6 +294,15 @@ def derivation_document(
         blocks.append(b.Paragraph((note,), "note"))
         blocks += [b.Break()] if cells is not None else []
     return b.Document(outline.title, tuple(blocks))
+
+
+def _sizes(outline: Outline) -> Prose:
+    """N = 3, d_k = 4."""
+    out: list[str | Tree] = []
+    for name, count in outline.sizes:
+        out += [", "] if out else []
+        out.append(t.equation(outline.notation.scalar(name), (t.EQUALS, t.Num(str(count)))))
+    return tuple(out)
 
 
 def _formulas(section: Section, label: str) -> b.Formulas:

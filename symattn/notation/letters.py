@@ -25,7 +25,7 @@ _NUMBERED = re.compile(r"[A-Za-zα-ωΑ-Ω][0-9]{1,3}")
 _FONTS = "mathbf|boldsymbol|mathrm|mathsf|mathcal|mathbb"
 _ACCENTS = "tilde|hat|bar|vec"
 _LATEX_TOKEN = re.compile(
-    rf"\\(?:{_FONTS}|{_ACCENTS}|top|prime|ell|"
+    rf"\\(?:{_FONTS}|{_ACCENTS}|top|prime|"
     + "|".join(t.GREEK)
     + r")(?![A-Za-z])|[A-Za-z0-9^_{}() ,'*+-]"
 )
@@ -33,7 +33,7 @@ _LATEX_TOKEN = re.compile(
 #: A letter in a font or under an accent, and a label above or below it: \\mathbf{W}^Q, \\hat{K}_2.
 _STYLED = re.compile(
     rf"(?:\\(?P<style>{_FONTS}|{_ACCENTS})\{{(?P<inside>[A-Za-z])\}}|(?P<letter>[A-Za-z]))"
-    r"(?:[\^_](?P<label>[A-Za-z0-9]|\{[A-Za-z0-9]+\}))?\Z"
+    r"(?:(?P<sign>[\^_])(?P<label>[A-Za-z0-9]|\{\(?[A-Za-z0-9]+\)?\}))?\Z"
 )
 
 #: Sizes that are written n with a label, since an index or an entry has their own letter.
@@ -103,9 +103,7 @@ def allocated(symbols: Mapping[str, str]) -> dict[str, str]:
         if letter is None:
             continue
         if letter in _SIGNS:
-            raise SymattnError(
-                f"symbols: {name} = {quote(symbol)}: {letter} is {_SIGNS[letter]}; choose another"
-            )
+            raise SymattnError(f"symbols: {quote(symbol)} is {_SIGNS[letter]} here; choose another")
         if letter in taken and {name, taken[letter]} & set(OTHERS):
             raise SymattnError(
                 f"symbols: {reader_name(taken[letter])} and {reader_name(name)} would share "
@@ -137,18 +135,12 @@ def size_tree(name: str) -> Tree:
 def parts(symbol: Tree) -> tuple[Tree, Tree | None] | None:
     """A symbol as its letter and its label: W and Q of W_Q; None for one that has no such parts."""
     match symbol:
-        case t.Ident():
+        case t.Ident() | t.Custom():
             return symbol, None
-        case t.Script(t.Ident() as base, sub, None) if not isinstance(sub, t.Num):
+        case t.Script((t.Ident() | t.Custom()) as base, sub, None) if not isinstance(sub, t.Num):
             return base, sub
-        case t.Custom(latex):
-            styled = _STYLED.match(latex)
-            if styled is None:
-                return None
-            label = styled["label"]
-            plain = styled["letter"]
-            letter = t.Ident(plain) if plain else t.Custom(f"{latex[: styled.end('inside')]}}}")
-            return letter, None if label is None else _word(label.strip("{}"))
+        case t.Script((t.Ident() | t.Custom()) as base, None, sup) if not isinstance(sup, t.Num):
+            return base, sup
     return None
 
 
@@ -249,7 +241,21 @@ def custom_symbol(letter: str) -> Tree:
             f"symbol {quote(letter)}: this LaTeX cannot be set; put what a command applies to in "
             r"braces, as in \mathbf{A}, and give each letter one subscript and one superscript"
         )
-    return t.Custom(letter.strip())
+    return _styled(letter.strip())
+
+
+def _styled(latex: str) -> Tree:
+    """A letter in a font with its label as such, all other LaTeX as it stands."""
+    styled = _STYLED.match(latex)
+    if styled is None or styled["label"] is None:
+        return t.Custom(latex)
+    base: Tree = t.Custom(latex[: styled.start("sign")])
+    if styled["letter"] is not None:
+        base = t.Ident(styled["letter"])
+    word = styled["label"].strip("{}")
+    label = _word(word.strip("()"))
+    label = t.Fenced(label) if word.startswith("(") else label
+    return t.Script(base, None, label) if styled["sign"] == "^" else t.Script(base, label)
 
 
 #: A command without the braces it needs; a script on nothing or of a script.

@@ -26,6 +26,8 @@ from symattn.notation.tree import Tree
 
 Rounding = Literal["half-up", "half-even"]
 
+_INDICES = ("i", "j", "l", "head")
+
 #: The most decimals that are shown.
 MAX_DIGITS = 100
 
@@ -43,7 +45,7 @@ class Notation:
       ``{"A": "alpha", "d_k": "d_h", "i": "q"}``; ``A[i,j]`` is that of the entries of A. LaTeX such
       as ``\\mathbf{A}`` is taken too. What they take of `symattn.notation.letters.OTHERS` has the
       next free letter.
-    - `heads`: the index of a head stands above in brackets, Q⁽ʰ⁾ (``above``), or below, Q_h.
+    - `head_index`: that of a head stands above in brackets, Q⁽ʰ⁾ (``above``), or below, Q_h.
     - `digits`: decimals shown; `exact`: show exact values instead; `rounding` of ties.
     - `limit`: matrices and sums longer than this are shown with ⋯; 0 for no limit.
     - `layout`: the value of a product is a matrix (``matrix``) or stands in Falk's scheme
@@ -63,7 +65,7 @@ class Notation:
     limit: int = 8
     gradients: Literal["d", "partial"] = "d"
     layout: Literal["matrix", "falk"] = "matrix"
-    heads: Literal["above", "below"] = "above"
+    head_index: Literal["above", "below"] = "above"
 
     def __post_init__(self) -> None:
         _one_of("index_base", self.index_base, (0, 1))
@@ -72,18 +74,22 @@ class Notation:
         _one_of("rounding", self.rounding, ("half-up", "half-even"))
         _one_of("gradients", self.gradients, ("d", "partial"))
         _one_of("layout", self.layout, ("matrix", "falk"))
-        _one_of("heads", self.heads, ("above", "below"))
+        _one_of("head_index", self.head_index, ("above", "below"))
         self._keep("digits", whole(self.digits, "digits", 0, MAX_DIGITS))
         self._keep("limit", whole(self.limit, "limit"))
         flag(self.exact, "exact")
-        self._keep("symbols", table(self.symbols, "symbols"))
-        for name, symbol in self.symbols.items():
+        for name, symbol in table(self.symbols, "symbols").items():
             if not isinstance(symbol, str):
                 raise SymattnError(
                     f"symbols: {name} = {quote(symbol)}: give the symbol as a string"
                 )
             custom_symbol(symbol)
+        self._keep("symbols", self._by_letter(self.symbols))
         allocated(self.symbols)
+
+    def _by_letter(self, symbols: Mapping[str, str]) -> Mapping[str, str]:
+        """The symbols by the default letters of what they are for."""
+        return dict(symbols)
 
     def _keep(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
@@ -99,13 +105,14 @@ class Notation:
     def _others(self) -> Mapping[str, str]:
         return allocated(self.symbols)
 
-    def letter(self, name: str) -> Tree:
-        """How the matrix whose default letter is `name` is written."""
+    def letter(self, name: str, per_head: bool = False) -> Tree:
+        """How the matrix whose default letter is `name` is written, that of all heads or of one."""
         word(name, "letter", "the default letter of a step")
         taken = None if name in self.symbols else derived_from(name)
         if taken is None:
-            return custom_symbol(self.symbols.get(name, name))
-        return self._prefixed(taken[0], self.letter(taken[1]))
+            symbol = self.symbols.get(name, name)
+            return custom_symbol(self.symbols.get(f"{name}[head]", symbol) if per_head else symbol)
+        return self._prefixed(taken[0], self.letter(taken[1], per_head))
 
     def scalar(self, name: str) -> Tree:
         """How a size, an index or another number of this name is written: d_k, i, θ, κ_ij."""
@@ -115,7 +122,14 @@ class Notation:
         if name in self._others:
             return self._other(name)
         chosen = self.symbols.get(name)
-        return size_tree(name) if chosen is None else custom_symbol(chosen)
+        return size_tree(name) if chosen is None else self._upright(custom_symbol(chosen))
+
+    def _upright(self, symbol: Tree) -> Tree:
+        """A label that has the letter of an index stands upright: d_h beside head h."""
+        match symbol:
+            case t.Script(base, t.Ident() as label, None) if label in map(self._other, _INDICES):
+                return t.Script(base, t.Ident(label.name, roman=True))
+        return symbol
 
     def named(self, name: str) -> Tree:
         """What a sentence names: a matrix, a size, or a letter with its index, theta_t."""
@@ -151,14 +165,14 @@ class Notation:
         return t.power(base, t.Ident("T") if sign == "T" else t.Op(sign))
 
     def in_head(self, symbol: Tree, head: Tree) -> Tree:
-        """The symbol of one head: W_Q⁽ʰ⁾; with `heads` below, the label is above: W_h^Q."""
+        """The symbol of one head: W_Q⁽ʰ⁾; with `head_index` below, the label is above: W_h^Q."""
         t.check_tree(symbol)
         t.check_tree(head)
         if isinstance(symbol, t.Marked):
             return t.Marked(symbol.mark, self.in_head(symbol.body, head))
         if isinstance(symbol, t.Frac):
             return t.Frac(symbol.num, self.in_head(symbol.den, head))
-        found = parts(symbol) if self.heads == "below" else None
+        found = parts(symbol) if self.head_index == "below" else None
         if found is not None:
             return t.Script(found[0], head, found[1])
         return t.power(symbol, t.Fenced(head))
@@ -172,13 +186,13 @@ class Notation:
         taken = None if name in self.symbols else derived_from(name)
         if taken is not None:
             return self._prefixed(taken[0], self.entry(taken[1], head, indices))
-        symbol, own = self.letter(name), self.symbols.get(f"{name}[i,j]")
+        symbol, own = self.letter(name, head is not None), self.symbols.get(f"{name}[i,j]")
         found = parts(symbol if own is None else custom_symbol(own))
         base: Tree | None = None
         if found is not None:
             base = found[0] if own is not None else self._small(found[0], found[1] is not None)
-        if base is None or (head is not None and self.heads == "below"):
-            if head is not None and self.heads == "below":
+        if base is None or (head is not None and self.head_index == "below"):
+            if head is not None and self.head_index == "below":
                 symbol, head = self.in_head(symbol, head), None
             base, label = t.Fenced(symbol, "[", "]"), None
         else:

@@ -471,8 +471,8 @@ def lines_of(name: str, *wrt: str) -> list[str]:
         (
             "unfolded",
             [
-                "dr = −rowsum(A ∘ dA) / r",
-                "dF = dA/r + dr 1ᵀ",
+                "dζ = −rowsum(A ∘ dA) / ζ",
+                "dF = dA/ζ + dζ 1ᵀ",
                 "dρ = −rowsum(dF ∘ F)",
                 "dZ = dF ∘ F + diag(dρ) hardmax(Z)",
             ],
