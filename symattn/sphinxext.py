@@ -264,14 +264,17 @@ class Shows(_Holding):
     def _body(self, page: Outline) -> Iterator[nodes.Node]:
         brief = self.options.get("format") == "equations"
         for section in page.steps if self.options.get("steps") else (*page.given, *page.steps):
+            if section.number is None and not any(x.view == "value" for x in section.lines):
+                yield nodes.paragraph("", "", *_inline(page.introductions[section.name]))
+                continue
             if not brief:
-                yield self._sentence(section)
+                yield self._sentence(page, section)
             yield from self._displays(section)
 
-    def _sentence(self, section: Section) -> nodes.Node:
+    def _sentence(self, page: Outline, section: Section) -> nodes.Node:
         paragraph = nodes.paragraph()
         if section.number is not None:
-            paragraph += [nodes.strong("", section.name), nodes.Text(": ")]
+            paragraph += [nodes.strong("", page.headings[section.name]), nodes.Text(": ")]
         paragraph += _inline(section.why)
         paragraph += nodes.Text(" (")
         paragraph += _inline(section.shape)

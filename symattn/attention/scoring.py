@@ -199,7 +199,10 @@ class Score(Choice):
     unscaled: str = ""
 
 
-_BY_TERMS = (Word("by_content", "S_a"), Word("by_distance", "S_b"))
+_BY_TERMS = (
+    Word("by_content", "S_a", title="scores by content"),
+    Word("by_distance", "S_b", title="scores by distance"),
+)
 _KEYS_OF_DISTANCES = "distances have keys of their own, which scaling both would not reach"
 
 #: The choices of the score axis.
@@ -207,7 +210,10 @@ SCORES: Mapping[str, Score] = {
     "dot": Score(_dot),
     "cosine": Score(
         _cosine,
-        makes=(Word("Q_unit", "Q_u"), Word("K_unit", "K_u")),
+        makes=(
+            Word("Q_unit", "Q_u", title="queries of length 1"),
+            Word("K_unit", "K_u", title="keys of length 1"),
+        ),
         unscaled="a cosine does not see how long queries and keys are",
     ),
     "general": Score(
@@ -221,7 +227,10 @@ SCORES: Mapping[str, Score] = {
             Parameter("U_a", "U_a", "weights on keys", lambda query, key: (key, d_a)),
             Parameter("v_a", "lambda_a", "what the hidden units count for", lambda *_: (d_a, 1)),
         ),
-        (Word("Q_hidden", "Q_a"), Word("K_hidden", "K_a")),
+        (
+            Word("Q_hidden", "Q_a", title="hidden queries"),
+            Word("K_hidden", "K_a", title="hidden keys"),
+        ),
         unscaled=(
             "an additive score is no product of query and key, so that scaling both is not "
             "scaling it"
@@ -258,11 +267,11 @@ SCORES: Mapping[str, Score] = {
             ),
         ),
         (
-            Word("distances", "R_d", learned=True, shared=True),
-            Word("distance_keys", "K_d", learned=True),
+            Word("distances", "R_d", title="vectors of the distances", learned=True, shared=True),
+            Word("distance_keys", "K_d", title="keys of the distances", learned=True),
             *_BY_TERMS,
-            Word("content_bias", "S_c"),
-            Word("distance_bias", "S_d"),
+            Word("content_bias", "S_c", title="bias of the content"),
+            Word("distance_bias", "S_d", title="bias of the distances"),
         ),
         unscaled=_KEYS_OF_DISTANCES,
     ),

@@ -59,7 +59,11 @@ VARIANTS: tuple[Variant, ...] = (
         "Self-attention",
     ),
     Variant(
-        "causal", Attention(**_SELF, mask="causal"), "no token sees a later one", f"{_PAPER}3.2.3"
+        "causal",
+        Attention(**_SELF, mask="causal"),
+        "no token sees a later one",
+        f"{_PAPER}3.2.3",
+        "Causal self-attention",
     ),
     Variant(
         "cross",

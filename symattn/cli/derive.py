@@ -319,7 +319,7 @@ def _of_variant(
             f"{quote(source)} is neither a file nor a variant{nearest(source, names)}"
         )
     row = VARIANTS[names.index(source)]
-    title = f"{row.title}: {row.about}"
+    title = row.title
     sized = {name: options[name] for name in ("tokens", "d_k", "heads") if options[name]}
     is_program = FORMATS[form].kind == "program"
     if is_program and not sized:  # a program has sizes

@@ -9,7 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal, TypeAlias
+
+import sympy
 
 from symattn.derivation import (
     Check,
@@ -65,6 +68,9 @@ class Outline:
     check: Check | None
     notation: Notation
     notes: tuple[str, ...] = ()
+    #: The headings of the steps by name, and the sentences "Let X ∈ ℝ^(n×d) be …" of what is given.
+    headings: Mapping[str, str] = field(default_factory=dict)
+    introductions: Mapping[str, Prose] = field(default_factory=dict)
 
 
 def outline(
@@ -116,7 +122,53 @@ def outline(
         check,
         notation,
         tuple(notes),
+        {item.name: item.heading for item in (*derivation.inputs, *derivation.steps)},
+        {item.name: introduction(item, notation) for item in derivation.inputs},
     )
+
+
+def _functions(tree: Tree) -> Iterator[Tree]:
+    """The names of the functions that a formula applies, which its entries define."""
+    match tree:
+        case t.Row(items):
+            for name, sign in pairwise(items):
+                if sign == t.APPLY and name not in _KNOWN:
+                    yield name
+            for item in items:
+                yield from _functions(item)
+        case t.Frac(num, den):
+            yield from (*_functions(num), *_functions(den))
+        case t.Fenced(body) | t.Root(body) | t.Script(body):
+            yield from _functions(body)
+
+
+#: Functions that every reader knows.
+_KNOWN = {t.Ident(name, roman=True) for name in ("exp", "tanh", "cos", "sin", "ln", "max", "min")}
+
+#: How a meaning begins that takes no article.
+_NO_ARTICLE = ("a ", "the ", "what ", "1 ", "added ")
+
+
+def introduction(item: Input, notation: Notation) -> Prose:
+    """What is given in a sentence: Let X ∈ ℝ^(n × d_model) be the token vectors."""
+    speller = Speller(notation)
+    sizes = [t.bracketed(speller.scalar(size), t.MULTIPLICATIVE) for size in item.shape]
+    if notation.convention == "columns":
+        sizes.reverse()
+    numbers: Tree = t.Ident("ℝ")
+    if item.boolean:
+        numbers = t.Fenced(t.commas([t.Num("0"), t.Num("1")]), "{", "}")
+    space = t.Script(numbers, None, t.row(sizes[0], t.Op("×"), sizes[1]))
+    member = t.row(speller.matrix(item.symbol), t.Op("∈"), space)
+    lead: Prose = ("Let ",)
+    if item.count is not None:
+        last = speller.scalar(item.count + notation.index_base - 1)
+        heads = t.commas([speller.index(sympy.S.Zero), t.Op("…"), last])
+        lead = ("For each head ", t.equation(notation.scalar("head"), (t.EQUALS, heads)), ", let ")
+    if not item.meaning:
+        return (*lead, member, " be given.")
+    article = "" if item.meaning.startswith(_NO_ARTICLE) else "the "
+    return (*lead, member, f" be {article}", *read_prose(item.meaning, notation), ".")
 
 
 def _check_letters(derivation: Derivation, notation: Notation) -> None:
@@ -175,6 +227,10 @@ class _Writer:
         if "entry" in self.views:
             lines.append(Line("entry", step.entry(self.notation)))
             lines += [Line("where", tree) for tree in self._definitions(step)]
+        elif "formula" in self.views and {*_functions(lines[0].tree)} - self.defined:
+            self.defined.update(_functions(lines[0].tree))
+            where = t.row(t.Text("where "), step.entry(self.notation))
+            lines += [Line("where", tree) for tree in (where, *self._definitions(step, "and "))]
         if self.evaluation is not None:
             if "worked" in self.views:
                 worked_lines = [Line("worked", tree) for tree in self._worked(step)]
@@ -187,9 +243,8 @@ class _Writer:
         why = read_prose(step.because, self.notation)
         return Section(step.name, number, self._shape(step), why, tuple(lines), left_out)
 
-    def _definitions(self, step: Step) -> Iterator[Tree]:
+    def _definitions(self, step: Step, word: str = "where ") -> Iterator[Tree]:
         """The lines "where θ_1 = … and …": definitions of letters, and their numbers."""
-        word = "where "
         for definition in step.definitions(self.notation):
             if definition.statement in self.defined:
                 continue
@@ -280,11 +335,14 @@ def derivation_document(
     if cells is not None:
         blocks += [b.Notebook(cells.code), b.Break()] if cells.code else []
     if outline.given:
-        given = tuple(_formulas(section, "") for section in outline.given)
+        given: tuple[b.Block, ...] = tuple(_formulas(section, "") for section in outline.given)
+        if not any(each.view == "value" for section in outline.given for each in section.lines):
+            sentences = (outline.introductions[section.name] for section in outline.given)
+            given = (b.List(tuple(map(b.Item, sentences))),)
         blocks += [b.Section("Given", given), b.Break()]
     for section in outline.steps:
         formulas = _formulas(section, f"{prefix}{section.name}")
-        blocks.append(b.Section(f"{section.number}. {section.name}", (formulas,)))
+        blocks.append(b.Section(f"{section.number}. {outline.headings[section.name]}", (formulas,)))
         if cells is not None:
             blocks.append(b.Notebook(f'{cells.holder}["{section.name}"]'))
         blocks.append(b.Break())
