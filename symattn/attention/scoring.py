@@ -9,7 +9,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.attention.builder import GROUP, PAPER, QUERY, SHARED, Builder, Choice
-from symattn.attention.plan import PER_HEAD, SHIFTED, d_a, d_model, k
+from symattn.attention.plan import PER_HEAD, SHIFTED, d_a, d_model, n_clip
 from symattn.attention.words import Parameter, Word
 from symattn.nodes.arguments import Learned, Setting
 from symattn.nodes.entrywise import Exponential, Features, SoftCap
@@ -143,7 +143,7 @@ def _shaw(b: Builder, query: MatrixExpr, key: MatrixExpr, table: MatrixExpr) -> 
     from symattn.nodes.relative import ClippedShift
 
     content, distance = _two_terms(b, query, key, table, ClippedShift.source)
-    why = "A score for the distance is added to that for content; those beyond {k} count as {k}."
+    why = "A score for the distance is added to that for content; larger ones count as {n_clip}."
     placed = ClippedShift(distance, key.shape[0], b.start)
     return b.step("scores", sympy.MatAdd(content, placed), "sum", why, ClippedShift.source)
 
@@ -199,7 +199,10 @@ class Score(Choice):
     unscaled: str = ""
 
 
-_BY_TERMS = (Word("by_content", "S_a"), Word("by_distance", "S_b"))
+_BY_TERMS = (
+    Word("by_content", "S_a", title="scores by content"),
+    Word("by_distance", "S_b", title="scores by distance"),
+)
 _KEYS_OF_DISTANCES = "distances have keys of their own, which scaling both would leave unscaled"
 
 #: The choices of the score axis.
@@ -207,7 +210,10 @@ SCORES: Mapping[str, Score] = {
     "dot": Score(_dot),
     "cosine": Score(
         _cosine,
-        makes=(Word("Q_unit", "Q_u"), Word("K_unit", "K_u")),
+        makes=(
+            Word("Q_unit", "Q_u", title="queries of length 1"),
+            Word("K_unit", "K_u", title="keys of length 1"),
+        ),
         unscaled="a cosine does not depend on the lengths of queries and keys",
     ),
     "general": Score(
@@ -219,9 +225,12 @@ SCORES: Mapping[str, Score] = {
         (
             Parameter("W_a", "W_a", "weights on queries", lambda query, key: (query, d_a)),
             Parameter("U_a", "U_a", "weights on keys", lambda query, key: (key, d_a)),
-            Parameter("v_a", "v_a", "weights of the hidden units", lambda *_: (d_a, 1)),
+            Parameter("v_a", "lambda_a", "weights of the hidden units", lambda *_: (d_a, 1)),
         ),
-        (Word("Q_hidden", "Q_a"), Word("K_hidden", "K_a")),
+        (
+            Word("Q_hidden", "Q_a", title="hidden queries"),
+            Word("K_hidden", "K_a", title="hidden keys"),
+        ),
         unscaled=(
             "an additive score is not a product of query and key, so scaling both does not scale it"
         ),
@@ -234,7 +243,7 @@ SCORES: Mapping[str, Score] = {
                 "distance_keys",
                 "K_d",
                 "a key for each distance",
-                lambda query, key: (2 * k + 1, query),
+                lambda query, key: (2 * n_clip + 1, query),
             ),
         ),
         _BY_TERMS,
@@ -249,17 +258,17 @@ SCORES: Mapping[str, Score] = {
             Parameter("u_c", "u_c", "content bias, for all queries", lambda query, key: (1, query)),
             Parameter(
                 "v_d",
-                "v_d",
+                "u_d",
                 "distance bias, for all queries",
                 lambda query, key: (1, query),
             ),
         ),
         (
-            Word("distances", "R_d", learned=True, shared=True),
-            Word("distance_keys", "K_d", learned=True),
+            Word("distances", "R_d", title="vectors of the distances", learned=True, shared=True),
+            Word("distance_keys", "K_d", title="keys of the distances", learned=True),
             *_BY_TERMS,
-            Word("content_bias", "S_c"),
-            Word("distance_bias", "S_d"),
+            Word("content_bias", "S_c", title="bias of the content"),
+            Word("distance_bias", "S_d", title="bias of the distances"),
         ),
         unscaled=_KEYS_OF_DISTANCES,
     ),

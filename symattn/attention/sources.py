@@ -211,7 +211,10 @@ POSITIONS: Mapping[str, Choice] = {
     "learned": Choice(_learned),
     "rotary": Choice(
         _rotary,
-        makes=(Word("Q_rotated", "Q_r"), Word("K_rotated", "K_r")),
+        makes=(
+            Word("Q_rotated", "Q_r", title="rotated queries"),
+            Word("K_rotated", "K_r", title="rotated keys"),
+        ),
         options=("pairing", "base", "dims", "start", "decoupled"),
     ),
 }

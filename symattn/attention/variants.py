@@ -63,6 +63,7 @@ VARIANTS: tuple[Variant, ...] = (
         Attention(**_SELF, mask="causal"),
         "each token attends only to itself and earlier tokens",
         f"{_PAPER}3.2.3",
+        "Causal self-attention",
     ),
     Variant(
         "cross",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -19,7 +20,7 @@ from symattn.nodes.heads import GroupSum, Head, HeadSum
 from symattn.nodes.lines import Filled, LineSum
 from symattn.nodes.masks import Masked, VisibleScores
 from symattn.nodes.normalise import Normaliser
-from symattn.notation.options import CHANGE, GRADIENT, derived_from, prefixed
+from symattn.notation.letters import CHANGE, GRADIENT, derived_from, prefixed
 from symattn.step import HEAD, Input, Item, Step, letter_of
 
 _REVERSE = "Griewank and Walther 2008, section 3.2"
@@ -29,8 +30,8 @@ _FORWARD = "Griewank and Walther 2008, section 3.1"
 DOTS = ("output_dots", "D")
 _DOTS_SOURCE = "Dao et al., FlashAttention (2022), appendix B.4"
 
-#: The letter that runs through the heads of a group.
-_MEMBER = sympy.Symbol("s", integer=True)
+#: The index that runs through the heads of a group.
+_MEMBER = sympy.Symbol("member", integer=True)
 
 
 @dataclass
@@ -107,13 +108,12 @@ def backward(
         raise SymattnError(f'upstream = {quote(upstream)}: give "ones", or leave it out')
     gradients: list[Step] = []
     name, symbol = prefixed(GRADIENT, target.name), _symbol(GRADIENT, target.symbol)
-    start = Input(name, symbol, meaning=_meaning(target), count=target.count)
+    facts: dict[str, Any] = {"title": _title("gradient", target), "count": target.count}
+    start = Input(name, symbol, meaning=_meaning(target), **facts)
     if upstream == "ones":
         why = f"The loss is the sum of all entries of {{{target.letter}}}: each has gradient 1."
         ones = Filled(*target.shape, 1)
-        gradients.append(
-            Step(name, symbol, ones, "upstream gradient", why, _REVERSE, count=target.count)
-        )
+        gradients.append(Step(name, symbol, ones, "upstream gradient", why, _REVERSE, **facts))
     gradients += _Reverse(graph, active, letters).walk(target)
     if row_dots:
         gradients = _with_row_dots(graph, gradients)
@@ -314,6 +314,7 @@ class _Reverse:
             rule,
             " ".join(because) or _PASSED,
             source,
+            title=_title("gradient", item),
             count=item.count,
         )
 
@@ -336,6 +337,11 @@ class _Reverse:
             return None, gradient
         groups = self.graph.count(item)
         return None, GroupSum(gradient.xreplace({HEAD: _MEMBER}), _MEMBER, count, groups, HEAD)
+
+
+def _title(kind: str, item: Item) -> str:
+    """Gradient of the scores, change of the scores; nothing for an item without a title."""
+    return item.title and f"{kind} of the {item.title}"
 
 
 def _is_passed(gradient: Step) -> bool:
@@ -402,6 +408,7 @@ def onward(
                 f"derivative of {step.name}",
                 why,
                 _FORWARD,
+                title=_title("change", step),
                 count=step.count,
             )
         )
@@ -412,6 +419,7 @@ def onward(
             prefixed(CHANGE, item.name),
             _symbol(CHANGE, item.symbol),
             meaning=f"the direction in which {{{item.letter}}} changes",
+            title=_title("change", item),
             count=item.count,
         )
         for item in moved

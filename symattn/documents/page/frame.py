@@ -96,7 +96,7 @@ def _contents(outline: Outline, picture: Markup | None) -> Markup:
                 "a",
                 el("span", str(section.number), class_="number"),
                 " ",
-                section.name.replace("_", " "),
+                outline.headings[section.name],
                 href=f"#{section.name}",
             ),
         )
