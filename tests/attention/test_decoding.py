@@ -36,7 +36,7 @@ SIZES = {
     "d_a": 2,
     "d_r": 2,
     "d_cq": 2,
-    "k": 1,
+    "n_clip": 1,
     "n_vocab": 3,
 }
 
@@ -387,7 +387,7 @@ def test_chunks_can_be_told_on_the_command_line() -> None:
     )
     assert 'no step is called "output"' in text
     text = run("llama", "--tokens", "3", "--d-k", "2", "--chunks", "2", "--step", "projected")
-    assert text.count("projected  (") == 2
+    assert text.count("[projected]  (") == 2
     assert "token 3 of 3" in run("causal", "--chunks", "1", "--symbolic")
     assert run("cached-window", "--tokens", "4", "--chunks", "1").count(", token ") == 4
 
