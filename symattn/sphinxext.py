@@ -47,6 +47,7 @@ from symattn.worksheet.quotation import quotation
 from symattn.worksheet.reading.entry_names import entry_name
 from symattn.worksheet.reading.files import Site, read_text, site_file
 from symattn.worksheet.reading.references import entries_at
+from symattn.worksheet.reading.symbols import read_symbols
 from symattn.worksheet.reading.worksheet import Worksheet, worksheet_of
 from symattn.worksheet.reports.single import true_text
 from symattn.worksheet.reports.wording import WORDING, disagreement
@@ -181,6 +182,8 @@ class Shows(_Holding):
         "class": directives.class_option,
         "format": lambda word: directives.choice(word, ("full", "equations")),
         "name": directives.unchanged,
+        "notation": directives.unchanged,
+        "symbols": lambda words: (words or "").split(";"),
     }
 
     def run(self) -> list[nodes.Node]:
@@ -239,6 +242,8 @@ class Shows(_Holding):
         elif self.options.keys() & {"layout", "entry"}:
             raise SymattnError("layout, entry: need numbers; give a worksheet")
         only = self.options.get("steps", [])
+        symbols = read_symbols(self.options.get("symbols", []))
+        notation = notation.lettered(self.options.get("notation"), symbols)
         job = Job(derivation, evaluation, notation, views, only, entries=entries)
         admit_document("md", [job])
         return job.outline()
@@ -260,20 +265,23 @@ class Shows(_Holding):
     def _body(self, page: Outline) -> Iterator[nodes.Node]:
         brief = self.options.get("format") == "equations"
         for section in page.steps if self.options.get("steps") else (*page.given, *page.steps):
+            if section.number is None and not any(x.view == "value" for x in section.lines):
+                yield nodes.paragraph("", "", *_inline(page.introductions[section.name]))
+                continue
             level = self.options.get("headings", 0)
             if level and section.number is not None:
-                heading = nodes.rubric("", section.name)
+                heading = nodes.rubric("", page.headings[section.name])
                 heading["heading-level"] = min(level, 6)
                 yield heading
             if not brief:
-                yield self._sentence(section, named=not level)
+                yield self._sentence(page, section, named=not level)
             yield from self._displays(section)
 
-    def _sentence(self, section: Section, named: bool) -> nodes.Node:
+    def _sentence(self, page: Outline, section: Section, named: bool) -> nodes.Node:
         """Why the step is taken, and the shape; the name of the step where no heading says it."""
         paragraph = nodes.paragraph()
         if named and section.number is not None:
-            paragraph += [nodes.strong("", section.name), nodes.Text(": ")]
+            paragraph += [nodes.strong("", page.headings[section.name]), nodes.Text(": ")]
         paragraph += _inline(section.why)
         paragraph += nodes.Text(" (")
         paragraph += _inline(section.shape)

@@ -30,10 +30,8 @@ from symattn.notation.tree import Tree
 #: The most that a size may be.
 MOST_OF_A_SIZE = 10**6
 
-#: The indices of an entry rule, and the head that a per-head step is stated for.
-ROW, COLUMN = sympy.Symbol("i", integer=True), sympy.Symbol("j", integer=True)
-HEAD = ROW
-HEAD_ROW, HEAD_COLUMN = sympy.Symbol("a", integer=True), sympy.Symbol("b", integer=True)
+#: The row and the column of an entry rule, and the head that a per-head step is stated for.
+ROW, COLUMN, HEAD = (sympy.Symbol(name, integer=True) for name in ("i", "j", "head"))
 
 
 @dataclass(frozen=True)
@@ -46,11 +44,13 @@ class Item:
     - `boolean`: its entries are 0 and 1, false and true.
     - `fixed`: it only says which; its gradient is found where it is asked for by name.
     - `batch`: its axes before heads and rows are all that the calculation has.
+    - `title`: what it is called in a heading, "attention weights"; its name if empty.
     - `weights`: row i says how much query i takes of each key; pictures and pages shade it.
     """
 
     name: str
     symbol: MatrixExpr
+    title: str = field(default="", kw_only=True)
     count: sympy.Expr | None = field(default=None, kw_only=True)
     logits: bool = field(default=False, kw_only=True)
     boolean: bool = field(default=False, kw_only=True)
@@ -60,8 +60,9 @@ class Item:
 
     def __post_init__(self) -> None:
         word(self.name, "name")
+        word(self.title, f"{self.name}: title")
         for fact in self.facts:
-            if fact != "count":
+            if fact not in ("title", "count"):
                 flag(getattr(self, fact), f"{self.name}: {fact}")
         instance(self.symbol, MatrixExpr, f"{self.name}: symbol", "a MatrixSymbol")
         if not hasattr(self.symbol, "name"):
@@ -75,6 +76,11 @@ class Item:
     def letter(self) -> str:
         """The name of the matrix symbol."""
         return letter_of(self.symbol)
+
+    @property
+    def heading(self) -> str:
+        """Its title as a heading: Attention weights."""
+        return self.title[:1].upper() + self.title[1:] or self.name
 
     @property
     def per_head(self) -> bool:
@@ -189,20 +195,14 @@ class Step(Item):
         notation = notation_of(notation)
         speller = Speller(notation)
         symbol, expr = self.in_convention(notation)
-        i, j, rule = stated(expr, *self.indices)
+        i, j, rule = stated(expr, ROW, COLUMN)
         return t.equation(speller.rule(rule_of(symbol, i, j)), (t.EQUALS, speller.rule(rule)))
 
     def definitions(self, notation: Notation | None = None) -> tuple[Definition, ...]:
         """What the letters in the entry view stand for, as far as no other step makes them."""
         speller = Speller(notation_of(notation))
         _, expr = self.in_convention(speller.notation)
-        return tuple(definitions(expr, speller, *self.indices))
-
-    @property
-    def indices(self) -> tuple[sympy.Symbol, sympy.Symbol]:
-        """The row and column index of the entry rule; i is taken where it numbers the head."""
-        numbered = self.per_head or HEAD in self.expr.atoms(sympy.Symbol)
-        return (HEAD_ROW, HEAD_COLUMN) if numbered else (ROW, COLUMN)
+        return tuple(definitions(expr, speller, ROW, COLUMN))
 
     def __str__(self) -> str:
         return line(self.formula())

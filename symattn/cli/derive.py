@@ -65,7 +65,7 @@ def _names(context: click.Context, option: click.Parameter, value: str | None) -
     type=click.Choice(PICTURES),
     default="heat",
     show_default=True,
-    help="What svg, png and tikz show, of the step named by --step.",
+    help="What svg, png and tikz show of the step named by --step.",
 )
 @click.option(
     "--layout",
@@ -94,6 +94,18 @@ def _names(context: click.Context, option: click.Parameter, value: str | None) -
     metavar="LEVEL",
     help="The level of the first heading, 0 for none (latex, tex, md, mathml).",
 )
+@click.option(
+    "--notation",
+    metavar="NAME",
+    help="Letters of a paper: vaswani, flash-attention, roformer, deepseek, bishop.",
+)
+@click.option(
+    "--symbol",
+    "symbols",
+    metavar="NAME=LETTER",
+    multiple=True,
+    help="Another letter, as in weights=P, d_k=d_h, row=q or 'weights[i,j]=p'. May be repeated.",
+)
 @click.option("--digits", type=click.IntRange(0, 100), help="Decimals to show.  [default: 4]")
 @click.option("--exact", is_flag=True, help="Show exact values instead of decimals.")
 @click.option("--full", is_flag=True, help="Leave nothing out of large matrices and long sums.")
@@ -101,9 +113,9 @@ def _names(context: click.Context, option: click.Parameter, value: str | None) -
     "--gradient",
     metavar="NAMES",
     callback=_names,
-    help="The backward pass too, with respect to Q,K,V or all.",
+    help="Add the backward pass, with respect to Q,K,V or all.",
 )
-@click.option("--why", metavar="STEP", help="The identity behind this step, and its proof.")
+@click.option("--why", metavar="STEP", help="Show the identity behind this step, and its proof.")
 @click.option("--symbolic", is_flag=True, help="Formulas only, no numbers.")
 @click.option(
     "--dtype",
@@ -118,14 +130,14 @@ def _names(context: click.Context, option: click.Parameter, value: str | None) -
     "--batch",
     type=click.IntRange(0),
     metavar="N",
-    help="Which calculation of a batch, counted as the worksheet counts.",
+    help="Choose a calculation of a batch, counted as in the worksheet.",
 )
 @click.option(
     "--chunks",
     metavar="1|3,1,1",
-    help="Decode over a cache: so many tokens at a time, or in each chunk.",
+    help="Decode over a cache: this many tokens at a time, or in each chunk.",
 )
-@click.option("--allow-large", is_flag=True, help="Do it however much work it is.")
+@click.option("--allow-large", is_flag=True, help="Do it however much work it takes.")
 @watch_option
 def derive(
     source: str,
@@ -145,7 +157,7 @@ def derive(
     if watch:
         check_watchable([source])
         if not is_file(source):
-            raise SymattnError(f"--watch: {source} is no file; give a worksheet")
+            raise SymattnError(f"--watch: {source} is not a file; give a worksheet")
     destination = Destination.of(output)
     if destination.exists and is_file(source):
         destination.refuse_inputs(("-",) if source == "-" else _read(source))
@@ -240,10 +252,10 @@ def _jobs(
         changes["limit"] = 0
     chunks = None if options["chunks"] is None else _read_chunks(options["chunks"])
     if chunks is not None and options["gradient"] is not None:
-        raise SymattnError("--gradient: is taken of a whole pass; leave --chunks out")
+        raise SymattnError("--gradient: applies to a whole pass; leave --chunks out")
     from_file = is_file(source)
     if from_file and any(options[name] for name in ("tokens", "d_k", "heads")):
-        raise SymattnError("--tokens, --d-k, --heads: make examples of variants, not of a file")
+        raise SymattnError("--tokens, --d-k, --heads: apply to examples of variants, not to a file")
     if from_file:
         from symattn.worksheet import read_worksheet
 
@@ -255,7 +267,7 @@ def _jobs(
         if options["gradient"] is not None:
             sheet = sheet.backward(options["gradient"])
         with sheet.in_file():
-            notation = sheet.notation.but(**changes)
+            notation = _lettered(sheet.notation.but(**changes), options)
         notes = _unmarked(len(sheet.claims)) if sheet.claims else []
         if chunks is not None or sheet.chunks is not None:
             with sheet.in_file():
@@ -278,8 +290,16 @@ def _jobs(
         return [Job(derivation, values, notation, **how, notes=notes, code=code)], sheet.in_file
     if options["batch"] is not None:
         raise SymattnError("--batch: chooses a calculation of a worksheet, not of a variant")
-    jobs = _of_variant(source, form, symbolic, chunks, Notation().but(**changes), options)
+    notation = _lettered(Notation().but(**changes), options)
+    jobs = _of_variant(source, form, symbolic, chunks, notation, options)
     return jobs, nullcontext
+
+
+def _lettered(notation: Notation, options: dict[str, Any]) -> Notation:
+    """The notation with the letters that --notation and --symbol ask for."""
+    from symattn.worksheet.reading.symbols import read_symbols
+
+    return notation.lettered(options["notation"], read_symbols(options["symbols"]))
 
 
 def _how(options: dict[str, Any]) -> dict[str, Any]:
@@ -314,7 +334,7 @@ def _of_variant(
             f"{quote(source)} is neither a file nor a variant{nearest(source, names)}"
         )
     row = VARIANTS[names.index(source)]
-    title = f"{row.title}: {row.about}"
+    title = row.title
     sized = {name: options[name] for name in ("tokens", "d_k", "heads") if options[name]}
     is_program = FORMATS[form].kind == "program"
     if is_program and not sized:  # a program has sizes

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal, TypeAlias
+
+import sympy
 
 from symattn.derivation import (
     Check,
@@ -28,8 +31,10 @@ from symattn.errors import SymattnError, nearest, quote
 from symattn.evaluate.check import COLUMNS
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
+from symattn.notation.letters import OTHERS, reader_name
 from symattn.notation.options import Notation, notation_of
 from symattn.notation.prose import Prose, read_prose
+from symattn.notation.text import line
 from symattn.notation.tree import Tree
 
 View: TypeAlias = Literal["formula", "entry", "worked", "value"]
@@ -62,6 +67,9 @@ class Outline:
     check: Check | None
     notation: Notation
     notes: tuple[str, ...] = ()
+    #: The headings of the steps by name, and the sentences "Let X ∈ ℝ^(n×d) be …" of what is given.
+    headings: Mapping[str, str] = field(default_factory=dict)
+    introductions: Mapping[str, Prose] = field(default_factory=dict)
 
 
 def outline(
@@ -93,7 +101,7 @@ def outline(
         if view not in VIEWS:
             raise SymattnError(f"no view is called {quote(view)}{nearest(view, VIEWS)}")
     if entries and not {"worked", "value"} & {*views}:
-        raise SymattnError("entry: stands in the worked and the value view; show one of them")
+        raise SymattnError("entry: appears in the worked and the value view; show one of them")
     names = [item.name for item in (*derivation.inputs, *derivation.steps)]
     for name in only:
         if name not in names:
@@ -113,19 +121,76 @@ def outline(
         check,
         notation,
         tuple(notes),
+        {item.name: item.heading for item in (*derivation.inputs, *derivation.steps)},
+        {item.name: introduction(item, notation) for item in derivation.inputs},
     )
 
 
+def _functions(tree: Tree) -> Iterator[Tree]:
+    """The names of the functions that a formula applies, which its entries define."""
+    match tree:
+        case t.Row(items):
+            for name, sign in pairwise(items):
+                if sign == t.APPLY and name not in _KNOWN:
+                    yield name
+            for item in items:
+                yield from _functions(item)
+        case t.Frac(num, den):
+            yield from (*_functions(num), *_functions(den))
+        case t.Fenced(body) | t.Root(body) | t.Script(body):
+            yield from _functions(body)
+
+
+#: Functions that every reader knows.
+_KNOWN = {t.Ident(name, roman=True) for name in ("exp", "tanh", "cos", "sin", "ln", "max", "min")}
+
+#: How a meaning begins that takes no article.
+_NO_ARTICLE = ("a ", "the ", "what ", "1 ", "added ")
+
+
+def introduction(item: Input, notation: Notation) -> Prose:
+    """What is given in a sentence: Let X ∈ ℝ^(n × d_model) be the token vectors."""
+    speller = Speller(notation)
+    sizes = [t.bracketed(speller.scalar(size), t.MULTIPLICATIVE) for size in item.shape]
+    if notation.convention == "columns":
+        sizes.reverse()
+    numbers: Tree = t.Ident("ℝ")
+    if item.boolean:
+        numbers = t.Fenced(t.commas([t.Num("0"), t.Num("1")]), "{", "}")
+    space = t.Script(numbers, None, t.row(sizes[0], t.Op("×"), sizes[1]))
+    member = t.row(speller.matrix(item.symbol), t.Op("∈"), space)
+    lead: Prose = ("Let ",)
+    if item.count is not None:
+        last = speller.scalar(item.count + notation.index_base - 1)
+        heads = t.commas([speller.index(sympy.S.Zero), t.Op("…"), last])
+        lead = ("For each head ", t.equation(notation.scalar("head"), (t.EQUALS, heads)), ", let ")
+    if not item.meaning:
+        return (*lead, member, " be given.")
+    article = "" if item.meaning.startswith(_NO_ARTICLE) else "the "
+    return (*lead, member, f" be {article}", *read_prose(item.meaning, notation), ".")
+
+
 def _check_letters(derivation: Derivation, notation: Notation) -> None:
-    """Refuse a notation that gives two matrices one letter."""
+    """Refuse a notation that gives one letter two meanings.
+
+    Those of matrices, of their entries, of sizes, and of what `Notation.symbols` names besides.
+    """
     taken: dict[Tree, str] = {}
-    for item in (*derivation.inputs, *derivation.steps):
-        letter = notation.letter(item.letter)
-        if letter in taken:
+    items = (*derivation.inputs, *derivation.steps)
+    letters = [(notation.letter(item.letter, item.per_head), item.name) for item in items]
+    letters += [(notation.scalar(size.name), size.name) for size in derivation.size_symbols]
+    letters += [
+        (notation.scalar(name), reader_name(name)) for name in notation.symbols if name in OTHERS
+    ]
+    for item in items:
+        entry = notation.entry(item.letter, None, (notation.scalar("i"), notation.scalar("j")))
+        if isinstance(entry, t.Script) and entry.sup is None:
+            letters.append((entry.base, item.name))
+    for letter, name in letters:
+        if taken.setdefault(letter, name) != name:
             raise SymattnError(
-                f"symbols: {item.name} and {taken[letter]} would share a letter; choose another"
+                f"symbols: {taken[letter]} and {name} would share {line(letter)}; choose another"
             )
-        taken[letter] = item.name
 
 
 @dataclass(frozen=True)
@@ -145,7 +210,13 @@ class _Writer:
             lines = [Line("value", tree) for tree in self._values(item)]
         elif not self.alone:
             lines = [Line("formula", Speller(self.notation).matrix(item.symbol))]
-        return Section(item.name, None, self._shape(item), read_prose(item.meaning), tuple(lines))
+        return Section(
+            item.name,
+            None,
+            self._shape(item),
+            read_prose(item.meaning, self.notation),
+            tuple(lines),
+        )
 
     def step(self, number: int, step: Step) -> Section:
         lines: list[Line] = []
@@ -155,6 +226,10 @@ class _Writer:
         if "entry" in self.views:
             lines.append(Line("entry", step.entry(self.notation)))
             lines += [Line("where", tree) for tree in self._definitions(step)]
+        elif "formula" in self.views and {*_functions(lines[0].tree)} - self.defined:
+            self.defined.update(_functions(lines[0].tree))
+            where = t.row(t.Text("where "), step.entry(self.notation))
+            lines += [Line("where", tree) for tree in (where, *self._definitions(step, "and "))]
         if self.evaluation is not None:
             if "worked" in self.views:
                 worked_lines = [Line("worked", tree) for tree in self._worked(step)]
@@ -164,12 +239,11 @@ class _Writer:
                     left_out = f"{more} more entries are left out"
             if "value" in self.views:
                 lines += [Line("value", tree) for tree in self._values(step)]
-        why = read_prose(step.because)
+        why = read_prose(step.because, self.notation)
         return Section(step.name, number, self._shape(step), why, tuple(lines), left_out)
 
-    def _definitions(self, step: Step) -> Iterator[Tree]:
+    def _definitions(self, step: Step, word: str = "where ") -> Iterator[Tree]:
         """The lines "where θ_1 = … and …": definitions of letters, and their numbers."""
-        word = "where "
         for definition in step.definitions(self.notation):
             if definition.statement in self.defined:
                 continue
@@ -254,18 +328,20 @@ def derivation_document(
     """
     blocks: list[b.Block] = []
     if facts and outline.sizes:
-        sizes = ", ".join(f"{name} = {count}" for name, count in outline.sizes)
-        blocks.append(b.Paragraph((sizes,), "note"))
+        blocks.append(b.Paragraph(_sizes(outline), "note"))
     if outline.title or outline.sizes:
         blocks.append(b.Break())
     if cells is not None:
         blocks += [b.Notebook(cells.code), b.Break()] if cells.code else []
     if outline.given:
-        given = tuple(_formulas(section, "") for section in outline.given)
+        given: tuple[b.Block, ...] = tuple(_formulas(section, "") for section in outline.given)
+        if not any(each.view == "value" for section in outline.given for each in section.lines):
+            sentences = (outline.introductions[section.name] for section in outline.given)
+            given = (b.List(tuple(map(b.Item, sentences))),)
         blocks += [b.Section("Given", given), b.Break()]
     for section in outline.steps:
         formulas = _formulas(section, f"{prefix}{section.name}")
-        blocks.append(b.Section(f"{section.number}. {section.name}", (formulas,)))
+        blocks.append(b.Section(f"{section.number}. {outline.headings[section.name]}", (formulas,)))
         if cells is not None:
             blocks.append(b.Notebook(f'{cells.holder}["{section.name}"]'))
         blocks.append(b.Break())
@@ -275,6 +351,15 @@ def derivation_document(
         blocks.append(b.Paragraph((note,), "note"))
         blocks += [b.Break()] if cells is not None else []
     return b.Document(outline.title, tuple(blocks))
+
+
+def _sizes(outline: Outline) -> Prose:
+    """N = 3, d_k = 4."""
+    out: list[str | Tree] = []
+    for name, count in outline.sizes:
+        out += [", "] if out else []
+        out.append(t.equation(outline.notation.scalar(name), (t.EQUALS, t.Num(str(count)))))
+    return tuple(out)
 
 
 def _formulas(section: Section, label: str) -> b.Formulas:

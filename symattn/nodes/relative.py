@@ -31,7 +31,7 @@ class _ByDistance(Node):
 
     matrix, columns = Matrix(), Scalar()
     adjoint_because: ClassVar[str] = (
-        "Each distance gathers the gradients of the places that it was put at."
+        "The gradient of each distance is the sum of the gradients of its entries."
     )
 
     @property
@@ -160,7 +160,7 @@ class ShiftSum(_ByDistance, Placed):
 
     start = Scalar(-1)
     source: ClassVar[str] = "Dai et al. 2019, section 3.3"
-    adjoint_because: ClassVar[str] = "Each place has the gradient of the distance it was added to."
+    adjoint_because: ClassVar[str] = "Each entry receives the gradient of its distance."
 
     @property
     def _clipped(self) -> bool:
@@ -174,7 +174,7 @@ class ShiftSum(_ByDistance, Placed):
         if self._clipped:
             far = (columns - 1) / 2
             place = sympy.Min(sympy.Max(index - i - start, -far), far) + far
-            letter = sympy.Symbol(f"c_{i}{index}", positive=True)
+            letter = sympy.Symbol(f"kappa@{i}@{index}", positive=True)
             column = r.Plus((r.Ordinal(Number(place, letter, counted=1)),))
         body = r.Cases(
             r.Ordinal(j), "=", column, r.rule_of(matrix, i, index), r.Const(sympy.S.Zero)

@@ -201,7 +201,7 @@ SIGNS: Mapping[str, Callable[[sympy.Basic, sympy.Basic], sympy.Basic]] = {
     "∈": lambda place, places: sympy.Contains(place, places, evaluate=place.is_number),
 }
 
-_DUMMIES = tuple(sympy.Symbol(letter, integer=True) for letter in "lpt")
+_DUMMIES = tuple(sympy.Symbol(letter, integer=True) for letter in ("l", "r", "iota"))
 
 
 def rule_of(expr: MatrixExpr, i: Index, j: Index) -> Rule:
@@ -237,7 +237,7 @@ def rule_of(expr: MatrixExpr, i: Index, j: Index) -> Rule:
             return Entry(expr, i, j)
         case sympy.MatrixBase():
             return Const(expr[i, j]) if _within(expr, i, j) else Entry(expr, i, j)
-    raise CannotSpell(f"{type(expr).__name__} has no entry rule here; name it as a step of its own")
+    raise CannotSpell(f"{type(expr).__name__} has no entry rule here; make it a separate step")
 
 
 def _product_rule(factors: list[MatrixExpr], i: Index, j: Index) -> Rule:

@@ -18,7 +18,7 @@ from symattn.errors import CannotSpell, quote
 def no_tree(value: object) -> CannotSpell:
     """The error of a writer for what is no notation tree."""
     return CannotSpell(
-        f"{quote(value)} is no notation tree; give one such as step.formula(), or use SymPy's own "
+        f"{quote(value)} is not a notation tree; give one like step.formula(), or use SymPy's own "
         "printers"
     )
 
@@ -285,9 +285,7 @@ def _joins(base: Script, sup: Tree, exponent: Tree) -> bool:
     if isinstance(exponent, Fenced):
         return True
     parts = sup.items if isinstance(sup, Row) else (sup,)
-    if base.base == Ident("e") or any(isinstance(part, Op | Num) for part in parts):
-        return False
-    return isinstance(parts[-1], Fenced) or parts[-1] != Ident("T")
+    return base.base != Ident("e") and isinstance(parts[-1], Fenced)
 
 
 def inline(tree: Tree) -> Tree:
@@ -474,7 +472,7 @@ def check_tree(value: object) -> None:
         raise no_tree(value)
 
 
-#: The Greek letters, by their names: those of LaTeX's commands.
+#: The Greek letters, and ℓ, by their names: those of LaTeX's commands.
 GREEK: Mapping[str, str] = {
     "alpha": "α",
     "beta": "β",
@@ -509,4 +507,5 @@ GREEK: Mapping[str, str] = {
     "Psi": "Ψ",
     "Omega": "Ω",
     "lambda": "λ",
+    "ell": "ℓ",
 }

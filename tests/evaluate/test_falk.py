@@ -74,7 +74,7 @@ def grid_of(tree: Tree) -> Grid:
 def is_product(step: Step) -> bool:
     """Whether the formula reads as two letters side by side, with heads and transposes."""
     side = line(step.formula()).partition(" = ")[2]
-    letter = r"d?[A-Zuv](?:_\w+)?(?:\^⌈i/\d⌉)?[ᵀ⁽⁾ⁱ]*"
+    letter = r"d?[A-Zu](?:_\w+)?(?:\^\(⌈h/\d⌉\))?[ᵀ⁽⁾ʰ]*"
     return re.fullmatch(f"{letter} {letter}", side) is not None
 
 
@@ -322,8 +322,8 @@ def test_the_layout_of_a_worksheet(tmp_path: Path) -> None:
         (("--entry", "weights[1,1]", "--format", "html"), "html cannot do that"),
         (("--entry", "weights[1,1]", "--step", "scores"), "add --step weights"),
         (("--entry", "weights[1,1]", "--view", "formula"), "leave --view out"),
-        (("--layout", "falk", "--view", "entry"), "is of values"),
-        (("--layout", "falk", "--symbolic"), "is of values"),
+        (("--layout", "falk", "--view", "entry"), "shows values"),
+        (("--layout", "falk", "--symbolic"), "shows values"),
         (("--layout", "falk", "--format", "json"), "json cannot do that"),
         (("--layout", "falk", "--format", "svg"), "use the picture falk"),
         (("--layout", "falk", "--format", "numpy"), "numpy cannot do that"),

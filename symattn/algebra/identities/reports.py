@@ -19,7 +19,8 @@ from symattn.documents import blocks as b
 from symattn.errors import CannotSpell, SymattnError
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
-from symattn.notation.options import index_row, name_tree
+from symattn.notation.letters import name_tree
+from symattn.notation.options import index_row
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
 
@@ -46,7 +47,7 @@ def reason(link: Link) -> str:
     if link.rule == ENTRIES:
         return link.equality.reason
     if link.rule == HYPOTHESIS:
-        return "by what is assumed"
+        return "by assumption"
     return f"{link.rule}: {rule(link.rule).says}"
 
 
@@ -273,7 +274,7 @@ def _needs(proof: Proof) -> Iterator[b.Words]:
         for rule in found.divisors[:2]:
             yield ("not 0, since it is positive: ", Speller().rule(rule))
     if answer.partial:
-        yield ("nothing is said where a divisor is 0, or an inverse or a root does not exist",)
+        yield ("this does not cover a divisor of 0, or an inverse or root that does not exist",)
 
 
 def _is_open(proof: Proof) -> bool:
