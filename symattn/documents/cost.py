@@ -101,9 +101,9 @@ def _is(form: str, *kinds: str) -> bool:
 def _is_part(form: str, job: Job, work: Work) -> bool:
     """Whether a matrix is in the document. A page holds all that is evaluated."""
     if _is(form, "picture"):
-        drawn = job.only[0] if job.only else usual(job.picture, job.derivation)
+        drawn = job.steps[0] if job.steps else usual(job.picture, job.derivation)
         return work.item.name == drawn and job.picture != "steps"
-    return _is(form, "program") or form == "html" or not job.only or work.item.name in job.only
+    return _is(form, "program") or form == "html" or not job.steps or work.item.name in job.steps
 
 
 def _needs_exact(form: str, job: Job, work: Work) -> bool:
@@ -176,7 +176,7 @@ def _leave_out(form: str, jobs: Sequence[Job]) -> str:
     if form in ("html", "json", "png"):
         advice.append("take another format")
     if form != "html" and _is(form, "page", "data"):
-        advice += [] if job.only else ["show one step (--step)"]
+        advice += [] if job.steps else ["show one step (--steps)"]
         advice += ["leave worked lines out (--view value)"] if "worked" in job.views else []
     return ", ".join([*advice, "give fewer tokens or heads", "show formulas alone (--symbolic)"])
 

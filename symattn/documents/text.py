@@ -161,7 +161,7 @@ def _formulas(block: b.Formulas, charset: Charset) -> Iterator[Styled]:
         style: b.Role = "formula" if formula.view == "formula" else "plain"
         yield from ((style, words.rstrip()) for words in box(formula.tree, charset).lines)
     if block.left_out:
-        yield "note", f"({block.left_out}; --full shows them)"
+        yield "note", f"({block.left_out})"
 
 
 def _chain(block: b.Chain, charset: Charset) -> Iterator[Styled]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from symattn.arguments import instance, whole
+from symattn.errors import SymattnError
 from symattn.evaluate.cells import Cells, indices_of, is_long, picked
 from symattn.evaluate.falk import falk
 from symattn.evaluate.values import Place, Values
@@ -11,8 +12,62 @@ from symattn.nodes.rule import rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.options import Notation, notation_of
+from symattn.notation.text import box
 from symattn.notation.tree import Tree
 from symattn.step import HEAD, Item, Step
+
+#: How many characters wide a line of matrices is, and the gap between two of them.
+WIDTH, _GAP = 96, 3
+
+
+def heads_of(evaluation: Values, item: Item, notation: Notation) -> list[int | None]:
+    """The heads of a matrix that are shown, counted from 0; None for one that all heads share.
+
+    Of a matrix of each group of heads, that of the head which is shown. Raises `SymattnError` where
+    there is no such head.
+    """
+    items = (*evaluation.inputs, *evaluation.steps)
+    counts = [evaluation.shape(one.letter)[-3] for one in items if one.per_head]
+    if notation.head is not None and not counts:
+        raise SymattnError(f"head {notation.head}: this attention has no heads; leave it out")
+    if not item.per_head:
+        return [None]
+    count, most, base = evaluation.shape(item.letter)[-3], max(counts), notation.index_base
+    if notation.head is None:
+        return [*range(count)]
+    if notation.head >= most + base:
+        raise SymattnError(f"head {notation.head}: heads are {base} to {most - 1 + base}")
+    return [(notation.head - base) * count // most]
+
+
+def matrices(
+    evaluation: Values,
+    item: Item,
+    notation: Notation,
+    entry: Place | None = None,
+    width: int = WIDTH,
+) -> tuple[list[Tree], list[int]]:
+    """The matrix of each head that is shown, in lines, and the heads that are left out.
+
+    Several stand side by side while a line of so many characters has room. More of them than the
+    notation's limit are shown with ⋯.
+    """
+    heads = heads_of(evaluation, item, notation)
+    chosen = heads.index(entry[0]) if entry and item.per_head and entry[0] in heads else None
+    shown = indices_of(len(heads), notation.limit, chosen)
+    lines: list[list[Tree]] = []
+    room = 0
+    for k in shown:
+        trees = (t.DOTS,) if k is None else value_view(evaluation, item, heads[k], notation, entry)
+        size = box(trees[0]).width + _GAP
+        if len(trees) > 1 or size > room or notation.heads == "column":
+            lines += [[tree] for tree in trees]
+            room = width - size if len(trees) == 1 else 0
+        else:
+            lines[-1] += [t.GAP, *trees]
+            room -= size
+    left_out = [head for k, head in enumerate(heads) if k not in shown and head is not None]
+    return [t.Row(tuple(one)) if len(one) > 1 else one[0] for one in lines], left_out
 
 
 def value_view(

@@ -72,6 +72,8 @@ class Head(Node):
 class Concat(Node):
     """The heads side by side: H = [O⁽¹⁾ ⋯ O⁽ʰ⁾]; with `axis` 0 one below the other.
 
+    Of what is more than a matrix with a name it is written concat_i(A⁽ⁱ⁾ V⁽ⁱ⁾).
+
     With a concrete number of heads, ``doit()`` gives SymPy's own `BlockMatrix`.
 
     Shapes: h matrices n × d_v become n × h·d_v. Raises `SymattnError` if `matrix` is no matrix.
@@ -112,6 +114,9 @@ class Concat(Node):
 
     def _spell(self, speller: Speller) -> Tree:
         body, index, count, axis = self.args
+        if not isinstance(body, Head):
+            word = t.Ident("concat" if axis == 1 else "stack", roman=True)
+            return t.call(t.Script(word, speller.index(index)), speller.matrix(body))
         few = isinstance(count, sympy.Integer) and count <= 3
         heads = list(range(int(count))) if few else [0, None, count - 1]
         dots = t.DOTS if axis == 1 else t.VDOTS

@@ -323,6 +323,18 @@ def parts(rule: Rule) -> Iterator[Rule]:
         yield from parts(child)
 
 
+def count_entries(rule: Rule, sizes: Mapping[sympy.Symbol, int]) -> int:
+    """How many entries the rule of one entry reads once its sums are written out, at most."""
+    if isinstance(rule, Entry):
+        return 1
+    count = sum(count_entries(child, sizes) for child in children(rule))
+    along = isinstance(rule, Total) or (isinstance(rule, OfRow) and rule.index is not None)
+    if not along:
+        return count
+    size = sympy.sympify(rule.size, strict=True).subs(sizes)
+    return count * (int(size) if size.is_Integer else 1)
+
+
 def _within(matrix: sympy.MatrixBase, i: Index, j: Index) -> bool:
     """Whether an explicit matrix has this entry; a branch that is not taken may ask for others."""
     rows, columns = matrix.shape

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Self
 
-from symattn.arguments import flag, instance, table, whole, word
+from symattn.arguments import flag, instance, table, whole, word, words
 from symattn.errors import SymattnError, nearest, quote
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
@@ -29,8 +29,8 @@ _LATEX_TOKEN = re.compile(
 
 Rounding = Literal["half-up", "half-even"]
 
-#: The most decimals that are shown.
-MAX_DIGITS = 100
+#: The most decimals that are shown, and the largest number of a head.
+MAX_DIGITS, MOST_HEADS = 100, 10**6
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,11 @@ class Notation:
     - `limit`: matrices and sums longer than this are shown with ⋯; 0 for no limit.
     - `layout`: the value of a product is a matrix (``matrix``) or stands in Falk's scheme
       (``falk``): the second factor above it, the first on its left.
+    - `steps`: the names of the steps that are shown; those between them are put into their
+      formulas. All of them if there are none.
+    - `worked`: of each step the most telling entry is worked out (``telling``), or ``all``.
+    - `head`: the one head that is shown, counted as the reader counts; None for all.
+    - `heads`: the matrices of heads stand ``side by side``, as many as fit, or in a ``column``.
 
     >>> Notation(symbols={"A": "alpha"}).letter("A")
     Ident(name='α', roman=False)
@@ -63,6 +68,10 @@ class Notation:
     limit: int = 8
     gradients: Literal["d", "partial"] = "d"
     layout: Literal["matrix", "falk"] = "matrix"
+    steps: tuple[str, ...] = ()
+    worked: Literal["telling", "all"] = "telling"
+    head: int | None = None
+    heads: Literal["side by side", "column"] = "side by side"
 
     def __post_init__(self) -> None:
         _one_of("index_base", self.index_base, (0, 1))
@@ -71,6 +80,11 @@ class Notation:
         _one_of("rounding", self.rounding, ("half-up", "half-even"))
         _one_of("gradients", self.gradients, ("d", "partial"))
         _one_of("layout", self.layout, ("matrix", "falk"))
+        _one_of("worked", self.worked, ("telling", "all"))
+        _one_of("heads", self.heads, ("side by side", "column"))
+        self._keep("steps", words(self.steps, "steps"))
+        if self.head is not None:
+            self._keep("head", whole(self.head, "head", self.index_base, MOST_HEADS))
         self._keep("digits", whole(self.digits, "digits", 0, MAX_DIGITS))
         self._keep("limit", whole(self.limit, "limit"))
         flag(self.exact, "exact")

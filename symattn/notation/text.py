@@ -184,6 +184,8 @@ class _Layout:
     def _operator(self, symbol: str) -> str:
         if symbol in ("\u2062", "\u2061"):
             return ""
+        if symbol == t.GAP.symbol:
+            return "   "
         return self._glyphs(symbol)
 
     def _slash(self, left: Tree, right: Tree) -> str:
