@@ -147,7 +147,7 @@ class Step(Item):
     because: str = ""
     source: str = ""
     #: The steps that a merged formula is made of, the one that it stands for last.
-    parts: tuple[Step, ...] = ()
+    parts: tuple[Step, ...] = field(default=(), kw_only=True)
 
     @property
     def reason(self) -> str:
@@ -240,7 +240,9 @@ def put_in(expr: MatrixExpr, meanings: Mapping[str, MatrixExpr]) -> MatrixExpr:
     What is equal to the matrix of head i stands for any head: K⁽ᵍ⁾ is replaced by X W_K⁽ᵍ⁾.
     """
     if isinstance(expr, sympy.MatrixSymbol | Head):
-        meaning = meanings.get(letter_of(expr), expr)
+        meaning = meanings.get(letter_of(expr))
+        if meaning is None:
+            return expr
         return meaning.subs(HEAD, expr.head) if isinstance(expr, Head) else meaning
     if not letters_in(expr):
         return expr

@@ -47,7 +47,7 @@ def _names(context: click.Context, option: click.Parameter, value: str | None) -
     return () if names == ("all",) else names
 
 
-class _Heads(click.ParamType):
+class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versions only
     """How many heads an example has, or how the matrices of heads stand."""
 
     name = "1-16|side by side|column"

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 PICTURES = ("heat", "lines", "falk", "steps")
 LAYOUTS = ("matrix", "falk")
+#: How many characters wide a slide is.
+_SLIDE = 68
+
 HEADS = ("side by side", "column")
 
 VIEWS = ("formula", "entry", "worked", "value")
@@ -94,7 +97,8 @@ class Job:
         if form.runs:
             holder = "derivation" if self.evaluation is None else "values"
             cells = Cells(self.code + _respelled(self), holder)
-        return derivation_document(self.outline(), facts=form.brief, cells=cells)
+        width = _SLIDE if self.flavor == "beamer" else form.width
+        return derivation_document(self.outline(), facts=form.brief, cells=cells, width=width)
 
 
 def document(
@@ -113,7 +117,8 @@ def document(
 
     `form` is a row of `FORMATS`; bytes for ``pdf`` and ``png``. `title` is that of the derivation
     where it is not said. `steps` are shown, and those between them put into their formulas; `notes`
-    stand at the end; `flavor` and `picture` are those of the command line. Raises `SymattnError` for what the format cannot show.
+    stand at the end; `flavor` and `picture` are those of the command line.
+    Raises `SymattnError` for what the format cannot show.
 
     >>> from symattn import Attention, document
     >>> values = Attention(scale=False).derivation().evaluate(Q=[[1]], K=[[1], [0]], V=[[2], [4]])
@@ -310,6 +315,8 @@ class Format:
     brief: bool = False
     #: Whether it runs Python: `Notebook` blocks are for it.
     runs: bool = False
+    #: About how many characters a line has room for, where formulas stand side by side.
+    width: int = 84
     #: The operations that a number takes in it, its digits decided among it (see `symattn.budget`).
     operations: int = 130
 
@@ -326,10 +333,10 @@ PROGRAMS = ("python", "numpy", "torch", "jax", "javascript")
 FORMATS: Mapping[str, Format] = {
     row.name: row
     for row in (
-        Format("text", "text", brief=True),
-        Format("latex", "latex"),
-        Format("tex", "tex", flavors=("article", "fragment", "standalone", "beamer")),
-        Format("pdf", "pdf", flavors=("article", "standalone", "beamer")),
+        Format("text", "text", brief=True, width=77),
+        Format("latex", "latex", width=100),
+        Format("tex", "tex", flavors=("article", "fragment", "standalone", "beamer"), width=100),
+        Format("pdf", "pdf", flavors=("article", "standalone", "beamer"), width=100),
         Format("md", "markdown", flavors=("github", "katex", "quarto", "sphinx")),
         Format("ipynb", "notebook", runs=True),
         Format("mathml", "mathml"),

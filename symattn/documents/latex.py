@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from symattn.documents import blocks as b
-from symattn.documents.wrap import Piece, size_of, wrapped
+from symattn.documents.wrap import ROOM, Piece, size_of, wrapped
 from symattn.notation import tree as t
 from symattn.notation.latex import latex, prose, text
 from symattn.notation.text import box, line
@@ -105,7 +105,7 @@ def _blocks(blocks: Sequence[b.Block], depth: int, style: _Style) -> Iterator[st
 
 def _formulas(block: b.Formulas, style: _Style) -> str:
     shape, why = sentence(block.size), sentence(block.words)
-    words = rf"\noindent {why} ({shape})" if why else rf"\noindent ({shape})"
+    words = " ".join([r"\noindent", *filter(None, (why, f"({shape})" if shape else ""))])
     shown = [f"\\[\n{display}\n\\]" for display in displays(block.lines, style.fitted)]
     if style.prefix and block.label and shown:
         numbered = shown[0].removeprefix("\\[").removesuffix("\\]")
@@ -263,14 +263,25 @@ def _display(group: list[b.Line]) -> Piece:
     return Piece(f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}", widest)
 
 
+def _breaks(items: tuple[Tree, ...], starts: list[int]) -> Iterator[int]:
+    """The relations at which an equation goes on in a new row: each row is as long as it can be."""
+    taken = size_of(t.row(*items[: starts[0]]))
+    for start, stop in pairwise([*starts, len(items)]):
+        size = size_of(t.row(*items[start:stop]))
+        if start > starts[0] and taken + size > ROOM:
+            yield start
+            taken = 0
+        taken += size
+
+
 def _rows(tree: Tree) -> Iterator[Piece]:
-    """The equation in one row, or, where it is wide, in a row for each relation but the first.
+    """The equation in one row, or, where it is wide, in several that begin with a relation.
 
     A side that is still too wide goes on in further rows.
     """
     items = tree.items if isinstance(tree, Row) else (tree,)
     starts = [k for k, item in enumerate(items) if item in _RELATIONS] or [1]
-    breaks = starts[1:] if len(line(tree)) > _WIDE and not has_grid(tree) else []
+    breaks = [] if has_grid(tree) else _breaks(items, starts)
     left, indent = latex(t.row(*items[: starts[0]])), size_of(t.row(*items[: starts[0]]))
     for start, stop in pairwise([starts[0], *breaks, len(items)]):
         lead = ""

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import product
+from itertools import groupby, product
 from typing import Any, Literal, TypeAlias
 
 import sympy
@@ -40,15 +40,19 @@ from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.options import Notation, derived_from, notation_of
 from symattn.notation.prose import Prose, read_prose
-from symattn.notation.text import line, width
+from symattn.notation.text import line, side_by_side
+from symattn.notation.text import width as columns_of
 from symattn.notation.tree import Tree
 from symattn.step import HEAD, pattern
 
 View: TypeAlias = Literal["formula", "entry", "worked", "value"]
 VIEWS: tuple[View, ...] = ("formula", "entry", "worked", "value")
 
-#: How many characters wide the overview is at most: a line of a terminal.
-_LINE = 80
+#: How many characters wide a line of formulas side by side is, where nothing else is said.
+WIDTH = 84
+
+#: How many characters wide the overview is at most, and formula, entry and worked line in a row.
+_OVERVIEW, _LINE = 90, 80
 
 #: How many characters of an entry rule are shown, and of how many numbers an entry may be made that
 #: is worked out; merged formulas soon have more.
@@ -65,6 +69,7 @@ class Section:
     why: Prose
     lines: tuple[Line, ...]
     left_out: str = ""
+    letter: Tree = t.EMPTY
 
 
 @dataclass(frozen=True)
@@ -80,6 +85,8 @@ class Outline:
     notes: tuple[str, ...] = ()
     #: The result in one formula, over what is given, where that is not too long.
     overview: Tree | None = None
+    #: Whether it shows one view alone.
+    alone: bool = False
 
 
 def outline(
@@ -134,6 +141,7 @@ def outline(
         notation,
         tuple(notes),
         None if before else in_one,
+        len(views) == 1,
     )
 
 
@@ -164,7 +172,7 @@ def overview(derivation: Derivation, notation: Notation) -> Tree | None:
         except SymattnError:  # too many parts
             continue
         formula = merged[names[-1]].formula(notation)
-        if width(line(formula)) <= _LINE:
+        if columns_of(line(formula)) <= _OVERVIEW:
             return formula
     return None
 
@@ -208,7 +216,8 @@ class _Writer:
         elif not self.alone:
             lines = [Line("formula", Speller(self.notation).matrix(item.symbol))]
         why = read_prose(item.meaning)
-        return Section(item.name, None, self._shape(item), why, tuple(lines), left_out)
+        letter = self.notation.letter(item.letter)
+        return Section(item.name, None, self._shape(item), why, tuple(lines), left_out, letter)
 
     def step(self, number: int, step: Step) -> Section:
         """A step; what is told of another one already is not told again, but for its numbers."""
@@ -220,7 +229,7 @@ class _Writer:
             lines.append(Line("formula", stated.formula(self.notation)))
         if "entry" in self.views and not is_told:
             rule = stated.entry(self.notation)
-            if width(line(rule)) <= _MOST_RULE:
+            if columns_of(line(rule)) <= _MOST_RULE:
                 lines.append(Line("entry", rule))
             else:
                 left_out.append("the rule of an entry is too long to be read")
@@ -386,10 +395,39 @@ class Cells:
     holder: str
 
 
+def flowed(outline: Outline, lines: Sequence[Line], width: int = WIDTH) -> tuple[Line, ...]:
+    """A section's lines side by side where they fit: formula, entry and one worked line; matrices.
+
+    `width` is that of a line in characters. A row is called what the first of its lines is.
+    Matrices stand beside a formula that nothing else is said of.
+    """
+    stated = {"formula", "entry"}
+    if sum(each.view == "worked" for each in lines) == 1:
+        stated.add("worked")
+    room = {"stated": min(width, _LINE), "where": min(width, _LINE), "value": width}
+    if outline.notation.heads == "column":
+        room["value"] = 0
+    found: list[Line] = []
+    for kind, group in groupby(lines, lambda each: "stated" if each.view in stated else each.view):
+        together = [*group]
+        if kind == "value" and found == [*lines[:1]]:  # the formula alone
+            together, found = [*found, *together], []
+        rows = side_by_side([each.tree for each in together], room.get(kind, 0))
+        found += [Line(together[0].view, row) for row in rows]
+    return tuple(found)
+
+
 def derivation_document(
-    outline: Outline, *, facts: bool = False, cells: Cells | None = None, prefix: str = ""
+    outline: Outline,
+    *,
+    facts: bool = False,
+    cells: Cells | None = None,
+    prefix: str = "",
+    width: int = WIDTH,
 ) -> b.Document:
     """A derivation as blocks.
+
+    `width`: how many characters wide a line is, so that formulas stand side by side where they fit.
 
     `facts`: with the sizes and NumPy's check. `cells`: with the Python that a notebook runs.
     `prefix`: what the labels of its steps begin with, where others stand beside it.
@@ -404,11 +442,12 @@ def derivation_document(
         blocks += [b.Notebook(cells.code), b.Break()] if cells.code else []
     if outline.overview is not None:
         blocks += [b.Worked("In one formula:", outline.overview), b.Break()]
-    if outline.given:
-        given = tuple(_formulas(section, "") for section in outline.given)
-        blocks += [b.Section("Given", given), b.Break()]
+    if any(section.lines for section in outline.given):
+        blocks += [b.Section("Given", _given(outline, width)), b.Break()]
     for section in outline.steps:
-        formulas = _formulas(section, f"{prefix}{section.name}")
+        lines = flowed(outline, section.lines, width)
+        why = () if facts and outline.alone else section.why
+        formulas = _formulas(replace(section, why=why), f"{prefix}{section.name}", lines)
         blocks.append(b.Section(f"{section.number}. {section.name}", (formulas,)))
         if cells is not None:
             blocks.append(b.Notebook(f'{cells.holder}["{section.name}"]'))
@@ -421,8 +460,22 @@ def derivation_document(
     return b.Document(outline.title, tuple(blocks))
 
 
-def _formulas(section: Section, label: str) -> b.Formulas:
-    return b.Formulas(section.lines, section.why, section.shape, label, section.left_out)
+def _given(outline: Outline, width: int) -> tuple[b.Formulas, ...]:
+    """What each matrix that is given is, then their numbers side by side; or all by symbol."""
+    if any(each.view != "value" for one in outline.given for each in one.lines):
+        return tuple(_formulas(section, "", section.lines) for section in outline.given)
+    words: list[b.Inline] = []
+    left_out = []
+    for section in outline.given:
+        words += ["; " if words else "", section.letter, " is " if section.why else ""]
+        words += [*section.why, " (", *section.shape, ")"]
+        left_out += [f"{section.name}: {section.left_out}"] if section.left_out else []
+    lines = flowed(outline, [each for one in outline.given for each in one.lines], width)
+    return (b.Formulas(lines, (*words, "."), left_out="; ".join(left_out)),)
+
+
+def _formulas(section: Section, label: str, lines: tuple[Line, ...]) -> b.Formulas:
+    return b.Formulas(lines, section.why, section.shape, label, section.left_out)
 
 
 def _check(check: Check, notation: Notation) -> b.Section:

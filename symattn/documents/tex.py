@@ -29,6 +29,20 @@ _FITTED = "\n".join(
 )
 
 
+#: The heading of a step in the line of its first words; displays close to what they belong to.
+_TIGHT = "\n".join(
+    [
+        r"\makeatletter",
+        r"\renewcommand{\subsection}{\@startsection{subsection}{2}{\z@}%",
+        r"  {1.3ex plus .6ex minus .4ex}{-.7em}{\normalfont\normalsize\bfseries}}",
+        r"\makeatother",
+        r"\AtBeginDocument{\abovedisplayskip=.4ex plus .7ex minus .2ex%",
+        r"  \belowdisplayskip=\abovedisplayskip\abovedisplayshortskip=.3ex plus .3ex%",
+        r"  \belowdisplayshortskip=\abovedisplayskip}",
+    ]
+)
+
+
 #: About how many lines are as high as half of what TeX can measure.
 _HIGHEST = 800
 
@@ -47,6 +61,7 @@ def _article(*documents: b.Document) -> str:
             r"\usepackage{graphicx}",
             r"\usepackage[margin=2.5cm]{geometry}",
             _FITTED,
+            _TIGHT,
             r"\setlength{\parindent}{0pt}",
             r"\begin{document}",
             latex_document(*documents, labels=True, fitted=True),

@@ -155,8 +155,8 @@ def _list(block: b.List, charset: Charset, room: int | None) -> Iterator[Styled]
 
 def _formulas(block: b.Formulas, charset: Charset) -> Iterator[Styled]:
     words = sentence(block.words, charset)
-    if len(block.lines) != 1 if block.label else words and block.lines:
-        yield "note", words
+    if words and block.lines:
+        yield from _wrapped("note", words, None if block.label else _WIDTH)
     for formula in block.lines:
         style: b.Role = "formula" if formula.view == "formula" else "plain"
         yield from ((style, words.rstrip()) for words in box(formula.tree, charset).lines)

@@ -23,9 +23,12 @@ from symattn.evaluate.worked import worked
 from symattn.notation.latex import latex
 from symattn.notation.mime import bundle
 from symattn.notation.options import MAX_DIGITS, Notation, notation_of
-from symattn.notation.text import box
+from symattn.notation.text import box, side_by_side
 from symattn.notation.tree import Tree
 from symattn.step import Item, Step
+
+#: How many characters wide a line of matrices is in a notebook.
+_WIDTH = 88
 
 
 class Evaluation(Values):
@@ -221,7 +224,9 @@ class StepValue:
         return value_view(self.evaluation, self.step, self._head(head, notation), notation)
 
     def _trees(self) -> list[Tree]:
-        return matrices(self.evaluation, self.step, self.evaluation.notation)[0]
+        notation = self.evaluation.notation
+        trees, _ = matrices(self.evaluation, self.step, notation)
+        return trees if notation.heads == "column" else side_by_side(trees, _WIDTH)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         trees = self._trees()

@@ -125,7 +125,7 @@ class _Path:
         if array is None:  # letters were given for numbers
             return np.zeros(self._shape(item))
         seen = np.round(array, self.notation.digits)
-        dull = np.where(np.isfinite(array), 0, _INFINITE) + _ZERO * (seen == 0)
+        dull: Array = np.where(np.isfinite(array), 0, _INFINITE) + _ZERO * (seen == 0)
         dull = dull + _ONE * (np.abs(seen) == 1)
         if array.shape[-1] > 1:
             dull = dull + _CONSTANT * (array == array[..., :1]).all(axis=-1, keepdims=True)

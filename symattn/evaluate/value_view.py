@@ -12,12 +12,8 @@ from symattn.nodes.rule import rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.options import Notation, notation_of
-from symattn.notation.text import box
 from symattn.notation.tree import Tree
 from symattn.step import HEAD, Item, Step
-
-#: How many characters wide a line of matrices is, and the gap between two of them.
-WIDTH, _GAP = 96, 3
 
 
 def heads_of(evaluation: Values, item: Item, notation: Notation) -> list[int | None]:
@@ -41,33 +37,22 @@ def heads_of(evaluation: Values, item: Item, notation: Notation) -> list[int | N
 
 
 def matrices(
-    evaluation: Values,
-    item: Item,
-    notation: Notation,
-    entry: Place | None = None,
-    width: int = WIDTH,
+    evaluation: Values, item: Item, notation: Notation, entry: Place | None = None
 ) -> tuple[list[Tree], list[int]]:
-    """The matrix of each head that is shown, in lines, and the heads that are left out.
+    """The matrix of each head that is shown, and the heads that are left out.
 
-    Several stand side by side while a line of so many characters has room. More of them than the
-    notation's limit are shown with ⋯.
+    More of them than the notation's limit are shown with ⋯.
     """
     heads = heads_of(evaluation, item, notation)
     chosen = heads.index(entry[0]) if entry and item.per_head and entry[0] in heads else None
     shown = indices_of(len(heads), notation.limit, chosen)
-    lines: list[list[Tree]] = []
-    room = 0
+    trees: list[Tree] = []
     for k in shown:
-        trees = (t.DOTS,) if k is None else value_view(evaluation, item, heads[k], notation, entry)
-        size = box(trees[0]).width + _GAP
-        if len(trees) > 1 or size > room or notation.heads == "column":
-            lines += [[tree] for tree in trees]
-            room = width - size if len(trees) == 1 else 0
+        if k is None:
+            trees.append(t.DOTS)
         else:
-            lines[-1] += [t.GAP, *trees]
-            room -= size
-    left_out = [head for k, head in enumerate(heads) if k not in shown and head is not None]
-    return [t.Row(tuple(one)) if len(one) > 1 else one[0] for one in lines], left_out
+            trees += value_view(evaluation, item, heads[k], notation, entry)
+    return trees, [head for k, head in enumerate(heads) if k not in shown and head is not None]
 
 
 def value_view(

@@ -328,11 +328,10 @@ def count_entries(rule: Rule, sizes: Mapping[sympy.Symbol, int]) -> int:
     if isinstance(rule, Entry):
         return 1
     count = sum(count_entries(child, sizes) for child in children(rule))
-    along = isinstance(rule, Total) or (isinstance(rule, OfRow) and rule.index is not None)
-    if not along:
-        return count
-    size = sympy.sympify(rule.size, strict=True).subs(sizes)
-    return count * (int(size) if size.is_Integer else 1)
+    if isinstance(rule, Total) or (isinstance(rule, OfRow) and rule.index is not None):
+        size = sympy.sympify(rule.size, strict=True).subs(sizes)
+        return count * (int(size) if size.is_Integer else 1)
+    return count
 
 
 def _within(matrix: sympy.MatrixBase, i: Index, j: Index) -> bool:

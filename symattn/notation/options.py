@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 from symattn.arguments import flag, instance, table, whole, word, words
 from symattn.errors import SymattnError, nearest, quote
@@ -167,6 +167,32 @@ class Notation:
 
 
 _CHOICES = tuple(choice.name for choice in fields(Notation))
+
+
+Spelled = TypeVar("Spelled", bound=Notation)
+
+#: The choices that a page makes for one derivation, in words.
+DISPLAY = ("digits", "layout", "steps", "worked", "head", "heads")
+
+
+def displayed(notation: Spelled, chosen: Mapping[str, str]) -> Spelled:
+    """The notation with the choices of `DISPLAY` that are made in words: steps of weights,output.
+
+    Words of a choice may be joined by hyphens: side-by-side. Raises `SymattnError`.
+    """
+    changes: dict[str, object] = {}
+    for name, words_ in chosen.items():
+        text = word(words_, name)
+        changes[name] = text
+        if name in ("digits", "head"):
+            if not re.fullmatch(r"[0-9]{1,7}", text, re.ASCII):
+                raise SymattnError(f"{name}={text}: give a whole number")
+            changes[name] = int(text)
+        elif name == "steps":
+            changes[name] = tuple(filter(None, re.split(r"[,\s]+", text)))
+        elif name == "heads":
+            changes[name] = text.replace("-", " ")
+    return notation.but(**changes)
 
 
 def notation_of(notation: Notation | None, usual: Notation | None = None) -> Notation:

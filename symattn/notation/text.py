@@ -6,6 +6,7 @@ The layout is a box of lines with a baseline; boxes are set side by side on thei
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 from unicodedata import category, combining, east_asian_width
@@ -112,6 +113,22 @@ def line(tree: Tree, charset: Charset = "unicode") -> str:
 def box(tree: Tree, charset: Charset = "unicode") -> Box:
     """The tree as a box of lines, for setting beside others."""
     return _Layout(charset, flat=False).box(tree)
+
+
+def side_by_side(trees: Iterable[Tree], room: int) -> list[Tree]:
+    """The trees in rows, each of as many as a line of so many characters has room for."""
+    rows: list[list[Tree]] = []
+    left = 0
+    gap = box(t.GAP).width
+    for tree in trees:
+        size = box(tree).width
+        if rows and gap + size <= left:
+            rows[-1] += [t.GAP, tree]
+            left -= gap + size
+        else:
+            rows.append([tree])
+            left = room - size
+    return [t.row(*row) if len(row) > 1 else row[0] for row in rows]
 
 
 def width(words: str) -> int:
