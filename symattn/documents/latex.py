@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from symattn.documents import blocks as b
-from symattn.documents.wrap import ROOM, Piece, size_of, wrapped
+from symattn.documents.wrap import ROOM, WIDE_ROOM, Piece, size_of, wrapped
 from symattn.notation import tree as t
 from symattn.notation.latex import latex, prose, text
 from symattn.notation.text import box, line
 from symattn.notation.tree import APPROX, EQUALS, Fenced, Grid, Row, Scheme, Tree
 
-#: A display does not break across pages; a row wider than this many characters breaks at = and ≈;
-#: one that is narrower than the last fits every page.
-_MOST_LINES, _WIDE, _NARROW = 9, 80, 56
+#: A display does not break across pages; one that is narrower than the last fits every page.
+_MOST_LINES, _NARROW = 9, 56
 
 #: The line below the head of a table, and room under it.
 _RULE = r"\hline\rule{0pt}{2.5ex}%"
@@ -209,7 +208,7 @@ def displays(
     At most so many lines stand in one; for `fitted` see `latex_document`.
     """
     for group in _groups(lines, most):
-        body, size = _display(group)
+        body, size = _display(group, WIDE_ROOM if fitted else ROOM)
         yield rf"\symattnfit{{{body}}}" if fitted and size > _NARROW else body
 
 
@@ -250,8 +249,8 @@ def has_grid(tree: Tree) -> bool:
             return False
 
 
-def _display(group: list[b.Line]) -> Piece:
-    rows = [row for each in group for row in _rows(each.tree)]
+def _display(group: list[b.Line], room: int) -> Piece:
+    rows = [row for each in group for row in _rows(each.tree, room)]
     if len(rows) == 1:
         tree = group[0].tree
         wide = max(box(tree).width, size_of(tree)) if has_grid(tree) else rows[0].size
@@ -263,29 +262,29 @@ def _display(group: list[b.Line]) -> Piece:
     return Piece(f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}", widest)
 
 
-def _breaks(items: tuple[Tree, ...], starts: list[int]) -> Iterator[int]:
+def _breaks(items: tuple[Tree, ...], starts: list[int], room: int) -> Iterator[int]:
     """The relations at which an equation goes on in a new row: each row is as long as it can be."""
     taken = size_of(t.row(*items[: starts[0]]))
     for start, stop in pairwise([*starts, len(items)]):
         size = size_of(t.row(*items[start:stop]))
-        if start > starts[0] and taken + size > ROOM:
+        if start > starts[0] and taken + size > room:
             yield start
             taken = 0
         taken += size
 
 
-def _rows(tree: Tree) -> Iterator[Piece]:
+def _rows(tree: Tree, room: int = ROOM) -> Iterator[Piece]:
     """The equation in one row, or, where it is wide, in several that begin with a relation.
 
     A side that is still too wide goes on in further rows.
     """
     items = tree.items if isinstance(tree, Row) else (tree,)
     starts = [k for k, item in enumerate(items) if item in _RELATIONS] or [1]
-    breaks = [] if has_grid(tree) else _breaks(items, starts)
+    breaks = [] if has_grid(tree) else _breaks(items, starts, room)
     left, indent = latex(t.row(*items[: starts[0]])), size_of(t.row(*items[: starts[0]]))
     for start, stop in pairwise([starts[0], *breaks, len(items)]):
         lead = ""
-        for piece in wrapped(items[start:stop]):
+        for piece in wrapped(items[start:stop], room):
             row = f"{left} &{lead}{piece.tex}".strip()
             row = f"{{}}{row}" if row.startswith("[") else row  # no option of the display
             yield Piece(row, indent + piece.size)

@@ -399,7 +399,7 @@ def flowed(outline: Outline, lines: Sequence[Line], width: int = WIDTH) -> tuple
     """A section's lines side by side where they fit: formula, entry and one worked line; matrices.
 
     `width` is that of a line in characters. A row is called what the first of its lines is.
-    Matrices stand beside a formula that nothing else is said of.
+    Matrices stand beside what is said above them where that is one row and there is room.
     """
     stated = {"formula", "entry"}
     if sum(each.view == "worked" for each in lines) == 1:
@@ -410,8 +410,10 @@ def flowed(outline: Outline, lines: Sequence[Line], width: int = WIDTH) -> tuple
     found: list[Line] = []
     for kind, group in groupby(lines, lambda each: "stated" if each.view in stated else each.view):
         together = [*group]
-        if kind == "value" and found == [*lines[:1]]:  # the formula alone
-            together, found = [*found, *together], []
+        if kind == "value" and len(found) == 1 and room["value"]:
+            whole = [*found, *together]
+            if len(side_by_side([each.tree for each in whole], width)) == 1:
+                together, found = whole, []
         rows = side_by_side([each.tree for each in together], room.get(kind, 0))
         found += [Line(together[0].view, row) for row in rows]
     return tuple(found)
