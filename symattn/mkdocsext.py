@@ -7,6 +7,7 @@ formulas are, so the extension ``pymdownx.arithmatex`` has to be on.
 
 from __future__ import annotations
 
+import logging
 import re
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from symattn.doors import failure
 from symattn.printable import printable
 from symattn.worksheet.filling import fill_page
 from symattn.worksheet.pages import check_text
+from symattn.worksheet.syntaxes.markdown import fences
 from symattn.worksheet.syntaxes.markdown import markdown as found_in
 from symattn.worksheet.syntaxes.page import Anchor
 
@@ -36,9 +38,10 @@ _COLUMN = re.compile(r"(?<=:)([0-9]+:)[0-9]+:(?= )")
 
 
 class Options(Config):  # type: ignore[no-untyped-call]  # MkDocs leaves a hook untyped
-    """``allow_large``: fill pages in however much work it is."""
+    """``allow_large``: fill pages in however much work it is; ``worksheets``: show them as code."""
 
     allow_large = Type(bool, default=False)
+    worksheets = Type(bool, default=False)
 
 
 class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
@@ -52,7 +55,9 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
                 "generic: true"
             )
 
-    def on_page_markdown(self, markdown: str, /, *, page: Page, **_: object) -> str:
+    def on_page_markdown(
+        self, markdown: str, /, *, page: Page, config: MkDocsConfig, **_: object
+    ) -> str:
         """The page with its derivations and numbers; as it is where it cannot be used."""
         name = str(page.file.abs_src_path or page.file.src_uri)
         before = _lines_before(page.file.content_string, markdown)
@@ -66,6 +71,8 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
                     complaints += [f"{Path(name)}:{one.line}: {one.message}" for one in wrong]
                     complaints += checked.problems
                 filled = fill_page(_plain(text), name)
+                if not self.config.get("worksheets"):
+                    filled = _without_worksheets(filled)
         except BaseException as error:
             failed = failure(error, name).line
             known = (_COLUMN.sub(r"\1", printable(line)) for line in complaints)
@@ -73,9 +80,19 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
             if not any(line.startswith(anew) for line in known):
                 complaints.append(failed)
             filled = text
+        quiet = not _log.isEnabledFor(logging.WARNING)  # and then MkDocs does not count warnings
+        level = logging.ERROR if config.strict and quiet else logging.WARNING
         for line in map(printable, complaints):
-            _log.warning(line)
+            _log.log(level, line)
         return filled[before:]
+
+
+def _without_worksheets(text: str) -> str:
+    """The page without its blocks of code that are worksheets, and with as many lines."""
+    for start, end, block in reversed([*fences(text)]):
+        if block is not None:
+            text = text[:start] + "\n" * text.count("\n", start, end) + text[end:]
+    return text
 
 
 def _lines_before(page: str, markdown: str) -> int:

@@ -180,6 +180,7 @@ class Shows(_Holding):
         "entry": lambda words: (words or "").split(),
         "batch": directives.nonnegative_int,
         "label": directives.unchanged,
+        "headings": directives.nonnegative_int,
         "class": directives.class_option,
         "format": lambda word: directives.choice(word, ("full", "equations")),
         "name": directives.unchanged,
@@ -263,13 +264,19 @@ class Shows(_Holding):
         if page.overview is not None and not brief:
             yield from self._equation(latex(page.overview), None, line(page.overview))
         for section in (*page.given, *page.steps):
+            level = self.options.get("headings", 0)
+            if level and section.number is not None:
+                heading = nodes.rubric("", section.name)
+                heading["heading-level"] = min(level, 6)
+                yield heading
             if not brief:
-                yield self._sentence(section)
+                yield self._sentence(section, named=not level)
             yield from self._displays(page, section)
 
-    def _sentence(self, section: Section) -> nodes.Node:
+    def _sentence(self, section: Section, named: bool) -> nodes.Node:
+        """Why the step is taken, and the shape; the name of the step where no heading says it."""
         paragraph = nodes.paragraph()
-        if section.number is not None:
+        if named and section.number is not None:
             paragraph += [nodes.strong("", section.name), nodes.Text(": ")]
         paragraph += _inline(section.why)
         paragraph += nodes.Text(" (")

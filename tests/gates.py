@@ -318,7 +318,7 @@ def reading(element: Element, words: bool = True) -> str:
     name = element.tag.rpartition("}")[2]
     if name in _TOKENS:
         return "" if name == "mtext" and not words else (element.text or "")
-    if name == "mspace":  # a gap is no token
+    if name in ("mspace", "mphantom"):  # a gap is no token
         return ""
     parts = [reading(child, words) for child in element]
     if name in ("math", "mrow", "mstyle"):

@@ -52,7 +52,7 @@ title: Weights
 The weight is **<!-- value weights[1,1,2] --><!-- /value -->**, {{claim}}`weights[1,1,2] = 0.33`, as
 `{{claim}}` says.
 
-<!-- symattn steps=weights,concat digits=3 level=4 -->
+<!-- symattn steps=weights,concat digits=3 headings=4 -->
 <!-- /symattn -->
 
 Done_so_far.

@@ -105,6 +105,19 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
     help="Work this entry out and box it, as in weights[1,2] (weights[2][1,2] for head "
     "2), or the first of every step: first. May be repeated.",
 )
+@click.option(
+    "--label",
+    default="",
+    metavar="PREFIX",
+    help="Equations have labels that begin so, as in eq:causal:weights (latex, tex, pdf, md of "
+    "quarto and sphinx).",
+)
+@click.option(
+    "--headings",
+    type=click.IntRange(0, 6),
+    metavar="LEVEL",
+    help="The level of the first heading, 0 for none (latex, tex, md, mathml).",
+)
 @click.option("--digits", type=click.IntRange(0, 100), help="Decimals to show.  [default: 4]")
 @click.option("--exact", is_flag=True, help="Show exact values instead of decimals.")
 @click.option("--full", is_flag=True, help="Leave nothing out of large matrices and long sums.")
@@ -306,6 +319,8 @@ def _how(options: dict[str, Any]) -> dict[str, Any]:
         "flavor": options["flavor"],
         "picture": options["picture"],
         "layout": options["layout"],
+        "headings": options["headings"],
+        "label": options["label"],
     }
 
 

@@ -189,15 +189,17 @@ class Section(Block):
 class Document(Block):
     """Blocks under a title; inside another one it is a part of that.
 
-    `width` is that of a line of plain text, None where no line is broken; `level` that of the
-    first heading in Markdown, which may stand inside somebody's page.
+    `width` is that of a line of plain text, None where no line is broken. `headings` is the level
+    of the first heading where it may stand inside somebody's page, 0 for none, None for the
+    format's own; `label` is what the labels of its equations begin with, "" for the format's own.
     """
 
     title: str
     blocks: tuple[Block, ...]
     anchor: str = ""
     width: int | None = None
-    level: int = 2
+    headings: int | None = None
+    label: str = ""
 
 
 def named(name: str, words: str, more: str = "", brief: bool = False) -> Item:

@@ -6,6 +6,7 @@ nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -22,12 +23,15 @@ if TYPE_CHECKING:
 
 PICTURES = ("heat", "lines", "falk", "steps")
 LAYOUTS = ("matrix", "falk")
-#: How many characters wide a slide is.
-_SLIDE = 68
+#: How many characters wide a slide is, and the flavors that are slides.
+_SLIDE, _SLIDES = 100, ("beamer", "overlays")
 
 HEADS = ("side by side", "column")
 
 VIEWS = ("formula", "entry", "worked", "value")
+
+#: The deepest heading that can be asked for, and what a label is made of.
+MOST_HEADINGS, _LABEL = 6, re.compile(r"[A-Za-z0-9:._-]{1,100}")
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,10 @@ class Job:
     picture: str = "heat"
     #: The layout where it was asked for here; the notation may have one of its own.
     layout: str | None = None
+    #: The level of the first heading, 0 for none, None for the format's own.
+    headings: int | None = None
+    #: What the labels of its equations begin with, "" for the format's own.
+    label: str = ""
     #: The entries that are worked out and boxed, by step.
     entries: dict[str, Place] = field(default_factory=dict)
     notes: Sequence[str] = ()
@@ -97,8 +105,10 @@ class Job:
         if form.runs:
             holder = "derivation" if self.evaluation is None else "values"
             cells = Cells(self.code + _respelled(self), holder)
-        width = _SLIDE if self.flavor == "beamer" else form.width
-        return derivation_document(self.outline(), facts=form.brief, cells=cells, width=width)
+        headings = 0 if self.headings is None and self.flavor == "fragment" else self.headings
+        width = _SLIDE if self.flavor in _SLIDES else form.width
+        document = derivation_document(self.outline(), facts=form.brief, cells=cells, width=width)
+        return replace(document, headings=headings, label=self.label)
 
 
 def document(
@@ -163,6 +173,13 @@ def check_format(form: str, jobs: Sequence[Job]) -> None:
     if row.single and job.series is not None:
         raise SymattnError(f"{form}: shows one derivation; leave out the chunks")
     check_flavor(form, job.flavor)
+    if job.headings is not None and not row.headed:
+        headed = [name for name, each in FORMATS.items() if each.headed]
+        raise SymattnError(f"headings: {form} has its own; use {', '.join(headed)}")
+    if job.headings is not None and not 0 <= job.headings <= MOST_HEADINGS:
+        raise SymattnError(f"headings: give a level from 0 (none) to {MOST_HEADINGS}")
+    if job.label:
+        _check_label(form, job)
     if row.derive is not None and (job.entries or job.layout):
         what = "layout" if job.layout else "entry"
         instead = "picture falk" if row.kind == "picture" else ", ".join(laid)
@@ -170,6 +187,21 @@ def check_format(form: str, jobs: Sequence[Job]) -> None:
         raise SymattnError(f"{what}: {form} cannot do that; use {the}{instead}")
     if job.layout == "falk" and (job.evaluation is None or "value" not in job.views):
         raise SymattnError("layout falk: is of values; give a worksheet and show its values")
+
+
+def _check_label(form: str, job: Job) -> None:
+    """Raises `SymattnError` for a label that is none, or that the format cannot set."""
+    flavor = job.flavor or next(iter(FORMATS[form].flavors), "")
+    if flavor not in FORMATS[form].labelled:
+        which = f"{form} ({flavor})" if flavor else form
+        raise SymattnError(
+            f"label: {which} has no labels for equations; use latex, tex, pdf, or md with the "
+            "flavor quarto or sphinx"
+        )
+    if not _LABEL.fullmatch(job.label):
+        raise SymattnError(
+            f"label {quote(job.label)}: give letters, digits and : . _ -, as in eq:causal"
+        )
 
 
 def check_flavor(form: str, flavor: str | None) -> None:
@@ -311,6 +343,10 @@ class Format:
     kind: Literal["page", "data", "picture", "program"] = "page"
     #: The names of its flavors, rows of `FLAVORS` in its module, the usual one first.
     flavors: tuple[str, ...] = ()
+    #: The flavors in which equations have labels; "" of a format that has no flavors.
+    labelled: tuple[str, ...] = ()
+    #: Whether it may stand inside somebody's document, so that the level of headings is chosen.
+    headed: bool = False
     #: Whether it is read on a screen: with the sizes and NumPy's check, and long reports shortened.
     brief: bool = False
     #: Whether it runs Python: `Notebook` blocks are for it.
@@ -334,12 +370,31 @@ FORMATS: Mapping[str, Format] = {
     row.name: row
     for row in (
         Format("text", "text", brief=True, width=77),
-        Format("latex", "latex", width=100),
-        Format("tex", "tex", flavors=("article", "fragment", "standalone", "beamer"), width=100),
-        Format("pdf", "pdf", flavors=("article", "standalone", "beamer"), width=100),
-        Format("md", "markdown", flavors=("github", "katex", "quarto", "sphinx")),
+        Format("latex", "latex", labelled=("",), headed=True, width=100),
+        Format(
+            "tex",
+            "tex",
+            flavors=("article", "fragment", "standalone", *_SLIDES),
+            labelled=("article", "fragment"),
+            headed=True,
+            width=100,
+        ),
+        Format(
+            "pdf",
+            "pdf",
+            flavors=("article", "standalone", *_SLIDES),
+            labelled=("article",),
+            width=100,
+        ),
+        Format(
+            "md",
+            "markdown",
+            flavors=("github", "katex", "quarto", "sphinx"),
+            labelled=("quarto", "sphinx"),
+            headed=True,
+        ),
         Format("ipynb", "notebook", runs=True),
-        Format("mathml", "mathml"),
+        Format("mathml", "mathml", headed=True),
         Format("json", derive=_json, kind="data"),
         # of whose operations most are tables of positions, where a mask depends on them
         Format("html", "page.static", _html, operations=250),

@@ -17,8 +17,8 @@ from symattn.notation.latex import latex, prose, text
 from symattn.notation.text import box, line
 from symattn.notation.tree import APPROX, EQUALS, Fenced, Grid, Row, Scheme, Tree
 
-#: A display does not break across pages; one that is narrower than the last fits every page.
-_MOST_LINES, _NARROW = 9, 56
+#: A display does not break across pages; one that is narrower than the last fits every column.
+_MOST_LINES, _NARROW = 9, 40
 
 #: The line below the head of a table, and room under it.
 _RULE = r"\hline\rule{0pt}{2.5ex}%"
@@ -43,36 +43,39 @@ def write(documents: Sequence[b.Document], flavor: str = "") -> str:
     return latex_document(*documents)
 
 
-def latex_document(*documents: b.Document, labels: bool = False, fitted: bool = False) -> str:
+def latex_document(*documents: b.Document, label: str = "", fitted: bool = False) -> str:
     r"""The fragment, with a blank line between paragraphs; several documents in a row.
 
-    With `labels` the first display of each step is numbered, for ``\eqref{eq:scores}``; of the
-    second document in a row, ``eq:2-scores``. With `fitted` what may be wider than a page stands in
-    ``\symattnfit``, which the host has to define.
+    With a `label`, or one of a document's own, the first display of each step is numbered, for
+    ``\eqref{eq:scores}``; of the second document in a row, ``eq:2-scores``. With `fitted` what may
+    be wider than a page stands in ``\symattnfit``, which the host has to define.
     """
     parts: list[str] = []
     for number, document in enumerate(documents, 1):
-        prefix = "eq:" if number == 1 else f"eq:{number}-"
-        parts += _document(document, 0, _Style(prefix if labels else "", fitted))
+        prefix = document.label or label
+        place = "" if number == 1 else f"{number}-"
+        style = _Style(f"{prefix}:{place}" if prefix else "", fitted, document.headings != 0)
+        parts += _document(document, (document.headings or 1) - 1, style)
     return _COMMAND.sub("{}", "\n\n".join(parts)) + "\n"
 
 
 @dataclass(frozen=True)
 class _Style:
-    """How displays are labelled ("" for no labels), and whether they are fitted to a page."""
+    """How displays are labelled ("" for no labels), whether they are fitted to a page; headings."""
 
     prefix: str
     fitted: bool
+    headed: bool
 
-
-def _heading(depth: int, title: str) -> str:
-    before = r"\raggedright " if depth == 0 else ""
-    return rf"{_HEADINGS[min(depth, len(_HEADINGS) - 1)]}{{{before}{prose(title)}}}"
+    def heading(self, depth: int, title: str) -> Iterator[str]:
+        """The heading of a part, where it has one."""
+        if title and self.headed:
+            before = r"\raggedright " if depth == 0 else ""
+            yield rf"{_HEADINGS[min(depth, len(_HEADINGS) - 1)]}{{{before}{prose(title)}}}"
 
 
 def _document(document: b.Document, depth: int, style: _Style) -> Iterator[str]:
-    if document.title:
-        yield _heading(depth, document.title)
+    yield from style.heading(depth, document.title)
     yield from _blocks(document.blocks, depth + 1, style)
 
 
@@ -83,7 +86,7 @@ def _blocks(blocks: Sequence[b.Block], depth: int, style: _Style) -> Iterator[st
             case b.Document():
                 yield from _document(block, depth, style)
             case b.Section(title, inside):
-                yield from [_heading(depth, title)] if title else []
+                yield from style.heading(depth, title)
                 yield from _blocks(inside, depth + 1, style)
             case b.Paragraph(words):
                 yield sentence(words)

@@ -20,27 +20,31 @@ def write(documents: Sequence[b.Document], flavor: str = "github") -> str:
 
 def markdown_document(document: b.Document, flavor: str = "github") -> str:
     """One document, whose first heading has its level."""
-    return markdown_blocks((document,), flavor, document.level)
+    level = 2 if document.headings is None else document.headings
+    return markdown_blocks((document,), flavor, level, document.label)
 
 
-def markdown_blocks(blocks: Sequence[b.Block], flavor: str, level: int) -> str:
-    """Blocks below headings of a level."""
-    parts = [part.rstrip("\n") for part in _blocks(blocks, FLAVORS[flavor], level)]
+def markdown_blocks(blocks: Sequence[b.Block], flavor: str, level: int, label: str = "") -> str:
+    """Blocks below headings of a level, 0 for none."""
+    display = _labelling(FLAVORS[flavor], label or "eq")
+    parts = [part.rstrip("\n") for part in _blocks(blocks, display, level)]
     return "\n\n".join(parts) + "\n"
+
+
+def _labelling(display: Display, prefix: str) -> Display:
+    """A display whose label, where it has one, begins with the prefix."""
+    return lambda body, label: display(body, f"{prefix}-{label}" if label else "")
 
 
 def _blocks(blocks: Sequence[b.Block], display: Display, level: int) -> Iterator[str]:
     """The paragraphs, lists and tables, each to stand between empty lines."""
-    heading = "#" * min(level, 6)
     for block in blocks:
         match block:
-            case b.Document(title, inside):
-                if title:
-                    yield f"{heading} {words(title)}"
-                yield from _blocks(inside, display, level + 1 if title else level)
-            case b.Section(title, inside):
-                yield from [f"{heading} {words(title)}"] if title else []
-                yield from _blocks(inside, display, level + 1)
+            case b.Document(title, inside) | b.Section(title, inside):
+                if title and level:
+                    yield f"{'#' * min(level, 6)} {words(title)}"
+                deeper = isinstance(block, b.Section) or title
+                yield from _blocks(inside, display, level + 1 if level and deeper else level)
             case b.Paragraph(parts):
                 yield sentence(parts)
             case b.Formulas():
@@ -65,7 +69,7 @@ def _blocks(blocks: Sequence[b.Block], display: Display, level: int) -> Iterator
 def _formulas(block: b.Formulas, display: Display) -> Iterator[str]:
     why, shape = sentence(block.words), sentence(block.size)
     yield " ".join(filter(None, (why, f"({shape})" if shape else "")))
-    label = f"eq-{block.label}" if block.label else ""
+    label = block.label
     for body in displays(block.lines):
         yield display(body, label)
         label = ""

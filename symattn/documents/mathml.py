@@ -17,24 +17,28 @@ _XHTML = "http://www.w3.org/1999/xhtml"
 
 def write(documents: Sequence[b.Document], flavor: str = "") -> str:
     """One ``div`` with headings, sentences and a ``math`` element for each displayed line."""
+    levels = [
+        (2 if each.title else 3) if each.headings is None else each.headings for each in documents
+    ]
     parts = [
-        part for document in documents for part in xhtml([document], 2 if document.title else 3)
+        part
+        for document, level in zip(documents, levels, strict=True)
+        for part in xhtml([document], level)
     ]
     inside = Markup("".join(f"{part}\n" for part in parts))
     return f"{el('div', Markup(chr(10)), inside, xmlns=_XHTML, class_='symattn')}\n"
 
 
 def xhtml(blocks: Sequence[b.Block], level: int) -> Iterator[Markup]:
-    """The elements of blocks whose first headings are of a level."""
+    """The elements of blocks whose first headings are of a level, 0 for none."""
     for block in blocks:
         match block:
-            case b.Document(title, inside, anchor):
-                if title:
+            case b.Document(title, inside) | b.Section(title, inside):
+                if title and level:
+                    anchor = block.anchor if isinstance(block, b.Document) else ""
                     yield el(f"h{min(level, 6)}", title, id=anchor or None)
-                yield from xhtml(inside, level + 1 if title else level)
-            case b.Section(title, inside):
-                yield from [el(f"h{min(level, 6)}", title)] if title else []
-                yield from xhtml(inside, level + 1)
+                deeper = isinstance(block, b.Section) or title
+                yield from xhtml(inside, level + 1 if level and deeper else level)
             case b.Paragraph(words, role):
                 yield el("p", sentence(words), class_=None if role in _PLAIN else role)
             case b.Formulas():

@@ -6,7 +6,6 @@ show the same digits.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,7 +23,6 @@ from symattn.derivation import (
     Item,
     Place,
     Step,
-    StepCheck,
     defined_numbers,
     worked,
 )
@@ -32,6 +30,7 @@ from symattn.documents import blocks as b
 from symattn.documents.blocks import Line
 from symattn.errors import SymattnError, nearest, quote
 from symattn.evaluate.cells import indices_of
+from symattn.evaluate.check import COLUMNS
 from symattn.evaluate.telling import telling
 from symattn.evaluate.value_view import heads_of, matrices
 from symattn.nodes.heads import Head
@@ -481,41 +480,13 @@ def _formulas(section: Section, label: str, lines: tuple[Line, ...]) -> b.Formul
 
 
 def _check(check: Check, notation: Notation) -> b.Section:
-    verdict = "agrees with" if check.agrees else "does NOT agree with"
-    words = f"NumPy ({check.dtype}) {verdict} the proven values"
-    if check.overflowed:
-        words = check.overflow(notation.index_base)
-    columns = ("shape", "largest error", "ulps", "at", "tolerance", "")
-    rows = tuple(_check_row(step, notation) for step in check.steps)
-    return b.Section(f"Check: {words}", (b.Table(columns, rows, corner="step", align="l" * 6),))
-
-
-def _check_row(step: StepCheck, notation: Notation) -> b.Row:
-    shape, worst = step.shape, step.worst if step.failed is None else step.failed
-    if notation.convention == "columns":
-        shape, worst = (*shape[:-2], *shape[:-3:-1]), (*worst[:-2], *worst[:-3:-1])
-    place = f"[{','.join(str(i + notation.index_base) for i in worst)}]"
-    cells = (
-        " × ".join(map(str, shape)),
-        _short(step.error),
-        f"{step.ulps:.2f}" if step.ulps < 1000 else _short(step.ulps),
-        place if step.error > 0 or step.failed else "",
-        _short(step.tolerance),
-        _verdict(step),
+    rows = tuple(
+        b.Row(
+            b.Cell((step.name,)),
+            tuple(b.Cell((words,)) for words in step.cells(notation)),
+            "plain" if step.agrees else "bad",
+        )
+        for step in check.steps
     )
-    role: b.Role = "plain" if step.agrees else "bad"
-    return b.Row(b.Cell((step.name,)), tuple(b.Cell((words,)) for words in cells), role)
-
-
-def _verdict(step: StepCheck) -> str:
-    if step.agrees:
-        return "agrees"
-    if step.overflowed:
-        return "OVERFLOW"
-    return "DIFFERS" if step.tolerance < math.inf else "NO BOUND"
-
-
-def _short(number: float) -> str:
-    if number == 0 or not math.isfinite(number):
-        return "0" if number == 0 else "inf" if math.isinf(number) else "-"
-    return f"{number:.1e}"
+    title = f"Check: {check.verdict(notation.index_base)}"
+    return b.Section(title, (b.Table(COLUMNS, rows, corner="step", align="l" * len(COLUMNS)),))

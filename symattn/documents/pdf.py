@@ -18,6 +18,7 @@ PROGRAMS = ("pdflatex", "lualatex")
 SECONDS = 120
 
 _ERROR = re.compile(r"^! *(.+)", re.MULTILINE)
+_MISSING = re.compile(r"^Missing character: There is no (.)", re.MULTILINE)
 
 
 def write(documents: Sequence[b.Document], flavor: str = "article") -> bytes:
@@ -28,9 +29,17 @@ def write(documents: Sequence[b.Document], flavor: str = "article") -> bytes:
 def pdf_document(code: str) -> bytes:
     """The PDF of a LaTeX file that needs nothing beside itself.
 
-    Raises `SymattnError` where no TeX is installed, and with TeX's first error where it fails.
+    Raises `SymattnError` where no TeX is installed, where there is no font for a character, and
+    with TeX's first error where it fails.
     """
-    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    strange = tex.beyond_pdflatex(code)
+    programs = [name for name in PROGRAMS if not strange or name != "pdflatex"]
+    program = next(filter(None, map(shutil.which, programs)), None)
+    if program is None and strange and shutil.which("pdflatex"):
+        raise SymattnError(
+            f"pdf: pdflatex has no font for {strange!r}, and lualatex is not installed; install it "
+            "(texlive-luatex), or use other names"
+        )
     if program is None:
         wanted = " or ".join(PROGRAMS)
         raise SymattnError(
@@ -63,4 +72,12 @@ def pdf_document(code: str) -> bytes:
                 error = _ERROR.search(ran.stdout.decode("utf-8", "replace"))
                 words = error[1] if error else f"status {ran.returncode}"
                 raise SymattnError(f"pdf: {name} fails: {words[:200]}")
+        log = (Path(folder) / "page.log").read_text("utf-8", "replace")
+        missing = "".join(dict.fromkeys(_MISSING.findall(log)))
+        if missing:
+            fonts = ", ".join(tex.FALLBACK)
+            raise SymattnError(
+                f"pdf: no font here has {missing[:20]}; install one that does (of {fonts}), or use "
+                "other names"
+            )
         return (Path(folder) / "page.pdf").read_bytes()

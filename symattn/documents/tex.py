@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import takewhile
 
 from symattn.documents import blocks as b
 from symattn.documents.latex import displays, has_grid, latex_document, sentence
@@ -11,12 +14,51 @@ from symattn.notation.latex import latex, prose
 from symattn.notation.text import box
 from symattn.notation.tree import Tree
 
-_PACKAGES = r"\usepackage[T1]{fontenc}" "\n" r"\usepackage{amsmath,amssymb}"
+#: Characters that pdflatex has fonts for; the others take lualatex, and fonts that have them.
+_T1 = re.compile(r"[\0-ĥĨ-ķĹ-ľŁ-ňŊ-ťŨ-ž–—‘-‚“-„…‰‹›€™]*")
+
+#: Where lualatex looks for characters that its usual font does not have.
+FALLBACK = ("DejaVu Sans", "Noto Sans CJK JP", "Noto Sans", "Noto Emoji")
+
+#: Latin Modern, in which text and formulas are of one family, and no letter is a bitmap.
+_MODERN = r"\IfFileExists{lmodern.sty}{\usepackage{lmodern}}{}"
+
+#: What a fragment needs besides amsmath where a command of it stands there.
+_NEEDED = {r"\symattnfit": "graphicx", r"\mathbb": "amssymb"}
 
 
 def write(documents: Sequence[b.Document], flavor: str = "article") -> str:
     """The file, for pdflatex or lualatex; `flavor` is a row of `FLAVORS`."""
     return FLAVORS[flavor](*documents)
+
+
+def beyond_pdflatex(code: str) -> str:
+    """The first character that pdflatex has no font for, "" if there is none."""
+    return code[_T1.match(code).end() :][:1]  # type: ignore[union-attr]  # * always matches
+
+
+def _preamble(body: str, *packages: str) -> list[str]:
+    """What loads the fonts that the body takes, and packages."""
+    fonts = [r"\usepackage[T1]{fontenc}", _MODERN]
+    if beyond_pdflatex(body):
+        fonts = [
+            _MODERN,
+            r"\usepackage{fontspec}  % lualatex",
+            r"\newcommand{\others}{}",
+            r"\newcommand{\other}[1]{\IfFontExistsTF{#1}{\edef\others{\others'#1:mode=harf',}}{}}",
+            "".join(rf"\other{{{name}}}" for name in FALLBACK),
+            r"\directlua{luaotfload.add_fallback('others', {\others})}",
+            *(_latin_modern(*each) for each in (("main", "roman"), ("sans", "sans"))),
+        ]
+    return [*fonts, *(rf"\usepackage{name}" for name in packages)]
+
+
+def _latin_modern(role: str, name: str) -> str:
+    """The fonts of pdflatex for lualatex, with others for what they do not have."""
+    return (
+        rf"\set{role}font{{lm{name}10-regular.otf}}"
+        rf"[BoldFont=lm{name}10-bold.otf,RawFeature={{fallback=others}}]"
+    )
 
 
 #: A display that is made as narrow as the line where it is wider.
@@ -48,23 +90,24 @@ _HIGHEST = 800
 
 
 def _fragment(*documents: b.Document) -> str:
-    """What can be put into a file that has amsmath, and graphicx for what is too wide."""
+    """What can be put into somebody's file; a comment says which packages it needs there."""
     body = latex_document(*documents, fitted=True)
-    return f"{_FITTED}\n\n{body}" if r"\symattnfit" in body else body
+    needed = ["amsmath", *(name for command, name in _NEEDED.items() if command in body)]
+    head = rf"% Needs \usepackage{{{','.join(needed)}}} in the preamble." + "\n"
+    return f"{head}{_FITTED}\n\n{body}" if r"\symattnfit" in body else f"{head}{body}"
 
 
 def _article(*documents: b.Document) -> str:
+    body = latex_document(*documents, label="eq", fitted=True)
     return "\n".join(
         [
             r"\documentclass{article}",
-            _PACKAGES,
-            r"\usepackage{graphicx}",
-            r"\usepackage[margin=2.5cm]{geometry}",
+            *_preamble(body, "{amsmath,amssymb,graphicx}", "[margin=2.5cm]{geometry}"),
             _FITTED,
             _TIGHT,
             r"\setlength{\parindent}{0pt}",
             r"\begin{document}",
-            latex_document(*documents, labels=True, fitted=True),
+            body,
             r"\end{document}",
             "",
         ]
@@ -73,7 +116,7 @@ def _article(*documents: b.Document) -> str:
 
 def _standalone(*documents: b.Document) -> str:
     """A page for each derivation, no larger than what is on it; several for a very long one."""
-    pages = (
+    pages = "\n".join(
         "\\begin{derivation}\n" + latex_document(part, fitted=True) + "\\end{derivation}"
         for each in documents
         for part in _parts(each)
@@ -81,12 +124,11 @@ def _standalone(*documents: b.Document) -> str:
     return "\n".join(
         [
             r"\documentclass[multi=derivation,border=6pt]{standalone}",
-            _PACKAGES,
-            r"\usepackage{graphicx,varwidth}",
+            *_preamble(pages, "{amsmath,amssymb,graphicx,varwidth}"),
             _FITTED,
             r"\newenvironment{derivation}{\begin{varwidth}{18cm}}{\end{varwidth}}",
             r"\begin{document}",
-            *pages,
+            pages,
             r"\end{document}",
             "",
         ]
@@ -124,61 +166,105 @@ def _height(block: b.Block) -> int:
             return 3
 
 
-def _beamer(*documents: b.Document) -> str:
-    frames = [frame for each in documents for frame in _frames(each)]
-    used = any(r"\symattnfit" in frame for frame in frames)
+def _beamer(*documents: b.Document, overlays: bool = False) -> str:
+    frames = "\n".join(frame for each in documents for frame in _frames(each, overlays))
+    used = r"\symattnfit" in frames
     fit = [r"\newcommand{\symattnfit}[1]{\fitted{#1}}"] if used else []
     return "\n".join(
         [
             r"\documentclass[aspectratio=169,10pt]{beamer}",
-            r"\usepackage[T1]{fontenc}",
-            r"\usepackage{graphicx}",
+            *_preamble(frames, "{amsmath,amssymb,graphicx}"),
             r"\usefonttheme[onlymath]{serif}",  # whose bold is bold
             r"\beamertemplatenavigationsymbolsempty",
-            # A display shrinks to the width and height that a slide has for it, and never grows.
+            # A display shrinks to the width of a slide, all of a slide to its height.
             r"\newsavebox{\display}\newdimen{\tall}",
             r"\newcommand{\fitted}[1]{\sbox{\display}{$\displaystyle #1$}%",
-            r"  \ifdim\wd\display>\textwidth",
-            r"    \sbox{\display}{\resizebox{\textwidth}{!}{\usebox{\display}}}\fi",
-            r"  \tall=\ht\display\advance\tall by \dp\display",
-            r"  \ifdim\tall>.6\textheight\resizebox*{!}{.6\textheight}{\usebox{\display}}%",
+            r"  \ifdim\wd\display>\linewidth\resizebox{\linewidth}{!}{\usebox{\display}}%",
             r"  \else\usebox{\display}\fi}",
+            r"\newsavebox{\slide}",
+            r"\newenvironment{fitting}{\begin{lrbox}{\slide}\begin{minipage}{\textwidth}}%",
+            r"  {\end{minipage}\end{lrbox}\tall=\ht\slide\advance\tall by \dp\slide",
+            rf"  \ifdim\tall>{_ROOM}\textheight",
+            rf"    \centerline{{\resizebox*{{!}}{{{_ROOM}\textheight}}{{\usebox{{\slide}}}}}}%",
+            r"  \else\usebox{\slide}\fi}",
             *fit,
             r"\begin{document}",
-            *frames,
+            frames,
             r"\end{document}",
             "",
         ]
     )
 
 
-#: About how many characters a slide is wide, and lines high, for matrices; lines of formulas.
-_WIDE, _HIGH, _LINES = 72, 16, 6
+#: About how many characters a slide is wide, and lines high; lines of formulas in one display.
+_WIDE, _HIGH, _LINES = 88, 18, 6
+
+#: How high the parts are together that stand on one slide, which shrinks a little.
+_MOST_HIGH = 22
 
 
-def _frames(document: b.Document) -> Iterator[str]:
+@dataclass(frozen=True)
+class _Shown:
+    """A display of a slide, and about how many characters wide and lines high it is."""
+
+    body: str
+    width: float
+    height: float
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What stands on a slide under a title: words, and rows of displays; its height in lines."""
+
+    title: str
+    words: str
+    rows: tuple[tuple[_Shown, ...], ...]
+    height: float
+
+
+def _frames(document: b.Document, overlays: bool) -> Iterator[str]:
+    """The slides: the title with what leads to the steps, and the steps."""
+    first = _first(document)
     if document.title:
         title = prose(document.title)
-        yield rf"\begin{{frame}}\centering\Large {title}\end{{frame}}"
+        lead = latex_document(b.Document("", document.blocks[:first]), fitted=True)
+        body = "\n".join([rf"\centering\Large {title}", r"\par\bigskip\normalsize", lead])
+        yield rf"\begin{{frame}}{body}\end{{frame}}"
     loose: list[b.Block] = []
-    for block in (*document.blocks, b.Section("", ())):
-        if not isinstance(block, b.Section | b.Document):
-            loose += [] if isinstance(block, b.Break | b.Notebook) else [block]
-            continue
-        if loose:
+    parts: list[_Part] = []
+    for block in (*document.blocks[first if document.title else 0 :], b.Section("", ())):
+        match block:
+            case b.Break() | b.Notebook():
+                continue
+            case b.Section(title, (b.Formulas(label=""), *_) as given):
+                inputs = [part for part in given if isinstance(part, b.Formulas)]
+                shown = [_matrix(each.tree) for part in inputs for each in part.lines]
+                found = _parts_of(prose(title), "", shown)
+            case b.Section(title, (b.Formulas() as step,)):
+                found = _parts_of(prose(title), *_step(step))
+            case _:
+                found = iter(())
+        if isinstance(block, b.Section | b.Document) and loose:
             yield _flowing(document.title, loose)
             loose = []
-        match block:
-            case b.Document():
-                yield from _frames(block)
-            case b.Section(title, (b.Formulas(label=""), *_) as given):
-                inputs = (part for part in given if isinstance(part, b.Formulas))
-                for rows in _slides([each.tree for part in inputs for each in part.lines]):
-                    yield _frame(prose(title), "", rows)
-            case b.Section(title, (b.Formulas() as step,)):
-                yield from _step(prose(title), step)
-            case b.Section(title, blocks) if blocks:
-                yield _flowing(title, blocks)
+        some = [*found]
+        parts += some
+        if not some:
+            yield from _together(parts, overlays)
+            parts = []
+            match block:
+                case b.Document():
+                    yield from _frames(block, overlays)
+                case b.Section(title, blocks):
+                    yield from [_flowing(title, blocks)] if blocks else []
+                case _:
+                    loose.append(block)
+
+
+def _first(document: b.Document) -> int:
+    """How many blocks stand on the slide of the title: formulas alone."""
+    lead = takewhile(lambda block: isinstance(block, b.Break | b.Worked), document.blocks)
+    return len([*lead])
 
 
 def _flowing(title: str, blocks: Sequence[b.Block]) -> str:
@@ -187,59 +273,82 @@ def _flowing(title: str, blocks: Sequence[b.Block]) -> str:
     return rf"\begin{{frame}}[allowframebreaks]{{{prose(title)}}}" f"\n{body}\\end{{frame}}"
 
 
-def _step(title: str, step: b.Formulas) -> Iterator[str]:
-    """A slide with the sentence and the formulas, then the values, several on a slide."""
+def _step(step: b.Formulas) -> tuple[str, list[_Shown]]:
+    """The sentence of a step; its formulas, then its values."""
     words = f"{sentence(step.words)} ({sentence(step.size)})"
     formulas = tuple(each for each in step.lines if not has_grid(each.tree))
-    values = [each.tree for each in step.lines if has_grid(each.tree)]
-    for rows in (*([[body]] for body in displays(formulas, most=_LINES)), *_slides(values)):
-        yield _frame(title, words, rows)
-        words = ""
+    shown = [
+        _Shown(body, _WIDE, (1.8 if "frac" in body else 1.4) * (body.count(r"\\") + 1) + 0.5)
+        for body in displays(formulas, most=_LINES)
+    ]
+    return words, shown + [_matrix(each.tree) for each in step.lines if has_grid(each.tree)]
 
 
-def _slides(trees: list[Tree]) -> Iterator[list[list[str]]]:
-    """Matrices in rows side by side, as many as a slide has room for; one too large is alone."""
-    slide: list[list[str]] = []
-    left = high = tallest = 0
-    for tree in trees:
-        size = box(tree)
-        width, height = size.width + 4, len(size.lines) + 1
-        beside = slide and width <= left and high - tallest + max(tallest, height) <= _HIGH
-        if beside:
-            slide[-1].append(latex(tree))
-            left, high, tallest = (
-                left - width,
-                high - tallest + max(tallest, height),
-                max(tallest, height),
-            )
+def _matrix(tree: Tree) -> _Shown:
+    size = box(tree)
+    return _Shown(latex(tree), size.width + 4, len(size.lines) + 1)
+
+
+def _parts_of(title: str, words: str, shown: Sequence[_Shown]) -> Iterator[_Part]:
+    """Displays on as many slides as they take, the words on the first; narrow ones side by side."""
+    rows: list[tuple[_Shown, ...]] = []
+    high = 1.0 + (len(words) > _WIDE) if words else 0.0
+    left = 0.0
+    for each in shown:
+        tallest = max((one.height for one in rows[-1]), default=0) if rows else 0
+        more = max(each.height - tallest, 0)
+        if rows and each.width <= left and high + more <= _HIGH:
+            rows[-1] = (*rows[-1], each)
+            left, high = left - each.width, high + more
             continue
-        if slide and high + height > _HIGH:
-            yield slide
-            slide, high = [], 0
-        slide.append([latex(tree)])
-        left, high, tallest = _WIDE - width, high + height, height
+        if rows and high + each.height > _HIGH:
+            yield _Part(title, words, tuple(rows), high)
+            rows, words, high = [], "", 0.0
+        rows.append((each,))
+        left, high = _WIDE - each.width, high + each.height
+    if rows or words:
+        yield _Part(title, words, tuple(rows), high)
+
+
+def _together(parts: Sequence[_Part], overlays: bool) -> Iterator[str]:
+    """The slides of these parts; short ones that follow one another stand on one."""
+    slide: list[_Part] = []
+    for part in parts:
+        if slide and sum(each.height + 1 for each in slide) + part.height > _MOST_HIGH:
+            yield _frame(slide, overlays)
+            slide = []
+        slide.append(part)
     if slide:
-        yield slide
+        yield _frame(slide, overlays)
 
 
-def _frame(title: str, words: str, rows: list[list[str]]) -> str:
-    bodies = (r" \qquad ".join(row) for row in rows)
-    content = "\n\\par\\bigskip\n".join(rf"\fitted{{{body}}}" for body in bodies)
-    return "\n".join(
-        [
-            rf"\begin{{frame}}{{{title}}}",
-            words,
-            r"\par\medskip\begin{center}",
-            content,
-            r"\end{center}\end{frame}",
-        ]
-    )
+def _frame(parts: Sequence[_Part], overlays: bool) -> str:
+    """One slide; with `overlays` its rows appear one after the other."""
+    body: list[str] = []
+    count = 0
+    for part in parts:
+        name = rf"\textbf{{{part.title}}}\quad " if len(parts) > 1 else ""
+        body += [f"{name}{part.words}", r"\begin{center}"]
+        fitted = []
+        for row in part.rows:
+            count += 1
+            beside = r" \qquad ".join(each.body for each in row)
+            display = rf"\fitted{{{beside}}}"
+            fitted.append(rf"\uncover<{count}->{{{display}}}" if overlays else display)
+        body += ["\n\\par\\medskip\n".join(fitted), r"\end{center}"]
+    title = ", ".join(dict.fromkeys(part.title for part in parts))
+    lines = [rf"\begin{{frame}}{{{title}}}", r"\begin{fitting}", *body]
+    return "\n".join([*lines, r"\end{fitting}\end{frame}"])
 
 
-#: The kinds of LaTeX: files of their own, a fragment to \input, slides.
+#: How much of the height of a slide is below its title.
+_ROOM = ".84"
+
+#: The kinds of LaTeX: files of their own, a fragment to \input, slides, at once or row by row.
 FLAVORS: Mapping[str, Callable[..., str]] = {
     "article": _article,
     "fragment": _fragment,
     "standalone": _standalone,
     "beamer": _beamer,
+    "overlays": partial(_beamer, overlays=True),
 }

@@ -7,6 +7,7 @@ this dtype may end up for these sizes and these numbers.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,11 @@ from numpy.typing import DTypeLike
 
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.enclosure import is_minus_infinity, nearest
+from symattn.notation.markdown import words
+from symattn.notation.options import Notation, notation_of
+
+#: The columns of a table of checks behind the names of the steps; the last has the verdict.
+COLUMNS = ("shape", "largest error", "ulps", "at", "tolerance", "")
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,30 @@ class StepCheck:
         counted = ",".join(str(index + index_base) for index in place)
         return f"{self.name}[{counted}]" if place else self.name
 
+    def cells(self, notation: Notation | None = None) -> tuple[str, ...]:
+        """What a table says of the step under `COLUMNS`, as the reader counts."""
+        notation = notation_of(notation)
+        shape, worst = self.shape, self.worst if self.failed is None else self.failed
+        if notation.convention == "columns":
+            shape, worst = (*shape[:-2], *shape[:-3:-1]), (*worst[:-2], *worst[:-3:-1])
+        place = f"[{','.join(str(i + notation.index_base) for i in worst)}]"
+        return (
+            " × ".join(map(str, shape)),
+            _short(self.error),
+            f"{self.ulps:.2f}" if self.ulps < 1000 else _short(self.ulps),
+            place if self.error > 0 or self.failed else "",
+            _short(self.tolerance),
+            self._verdict,
+        )
+
+    @property
+    def _verdict(self) -> str:
+        if self.agrees:
+            return "agrees"
+        if self.overflowed:
+            return "OVERFLOW"
+        return "DIFFERS" if self.tolerance < math.inf else "NO BOUND"
+
     def __str__(self) -> str:
         if self.agrees:
             return f"{self.name}: agrees, at most {self.error:.2g} off"
@@ -55,9 +85,9 @@ class StepCheck:
         return f"{self.entry()}: disagrees, {distance}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Check:
-    """The checks of all steps; true where all agree."""
+    """The checks of all steps; true where all agree. It shows itself as a table."""
 
     dtype: str
     steps: tuple[StepCheck, ...]
@@ -75,6 +105,13 @@ class Check:
         """
         wrong = [step for step in self.steps if not step.agrees]
         return bool(wrong) and all(step.overflowed for step in wrong)
+
+    def verdict(self, index_base: int = 1) -> str:
+        """What the checks say together, in a sentence."""
+        if self.overflowed:
+            return self.overflow(index_base)
+        agrees = "agrees with" if self.agrees else "does NOT agree with"
+        return f"NumPy ({self.dtype}) {agrees} the proven values"
 
     def overflow(self, index_base: int = 1) -> str:
         """Where numbers overflow, in a line; empty if that is not why steps disagree."""
@@ -95,6 +132,29 @@ class Check:
 
     def __bool__(self) -> bool:
         return self.agrees
+
+    @property
+    def _table(self) -> list[tuple[str, ...]]:
+        return [("step", *COLUMNS), *((step.name, *step.cells()) for step in self.steps)]
+
+    def __repr__(self) -> str:
+        wide = [max(map(len, column)) for column in zip(*self._table, strict=True)]
+        return "\n".join([self.verdict(), *(_padded(row, wide) for row in self._table)])
+
+    def _repr_markdown_(self) -> str:
+        head, *rows = ([words(cell) for cell in row] for row in self._table)
+        lines = (f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows))
+        return "\n".join([words(self.verdict()), "", *lines])
+
+
+def _padded(row: Sequence[str], wide: Sequence[int]) -> str:
+    return "  ".join(cell.ljust(size) for cell, size in zip(row, wide, strict=True)).rstrip()
+
+
+def _short(number: float) -> str:
+    if number == 0 or not math.isfinite(number):
+        return "0" if number == 0 else "inf" if math.isinf(number) else "-"
+    return f"{number:.1e}"
 
 
 def compare(name: str, array: Array, true: Array, allowed: Array, after: bool = False) -> StepCheck:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import starmap
 
 from symattn.errors import CannotSpell
 from symattn.notation import tree as t
@@ -124,12 +125,13 @@ def _latex(tree: Tree) -> str:
             return rf"\frac{{{_latex(num)}}}{{{_latex(den)}}}"
         case t.Root(body):
             return rf"\sqrt{{{_latex(body)}}}"
-        case t.Fenced(t.Grid() as grid, left, right) if grid.row_labels or grid.column_labels:
-            return _labelled(grid, left, right)
+        case t.Fenced(t.Grid() as grid, _, _) if grid.labelled:
+            return rf"\;{_ruled(t.ruled(grid))}"
         case t.Fenced(body, left, right):
             return _fenced(body, left, right)
         case t.Grid():
-            return _grid(tree)
+            align = tree.align * max(map(len, tree.rows), default=1)
+            return _array(align, _lines(t.levelled(tree.rows, align)))
         case t.Text(words):
             return text(words)
         case t.Custom(code):
@@ -139,7 +141,7 @@ def _latex(tree: Tree) -> str:
         case t.Picked(body, boxed):
             return _boxed(body) if boxed else rf"\mathbf{{{_latex(body)}}}"
         case t.Scheme():
-            return _scheme(tree)
+            return _ruled(t.ruled(tree))
     raise t.no_tree(tree)
 
 
@@ -212,74 +214,35 @@ def _fence(fence: str, empty: str) -> str:
     return {"": empty, "{": r"\{", "}": r"\}"}.get(fence, fence)
 
 
-def _grid(grid: t.Grid) -> str:
-    return _array([[_latex(cell) for cell in line] for line in grid.rows], grid.align)
+def _ruled(table: t.Ruled) -> str:
+    """One array with its rules, so that whatever sets it lines up rows and columns."""
+    lines = table.levelled
+    above, below = _lines(lines[: table.above]), _lines(lines[table.above :])
+    align = table.align
+    if table.before:
+        align = f"{align[: table.before]}|{align[table.before :]}"
+    return _array(align, rf"{above} \\ \hline {below}" if table.above else below)
 
 
-def _array(body: list[list[str]], align: str) -> str:
-    columns = align * max((len(line) for line in body), default=1)
-    return rf"\begin{{array}}{{{columns}}} {_lines(body)} \end{{array}}"
+def _array(align: str, lines: str) -> str:
+    return rf"\begin{{array}}{{{align}}} {lines} \end{{array}}"
 
 
-def _scheme(scheme: t.Scheme) -> str:
-    """One array with two rules, so that whatever sets it lines up rows and columns."""
-    table = t.ruled(scheme)
-    body = [[_latex(cell) for cell in line] for line in table.lines]
-    above, below = _lines(body[: table.above]), _lines(body[table.above :])
-    columns = f"{table.align[: table.before]}|{table.align[table.before :]}"
-    room = r"\rule{0pt}{2.6ex}"  # between the rule and a box below it
-    return rf"\begin{{array}}{{{columns}}} {above} \\[2pt] \hline {room} {below} \end{{array}}"
+def _lines(body: list[list[tuple[Tree, str]]]) -> str:
+    rows = [" & ".join(starmap(_cell, line)) for line in body]
+    # LaTeX would take a bracket that follows a line break for the height of a gap
+    return r" \\ ".join(f"{{}}{row}" if row.startswith("[") else row for row in rows)
+
+
+def _cell(cell: Tree, figures: str) -> str:
+    """A cell, and behind it the figures that it lacks, which are not seen."""
+    return _latex(cell) + (rf"\phantom{{{figures}}}" if figures else "")
 
 
 def _boxed(body: Tree) -> str:
     """A box that takes no room: it reaches into the gaps about a cell."""
     box = rf"\boxed{{{_latex(body)}}}"
     return box if is_tall(body) else rf"\smash{{{_GAP}{box}{_GAP}}}"
-
-
-def _labelled(grid: t.Grid, left: str, right: str) -> str:
-    r"""A matrix in brackets, the names of its columns above and of its rows behind them.
-
-    The names are arrays of their own. They fall into line with the matrix because each column of
-    both is as wide as the same invisible cell, and each row as high. Of the invisible boxes pandoc,
-    which makes Word files, knows \phantom alone.
-    """
-    body = [[_latex(cell) for cell in line] for line in grid.rows]
-    widest = []
-    for column, label in enumerate(grid.column_labels):
-        cells = [line[column] for line in grid.rows]
-        bare = [_latex(cell.body if isinstance(cell, t.Picked) else cell) for cell in cells]
-        k = max(range(len(bare)), key=lambda k: _length(bare[k]))
-        missing, lead = len(label) - _length(bare[k]), ""
-        if missing > 0:
-            lead = rf"\phantom{{{text(label[-missing:])}}}"
-            body[k][column] = f"{lead}{{{body[k][column]}}}"
-        widest.append(rf"\phantom{{{lead}{{{bare[k]}}}}}" if lead else rf"\phantom{{{bare[k]}}}")
-    out = rf"\left{_fence(left, '.')} {_array(body, grid.align)} \right{_fence(right, '.')}"
-    if widest:
-        names = _array([widest, [text(label) for label in grid.column_labels]], grid.align)
-        out = rf"\overset{{{names}}}{{{out}}}"
-    if grid.row_labels:
-        rows = zip(grid.row_labels, grid.rows, strict=True)
-        out += _array([[text(label) + _height(cells)] for label, cells in rows], "l")
-    return out
-
-
-def _length(text: str) -> int:
-    """About how many characters wide a formula is."""
-    return len(re.sub(r"\\[a-zA-Z]+|[{}^_ ]", "", text))
-
-
-def _height(cells: tuple[Tree, ...]) -> str:
-    """What makes a name as high as its row."""
-    tall = [_latex(cell) for cell in cells if is_tall(cell)]
-    return rf"\phantom{{{' '.join(tall)}}}" if tall else ""
-
-
-def _lines(body: list[list[str]]) -> str:
-    rows = [" & ".join(line) for line in body]
-    # LaTeX would take a bracket that follows a line break for the height of a gap
-    return r" \\ ".join(f"{{}}{row}" if row.startswith("[") else row for row in rows)
 
 
 def text(words: str) -> str:

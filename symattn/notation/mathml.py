@@ -17,7 +17,7 @@ from symattn.printable import in_markup
 
 NAMESPACE = "http://www.w3.org/1998/Math/MathML"
 
-#: The elements that may leave here, with how many children each must have (None: any).
+#: The elements of a symbol that came as LaTeX, with how many children each must have (None: any).
 ELEMENTS: dict[str, int | None] = {
     "math": None,
     "mrow": None,
@@ -76,15 +76,17 @@ def mathml(tree: Tree) -> str:
             return f"<mfrac>{mathml(num)}{mathml(den)}</mfrac>"
         case t.Root(body):
             return f"<msqrt>{mathml(body)}</msqrt>"
-        case t.Fenced(t.Grid() as grid, _, _) if grid.row_labels or grid.column_labels:
-            return _grid(grid)  # ruled like a table: the names stand where brackets would
+        case t.Fenced(t.Grid() as grid, _, _) if grid.labelled:
+            return _ruled(t.ruled(grid))
         case t.Fenced(body, left, right):
             inner = _row(body.items) if isinstance(body, t.Row) else mathml(body)
             tall = is_tall(body)  # Chromium sets blanks about a stretched bracket
             before, behind = _fence(left, "prefix", tall), _fence(right, "postfix", tall)
             return f"<mrow>{before}{inner}{behind}</mrow>"
         case t.Grid():
-            return _grid(tree)
+            return _ruled(
+                t.Ruled(tree.rows, 0, 0, tree.align * max(map(len, tree.rows), default=0))
+            )
         case t.Text(words):
             # a plain blank at either end would be lost
             return f"<mtext>{in_markup(escape_controls(words)).replace(' ', NBSP)}</mtext>"
@@ -97,7 +99,7 @@ def mathml(tree: Tree) -> str:
             style = "outline:1px solid;outline-offset:2px" if boxed else "font-weight:bold"
             return f'<mrow style="{style}">{mathml(body)}</mrow>'
         case t.Scheme():
-            return _scheme(tree)
+            return _ruled(t.ruled(tree))
     raise t.no_tree(tree)
 
 
@@ -150,43 +152,22 @@ def _script(base: Tree, sub: Tree | None, sup: Tree | None) -> str:
     return f"<{name}>{''.join(parts)}</{name}>"
 
 
-def _grid(grid: t.Grid) -> str:
-    rule = "1px solid"
-    lines: list[str] = []
-    if grid.column_labels:
-        labels = [""] * bool(grid.row_labels) + list(grid.column_labels)
-        lines.append("".join(_cell(_label(x), "r", f"border-bottom:{rule}") for x in labels))
-    for index, line in enumerate(grid.rows):
-        cells = "".join(_cell(mathml(cell), grid.align) for cell in line)
-        if grid.row_labels:
-            cells = _cell(_label(grid.row_labels[index]), "r", f"border-right:{rule}") + cells
-        lines.append(cells)
-    return "<mtable>" + "".join(f"<mtr>{line}</mtr>" for line in lines) + "</mtable>"
-
-
-def _scheme(scheme: t.Scheme) -> str:
-    """Falk's scheme as a table with a rule each way."""
-    table = t.ruled(scheme)
+def _ruled(table: t.Ruled) -> str:
+    """A table with a rule each way, where it has any."""
     rule = "1px solid"
     lines = []
-    for number, line in enumerate(table.lines, 1):
+    for number, line in enumerate(table.levelled, 1):
         cells = []
-        for column, (cell, align) in enumerate(zip(line, table.align, strict=True), 1):
-            below = f"border-bottom:{rule}" if number == table.above else ""
-            behind = f"border-right:{rule}" if column == table.before else ""
-            cells.append(_cell(mathml(cell), align, ";".join(filter(None, (below, behind)))))
+        for column, (cell, figures) in enumerate(line, 1):
+            style = [_ALIGN[table.align[column - 1]]]
+            style += [f"border-bottom:{rule}"] * (number == table.above)
+            style += [f"border-right:{rule}"] * (column == table.before)
+            unseen = f"<mphantom><mtext>{figures}</mtext></mphantom>" if figures else ""
+            # LibreOffice leaves an empty cell out of its row
+            body = mathml(t.Text("  ") if cell == t.EMPTY else cell)
+            cells.append(f'<mtd style="{";".join(style)}">{body}{unseen}</mtd>')
         lines.append(f"<mtr>{''.join(cells)}</mtr>")
     return f"<mtable>{''.join(lines)}</mtable>"
-
-
-def _cell(body: str, align: str, extra: str = "") -> str:
-    style = ";".join(part for part in (_ALIGN[align], extra) if part)
-    return f'<mtd style="{style}">{body}</mtd>'
-
-
-def _label(words: str) -> str:
-    """A name; in the corner blanks, since LibreOffice leaves an empty cell out of its row."""
-    return mathml(t.Text(words or "  "))
 
 
 @lru_cache(maxsize=256)

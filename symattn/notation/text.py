@@ -370,7 +370,9 @@ class _Layout:
     def _column(self, cells: tuple[Tree, ...], align: str) -> list[str]:
         """A column in line; the brackets of what is picked stand outside the others' width."""
         bare = [str(self.box(c.body if isinstance(c, t.Picked) else c)) for c in cells]
-        lines = _aligned(bare, align)
+        levelled = t.levelled([[cell] for cell in cells], align)
+        blanks = [" " * len(figures) for ((_, figures),) in levelled]
+        lines = _padded([text + blank for text, blank in zip(bare, blanks, strict=True)], align)
         if not any(isinstance(cell, t.Picked) for cell in cells):
             return lines
         out = []
@@ -415,17 +417,6 @@ def beside(*boxes: Box) -> Box:
             inside = top <= index < top + len(each.lines)
             lines[index] += each.lines[index - top] if inside else " " * each.width
     return Box(tuple(lines), above)
-
-
-def _aligned(column: list[str], align: str) -> list[str]:
-    """A column of cells; numbers stand with their decimal points below one another."""
-    if align != "r" or not all(
-        re.fullmatch(r"[−-]?\d+(\.\d+)?|[−-]?(∞|inf)|[⋯⋮⋱?.:]+", c) for c in column
-    ):
-        return _padded(column, align)
-    tails = [len(cell) - cell.index(".") if re.search(r"\d\.", cell) else 0 for cell in column]
-    longest = max(tails)
-    return _padded([c + " " * (longest - tail) for c, tail in zip(column, tails, strict=True)], "r")
 
 
 def _padded(column: list[str], align: str) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Literal, TypeAlias, get_args
 
 from symattn.errors import CannotSpell, quote
@@ -92,6 +93,11 @@ class Grid:
     row_labels: tuple[str, ...] = ()
     column_labels: tuple[str, ...] = ()
     align: Literal["r", "l", "c"] = "r"
+
+    @property
+    def labelled(self) -> bool:
+        """Whether its rows or its columns have names."""
+        return bool(self.row_labels or self.column_labels)
 
 
 @dataclass(frozen=True)
@@ -338,7 +344,7 @@ def equation(left: Tree, *rest: tuple[Op, Tree]) -> Tree:
 class Ruled:
     """A table with a rule below its first `above` lines and one behind its first `before` columns.
 
-    `align` has a letter for each column, r or l. What is empty is an empty row.
+    `align` has a letter for each column: r, l or c. What is empty is an empty row.
     """
 
     lines: tuple[tuple[Tree, ...], ...]
@@ -346,9 +352,33 @@ class Ruled:
     before: int
     align: str
 
+    @property
+    def levelled(self) -> list[list[tuple[Tree, str]]]:
+        """The cells as the function `levelled` has them, above and below the rule by themselves."""
+        above, below = self.lines[: self.above], self.lines[self.above :]
+        return levelled(above, self.align) + levelled(below, self.align)
 
-def ruled(scheme: Scheme) -> Ruled:
-    """Falk's scheme as a table: rows of the first factor and columns of the second meet in it.
+
+def ruled(table: Grid | Scheme) -> Ruled:
+    """A matrix with the names of its rows and columns, or Falk's scheme, as a table with rules."""
+    return _named(table) if isinstance(table, Grid) else _falk(table)
+
+
+def _named(grid: Grid) -> Ruled:
+    """A matrix with the names of its columns above it and those of its rows before it."""
+    before = int(bool(grid.row_labels))
+    lines = [
+        (*map(Text, grid.row_labels[k : k + before]), *cells) for k, cells in enumerate(grid.rows)
+    ]
+    if grid.column_labels:
+        lines.insert(0, (*_empty(before), *map(Text, grid.column_labels)))
+    columns = max(map(len, grid.rows), default=0)
+    align = "r" * before + grid.align * columns
+    return Ruled(tuple(lines), int(bool(grid.column_labels)), before, align)
+
+
+def _falk(scheme: Scheme) -> Ruled:
+    """Falk's scheme: rows of the first factor and columns of the second meet in it.
 
     The names of the matrices stand at its sides, those of rows behind it, those of columns above.
     """
@@ -387,6 +417,51 @@ def _middle(grid: Grid, k: int) -> bool:
 
 def _empty(count: int) -> tuple[Tree, ...]:
     return (EMPTY,) * count
+
+
+def levelled(lines: Sequence[Sequence[Tree]], align: str) -> list[list[tuple[Tree, str]]]:
+    """Each cell with the figures that it lacks for the points of its column to be level.
+
+    >>> levelled([[Num("0.25")], [INFINITY], [Num("1.5")]], "r")[1:]
+    [[(Op(symbol='∞'), '.00')], [(Num(digits='1.5'), '0')]]
+    """
+    columns = [_figures(column) for column in zip_longest(*lines, fillvalue=EMPTY)]
+    return [
+        [(cell, columns[k][number] if align[k] == "r" else "") for k, cell in enumerate(cells)]
+        for number, cells in enumerate(lines)
+    ]
+
+
+def _figures(column: Sequence[Tree]) -> list[str]:
+    """What each cell lacks of the longest decimal; nothing where some cell is no decimal."""
+    tails = [_decimals(cell) for cell in column]
+    if None in tails:
+        return [""] * len(column)
+    longest = max(filter(None, tails), key=len, default="")
+    return [
+        "" if tail is None or _is_name(cell) else longest[len(tail) :]
+        for cell, tail in zip(column, tails, strict=True)
+    ]
+
+
+def _decimals(cell: Tree) -> str | None:
+    """The point and what follows it, "" where there is none; None of what is no decimal."""
+    match cell:
+        case Picked(body):
+            return _decimals(body)
+        case Row((Op("−"), body)):
+            return _decimals(body)
+        case Num(digits):
+            _, point, tail = digits.partition(".")
+            return point + tail
+        case Op("∞" | "⋯" | "⋮" | "⋱" | "?"):
+            return ""
+    return "" if _is_name(cell) else None
+
+
+def _is_name(cell: Tree) -> bool:
+    """Whether a cell is empty or holds words."""
+    return cell == EMPTY or isinstance(cell, Text)
 
 
 def check_tree(value: object) -> None:

@@ -20,8 +20,8 @@ from itertools import zip_longest
 
 from symattn.documents import markdown
 from symattn.documents.cost import admit_document
-from symattn.documents.job import Job
-from symattn.documents.outline import VIEWS, derivation_document
+from symattn.documents.job import FORMATS, Job, check_format
+from symattn.documents.outline import VIEWS
 from symattn.errors import ReadError, located, nearest, quote
 from symattn.notation.options import DISPLAY, displayed
 from symattn.worksheet.pages import sheet_of_block
@@ -39,7 +39,7 @@ _MARK = re.compile(
 #: How a block of code ends that does not end with the page.
 _CLOSED = re.compile(r"\n[^\n`~]*(?:`{3,}|~{3,})\s*\Z")
 _ENTRY = re.compile(r"\s*[A-Za-z_]+\[")
-_OPTIONS = ("view", "level", "entry", "batch", *DISPLAY)
+_OPTIONS = ("view", "headings", "label", "entry", "batch", *DISPLAY)
 
 #: How long a number between comments may be.
 _LONG = 200
@@ -128,7 +128,7 @@ def _derivation(sheet: Worksheet, options: str, flavor: str) -> str:
         if key not in _OPTIONS or not value:
             raise ReadError(f"symattn: {quote(word)}: no such option{nearest(key, _OPTIONS)}")
         chosen[key] = value
-    for key in ("level", "batch"):
+    for key in ("headings", "batch"):
         if key in chosen and not (chosen[key].isdecimal() and int(chosen[key]) <= 100):
             raise ReadError(f"{key}={chosen[key]}: give a whole number")
     if "batch" in chosen:
@@ -140,9 +140,18 @@ def _derivation(sheet: Worksheet, options: str, flavor: str) -> str:
         evaluation = sheet.evaluate(derivation)
     views: tuple[str, ...] = tuple(chosen["view"].split(",")) if "view" in chosen else VIEWS
     entries = entries_at(chosen["entry"].split(";"), evaluation) if "entry" in chosen else {}
-    job = Job(derivation, evaluation, notation, views, entries=entries)
+    job = Job(
+        derivation,
+        evaluation,
+        notation,
+        views,
+        flavor,
+        entries=entries,
+        headings=int(chosen.get("headings", 3)),
+        label=chosen.get("label", ""),
+    )
     with sheet.in_file():
         admit_document("md", [job])
-    level = max(1, min(int(chosen.get("level", 3)), 6))
-    page = replace(derivation_document(job.outline()), level=level)
+    check_format("md", [job])
+    page = replace(job.document(FORMATS["md"]), title="")  # the page has one
     return f"\n\n{markdown.write([page], flavor)}\n"

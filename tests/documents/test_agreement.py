@@ -40,8 +40,8 @@ _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾", "0123456789()")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _WORDS = re.compile(r"\\text\{(?:[^{}\\]|\\.)*\}")
 
-#: What the rules of Falk's scheme are made of, and the room about them.
-_RULES = re.compile(r"(\\\\)\[\w+\] \\hline \\rule\{\w+\}\{[\w.]+\}")
+#: The rule below the head of a table.
+_RULES = re.compile(r"(\\\\) \\hline")
 
 
 @cache

@@ -40,7 +40,7 @@ PAGE = f"""\
 
 The weight is <!-- value weights[1,2] to 3 --><!-- /value -->, about {{claim}}`weights[1,2] = 0.33`.
 
-<!-- symattn steps=weights view=formula,value digits=2 level=4 -->
+<!-- symattn steps=weights view=formula,value digits=2 headings=4 -->
 <!-- /symattn -->
 
 Done.

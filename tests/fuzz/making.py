@@ -481,7 +481,7 @@ _SHEET_CHANGES: tuple[Callable[[Random, str], str], ...] = (
 _MARKS = (
     "<!-- symattn -->\n<!-- /symattn -->",
     "<!-- symattn steps=weights view=formula digits=3 -->\nold\n<!-- /symattn -->",
-    "<!-- symattn level=2 layout=falk entry=weights[1,1] -->\n<!-- /symattn -->",
+    "<!-- symattn headings=2 layout=falk entry=weights[1,1] -->\n<!-- /symattn -->",
     "<!-- value weights[1,1] --><!-- /value -->",
     "<!-- value weights[1,2] to 3 -->0.3<!-- /value -->",
     "<!-- value output[1,:] -->x<!-- /value -->",

@@ -359,6 +359,26 @@ function refresh(table) {
       cell.classList.add(`w${Math.round((share || 0) * (SHADES - 1))}`);
     }
   }
+  level(table);
+}
+
+// Behind each cell of a column of decimals the figures, not seen, that it lacks of the longest.
+function level(table) {
+  const columns = new Map();
+  for (const cell of $$("td[data-c]", table)) {
+    delete cell.dataset.figures;
+    const column = columns.get(cell.dataset.c) || [];
+    columns.set(cell.dataset.c, [...column, cell]);
+  }
+  for (const column of columns.values()) {
+    const tails = column.map((cell) => /^−?(?:∞|\d+(\.\d+)?)$/.exec(cell.textContent));
+    if (tails.includes(null)) continue;
+    const longest = tails.reduce((most, [, tail = ""]) => (tail.length > most.length ? tail : most), "");
+    column.forEach((cell, k) => {
+      const figures = longest.slice((tails[k][1] || "").length);
+      if (figures) cell.dataset.figures = figures;
+    });
+  }
 }
 
 function redraw(picture) {

@@ -155,7 +155,7 @@ def overview_document(
     if not overview.several and len(blocks) == 1 and isinstance(blocks[0], b.Document):
         return blocks[0]
     title = "Overview" if overview.several else ""
-    return b.Document(title, tuple(blocks), width=_WIDTH, level=1 if title else 2)
+    return b.Document(title, tuple(blocks), width=_WIDTH, headings=1 if title else 2)
 
 
 def _conclusion(overview: Overview, words: str | b.Strong) -> b.Paragraph:
