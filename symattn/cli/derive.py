@@ -209,6 +209,8 @@ def _derive(
         with in_file():
             choose_entries(jobs, options["entries"])
         check_format(form, jobs)
+        if _may_be_more(form, jobs[-1]):
+            jobs[-1].notes = [*jobs[-1].notes, _more(source, options, jobs[-1])]
         if options["why"] is not None:
             with in_file():
                 reason = _reason_document(jobs[0].derivation, options["why"], form)
@@ -232,6 +234,25 @@ def _derive(
     else:
         destination.write(document)
     return worst(map(status_of, (job.check for job in jobs)))
+
+
+def _may_be_more(form: str, job: Job) -> bool:
+    """Whether a document of its own shows one worked entry a step, and others may be asked for."""
+    chosen = job.entries or job.notation.worked == "all" or len(job.views) == 1
+    own = form == "text" or (form == "pdf" and job.flavor in (None, "article"))
+    return own and job.evaluation is not None and "worked" in job.views and not chosen
+
+
+def _more(source: str, options: dict[str, Any], job: Job) -> str:
+    """The command that shows what the document leaves out."""
+    sized = ((name, options[name]) for name in ("tokens", "d_k", "heads") if options[name])
+    words = " ".join(f"--{name.replace('_', '-')} {count}" for name, count in sized)
+    last = job.shown.steps[-1] if job.shown.steps else job.derivation.steps[-1]
+    step = next((step for step in job.shown if step.weights), last)
+    entry = f"{step.name}{'[2]' if step.per_head else ''}[2,1]"
+    heads = "--head 2, " if any(step.per_head for step in job.shown) else ""
+    command = " ".join(filter(None, ("symattn derive", source, words)))
+    return f'More: {command} --entry "{entry}" (or --worked all, {heads}--full).'
 
 
 def _reason_document(derivation: Derivation, name: str, form: str) -> Document:

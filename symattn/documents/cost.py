@@ -154,8 +154,8 @@ def _lines(form: str, job: Job, work: Work) -> int:
         return 0
     if not _is(form, "page"):
         return 0
-    if len(job.views) > 1 and form != "html":
-        return min(_FEW_LINES, work.entries)
+    if len(job.views) > 1 and form != "html" and job.notation.worked == "telling":
+        return 1
     limit = job.notation.limit or max(work.shape)
     lines = 1
     for size in work.shape:
@@ -190,8 +190,8 @@ _LINE, _TERM = 5_000, 200
 #: Brackets and the name of a matrix, as so many cells.
 _MATRIX = 8
 
-#: Worked lines beside other views, and on a page.
-_FEW_LINES, _PAGE_LINES = 3, 600
+#: Worked lines on a page that can be changed.
+_PAGE_LINES = 600
 
 #: Part of an exact value that is spelled, and how much longer exact arithmetic takes for it.
 _NODE, _WRITTEN_OUT = 30, 2

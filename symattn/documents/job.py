@@ -352,7 +352,7 @@ class Format:
     #: Whether it runs Python: `Notebook` blocks are for it.
     runs: bool = False
     #: About how many characters a line has room for, where formulas stand side by side.
-    width: int = 84
+    width: int = 72
     #: The operations that a number takes in it, its digits decided among it (see `symattn.budget`).
     operations: int = 130
 
@@ -370,7 +370,7 @@ FORMATS: Mapping[str, Format] = {
     row.name: row
     for row in (
         Format("text", "text", brief=True, width=77),
-        Format("latex", "latex", labelled=("",), headed=True, width=100),
+        Format("latex", "latex", labelled=("",), headed=True, width=64),
         Format(
             "tex",
             "tex",

@@ -48,7 +48,7 @@ View: TypeAlias = Literal["formula", "entry", "worked", "value"]
 VIEWS: tuple[View, ...] = ("formula", "entry", "worked", "value")
 
 #: How many characters wide a line of formulas side by side is, where nothing else is said.
-WIDTH = 84
+WIDTH = 64
 
 #: How many characters wide the overview is at most, and formula, entry and worked line in a row.
 _OVERVIEW, _LINE = 90, 80
@@ -442,7 +442,7 @@ def derivation_document(
     if cells is not None:
         blocks += [b.Notebook(cells.code), b.Break()] if cells.code else []
     if outline.overview is not None:
-        blocks += [b.Worked("In one formula:", outline.overview), b.Break()]
+        blocks += [b.Worked("", outline.overview), b.Break()]
     if any(section.lines for section in outline.given):
         blocks += [b.Section("Given", _given(outline, width)), b.Break()]
     for section in outline.steps:

@@ -76,9 +76,9 @@ _TIGHT = "\n".join(
     [
         r"\makeatletter",
         r"\renewcommand{\subsection}{\@startsection{subsection}{2}{\z@}%",
-        r"  {1.3ex plus .6ex minus .4ex}{-.7em}{\normalfont\normalsize\bfseries}}",
+        r"  {1ex plus .8ex minus .2ex}{-.7em}{\normalfont\normalsize\bfseries}}",
         r"\makeatother",
-        r"\AtBeginDocument{\abovedisplayskip=.4ex plus .7ex minus .2ex%",
+        r"\AtBeginDocument{\abovedisplayskip=.3ex plus .8ex minus .1ex%",
         r"  \belowdisplayskip=\abovedisplayskip\abovedisplayshortskip=.3ex plus .3ex%",
         r"  \belowdisplayshortskip=\abovedisplayskip}",
     ]

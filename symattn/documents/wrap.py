@@ -11,7 +11,7 @@ from symattn.notation.text import line
 from symattn.notation.tree import Fenced, Frac, Grid, Num, Op, Root, Row, Script, Tree
 
 #: About how many digits wide a row may be: those of an article's narrowest page, and of ours.
-ROOM, WIDE_ROOM = 66, 84
+ROOM, WIDE_ROOM = 66, 88
 
 #: Signs with a gap on either side.
 _SPACED = "=≈+−<>≤≥≠∈∘"
