@@ -13,7 +13,8 @@ statements (`read`); both are interpreted elsewhere. From loose to tight::
 ``e^x`` is ``exp(x)``. A name is a letter, digits, a subscript, a prime: ``Q K1 W_Q W_{QK} W_Q' θ``;
 letters written together are a product (``QK^T``) unless the name is declared, but a word before a
 bracket is a function or is refused. A ``1`` that is transposed, stands behind a matrix, or before
-a small letter or another column of ones (``A 1``, ``1 c^T``, ``1 1^T``) is a column of ones.
+a small letter, another column of ones or a function's row (``A 1``, ``1 c^T``, ``1 1^T``,
+``1 colmean(V)``) is a column of ones.
 
 The tokens are cut here, because letters depend on what is declared; Lark's LALR parser puts them
 together. It is built when the first expression is read. Length, depth and numbers are bounded
@@ -675,7 +676,8 @@ def _with_ones(operators: list[str], factors: list[_Phrase]) -> list[Tree]:
         return trees[k] == _ONE and factors[k].first == "number" and (k == 0 or not operators[k])
 
     for k in reversed(range(len(trees) - 1)):
-        following = factors[k + 1].first == "small" or _begins_with_ones(trees[k + 1])
+        after = trees[k + 1]
+        following = factors[k + 1].first == "small" or _begins_with_ones(after) or _is_row(after)
         if not operators[k + 1] and beside(k) and following:
             trees[k] = _ones()
     closed = factors[0].closed and trees[0] != _ONES
@@ -699,6 +701,16 @@ def _begins_with_ones(tree: Tree) -> bool:
     return tree == _ONES or (
         isinstance(tree, Apart) and tree.sign == "T" and tree.parts == (_ONES,)
     )
+
+
+def _is_row(tree: Tree) -> bool:
+    """Whether it is a function's row: a number for each column, or one for each row, transposed."""
+    match tree:
+        case Call("colsum" | "colmean"):
+            return True
+        case Apart("T", (Call("rowsum" | "rowmean" | "rowmax" | "rowvar" | "norm2" | "lse"),)):
+            return True
+    return False
 
 
 def _is_sum(phrase: _Phrase) -> bool:

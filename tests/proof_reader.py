@@ -23,6 +23,10 @@ _FUNCTIONS: dict[str, Callable[[float], float]] = {
 }
 
 
+#: How many terms of sums are worked out for a line; a sum within four others has more.
+MOST_TERMS = 10_000
+
+
 class Unread(Exception):
     """Something in a line that this reader does not know."""
 
@@ -41,6 +45,8 @@ class Reader:
     def __init__(self, latex: str, values: Mapping[str, Any], places: Mapping[str, int]) -> None:
         self.signs, self.at = tokens(latex), 0
         self.values, self.places = values, dict(places)
+        self.inverses: dict[str, Any] = {}
+        self.terms = 0
 
     def value(self) -> float:
         """The value of the whole line."""
@@ -133,6 +139,9 @@ class Reader:
         out = 0.0
         for place in range(first, last + 1):
             self.at, self.places[letter] = begun, place
+            self.terms += 1
+            if self.terms > MOST_TERMS:
+                raise Unread("sums within sums")
             out += self.product()
         if first > last:
             self.places[letter] = 1
@@ -207,8 +216,9 @@ class Reader:
         name = name.removesuffix("^-1").replace("_", "", 1 if re.fullmatch(r"\w_\d+", name) else 0)
         if name not in self.values:
             raise Unread(name)
-        matrix = np.linalg.inv(self.values[name]) if turned else self.values[name]
-        return entry(matrix, places)
+        if turned and name not in self.inverses:
+            self.inverses[name] = np.linalg.inv(self.values[name])
+        return entry((self.inverses if turned else self.values)[name], places)
 
     def letter(self, sign: str) -> float:
         name = sign.removeprefix("\\")

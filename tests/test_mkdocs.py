@@ -59,7 +59,7 @@ Done_so_far.
 """
 
 
-def site(folder: Path, page: str, config: str = CONFIG) -> tuple[int, str]:
+def site(folder: Path, page: str, config: str = CONFIG, *options: str) -> tuple[int, str]:
     """The status of ``mkdocs build --strict`` for one page, and what it says.
 
     The plugin is found as it would be if the package were installed.
@@ -81,7 +81,7 @@ def site(folder: Path, page: str, config: str = CONFIG) -> tuple[int, str]:
         patch.syspath_prepend(installed.parent)
         patch.chdir(folder)
         patch.setenv("NO_MKDOCS_2_WARNING", "1")
-        ran = CliRunner().invoke(command, ["build", "--strict"])
+        ran = CliRunner().invoke(command, ["build", "--strict", *options])
     assert isinstance(ran.exception, SystemExit | None), ran.exception
     told = ran.output.splitlines()
     return ran.exit_code, "\n".join(line for line in told if "INFO" not in line)
@@ -147,6 +147,21 @@ def test_what_is_wrong_ends_a_strict_build_at_its_line(
     assert f"docs/index.md:{line}:" in said
     assert complaint in said
     assert "Aborted with 1 warnings in strict mode" in said
+
+
+def test_a_wrong_number_ends_a_quiet_build_too(tmp_path: Path) -> None:
+    status, said = site(tmp_path, PAGE.replace("= 0.33`", "= 0.43`"), CONFIG, "--quiet")
+    assert status == 1
+    assert "docs/index.md:17: weights[1,1,2]: you wrote 0.43" in said
+
+
+def test_readers_see_worksheets_only_where_asked(tmp_path: Path) -> None:
+    config = CONFIG.replace("[symattn]", "[{symattn: {worksheets: true}}]")
+    for number, settings in enumerate((CONFIG, config)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        assert site(folder, PAGE, settings) == (0, "")
+        assert ("heads = 2" in shown(folder)) == (settings == config)
 
 
 def test_formulas_are_not_spoiled(tmp_path: Path) -> None:

@@ -176,10 +176,11 @@ class Recorder(Checker):
         return super().divisor(below, empty, power)
 
     def vanishes(self, difference: Poly) -> None:
-        before = self.done
-        super().vanishes(difference)
-        self.compared.append(Comparison(self.sides, self.steps[before : self.done]))
+        before, sides = self.done, self.sides
         self.sides = []
+        super().vanishes(difference)  # which calls this again for each sign of an |x|
+        if sides:
+            self.compared.append(Comparison(sides, self.steps[before : self.done]))
 
 
 @dataclass
@@ -310,6 +311,8 @@ def _moved_atom(atom: Atom, places: Places) -> tuple[Atom | None, Fraction]:
         case ("δ", one, other):
             one, other = sorted((put(one, places), put(other, places)), key=str)
             return (None if one == other else ("δ", one, other)), once
+        case ("first", at, line):
+            return ("first", put(at, places), _moved_atom(line, places)[0]), once
         case ("exp", mono):
             found = _moved_mono(mono, places)
             if len(found) != 1:
@@ -331,7 +334,9 @@ def _moved_atom(atom: Atom, places: Places) -> tuple[Atom | None, Fraction]:
     return atom, once
 
 
-_KINDS = ("prime", "size", "name", "δ", "exp", "fn", "entry", "index", "line", "poly", "sum")
+_KINDS = (
+    *("prime", "size", "name", "δ", "first", "exp", "fn", "entry", "index", "line", "poly", "sum"),
+)
 
 
 class Display:
@@ -425,6 +430,8 @@ class Display:
                 return self.entry(name, i, j)
             case ("δ", one, other):
                 return self.delta(one, other)
+            case ("first", at, line):
+                return r.Cases(r.Ordinal(place_of(at)), "=", self.of_atom(line), _ONE, _ZERO)
             case ("sum", sizes, mono):
                 body = self.of_mono(mono, Fraction(1))
                 for name, size in reversed(sizes):
@@ -707,7 +714,21 @@ class Line:
     """
 
     value: Any
-    reason: b.Words = ()
+    reasons: tuple[b.Words, ...] = ()
+
+    @property
+    def reason(self) -> b.Words:
+        """All reasons, each once, as one phrase; nothing special is a matter of multiplying out."""
+        out: list[b.Inline] = []
+        for one in dict.fromkeys(filter(None, self.reasons)):
+            out += ["; ", *one] if out else one
+        return tuple(out) or _MULTIPLIED
+
+    def backwards(self, reasons: Sequence[b.Words]) -> Line:
+        """The line, reached from the one that follows from it by these reasons."""
+        return replace(
+            self, reasons=tuple(_BACK.get(one, one) for one in reasons or (_MULTIPLIED,))
+        )
 
 
 @dataclass(frozen=True)
@@ -738,10 +759,11 @@ _SAYS: Mapping[str, b.Words] = {
     "delta": ("of a sum with δ one term is left",),
     "identity": ("a matrix times its inverse is ", t.Ident("I")),
     "count": ("all terms are the same",),
-    "merge": ("a product of sums is one sum, in any order",),
+    "merge": ("a product of sums is one sum, whose order does not matter",),
     "permute": ("the same terms in another order",),
     "meet": ("the factor δ is 0 where its indices differ",),
     "prefix": ("a longer sum less what comes before it",),
+    "sign": ("in each case of the signs",),
 }
 _FUNCTIONS: Mapping[str, b.Words] = {
     "tanh": _function(
@@ -759,20 +781,47 @@ _LEAVES: b.Words = ("constant factors leave the sum",)
 _TERMWISE: b.Words = ("the sum is taken term by term",)
 _DERIVED: b.Words = ("differentiated",)
 _CANCEL: b.Words = ("common factors cancel",)
+_SPLIT: b.Words = ("the fraction is taken term by term",)
 _ALL_CANCEL: b.Words = ("the terms cancel",)
 _DEFINED: b.Words = ("by definition",)
 _HIDDEN: b.Words = (
     "hidden scores are −∞, and ",
     t.equation(_exp(number("-inf")), (t.EQUALS, _NONE)),
 )
-_SCALED: b.Words = (
-    t.call(t.Ident("diag", roman=True), _X),
-    " multiplies row ",
-    t.Ident("i"),
-    " by ",
-    t.Script(_X, t.Ident("i")),
-)
+
+
+def _scaled(place: str, index: str) -> b.Words:
+    whole, each = t.call(t.Ident("diag", roman=True), _X), t.Script(_X, t.Ident(index))
+    return (whole, f" multiplies {place} ", t.Ident(index), " by ", each)
+
+
+_ROWS_SCALED, _COLUMNS_SCALED = _scaled("row", "i"), _scaled("column", "j")
 _MULTIPLIED: b.Words = ("multiplied out",)
+
+
+def _angles() -> Iterator[b.Words]:
+    """The sum of two angles, in a cosine and in a sine, and that their squares sum to 1."""
+    both, square = t.plus([_X, _Y]), t.Num("2")
+    (c, s), (c_y, s_y) = ([applied(name, x) for name in ("cos", "sin")] for x in (_X, _Y))
+    cosine = t.plus([t.times([c, c_y]), t.negated(t.times([s, s_y]))])
+    sine = t.plus([t.times([s, c_y]), t.times([c, s_y])])
+    yield (t.equation(applied("cos", both), (t.EQUALS, cosine)),)
+    yield (t.equation(applied("sin", both), (t.EQUALS, sine)),)
+    ones = t.plus([t.power(t.bracketed(x, t.MULTIPLICATIVE), square) for x in (c, s)])
+    yield (t.equation(ones, (t.EQUALS, t.Num("1"))),)
+
+
+_ANGLES = (*_angles(),)
+
+#: Reasons of a step that is taken backwards.
+_BACK: Mapping[b.Words, b.Words] = {
+    _LEAVES: ("constant factors enter the sum",),
+    _TERMWISE: ("the sums are one sum",),
+    _MULTIPLIED: ("factored",),
+    _CANCEL: ("a common factor is put above and below",),
+    _SPLIT: ("over one denominator",),
+    _ALL_CANCEL: ("terms that cancel are added",),
+}
 
 
 class Chain:
@@ -793,36 +842,43 @@ class Chain:
         else:
             words = [_SAYS[step["rule"]] for step in self.comparison.steps if step["rule"] in _SAYS]
             b = len(right) - 1
-            out = [*left, replace(right[b], reason=said(words or [("over one denominator",)]))]
-        back = [replace(one, reason=two.reason) for one, two in pairwise(right[: b + 1])]
-        out = [Line(None), *out, *back[::-1], Line(None, right[0].reason)]
+            out = [*left, replace(right[b], reasons=(*words,) or (("over one denominator",),))]
+        back = [one.backwards(two.reasons) for one, two in pairwise(right[: b + 1])]
+        out = [Line(None), *out, *back[::-1], Line(None, right[0].reasons)]
         return self.named(out)
 
     def side(self, side: Part) -> list[Line]:
         """The lines from a side to its normal form."""
         if not side.children:  # a number
-            return [Line(self.display.of_poly(side.poly), _MULTIPLIED)]
+            return [Line(self.display.of_poly(side.poly), (_MULTIPLIED,))]
         (part,) = side.children
         out = [Line(self.display.shown(part, {}, -1), self.definition(side))]
+        words: list[b.Words] = []
         for level in range(part.height + 1):
             value = self.display.shown(part, {}, level)
+            words += [w for one in part.walk() if one.height == level for w in self.reasons(one)]
+            if is_elided(value) and level < part.height:
+                continue  # a line that cannot be read: its reasons are those of the next one
             if key(value) != key(out[-1].value):
-                words = [self.reason(part, level), *([_ALL_CANCEL] if value == _ZERO else [])]
-                out.append(Line(value, said(words)))
+                words += [_ALL_CANCEL] if value == _ZERO else []
+                out.append(Line(value, tuple(words)))
+            words = []
         first = out[0].value
         itself = isinstance(first, r.Entry) and not stands_for(first.matrix)
         return out[1:] if itself and len(out) > 1 else out
 
-    def definition(self, side: Part) -> b.Words:
+    def definition(self, side: Part) -> tuple[b.Words, ...]:
         """What is used to write down an entry."""
-        words = [_DEFINED]
-        words += [_HIDDEN] if side.rule.has(Masked) else []
-        words += [_SCALED] if side.rule.has(Diagonal) else []
-        return said(words)
-
-    def reason(self, part: Part, level: int) -> b.Words:
-        """What happens at a height."""
-        return said([w for one in part.walk() if one.height == level for w in self.reasons(one)])
+        products = [*side.rule.atoms(sympy.MatMul)] if side.rule.has(Diagonal) else []
+        behind = any(isinstance(one, Diagonal) for each in products for one in each.args[1:])
+        before = any(isinstance(each.args[0], Diagonal) for each in products)
+        known = (
+            (True, _DEFINED),
+            (side.rule.has(Masked), _HIDDEN),
+            (before, _ROWS_SCALED),
+            (behind, _COLUMNS_SCALED),
+        )
+        return tuple(words for is_used, words in known if is_used)
 
     def reasons(self, part: Part) -> Iterator[b.Words]:
         """What happens to a part."""
@@ -846,8 +902,13 @@ class Chain:
                 yield self.meant(matrix) if stands_for(matrix) else _DERIVED
             case r.Apply(name) if name in _FUNCTIONS:
                 yield _FUNCTIONS[name]
-            case r.Over() if part.height > part.children[1].height:
-                yield _CANCEL
+            case r.Apply("cos" | "sin") if len(part.children[0].poly or {}) > 1:
+                yield from _ANGLES
+            case r.Times() if sum(has_powers(one.poly) for one in part.children) > 1:
+                yield _OF_POWERS
+            case r.Over():
+                below, above = (one.poly or {} for one in part.children)
+                yield from quotient(below, above, part.poly or {})
 
     def meant(self, matrix: Any) -> b.Words:
         """Why an entry of a letter or an inverse is that of something else."""
@@ -921,12 +982,32 @@ class Chain:
         return Lines(tuple(shown), entry, ", ".join(when))
 
 
-def said(words: Sequence[b.Words]) -> b.Words:
-    """Reasons, each once."""
-    out: list[b.Inline] = []
-    for one in dict.fromkeys(filter(None, words)):
-        out += ["; ", *one] if out else one
-    return tuple(out) or _MULTIPLIED
+def is_elided(rule: r.Rule) -> bool:
+    """Whether some sum in it is too long to be shown whole."""
+    most = Speller().notation.limit
+    return any(isinstance(part, r.Plus) and len(part.terms) > most for part in r.parts(rule))
+
+
+def has_powers(poly: Poly | None) -> bool:
+    """Whether e to some power is a factor of a term."""
+    return any(atom[0] == "exp" for mono in poly or {} for atom, _ in mono)
+
+
+def quotient(below: Poly, above: Poly, value: Poly) -> Iterator[b.Words]:
+    """What happens to a quotient: factors of all terms cancel, or it is taken term by term."""
+    inside = [
+        frozenset.intersection(*map(divisors_of, one)) if one else frozenset()
+        for one in (below, above)
+    ]
+    if inside[0] & inside[1]:
+        yield _CANCEL
+    elif len(above) > 1 and len(value) > 1 and any(below):
+        yield _SPLIT
+
+
+def divisors_of(mono: Mono) -> frozenset[Any]:
+    """What a term can be divided by: its factors, and each e^(c x) in it."""
+    return frozenset((atom, p > 0) for atom, p in mono if p > 0 or atom[0] == "exp")
 
 
 def renamed(rule: r.Rule, names_: Mapping[Any, Any], pool: Sequence[str]) -> r.Rule:
@@ -964,8 +1045,8 @@ def combination(case: Case, assumed: Sequence[Tree]) -> Lines:
     for c, (one, other) in zip(case.factors, case.added, strict=True):
         terms += [sympy.MatMul(c, one), sympy.MatMul(-c, other)]
     total_ = sympy.MatAdd(*terms).xreplace(case.hidden)
-    by = said([("by ", one) for one in assumed])
-    return Lines((Line(None), Line(total_, _MULTIPLIED), Line(None, by)))
+    by = tuple(("by ", one) for one in assumed)
+    return Lines((Line(None), Line(total_, (_MULTIPLIED,)), Line(None, by)))
 
 
 @dataclass(frozen=True)

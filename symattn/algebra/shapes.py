@@ -108,14 +108,35 @@ class Dims:
         elif right is None:
             self._bind(b, left)
         elif isinstance(left, Sum) and isinstance(right, Sum):
-            if len(left.parts) != len(right.parts):
-                raise Unfit("a matrix of blocks would have to be cut in two ways at once")
-            for pair in zip(left.parts, right.parts, strict=True):
-                self.same(*pair)
+            self._same_in_sum(self._leaves(left), self._leaves(right))
         elif left != right:
             raise Unfit(
                 f"{self.size_text(a)} and {self.size_text(b)} would have to be the same size"
             )
+
+    def _leaves(self, total: Sum) -> list[int]:
+        """The sizes in a sum, those of blocks within a block included."""
+        out: list[int] = []
+        for part in map(self.root, total.parts):
+            inner = self.value[part]
+            out += self._leaves(inner) if isinstance(inner, Sum) else [part]
+        return out
+
+    def _same_in_sum(self, left: list[int], right: list[int]) -> None:
+        """Two sums are the same: what is in both is left out, the rest is the same in its order."""
+        for size in [*left]:
+            if size in right:
+                left.remove(size)
+                right.remove(size)
+        if len(left) > len(right):
+            left, right = right, left
+        if len(left) == 1 and len(right) > 1 and self.known(left[0]) is None:
+            self._bind(left[0], Sum(tuple(right)))
+            return
+        if len(left) != len(right):
+            raise Unfit("a matrix of blocks would have to be cut in two ways at once")
+        for pair in zip(left, right, strict=True):
+            self.same(*pair)
 
     def _merge(self, a: int, b: int) -> None:
         if self.given[b] or (not self.given[a] and not self.name[a]):

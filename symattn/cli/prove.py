@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,7 +12,6 @@ import click
 from symattn.cli.attentions import attentions, is_attention
 from symattn.cli.certificates import SECONDS, check_certificates, write_certificate
 from symattn.cli.formats import format_options, show
-from symattn.cli.grammar import grammar_document
 from symattn.cli.limits import seconds
 from symattn.cli.progress import Progress
 from symattn.cli.screen import END_OF_HELP
@@ -124,7 +123,7 @@ def prove(
     the catalogue is listed. It has false beliefs too; proving one means finding numbers that refute
     it.
     """
-    from symattn.algebra.identities import IDENTITIES, identity
+    from symattn.algebra.identities import IDENTITIES
     from symattn.algebra.identities import prove as proven
     from symattn.algebra.identities.reports import catalogue, catalogue_data
     from symattn.documents.data import written
@@ -138,6 +137,8 @@ def prove(
     if timeout is not None:
         raise SymattnError("--timeout: is for --check; of a proof, --effort bounds the work")
     if grammar:
+        from symattn.cli.grammar import grammar_document
+
         show(form, [grammar_document()], flavor, Destination.of(output))
         return Status.AGREES
     if certificate is not None and (name is None or everything):
@@ -162,15 +163,7 @@ def prove(
         )
     destination = Destination.of(output)
     steps = None if certificate is None else Destination.of(certificate)
-    if name is not None and other is not None:
-        pair = attentions((name, other), [one for one in (destination, steps) if one is not None])
-        rows = [_own(f"{name} = {other}", **facts, sides=lambda: pair)]
-    elif name is not None and "=" in name:
-        rows = [_own(name, **facts)]
-    else:
-        if name is not None and is_attention(name):
-            raise SymattnError(f"{name} is one attention; give two, as in prove {name} causal")
-        rows = list(IDENTITIES) if name is None else [identity(name)]
+    rows = _asked(name, other, facts, [one for one in (destination, steps) if one is not None])
     proofs: list[Proof] = []
     with Progress("proving").watched() as progress:
         for number, row in enumerate(rows, 1):
@@ -181,6 +174,31 @@ def prove(
     if steps is not None:
         write_certificate(proofs[0].equality, steps)
     return worst(map(status_of, proofs))
+
+
+def _asked(
+    name: str | None,
+    other: str | None,
+    facts: dict[str, tuple[str, ...]],
+    destinations: Sequence[Destination],
+) -> Sequence[Identity]:
+    """The rows to prove: all, the one of this name, an equation, or two attentions.
+
+    Raises `SymattnError` for a name of none.
+    """
+    from symattn.algebra.identities import IDENTITIES, identity
+    from symattn.errors import SymattnError
+
+    if name is None:
+        return IDENTITIES
+    if other is not None:
+        pair = attentions((name, other), destinations)
+        return [_own(f"{name} = {other}", **facts, sides=lambda: pair)]
+    if "=" in name:
+        return [_own(name, **facts)]
+    if is_attention(name):
+        raise SymattnError(f"{name} is one attention; give two, as in prove {name} causal")
+    return [identity(name)]
 
 
 def status_of(proof: Proof) -> Status:

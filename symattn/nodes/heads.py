@@ -373,8 +373,16 @@ class Stacked(Node):
         return r.Cases(r.Ordinal(j), "≤", r.Ordinal(size - 1), one, r.rule_of(second, i, j - size))
 
     def _spell(self, speller: Speller) -> Tree:
-        cells = [speller.matrix(self.first), speller.matrix(self.second)]
-        return speller.bracketed_grid([[cell] for cell in cells] if self.axis == 0 else [cells])
+        return speller.bracketed_grid([[*map(speller.matrix, row)] for row in self._blocks()])
+
+    def _blocks(self) -> list[list[MatrixExpr]]:
+        """The rows of blocks, those within a part included where they line up."""
+        parts = [self.first, self.second]
+        one, two = (part._blocks() if isinstance(part, Stacked) else [[part]] for part in parts)
+        if self.axis == 1:
+            return [one[0] + two[0]] if len(one) == len(two) == 1 else [parts]
+        widths = {tuple(shape_of(block)[1] for block in row) for row in one + two}
+        return one + two if len(widths) == 1 else [[part] for part in parts]
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         first, second, axis = self.args

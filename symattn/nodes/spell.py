@@ -222,7 +222,7 @@ class Speller:
     def _counted(self, index: Index) -> sympy.Expr:
         """The index as the reader counts: (i − 1) d + j from 1 where it is i d + j from 0."""
         base, expr = self.notation.index_base, sympy.sympify(index, strict=True)
-        if isinstance(expr, sympy.Symbol):
+        if isinstance(expr, sympy.Symbol) and indices_in(expr):
             return expr
         if isinstance(expr, sympy.floor) and base == 1 and _is_share(expr.args[0]):
             return sympy.ceiling(expr.args[0], evaluate=False)  # ⌊(i − 1)/r⌋ + 1 is ⌈i/r⌉

@@ -126,7 +126,7 @@ def _latex(tree: Tree) -> str:
         case t.Root(body):
             return rf"\sqrt{{{_latex(body)}}}"
         case t.Fenced(t.Grid() as grid, _, _) if grid.labelled:
-            return rf"\;{_ruled(t.ruled(grid))}"
+            return rf"\ {_ruled(t.ruled(grid))}"
         case t.Fenced(body, left, right):
             return _fenced(body, left, right)
         case t.Grid():
@@ -235,8 +235,12 @@ def _lines(body: list[list[tuple[Tree, str]]]) -> str:
 
 
 def _cell(cell: Tree, figures: str) -> str:
-    """A cell, and behind it the figures that it lacks, which are not seen."""
-    return _latex(cell) + (rf"\phantom{{{figures}}}" if figures else "")
+    """A cell, and behind it the figures that it lacks, which are not seen.
+
+    An empty one holds a blank, since LibreOffice leaves it out of its row otherwise.
+    """
+    body = r"\text{ }" if cell == t.EMPTY else _latex(cell)
+    return body + (rf"\phantom{{{figures}}}" if figures else "")
 
 
 def _boxed(body: Tree) -> str:

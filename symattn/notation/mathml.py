@@ -88,8 +88,9 @@ def mathml(tree: Tree) -> str:
                 t.Ruled(tree.rows, 0, 0, tree.align * max(map(len, tree.rows), default=0))
             )
         case t.Text(words):
-            # a plain blank at either end would be lost
-            return f"<mtext>{in_markup(escape_controls(words)).replace(' ', NBSP)}</mtext>"
+            # a plain blank at either end would be lost, and one alone in pandoc
+            plain = in_markup(escape_controls(words)) or "  "
+            return f"<mtext>{plain.replace(' ', NBSP)}</mtext>"
         case t.Custom(latex):
             return _converted(latex)
         case t.Marked(mark, body):
@@ -164,7 +165,7 @@ def _ruled(table: t.Ruled) -> str:
             style += [f"border-right:{rule}"] * (column == table.before)
             unseen = f"<mphantom><mtext>{figures}</mtext></mphantom>" if figures else ""
             # LibreOffice leaves an empty cell out of its row
-            body = mathml(t.Text("  ") if cell == t.EMPTY else cell)
+            body = mathml(t.Text("") if cell == t.EMPTY else cell)
             cells.append(f'<mtd style="{";".join(style)}">{body}{unseen}</mtd>')
         lines.append(f"<mtr>{''.join(cells)}</mtr>")
     return f"<mtable>{''.join(lines)}</mtable>"

@@ -398,7 +398,8 @@ def _falk(scheme: Scheme) -> Ruled:
         )
     above = len(lines)
     for k, (before, cells) in enumerate(zip(first.rows, product.rows, strict=True)):
-        name = row(scheme.first.symbol, scheme.first.relation) if _middle(first, k) else EMPTY
+        name = row(scheme.first.symbol, scheme.first.relation, _NOTHING)
+        name = name if _middle(first, k) else EMPTY
         lines.append((name, *before, *cells, *_behind(scheme.product, k, labelled)))
     align = "r" * (1 + inner + columns) + "l" * right
     return Ruled(tuple(lines), above, 1 + inner, align)
@@ -408,7 +409,12 @@ def _behind(part: Part, k: int, labelled: bool) -> tuple[Tree, ...]:
     """The labels right of row k of a matrix: the name of the row, and that of the matrix."""
     labels = part.grid.row_labels
     label = (Text(labels[k]) if labels else EMPTY,) if labelled else ()
-    return (*label, row(part.relation, part.symbol) if _middle(part.grid, k) else EMPTY)
+    name = row(_NOTHING, part.relation, part.symbol)
+    return (*label, name if _middle(part.grid, k) else EMPTY)
+
+
+#: What stands at the open side of a relation in a cell: LibreOffice takes none without.
+_NOTHING = Text("")
 
 
 def _middle(grid: Grid, k: int) -> bool:

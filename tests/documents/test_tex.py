@@ -11,20 +11,23 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from symattn import VARIANTS, Notation, SymattnError
 from symattn.attention.decoding import decode
 from symattn.attention.example import small_example, small_inputs
+from symattn.cli import main
 from symattn.derivation import Derivation
 from symattn.documents import pdf
 from symattn.documents.outline import Outline, outline
 from symattn.documents.pdf import pdf_document
 from symattn.documents.tex import FLAVORS
 from symattn.worksheet import worksheet_of
+from tests.conftest import Tool
 from tests.gates import EXAMPLES, HOSTILE_LABELS, HOSTILE_TITLE, SUBJECTS, labelled, page
 from tests.written import latex_document, tex_document
 
-FILES = tuple(FLAVORS)
+FILES = tuple(name for name in FLAVORS if name != "overlays")  # the same slides, row by row
 PROGRAMS = ("pdflatex", "lualatex")
 
 #: Beside articles by pdflatex, of which every derivation is compiled.
@@ -274,6 +277,88 @@ def test_the_pdf_shows_the_digits(tool: Callable[[str], str], tmp_path: Path) ->
         ).stdout
         for number in ("0.2840", "0.1400", "0.5760", "1.7199", "2.8640"):
             assert number in text
+
+
+def test_a_fragment_has_the_labels_and_headings_asked_for(typeset: Typeset, tmp_path: Path) -> None:
+    path = str(EXAMPLES[0].parent / "causal.toml")
+    arguments = ["derive", path, "--format", "tex", "--flavor", "fragment", "--label", "eq:mine"]
+    plain, headed = (
+        CliRunner().invoke(main, [*arguments, *more]).stdout for more in ([], ["--headings", "2"])
+    )
+    assert plain.startswith("% Needs \\usepackage{amsmath")
+    assert r"section*{" not in plain
+    assert headed.count(r"\subsection*{") == 1  # the title
+    assert headed.count(r"\subsubsection*{") == 1 + len(page("causal").steps)
+    labels = re.findall(r"\\label\{(.*?)\}", plain)
+    assert labels == [f"eq:mine:{section.name}" for section in page("causal").steps]
+    for host in ("article", "[twocolumn]{article}", "amsart"):
+        options = host if host.startswith("[") else f"{{{host}}}"
+        cited = rf"By \eqref{{eq:mine:weights}}. {plain}"
+        source = _HOST.format(cited).replace("{article}", options, 1)
+        for _ in range(2):
+            found = typeset("pdflatex", source, tmp_path)
+        assert found == []
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--format", "md", "--label", "x"], "md (github) has no labels"),
+        (["--format", "text", "--headings", "2"], "headings: text has its own"),
+        (["--format", "tex", "--label", "a}b"], "give letters, digits"),
+    ],
+)
+def test_labels_and_headings_are_refused_where_there_are_none(options: list[str], why: str) -> None:
+    ran = CliRunner().invoke(main, ["derive", "causal", *options])
+    assert ran.exit_code == 2
+    assert why in ran.output
+
+
+def test_slides_appear_row_by_row(typeset: Typeset, tmp_path: Path) -> None:
+    at_once, overlaid = (
+        file_of(page("causal"), flavor=flavor) for flavor in ("beamer", "overlays")
+    )
+    assert r"\uncover" not in at_once
+    assert overlaid.count(r"\uncover<2->{\fitted{") >= len(page("causal").steps)
+    assert typeset("pdflatex", overlaid, tmp_path) == []
+
+
+def test_fonts_are_of_one_family_and_no_bitmaps(tool: Tool, tmp_path: Path) -> None:
+    tool("pdflatex")
+    for flavor in ("article", "beamer"):
+        (tmp_path / "page.pdf").write_bytes(pdf_document(file_of(page("causal"), flavor=flavor)))
+        said = subprocess.run(
+            [tool("pdffonts"), "page.pdf"],
+            cwd=tmp_path,
+            capture_output=True,
+            encoding="utf-8",
+            check=True,
+        ).stdout.splitlines()[2:]
+        assert said
+        assert [line for line in said if "+LM" not in line or "Type 3" in line] == []
+
+
+def test_a_name_that_pdflatex_has_no_font_for_goes_to_lualatex(
+    tool: Tool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool("lualatex")
+    source = tex_document(labelled(tmp_path, "", ["▁the", "Привет", "x"]))
+    (tmp_path / "page.pdf").write_bytes(pdf_document(source))
+    text = subprocess.run(
+        [tool("pdftotext"), "page.pdf", "-"],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    ).stdout
+    assert "▁the" in text
+    assert "Привет" in text
+    unknown = tex_document(labelled(tmp_path, "", ["\N{JAVANESE LETTER TA}", "b", "c"]))
+    with pytest.raises(SymattnError, match="no font here has \N{JAVANESE LETTER TA}"):
+        pdf_document(unknown)
+    monkeypatch.setattr(pdf, "PROGRAMS", ("pdflatex",))
+    with pytest.raises(SymattnError, match="pdflatex has no font for"):
+        pdf_document(source)
 
 
 def test_no_tex_and_tex_that_fails_are_said(

@@ -452,7 +452,7 @@ def test_entry_rules(name: str) -> None:
     ("name", "row", "column", "text"),
     [
         ("softmax-off-by-one", 3, 0, "= 0/(1 + 0 + 0 + 0 + 0) = 0/1 = 0"),
-        ("softmax-off-by-one", 0, 1, "≈ 7.3891/14.3161 ≈ 0.5161"),
+        ("softmax-off-by-one", 0, 1, "≈ 7.3891/(1 + 1.3956 + 7.3891 + 4.4817 + 0.0498) ≈ 0.5161"),
         ("softmax-sink", 0, 1, "a_12 = e²/(e^0.5 + e^(1/3) + e² + e^1.5 + e^(−3)) ≈"),
         ("sigmoid", 0, 1, "a_12 = σ(2) ≈ 0.8808"),
         ("sigmoid", 2, 1, "a_32 = σ(−∞) = 0"),

@@ -229,7 +229,7 @@ ATTENTION: tuple[Identity, ...] = (
     Identity(
         "causal-prefix",
         "a causal row is attention over its prefix",
-        "rows 1…n of causal attention over n + p tokens = causal attention over n tokens",
+        "[I, 0] softmax([S, R; T, U] + causal(n + p, n + p)) [V; W] = softmax(S + causal(n, n)) V",
         f"{_VASWANI}3.2.3",
         "nothing that comes later changes an output",
         sides=_prefix,
@@ -280,7 +280,7 @@ ATTENTION: tuple[Identity, ...] = (
         "with equal key norms Gaussian kernel regression is softmax attention",
         "softmax(-dist2(Q, K) / 2) V = softmax(Q K^T) V",
         "Tsai et al., Transformer Dissection (2019), section 3; Nadaraya (1964)",
-        "attention is kernel smoothing",
+        "attention without a scale is Gaussian kernel smoothing where all keys have one norm",
         ((HYPOTHESIS, ""),),
         where=("norm2(K) = c",),
     ),

@@ -17,7 +17,7 @@ from symattn.algebra.equality import expressed
 from symattn.algebra.identities.proofs import Identity
 
 _FLASH = "Dao et al., FlashAttention (2022), appendix B.2"
-_FLASH_DOTS = "Dao et al., FlashAttention (2022), appendix B.4"
+_FLASH_DOTS = "Dao et al., FlashAttention (2022), appendices B.2 and B.4"
 _QUERIES, _KEYS, _WIDTH, _VALUES = 2, 2, 2, 1
 
 
@@ -170,10 +170,10 @@ GRADIENTS: tuple[Identity, ...] = (
     ),
     Identity(
         "gradient-row-dots",
-        "D = rowsum(dO ∘ O) is what the gradient of the scores takes off every row",
+        "with dA = dO Vᵀ, rowsum(A ∘ dA) is D = rowsum(dO ∘ O)",
         "rowsum(A ∘ (dO V^T)) = rowsum(dO ∘ (A V))",
         _FLASH_DOTS,
-        "the backward pass needs a number a query, not its row of weights",
+        "what dS = A ∘ (dA − D 1ᵀ) takes off every row is had from dO and O alone",
         misconception="D needs the weights",
         behind=("output_dots",),
     ),

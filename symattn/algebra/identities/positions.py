@@ -58,8 +58,8 @@ def _one_step() -> tuple[Any, Any]:
     return sympy.Matrix([[sympy.diff(output, v) for v in values]]), sympy.Matrix([weights])
 
 
-#: The shapes of positions x and y, of frequencies f, and of a distance c.
-_WAVES = (("x", ("n", 1)), ("y", ("m", 1)), ("f", (1, "r")), ("c", "scalar"))
+#: The shapes of positions x and y, of frequencies f, and of a shift s.
+_WAVES = (("x", ("n", 1)), ("y", ("m", 1)), ("f", (1, "r")), ("s", "scalar"))
 
 
 def _turned(first: str, second: str, place: str) -> str:
@@ -78,8 +78,8 @@ POSITIONS: tuple[Identity, ...] = (
     ),
     Identity(
         "rotary-relative",
-        "rotated scores depend on the distance of the positions only",
-        f"{_turned('A', 'B', 'x + c')} {_turned('C', 'D', 'y + c')}^T = "
+        "rotated scores depend on positions only through their difference",
+        f"{_turned('A', 'B', 'x + s')} {_turned('C', 'D', 'y + s')}^T = "
         f"{_turned('A', 'B', 'x')} {_turned('C', 'D', 'y')}^T",
         _ROPE,
         "why rotary positions are relative",
@@ -93,8 +93,8 @@ POSITIONS: tuple[Identity, ...] = (
     Identity(
         "sinusoidal-rotation",
         "the encoding of p + k is a fixed rotation of that of p",
-        "[sin((x + c) f), cos((x + c) f)] = [sin(x f), cos(x f)] "
-        "[diag(cos(c f)), -diag(sin(c f)); diag(sin(c f)), diag(cos(c f))]",
+        "[sin((x + s) f), cos((x + s) f)] = [sin(x f), cos(x f)] "
+        "[diag(cos(s f)), -diag(sin(s f)); diag(sin(s f)), diag(cos(s f))]",
         f"{_VASWANI}3.5",
         "offsets are linear maps",
         shapes=_WAVES,

@@ -130,13 +130,13 @@ def _blocks(proof: Proof, brief: bool) -> Iterator[b.Block]:
     yield from _chains(proof)
     role: b.Role = "good" if proof.good else "note" if _is_open(proof) else "bad"
     yield b.Paragraph((_outcome(proof),), role)
-    if proof.equality.reading and (not row.name or row.sides is None):
+    if proof.equality.reading:
         reading = (proof.equality.read_as,) if brief else _reading(proof.equality.reading)
         yield b.Paragraph(("read as ", *reading), "note")
     yield from (b.Paragraph(words, "note") for words in _needs(proof))
     remarks = (
-        ("good for", row.use),
-        ("not to be confused with", row.misconception),
+        ("use", row.use),
+        ("false", row.misconception),
         ("source", row.source),
     )
     notes = [*proof.equality.notes, *(f"{word}: {what}" for word, what in remarks if what)]
@@ -263,9 +263,9 @@ def _needs(proof: Proof) -> Iterator[b.Words]:
         if words:
             yield ("; ".join(words),)
         for rule in found.divisors[:2]:
-            yield ("not 0, as every term is positive: ", Speller().rule(rule))
+            yield ("not 0, since it is positive: ", Speller().rule(rule))
     if answer.partial:
-        yield ("a divisor may be 0, or an inverse or a root may not exist: there nothing is said",)
+        yield ("nothing is said where a divisor is 0, or an inverse or a root does not exist",)
 
 
 def _is_open(proof: Proof) -> bool:

@@ -147,7 +147,7 @@ SOFTMAX: tuple[Identity, ...] = (
     Identity(
         "jacobian",
         "the softmax's Jacobian is diag(p) − p pᵀ",
-        "∂p/∂z = diag(p) − p pᵀ, p = softmax(z)",
+        "∂(wᵀ p)/∂z = wᵀ (diag(p) − p pᵀ) for every w, p = softmax(z)ᵀ",
         _BISHOP,
         "the heart of the backward pass",
         sides=_jacobian,
@@ -201,8 +201,8 @@ SOFTMAX: tuple[Identity, ...] = (
     ),
     Identity(
         "mask-deletes",
-        "−∞ in the mask is the same as deleting the key",
-        "softmax([S, R] + padding(m)) [V; W] = softmax(S) V",
+        "masking the last keys with −∞ is deleting them",
+        "softmax([S, R] + padding(n, m + p, m)) [V; W] = softmax(S) V",
         f"{_VASWANI}3.2.3",
         "masked keys leave no trace",
         sides=_deleted,
@@ -238,7 +238,7 @@ SOFTMAX: tuple[Identity, ...] = (
     ),
     Identity(
         "online-softmax",
-        "tiles with maxima of their own merge to the softmax over both",
+        "two tiles, each less its maximum or any number, merge to the softmax over both",
         "(diag(exp(a - c)) (exp(S1 - a 1^T) V1) + diag(exp(b - c)) (exp(S2 - b 1^T) V2)) / "
         "(diag(exp(a - c)) rowsum(exp(S1 - a 1^T)) + diag(exp(b - c)) rowsum(exp(S2 - b 1^T))) "
         "= softmax([S1, S2]) [V1; V2]",

@@ -84,19 +84,16 @@ class MatrixView:
         found = self.evaluation.digits(self.item.letter, whole, self.notation)
         return found.text if found.proven or found.text == "?" else f"{found.text}?"
 
-    def cell(self, head: int | None, i: int, j: int) -> Tree:
+    def text(self, head: int | None, i: int, j: int) -> str:
         """An entry as it stands in its cell."""
         if self.notation.exact:
             place = (j, i) if self.flipped else (i, j)
             whole = place if head is None else (head, *place)
-            exact = Speller(self.notation).scalar(self.evaluation.exact(self.item.letter)[whole])
-            if len(line(exact)) <= _LONG:
+            value = self.evaluation.exact(self.item.letter)[whole]
+            exact = line(Speller(self.notation).scalar(value))
+            if len(exact) <= _LONG:
                 return exact
-        return decimal(self.digits(head, i, j))
-
-    def text(self, head: int | None, i: int, j: int) -> str:
-        """An entry as text."""
-        return line(self.cell(head, i, j))
+        return pretty(self.digits(head, i, j))
 
     def texts(self, head: int | None) -> list[list[str]]:
         """The entries of one matrix as they stand in its cells, row by row."""
@@ -173,15 +170,11 @@ class MatrixView:
             lines.append(el("thead", el("tr", *corner, *heads)))
         body: list[str] = []
         first = home
-        shown = [
-            [t.DOTS if i is None or j is None else self.cell(head, i, j) for j in columns]
-            for i in rows
-        ]
-        for i, cells_of_row in zip(rows, t.levelled(shown, "r" * len(columns)), strict=True):
+        for i in rows:
             cells: list[str] = []
             if names:
                 cells.append(el("th", "⋮" if i is None else names[i], scope="row"))
-            for j, (cell, figures) in zip(columns, cells_of_row, strict=True):
+            for j in columns:
                 if i is None or j is None:
                     dots = "⋱" if i is j else "⋮" if i is None else "⋯"
                     cells.append(el("td", dots, class_="gap"))
@@ -190,10 +183,9 @@ class MatrixView:
                 cells.append(
                     el(
                         "td",
-                        line(cell),
+                        self.text(head, i, j),
                         class_=shade,
                         data_c=j,
-                        data_figures=figures or None,
                         tabindex=0 if first else -1,
                     )
                 )
@@ -216,16 +208,14 @@ class MatrixView:
         return max(1.0, float(np.abs(finite).max(initial=0.0)))
 
 
-def decimal(digits: str) -> Tree:
-    """A plain decimal with the signs of mathematics, and a ? behind one that is not proven.
+def pretty(digits: str) -> str:
+    """A plain decimal with the signs of mathematics: −0.25, −∞.
 
-    >>> line(decimal("-0.25"))
+    >>> pretty("-0.25")
     '−0.25'
     """
     bare = digits.removesuffix("?")
-    if bare == digits:
-        return number(bare)
-    return t.row(number(bare), t.Op("?")) if bare else t.Op("?")
+    return line(number(bare)) + "?" * (digits != bare) if bare else "?"
 
 
 def operands(step: Step, matrices: dict[str, MatrixView]) -> list[MatrixView]:

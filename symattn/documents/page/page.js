@@ -1,6 +1,6 @@
 // The page: cells that say where they come from, and numbers that can be changed.
 
-// ---- cells -----------------------------------------------------------------------------------------------
+// ---- cells ----
 
 const cells = new Map(); // key → every cell that shows this entry
 
@@ -14,6 +14,7 @@ function register(table) {
       cells.get(key).push(cell);
       if (!shipped.has(cell)) shipped.set(cell, cell.textContent);
     }
+  level(table);
 }
 
 function parsed(key) {
@@ -163,7 +164,7 @@ function neighbour(cell, [down, right]) {
   return line && $(`td[data-c="${cell.dataset.c}"]`, line);
 }
 
-// ---- steps and keys -----------------------------------------------------------------------------------------
+// ---- steps and keys ----
 
 const sections = $$("main > section");
 
@@ -228,7 +229,7 @@ function follow() {
 document.addEventListener("scroll", follow, { passive: true });
 follow();
 
-// ---- large matrices -----------------------------------------------------------------------------------------
+// ---- large matrices ----
 
 function make(tag, text, attributes = {}) {
   const element = document.createElement(tag);
@@ -277,7 +278,7 @@ document.addEventListener("click", (event) => {
   if (event.target.matches("button.open")) openWhole(event.target);
 });
 
-// ---- live -----------------------------------------------------------------------------------------------------
+// ---- live ----
 
 function arrayOf(item, values) {
   const whole = { shape: item.heads ? [item.heads, ...item.shape] : [...item.shape], data: values };
@@ -362,22 +363,13 @@ function refresh(table) {
   level(table);
 }
 
-// Behind each cell of a column of decimals the figures, not seen, that it lacks of the longest.
+// Behind each decimal the unseen figures that its column has.
 function level(table) {
-  const columns = new Map();
-  for (const cell of $$("td[data-c]", table)) {
-    delete cell.dataset.figures;
-    const column = columns.get(cell.dataset.c) || [];
-    columns.set(cell.dataset.c, [...column, cell]);
-  }
-  for (const column of columns.values()) {
-    const tails = column.map((cell) => /^−?(?:∞|\d+(\.\d+)?)$/.exec(cell.textContent));
-    if (tails.includes(null)) continue;
-    const longest = tails.reduce((most, [, tail = ""]) => (tail.length > most.length ? tail : most), "");
-    column.forEach((cell, k) => {
-      const figures = longest.slice((tails[k][1] || "").length);
-      if (figures) cell.dataset.figures = figures;
-    });
+  for (const { dataset } of $$("tbody tr:first-child td[data-c]", table)) {
+    const column = $$(`td[data-c="${dataset.c}"]`, table);
+    const tails = column.map((cell) => /^−?(?:∞|\d+)(\.\d+|)$/.exec(cell.textContent));
+    const most = tails.includes(null) ? "" : tails.map((tail) => tail[1]).reduce((a, b) => (a.length < b.length ? b : a));
+    column.forEach((cell, k) => { cell.dataset.f = most.slice(tails[k]?.[1].length); });
   }
 }
 

@@ -24,7 +24,7 @@ function readFloat(value) {
   return value === "-inf" ? -Infinity : value === "inf" ? Infinity : Number(value);
 }
 
-// ---- numbers ------------------------------------------------------------------------------
+// ---- numbers ----
 
 const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
 

@@ -22,9 +22,8 @@ from symattn.documents.html import html_document
 from symattn.documents.page.colour import SCHEMES, SHADES, contrast, shade
 from symattn.documents.page.elements import Markup, el, formula
 from symattn.documents.page.lines import Lines
-from symattn.documents.page.matrices import decimal
+from symattn.documents.page.matrices import pretty
 from symattn.nodes.rule import Entry, Rule, at, rule_of
-from symattn.notation.text import text as in_text
 from symattn.step import HEAD, Step
 from symattn.worksheet import read_worksheet
 from tests import ROOT
@@ -123,7 +122,7 @@ def test_every_variant_shows_the_proven_digits(name: str, opened: Callable[..., 
     page = opened(html_document(derivation, values, notation=Notation(limit=0)))
     shown = cells(page)
     wanted = {
-        key: in_text(decimal(values.digits(letter, place, NOTATION).text))
+        key: pretty(values.digits(letter, place, NOTATION).text)
         for key, letter, place in entries(derivation, values)
     }
     assert shown == wanted
@@ -245,7 +244,7 @@ def test_tokens_may_be_columns_and_counted_from_0(
     for key, letter, place in entries(derivation, values):
         m, h, i, j = key.split("|")
         seen = f"{m}|{h}|{j}|{i}" if convention == "columns" else key
-        assert shown[seen] == in_text(decimal(values.digits(letter, place, notation).text))
+        assert shown[seen] == pretty(values.digits(letter, place, notation).text)
     page.fill("#digits", "9")
     page.press("#digits", "Enter")
     for key, letter, place in entries(derivation, values):
@@ -462,7 +461,7 @@ def test_a_large_matrix_can_be_opened(opened: Callable[..., Any]) -> None:
     assert table.locator("td[data-c]").count() == 144
     shown = cells(page)
     for i, j in np.ndindex(12, 12):
-        assert shown[f"S||{i}|{j}"] == in_text(decimal(values.digits("S", (i, j), NOTATION).text))
+        assert shown[f"S||{i}|{j}"] == pretty(values.digits("S", (i, j), NOTATION).text)
     table.locator("td[data-c]").nth(100).click()
     assert chosen(page, "chosen") == {"S||8|4"}
     assert chosen(page, "second") >= {"K||4|0", "K||4|1"}

@@ -18,13 +18,12 @@ from symattn.attention.example import small_example
 from symattn.cli import main
 from symattn.derivation import Derivation, Evaluation
 from symattn.documents.page.colour import shade, shade_of
-from symattn.documents.page.matrices import decimal
+from symattn.documents.page.matrices import pretty
 from symattn.documents.pictures.drawing import Box, Drawing, Stroke, Words
 from symattn.documents.pictures.kinds import KINDS, picture
 from symattn.documents.pictures.png import png_document
 from symattn.documents.pictures.svg import svg_document
 from symattn.documents.pictures.tikz import tikz_document
-from symattn.notation.text import line
 from symattn.worksheet import read_worksheet
 from tests.gates import EXAMPLES, HOSTILE_LABELS
 
@@ -70,7 +69,7 @@ def test_a_heat_map_shows_the_proven_digits() -> None:
     drawing = drawn("heat")
     words = [shape.plain for shape in drawing.shapes if isinstance(shape, Words)]
     for place in [(i, j) for i in range(3) for j in range(3)]:
-        assert line(decimal(values.digits("A", place, Notation()).text)) in words
+        assert pretty(values.digits("A", place, Notation()).text) in words
     assert words[:4] == ["A", "the", "cat", "sat"]
     assert "0.2840, 0.1400, 0.5760" in drawing.alternative
 
