@@ -23,6 +23,7 @@ from symattn.notation.options import DISPLAY, displayed
 from symattn.printable import printable
 from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.reading.references import entries_at
+from symattn.worksheet.reading.symbols import read_symbols
 from symattn.worksheet.reading.worksheet import worksheet_of
 from symattn.worksheet.reports.documents import report_document
 from symattn.worksheet.reports.single import report_of
@@ -51,14 +52,16 @@ def cell(line: str, body: str) -> Page:
     """``%%symattn [--view V] [--steps NAMES] [--digits N] [--check]``: a worksheet in a cell.
 
     Shows the derivation, or, with ``--check``, the marks of its claims. ``--layout falk``,
-    ``--worked all``, ``--head 3``, ``--heads column``, ``--entry weights[1,2]`` and ``--batch 2``
-    are those of the command line.
+    ``--worked all``, ``--head 3``, ``--heads column``, ``--entry weights[1,2]``, ``--notation``,
+    ``--symbol`` and ``--batch 2`` are those of the command line.
     """
     options = _Options(prog="%%symattn", add_help=False)
     options.add_argument("--view", action="append", choices=VIEWS)
     for name in DISPLAY:
         options.add_argument(f"--{name}")
     options.add_argument("--entry", action="append", default=[])
+    options.add_argument("--notation")
+    options.add_argument("--symbol", action="append", default=[])
     options.add_argument("--batch", type=int)
     options.add_argument("--check", action="store_true")
     options.add_argument("--allow-large", action="store_true")
@@ -78,6 +81,7 @@ def _page(chosen: argparse.Namespace, body: str) -> Page:
     sheet = worksheet_of(body, "cell")
     asked = {name: getattr(chosen, name) for name in DISPLAY}
     notation = displayed(sheet.notation, {k: x for k, x in asked.items() if x is not None})
+    notation = notation.lettered(chosen.notation, read_symbols(chosen.symbol))
     if chosen.check:
         with sheet.in_file():
             marking = check_worksheet(sheet)

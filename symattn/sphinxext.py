@@ -48,6 +48,7 @@ from symattn.worksheet.quotation import quotation
 from symattn.worksheet.reading.entry_names import entry_name
 from symattn.worksheet.reading.files import Site, read_text, site_file
 from symattn.worksheet.reading.references import entries_at
+from symattn.worksheet.reading.symbols import read_symbols
 from symattn.worksheet.reading.worksheet import Worksheet, worksheet_of
 from symattn.worksheet.reports.single import true_text
 from symattn.worksheet.reports.wording import WORDING, disagreement
@@ -184,6 +185,8 @@ class Shows(_Holding):
         "class": directives.class_option,
         "format": lambda word: directives.choice(word, ("full", "equations")),
         "name": directives.unchanged,
+        "notation": directives.unchanged,
+        "symbols": lambda words: (words or "").split(";"),
     }
 
     def run(self) -> list[nodes.Node]:
@@ -241,6 +244,8 @@ class Shows(_Holding):
             entries = entries_at(self.options.get("entry", []), evaluation)
         elif self.options.keys() & {"layout", "entry"}:
             raise SymattnError("layout, entry: need numbers; give a worksheet")
+        symbols = read_symbols(self.options.get("symbols", []))
+        notation = notation.lettered(self.options.get("notation"), symbols)
         job = Job(derivation, evaluation, notation, views, entries=entries)
         admit_document("md", [job])
         return job.outline()

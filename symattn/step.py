@@ -30,10 +30,8 @@ from symattn.notation.tree import Tree
 #: The most that a size may be.
 MOST_OF_A_SIZE = 10**6
 
-#: The indices of an entry rule, and the head that a per-head step is stated for.
-ROW, COLUMN = sympy.Symbol("i", integer=True), sympy.Symbol("j", integer=True)
-HEAD = ROW
-HEAD_ROW, HEAD_COLUMN = sympy.Symbol("a", integer=True), sympy.Symbol("b", integer=True)
+#: The row and the column of an entry rule, and the head that a per-head step is stated for.
+ROW, COLUMN, HEAD = (sympy.Symbol(name, integer=True) for name in ("i", "j", "head"))
 
 
 @dataclass(frozen=True)
@@ -191,7 +189,7 @@ class Step(Item):
         notation = notation_of(notation)
         speller = Speller(notation)
         symbol, expr = self.in_convention(notation)
-        i, j, rule = stated(expr, *self.indices)
+        i, j, rule = stated(expr, ROW, COLUMN)
         return t.equation(speller.rule(rule_of(symbol, i, j)), (t.EQUALS, speller.rule(rule)))
 
     def definitions(self, notation: Notation | None = None) -> tuple[Definition, ...]:
@@ -201,7 +199,7 @@ class Step(Item):
             return tuple({one.statement: one for one in found}.values())
         speller = Speller(notation_of(notation))
         _, expr = self.in_convention(speller.notation)
-        return tuple(definitions(expr, speller, *self.indices))
+        return tuple(definitions(expr, speller, ROW, COLUMN))
 
     def of_head(self, head: int, sizes: Mapping[sympy.Symbol, int]) -> Step:
         """The step of one head, counted from 0; at these sizes each matrix has its number."""
@@ -214,12 +212,6 @@ class Step(Item):
         if not self.per_head:
             return self
         return replace(self, symbol=numbered(self.symbol), expr=numbered(self.expr))
-
-    @property
-    def indices(self) -> tuple[sympy.Symbol, sympy.Symbol]:
-        """The row and column index of the entry rule; i is taken where it numbers the head."""
-        numbered = self.per_head or HEAD in self.expr.atoms(sympy.Symbol)
-        return (HEAD_ROW, HEAD_COLUMN) if numbered else (ROW, COLUMN)
 
     def __str__(self) -> str:
         return line(self.formula())

@@ -118,7 +118,7 @@ CRASH = "crash: "
 
 SIZES = {
     **{"n": 3, "m": 4, "p": 2, "d_model": 4, "d_mem": 3, "d_k": 4, "d_v": 2, "d_out": 3},
-    **{"d_c": 2, "d_cq": 3, "d_r": 2, "d_a": 2, "k": 1, "n_vocab": 3},
+    **{"d_c": 2, "d_cq": 3, "d_r": 2, "d_a": 2, "n_clip": 1, "n_vocab": 3},
 }
 
 

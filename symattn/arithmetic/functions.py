@@ -141,9 +141,9 @@ def _indicator(sign: str, bound: str) -> Callable[[Tree], Tree]:
     return lambda x: t.Fenced(t.equation(x, (t.Op(sign), t.Num(bound))), "[", "]")
 
 
-_X, _E, _ELU = t.Ident("x"), t.Ident("e"), t.Ident("elu", roman=True)
+_X, _E, _ELU = t.Ident("ξ"), t.Ident("e"), t.Ident("elu", roman=True)
 
-#: elu(x) = x where x ≥ 0, else e^x − 1.
+#: elu(ξ) = ξ where ξ ≥ 0, else e^ξ − 1.
 _ELU_DEFINITION = t.equation(
     t.call(_ELU, _X),
     (

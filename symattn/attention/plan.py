@@ -14,7 +14,8 @@ def size(name: str) -> sympy.Symbol:
     return sympy.Symbol(name, integer=True, positive=True)
 
 
-n, m, p, n_vocab, h, g, k = map(size, ("n", "m", "p", "n_vocab", "h", "g", "k"))
+n, m, p, h, g = map(size, ("n", "m", "p", "h", "g"))
+n_vocab, n_clip = map(size, ("n_vocab", "n_clip"))
 d_model, d_mem, d_c, d_cq = map(size, ("d_model", "d_mem", "d_c", "d_cq"))
 d_k, d_r = map(size, ("d_k", "d_r"))
 d_a, d_v, d_out = map(size, ("d_a", "d_v", "d_out"))

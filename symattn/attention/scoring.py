@@ -9,7 +9,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.attention.builder import GROUP, PAPER, QUERY, SHARED, Builder, Choice
-from symattn.attention.plan import PER_HEAD, SHIFTED, d_a, d_model, k
+from symattn.attention.plan import PER_HEAD, SHIFTED, d_a, d_model, n_clip
 from symattn.attention.words import Parameter, Word
 from symattn.nodes.arguments import Learned, Setting
 from symattn.nodes.entrywise import Exponential, Features, SoftCap
@@ -143,7 +143,7 @@ def _shaw(b: Builder, query: MatrixExpr, key: MatrixExpr, table: MatrixExpr) -> 
     from symattn.nodes.relative import ClippedShift
 
     content, distance = _two_terms(b, query, key, table, ClippedShift.source)
-    why = "To the score by content comes that of the distance; those beyond {k} count as {k}."
+    why = "To the score by content comes that of the distance; larger ones count as {n_clip}."
     placed = ClippedShift(distance, key.shape[0], b.start)
     return b.step("scores", sympy.MatAdd(content, placed), "sum", why, ClippedShift.source)
 
@@ -219,7 +219,7 @@ SCORES: Mapping[str, Score] = {
         (
             Parameter("W_a", "W_a", "weights on queries", lambda query, key: (query, d_a)),
             Parameter("U_a", "U_a", "weights on keys", lambda query, key: (key, d_a)),
-            Parameter("v_a", "v_a", "what the hidden units count for", lambda *_: (d_a, 1)),
+            Parameter("v_a", "lambda_a", "what the hidden units count for", lambda *_: (d_a, 1)),
         ),
         (Word("Q_hidden", "Q_a"), Word("K_hidden", "K_a")),
         unscaled=(
@@ -235,7 +235,7 @@ SCORES: Mapping[str, Score] = {
                 "distance_keys",
                 "K_d",
                 "a key for each distance",
-                lambda query, key: (2 * k + 1, query),
+                lambda query, key: (2 * n_clip + 1, query),
             ),
         ),
         _BY_TERMS,
@@ -252,7 +252,7 @@ SCORES: Mapping[str, Score] = {
             ),
             Parameter(
                 "v_d",
-                "v_d",
+                "u_d",
                 "what every query asks of the distances",
                 lambda query, key: (1, query),
             ),

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, Self
 
+from symattn.attention.presets import PRESETS
 from symattn.attention.scoring import BIASES, SCORES, parameters_of
 from symattn.attention.sources import POSITIONS
-from symattn.attention.words import COMMON, Word
+from symattn.attention.words import COMMON, SIZES, Word
 from symattn.errors import SymattnError, nearest, quote
 from symattn.nodes.normalise import NORMALISERS
 from symattn.notation import options
-from symattn.notation.options import CHANGE, GRADIENT
+from symattn.notation.letters import CALLED, CHANGE, GRADIENT
 
 #: Every step and input of attention by its name: the common ones, and those of each row.
 WORDS: Mapping[str, Word] = {
@@ -49,21 +51,53 @@ def symbol_of(name: str) -> str | None:
 class Notation(options.Notation):
     """The reader's choices; every output follows them.
 
-    Those of `symattn.notation.options.Notation`, where `symbols` may be given by the name of a
-    step or an input: ``{"weights": "alpha"}``.
+    Those of `options.Notation`, where `symbols` are given by the name of a step or
+    an input, a size, or an index or other letter (``row``, ``column``, ``sum``, ``head``,
+    ``theta``, …): ``{"weights": "alpha", "d_k": "d_h", "row": "q"}``. ``weights[i,j]`` is the
+    letter of the entries.
 
     >>> Notation(symbols={"weights": "P"}).symbols["A"]
     'P'
     """
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        letters = {}
-        for name, symbol in self.symbols.items():
-            letter = symbol_of(name)
-            if letter is None:
-                raise SymattnError(
-                    f"symbols: no step is called {quote(name)}{nearest(name, SYMBOLS)}"
-                )
-            letters[letter] = symbol
-        self._keep("symbols", letters)
+    @classmethod
+    def preset(cls, name: str, **choices: Any) -> Self:
+        """The letters of a paper, a row of `PRESETS`, with some choices changed.
+
+        Raises `SymattnError` for an unknown name.
+
+        >>> Notation.preset("flash-attention").symbols["A"]
+        'P'
+        """
+        return cls().lettered(name, choices.pop("symbols", {})).but(**choices)
+
+    def lettered(self, preset: str | None, symbols: Mapping[str, str]) -> Self:
+        """These choices with the letters of a paper, where one is named, and these symbols."""
+        known: dict[str, Any] = dict(self.symbols)
+        choices: dict[str, Any] = {}
+        if preset is not None:
+            rows = {row.name: row for row in PRESETS}
+            if not isinstance(preset, str) or preset not in rows:
+                raise SymattnError(f"no notation is called {quote(preset)}{nearest(preset, rows)}")
+            known |= self._by_letter(rows[preset].symbols)
+            choices = dict(rows[preset].choices)
+        return self.but(**choices, symbols=known | {**self._by_letter(symbols)})
+
+    def _by_letter(self, symbols: Mapping[str, str]) -> Mapping[str, str]:
+        return {_key(name): symbol for name, symbol in symbols.items()}
+
+
+def _key(name: str) -> str:
+    """What `options.Notation` calls a matrix, a size or another letter."""
+    whole, part = name, ""
+    for suffix in ("[i,j]", "[head]"):
+        if name.endswith(suffix):
+            whole, part = name.removesuffix(suffix), suffix
+    letter = symbol_of(whole)
+    if letter is None and not part:
+        letter = CALLED.get(name, name if name in (*SIZES, *CALLED.values()) else None)
+    if letter is None:
+        raise SymattnError(
+            f"symbols: nothing is called {quote(name)}{nearest(name, (*SYMBOLS, *SIZES, *CALLED))}"
+        )
+    return f"{letter}{'[head]' if name == 'heads' else part}"

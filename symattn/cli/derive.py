@@ -118,6 +118,18 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
     metavar="LEVEL",
     help="The level of the first heading, 0 for none (latex, tex, md, mathml).",
 )
+@click.option(
+    "--notation",
+    metavar="NAME",
+    help="Letters of a paper: vaswani, flash-attention, roformer, deepseek, bishop.",
+)
+@click.option(
+    "--symbol",
+    "symbols",
+    metavar="NAME=LETTER",
+    multiple=True,
+    help="Another letter, as in weights=P, d_k=d_h, row=q or 'weights[i,j]=p'. May be repeated.",
+)
 @click.option("--digits", type=click.IntRange(0, 100), help="Decimals to show.  [default: 4]")
 @click.option("--exact", is_flag=True, help="Show exact values instead of decimals.")
 @click.option("--full", is_flag=True, help="Leave nothing out of large matrices and long sums.")
@@ -305,7 +317,7 @@ def _jobs(
         if options["gradient"] is not None:
             sheet = sheet.backward(options["gradient"])
         with sheet.in_file():
-            notation = sheet.notation.but(**changes)
+            notation = _lettered(sheet.notation.but(**changes), options)
         notes = _unmarked(len(sheet.claims)) if sheet.claims else []
         if chunks is not None or sheet.chunks is not None:
             with sheet.in_file():
@@ -328,8 +340,16 @@ def _jobs(
         return [Job(derivation, values, notation, **how, notes=notes, code=code)], sheet.in_file
     if options["batch"] is not None:
         raise SymattnError("--batch: chooses a calculation of a worksheet, not of a variant")
-    jobs = _of_variant(source, form, symbolic, chunks, Notation().but(**changes), options)
+    notation = _lettered(Notation().but(**changes), options)
+    jobs = _of_variant(source, form, symbolic, chunks, notation, options)
     return jobs, nullcontext
+
+
+def _lettered(notation: Notation, options: dict[str, Any]) -> Notation:
+    """The notation with the letters that --notation and --symbol ask for."""
+    from symattn.worksheet.reading.symbols import read_symbols
+
+    return notation.lettered(options["notation"], read_symbols(options["symbols"]))
 
 
 def _how(options: dict[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from symattn.nodes.heads import GroupSum, Head, HeadSum
 from symattn.nodes.lines import Filled, LineSum
 from symattn.nodes.masks import Masked, VisibleScores
 from symattn.nodes.normalise import Normaliser
-from symattn.notation.options import CHANGE, GRADIENT, derived_from, prefixed
+from symattn.notation.letters import CHANGE, GRADIENT, derived_from, prefixed
 from symattn.step import HEAD, Input, Item, Step, letter_of
 
 _REVERSE = "Griewank and Walther 2008, section 3.2"
@@ -29,8 +29,8 @@ _FORWARD = "Griewank and Walther 2008, section 3.1"
 DOTS = ("output_dots", "D")
 _DOTS_SOURCE = "Dao et al., FlashAttention (2022), appendix B.4"
 
-#: The letter that runs through the heads of a group.
-_MEMBER = sympy.Symbol("s", integer=True)
+#: The index that runs through the heads of a group.
+_MEMBER = sympy.Symbol("member", integer=True)
 
 
 @dataclass

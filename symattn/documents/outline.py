@@ -37,12 +37,13 @@ from symattn.nodes.heads import Head
 from symattn.nodes.rule import count_entries, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
-from symattn.notation.options import Notation, derived_from, notation_of
+from symattn.notation.letters import OTHERS, derived_from, reader_name
+from symattn.notation.options import Notation, notation_of
 from symattn.notation.prose import Prose, read_prose
 from symattn.notation.text import line, side_by_side
 from symattn.notation.text import width as columns_of
 from symattn.notation.tree import Tree
-from symattn.step import HEAD, pattern
+from symattn.step import COLUMN, HEAD, ROW, pattern
 
 View: TypeAlias = Literal["formula", "entry", "worked", "value"]
 VIEWS: tuple[View, ...] = ("formula", "entry", "worked", "value")
@@ -125,7 +126,7 @@ def outline(
             raise SymattnError(f"no step is called {quote(name)}{nearest(name, names)}")
     given = [item for item in derivation.inputs if not only or item.name in only]
     steps = [step for step in derivation.steps if not only or step.name in only]
-    _check_letters((*derivation.inputs, *steps), notation)
+    _check_letters((*derivation.inputs, *steps), derivation.size_symbols, notation)
     writer = _Writer(evaluation, notation, tuple(views), entries or {}, steps)
     for earlier, values in before:
         given = [item for item in given if not _is_told(item, evaluation, earlier, values)]
@@ -176,16 +177,28 @@ def overview(derivation: Derivation, notation: Notation) -> Tree | None:
     return None
 
 
-def _check_letters(items: Sequence[Item], notation: Notation) -> None:
-    """Refuse a notation that gives two matrices one letter."""
+def _check_letters(
+    items: Sequence[Item], sizes: Sequence[sympy.Symbol], notation: Notation
+) -> None:
+    """Refuse a notation that gives one letter two meanings.
+
+    Those of matrices, of their entries, of sizes, and of what `Notation.symbols` names besides.
+    """
     taken: dict[Tree, str] = {}
+    letters = [(notation.letter(item.letter, item.per_head), item.name) for item in items]
+    letters += [(notation.scalar(size.name), size.name) for size in sizes]
+    letters += [
+        (notation.scalar(name), reader_name(name)) for name in notation.symbols if name in OTHERS
+    ]
     for item in items:
-        letter = notation.letter(item.letter)
-        if letter in taken:
+        entry = notation.entry(item.letter, None, (notation.scalar("i"), notation.scalar("j")))
+        if isinstance(entry, t.Script) and entry.sup is None:
+            letters.append((entry.base, item.name))
+    for letter, name in letters:
+        if taken.setdefault(letter, name) != name:
             raise SymattnError(
-                f"symbols: {item.name} and {taken[letter]} would share a letter; choose another"
+                f"symbols: {taken[letter]} and {name} would share {line(letter)}; choose another"
             )
-        taken[letter] = item.name
 
 
 @dataclass
@@ -214,8 +227,8 @@ class _Writer:
             lines, left_out = self._values(item)
         elif not self.alone:
             lines = [Line("formula", Speller(self.notation).matrix(item.symbol))]
-        why = read_prose(item.meaning)
-        letter = self.notation.letter(item.letter)
+        why = read_prose(item.meaning, self.notation)
+        letter = self.notation.letter(item.letter, item.per_head)
         return Section(item.name, None, self._shape(item), why, tuple(lines), left_out, letter)
 
     def step(self, number: int, step: Step) -> Section:
@@ -254,16 +267,17 @@ class _Writer:
 
     def _why(self, step: Step) -> tuple[Prose, bool]:
         """The reason of a step, and whether its entries are told of another step."""
+        reason = read_prose(step.because, self.notation)
         if self.alone:
-            return read_prose(step.because), False
+            return reason, False
         if self.told.get(step.name) == step.formula(self.notation):
             return ("As before.",), True
         first = self.patterns.setdefault((step.rule, step.per_head, pattern(step.expr)), step)
         if first is step:
-            return read_prose(step.because), False
+            return reason, False
         if _MATHEMATICS.sub("", first.because) == _MATHEMATICS.sub("", step.because):
             return (f"As for {first.name}.",), True
-        return (*read_prose(step.because), f" Entry by entry as for {first.name}."), True
+        return (*reason, f" Entry by entry as for {first.name}."), True
 
     def _definitions(self, step: Step) -> Iterator[Tree]:
         """The lines "where θ_1 = … and …": definitions of letters, and their numbers."""
@@ -316,8 +330,7 @@ class _Writer:
     def _worked(self, step: Step) -> tuple[list[Line], list[str]]:
         """The entry that tells most or was chosen, or, where they are asked for, all; what not."""
         assert self.evaluation is not None
-        i, j = step.indices
-        numbers = count_entries(rule_of(step.expr, i, j), self.evaluation.sizes)
+        numbers = count_entries(rule_of(step.expr, ROW, COLUMN), self.evaluation.sizes)
         if step.parts and numbers > _MOST_NUMBERS:
             return [], [f"an entry is made of {numbers} numbers; show more steps to work it out"]
         places = self._places(step)
@@ -435,8 +448,7 @@ def derivation_document(
     """
     blocks: list[b.Block] = []
     if facts and outline.sizes:
-        sizes = ", ".join(f"{name} = {count}" for name, count in outline.sizes)
-        blocks.append(b.Paragraph((sizes,), "note"))
+        blocks.append(b.Paragraph(_sizes(outline), "note"))
     if outline.title or outline.sizes:
         blocks.append(b.Break())
     if cells is not None:
@@ -461,6 +473,15 @@ def derivation_document(
     return b.Document(outline.title, tuple(blocks))
 
 
+def _sizes(outline: Outline) -> Prose:
+    """N = 3, d_k = 4."""
+    out: list[str | Tree] = []
+    for name, count in outline.sizes:
+        out += [", "] if out else []
+        out.append(t.equation(outline.notation.scalar(name), (t.EQUALS, t.Num(str(count)))))
+    return tuple(out)
+
+
 def _given(outline: Outline, width: int) -> tuple[b.Formulas, ...]:
     """What each matrix that is given is, then their numbers side by side; or all by symbol."""
     if any(each.view != "value" for one in outline.given for each in one.lines):
@@ -468,7 +489,7 @@ def _given(outline: Outline, width: int) -> tuple[b.Formulas, ...]:
     words: list[b.Inline] = []
     left_out = []
     for section in outline.given:
-        words += ["; " if words else "", section.letter, " is " if section.why else ""]
+        words += ["; " if words else "", section.letter, ": " if section.why else ""]
         words += [*section.why, " (", *section.shape, ")"]
         left_out += [f"{section.name}: {section.left_out}"] if section.left_out else []
     lines = flowed(outline, [each for one in outline.given for each in one.lines], width)

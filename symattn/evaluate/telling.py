@@ -18,7 +18,7 @@ from symattn.evaluate.value_view import heads_of
 from symattn.evaluate.values import Place, Values
 from symattn.nodes import rule as r
 from symattn.notation.options import Notation
-from symattn.step import HEAD, Item, Step
+from symattn.step import COLUMN, HEAD, ROW, Item, Step
 
 #: Entries made of more numbers than this are not followed.
 _MOST_READ = 4_000
@@ -163,12 +163,11 @@ class _Path:
         return self._reads[key]
 
     def _found(self, step: Step, place: Place) -> list[tuple[str, Place]]:
-        i, j = step.indices
-        rule, sizes = r.rule_of(step.expr, i, j), self.evaluation.sizes
+        rule, sizes = r.rule_of(step.expr, ROW, COLUMN), self.evaluation.sizes
         if r.count_entries(rule, sizes) > _MOST_READ:
             return []
         *head, row, column = place
-        places = {i: row, j: column} | ({HEAD: head[0]} if head else {})
+        places = {ROW: row, COLUMN: column} | ({HEAD: head[0]} if head else {})
         return [*_entries(r.parts(r.at(rule, places, sizes)))]
 
 

@@ -19,13 +19,13 @@ from symattn.arithmetic.reading import MAX_ENTRIES
 from symattn.evaluate.operands import Kind, Numbers
 from symattn.evaluate.values import Place, Values
 from symattn.nodes import rule as r
-from symattn.nodes.rule import Index, Rule
+from symattn.nodes.rule import Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.numbers import number
 from symattn.notation.options import Notation, notation_of
 from symattn.notation.tree import Tree
-from symattn.step import HEAD, Step
+from symattn.step import COLUMN, HEAD, ROW, Step
 
 
 def worked(
@@ -43,12 +43,11 @@ def worked(
     head = None if head is None else whole(head, f"{step.name}: head", 0, MAX_ENTRIES)
     notation = notation_of(notation)
     symbol, expr = step.in_convention(notation)
-    i, j = step.indices
-    places = {i: row, j: column} | ({} if head is None else {HEAD: head})
+    places = {ROW: row, COLUMN: column} | ({} if head is None else {HEAD: head})
     numbers = Numbers(evaluation, notation)
     speller = Speller(notation)
     left = speller.rule(r.at(r.rule_of(symbol, row, column), places, evaluation.sizes))
-    stated = r.at(_unfolded(evaluation, expr, i, j, notation), places, evaluation.sizes)
+    stated = r.at(_unfolded(evaluation, expr, notation), places, evaluation.sizes)
     rule = numbers.decided(stated)
     cell = (column, row) if notation.convention == "columns" else (row, column)
     place: Place = cell if head is None else (head, *cell)
@@ -77,13 +76,13 @@ def worked(
     return t.equation(left, *links)
 
 
-def _unfolded(evaluation: Values, expr: MatrixExpr, i: Index, j: Index, notation: Notation) -> Rule:
+def _unfolded(evaluation: Values, expr: MatrixExpr, notation: Notation) -> Rule:
     """The rule; a plain rescaling shows the sum that it rescales: (1·0 + 0·4)/√2."""
-    rule = r.rule_of(expr, i, j)
+    rule = r.rule_of(expr, ROW, COLUMN)
     if isinstance(rule, r.Over) and isinstance(rule.num, r.Entry) and isinstance(rule.den, r.Const):
         for before in evaluation.steps:
             if before.letter == rule.num.matrix.name:
-                return r.Over(r.rule_of(before.in_convention(notation)[1], i, j), rule.den)
+                return r.Over(r.rule_of(before.in_convention(notation)[1], ROW, COLUMN), rule.den)
     return rule
 
 

@@ -35,9 +35,9 @@ from symattn.notation.tree import Tree
 
 #: The letters of definitions: the largest power of 2 within the heads, a head, a row, a distance.
 _POWER = sympy.Symbol("N", integer=True, positive=True)
-_ANY_HEAD = sympy.Symbol("t", integer=True)
+_ANY_HEAD = sympy.Symbol("head", integer=True)
 _ROW_OF_TABLE = sympy.Symbol("kappa", positive=True)
-_DISTANCE = sympy.Symbol("delta", positive=True)
+_DISTANCE = sympy.Symbol("Delta", positive=True)
 
 
 def _only_head(rows: sympy.Expr, columns: sympy.Expr, heads: sympy.Expr) -> sympy.Expr:
@@ -257,7 +257,7 @@ class RelativeBias(Placed):
         return r.rule_of(table, row, 0)
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
-        """κ, the row of the table, by T5's buckets of a distance δ (see `relative_bucket`)."""
+        """κ, the row of the table, by T5's buckets of a distance Δ (see `relative_bucket`)."""
         _, _, _, buckets, furthest, bidirectional, clip, start = self.args
         if clip >= 0:
             return
@@ -417,7 +417,7 @@ class BucketSum(Placed):
         query = r.dummy(i, j, self)
         key = r.dummy(i, j, self, query)
         bucket: sympy.Expr = _bucket(key - query - start, *layout)
-        letter = sympy.Symbol(f"beta_{query}{key}", positive=True)
+        letter = sympy.Symbol(f"kappa@{query}@{key}", positive=True)
         place = r.Plus((r.Ordinal(Number(bucket, letter, counted=1)),))
         zero = r.Const(sympy.S.Zero)
         body = r.Cases(r.Ordinal(i), "=", place, r.rule_of(matrix, query, key), zero)

@@ -57,7 +57,8 @@ class Head(Node):
         return MatrixElement(self, i, j)
 
     def _spell(self, speller: Speller) -> Tree:
-        return speller.notation.in_head(speller.matrix(self.symbol), speller.index(self.head))
+        letter = speller.notation.letter(self.name, per_head=True)
+        return speller.notation.in_head(letter, speller.index(self.head))
 
     def doit(self, **hints: object) -> MatrixExpr:
         """Itself: a name has nothing to evaluate."""

@@ -302,7 +302,7 @@ class Documents(Mask):
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
         """ω, which numbers the document of each token."""
         numbers = speller.listed(map(speller.scalar, self.numbers))
-        yield Definition(t.equation(t.Ident("ω"), (t.EQUALS, numbers)))
+        yield Definition(t.equation(speller.notation.scalar("omega"), (t.EQUALS, numbers)))
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:

@@ -134,7 +134,7 @@ _AT_LEAST = t.Op("≥")
 
 
 def _x(index: Tree) -> Tree:
-    return t.Script(t.Ident("x"), index)
+    return t.Script(t.Ident("ξ"), index)
 
 
 class Hardmax(Normaliser):
@@ -223,9 +223,9 @@ class Sparsemax(Normaliser):
         return r.Apply("max0", r.Plus((r.rule_of(self.args[0], i, j), r.minus(level))))
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
-        """τ(x_1, …) = max_k (x_(1) + … + x_(k) − 1)/k over the numbers in falling order."""
-        size = self.shape[1 if self.args[-1] == 1 else 0]
-        count, k = speller.scalar(size), t.Ident("k")
+        """τ(ξ_1, …) = max_l (ξ_(1) + … + ξ_(l) − 1)/l over the numbers in falling order."""
+        index, _, size = self._line(i, j)
+        count, k = speller.scalar(size), speller.index(index)
         given = t.commas([_x(t.Num("1")), t.DOTS, _x(count)])
         sums = t.plus([_x(t.Fenced(t.Num("1"))), t.DOTS, _x(t.Fenced(k))])
         share = t.Frac(t.plus([sums, t.row(t.MINUS, t.Num("1"))]), k)
@@ -469,8 +469,8 @@ class Sigmoid(Normaliser):
         return r.Apply("σ", r.rule_of(self.args[0], i, j))
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
-        """σ(x) = 1/(1 + e^{−x})."""
-        x = t.Ident("x")
+        """σ(ξ) = 1/(1 + e^{−ξ})."""
+        x = t.Ident("ξ")
         below = t.plus([t.Num("1"), t.power(t.Ident("e"), t.row(t.MINUS, x))])
         value = t.Frac(t.Num("1"), below)
         yield Definition(t.equation(t.call(t.Ident("σ"), x), (t.EQUALS, value)))

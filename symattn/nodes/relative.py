@@ -174,7 +174,7 @@ class ShiftSum(_ByDistance, Placed):
         if self._clipped:
             far = (columns - 1) / 2
             place = sympy.Min(sympy.Max(index - i - start, -far), far) + far
-            letter = sympy.Symbol(f"c_{i}{index}", positive=True)
+            letter = sympy.Symbol(f"kappa@{i}@{index}", positive=True)
             column = r.Plus((r.Ordinal(Number(place, letter, counted=1)),))
         body = r.Cases(
             r.Ordinal(j), "=", column, r.rule_of(matrix, i, index), r.Const(sympy.S.Zero)

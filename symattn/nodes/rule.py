@@ -201,7 +201,7 @@ SIGNS: Mapping[str, Callable[[sympy.Basic, sympy.Basic], sympy.Basic]] = {
     "∈": lambda place, places: sympy.Contains(place, places, evaluate=place.is_number),
 }
 
-_DUMMIES = tuple(sympy.Symbol(letter, integer=True) for letter in "lptuwz")
+_DUMMIES = tuple(sympy.Symbol(letter, integer=True) for letter in ("l", "r", "iota", "zeta", "xi"))
 
 
 def rule_of(expr: MatrixExpr, i: Index, j: Index) -> Rule:

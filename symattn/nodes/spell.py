@@ -19,8 +19,9 @@ from symattn.errors import CannotSpell
 from symattn.nodes import rule as r
 from symattn.nodes.rule import Index, Rule
 from symattn.notation import tree as t
+from symattn.notation.letters import name_tree
 from symattn.notation.numbers import number
-from symattn.notation.options import Notation, index_row, name_tree
+from symattn.notation.options import Notation, Typed, index_row
 from symattn.notation.tree import Tree
 
 _E = t.Ident("e")
@@ -30,7 +31,7 @@ _E = t.Ident("e")
 class Speller:
     """Spells expressions in one notation; symbols in `sizes` are written as their numbers."""
 
-    notation: Notation = field(default_factory=Notation)
+    notation: Notation = field(default_factory=Typed)
     sizes: Mapping[sympy.Symbol, int] = field(default_factory=dict)
 
     def meaning(self, meaning: sympy.Expr | MatrixExpr | sympy.MatrixBase) -> Tree:
@@ -47,7 +48,7 @@ class Speller:
                 return self.rational(expr)
             case sympy.Symbol():
                 size = self.sizes.get(expr)
-                return name_tree(expr.name) if size is None else number(str(size))
+                return self.notation.scalar(expr.name) if size is None else number(str(size))
             case sympy.Add():
                 return t.plus([*map(self.scalar, in_order(ordered_terms(expr)))])
             case sympy.exp():
@@ -263,9 +264,8 @@ class _RuleSpeller:
             case r.Ordinal(index):
                 return self.speller.index(index)
             case r.Named(letter, indices, _):
-                return t.Script(
-                    name_tree(letter), index_row(tuple(map(self.speller.index, indices)))
-                )
+                letter_tree = self.speller.notation.scalar(letter)
+                return t.Script(letter_tree, index_row(tuple(map(self.speller.index, indices))))
             case r.Plus(terms):
                 return self._sum(terms)
             case r.Times(factors):
@@ -448,9 +448,9 @@ def _fraction(expr: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
 
 
 def rank(factor: sympy.Expr) -> int:
-    """Numbers first, then brackets, then short names: 2 (i − 1) d_v, h d_v."""
+    """Numbers first, then brackets, indices, short names: 2 (i − 1) d_v, h d_v."""
     if isinstance(factor, sympy.Symbol):
-        return 2 + len(factor.name)
+        return 2 + (0 if indices_in(factor) else len(factor.name))
     return 0 if isinstance(factor, sympy.Rational) else 1
 
 

@@ -1,33 +1,33 @@
-"""How a reader wants things spelled, and how the names of gradients and changes are formed."""
+"""How a reader wants things spelled."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any, Literal, Self, TypeVar
 
 from symattn.arguments import flag, instance, table, whole, word, words
 from symattn.errors import SymattnError, nearest, quote
 from symattn.notation import tree as t
+from symattn.notation.letters import (
+    CHANGE,
+    COUNTS,
+    GRADIENT,
+    allocated,
+    custom_symbol,
+    derived_from,
+    entry_letter,
+    name_tree,
+    parts,
+    size_tree,
+)
 from symattn.notation.tree import Tree
 
-#: What a name begins with that is not a matrix itself: d for the gradient of the loss with respect
-#: to it (dQ, d_scores), delta for its change in one direction (delta_Q); its letter has d or δ.
-GRADIENT, CHANGE = "d", "δ"
-
-#: A name that d stands right before: a letter, with a subscript or without, or such a gradient.
-_SHORT = re.compile(r"d*(?:[A-Za-z]?|delta)(?:_.*)?\Z")
-
-_PLAIN_NAME = re.compile(r"[A-Za-z]{1,20}[0-9]{0,3}(_[A-Za-z0-9]{1,20})?\Z")
-_NUMBERED = re.compile(r"[A-Za-zα-ωΑ-Ω][0-9]{1,3}")
-_LATEX_TOKEN = re.compile(
-    r"\\(?:mathbf|mathrm|mathcal|mathbb|mathsf|tilde|hat|bar|vec|boldsymbol|top|prime|ell|"
-    + "|".join(t.GREEK)
-    + r")(?![A-Za-z])|[A-Za-z0-9^_{}() ,'*+-]"
-)
-
 Rounding = Literal["half-up", "half-even"]
+
+_INDICES = ("i", "j", "l", "head")
 
 #: The most decimals that are shown, and the largest number of a head.
 MAX_DIGITS, MOST_HEADS = 100, 10**6
@@ -42,8 +42,11 @@ class Notation:
     - `gradients`: the gradient of the loss with respect to V is written dV (``d``) or ∂L/∂V
       (``partial``).
     - `convention`: ``rows`` (tokens are rows, S = Q Kᵀ) or ``columns`` (S = Kᵀ Q).
-    - `symbols`: other letters, by default letter: ``{"A": "alpha"}``; LaTeX such as
-      ``\\mathbf{A}`` is taken too.
+    - `symbols`: other letters, by the name of a matrix, a size or an index in expressions:
+      ``{"A": "alpha", "d_k": "d_h", "i": "q"}``; ``A[i,j]`` is that of the entries of A. LaTeX such
+      as ``\\mathbf{A}`` is taken too. What they take of `symattn.notation.letters.OTHERS` has the
+      next free letter.
+    - `head_index`: that of a head stands above in brackets, Q⁽ʰ⁾ (``above``), or below, Q_h.
     - `digits`: decimals shown; `exact`: show exact values instead; `rounding` of ties.
     - `limit`: matrices and sums longer than this are shown with ⋯; 0 for no limit.
     - `layout`: the value of a product is a matrix (``matrix``) or stands in Falk's scheme
@@ -72,6 +75,7 @@ class Notation:
     worked: Literal["telling", "all"] = "telling"
     head: int | None = None
     heads: Literal["side by side", "column"] = "side by side"
+    head_index: Literal["above", "below"] = "above"
 
     def __post_init__(self) -> None:
         _one_of("index_base", self.index_base, (0, 1))
@@ -85,16 +89,22 @@ class Notation:
         self._keep("steps", words(self.steps, "steps"))
         if self.head is not None:
             self._keep("head", whole(self.head, "head", self.index_base, MOST_HEADS))
+        _one_of("head_index", self.head_index, ("above", "below"))
         self._keep("digits", whole(self.digits, "digits", 0, MAX_DIGITS))
         self._keep("limit", whole(self.limit, "limit"))
         flag(self.exact, "exact")
-        self._keep("symbols", table(self.symbols, "symbols"))
-        for name, symbol in self.symbols.items():
+        for name, symbol in table(self.symbols, "symbols").items():
             if not isinstance(symbol, str):
                 raise SymattnError(
                     f"symbols: {name} = {quote(symbol)}: give the symbol as a string"
                 )
             custom_symbol(symbol)
+        self._keep("symbols", self._by_letter(self.symbols))
+        allocated(self.symbols)
+
+    def _by_letter(self, symbols: Mapping[str, str]) -> Mapping[str, str]:
+        """The symbols by the default letters of what they are for."""
+        return dict(symbols)
 
     def _keep(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
@@ -106,21 +116,56 @@ class Notation:
                 raise SymattnError(f"Notation has no choice {quote(name)}{nearest(name, _CHOICES)}")
         return replace(self, **changes)
 
-    def letter(self, name: str) -> Tree:
-        """How the matrix whose default letter is `name` is written."""
+    @cached_property
+    def _others(self) -> Mapping[str, str]:
+        return allocated(self.symbols)
+
+    def letter(self, name: str, per_head: bool = False) -> Tree:
+        """How the matrix whose default letter is `name` is written, that of all heads or of one."""
         word(name, "letter", "the default letter of a step")
         taken = None if name in self.symbols else derived_from(name)
         if taken is None:
-            return custom_symbol(self.symbols.get(name, name))
-        return self._prefixed(taken[0], self.letter(taken[1]))
+            symbol = self.symbols.get(name, name)
+            return custom_symbol(self.symbols.get(f"{name}[head]", symbol) if per_head else symbol)
+        return self._prefixed(taken[0], self.letter(taken[1], per_head))
+
+    def scalar(self, name: str) -> Tree:
+        """How a size, an index or another number of this name is written: d_k, i, θ, κ_ij."""
+        base, *indices = name.split("@")
+        if indices:
+            return t.Script(self.scalar(base), index_row(tuple(map(self.scalar, indices))))
+        if name in self._others:
+            return self._other(name)
+        chosen = self.symbols.get(name)
+        return size_tree(name) if chosen is None else self._upright(custom_symbol(chosen))
+
+    def _upright(self, symbol: Tree) -> Tree:
+        """A label that has the letter of an index stands upright: d_h beside head h."""
+        match symbol:
+            case t.Script(base, t.Ident() as label, None) if label in map(self._other, _INDICES):
+                return t.Script(base, t.Ident(label.name, roman=True))
+        return symbol
+
+    def named(self, name: str) -> Tree:
+        """What a sentence names: a matrix, a size, or a letter with its index, theta_t."""
+        base, _, index = name.partition("_")
+        if base in self._others and index in self._others:
+            return t.Script(self._other(base), self._other(index))
+        if name in self._others:
+            return self._other(name)
+        return self.scalar(name) if name in COUNTS else self.letter(name)
+
+    def _other(self, name: str) -> Tree:
+        letter = self._others[name]
+        return custom_symbol(letter) if letter.isascii() else t.Op(letter)
 
     def _prefixed(self, prefix: str, symbol: Tree) -> Tree:
         """The symbol of a gradient or of a change: dV or ∂L/∂V, δV."""
         if prefix == CHANGE:
-            return t.Marked(t.Ident(CHANGE), symbol)
-        if self.gradients == "d":
+            return t.Marked(t.Ident(t.GREEK.get(self._others[CHANGE], CHANGE)), symbol)
+        if self.gradients == "d" and self._others[GRADIENT] == GRADIENT:
             return t.Marked(t.Ident(GRADIENT, roman=True), symbol)
-        return t.Frac(t.Marked(t.Ident("∂"), t.Ident("L")), t.Marked(t.Ident("∂"), symbol))
+        return t.Frac(t.Marked(t.Ident("∂"), self._other("L")), t.Marked(t.Ident("∂"), symbol))
 
     def ones(self, one_row: bool, one_column: bool) -> Tree:
         """A column of ones as 1, a row of them as 1ᵀ, a matrix of them as 1 1ᵀ."""
@@ -129,41 +174,67 @@ class Notation:
         return column if one_column else row if one_row else t.times([column, row])
 
     def transposed(self, base: Tree) -> Tree:
-        """`base` with the transpose sign."""
+        """`base` with the transpose sign, which is ⊤ where T is a letter of the reader's."""
         t.check_tree(base)
-        sign: Tree = (
-            t.Ident("T") if self.transpose == "T" else t.Op(self.transpose.replace("'", "′"))
-        )
-        return t.power(base, sign)
+        sign = self._others["T"] if self.transpose == "T" else self.transpose.replace("'", "′")
+        return t.power(base, t.Ident("T") if sign == "T" else t.Op(sign))
 
     def in_head(self, symbol: Tree, head: Tree) -> Tree:
-        """The symbol of one head: W_Q⁽ⁱ⁾."""
+        """The symbol of one head: W_Q⁽ʰ⁾; with `head_index` below, the label is above: W_h^Q."""
         t.check_tree(symbol)
         t.check_tree(head)
-        return t.power(symbol, head if isinstance(head, t.Fenced) else t.Fenced(head))
+        if isinstance(symbol, t.Marked):
+            return t.Marked(symbol.mark, self.in_head(symbol.body, head))
+        if isinstance(symbol, t.Frac):
+            return t.Frac(symbol.num, self.in_head(symbol.den, head))
+        found = parts(symbol) if self.head_index == "below" else None
+        if found is not None:
+            return t.Script(found[0], head, found[1])
+        return t.power(symbol, t.Fenced(head))
 
     def entry(self, name: str, head: Tree | None, indices: tuple[Tree, ...]) -> Tree:
-        """One entry of a matrix, its lower-case letter with indices: s_ij, w^Q_ij, s^(i)_ab.
+        """One entry of a matrix, its small letter with indices: s_ij, w^Q_ij, s^(h)_ij.
 
-        Of a numbered matrix it is [S_1]_ij, since a raised 1 would be a power.
+        The capital stays where the small letter means something else: M_ij. Of a numbered matrix
+        it is [S_1]_ij, since a raised 1 would be a power.
         """
         taken = None if name in self.symbols else derived_from(name)
         if taken is not None:
             return self._prefixed(taken[0], self.entry(taken[1], head, indices))
-        symbol = self.letter(name)
-        base: Tree = symbol
-        sup: Tree | None = None
-        match symbol:
-            case t.Script(t.Ident() as name_, sub, None) if not isinstance(sub, t.Num):
-                base, sup = name_, sub
-        if isinstance(base, t.Ident) and len(base.name) == 1 and base.name.isascii():
-            base = t.Ident(base.name.lower(), base.roman)
-        elif not (isinstance(base, t.Ident) and len(base.name) == 1):
-            base, sup = t.Fenced(symbol, "[", "]"), None
+        symbol, own = self.letter(name, head is not None), self.symbols.get(f"{name}[i,j]")
+        found = parts(symbol if own is None else custom_symbol(own))
+        base: Tree | None = None
+        if found is not None:
+            base = found[0] if own is not None else self._small(found[0], found[1] is not None)
+        if base is None or (head is not None and self.head_index == "below"):
+            if head is not None and self.head_index == "below":
+                symbol, head = self.in_head(symbol, head), None
+            base, label = t.Fenced(symbol, "[", "]"), None
+        else:
+            label = found[1] if found is not None else None
         if head is not None:
-            mark = head if isinstance(head, t.Fenced) else t.Fenced(head)
-            sup = mark if sup is None else t.row(sup, mark)
-        return t.Script(base, index_row(indices), sup)
+            label = t.Fenced(head) if label is None else t.row(label, t.Fenced(head))
+        return t.Script(base, index_row(indices), label)
+
+    def _small(self, letter: Tree, labelled: bool) -> Tree | None:
+        """The letter of the entries of a matrix."""
+        return entry_letter(letter, labelled)
+
+
+@dataclass(frozen=True)
+class Typed(Notation):
+    """The letters as they are typed in a statement, whatever they mean in attention."""
+
+    def scalar(self, name: str) -> Tree:
+        """The name itself."""
+        return name_tree(_TYPED.get(name, name).replace("@", "_", 1).replace("@", ""))
+
+    def _small(self, letter: Tree, labelled: bool) -> Tree | None:
+        return entry_letter(letter, labelled, frozenset())
+
+
+#: The index of a head and of one of its group, in proofs.
+_TYPED = {"head": "i", "member": "s"}
 
 
 _CHOICES = tuple(choice.name for choice in fields(Notation))
@@ -203,33 +274,6 @@ def notation_of(notation: Notation | None, usual: Notation | None = None) -> Not
     return notation
 
 
-def prefixed(prefix: str, name: str) -> str:
-    """The name of a gradient or of a change: dQ, dW_Q, but d_scores; delta_Q, delta_scores.
-
-    >>> prefixed(GRADIENT, "W_Q"), prefixed(GRADIENT, "scores"), prefixed(CHANGE, "dQ")
-    ('dW_Q', 'd_scores', 'delta_dQ')
-    """
-    if prefix == CHANGE:
-        return f"delta_{name}"
-    return f"d{name}" if _SHORT.match(name) else f"d_{name}"
-
-
-def derived_from(letter: str) -> tuple[str, str] | None:
-    """What the letter of a gradient or of a change is made of; None for others.
-
-    What d or δ stands before is one letter, with a subscript or without, or derived itself.
-
-    >>> derived_from("dS"), derived_from("δdW_Q"), derived_from("d_k"), derived_from("delta")
-    (('d', 'S'), ('δ', 'dW_Q'), None, None)
-    """
-    prefix, rest = letter[:1], letter[1:]
-    if prefix not in (GRADIENT, CHANGE):
-        return None
-    base = rest.partition("_")[0]
-    whole = len(base) == 1 or base in t.GREEK or derived_from(rest) is not None
-    return (prefix, rest) if whole else None
-
-
 def index_row(indices: tuple[Tree, ...]) -> Tree:
     """Indices side by side, with commas where one is longer than a character: ij, 12, 1,10."""
     short = all(
@@ -238,82 +282,6 @@ def index_row(indices: tuple[Tree, ...]) -> Tree:
         for index in indices
     )
     return t.row(*indices) if short else t.commas(indices)
-
-
-def name_tree(name: str) -> Tree:
-    """A plain name as a symbol: S, d_k, d_model, W_Q, alpha, S_1 of S1."""
-    base, _, sub = name.partition("_")
-    if not sub and _NUMBERED.fullmatch(base):
-        base, sub = base[:1], base[1:]
-    if not sub:
-        return _word(base)
-    return t.Script(_word(base), _word(sub))
-
-
-def _word(word: str) -> Tree:
-    if word.isdigit():
-        return t.Num(word)
-    if word in t.GREEK:
-        return t.Ident(t.GREEK[word])
-    return t.Ident(word, roman=len(word) > 1)
-
-
-def custom_symbol(letter: str) -> Tree:
-    """A symbol as people write it: a plain name, or a little LaTeX from a fixed list of commands.
-
-    Raises `SymattnError` for anything else, so that no other LaTeX can be smuggled in.
-
-    >>> custom_symbol("W_Q")
-    Script(base=Ident(name='W', roman=False), sub=Ident(name='Q', roman=False), sup=None)
-    """
-    if _PLAIN_NAME.match(letter):
-        return name_tree(letter)
-    if len(letter) == 1 and letter in t.GREEK.values():
-        return t.Ident(letter)
-    if letter[:1] == "\\" and letter[1:] in t.GREEK:
-        return t.Ident(t.GREEK[letter[1:]])
-    position = 0
-    while position < len(letter):
-        token = _LATEX_TOKEN.match(letter, position)
-        if token is None:
-            break
-        position = token.end()
-    if position != len(letter) or not letter.strip() or len(letter) > 60 or not _balanced(letter):
-        raise SymattnError(
-            f"symbol {quote(letter)}: use a name such as A, W_Q or alpha, or LaTeX made of "
-            r"letters, scripts and \mathbf, \mathrm, \mathcal, \tilde, \hat, \bar or Greek letters"
-        )
-    if _LOOSE.search(letter) or ("'" in letter and "^" in letter) or not _converts(letter.strip()):
-        raise SymattnError(
-            f"symbol {quote(letter)}: this LaTeX cannot be set; put what a command applies to in "
-            r"braces, as in \mathbf{A}, and give each letter one subscript and one superscript"
-        )
-    return t.Custom(letter.strip())
-
-
-#: A command without the braces it needs; a script on nothing or of a script.
-_LOOSE = re.compile(
-    r"\\(?:math[a-z]+|tilde|hat|bar|vec|boldsymbol)(?![a-z])(?!\{[^}])|(?:^|[{(,])\s*[\^_']|[\^_]\s*[\^_']"
-)
-
-
-def _converts(latex: str) -> bool:
-    from symattn.notation.mathml import mathml
-
-    try:
-        mathml(t.Custom(latex))
-    except Exception:  # latex2mathml raises errors of many kinds
-        return False
-    return True
-
-
-def _balanced(latex: str) -> bool:
-    depth = 0
-    for character in latex:
-        depth += {"{": 1, "}": -1}.get(character, 0)
-        if depth < 0:
-            return False
-    return depth == 0 and "^^" not in latex and "__" not in latex and latex.strip()[-1] not in "^_"
 
 
 def _one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:

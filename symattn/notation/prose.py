@@ -10,24 +10,25 @@ import re
 from typing import TypeAlias
 
 from symattn.notation.numbers import number
-from symattn.notation.options import name_tree
+from symattn.notation.options import Notation, notation_of
 from symattn.notation.tree import Root, Tree
 
 #: A sentence: words and the trees between them.
 Prose: TypeAlias = "tuple[str | Tree, ...]"
 
 
-def read_prose(sentence: str) -> Prose:
-    """The sentence as words and trees.
+def read_prose(sentence: str, notation: Notation | None = None) -> Prose:
+    """The sentence as words and trees, its letters as in a notation.
 
     >>> read_prose("a {−∞} b")[0]
     'a '
     """
+    notation = notation_of(notation)
     parts = re.split(r"\{([^}]*)\}", sentence)
     out: list[str | Tree] = []
     for index, part in enumerate(parts):
         if index % 2:
-            out.append(_symbol(part))
+            out.append(_symbol(part, notation))
         elif part:
             out.append(part)
     return tuple(out)
@@ -38,9 +39,9 @@ def plain(sentence: str) -> str:
     return re.sub(r"[{}]", "", sentence)
 
 
-def _symbol(source: str) -> Tree:
+def _symbol(source: str, notation: Notation) -> Tree:
     if source == "−∞":
         return number("-inf")
     if source.startswith("√"):
-        return Root(name_tree(source[1:]))
-    return name_tree(source)
+        return Root(notation.named(source[1:]))
+    return notation.named(source)

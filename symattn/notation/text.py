@@ -442,8 +442,13 @@ def _in_brackets(tree: Tree) -> Tree:
     return tree if isinstance(tree, t.Fenced) else t.Fenced(tree)
 
 
+_ACCENTS = {"tilde": "\u0303", "hat": "\u0302", "bar": "\u0304", "vec": "\u20d7"}
+
+
 def _plain(latex: str) -> str:
     """A LaTeX symbol without its commands: ``\\mathbf{W}^Q`` is W^Q."""
-    bare = re.sub(r"\\(math[a-z]+|tilde|hat|bar|vec|boldsymbol)(?![a-z])", "", latex)
+    bare = re.sub(r"\\(math[a-z]+|boldsymbol)(?![a-z])", "", latex)
+    for accent, mark in _ACCENTS.items():
+        bare = re.sub(rf"\\{accent}(?:\{{([A-Za-z])\}}|(?![a-z]))", rf"\g<1>{mark}", bare)
     bare = re.sub(r"\\([A-Za-z]+)", r"\1", bare)
     return bare.replace("{", "").replace("}", "").strip()

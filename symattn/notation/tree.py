@@ -287,9 +287,7 @@ def _joins(base: Script, sup: Tree, exponent: Tree) -> bool:
     if isinstance(exponent, Fenced):
         return True
     parts = sup.items if isinstance(sup, Row) else (sup,)
-    if base.base == Ident("e") or any(isinstance(part, Op | Num) for part in parts):
-        return False
-    return isinstance(parts[-1], Fenced) or parts[-1] != Ident("T")
+    return base.base != Ident("e") and isinstance(parts[-1], Fenced)
 
 
 def inline(tree: Tree) -> Tree:
@@ -476,7 +474,7 @@ def check_tree(value: object) -> None:
         raise no_tree(value)
 
 
-#: The Greek letters, by their names: those of LaTeX's commands.
+#: The Greek letters, and ℓ, by their names: those of LaTeX's commands.
 GREEK: Mapping[str, str] = {
     "alpha": "α",
     "beta": "β",
@@ -511,4 +509,5 @@ GREEK: Mapping[str, str] = {
     "Psi": "Ψ",
     "Omega": "Ω",
     "lambda": "λ",
+    "ell": "ℓ",
 }

@@ -145,9 +145,9 @@ def test_the_column_convention_turns_everything_round() -> None:
     columns = Notation(convention="columns")
     derivation = Attention(source="self", heads=2, output_projection=True).derivation()
     spelled = [text(step.formula(columns)) for step in derivation]
-    assert "Q⁽ⁱ⁾ = W_Q⁽ⁱ⁾ X" in spelled
-    assert "S⁽ⁱ⁾ = K⁽ⁱ⁾ᵀ Q⁽ⁱ⁾" in spelled
-    assert "O⁽ⁱ⁾ = V⁽ⁱ⁾ A⁽ⁱ⁾" in spelled
+    assert "Q⁽ʰ⁾ = W_Q⁽ʰ⁾ X" in spelled
+    assert "S⁽ʰ⁾ = K⁽ʰ⁾ᵀ Q⁽ʰ⁾" in spelled
+    assert "O⁽ʰ⁾ = V⁽ʰ⁾ A⁽ʰ⁾" in spelled
     assert "Y = W_O H" in spelled
 
 

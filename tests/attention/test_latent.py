@@ -124,13 +124,13 @@ def test_the_absorbed_form_reads_as_it_should() -> None:
     derivation = Attention(source="self", heads="h", latent="absorbed").derivation()
     names = ("Q_absorbed", "scores", "latent_output", "heads")
     assert [str(derivation[name]) for name in names] == [
-        "Q_L⁽ⁱ⁾ = Q⁽ⁱ⁾ W_K⁽ⁱ⁾ᵀ",
-        "S⁽ⁱ⁾ = Q_L⁽ⁱ⁾ C_KVᵀ",
-        "O_L⁽ⁱ⁾ = A⁽ⁱ⁾ C_KV",
-        "O⁽ⁱ⁾ = O_L⁽ⁱ⁾ W_V⁽ⁱ⁾",
+        "Q_L⁽ʰ⁾ = Q⁽ʰ⁾ W_K⁽ʰ⁾ᵀ",
+        "S⁽ʰ⁾ = Q_L⁽ʰ⁾ C_KVᵀ",
+        "O_L⁽ʰ⁾ = A⁽ʰ⁾ C_KV",
+        "O⁽ʰ⁾ = O_L⁽ʰ⁾ W_V⁽ʰ⁾",
     ]
     scaled = spec().derivation()["scaled"]
-    assert str(scaled) == "Z⁽ⁱ⁾ = S⁽ⁱ⁾/√(d_k + d_r)"
+    assert str(scaled) == "Z⁽ʰ⁾ = S⁽ʰ⁾/√(d_k + d_r)"
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,9 @@ def test_shaw_adds_a_key_for_each_clipped_distance(reach: int) -> None:
 
 def test_an_even_number_of_distances_is_refused() -> None:
     given = {"Q": numbers(2, 2), "K": numbers(2, 2), "V": numbers(2, 2)}
-    with pytest.raises(SymattnError, match=r"distance_keys: 4 rows or columns are not 2\*k \+ 1"):
+    with pytest.raises(
+        SymattnError, match=r"distance_keys: 4 rows or columns are not 2\*n_clip \+ 1"
+    ):
         Attention(score="shaw").derivation().evaluate(**given, distance_keys=numbers(4, 2))
     with pytest.raises(SymattnError, match="odd number"):
         ClippedShift(sympy.MatrixSymbol("B", 3, 4), 3)
@@ -221,7 +223,7 @@ def test_an_even_number_of_distances_is_refused() -> None:
 
 def test_a_shaw_entry_says_where_distances_are_clipped() -> None:
     entry = text(Attention(score="shaw").derivation()["scores"].entry())
-    assert "if j ≤ i − k" in entry and "if j ≤ i + k − 1" in entry
+    assert "if j ≤ i − n_clip" in entry and "if j ≤ i + n_clip − 1" in entry
 
 
 def test_set_pooling_does_not_see_the_order() -> None:
@@ -236,4 +238,4 @@ def test_set_pooling_does_not_see_the_order() -> None:
 
 def test_a_head_whose_keys_are_its_queries_has_its_own() -> None:
     derivation = Attention(source="self", tie="query-key", heads=4, kv_heads=2).derivation()
-    assert str(derivation["scores"]) == "S⁽ⁱ⁾ = Q⁽ⁱ⁾ Q⁽ⁱ⁾ᵀ"
+    assert str(derivation["scores"]) == "S⁽ʰ⁾ = Q⁽ʰ⁾ Q⁽ʰ⁾ᵀ"

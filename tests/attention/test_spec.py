@@ -78,8 +78,8 @@ def test_a_sum_over_heads_has_its_projection() -> None:
 def test_tied_keys_are_a_heads_own_queries_and_values_are_grouped() -> None:
     spec = Attention(heads=4, kv_heads=2, tie="query-key", scale="d_k^(-1/4)")
     derivation = spec.derivation()
-    assert str(derivation["scores"]) == "S⁽ⁱ⁾ = Q_s⁽ⁱ⁾ Q_s⁽ⁱ⁾ᵀ"
-    assert str(derivation["heads"]) == "O⁽ⁱ⁾ = A⁽ⁱ⁾ V^⌈i/2⌉"
+    assert str(derivation["scores"]) == "S⁽ʰ⁾ = Q_s⁽ʰ⁾ Q_s⁽ʰ⁾ᵀ"
+    assert str(derivation["heads"]) == "O⁽ʰ⁾ = A⁽ʰ⁾ V^(⌈h/2⌉)"
 
 
 @pytest.mark.parametrize(
@@ -339,7 +339,7 @@ def test_a_worksheet_gives_each_head_its_mask(tmp_path: Path, line: str, given: 
     read = sheet(tmp_path, HEADS.format(line=line, given=given))
     derivation = read.derivation()
     assert derivation["masked"].per_head
-    assert str(derivation["masked"]) == "G⁽ⁱ⁾ = Z⁽ⁱ⁾ + M⁽ⁱ⁾"
+    assert str(derivation["masked"]) == "G⁽ʰ⁾ = Z⁽ʰ⁾ + M⁽ʰ⁾"
     values = read.evaluate()
     q, k = (np.array(read.given[name], dtype=float) for name in "QK")
     logits = np.where(SEEN, q @ k.swapaxes(1, 2) / math.sqrt(2), -np.inf)
@@ -359,7 +359,7 @@ def test_masks_of_one_name_are_all_kept(tmp_path: Path) -> None:
     line = "mask = [{window = 2}, {window = [1, 0]}]"
     read = sheet(tmp_path, HEADS.format(line=line, given=f"allowed = {TOML}"))
     assert str(read.derivation()["mask"]) == (
-        "M⁽ⁱ⁾ = window(n, m, 2) + window(n, m, 1, 0) + allow(B⁽ⁱ⁾)"
+        "M⁽ʰ⁾ = window(n, m, 2) + window(n, m, 1, 0) + allow(B⁽ʰ⁾)"
     )
 
 
@@ -372,8 +372,8 @@ def test_masks_of_each_head_need_heads(tmp_path: Path) -> None:
 def test_a_mask_of_each_head_is_printed_with_its_head(tmp_path: Path) -> None:
     read = sheet(tmp_path, HEADS.format(line='mask = "causal"', given=f"allowed = {TOML}"))
     step = read.derivation()["mask"]
-    assert str(step) == "M⁽ⁱ⁾ = causal(n, m) + allow(B⁽ⁱ⁾)"
-    assert r"b_{ab}^{(i)} = 1" in latex(step.entry())
+    assert str(step) == "M⁽ʰ⁾ = causal(n, m) + allow(B⁽ʰ⁾)"
+    assert r"B_{ij}^{(h)} = 1" in latex(step.entry())
     value = read.evaluate()["mask"]
     assert text(value.worked(1, 3, head=1)) == "m_13⁽¹⁾ = −∞ + 0 = −∞"
     (shown,) = value.trees(head=2)
@@ -465,7 +465,7 @@ def test_a_new_score_is_one_row_with_its_weights() -> None:
     found = python("-c", NEW_SCORE, seconds=60)
     assert found.stderr == ""
     assert found.stdout.splitlines() == [
-        "Q_n⁽ⁱ⁾ = Q⁽ⁱ⁾ L⁽ⁱ⁾",
+        "Q_n⁽ʰ⁾ = Q⁽ʰ⁾ L⁽ʰ⁾",
         "['Q', 'K', 'V', 'W_L'] dW_L",
         "(Matrix([[2]]),)",
     ]

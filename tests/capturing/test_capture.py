@@ -454,7 +454,7 @@ def test_a_call_is_a_document_that_says_how_the_model_did() -> None:
     text = masked.document("text", batch=1, views=["value"], steps=["weights"])
     assert isinstance(text, str)
     assert "agrees with the true one" in text.splitlines()[-1]
-    assert "M⁽ⁱ⁾ = allow(B⁽ⁱ⁾)" in str(masked.document("text", views=["formula"]))
+    assert "M⁽ʰ⁾ = allow(B⁽ʰ⁾)" in str(masked.document("text", views=["formula"]))
     assert "starts from Q, K and V after the projections: keys and" in str(apart.document("md"))
     apart.output[0, 1, 2] += 0.5
     assert "is off by 0.5 at projected[2,3]." in str(apart.document())

@@ -49,7 +49,7 @@ from symattn.nodes.entrywise import Entrywise
 from symattn.nodes.heads import Head
 from symattn.nodes.masks import Allowed, AnyOf
 from symattn.nodes.normalise import Softmax
-from symattn.notation.options import prefixed
+from symattn.notation.letters import prefixed
 from tests import ROOT
 from tests.autograd import FIXED, Problem, concrete, disagreement, gradient_of, random_inputs
 from tests.combinations import AXES, refusal, spec_of
@@ -456,14 +456,14 @@ def lines_of(name: str, *wrt: str) -> list[str]:
         (
             "multi-head",
             [
-                "dO⁽ⁱ⁾ = split⁽ⁱ⁾(dH)",
+                "dO⁽ʰ⁾ = split⁽ʰ⁾(dH)",
                 "dW_O = Hᵀ dY",
-                "dX = Σ_i (dQ⁽ⁱ⁾ W_Q⁽ⁱ⁾ᵀ + dK⁽ⁱ⁾ W_K⁽ⁱ⁾ᵀ + dV⁽ⁱ⁾ W_V⁽ⁱ⁾ᵀ)",
+                "dX = Σ_h (dQ⁽ʰ⁾ W_Q⁽ʰ⁾ᵀ + dK⁽ʰ⁾ W_K⁽ʰ⁾ᵀ + dV⁽ʰ⁾ W_V⁽ʰ⁾ᵀ)",
             ],
         ),
-        ("multi-query", ["dK = Σ_i dS⁽ⁱ⁾ᵀ Q⁽ⁱ⁾", "dX = dK W_Kᵀ + dV W_Vᵀ + Σ_i dQ⁽ⁱ⁾ W_Q⁽ⁱ⁾ᵀ"]),
-        ("grouped-query", ["dK⁽ⁱ⁾ = Σ_s∈group(i) dS^(s)ᵀ Q^(s)"]),
-        ("multi-head-sum", ["dO⁽ⁱ⁾ = dY W_O⁽ⁱ⁾ᵀ", "dW_O⁽ⁱ⁾ = O⁽ⁱ⁾ᵀ dY"]),
+        ("multi-query", ["dK = Σ_h dS⁽ʰ⁾ᵀ Q⁽ʰ⁾", "dX = dK W_Kᵀ + dV W_Vᵀ + Σ_h dQ⁽ʰ⁾ W_Q⁽ʰ⁾ᵀ"]),
+        ("grouped-query", ["dK⁽ʰ⁾ = Σ_η∈group(h) dS^(η)ᵀ Q^(η)"]),
+        ("multi-head-sum", ["dO⁽ʰ⁾ = dY W_O⁽ʰ⁾ᵀ", "dW_O⁽ʰ⁾ = O⁽ʰ⁾ᵀ dY"]),
         ("causal", ["dG = A ∘ (dA − rowsum(A ∘ dA))", "dS = dG/√d_k"]),
         ("causal-linear", ["dS = keep(dG, M)"]),
         ("rotary", ["dQ = ropeᵀ(dQ_r)"]),
@@ -471,20 +471,20 @@ def lines_of(name: str, *wrt: str) -> list[str]:
         (
             "unfolded",
             [
-                "dr = −rowsum(A ∘ dA) / r",
-                "dF = dA/r + dr 1ᵀ",
+                "dζ = −rowsum(A ∘ dA) / ζ",
+                "dF = dA/ζ + dζ 1ᵀ",
                 "dρ = −rowsum(dF ∘ F)",
                 "dZ = dF ∘ F + diag(dρ) hardmax(Z)",
             ],
         ),
         ("sparsemax", ["dZ = [A > 0] ∘ (dA − rowsum([A > 0] ∘ dA) / rowsum([A > 0]))"]),
         ("hard", ["dZ = 0"]),
-        ("sink", ["dβ⁽ⁱ⁾ = −(1 − rowsum(A⁽ⁱ⁾))ᵀ rowsum(A⁽ⁱ⁾ ∘ dA⁽ⁱ⁾)"]),
+        ("sink", ["dβ⁽ʰ⁾ = −(1 − rowsum(A⁽ʰ⁾))ᵀ rowsum(A⁽ʰ⁾ ∘ dA⁽ʰ⁾)"]),
         ("cosine", ["dQ = (dQ_u − diag(rowsum(Q_u ∘ dQ_u)) Q_u) / lengths(Q)"]),
         ("hopfield", ["dK = Aᵀ dO + dSᵀ Q"]),
-        ("with biases", ["db_Q⁽ⁱ⁾ = colsum(dQ⁽ⁱ⁾)", "db_O = colsum(dY)"]),
+        ("with biases", ["db_Q⁽ʰ⁾ = colsum(dQ⁽ʰ⁾)", "db_O = colsum(dY)"]),
         ("learned-positions", ["dP = dX_p"]),
-        ("t5", ["dγ⁽ⁱ⁾ = bucketsum(dD⁽ⁱ⁾)"]),
+        ("t5", ["dγ⁽ʰ⁾ = bucketsum(dZ_bias⁽ʰ⁾)"]),
     ],
 )
 def test_formulas_read_as_one_would_write_them(name: str, lines: list[str]) -> None:

@@ -56,7 +56,7 @@ S = sympy.MatrixSymbol("S", n, m)
 # ---- every letter is known or defined ------------------------------------------------------
 
 #: Letters that need no saying: indices, what sums run over, Euler's number.
-_INDICES = set("ijabl") | {"p", "t", "k"}
+_INDICES = set("ijlrh") | {"t"}
 _STANDARD = {"e", "cos", "sin", "tanh", "ln", "log", "max", "min", "rowsum", "colsum", "exp"}
 
 
@@ -122,7 +122,7 @@ def undefined(derivation: Derivation, shown: Outline) -> dict[str, set[str]]:
     missing: dict[str, set[str]] = {}
     for step, section in zip(derivation.steps, shown.steps, strict=True):
         known |= pieces(notation.letter(step.letter))
-        own = {"x", "δ"}  # what a definition calls its argument
+        own = {"ξ", "Δ"}  # what a definition calls its argument
         for each in section.lines:
             if each.view == "formula":
                 own |= set(called(each.tree)) | _SETTINGS
@@ -211,8 +211,7 @@ def test_a_defined_letter_is_no_matrix_of_the_page(name: str) -> None:
         for each in section.lines
         if each.view == "where"
     }
-    # t numbers pairs where T would be the capped scores; x_(k) is an argument put in order
-    assert lefts & matrices <= {"t", "x"}
+    assert not lefts & matrices
 
 
 # ---- what is printed gives the numbers -----------------------------------------------------
@@ -324,7 +323,7 @@ def test_slopes_are_those_of_any_number_of_heads(known: bool, base: int) -> None
     for heads in range(1, 20):
         node = ALiBi(n, m, heads if known else h, i)
         printed = stated(node, a, b, base)
-        values: dict[str, Any] = {"h": heads}
+        values: dict[str, Any] = {"n_h": heads}
         if not known:
             values["N"] = result(printed["N"], **values)
         for head, slope in enumerate(alibi_slopes(heads)):
@@ -333,7 +332,7 @@ def test_slopes_are_those_of_any_number_of_heads(known: bool, base: int) -> None
 
 def test_a_single_slope_is_stated_as_a_number() -> None:
     assert {k: line(v) for k, v in stated(ALiBi(n, m, 4, 1), i, j).items()} == {"μ_2": "0.0625"}
-    assert [*stated(ALiBi(n, m, h, 1), i, j)] == ["μ_t", "N"]
+    assert [*stated(ALiBi(n, m, h, 1), i, j)] == ["μ_h", "N"]
 
 
 @pytest.mark.parametrize("base", [0, 1])
@@ -346,7 +345,7 @@ def test_buckets_are_those_of_any_distance(
         furthest += buckets
     table = sympy.MatrixSymbol("T", buckets, 1)
     printed = stated(RelativeBias(n, m, table, buckets, furthest, both), i, j, base)
-    of: Callable[[Any], Any] = lambda delta: result(printed["bucket(δ)"], δ=delta)  # noqa: E731
+    of: Callable[[Any], Any] = lambda delta: result(printed["bucket(Δ)"], Δ=delta)  # noqa: E731
     for distance in (*range(-200, 201), *range(-1100, 1101, 13)):
         row = result(printed["κ"], i=2000, j=2000 + distance, bucket=of)
         expected = relative_bucket(distance, buckets, furthest, both)
@@ -358,13 +357,13 @@ def test_buckets_are_those_of_any_distance(
 
 
 def test_functions_are_those_that_are_computed() -> None:
-    printed = stated(Features(S), i, j)["elu(x)"]
-    sigma = stated(Sigmoid(S), i, j)["σ(x)"]
+    printed = stated(Features(S), i, j)["elu(ξ)"]
+    sigma = stated(Sigmoid(S), i, j)["σ(ξ)"]
     for x in (-3.0, -0.5, 0.0, 0.5, 4.0):
         feature = Features.numpy(np.array([[x]]), sympy.Symbol("elu+1"))[0, 0]
-        assert result(printed, x=x) + 1 == pytest.approx(feature)
+        assert result(printed, ξ=x) + 1 == pytest.approx(feature)
         assert feature == pytest.approx(x + 1 if x > 0 else math.exp(x))
-        assert result(sigma, x=x) == pytest.approx(Sigmoid.numpy(np.array([[x]]), 1)[0, 0])
+        assert result(sigma, ξ=x) == pytest.approx(Sigmoid.numpy(np.array([[x]]), 1)[0, 0])
     assert stated(Features(S, "relu"), i, j) == stated(Features(S, "exp"), i, j) == {}
 
 
@@ -380,12 +379,12 @@ SPELLED: list[tuple[Node, int, list[str]]] = [
         Sparsemax(S),
         1,
         [
-            "τ(x_1, ⋯, x_m) = max_k((x_(1) + ⋯ + x_(k) − 1)/k)",
-            "x_(1) ≥ ⋯ ≥ x_(m) being x_1, ⋯, x_m in falling order",
+            "τ(ξ_1, ⋯, ξ_m) = max_l((ξ_(1) + ⋯ + ξ_(l) − 1)/l)",
+            "ξ_(1) ≥ ⋯ ≥ ξ_(m) being ξ_1, ⋯, ξ_m in falling order",
         ],
     ),
-    (Hardmax(S), 1, ["argmax_l(s_il) = min{l : s_il = max_p(s_ip)}"]),
-    (Hardmax(S, 0), 0, ["argmax_l(s_lj) = min{l : s_lj = max_p(s_pj)}"]),
+    (Hardmax(S), 1, ["argmax_l(s_il) = min{l : s_il = max_r(s_ir)}"]),
+    (Hardmax(S, 0), 0, ["argmax_l(s_lj) = min{l : s_lj = max_r(s_rj)}"]),
     (Documents(n, n, [1, 1, 2]), 1, ["ω = (1, 1, 2)"]),
     (Rotary(S, dims=4), 0, ["t = ⌊j/2⌋", "ψ_it = i θ_t", "θ_t = 10000^(−2 t/4)"]),
     (

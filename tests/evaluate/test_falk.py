@@ -74,7 +74,7 @@ def grid_of(tree: Tree) -> Grid:
 def is_product(step: Step) -> bool:
     """Whether the formula reads as two letters side by side, with heads and transposes."""
     side = line(step.formula()).partition(" = ")[2]
-    letter = r"d?[A-Zuv](?:_\w+)?(?:\^⌈i/\d⌉)?[ᵀ⁽⁾ⁱ]*"
+    letter = r"d?[A-Zu](?:_\w+)?(?:\^\(⌈h/\d⌉\))?[ᵀ⁽⁾ʰ]*"
     return re.fullmatch(f"{letter} {letter}", side) is not None
 
 

@@ -13,6 +13,7 @@ import sympy
 from symattn import Attention, SymattnError, text
 from symattn.attention.variants import VARIANTS, Variant
 from symattn.nodes.rule import Named, parts, rule_of
+from symattn.step import COLUMN, ROW
 from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.reading.worksheet import worksheet_of
 
@@ -113,7 +114,7 @@ def test_no_letter_means_two_things(row: Variant) -> None:
     assert [item.name for item in items if item.letter == "rho"] == ["row_max"]
     assert "rho" not in {letter for item in items for letter in map(str, item.shape)}
     for step in derivation.steps:
-        rule = rule_of(step.expr, *step.indices)
+        rule = rule_of(step.expr, ROW, COLUMN)
         assert "rho" not in {part.letter for part in parts(rule) if isinstance(part, Named)}
 
 

@@ -349,7 +349,7 @@ def test_large_operands_give_the_printed_sum() -> None:
         .evaluate(Q=[[1]], K=[["31.401"], ["5.2013"], ["2.101"]], V=[[1], [1], [1]])
     )
     line = plain(values["exp_sum"].worked(1, 1))
-    found = re.fullmatch(r"r_11 ≈ (.*) ≈ (\S+)", line)
+    found = re.fullmatch(r"ζ_11 ≈ (.*) ≈ (\S+)", line)
     assert found is not None and found[2] == "43379148835362.9457"
     total = sum(map(Fraction, found[1].split(" + ")))
     assert abs(total - Fraction(found[2])) < Fraction(1, 2 * 10**4)

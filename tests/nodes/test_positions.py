@@ -516,9 +516,9 @@ SPELLED = {
     "[q_ij cos(ψ_it) + q_i,j−1 sin(ψ_it), if j ≤ 2], "
     "[q_ij, otherwise]]",
     ("odd", 0): "q_ij + [[sin(ψ_it), if j = 2 t], [cos(ψ_it), otherwise]]",
-    ("alibi", 1): "s_ab⁽ⁱ⁾ + μ_i (b − a)",
-    ("symmetric", 1): "s_ab⁽ⁱ⁾ − μ_i·|a − b|",
-    ("bias", 1): "s_ab⁽ⁱ⁾ + t_κ1⁽ⁱ⁾",
+    ("alibi", 1): "s_ij⁽ʰ⁾ + μ_h (j − i)",
+    ("symmetric", 1): "s_ij⁽ʰ⁾ − μ_h·|i − j|",
+    ("bias", 1): "s_ij⁽ʰ⁾ + T_κ1⁽ʰ⁾",
 }
 
 
@@ -535,8 +535,8 @@ def test_entries_are_spelled(name: str, index_base: Any) -> None:
 
 def test_a_bias_of_each_head_is_called_by_its_head() -> None:
     step = Step("y", Head(sympy.MatrixSymbol("Y", n, m), HEAD), ALiBi(n, m, 8, HEAD), count=h)
-    assert line(step.entry()) == "y_ab⁽ⁱ⁾ = μ_i (b − a)"
-    assert line(step.formula()) == "Y⁽ⁱ⁾ = alibi⁽ⁱ⁾(n, m)"
+    assert line(step.entry()) == "y_ij⁽ʰ⁾ = μ_h (j − i)"
+    assert line(step.formula()) == "Y⁽ʰ⁾ = alibi⁽ʰ⁾(n, m)"
 
 
 def test_sympy_sees_values_and_not_how_they_are_written() -> None:

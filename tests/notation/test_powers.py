@@ -184,7 +184,7 @@ def test_what_is_ambiguous_is_noticed() -> None:
         (t.power(NOTATION.transposed(a), TWO), "(aᵀ)²"),
         (NOTATION.transposed(NOTATION.transposed(a)), "(aᵀ)ᵀ"),
         (NOTATION.transposed(NOTATION.in_head(a, t.Ident("i"))), "a⁽ⁱ⁾ᵀ"),
-        (NOTATION.transposed(t.Script(a, None, t.Ident("Q"))), "a^Qᵀ"),
+        (NOTATION.transposed(t.Script(a, None, t.Ident("Q"))), "(a^Q)ᵀ"),
     ],
 )
 def test_a_transpose_is_of_what_stands_before_it(tree: Tree, said: str) -> None:

@@ -19,7 +19,8 @@ from symattn.documents import blocks as b
 from symattn.errors import CannotSpell, SymattnError
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
-from symattn.notation.options import index_row, name_tree
+from symattn.notation.letters import name_tree
+from symattn.notation.options import index_row
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
 

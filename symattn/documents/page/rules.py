@@ -40,15 +40,12 @@ from symattn.nodes.rule import (
 from symattn.nodes.spell import Speller
 from symattn.notation.mathml import mathml
 from symattn.notation.options import Notation
-from symattn.step import HEAD, Step
+from symattn.step import COLUMN, HEAD, ROW, Step
 
 Data: TypeAlias = Any
 
 #: What the page calls rules that are made of rules alone.
 _KINDS: Mapping[type, str] = {Plus: "+", Times: "*", Exp: "x"}
-
-#: What the page calls row, column and head.
-_ROW, _COLUMN, _HEAD = "i", "j", "h"
 
 
 def rule_data(
@@ -58,12 +55,12 @@ def rule_data(
 
     Raises `CannotSpell` for a rule that depends on more than row, column and head.
     """
-    i, j = step.indices
-    ranges = {i: (_ROW, shape[0]), j: (_COLUMN, shape[1])}
+    ranges = {ROW: ("i", shape[0]), COLUMN: ("j", shape[1])}
     if step.per_head:
-        ranges[HEAD] = (_HEAD, heads)
+        ranges[HEAD] = ("h", heads)
     expr = step.in_convention(notation)[1]
-    return _Encoder(ranges, sizes, Speller(notation.but(limit=0))).rule(rule_of(expr, i, j))
+    encoder = _Encoder(ranges, sizes, Speller(notation.but(limit=0)))
+    return encoder.rule(rule_of(expr, ROW, COLUMN))
 
 
 class _Encoder:

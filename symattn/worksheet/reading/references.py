@@ -215,7 +215,7 @@ def _spellings(letter: str, head: str, index: tuple[str, ...], notation: Notatio
     matrix = (
         notation.letter(letter)
         if not head
-        else notation.in_head(notation.letter(letter), Num(head))
+        else notation.in_head(notation.letter(letter, per_head=True), Num(head))
     )
     below = f"_{row},{column}"
     forms = [as_line(tree), latex(tree), f"{as_line(matrix)}{below}", f"{latex(matrix)}{below}"]

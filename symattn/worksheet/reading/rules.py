@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from symattn.derivation import Evaluation, Place, Step
 from symattn.errors import SymattnError
 from symattn.nodes.rule import Entry, Rule, at, parts, rule_of
-from symattn.step import HEAD
+from symattn.step import COLUMN, HEAD, ROW
 
 
 def rule_at(evaluation: Evaluation, letter: str, place: Place) -> Rule | None:
@@ -15,11 +15,11 @@ def rule_at(evaluation: Evaluation, letter: str, place: Place) -> Rule | None:
     step = evaluation[letter].step
     if not isinstance(step, Step):
         return None
-    i, j = step.indices
     *lead, row, column = evaluation.within(letter, place)[1]
     heads = {HEAD: lead[-1]} if step.per_head and lead else {}
     try:
-        return at(rule_of(step.expr, i, j), {i: row, j: column} | heads, evaluation.sizes)
+        places = {ROW: row, COLUMN: column} | heads
+        return at(rule_of(step.expr, ROW, COLUMN), places, evaluation.sizes)
     except SymattnError:
         return None
 

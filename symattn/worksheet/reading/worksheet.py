@@ -419,6 +419,8 @@ def _are_shifted(rows: Sequence[Sequence[sympy.Expr | None]]) -> bool:
 
 def _table(data: Mapping[str, object], name: str) -> Mapping[str, object]:
     table = data.get(name, {})
+    if name == "notation" and isinstance(table, str):
+        return {"preset": table}
     if not isinstance(table, Mapping):
         raise ReadError(f"{name}: has to be a table; write [{name}] on a line of its own")
     return table
@@ -583,8 +585,10 @@ def _chunks(settings: Mapping[str, object]) -> Setting:
 
 
 def _notation(table: Mapping[str, object]) -> Notation:
-    _known(table, _NOTATION, "notation")
-    symbols = table.get("symbols", {})
+    _known(table, ("preset", *_NOTATION), "notation")
+    choices: dict[str, Any] = dict(table)
+    preset, symbols = choices.pop("preset", None), choices.pop("symbols", {})
     if not isinstance(symbols, Mapping):
         raise ReadError('symbols: has to be a table, e.g. symbols = { weights = "alpha" }')
-    return Notation().but(**{**table, "symbols": dict(symbols)})
+    choices["symbols"] = dict(symbols)
+    return Notation().but(**choices) if preset is None else Notation.preset(preset, **choices)

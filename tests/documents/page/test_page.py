@@ -24,7 +24,7 @@ from symattn.documents.page.elements import Markup, el, formula
 from symattn.documents.page.lines import Lines
 from symattn.documents.page.matrices import pretty
 from symattn.nodes.rule import Entry, Rule, at, rule_of
-from symattn.step import HEAD, Step
+from symattn.step import COLUMN, HEAD, ROW, Step
 from symattn.worksheet import read_worksheet
 from tests import ROOT
 from tests.gates import EXAMPLES, HOSTILE_LABELS, HOSTILE_TITLE
@@ -164,11 +164,10 @@ def same_operands(page: Any, derivation: Derivation, values: Evaluation) -> None
         shape = values.array(step.letter).shape
         for place in {(0,) * len(shape), tuple(size - 1 for size in shape)}:
             head = int(place[0]) if step.per_head else None
-            i, j = step.indices
-            indices = {i: int(place[-2]), j: int(place[-1])} | (
+            indices = {ROW: int(place[-2]), COLUMN: int(place[-1])} | (
                 {} if head is None else {HEAD: head}
             )
-            rule = at(rule_of(step.expr, i, j), indices, values.sizes)
+            rule = at(rule_of(step.expr, ROW, COLUMN), indices, values.sizes)
             possible = set(operands_in(rule))
             found = page.evaluate(
                 "([m, i, j, h]) => symattn.reads(m, i, j, h)",
