@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import sympy
-from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arguments import flag, instance, word, words
 from symattn.errors import NoSuchName, SymattnError, nearest, quote
@@ -16,10 +15,11 @@ from symattn.evaluate.evaluation import Evaluation, StepValue
 from symattn.evaluate.value_view import value_view
 from symattn.evaluate.values import Given, Place
 from symattn.evaluate.worked import worked
+from symattn.merging import merged
 from symattn.notation.latex import latex
 from symattn.notation.mime import bundle
 from symattn.notation.options import Notation
-from symattn.step import Input, Item, Step, listed_sizes, put_in, size_put_in
+from symattn.step import Input, Item, Step, listed_sizes, size_put_in
 
 __all__ = [
     "Check",
@@ -36,10 +36,6 @@ __all__ = [
     "value_view",
     "worked",
 ]
-
-
-#: The most parts (matrices, operations, numbers) that a merged formula has.
-MOST_PARTS = 2_000
 
 
 @dataclass(frozen=True)
@@ -305,45 +301,15 @@ class Derivation:
         return replace(self, inputs=inputs, steps=steps)
 
     def merged(self, names: Collection[str]) -> Derivation:
-        """The steps that are named; those between them are put into their formulas.
+        """The steps that are named, with those between them put into their formulas.
 
-        Values, entry rules and worked lines are those of the expressions merged in this way. The
-        inputs stay; they may be named too. Raises `SymattnError` for a name that does not exist
-        and for a formula of more than `MOST_PARTS` parts.
+        The inputs stay. Raises `SymattnError` for an unknown name and a formula that is too long.
 
         >>> from symattn import Attention
-        >>> print(Attention().derivation().merged(["weights", "output"]))
-        weights  A = softmax(Q Kᵀ/√d_k)
-        output   O = A V
+        >>> print(Attention().derivation().merged(["weights"]))
+        weights  A = softmax(Q Kᵀ / √d_k)
         """
-        names = words(names, "steps")
-        known = [item.name for item in (*self.inputs, *self.steps)]
-        for name in names:
-            if name not in known:
-                raise NoSuchName(f"no step is called {quote(name)}{nearest(name, known)}")
-        needed: set[str] = set()
-        for step in reversed(self.steps):
-            if step.name in names or step.letter in needed:
-                needed |= {step.letter, *step.operands}
-        meanings: dict[str, MatrixExpr] = {}
-        parts: dict[str, tuple[Step, ...]] = {}
-        steps: list[Step] = []
-        for step in (step for step in self.steps if step.letter in needed):
-            expr = put_in(step.expr, meanings)
-            if sum(1 for _ in sympy.preorder_traversal(expr)) > MOST_PARTS:
-                raise SymattnError(
-                    f"steps: the formula of {step.name} would have more than {MOST_PARTS} parts; "
-                    "show more of the steps before it"
-                )
-            inside = [part for letter in step.operands for part in parts.get(letter, ())]
-            whole = (*dict.fromkeys(inside), step)
-            if step.name not in names:
-                meanings[step.letter], parts[step.letter] = expr, whole
-            elif inside:
-                steps.append(replace(step, expr=expr, parts=whole))
-            else:
-                steps.append(step)
-        return replace(self, steps=tuple(steps))
+        return replace(self, steps=merged(self.inputs, self.steps, words(names, "steps")))
 
     def _unused(self, item: Item, available: set[str], names: Collection[str]) -> str:
         """Why a matrix that is given leads nowhere, and how to mend it."""

@@ -201,18 +201,6 @@ class Step(Item):
         _, expr = self.in_convention(speller.notation)
         return tuple(definitions(expr, speller, ROW, COLUMN))
 
-    def of_head(self, head: int, sizes: Mapping[sympy.Symbol, int]) -> Step:
-        """The step of one head, counted from 0; at these sizes each matrix has its number."""
-
-        def numbered(expr: MatrixExpr) -> MatrixExpr:
-            one = expr.subs(HEAD, head)
-            heads = {part: Head(part.symbol, part.head.subs(sizes)) for part in one.atoms(Head)}
-            return one.xreplace(heads)
-
-        if not self.per_head:
-            return self
-        return replace(self, symbol=numbered(self.symbol), expr=numbered(self.expr))
-
     def __str__(self) -> str:
         return line(self.formula())
 
@@ -224,40 +212,6 @@ def stated(expr: MatrixExpr, i: Index, j: Index) -> tuple[Index, Index, Rule]:
     """Row, column and entry rule as a reader states them."""
     own = getattr(expr, "statement", None)
     return own(i, j) if own is not None else (i, j, rule_of(expr, i, j))
-
-
-def put_in(expr: MatrixExpr, meanings: Mapping[str, MatrixExpr]) -> MatrixExpr:
-    """The expression with matrices, by their letters, replaced by what they are equal to.
-
-    What is equal to the matrix of head i stands for any head: K⁽ᵍ⁾ is replaced by X W_K⁽ᵍ⁾.
-    """
-    if isinstance(expr, sympy.MatrixSymbol | Head):
-        meaning = meanings.get(letter_of(expr))
-        if meaning is None:
-            return expr
-        return meaning.subs(HEAD, expr.head) if isinstance(expr, Head) else meaning
-    if not letters_in(expr):
-        return expr
-    args = [put_in(part, meanings) if _is_matrix(part) else part for part in expr.args]
-    if isinstance(expr, sympy.Transpose) and isinstance(args[0], sympy.Transpose):
-        return args[0].arg
-    return expr if args == list(expr.args) else expr.func(*args)
-
-
-def pattern(expr: MatrixExpr) -> object:
-    """What expressions have in common that differ in their matrices alone: A B of Q W and K V."""
-    places: dict[str, int] = {}
-
-    def of(part: sympy.Basic) -> object:
-        if isinstance(part, sympy.MatrixSymbol):
-            return places.setdefault(letter_of(part), len(places))
-        return (type(part), *map(of, part.args)) if part.args else part
-
-    return of(expr)
-
-
-def _is_matrix(part: sympy.Basic) -> bool:
-    return isinstance(part, MatrixExpr | sympy.MatrixBase)
 
 
 def size_put_in(value: object, name: str) -> sympy.Expr:

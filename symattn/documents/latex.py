@@ -265,17 +265,6 @@ def _display(group: list[b.Line], room: int) -> Piece:
     return Piece(f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}", widest)
 
 
-def _breaks(items: tuple[Tree, ...], starts: list[int], room: int) -> Iterator[int]:
-    """The relations at which an equation goes on in a new row: each row is as long as it can be."""
-    taken = size_of(t.row(*items[: starts[0]]))
-    for start, stop in pairwise([*starts, len(items)]):
-        size = size_of(t.row(*items[start:stop]))
-        if start > starts[0] and taken + size > room:
-            yield start
-            taken = 0
-        taken += size
-
-
 def _rows(tree: Tree, room: int = ROOM) -> Iterator[Piece]:
     """The equation in one row, or, where it is wide, in several that begin with a relation.
 
@@ -283,12 +272,17 @@ def _rows(tree: Tree, room: int = ROOM) -> Iterator[Piece]:
     """
     items = tree.items if isinstance(tree, Row) else (tree,)
     starts = [k for k, item in enumerate(items) if item in _RELATIONS] or [1]
-    breaks = [] if has_grid(tree) else _breaks(items, starts, room)
+    starts = starts[:1] if has_grid(tree) else starts
     left, indent = latex(t.row(*items[: starts[0]])), size_of(t.row(*items[: starts[0]]))
-    for start, stop in pairwise([starts[0], *breaks, len(items)]):
-        lead = ""
-        for piece in wrapped(items[start:stop], room):
-            row = f"{left} &{lead}{piece.tex}".strip()
-            row = f"{{}}{row}" if row.startswith("[") else row  # no option of the display
-            yield Piece(row, indent + piece.size)
-            left, lead = "", r"\qquad {}"
+    rows: list[Piece] = []
+    for start, stop in pairwise([*starts, len(items)]):
+        first, *more = wrapped(items[start:stop], room)
+        if rows and not more and rows[-1].size + first.size <= room:
+            rows[-1] = Piece(f"{rows[-1].tex} {first.tex}", rows[-1].size + first.size)
+            continue
+        row = f"{left} &{first.tex}".strip()
+        row = f"{{}}{row}" if row.startswith("[") else row  # no option of the display
+        rows += [Piece(row, indent + first.size)]
+        rows += [Piece(rf"&\qquad {{}}{piece.tex}", indent + piece.size) for piece in more]
+        left = ""
+    yield from rows

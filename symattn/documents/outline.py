@@ -33,6 +33,7 @@ from symattn.evaluate.cells import indices_of
 from symattn.evaluate.check import COLUMNS
 from symattn.evaluate.telling import telling
 from symattn.evaluate.value_view import heads_of, matrices
+from symattn.merging import of_head, pattern
 from symattn.nodes.heads import Head
 from symattn.nodes.rule import count_entries, rule_of
 from symattn.nodes.spell import Speller
@@ -43,7 +44,7 @@ from symattn.notation.prose import Prose, read_prose
 from symattn.notation.text import line, side_by_side
 from symattn.notation.text import width as columns_of
 from symattn.notation.tree import Tree
-from symattn.step import COLUMN, HEAD, ROW, pattern
+from symattn.step import COLUMN, HEAD, ROW
 
 View: TypeAlias = Literal["formula", "entry", "worked", "value"]
 VIEWS: tuple[View, ...] = ("formula", "entry", "worked", "value")
@@ -263,7 +264,7 @@ class _Writer:
         if self.notation.head is None or self.evaluation is None or not step.per_head:
             return step
         (head,) = heads_of(self.evaluation, step, self.notation)
-        return step.of_head(head or 0, self.evaluation.sizes)
+        return of_head(step, head or 0, self.evaluation.sizes)
 
     def _why(self, step: Step) -> tuple[Prose, bool]:
         """The reason of a step, and whether its entries are told of another step."""
