@@ -204,8 +204,8 @@ def spelled(blocks: Sequence[b.Block]) -> Iterator[tuple[b.Words, list[Tree]]]:
                 yield from spelled(inside)
             case b.Formulas(lines, words, size):
                 yield (*words, *size), [each.tree for each in lines]
-            case b.Worked(_, tree):
-                yield (), [tree]
+            case b.Worked(_, Row(items)):  # which some formats cut at its relation
+                yield (), [Row(items[:1]), Row(items[1:])]
 
 
 def mathml_faults(document: str) -> list[str]:

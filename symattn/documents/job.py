@@ -370,7 +370,7 @@ FORMATS: Mapping[str, Format] = {
     row.name: row
     for row in (
         Format("text", "text", brief=True, width=77),
-        Format("latex", "latex", labelled=("",), headed=True, width=64),
+        Format("latex", "latex", labelled=("",), headed=True, width=60),
         Format(
             "tex",
             "tex",

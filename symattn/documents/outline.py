@@ -50,7 +50,7 @@ View: TypeAlias = Literal["formula", "entry", "worked", "value"]
 VIEWS: tuple[View, ...] = ("formula", "entry", "worked", "value")
 
 #: How many characters wide a line of formulas side by side is, where nothing else is said.
-WIDTH = 64
+WIDTH = 60
 
 #: How many characters wide the overview is at most, and formula, entry and worked line in a row.
 _OVERVIEW, _LINE = 90, 80
@@ -418,7 +418,7 @@ def flowed(outline: Outline, lines: Sequence[Line], width: int = WIDTH) -> tuple
     if sum(each.view == "worked" for each in lines) == 1:
         stated.add("worked")
     room = {"stated": min(width, _LINE), "where": min(width, _LINE), "value": width}
-    if outline.notation.heads == "column":
+    if outline.notation.heads == "column" or any(isinstance(x.tree, t.Scheme) for x in lines):
         room["value"] = 0
     found: list[Line] = []
     for kind, group in groupby(lines, lambda each: "stated" if each.view in stated else each.view):
