@@ -335,7 +335,7 @@ def _moved_atom(atom: Atom, places: Places) -> tuple[Atom | None, Fraction]:
 
 
 _KINDS = (
-    *("prime", "size", "name", "δ", "first", "exp", "fn", "entry", "index", "line", "poly", "sum"),
+    *("prime", "size", "name", "δ", "first", "exp", "entry", "fn", "index", "line", "poly", "sum"),
 )
 
 

@@ -165,7 +165,7 @@ def test_no_choice_is_ignored(axis: str, ground: Spec) -> None:
         assert ignored({**ground, axis: value}, axis) is None, value
 
 
-@pytest.mark.parametrize("name", share(SPECS, 4), ids=str)
+@pytest.mark.parametrize("name", share(SPECS, 8), ids=str)
 def test_no_choice_is_ignored_among_others(name: str) -> None:
     spec = SPECS[name]
     for axis in spec.keys() - {"source"}:

@@ -105,7 +105,7 @@ def jax() -> Any:
 # ---- five judges -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", share([*NAMES, *MORE], 2))
+@pytest.mark.parametrize("name", share([*NAMES, *MORE], 4))
 def test_complex_steps_agree(name: str) -> None:
     assert disagreement(problem(name).gradients(), problem(name).by_complex_step()) == ""
 
@@ -191,7 +191,7 @@ def exactly(value: Any) -> Any:
     return out
 
 
-@pytest.mark.parametrize("name", share([*NAMES, *MORE], 3, 1))
+@pytest.mark.parametrize("name", share([*NAMES, *MORE], 4, 2))
 def test_central_differences_prove_it(name: str) -> None:
     assert mean_value_gap(spec_named(name), seed=1) == ""
 
@@ -372,7 +372,7 @@ def test_every_adjoint_says_why() -> None:
 # ---- forwards, and forwards over backwards -----------------------------------------------------
 
 
-@pytest.mark.parametrize("name", share([*NAMES, *MORE], 2, 1))
+@pytest.mark.parametrize("name", share([*NAMES, *MORE], 4, 1))
 def test_the_tangent_is_the_transpose_of_the_gradient(name: str) -> None:
     """⟨dO, δO⟩ = Σ ⟨dX, δX⟩ over all inputs: both modes tell the same story."""
     some = problem(name)
@@ -388,7 +388,7 @@ def test_the_tangent_is_the_transpose_of_the_gradient(name: str) -> None:
     assert abs(moved) > 1e-6
 
 
-@pytest.mark.parametrize("name", share([*NAMES, *MORE], 3))
+@pytest.mark.parametrize("name", share([*NAMES, *MORE], 4, 3))
 def test_hessians_times_directions(name: str, torch: Any) -> None:
     some = problem(name)
     twice = some.derivation.hessian_vector(some.names)
@@ -407,7 +407,7 @@ def test_hessians_times_directions(name: str, torch: Any) -> None:
 # ---- as a derivation like any other ------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", share([*NAMES, *MORE], 2, 1))
+@pytest.mark.parametrize("name", share([*NAMES, *MORE], 4, 1))
 def test_numpy_agrees_with_the_proven_values(name: str) -> None:
     some = problem(name)
     backward = some.derivation.gradient(some.names, upstream="ones")
@@ -415,7 +415,7 @@ def test_numpy_agrees_with_the_proven_values(name: str) -> None:
     assert check.agrees, check.first_wrong
 
 
-@pytest.mark.parametrize("name", share([*NAMES, *MORE], 2))
+@pytest.mark.parametrize("name", share([*NAMES, *MORE], 4))
 def test_every_step_has_its_views_and_reason(name: str) -> None:
     backward = concrete(spec_named(name)).derivation().gradient()
     notations = (Notation(), Notation(convention="columns", gradients="partial", index_base=0))

@@ -227,7 +227,10 @@ def _spelled_chains(found: Exposition | None) -> list[tuple[str, b.Chain]]:
         return out
     with suppress(SymattnError):
         for one in found.chains:
-            left, right = map(spelled, found.sides)
+            left, right = (
+                _short(spelled(side), f"the {name} side")
+                for side, name in zip(found.sides, ("left", "right"), strict=True)
+            )
             sides = [left] * (len(one.lines) - 1) + [right]
             trees = [_line(each, one, side) for each, side in zip(one.lines, sides, strict=True)]
             reasons = [each.reason for each in one.lines]
@@ -236,14 +239,19 @@ def _spelled_chains(found: Exposition | None) -> list[tuple[str, b.Chain]]:
     return out
 
 
-def _line(each: Line, chain: Lines, side: Tree | None) -> Tree:
+def _short(side: Tree | None, name: str) -> Tree:
+    """A side, by its name where it is long: it stands in the statement above."""
+    is_long = side is None or len(line(side)) > _MOST_LETTERS // 2
+    return t.Text(name) if is_long or side is None else side
+
+
+def _line(each: Line, chain: Lines, whole: Tree) -> Tree:
     """A line of a chain; a side itself as [A B]_ij."""
     speller = Speller()
     if isinstance(each.value, MatrixExpr):
         return speller.matrix(each.value)
     if each.value is not None:
         return speller.rule(each.value)
-    whole = side or t.Text("the side")
     if not chain.entry:
         return whole
     return t.Script(t.Fenced(whole, "[", "]"), index_row(tuple(map(speller.index, chain.entry))))
