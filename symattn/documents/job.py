@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 PICTURES = ("heat", "lines", "falk", "steps")
 LAYOUTS = ("matrix", "falk")
-#: How many characters wide a slide is, and the flavors that are slides.
-_SLIDE, _SLIDES = 100, ("beamer", "overlays")
+#: How many characters wide a slide is and a column of somebody's document; flavors that are slides.
+_SLIDE, _COLUMN, _SLIDES = 100, 60, ("beamer", "overlays")
 
 HEADS = ("side by side", "column")
 
@@ -106,7 +106,9 @@ class Job:
             holder = "derivation" if self.evaluation is None else "values"
             cells = Cells(self.code + _respelled(self), holder)
         headings = 0 if self.headings is None and self.flavor == "fragment" else self.headings
-        width = _SLIDE if self.flavor in _SLIDES else form.width
+        width = {"fragment": _COLUMN, **dict.fromkeys(_SLIDES, _SLIDE)}.get(
+            self.flavor or "", form.width
+        )
         document = derivation_document(self.outline(), facts=form.brief, cells=cells, width=width)
         return replace(document, headings=headings, label=self.label)
 
@@ -370,7 +372,7 @@ FORMATS: Mapping[str, Format] = {
     row.name: row
     for row in (
         Format("text", "text", brief=True, width=77),
-        Format("latex", "latex", labelled=("",), headed=True, width=60),
+        Format("latex", "latex", labelled=("",), headed=True, width=_COLUMN),
         Format(
             "tex",
             "tex",

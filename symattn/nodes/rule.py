@@ -260,7 +260,10 @@ def dummy(*taken: Index | MatrixExpr) -> sympy.Symbol:
 
     A matrix of head ⌈l/d⌉ has the l of a sum about it. Raises `CannotSpell` where all are taken.
     """
-    parts = [part if isinstance(part, sympy.Basic) else sympy.sympify(part, strict=True) for part in taken]
+    parts = [
+        part if isinstance(part, sympy.Basic) else sympy.sympify(part, strict=True)
+        for part in taken
+    ]
     used = {symbol.name for part in parts for symbol in part.atoms(sympy.Symbol)}
     for letter in _DUMMIES:
         if letter.name not in used:
