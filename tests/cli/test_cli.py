@@ -260,8 +260,7 @@ def test_flavors_of_tex(flavor: str) -> None:
     document = run("derive", path, "--format", "tex", "--flavor", flavor).stdout
     assert "0.2840" in document
     assert (r"\documentclass" in document) == (flavor != "fragment")
-    plain = run("derive", path, "--format", "latex").stdout
-    assert (document == plain) == (flavor == "fragment")
+    assert document.startswith("% Needs") == (flavor == "fragment")
 
 
 @pytest.mark.parametrize("language", ["python", "numpy", "torch", "jax", "javascript"])
