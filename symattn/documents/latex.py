@@ -20,6 +20,9 @@ from symattn.notation.tree import APPROX, EQUALS, Fenced, Grid, Row, Scheme, Tre
 #: A display does not break across pages; one that is narrower than the last fits every column.
 _MOST_LINES, _NARROW = 9, 40
 
+#: What is left of a row that several sides of an equation share: widths are estimates.
+_SLACK = 3
+
 #: The line below the head of a table, and room under it.
 _RULE = r"\hline\rule{0pt}{2.5ex}%"
 
@@ -277,7 +280,7 @@ def _rows(tree: Tree, room: int = ROOM) -> Iterator[Piece]:
     rows: list[Piece] = []
     for start, stop in pairwise([*starts, len(items)]):
         first, *more = wrapped(items[start:stop], room)
-        if rows and not more and rows[-1].size + first.size <= room:
+        if rows and not more and rows[-1].size + first.size <= room - _SLACK:
             rows[-1] = Piece(f"{rows[-1].tex} {first.tex}", rows[-1].size + first.size)
             continue
         row = f"{left} &{first.tex}".strip()
