@@ -279,7 +279,7 @@ class Derivation:
         for name in names:
             if name not in items:
                 raise SymattnError(
-                    f"{quote(name)} is no part of this derivation{nearest(name, items)}"
+                    f"{quote(name)} is not part of this derivation{nearest(name, items)}"
                 )
         available = {items[name].letter for name in names}
         possible: list[Step] = []
@@ -319,7 +319,7 @@ class Derivation:
                 missing = [by_letter[x] for x in step.operands if x not in available]
                 if missing:
                     return f"{item.name}: {step.name} needs {' and '.join(missing)} too; give that"
-        return f"{item.name}: no step needs it beside what else is given; remove it"
+        return f"{item.name}: no step needs it besides the other inputs; remove it"
 
     def _wanted(self, names: Collection[str]) -> set[str]:
         """The letters that lead to a result without passing through a given step."""

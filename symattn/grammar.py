@@ -341,7 +341,7 @@ def _refuse_other_base(text: str, start: int) -> None:
     match = _IDENTIFIER.match(text, start)
     word = match[0] if match else ""
     if word in ("log2", "log10", "exp2"):
-        raise _Wrong(start, f"{quote(word)} is no function here: {_OFFERS[word]}")
+        raise _Wrong(start, f"{quote(word)} is not a function here: {_OFFERS[word]}")
 
 
 def _word(text: str, start: int, declared: Collection[str]) -> Iterator[_Cut]:
@@ -388,10 +388,10 @@ def _letters(text: str, start: int, end: int, word: str) -> Iterator[_Cut]:
     offer = _OFFERS.get(word.lower())
     if direct or (apart and small):
         if offer:
-            raise _Wrong(start, f"{quote(word)} is no function here: {offer}")
+            raise _Wrong(start, f"{quote(word)} is not a function here: {offer}")
         raise _Wrong(
             start,
-            f"{quote(word)} is no function here; write {product} (…) for a product"
+            f"{quote(word)} is not a function here; write {product} (…) for a product"
             f"{nearest(word, _KNOWN)}",
         )
     if _LOWERCASE_RUN.search(letters):
@@ -399,7 +399,7 @@ def _letters(text: str, start: int, end: int, word: str) -> Iterator[_Cut]:
         hint = f": {offer}" if offer else f'; did you mean "{close}(…)"?' if close else ""
         raise _Wrong(
             start,
-            f"{quote(word)} is no name{hint or '; '}"
+            f"{quote(word)} is not a name{hint or '; '}"
             f"{'; ' if hint else ''}write {product} for a product",
         )
     for part in _ONE_NAME.finditer(text, start, end):
@@ -974,7 +974,7 @@ _AXES = {
 }
 _SOFTMAX_TAKES = "write softmax(S), softmax(S, columns) or softmax(S, axis=0)"
 _TOO_DEEP = f"it is nested deeper than {MAX_DEPTH}"
-_TWO_NUMBERS = "a number is not expected behind a number; write * between them"
+_TWO_NUMBERS = "a number is not expected after a number; write * between them"
 _FOLDED_BELOW = 10**6
 
 #: To compare with.

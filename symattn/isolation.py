@@ -464,7 +464,7 @@ _ONE_THREAD = dict.fromkeys(
 
 #: What is said of the signals that a process is usually killed by.
 _SIGNALS: dict[int, str] = {
-    6: " (it gave up, as it does for want of memory)",
-    9: " (as the system does for want of memory)",
+    6: " (it aborted, as it does when memory runs out)",
+    9: " (as the system does when memory runs out)",
     11: " (a defect of a compiled library)",
 }

@@ -27,7 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--symattn", action="store_true", help="check the numbers of attention worksheets and pages"
     )
-    parser.addini("symattn_allow_large", "check worksheets however much work it is", "bool", False)
+    parser.addini("symattn_allow_large", "check worksheets whatever work it takes", "bool", False)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

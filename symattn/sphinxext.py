@@ -269,20 +269,23 @@ class Shows(_Holding):
         if page.overview is not None and not brief:
             yield from self._equation(latex(page.overview), None, line(page.overview))
         for section in (*page.given, *page.steps):
+            if section.number is None and not any(x.view == "value" for x in section.lines):
+                yield nodes.paragraph("", "", *_inline(page.introductions[section.name]))
+                continue
             level = self.options.get("headings", 0)
             if level and section.number is not None:
-                heading = nodes.rubric("", section.name)
+                heading = nodes.rubric("", page.headings[section.name])
                 heading["heading-level"] = min(level, 6)
                 yield heading
             if not brief:
-                yield self._sentence(section, named=not level)
+                yield self._sentence(page, section, named=not level)
             yield from self._displays(page, section)
 
-    def _sentence(self, section: Section, named: bool) -> nodes.Node:
+    def _sentence(self, page: Outline, section: Section, named: bool) -> nodes.Node:
         """Why the step is taken, and the shape; the name of the step where no heading says it."""
         paragraph = nodes.paragraph()
         if named and section.number is not None:
-            paragraph += [nodes.strong("", section.name), nodes.Text(": ")]
+            paragraph += [nodes.strong("", page.headings[section.name]), nodes.Text(": ")]
         paragraph += _inline(section.why)
         paragraph += nodes.Text(" (")
         paragraph += _inline(section.shape)

@@ -44,11 +44,13 @@ class Item:
     - `boolean`: its entries are 0 and 1, false and true.
     - `fixed`: it only says which; its gradient is found where it is asked for by name.
     - `batch`: its axes before heads and rows are all that the calculation has.
+    - `title`: what it is called in a heading, "attention weights"; its name if empty.
     - `weights`: row i says how much query i takes of each key; pictures and pages shade it.
     """
 
     name: str
     symbol: MatrixExpr
+    title: str = field(default="", kw_only=True)
     count: sympy.Expr | None = field(default=None, kw_only=True)
     logits: bool = field(default=False, kw_only=True)
     boolean: bool = field(default=False, kw_only=True)
@@ -58,8 +60,9 @@ class Item:
 
     def __post_init__(self) -> None:
         word(self.name, "name")
+        word(self.title, f"{self.name}: title")
         for fact in self.facts:
-            if fact != "count":
+            if fact not in ("title", "count"):
                 flag(getattr(self, fact), f"{self.name}: {fact}")
         instance(self.symbol, MatrixExpr, f"{self.name}: symbol", "a MatrixSymbol")
         if not hasattr(self.symbol, "name"):
@@ -73,6 +76,11 @@ class Item:
     def letter(self) -> str:
         """The name of the matrix symbol."""
         return letter_of(self.symbol)
+
+    @property
+    def heading(self) -> str:
+        """Its title as a heading: Attention weights."""
+        return self.title[:1].upper() + self.title[1:] or self.name
 
     @property
     def per_head(self) -> bool:

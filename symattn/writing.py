@@ -210,7 +210,7 @@ def replace_text(path: FileName, before: str, after: str) -> None:
     """
     destination = Destination.of(path)
     if destination.kind != "file" or not isinstance(destination.place, str):
-        raise _refused(destination.name, "is no regular file; give a file")
+        raise _refused(destination.name, "is not a regular file; give a file")
     place = destination.place
     try:
         raw, read = _content(place)
@@ -353,7 +353,7 @@ def _check_replaceable(name: str, path: str, old: os.stat_result | None) -> None
     if old is None:
         return
     if not stat.S_ISREG(old.st_mode):
-        raise _refused(name, "is no regular file any more")
+        raise _refused(name, "is no longer a regular file")
     if not old.st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH):
         raise _refused(name, "is marked read-only; write to another file")
     os.close(os.open(path, _WRITABLE))  # as it would have been opened to write in it

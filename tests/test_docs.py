@@ -45,7 +45,7 @@ def test_readme_shows_what_is_printed() -> None:
     sheet = read_worksheet(ROOT / "examples/it_cat_mat.toml")
     derivation = sheet.derivation()
     printed = text_document(outline(derivation, sheet.evaluate(derivation), only=["weights"]))
-    block = printed[printed.index("3. weights") :].strip()
+    block = printed[printed.index("3. Attention weights") :].strip()
     assert block in (ROOT / "README.md").read_text(encoding="utf-8")
 
 

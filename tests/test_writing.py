@@ -568,7 +568,7 @@ def test_one_file_by_two_names_is_put_right_once(tmp_path: Path) -> None:
 def test_only_regular_files_are_put_right(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(SymattnError, match="is no regular file"):
+    with pytest.raises(SymattnError, match="is not a regular file"):
         replace_text(pipe, "a", "b")
 
 

@@ -53,14 +53,14 @@ RULES: Mapping[str, str] = {
     "count": "Σ_l c = size · c",
     "permute": "Σ_l f(l) = Σ_l f(π(l)), l through all that π permutes",
     "merge": "c Σ_l f(l) = Σ_l c f(l)",
-    "separate": "factors leave a sum of whose indices they are free; indices are renamed",
-    "hypothesis": "a sum is what an assumed equation says of it",
-    "keep": "no assumed equation speaks of this sum",
+    "separate": "factors without the indices of a sum are taken out of it; indices are renamed",
+    "hypothesis": "a sum is replaced by what an assumed equation gives for it",
+    "keep": "no assumed equation applies to this sum",
     "meet": "[i = j] f(i) = [i = j] f(j)",
     "threshold": "Σ_l |z_l − τ(z)| = 2 − Σ_l z_l + size · τ(z), since Σ_l max(0, z_l − τ(z)) = 1",
     "sign": "x ≥ 0 or x ≤ 0: the difference is 0 in both cases",
     "logarithm": "Σ_k c_k ln p_k + t = 0 where Π_k p_k^(c_k) e^t = 1",
-    "prefix": "a sum from a to b is the sum from 0 to b less that from 0 to a",
+    "prefix": "a sum from a to b is the sum from 0 to b minus that from 0 to a",
     "zero": "the difference is the polynomial 0 over the atoms",
 }
 
@@ -111,7 +111,7 @@ class Wide(Refused):
     """An index runs through so many blocks of a width, and is needed as block and place in it."""
 
     def __init__(self, index: str, width: Form) -> None:
-        super().__init__(f"{index} is no index of a block of {form_text(width)}")
+        super().__init__(f"{index} is not an index of a block of {form_text(width)}")
         self.index, self.width = index, width
 
 
@@ -612,7 +612,7 @@ class Checker:
         step = self.steps[self.done]
         self.done += 1
         if step["rule"] not in allowed:
-            raise self.wrong(f"{step['rule']} is no step here; {' or '.join(allowed)} is")
+            raise self.wrong(f"{step['rule']} is not a step here; {' or '.join(allowed)} is")
         if step["of"] != brief(before):
             raise self.wrong(f"it is about {step['of'][:80]}, where {before[:80]} stands")
         return step
@@ -1467,7 +1467,7 @@ class Checker:
             return self.summed(others, out)
         ends = self.ends(uses, index, size)
         if ends is None:
-            raise self.wrong("these are no matrix and its inverse over a full range")
+            raise self.wrong("these are not a matrix and its inverse over a full range")
         out = times({left: Fraction(1)}, self.delta(*ends))
         self.settle(step, [], text_of(out))
         return self.summed(others, out)
@@ -1539,7 +1539,7 @@ class Checker:
         place_ = self.place_of(step, "factor", factors)
         atom, p = factors[place_]
         if atom[0] != "sum" or p.denominator != 1 or p < 1:
-            raise self.wrong("this factor is no sum")
+            raise self.wrong("this factor is not a sum")
         new, inner = self.opened(atom)
         left = dict(factors)
         left[atom] = p - 1
@@ -1814,7 +1814,7 @@ class Checker:
     def from_zero(self, atom: Atom, p: Fraction) -> tuple[Poly, list[tuple[Form, str]]]:
         """A sum as sums that begin at 0 and whose sizes have no number added."""
         if atom[0] != "sum" or len(atom[1]) != 1 or p != 1:
-            raise self.wrong("this is no sum over one index")
+            raise self.wrong("this is not a sum over one index")
         ((index, size),), body = self.opened(atom)
         found = [one for inner, _ in body for one in places_of(inner, index)]
         starts = {plus_form(one, variable(index), -1) for one in found}
@@ -2093,9 +2093,9 @@ class Claim:
         for node in {node for part in self.parts for node in part.atoms(Slope)}:
             held = assumed | {*self.permuting} | {name for steps in self.steps for name, _ in steps}
             if not isinstance(node.letter, sympy.MatrixSymbol) or node.letter.name in held:
-                raise Refused("a derivative by what is not free")
+                raise Refused("a derivative by something that is not free")
             if tuple(node.expr.shape) != (1, 1):
-                raise Refused("a derivative of what is no number")
+                raise Refused("a derivative of something that is not a number")
         if assumed & {name for steps in self.steps for name, _ in steps}:
             raise Refused("an equation about a step")
 
@@ -2187,12 +2187,12 @@ def decoded(data: Any) -> Any:
     if isinstance(data, str) and _FRACTION.fullmatch(data) and not data.endswith("/0"):
         return sympy.Rational(data)
     if not isinstance(data, list) or not data or not isinstance(data[0], str):
-        raise Refused(f"{quote(data)} is no expression")
+        raise Refused(f"{quote(data)} is not an expression")
     kind, *parts = data
     if kind in (*_SYMBOLS, "letter"):
         named = parts and isinstance(parts[0], str) and len(parts[0]) <= _MOST_NAME
         if not named or (kind != "word" and not _NAME.fullmatch(parts[0])):
-            raise Refused(f"{quote(data)} is no letter")
+            raise Refused(f"{quote(data)} is not a letter")
     if kind in _SYMBOLS:
         return sympy.Symbol(parts[0], **_SYMBOLS[kind])
     if kind == "atom" and parts[0] in _ATOMS:
@@ -2200,7 +2200,7 @@ def decoded(data: Any) -> Any:
     if kind == "letter" and len(parts) == 3:
         return sympy.MatrixSymbol(parts[0], *map(decoded, parts[1:]))
     if kind not in _MADE_OF:
-        raise Refused(f"{quote(kind)} is no function here")
+        raise Refused(f"{quote(kind)} is not a function here")
     args = [decoded(part) for part in parts]
     if kind == "Pow" and not (isinstance(args[1], sympy.Rational) and abs(args[1]) <= MOST_POWER):
         raise Refused("a power is too large")
@@ -2212,7 +2212,7 @@ def read_size(text: str) -> Any:
     out = sympy.S.Zero
     for name, c in read_form(text):
         if name and not _NAME.fullmatch(name):
-            raise Refused(f"{quote(name)} is no size")
+            raise Refused(f"{quote(name)} is not a size")
         size = sympy.Symbol(name, integer=True, positive=True) if name else sympy.S.One
         out = sympy.Add(out, sympy.Mul(c, size))
     return out
@@ -2496,9 +2496,9 @@ class Replay:
                 one = sympy.MatMul(*(factors if kind == "inverse" else factors[::-1]))
                 other = sympy.Identity(base.shape[0])
             case _:
-                raise Refused(f"{quote(kind)} is no relation")
+                raise Refused(f"{quote(kind)} is not a relation")
         if not isinstance(one, MatrixExpr) or not _same_shape(one, other):
-            raise Refused("this is no equation of matrices")
+            raise Refused("this is not an equation of matrices")
         if turned:
             one, other = sympy.Transpose(one), sympy.Transpose(other)
         around = [self.plain(decoded(part)) if part else None for part in (u, v)]
@@ -2526,7 +2526,7 @@ def turned_around(equation: tuple[Any, Any], cut: int) -> tuple[Any, Any]:
     }
     sides |= {factors[cut - 1].shape[1]} if 0 < cut < len(factors) else {None}
     if coefficient != 1 or not isinstance(other, sympy.Identity) or len(sides) != 1:
-        raise Refused("this product cannot be turned around")
+        raise Refused("the factors of this product cannot be reversed")
     return sympy.MatMul(*factors[cut:], *factors[:cut]), other
 
 
@@ -2555,13 +2555,13 @@ def check(data: Any) -> Claim:
     """
     limited(data)
     if not isinstance(data, dict) or data.get("certificate") != 1:
-        raise ReadError("this is no certificate")
+        raise ReadError("this is not a certificate")
     try:
         claim = claim_of(data["statement"])
         replay = Replay(claim, data["uses"], data["letters_only"])
         replay.check(data["proof"], replay.claim)
         if replay.partial is not data["partial"]:
-            raise Refused("it says wrongly where both sides are defined")
+            raise Refused("it states wrongly where both sides are defined")
     except Refused:
         raise
     except (SymattnError, KeyError, TypeError, ValueError, IndexError, AttributeError) as trouble:

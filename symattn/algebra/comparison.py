@@ -403,7 +403,7 @@ class _Joining:
         if self._item(left) is not None:
             return False
         if not self.unified([(first, second if number is None else number)]):
-            raise SymattnError(f"where: {left} = {right} contradicts what else is said of sizes")
+            raise SymattnError(f"where: {left} = {right} contradicts another statement about sizes")
         if left + PRIME in known and known[left + PRIME] != first and number is not None:
             self.unified([(known[left + PRIME], number)])
         return True
@@ -473,7 +473,7 @@ class _Joining:
         self._check_heads(text, one, head, number)
         node = self.nodes[one.letter]
         if node.meaning is not None:
-            raise SymattnError(f"where {quote(text)}: it is said twice what {one.name} is")
+            raise SymattnError(f"where {quote(text)}: {one.name} is defined twice")
         first, second = sorted((_root(node.same, head), _root(node.same, number)))
         if first != second:
             node.same[second] = first
@@ -497,8 +497,8 @@ class _Joining:
         count = None if item.count is None else self.at(item.count)
         if count is None or not count.is_Integer:
             raise SymattnError(
-                f"where {quote(text)}: how many heads there are is open; say it, as in "
-                f'--where "{item.count or "h"} = 4", or speak of all of them: {item.name} = '
+                f"where {quote(text)}: the number of heads is open; give it, as in "
+                f'--where "{item.count or "h"} = 4", or refer to all of them: {item.name} = '
                 f"{item.name}[1]"
             )
         if max(heads) >= count:
@@ -509,7 +509,7 @@ class _Joining:
             self._check_heads(text, item, head)
         node = self.nodes[item.letter]
         if node.meaning is not None or item.letter in self.same:
-            raise SymattnError(f"where {quote(text)}: it is said twice what {item.name} is")
+            raise SymattnError(f"where {quote(text)}: {item.name} is defined twice")
         node.same[-1] = head
 
     def _define(self, texts: Sequence[str]) -> None:

@@ -317,8 +317,8 @@ def _check_shapes(statement: Statement) -> None:
         if len(wide) == 2 and any(sympy.expand(a - b) != 0 for a, b in zip(*wide, strict=True)):
             dims = [" × ".join(map(str, shape)) for shape in wide]
             raise ShapeError(
-                f"{dims[0]} and {dims[1]}: matrices of different shapes are never equal; mend the "
-                "formula, or say which sizes are the same"
+                f"{dims[0]} and {dims[1]}: matrices of different shapes are never equal; "
+                "correct the formula, or say which sizes are the same"
             )
 
 
@@ -338,7 +338,7 @@ def _substituted(statement: Statement) -> Statement:
             if name in value.free_symbols or name.name in statement.positive:
                 continue
             if name.is_integer and not (value.is_integer and value.is_positive):
-                raise SymattnError(f"where: {name} = {value} is no size; give a positive number")
+                raise SymattnError(f"where: {name} = {value} is not a size; give a positive number")
             others = tuple(pair for pair in statement.where if pair != (one, two))
             left = replace(statement.left, needs=statement.left.needs + one.needs + two.needs)
             return _substituted(
@@ -372,8 +372,8 @@ def _check_steps(statement: Statement) -> None:
             for step in side.meaning.steps:
                 if step.letter in assumed:
                     raise SymattnError(
-                        f"where: {step.letter} is a step of the derivation; assume something of "
-                        "what is given"
+                        f"where: {step.letter} is a step of the derivation; assume something "
+                        "about its inputs"
                     )
 
 
@@ -398,7 +398,7 @@ def _check_letters(statement: Statement) -> None:
 def _halves(one: Any) -> list[Any]:
     halves = split_sides(one) if isinstance(one, str) else one
     if not isinstance(halves, list | tuple) or len(halves) != 2:
-        raise SymattnError(f"where: {quote(one)} is no equation")
+        raise SymattnError(f"where: {quote(one)} is not an equation")
     return list(halves)
 
 
@@ -413,7 +413,7 @@ def _meant(one: Any) -> Any:
         meant = sympy.sympify(one, strict=True)
         # a matrix may have entries of −∞: hidden scores
         if not meant.is_Matrix and meant.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo):
-            raise SymattnError(f"equal: {quote(one)} is no number; give finite ones")
+            raise SymattnError(f"equal: {quote(one)} is not a number; give finite ones")
         return meant
     raise wrong(one, "equal: a side", "a text, a SymPy expression, a step or a derivation")
 

@@ -270,7 +270,7 @@ class _Ring:
                     facts = {"positive": True} if positive else {"real": True}
                     base = sympy.Symbol(name, **facts)
                 case _:
-                    raise Refused("a number that is no product of letters")
+                    raise Refused("a number that is not a product of letters")
             out *= base ** sympy.Rational(p.numerator, p.denominator)
         return out
 
@@ -379,7 +379,7 @@ class _Ring:
             self.means = {**assumed, **{step.letter: step.expr for step in meaning.steps}}
             meaning = meaning.steps[-1].expr
         if not isinstance(meaning, MatrixExpr):
-            raise Refused("a side is no matrix expression")
+            raise Refused("a side is not a matrix expression")
         try:
             return self.words(meaning)
         finally:

@@ -756,13 +756,13 @@ def _function(name: str, value: Tree) -> b.Words:
 
 
 _SAYS: Mapping[str, b.Words] = {
-    "delta": ("of a sum with δ one term is left",),
+    "delta": ("only one term of a sum with δ is not 0",),
     "identity": ("a matrix times its inverse is ", t.Ident("I")),
     "count": ("all terms are the same",),
-    "merge": ("a product of sums is one sum, whose order does not matter",),
+    "merge": ("a product of sums is a single sum, in any order",),
     "permute": ("the same terms in another order",),
     "meet": ("the factor δ is 0 where its indices differ",),
-    "prefix": ("a longer sum less what comes before it",),
+    "prefix": ("a longer sum minus its first terms",),
     "sign": ("in each case of the signs",),
 }
 _FUNCTIONS: Mapping[str, b.Words] = {
@@ -777,15 +777,15 @@ _FUNCTIONS: Mapping[str, b.Words] = {
 _OF_POWERS: b.Words = (
     t.equation(_exp(t.plus([_X, _Y])), (t.EQUALS, t.times([_exp(_X), _exp(_Y)]))),
 )
-_LEAVES: b.Words = ("constant factors leave the sum",)
+_LEAVES: b.Words = ("constant factors are taken out of the sum",)
 _TERMWISE: b.Words = ("the sum is taken term by term",)
 _DERIVED: b.Words = ("differentiated",)
 _CANCEL: b.Words = ("common factors cancel",)
-_SPLIT: b.Words = ("the fraction is taken term by term",)
+_SPLIT: b.Words = ("the fraction is split term by term",)
 _ALL_CANCEL: b.Words = ("the terms cancel",)
 _DEFINED: b.Words = ("by definition",)
 _HIDDEN: b.Words = (
-    "hidden scores are −∞, and ",
+    "masked-out scores are −∞, and ",
     t.equation(_exp(number("-inf")), (t.EQUALS, _NONE)),
 )
 
@@ -815,10 +815,10 @@ _ANGLES = (*_angles(),)
 
 #: Reasons of a step that is taken backwards.
 _BACK: Mapping[b.Words, b.Words] = {
-    _LEAVES: ("constant factors enter the sum",),
-    _TERMWISE: ("the sums are one sum",),
+    _LEAVES: ("constant factors are taken into the sum",),
+    _TERMWISE: ("the sums are combined into one",),
     _MULTIPLIED: ("factored",),
-    _CANCEL: ("a common factor is put above and below",),
+    _CANCEL: ("numerator and denominator are multiplied by a common factor",),
     _SPLIT: ("over one denominator",),
     _ALL_CANCEL: ("terms that cancel are added",),
 }
@@ -925,7 +925,9 @@ class Chain:
             total_ = t.plus([half, t.negated(turned) if minus else turned])
             meaning = t.equation(symbol_, (t.EQUALS, t.inline(t.Frac(total_, t.Num("2")))))
             return ("by ", self.assumed[k], ": ", meaning)
-        return () if isinstance(matrix, sympy.Inverse) else (f"what {matrix_name(matrix)} is",)
+        return (
+            () if isinstance(matrix, sympy.Inverse) else (f"definition of {matrix_name(matrix)}",)
+        )
 
     def letters(self) -> tuple[dict[Any, Any], list[str]]:
         """The letters of the outer indices, and those for indices of sums."""

@@ -83,7 +83,7 @@ class _Reading(Shapes):
             if found:
                 self.meant[name] = found[0]
             elif len(nameless) > 1:
-                raise Unfit(f"it is not told which size {name} is")
+                raise Unfit(f"the size {name} is not determined")
             elif nameless:
                 self.meant[name] = nameless[0]
                 self.size_names[nameless.pop()] = name
@@ -309,8 +309,8 @@ def _given(name: str, shape: Any) -> tuple[Any, ...]:
             )
     if not fits or not all(_is_size(size) for size in shape):
         raise ShapeError(
-            f'shapes: {name}: {quote(shape)} is no shape; give rows and columns, ("n", "d_k") or '
-            '(2, 3), or "scalar"'
+            f'shapes: {name}: {quote(shape)} is not a shape; give rows and columns, ("n", "d_k") '
+            'or (2, 3), or "scalar"'
         )
     return tuple(shape)
 
@@ -356,6 +356,6 @@ def _no_reading(
         )
     letter = next(iter([*small, *(n for texts in trees for t in texts for n in _names(t))]), "A")
     return ShapeError(
-        f"{text}: {trouble or 'the shapes do not fit'}; mend the formula, or give shapes such as "
+        f"{text}: {trouble or 'the shapes do not fit'}; correct the formula or give shapes such as "
         f'{letter}: ("n", "d")'
     )

@@ -534,7 +534,7 @@ def reason(found: Any) -> str:
         return "both sides are the same sum of products"
     assumed = any(kind in ("equation", "around") for _, _, (kind, *_), _ in proof["cofactors"])
     return (
-        f"it follows from {'what is assumed' if assumed else 'what inverses and permutations are'}"
+        f"it follows from {'the assumptions' if assumed else 'rules for inverses and permutations'}"
     )
 
 

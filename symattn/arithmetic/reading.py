@@ -176,7 +176,7 @@ def _raised(base: sympy.Expr, exponent: sympy.Expr) -> sympy.Expr:
     if base is sympy.E:
         return _applied("exp", exponent)
     if not isinstance(exponent, sympy.Rational) or exponent.q not in (1, 2):
-        raise ReadError("only e takes such an exponent; elsewhere write a whole or half number")
+        raise ReadError("only e may have such an exponent; elsewhere write a whole or half number")
     if abs(exponent) > MAX_EXPONENT:
         raise ReadError(f"keep exponents within ±{MAX_EXPONENT}")
     with precision(128):
@@ -257,7 +257,7 @@ def read_array(
             continue
         number = read_number(entry, place)
         if number is sympy.S.NegativeInfinity and not infinite:
-            raise ReadError(f"{place}: −∞ has no meaning in {name}; only scores and masks take it")
+            raise ReadError(f"{place}: −∞ has no meaning in {name}; only scores and masks hold it")
         out[index] = number
     return out
 
@@ -289,7 +289,7 @@ def plain_array(value: Any, name: str) -> Array:
         count = int(np.ma.getmaskarray(value).sum())
         raise ReadError(
             f"{name}: {count} of its entries {'is' if count == 1 else 'are'} masked; give "
-            "array.filled(…) with numbers in their place, or hide keys by a mask of the attention"
+            "array.filled(…) with numbers in their place, or mask keys by a mask of the attention"
         )
     try:
         array = np.asarray(value)

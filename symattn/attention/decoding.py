@@ -138,7 +138,7 @@ def chunk_sizes(chunks: Setting, count: int | None = None) -> tuple[int, ...]:
                 "one for each chunk: [3, 1, 1]"
             )
     if not listed:
-        raise SymattnError("chunks: no chunk is told; give e.g. 1 or [3, 1, 1]")
+        raise SymattnError("chunks: no chunk is given; give e.g. 1 or [3, 1, 1]")
     if count is not None and not isinstance(chunks, list | tuple):
         (size,) = listed
         if -(-count // size) > MOST_CHUNKS:
@@ -220,8 +220,8 @@ def _check_sight(
             ahead = whole[step].array[..., start:stop, before + stop :] > -np.inf
         for *_, row, column in np.argwhere(ahead)[:1]:
             raise SymattnError(
-                f"chunks: token {start + row + 1} sees token {stop + column + 1}, which is in a "
-                'later chunk; hide later tokens (mask = "causal") or put both in one chunk'
+                f"chunks: token {start + row + 1} attends to token {stop + column + 1}, in a "
+                'later chunk; mask out later tokens (mask = "causal") or put both in one chunk'
             )
 
 

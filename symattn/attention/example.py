@@ -24,7 +24,7 @@ _SIZES = {
     "d_a": 2,
     "d_v": 2,
     "d_out": 2,
-    "k": 1,
+    "n_clip": 1,
     "n_vocab": 3,
 }
 

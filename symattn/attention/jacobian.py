@@ -77,51 +77,51 @@ def softmax_jacobian() -> Derivation:
         "exp",
         Exponential(logits),
         "exponential",
-        "An exponential is its own derivative: {F} moves with its own logit by itself.",
+        "The exponential is its own derivative: an entry of {F} depends on its own logit alone.",
         _PAPER,
     )
     total = step(
         "exp_sum",
         LineSum(powers),
         "row sum",
-        "The sum moves with each logit, by that logit's exponential.",
+        "The derivative of the sum by each logit is that logit's exponential.",
         _PAPER,
     )
     weights = step(
         "weights",
         LineQuotient(powers, total),
         "row quotient",
-        "A quotient moves with its numerator and against its denominator.",
+        "By the quotient rule, numerator and denominator contribute one term each.",
         _PAPER,
     )
     own = step(
         "jacobian_own",
         Diagonal(weights),
         "quotient rule: numerator",
-        "While the sum stands still, a weight moves with its own logit alone, by its "
-        "exponential over the sum, which is the weight again.",
+        "With the sum held fixed, a weight depends on its own logit alone; its derivative is "
+        "the exponential over the sum, which is the weight again.",
         _BACKWARD,
     )
     taken = step(
         "jacobian_taken",
         sympy.MatMul(sympy.Transpose(weights), weights),
         "quotient rule: denominator",
-        "The sum grows with any logit, and that takes from every weight in proportion to "
-        "both weights.",
+        "The sum grows with every logit, which lowers each weight at the rate of the product "
+        "of both weights.",
         _BACKWARD,
     )
     both = step(
         "jacobian",
         sympy.MatAdd(own, sympy.MatMul(-1, taken)),
         "quotient rule",
-        "Together: a logit that rises lifts its own weight and lowers the others.",
+        "Together: raising a logit raises its own weight and lowers the others.",
         _BACKWARD,
     )
     step(
         "jacobian_sums",
         LineSum(both),
         "row sum",
-        "Raising all logits by the same changes nothing, so that each row sums to 0.",
+        "Adding the same number to all logits changes no weight, so each row sums to 0.",
         _BACKWARD,
     )
     given = Input("scaled", logits, "one query's logits", **WORDS["scaled"].facts)
@@ -177,7 +177,7 @@ def growth(
 def growth_notes(logits: Sequence[object]) -> list[str]:
     """The same as sentences, for the foot of a document."""
     lines = growth(logits)
-    first = "As the logits grow, the largest weight nears 1 and every entry of J nears 0:"
+    first = "As the logits grow, the largest weight approaches 1 and every entry of J approaches 0:"
     rows = [
         f"{line.factor:>2} times the logits: largest weight {line.weight}, largest entry "
         f"{line.entry}, at most {line.bound}"
@@ -185,7 +185,7 @@ def growth_notes(logits: Sequence[object]) -> list[str]:
     ]
     last = (
         "Dot products of vectors with d_k random entries are about √d_k times as large as with "
-        "one; dividing by √d_k keeps J, and with it the gradient, from fading."
+        "one; dividing by √d_k keeps J, and with it the gradient, from vanishing."
     )
     return [first, *rows, last]
 
@@ -202,7 +202,7 @@ def read_row(logits: Sequence[object]) -> list[sympy.Expr]:
         )
     row = [read_number(logit, "logits") for logit in logits]
     if any(logit.is_infinite for logit in row):
-        raise SymattnError("logits: a key at −∞ is not there; leave it out")
+        raise SymattnError("logits: a key at −∞ is masked out; leave it out")
     return row
 
 

@@ -90,8 +90,8 @@ def _entry(values: Evaluation, name: str, row: int, column: int) -> str:
 def _says_fixed(values: Evaluation) -> str:
     first = _entry(values, "output", 0, 0)
     return (
-        f"the ratio is the same whatever the words are: output[1,1] = {first} would come out for "
-        "any other two values 1 and 1 just as well, and nobody says who blends with whom."
+        f"the ratio is the same whatever the words are: output[1,1] = {first} for any two words "
+        "with values 1 and 1, and nothing determines which words are blended."
     )
 
 
@@ -114,8 +114,8 @@ def _says_ratio(values: Evaluation) -> str:
 def _says_symmetric(values: Evaluation) -> str:
     a, b = _entry(values, "scores", 0, 1), _entry(values, "scores", 1, 0)
     return (
-        f"K Kᵀ is symmetric: scores[1,2] = {a} = scores[2,1] = {b}. What Riley makes of dog and "
-        "what dog makes of Riley cannot differ."
+        f"K Kᵀ is symmetric: scores[1,2] = {a} = scores[2,1] = {b}. The score of Riley for dog "
+        "and that of dog for Riley cannot differ."
     )
 
 
@@ -124,17 +124,17 @@ def _says_query(values: Evaluation) -> str:
     spread = variance_of_dot_product(16)
     steep, flat = saturated_gradient(1), saturated_gradient(16)
     return (
-        f"asymmetry is there (scores[1,2] = {a}, scores[2,1] = {b}), but scores grow with d_k: "
-        f"over all ±1 vectors of width 16 the variance of q·k is {spread}. At a lead of 1 the "
-        f"softmax's slope p(1 − p) is {_number(steep)}, at a lead of 16 only {_number(flat)}: "
-        "nothing is learned there."
+        f"the scores need not be symmetric (scores[1,2] = {a}, scores[2,1] = {b}), but they grow "
+        f"with d_k: over all ±1 vectors of width 16 the variance of q·k is {spread}. With a lead "
+        f"of 1 the softmax's derivative p(1 − p) is {_number(steep)}, with a lead of 16 only "
+        f"{_number(flat)}: the gradient vanishes."
     )
 
 
 def _says_scaled(values: Evaluation) -> str:
     return (
         f"divided by √16, that variance is {variance_of_dot_product(16) / 16}. Still, with V = K "
-        "a token can pass on nothing but what it is found by."
+        "the output can only be a mixture of keys."
     )
 
 
@@ -142,7 +142,7 @@ def _says_tied(values: Evaluation) -> str:
     apart = _values(Attention(), **_GIVEN)
     return (
         f"with V = K output[1,:] is {', '.join(values['output'].decimals()[0])}, a mixture of "
-        f"keys; with values of their own {', '.join(apart['output'].decimals()[0])}.".replace(
+        f"keys; with separate values it is {', '.join(apart['output'].decimals()[0])}.".replace(
             "-", "−"
         )
     )
@@ -152,9 +152,9 @@ def _says_heads(values: Evaluation) -> str:
     weights = values["weights"].decimals()
     one, two = weights[0][0], weights[1][0]
     return (
-        f"the same word asks two questions: head 1 gives {', '.join(one)}, "
-        f"head 2 {', '.join(two)}; one head would have to average them. But the order of the "
-        "words still makes no difference."
+        f"one word has different weights in each head: head 1 gives {', '.join(one)}, "
+        f"head 2 {', '.join(two)}; a single head has only one set of weights. But the "
+        "order of the words still makes no difference."
     )
 
 
@@ -162,7 +162,7 @@ def _says_order(values: Evaluation) -> str:
     turned = _values(Attention(source="self"), **{**_TOKENS, "X": _KEYS[::-1]})
     here, there = values["output"].exact.tolist(), turned["output"].exact.tolist()[::-1]
     same = "the same" if here == there else "another"
-    return f"read backwards, the sentence gives every word {same} output: attention sees a set."
+    return f"read backwards, the sentence gives every word {same} output: order is ignored."
 
 
 def _says_placed(values: Evaluation) -> str:
@@ -170,15 +170,15 @@ def _says_placed(values: Evaluation) -> str:
     turned = _values(spec, **{**_TOKENS, "X": _KEYS[::-1], "positions": _PLACES})
     here, there = values["output"].decimals(), turned["output"].decimals()[::-1]
     return (
-        f"now it matters: the first word's output is {', '.join(here[0])}, read backwards "
-        f"{', '.join(there[0])}. But a word may still look at the words after it.".replace("-", "−")
+        f"now order matters: the first word's output is {', '.join(here[0])}, read backwards "
+        f"{', '.join(there[0])}. But a word may still attend to later words.".replace("-", "−")
     )
 
 
 def _says_causal(values: Evaluation) -> str:
     rows = values["weights"].decimals()
     return (
-        f"nothing ahead is seen: the first row is {', '.join(rows[0])}. That is a decoder's head."
+        f"later words get weight 0: the first row is {', '.join(rows[0])}. Decoders use this mask."
     )
 
 
@@ -238,8 +238,8 @@ def before_attention() -> str:
     plain = ", ".join(f"{steps}: {_number(recurrent_influence(steps))}" for steps in (1, 5, 10))
     gated = ", ".join(f"{steps}: {_number(gated_influence(steps))}" for steps in (1, 5, 10))
     return (
-        "In a recurrent net the first word reaches the last through a product of Jacobians, "
-        f"Π w (1 − h²). With w = 9/10 its influence after so many steps is {plain}; with a GRU's "
+        "In a recurrent network the first word affects the last by a product of Jacobians, "
+        f"Π w (1 − h²). With w = 9/10 its influence, by number of steps, is {plain}; with a GRU's "
         f"gate at 9/10, {gated}. In attention every word is one step away from every other: its "
         "influence is its weight."
     )
@@ -256,7 +256,7 @@ LADDER: tuple[Rung, ...] = (
     ),
     Rung(
         "one-vector",
-        "Let one vector say how relevant each word is, as shares of the sum.",
+        "Score each word with one vector; the weights are shares of the sum.",
         Attention(scale=False, normaliser="sum"),
         {"Q": [[1, 2]], "K": [[2, 0], [1, 1]], "V": _EYE},
         ("scores", "weights", "output"),
@@ -264,7 +264,7 @@ LADDER: tuple[Rung, ...] = (
     ),
     Rung(
         "symmetric",
-        "Compare every word with every other by that vector; softmax for shares.",
+        "Compare the vectors of all words with each other, and take the softmax.",
         Attention(scale=False),
         {**_GIVEN, "Q": _KEYS},
         ("scores", "weights"),
@@ -272,7 +272,7 @@ LADDER: tuple[Rung, ...] = (
     ),
     Rung(
         "query",
-        "Give each word a query beside its key.",
+        "Give each word a query as well as a key.",
         Attention(scale=False),
         _GIVEN,
         ("scores", "weights"),
@@ -288,7 +288,7 @@ LADDER: tuple[Rung, ...] = (
     ),
     Rung(
         "value",
-        "Keep what is passed on apart from what is compared.",
+        "Use separate vectors as values and as keys.",
         Attention(tie="key-value"),
         {"Q": _QUERIES, "K": _KEYS},
         ("weights", "output"),
@@ -296,7 +296,7 @@ LADDER: tuple[Rung, ...] = (
     ),
     Rung(
         "heads",
-        "Ask several questions at once.",
+        "Use several heads, each with weights of its own.",
         Attention(heads=2),
         {"Q": [_QUERIES, _KEYS], "K": [_KEYS, _QUERIES], "V": [_VALUES, _VALUES]},
         ("weights", "heads", "concat"),
@@ -304,7 +304,7 @@ LADDER: tuple[Rung, ...] = (
     ),
     Rung(
         "order",
-        "Look at what the order of the words does.",
+        "Test whether the order of the words matters.",
         Attention(source="self"),
         _TOKENS,
         ("weights", "output"),
@@ -312,7 +312,7 @@ LADDER: tuple[Rung, ...] = (
     ),
     Rung(
         "positions",
-        "Add to each word a vector that says where it stands.",
+        "Add a position vector to each word's vector.",
         Attention(source="self", positions="learned"),
         {**_TOKENS, "positions": _PLACES},
         ("placed", "weights", "output"),
@@ -320,7 +320,7 @@ LADDER: tuple[Rung, ...] = (
     ),
     Rung(
         "causal",
-        "Hide what comes later.",
+        "Mask out later words.",
         Attention(mask="causal"),
         _GIVEN,
         ("masked", "weights", "output"),

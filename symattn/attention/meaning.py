@@ -72,7 +72,7 @@ def check_meaning(plan: Plan) -> None:
         ),
         (
             plan.tie == "query-key" and plan.cache and bool(plan.latent),
-            "tie: keys that are the queries are not made of the latent, which alone is cached",
+            "tie: keys tied to the queries are not made from the latent, which alone is cached",
         ),
         (
             bool(plan.latent) and source in ("given", "bare"),
@@ -93,7 +93,7 @@ def check_meaning(plan: Plan) -> None:
         ),
         (
             plan.absorbed and plan.tie == "query-key",
-            "latent: keys that are the queries have no weights to absorb",
+            "latent: keys tied to the queries have no key weights to absorb",
         ),
         (
             plan.absorbed and plan.projection_bias,
@@ -105,7 +105,7 @@ def check_meaning(plan: Plan) -> None:
         ),
         (
             source == "bare" and plan.cache,
-            "cache: bare vectors are not projected, so there are no keys and values to keep",
+            "cache: bare vectors are not projected, so there are no keys and values to cache",
         ),
         (
             source == "bare" and plan.tie is not None,
@@ -125,7 +125,7 @@ def check_meaning(plan: Plan) -> None:
         ),
         (
             source == "bare" and plan.positions is not None and plan.positions[0] == "rotary",
-            "positions: rotary turns queries and keys, and bare vectors are neither",
+            "positions: rotary needs projected queries and keys; bare vectors are not projected",
         ),
         (
             plan.positions is not None and plan.positions[0] != "rotary" and source == "given",

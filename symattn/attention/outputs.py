@@ -17,10 +17,10 @@ def output(b: Builder) -> None:
     """All steps after the weights."""
     if b.plan.absorbed:
         product = _up(b)
-        why = "The value weights come after the average, once for each query: no values are made."
+        why = "The value weights are applied after the weighted sum, so no values are computed."
     else:
         product = _averaged(b)
-        why = "Each output is the average of the values, weighted by that query's weights."
+        why = "Each output is the sum of the values, weighted by that query's weights."
     if b.plan.heads is None:
         result = b.step("output", product, "weighted sum", why, f"{PAPER}3.2.1")
     else:
@@ -34,7 +34,7 @@ def output(b: Builder) -> None:
         )
     if b.plan.output_projection:
         weights = b.given("W_O", result.shape[1], d_out, "output weights")
-        why = "{W_O} mixes the heads into one vector a token."
+        why = "{W_O} combines the heads into one vector for each token."
         b.step(
             "projected", _biased(b, result * weights), "projection", why, f"{PAPER}3.2.2", SHARED
         )
@@ -51,7 +51,7 @@ def _averaged(b: Builder) -> sympy.MatrixExpr:
 def _up(b: Builder) -> sympy.MatrixExpr:
     """The averaged latents, brought up to values: A (C W_V) = (A C) W_V."""
     latent = b.first("latent_cached", "latent")
-    why = "The latents themselves are averaged, weighted by that query's weights."
+    why = "The latents themselves are summed, weighted by that query's weights."
     mixed = b.step("latent_output", b.first("weights") * latent, "weighted sum", why, _LATENT)
     return mixed * b.of(b.first("W_K" if b.plan.tie == "key-value" else "W_V"))
 
@@ -59,7 +59,7 @@ def _up(b: Builder) -> sympy.MatrixExpr:
 def _summed(b: Builder, head: sympy.MatrixExpr) -> None:
     """Each head projected by its own rows of W_O, and the results added."""
     weights = b.given("W_O", head.shape[1], d_out, "output weights", QUERY)
-    why = "Each head adds its own part to the result."
+    why = "Each head adds its own term to the result."
     total = HeadSum(head * weights, HEAD, b.count)
     b.step("projected", _biased(b, total), "sum over heads", why, HeadSum.source, SHARED)
 

@@ -45,8 +45,8 @@ def _compared(b: Builder) -> tuple[MatrixExpr, MatrixExpr]:
     key = b.first(*names)
     if b.plan.feature_map is not None:
         kind = b.plan.feature_map
-        why = "A feature map makes every number non-negative, so that the scores are too."
-        also = "The keys go through the same feature map."
+        why = "The feature map makes every entry non-negative, so the scores are non-negative too."
+        also = "The same feature map is applied to the keys."
         query, key = _each(
             b,
             "features",
@@ -59,8 +59,8 @@ def _compared(b: Builder) -> tuple[MatrixExpr, MatrixExpr]:
         )
     if b.plan.scales_both:
         width, root = b.plan.width, sympy.Rational(-1, 4)
-        why = "Queries and keys bear half of the scale each, so that their scores need none."
-        also = "The keys bear the other half."
+        why = "Queries and keys are each multiplied by the root of the scale, so scores need none."
+        also = "The keys are multiplied by the root of the scale too."
         query, key = _each(
             b,
             "scaled",
@@ -103,16 +103,16 @@ def _dot(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
 
 
 def _cosine(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
-    why = "Vectors of length 1 leave only the angle between query and key."
+    why = "The dot product of vectors of length 1 is the cosine of the angle between them."
     one = b.step("Q_unit", UnitVectors(query), "unit vectors", why, UnitVectors.source)
-    why = "The keys are brought to length 1 too."
+    why = "The keys are scaled to length 1 too."
     other = b.step("K_unit", UnitVectors(key), "unit vectors", why, UnitVectors.source)
-    why = "Each query is compared with each key: the score is the cosine of their angle."
+    why = "Each query is compared with each key: the score is the cosine of the angle."
     return b.step("scores", one * other.T, "matrix product", why, UnitVectors.source)
 
 
 def _general(b: Builder, query: MatrixExpr, key: MatrixExpr, table: MatrixExpr) -> MatrixExpr:
-    why = "A matrix says how much each feature of a query counts for each feature of a key."
+    why = "A learned matrix weights each product of a query feature with a key feature."
     source = "Luong, Pham, Manning 2015, section 3.1 (general)"
     return b.step("scores", query * table * key.T, "matrix product", why, source)
 
@@ -125,16 +125,16 @@ def _additive(
     right: MatrixExpr,
     vector: MatrixExpr,
 ) -> MatrixExpr:
-    why = "The queries are brought to the hidden width at which they meet the keys."
+    why = "The queries are projected to the width of the hidden layer."
     one = b.step("Q_hidden", query * left, "projection", why, Additive.source)
-    why = "The keys are brought to that width too."
+    why = "The keys are projected to the same width."
     other = b.step("K_hidden", key * right, "projection", why, Additive.source)
     why = "A small network with one hidden layer scores each pair of query and key."
     return b.step("scores", Additive(one, other, vector), "additive score", why, Additive.source)
 
 
 def _distance(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
-    why = "The nearer a key is to the query, the higher its score; 0 where they are equal."
+    why = "The score is minus the squared distance: the nearer the key, the higher its score."
     return b.step("scores", Distance(query, key), "squared distance", why, Distance.source)
 
 
@@ -143,7 +143,7 @@ def _shaw(b: Builder, query: MatrixExpr, key: MatrixExpr, table: MatrixExpr) -> 
     from symattn.nodes.relative import ClippedShift
 
     content, distance = _two_terms(b, query, key, table, ClippedShift.source)
-    why = "To the score by content comes that of the distance; larger ones count as {n_clip}."
+    why = "A score for the distance is added to that for content; larger ones count as {n_clip}."
     placed = ClippedShift(distance, key.shape[0], b.start)
     return b.step("scores", sympy.MatAdd(content, placed), "sum", why, ClippedShift.source)
 
@@ -163,18 +163,18 @@ def _transformer_xl(
     source = RelativeShift.source
     rows, columns = query.shape[0], key.shape[0]
     waves = Sinusoidal(rows + columns - 1, d_model, start=b.start + 1 - columns)
-    why = "Each distance back to a key has a row of sines and cosines; below 0 the key is ahead."
+    why = "Each distance back to a key is encoded by sines and cosines; below 0 the key is ahead."
     table = b.step("distances", waves, "position encoding", why, source, SHARED)
-    why = "Weights apart from those of the words make a key of each distance."
+    why = "Separate weights project each distance to a key of its own."
     far = b.step("distance_keys", table * wide, "projection", why, source)
     content, distance = _two_terms(b, query, key, far, source)
-    why = "Some words matter to every query."
+    why = "This term depends on the key's content, not on the query."
     word = b.step("content_bias", of_words * key.T, "matrix product", why, f"{source}, term (c)")
-    why = "Some distances matter to every query."
+    why = "This term depends on the distance, not on the query."
     place = b.step(
         "distance_bias", of_distances * far.T, "matrix product", why, f"{source}, term (d)"
     )
-    why = "The four terms add up, each distance at the key that is so far from the query."
+    why = "The four terms are added, each distance's term at the key that far from the query."
     shifted = RelativeShift(PlusVector(distance, place), columns)
     terms = sympy.MatAdd(PlusVector(content, word), shifted)
     return b.step("scores", terms, "sum", why, source)
@@ -185,7 +185,7 @@ def _two_terms(
 ) -> tuple[MatrixExpr, MatrixExpr]:
     """Each query with each key, and with the key of each distance."""
     content = b.step("by_content", query * key.T, "matrix product", _COMPARE, source)
-    why = "Each query is compared with each distance as well."
+    why = "Each query is also compared with the key of each distance."
     return content, b.step("by_distance", query * far.T, "matrix product", why, source)
 
 
@@ -199,16 +199,22 @@ class Score(Choice):
     unscaled: str = ""
 
 
-_BY_TERMS = (Word("by_content", "S_a"), Word("by_distance", "S_b"))
-_KEYS_OF_DISTANCES = "distances have keys of their own, which scaling both would not reach"
+_BY_TERMS = (
+    Word("by_content", "S_a", title="scores by content"),
+    Word("by_distance", "S_b", title="scores by distance"),
+)
+_KEYS_OF_DISTANCES = "distances have keys of their own, which scaling both would leave unscaled"
 
 #: The choices of the score axis.
 SCORES: Mapping[str, Score] = {
     "dot": Score(_dot),
     "cosine": Score(
         _cosine,
-        makes=(Word("Q_unit", "Q_u"), Word("K_unit", "K_u")),
-        unscaled="a cosine does not see how long queries and keys are",
+        makes=(
+            Word("Q_unit", "Q_u", title="queries of length 1"),
+            Word("K_unit", "K_u", title="keys of length 1"),
+        ),
+        unscaled="a cosine does not depend on the lengths of queries and keys",
     ),
     "general": Score(
         _general,
@@ -219,12 +225,14 @@ SCORES: Mapping[str, Score] = {
         (
             Parameter("W_a", "W_a", "weights on queries", lambda query, key: (query, d_a)),
             Parameter("U_a", "U_a", "weights on keys", lambda query, key: (key, d_a)),
-            Parameter("v_a", "lambda_a", "what the hidden units count for", lambda *_: (d_a, 1)),
+            Parameter("v_a", "lambda_a", "weights of the hidden units", lambda *_: (d_a, 1)),
         ),
-        (Word("Q_hidden", "Q_a"), Word("K_hidden", "K_a")),
+        (
+            Word("Q_hidden", "Q_a", title="hidden queries"),
+            Word("K_hidden", "K_a", title="hidden keys"),
+        ),
         unscaled=(
-            "an additive score is no product of query and key, so that scaling both is not "
-            "scaling it"
+            "an additive score is not a product of query and key, so scaling both does not scale it"
         ),
     ),
     "distance": Score(_distance),
@@ -247,22 +255,20 @@ SCORES: Mapping[str, Score] = {
             Parameter(
                 "W_R", "W_R", "key weights for distances", lambda query, key: (d_model, query)
             ),
-            Parameter(
-                "u_c", "u_c", "what every query asks of the words", lambda query, key: (1, query)
-            ),
+            Parameter("u_c", "u_c", "content bias, for all queries", lambda query, key: (1, query)),
             Parameter(
                 "v_d",
                 "u_d",
-                "what every query asks of the distances",
+                "distance bias, for all queries",
                 lambda query, key: (1, query),
             ),
         ),
         (
-            Word("distances", "R_d", learned=True, shared=True),
-            Word("distance_keys", "K_d", learned=True),
+            Word("distances", "R_d", title="vectors of the distances", learned=True, shared=True),
+            Word("distance_keys", "K_d", title="keys of the distances", learned=True),
             *_BY_TERMS,
-            Word("content_bias", "S_c"),
-            Word("distance_bias", "S_d"),
+            Word("content_bias", "S_c", title="bias of the content"),
+            Word("distance_bias", "S_d", title="bias of the distances"),
         ),
         unscaled=_KEYS_OF_DISTANCES,
     ),
@@ -281,10 +287,10 @@ def _scaled(b: Builder, logits: MatrixExpr) -> MatrixExpr:
     expr = Quotient(logits, inverse) if by_root else scale * logits
     why = "Every score is multiplied by the same number."
     if usual and b.plan.decoupled:
-        why = "Dividing by the root of the whole width keeps the spread of the scores near 1."
+        why = "Dividing by the root of the whole width keeps the variance of the scores near 1."
     elif usual:
         width = b.plan.width
-        why = f"Dividing by {{√{width}}} keeps the spread of the scores near 1"
+        why = f"Dividing by {{√{width}}} keeps the variance of the scores near 1"
         why += f", whatever {{{width}}} is."
     return b.step("scaled", expr, "scaling", why, source)
 
@@ -292,7 +298,7 @@ def _scaled(b: Builder, logits: MatrixExpr) -> MatrixExpr:
 def _capped(b: Builder, logits: MatrixExpr) -> MatrixExpr:
     if b.plan.soft_cap is None:
         return logits
-    why = "No score may grow beyond the cap, in either direction."
+    why = "The soft cap keeps the absolute value of every score below the cap."
     return b.step("capped", SoftCap(logits, b.plan.soft_cap), "soft cap", why, SoftCap.source)
 
 
@@ -366,9 +372,9 @@ def _masked(b: Builder, logits: MatrixExpr) -> MatrixExpr:
         kind = QUERY if total.has(Head) else SHARED
         total = b.step("mask", total, "mask", reason_of(total), source or f"{PAPER}3.2.3", kind)
     if additive:
-        why = "A score of {−∞} gets weight 0, so a masked key has no say."
+        why = "A score of {−∞} gets weight 0, so a masked-out key has no effect."
         return b.step("masked", Masked(logits, total), "masking", why, Masked.source)
-    why = "A masked score is set to 0, so that key has no say."
+    why = "A masked score is set to 0, so a masked-out key has no effect."
     return b.step("masked", VisibleScores(logits, total), "masking", why, VisibleScores.source)
 
 
@@ -385,10 +391,10 @@ def _mask(b: Builder, logits: MatrixExpr, name: str, value: Setting) -> MatrixEx
 def _normalised(b: Builder, logits: MatrixExpr) -> None:
     normaliser = NORMALISERS[b.plan.normaliser]
     if b.plan.unfold:
-        why = "Exponentials make every score positive and keep their order."
+        why = "The exponential is increasing and never negative: a higher score gets more weight."
         shifted = _shifted(b, logits) if b.plan.unfold == SHIFTED else logits
         powers = b.step("exp", Exponential(shifted), "exponential", why, f"{PAPER}3.2.1")
-        why = "The sum over all keys is what each weight is a share of."
+        why = "Each weight will be its exponential divided by this sum over all keys."
         sums = b.step("exp_sum", LineSum(powers), "row sum", why, f"{PAPER}3.2.1")
         why = "Dividing by the sum makes each query's weights sum to 1."
         b.step("weights", LineQuotient(powers, sums), "row quotient", why, f"{PAPER}3.2.1")
@@ -407,8 +413,8 @@ def parameters_of(normaliser: type[Normaliser]) -> Iterable[Parameter]:
 def _shifted(b: Builder, logits: MatrixExpr) -> MatrixExpr:
     """The logits less the largest of their row, which no weight notices."""
     why = (
-        "Taking the same number from all of a query's scores changes none of its weights; with "
-        "the largest score taken off, no exponential exceeds 1."
+        "Subtracting the same number from all of a query's scores leaves its weights unchanged; "
+        "with the largest score subtracted, no exponential exceeds 1."
     )
     top = b.step("row_max", RowMax(logits), "row maximum", why, RowMax.source)
     return LineDifference(logits, top)

@@ -15,9 +15,9 @@ from symattn.nodes.heads import Stacked
 from symattn.nodes.lines import PlusVector
 
 _ROLES = {
-    "Q": ("query", "The query asks: what is this token looking for?"),
-    "K": ("key", "The key answers: what can this token be found by?"),
-    "V": ("value", "The value carries: what does this token pass on?"),
+    "Q": ("query", "The projection gives each token a query, which is compared with the keys."),
+    "K": ("key", "The projection gives each token a key, which the queries are compared with."),
+    "V": ("value", "The projection gives each token a value; outputs are weighted sums of values."),
 }
 _LATENT = "DeepSeek-AI, DeepSeek-V2 (2024), section 2.1.2"
 _DECOUPLED = "DeepSeek-AI, DeepSeek-V2 (2024), section 2.1.3"
@@ -26,10 +26,10 @@ _DECOUPLED = "DeepSeek-AI, DeepSeek-V2 (2024), section 2.1.3"
 def sources(b: Builder) -> None:
     """Everything up to the queries, keys and values that are compared."""
     if b.plan.source == "given":
-        b.given("Q", n, d_k, "queries: what each token looks for", QUERY)
-        b.given("K", m, d_k, "keys: what each token offers to be found by", GROUP)
+        b.given("Q", n, d_k, "queries, one for each token", QUERY)
+        b.given("K", m, d_k, "keys, one for each token", GROUP)
         if b.plan.tie != "key-value":
-            b.given("V", m, d_v, "values: what each token passes on", GROUP)
+            b.given("V", m, d_v, "values, one for each token", GROUP)
     else:
         _projected(b)
     if b.plan.cache and not b.plan.latent:
@@ -51,8 +51,8 @@ def _projected(b: Builder) -> None:
         return
     tokens, of_tokens, of_x = memory, width, d_model
     if b.plan.query_latent:
-        down = b.given("W_DQ", d_model, d_cq, "weights that compress the queries")
-        why = "Queries are compressed too, which makes their weights fewer."
+        down = b.given("W_DQ", d_model, d_cq, "down-projection weights for the queries")
+        why = "The queries are compressed too, which saves memory in training."
         x = b.step("Q_latent", x * down, "projection", why, f"{_LATENT}, eq. 12", SHARED)
         of_x = d_cq
     _project(b, "Q", x, of_x, d_k, QUERY)
@@ -75,8 +75,8 @@ def _keys_and_values(b: Builder, memory: MatrixExpr, width: sympy.Expr) -> None:
 
 def _latent(b: Builder, memory: MatrixExpr, width: sympy.Expr) -> MatrixExpr:
     """The latent C_KV that keys and values are made of, DeepSeek-V2 eq. 9; it is the cache."""
-    down = b.given("W_D", width, d_c, "weights that compress to the latent")
-    why = "Keys and values are compressed together; only this latent has to be cached."
+    down = b.given("W_D", width, d_c, "down-projection weights to the latent")
+    why = "Keys and values are compressed into one latent, which is cached in their place."
     latent = b.step("latent", memory * down, "projection", why, f"{_LATENT}, eq. 9", SHARED)
     return _cached(b, "latent", d_c) if b.plan.cache else latent
 
@@ -86,7 +86,7 @@ def _absorbed(b: Builder) -> None:
     up = b.given("W_K", d_c, d_k, "key weights", GROUP)
     if b.plan.tie != "key-value":
         b.given("W_V", d_c, d_v, "value weights", GROUP)
-    why = "The key weights move to the query, so that it meets the latent itself: no keys are made."
+    why = "The key weights are applied to the queries instead, so no keys have to be computed."
     b.step("Q_absorbed", b.first("Q") * b.of(up).T, "projection", why, _LATENT)
 
 
@@ -94,10 +94,10 @@ def _positions_apart(
     b: Builder, x: MatrixExpr, of_x: sympy.Expr, tokens: MatrixExpr, of_tokens: sympy.Expr
 ) -> None:
     """What is to be turned, apart from the content: DeepSeek-V2 eq. 14 and 15 before RoPE."""
-    why = "A part of its own of each query will carry the position."
+    why = "A separate part of each query is projected, to be rotated by its position."
     queries = x * b.given("W_QR", of_x, d_r, "query weights for the position", QUERY)
     b.step("Q_position", queries, "projection", why, f"{_DECOUPLED}, eq. 14")
-    why = "One such key serves all heads; it comes from the tokens, not from what is compressed."
+    why = "All heads share this key, which is projected from the tokens, not from the latent."
     keys = tokens * b.given("W_KR", of_tokens, d_r, "key weights for the position")
     b.step("K_position", keys, "projection", why, f"{_DECOUPLED}, eq. 15", SHARED)
     if b.plan.cache:
@@ -107,13 +107,13 @@ def _positions_apart(
 def _joined(b: Builder) -> None:
     """Content and position side by side: DeepSeek-V2 eq. 16 and 17."""
     content = b.first("Q_absorbed", "Q")
-    why = "Content and position stand side by side; their scores will add up."
+    why = "Content and position parts are joined, so their dot products are added in the score."
     queries = Stacked(content, b.first("Q_rotated"), 1)
     b.step("Q_joined", queries, "concatenation", why, f"{_DECOUPLED}, eq. 16")
     content = b.first(
         "K_cached", "K", *(("latent_cached", "latent") if b.plan.absorbed else ("Q",))
     )
-    why = "Every head appends the same turned key."
+    why = "Every head appends the same rotated key."
     keys = Stacked(content, b.first("K_rotated"), 1)
     kind = SHARED if b.plan.absorbed else b.key_kind
     b.step("K_joined", keys, "concatenation", why, f"{_DECOUPLED}, eq. 17", kind)
@@ -125,7 +125,7 @@ def _words(b: Builder) -> MatrixExpr:
         return b.given("X", n, d_model, "token vectors, one for each token")
     one_hot = b.given("one_hot", n, n_vocab, "one-hot vectors: which word each token is")
     table = b.given("E", n_vocab, d_model, "embedding table: a vector for each word")
-    why = "A one-hot vector picks its word's vector from {E}."
+    why = "A one-hot vector selects its word's vector from {E}."
     return b.step("X", one_hot * table, "embedding look-up", why, f"{PAPER}3.4", SHARED)
 
 
@@ -136,21 +136,21 @@ def _placed(b: Builder, x: MatrixExpr) -> MatrixExpr:
     name, options = b.plan.positions[0], dict(b.plan.positions[1])
     row = POSITIONS[name]
     encoding = row.steps(b, options, *b.parameters(row.parameters))
-    why = "Without positions, the order of the tokens would make no difference."
+    why = "With positions added, the output depends on the order of the tokens."
     return b.step("placed", sympy.MatAdd(x, encoding), "sum", why, f"{PAPER}3.5", SHARED)
 
 
 def _sinusoidal(b: Builder, options: dict[str, Setting]) -> MatrixExpr:
     from symattn.nodes.positions import Sinusoidal
 
-    why = "Sines and cosines of many wavelengths tell the positions apart."
+    why = "Sines and cosines of many wavelengths give each position its own vector."
     start = options.pop("start", 0) + b.start
     node = Sinusoidal(n, d_model, start=start, **options)
     return b.step("positions", node, "position encoding", why, f"{PAPER}3.5", SHARED)
 
 
 def _learned(b: Builder, options: dict[str, Setting]) -> MatrixExpr:
-    return b.given("positions", n, d_model, "position vectors, learned like the words'")
+    return b.given("positions", n, d_model, "learned position vectors")
 
 
 def _project(
@@ -177,7 +177,7 @@ def _cached(b: Builder, name: str, columns: sympy.Expr) -> MatrixExpr:
     called, kind = _CACHES[name]
     kind = b.key_kind if name == "K" else kind
     past = b.given(f"{name}_past", p, columns, f"cached {called}", kind)
-    why = f"The {called} of earlier tokens are kept, not computed again."
+    why = f"The {called} of earlier tokens are taken from the cache, not computed again."
     return b.step(
         f"{name}_cached",
         Stacked(past, b.first(name, "Q")),
@@ -192,7 +192,7 @@ def _rotary(b: Builder, options: dict[str, Setting]) -> None:
     """Queries and keys turned by their positions."""
     from symattn.nodes.positions import Rotary
 
-    why = "Each pair of columns is turned by its own angle {theta_t}, once for every position."
+    why = "Each pair of columns is rotated by its own angle {theta_t} times the position."
     source = Rotary.source
     starts = options.pop("start", 0)
     keys = b.first("K_position_cached", "K_position", "K_cached", "K", "Q")
@@ -200,7 +200,7 @@ def _rotary(b: Builder, options: dict[str, Setting]) -> None:
     kind = SHARED if b.plan.decoupled else b.key_kind
     b.step("Q_rotated", Rotary(queries, start=starts + b.start, **options), "rotation", why, source)
     if keys != queries:
-        why = "The keys are turned as the queries are, so that equal distances turn alike."
+        why = "The keys are rotated in the same way, so only differences of positions matter."
         b.step("K_rotated", Rotary(keys, start=starts, **options), "rotation", why, source, kind)
 
 
@@ -211,7 +211,10 @@ POSITIONS: Mapping[str, Choice] = {
     "learned": Choice(_learned),
     "rotary": Choice(
         _rotary,
-        makes=(Word("Q_rotated", "Q_r"), Word("K_rotated", "K_r")),
+        makes=(
+            Word("Q_rotated", "Q_r", title="rotated queries"),
+            Word("K_rotated", "K_r", title="rotated keys"),
+        ),
         options=("pairing", "base", "dims", "start", "decoupled"),
     ),
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import sympy
 
@@ -19,13 +20,14 @@ FACTS = ("logits", "boolean", "fixed", "batch", "weights")
 class Word:
     """A matrix by its name: the letter it goes by, and facts that hold wherever it is given.
 
-    `FACTS` are those of an `Item`. A `learned` matrix is the same in every calculation of a batch,
-    a `shared` one the same for all heads.
+    `title` is what it is called in a heading, and `FACTS` are those of an `Item`. A `learned`
+    matrix is the same in every calculation of a batch, a `shared` one the same for all heads.
     """
 
     name: str
     letter: str
     _: KW_ONLY
+    title: str = ""
     logits: bool = False
     boolean: bool = False
     fixed: bool = False
@@ -35,9 +37,9 @@ class Word:
     shared: bool = False
 
     @property
-    def facts(self) -> dict[str, bool]:
+    def facts(self) -> dict[str, Any]:
         """The facts that an item carries."""
-        return {fact: getattr(self, fact) for fact in FACTS}
+        return {"title": self.title, **{fact: getattr(self, fact) for fact in FACTS}}
 
 
 @dataclass(frozen=True)
@@ -57,65 +59,65 @@ class Parameter(Word):
 #: What every attention may have, in the order in which it is made.
 COMMON: tuple[Word, ...] = (
     # where Q, K and V come from
-    Word("one_hot", "U", fixed=True, shared=True),
-    Word("E", "E", learned=True, shared=True),
-    Word("X", "X", shared=True),
-    Word("positions", "P", learned=True, shared=True),
-    Word("placed", "X_p"),
-    Word("memory", "C", shared=True),
-    Word("W_Q", "W_Q", learned=True),
-    Word("W_K", "W_K", learned=True),
-    Word("W_V", "W_V", learned=True),
-    Word("W_O", "W_O", learned=True, shared=True),
-    Word("b_Q", "b_Q", learned=True),
-    Word("b_K", "b_K", learned=True),
-    Word("b_V", "b_V", learned=True),
-    Word("b_O", "b_O", learned=True, shared=True),
-    Word("W_D", "W_D", learned=True, shared=True),
-    Word("latent", "C_KV", shared=True),
-    Word("latent_past", "C_p", shared=True),
-    Word("latent_cached", "C_c"),
-    Word("W_DQ", "W_DQ", learned=True, shared=True),
-    Word("Q_latent", "C_Q", shared=True),
-    Word("Q", "Q", batch=True),
-    Word("K", "K"),
-    Word("V", "V"),
-    Word("K_past", "K_p"),
-    Word("V_past", "V_p"),
-    Word("K_cached", "K_c"),
-    Word("V_cached", "V_c"),
-    Word("W_QR", "W_QR", learned=True),
-    Word("Q_position", "P_Q"),
-    Word("W_KR", "W_KR", learned=True, shared=True),
-    Word("K_position", "P_K", shared=True),
-    Word("K_position_past", "P_p", shared=True),
-    Word("K_position_cached", "P_c"),
+    Word("one_hot", "U", title="one-hot vectors", fixed=True, shared=True),
+    Word("E", "E", title="embedding table", learned=True, shared=True),
+    Word("X", "X", title="token vectors", shared=True),
+    Word("positions", "P", title="position vectors", learned=True, shared=True),
+    Word("placed", "X_p", title="token vectors with positions"),
+    Word("memory", "C", title="vectors of the other sequence", shared=True),
+    Word("W_Q", "W_Q", title="query weights", learned=True),
+    Word("W_K", "W_K", title="key weights", learned=True),
+    Word("W_V", "W_V", title="value weights", learned=True),
+    Word("W_O", "W_O", title="output weights", learned=True, shared=True),
+    Word("b_Q", "b_Q", title="query bias", learned=True),
+    Word("b_K", "b_K", title="key bias", learned=True),
+    Word("b_V", "b_V", title="value bias", learned=True),
+    Word("b_O", "b_O", title="output bias", learned=True, shared=True),
+    Word("W_D", "W_D", title="weights of the latent", learned=True, shared=True),
+    Word("latent", "C_KV", title="latent vectors", shared=True),
+    Word("latent_past", "C_p", title="cached latent vectors", shared=True),
+    Word("latent_cached", "C_c", title="latent vectors with the cache"),
+    Word("W_DQ", "W_DQ", title="weights of the query latent", learned=True, shared=True),
+    Word("Q_latent", "C_Q", title="latent vectors of the queries", shared=True),
+    Word("Q", "Q", title="queries", batch=True),
+    Word("K", "K", title="keys"),
+    Word("V", "V", title="values"),
+    Word("K_past", "K_p", title="cached keys"),
+    Word("V_past", "V_p", title="cached values"),
+    Word("K_cached", "K_c", title="keys with the cache"),
+    Word("V_cached", "V_c", title="values with the cache"),
+    Word("W_QR", "W_QR", title="query weights for the position", learned=True),
+    Word("Q_position", "P_Q", title="position part of the queries"),
+    Word("W_KR", "W_KR", title="key weights for the position", learned=True, shared=True),
+    Word("K_position", "P_K", title="position part of the keys", shared=True),
+    Word("K_position_past", "P_p", title="cached position part of the keys", shared=True),
+    Word("K_position_cached", "P_c", title="position part of the keys with the cache"),
     # what is compared
-    Word("Q_absorbed", "Q_L"),
-    Word("Q_joined", "Q_J"),
-    Word("K_joined", "K_J"),
-    Word("Q_features", "Q_f"),
-    Word("K_features", "K_f"),
-    Word("Q_scaled", "Q_s"),
-    Word("K_scaled", "K_s"),
+    Word("Q_absorbed", "Q_L", title="absorbed queries"),
+    Word("Q_joined", "Q_J", title="joined queries"),
+    Word("K_joined", "K_J", title="joined keys"),
+    Word("Q_features", "Q_f", title="features of the queries"),
+    Word("K_features", "K_f", title="features of the keys"),
+    Word("Q_scaled", "Q_s", title="scaled queries"),
+    Word("K_scaled", "K_s", title="scaled keys"),
     # from scores to the output
-    Word("scores", "S", logits=True),
-    Word("scaled", "Z", logits=True),
-    Word("capped", "Z_cap", logits=True),
-    Word("bias", "R", logits=True),
-    Word("biased", "Z_bias", logits=True),
-    Word("mask", "M", logits=True, fixed=True, shared=True),
-    Word("allowed", "B", boolean=True, fixed=True, shared=True),
-    Word("masked", "G", logits=True),
-    Word("row_max", "rho"),
-    Word("exp", "F"),
-    Word("exp_sum", "zeta"),
-    Word("weights", "A", weights=True),
-    Word("latent_output", "O_L"),
-    Word("output", "O"),
-    Word("heads", "O"),
-    Word("concat", "H", shared=True),
-    Word("projected", "Y", shared=True),
+    Word("scores", "S", title="scores", logits=True),
+    Word("scaled", "Z", title="scaled scores", logits=True),
+    Word("capped", "Z_cap", title="capped scores", logits=True),
+    Word("bias", "R", title="bias of the scores", logits=True),
+    Word("biased", "Z_bias", title="biased scores", logits=True),
+    Word("mask", "M", title="mask", logits=True, fixed=True, shared=True),
+    Word("allowed", "B", title="allowed pairs", boolean=True, fixed=True, shared=True),
+    Word("masked", "G", title="masked scores", logits=True),
+    Word("row_max", "rho", title="row maxima"),
+    Word("exp", "F", title="exponentials"),
+    Word("exp_sum", "zeta", title="row sums of the exponentials"),
+    Word("weights", "A", title="attention weights", weights=True),
+    Word("latent_output", "O_L", title="averaged latent vectors"),
+    Word("output", "O", title="output"),
+    Word("heads", "O", title="outputs of the heads"),
+    Word("concat", "H", title="concatenated heads", shared=True),
+    Word("projected", "Y", title="projected output", shared=True),
     # how weights move with scores
     Word("jacobian_own", "J_o"),
     Word("jacobian_taken", "J_t"),

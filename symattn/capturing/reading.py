@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 #: An argument of one of PyTorch's functions: a tensor, a number, None.
 Argument: TypeAlias = Any
 
-_DROPOUT = "dropout has no one result; put the model in eval mode"
+_DROPOUT = "dropout gives random results; put the model in eval mode"
 NESTED = "nested tensors are not captured; give padded ones and a mask"
 
 
@@ -243,8 +243,8 @@ def _extra(part: Mapping[str, Argument]) -> str:
             part["static_k"] is not None or part["static_v"] is not None,
             "keys or values are given ready-made (static_k, static_v)",
         ),
-        (part["bias_k"] is not None, "there is a learned key and value more (add_bias_kv)"),
-        (part["add_zero_attn"], "there is a key and value of zeros more (add_zero_attn)"),
+        (part["bias_k"] is not None, "a learned key and value are added (add_bias_kv)"),
+        (part["add_zero_attn"], "a key and value of zeros are added (add_zero_attn)"),
         (not _same(part["key"], part["value"]), "keys and values are made of different sequences"),
     )
     return "; ".join(why for found, why in reasons if found)

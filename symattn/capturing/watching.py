@@ -114,8 +114,8 @@ def capture(module: nn.Module) -> Iterator[list[Call]]:
             hook.remove()
     if not calls:
         raise SymattnError(
-            "capture: no attention ran in the block; seen are nn.MultiheadAttention and calls of "
-            "scaled_dot_product_attention, not products written out or flex_attention"
+            "capture: no attention ran in the block; nn.MultiheadAttention and calls of "
+            "scaled_dot_product_attention are captured, not explicit products or flex_attention"
         )
 
 

@@ -139,7 +139,7 @@ def _usage(error: click.ClickException) -> str:
     if isinstance(error, click.NoSuchOption) and not error.possibilities:
         command = error.ctx.command_path if error.ctx is not None else "symattn"
         message += f"; {command} --help lists them; put -- before an argument that begins with -"
-    return message.replace("is not a valid integer range", "is no whole number")
+    return message.replace("is not a valid integer range", "is not a whole number")
 
 
 def _failed(error: BaseException) -> Status:

@@ -38,17 +38,17 @@ _OF_RUNS = ("sarif", "junit")
 @click.argument("paths", metavar="FILE|FOLDER…", nargs=-1, required=True, callback=paths_given)
 @format_options((*FORMS, *_DATA))
 @click.option(
-    "--full", is_flag=True, help="Show every table whole, and every number that is not accepted."
+    "--full", is_flag=True, help="Show every table in full, and every number that is not accepted."
 )
 @click.option(
-    "--no-explain", is_flag=True, help="Do not look for misconceptions and slips behind mistakes."
+    "--no-explain", is_flag=True, help="Do not search for misconceptions and slips behind mistakes."
 )
 @click.option("--diff", is_flag=True, help="Show what --fix would change.")
 @click.option(
-    "--fix", is_flag=True, help="Correct in place every number not accepted, at its own digits."
+    "--fix", is_flag=True, help="Correct every number not accepted in place, with as many digits."
 )
 @click.option("--if-any", is_flag=True, help="Skip files without a worksheet or without claims.")
-@click.option("--allow-large", is_flag=True, help="Mark it however much work it is.")
+@click.option("--allow-large", is_flag=True, help="Mark it however much work it takes.")
 @watch_option
 @limit_options
 def check(
@@ -71,7 +71,7 @@ def check(
     from symattn.errors import SymattnError
 
     if (options["diff"] or options["fix"]) and form != "text":
-        raise SymattnError(f"--format {form}: is of a report, not of corrections; leave it out")
+        raise SymattnError(f"--format {form}: applies to reports, not to corrections; leave it out")
     if options["fix"] and watch:
         raise SymattnError("check: give --fix or --watch, not both")
     if watch:
@@ -263,7 +263,7 @@ def _mend(
         mended += mending.count
         left += mending.statuses if fix else one.statuses
     if not diff:
-        lines.append(f"{counted(mended, 'number')} put right\n")
+        lines.append(f"{counted(mended, 'number')} corrected\n")
     destination.write("".join(map(diff_line, lines) if destination.is_screen else lines))
     return left
 

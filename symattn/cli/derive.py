@@ -89,7 +89,7 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
     type=click.Choice(PICTURES),
     default="heat",
     show_default=True,
-    help="What svg, png and tikz show, of the first of --steps.",
+    help="What svg, png and tikz show of the first of --steps.",
 )
 @click.option(
     "--layout",
@@ -137,9 +137,9 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
     "--gradient",
     metavar="NAMES",
     callback=_names,
-    help="The backward pass too, with respect to Q,K,V or all.",
+    help="Add the backward pass, with respect to Q,K,V or all.",
 )
-@click.option("--why", metavar="STEP", help="The identity behind this step, and its proof.")
+@click.option("--why", metavar="STEP", help="Show the identity behind this step, and its proof.")
 @click.option("--symbolic", is_flag=True, help="Formulas only, no numbers.")
 @click.option(
     "--dtype",
@@ -158,14 +158,14 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
     "--batch",
     type=click.IntRange(0),
     metavar="N",
-    help="Which calculation of a batch, counted as the worksheet counts.",
+    help="Choose a calculation of a batch, counted as in the worksheet.",
 )
 @click.option(
     "--chunks",
     metavar="1|3,1,1",
-    help="Decode over a cache: so many tokens at a time, or in each chunk.",
+    help="Decode over a cache: this many tokens at a time, or in each chunk.",
 )
-@click.option("--allow-large", is_flag=True, help="Do it however much work it is.")
+@click.option("--allow-large", is_flag=True, help="Do it however much work it takes.")
 @watch_option
 def derive(
     source: str,
@@ -185,7 +185,7 @@ def derive(
     if watch:
         check_watchable([source])
         if not is_file(source):
-            raise SymattnError(f"--watch: {source} is no file; give a worksheet")
+            raise SymattnError(f"--watch: {source} is not a file; give a worksheet")
     destination = Destination.of(output)
     if destination.exists and is_file(source):
         destination.refuse_inputs(("-",) if source == "-" else _read(source))
@@ -302,10 +302,10 @@ def _jobs(
         changes["limit"] = 0
     chunks = None if options["chunks"] is None else _read_chunks(options["chunks"])
     if chunks is not None and options["gradient"] is not None:
-        raise SymattnError("--gradient: is taken of a whole pass; leave --chunks out")
+        raise SymattnError("--gradient: applies to a whole pass; leave --chunks out")
     from_file = is_file(source)
     if from_file and any(options[name] for name in ("tokens", "d_k", "heads")):
-        raise SymattnError("--tokens, --d-k, --heads: make examples of variants, not of a file")
+        raise SymattnError("--tokens, --d-k, --heads: apply to examples of variants, not to a file")
     if from_file:
         from symattn.worksheet import read_worksheet
 
@@ -383,7 +383,7 @@ def _of_variant(
             f"{quote(source)} is neither a file nor a variant{nearest(source, names)}"
         )
     row = VARIANTS[names.index(source)]
-    title = f"{row.title}: {row.about}"
+    title = row.title
     sized = {name: options[name] for name in ("tokens", "d_k", "heads") if options[name]}
     is_program = FORMATS[form].kind == "program"
     if is_program and not sized:  # a program has sizes

@@ -18,7 +18,7 @@ def choose_entries(jobs: Sequence[Job], entries: Sequence[str]) -> None:
     from symattn.worksheet.reading.references import entries_at
 
     if not {"worked", "value"} & {*jobs[0].views}:
-        raise SymattnError("--entry: stands in the worked and the value view; leave --view out")
+        raise SymattnError("--entry: appears in the worked and the value view; leave --view out")
     for words in entries:
         refused = None
         found = False

@@ -46,8 +46,8 @@ _ATTENTIONS = (
     ("causal#weights", "one step; multi-head#weights[2] of one head, output[p+1:] from a row on"),
     ('--where "W_K[1] = W_K[2]"', "two heads are the same"),
     ('--where "W_K = W_K[1]"', "all heads are the same"),
-    ('--where "W_K = repeat(W_K\')"', "heads share what the second has, one for each group"),
-    ('--where "W_O\' = split(W_O)"', "one matrix a head, of one for all"),
+    ('--where "W_K = repeat(W_K\')"', "each group of heads shares a matrix of the second"),
+    ('--where "W_O\' = split(W_O)"', "one matrix for each head, cut from one for all"),
     ('--where "memory = X"', "an input is another input, or any expression"),
     ('--where "Q = Q\'"', "an input is a step of the other"),
     ('--where "h = 4"', "a size has a value"),
@@ -57,17 +57,17 @@ _ATTENTIONS = (
 def grammar_document() -> b.Document:
     """Operations, parts, functions and assumptions."""
     sections = (
-        b.Section("From loose to tight", (_table(_OPERATIONS),)),
+        b.Section("From loosest to tightest binding", (_table(_OPERATIONS),)),
         b.Section("Parts", (_table(_PARTS),)),
         b.Section("Functions", (_table(_functions()),)),
-        b.Section("What is assumed", (_table(_ASSUMED),)),
+        b.Section("Assumptions", (_table(_ASSUMED),)),
         b.Section("Two attentions", (_table(_ATTENTIONS),)),
     )
     limits = (
         f"At most {MAX_LENGTH} characters and {MAX_DEPTH} levels of brackets; exponents are "
         f"rational, up to {MAX_POWER}."
     )
-    return b.Document("What can be written", (*sections, b.Paragraph((limits,), "note")))
+    return b.Document("What an equation may contain", (*sections, b.Paragraph((limits,), "note")))
 
 
 def _functions() -> tuple[tuple[str, str], ...]:

@@ -17,7 +17,7 @@ from symattn.writing import Destination
 @format_options(tuple(FORMATS))
 @click.option("--exact", is_flag=True, help="Show exact values instead of decimals.")
 def jacobian(logits: str, form: str, flavor: str | None, exact: bool, output: str | None) -> Status:
-    """Derive the softmax's Jacobian for a row of LOGITS, and show how it fades as they grow."""
+    """Derive the softmax's Jacobian for a row of LOGITS, and show how it vanishes as they grow."""
     from symattn.attention.jacobian import growth_notes, read_row, softmax_jacobian
     from symattn.attention.vocabulary import Notation
 

@@ -33,15 +33,15 @@ def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
     command = click.option(
         "--isolated",
         is_flag=True,
-        help="Take each file in a process that may crash, or need more than "
-        f"{_MEMORY // 1024} GiB of memory, without stopping the others.",
+        help="Run each file in its own process; one that crashes or needs more than "
+        f"{_MEMORY // 1024} GiB of memory does not stop the others.",
     )(command)
     return click.option(
         "--timeout",
         type=float,
         callback=seconds,
         metavar="SECONDS",
-        help="Give up a file that takes longer, and go on with the next.",
+        help="Give up on a file that takes longer, and continue with the next.",
     )(command)
 
 

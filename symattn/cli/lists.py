@@ -36,7 +36,7 @@ def variants(form: str, flavor: str | None, output: str | None) -> Status:
 @click.argument("name", required=False, metavar="[RUNG]")
 @format_options()
 def ladder(name: str | None, form: str, flavor: str | None, output: str | None) -> Status:
-    """Walk the road to attention, rung by rung; each shows by a number what it mends."""
+    """Build up attention rung by rung; numbers at each rung show why the next is needed."""
     from symattn.attention.ladder import LADDER, climbed, ladder_data, ladder_document
     from symattn.documents.data import written
 

@@ -75,7 +75,7 @@ _LETTER = re.compile(rf"\s*({_NAME})\s*")
     "sizes",
     multiple=True,
     metavar="NAME=NUMBER",
-    help="Decide at this size, as in n=4, not for all; may be repeated.",
+    help="Decide at this size only, as in n=4; may be repeated.",
 )
 @click.option(
     "--effort",
@@ -91,7 +91,7 @@ _LETTER = re.compile(rf"\s*({_NAME})\s*")
     "--with",
     "numbers",
     metavar="FILE|small",
-    help="Show the proof with the numbers of this file put in too, or with small ones.",
+    help="Show the proof also with the numbers in this file, or with small ones.",
 )
 @click.option("--check", metavar="FILE", help="Replay the certificates in this file.")
 @click.option(
@@ -99,9 +99,9 @@ _LETTER = re.compile(rf"\s*({_NAME})\s*")
     type=float,
     callback=seconds,
     metavar="SECONDS",
-    help=f"Give up --check after so long.  [default: {SECONDS:.0f}]",
+    help=f"Give up --check after this many seconds.  [default: {SECONDS:.0f}]",
 )
-@click.option("--grammar", is_flag=True, help="Show what an equation may be made of.")
+@click.option("--grammar", is_flag=True, help="Show what an equation may contain.")
 def prove(
     name: str | None,
     other: str | None,
@@ -120,8 +120,8 @@ def prove(
     """Prove an identity by NAME, an equation of your own, or that two attentions are equal.
 
     An ATTENTION is a worksheet or a variant; causal#weights is one step of it. Without an argument
-    the catalogue is listed. It has false beliefs too; proving one means finding numbers that refute
-    it.
+    the catalogue is listed. It also lists false beliefs; to prove one is to find numbers that
+    refute it.
     """
     from symattn.algebra.identities import IDENTITIES
     from symattn.algebra.identities import prove as proven
@@ -135,7 +135,7 @@ def prove(
             raise SymattnError("--check: takes nothing but a file; the statement is in it")
         return check_certificates(check, timeout)
     if timeout is not None:
-        raise SymattnError("--timeout: is for --check; of a proof, --effort bounds the work")
+        raise SymattnError("--timeout: is for --check; --effort bounds the work of a proof")
     if grammar:
         from symattn.cli.grammar import grammar_document
 
@@ -274,7 +274,7 @@ def _once(option: str, pairs: Iterable[tuple[str, Made]]) -> tuple[tuple[str, Ma
     values: dict[str, Made] = {}
     for name, value in pairs:
         if values.setdefault(name, value) != value:
-            raise SymattnError(f"{option} {name}: is given twice, and not alike; leave one out")
+            raise SymattnError(f"{option} {name}: is given two values; leave one out")
     return tuple(values.items())
 
 

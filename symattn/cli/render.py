@@ -38,8 +38,8 @@ _PAGES = (".md", ".markdown", ".qmd")
     metavar="NAME",
     help="How formulas are written: github, katex, quarto or sphinx.",
 )
-@click.option("--check", is_flag=True, help="Write nothing; a page that would change is a failure.")
-@click.option("--allow-large", is_flag=True, help="Fill pages in however much work it is.")
+@click.option("--check", is_flag=True, help="Write nothing; fail if a page would change.")
+@click.option("--allow-large", is_flag=True, help="Fill pages in however much work it takes.")
 @watch_option
 @limit_options
 def render(
@@ -51,7 +51,7 @@ def render(
     timeout: float | None,
     isolated: bool,
 ) -> Status:
-    """Fill the worksheets of Markdown pages in: derivations after them, numbers in sentences.
+    """Fill in Markdown pages: derivations after their worksheets, and numbers in sentences.
 
     Filling a page again changes only what has changed. A page that cannot be used does not keep
     the others from being filled in.
@@ -60,7 +60,7 @@ def render(
     from symattn.errors import SymattnError, nearest, quote
 
     if flavor not in FLAVORS:
-        raise SymattnError(f"--flavor {quote(flavor)}: there is none{nearest(flavor, FLAVORS)}")
+        raise SymattnError(f"--flavor {quote(flavor)}: no such flavor{nearest(flavor, FLAVORS)}")
     if check and watch:
         raise SymattnError("render: give --check or --watch, not both")
     if watch:
@@ -113,7 +113,7 @@ def _fill(asked: _Asked) -> tuple[str, str]:
 
     path = asked.path
     if path.suffix.lower() not in _PAGES:
-        raise ReadError(f"{path}: is no Markdown page (.md, .markdown or .qmd)")
+        raise ReadError(f"{path}: is not a Markdown page (.md, .markdown or .qmd)")
     before = read_text(path, str(path))
     with limited("--allow-large", asked.allow_large):
         return before, fill_page(before, str(path), asked.flavor)

@@ -52,7 +52,7 @@ _NAMED = 3
 
 def watch_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Gives a command the option."""
-    words = "Go on, and do it again when a file that it reads changes, until ^C."
+    words = "Keep running, and repeat when a file that was read changes, until ^C."
     return click.option("--watch", is_flag=True, help=words)(command)
 
 

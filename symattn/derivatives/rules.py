@@ -28,7 +28,7 @@ BINDERS = (Concat, HeadSum, GroupSum)
 #: Why the gradients of SymPy's own operations are what they are, and where it is stated.
 _BECAUSE: Mapping[type[MatrixExpr], tuple[str, str]] = {
     sympy.MatAdd: ("A sum passes its gradient to each of its terms.", _REVERSE),
-    sympy.HadamardProduct: ("Entry by entry, the other factor is what each counts for.", _REVERSE),
+    sympy.HadamardProduct: ("Each factor's gradient is multiplied by the other.", _REVERSE),
 }
 
 
@@ -124,10 +124,10 @@ _PRODUCT = "Dao et al. 2022, appendix B.2"
 def _of_factor(place: int, count: int, is_turned: bool) -> str:
     """Why the gradient of a factor of a product is what it is; ‹› is the factor."""
     if count == 1:
-        return "A multiple passes so many times its gradient."
+        return "The gradient of a multiple is multiplied by the same number."
     if 0 < place < count - 1:
         return (
-            "In the product ‹› stands in the middle: its gradient is the product's gradient "
+            "In the product ‹› is a middle factor: its gradient is the product's gradient "
             "between the other factors, transposed."
         )
     side, other = ("left", "right") if place == 0 else ("right", "left")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -52,7 +53,7 @@ class Graph:
                 return item
         names = [item.name for item in self.items.values()]
         hint = nearest(name, names)
-        raise SymattnError(f"{role}: {quote(name)} is no part of this derivation{hint}")
+        raise SymattnError(f"{role}: {quote(name)} is not part of this derivation{hint}")
 
     def operands(self, letter: str) -> tuple[str, ...]:
         """What a step reads; nothing for an input."""
@@ -107,13 +108,12 @@ def backward(
         raise SymattnError(f'upstream = {quote(upstream)}: give "ones", or leave it out')
     gradients: list[Step] = []
     name, symbol = prefixed(GRADIENT, target.name), _symbol(GRADIENT, target.symbol)
-    start = Input(name, symbol, meaning=_meaning(target), count=target.count)
+    facts: dict[str, Any] = {"title": _title("gradient", target), "count": target.count}
+    start = Input(name, symbol, meaning=_meaning(target), **facts)
     if upstream == "ones":
         why = f"The loss is the sum of all entries of {{{target.letter}}}: each has gradient 1."
         ones = Filled(*target.shape, 1)
-        gradients.append(
-            Step(name, symbol, ones, "upstream gradient", why, _REVERSE, count=target.count)
-        )
+        gradients.append(Step(name, symbol, ones, "upstream gradient", why, _REVERSE, **facts))
     gradients += _Reverse(graph, active, letters).walk(target)
     if row_dots:
         gradients = _with_row_dots(graph, gradients)
@@ -151,8 +151,8 @@ def _with_row_dots(graph: Graph, gradients: Sequence[Step]) -> list[Step]:
         upstream = _symbol(GRADIENT, output.symbol)
         value = LineSum(sympy.HadamardProduct(upstream, output.symbol), row_sum.args[1])
         why = (
-            f"{{{letter_of(upstream)}}} and {{{output.letter}}} are narrower than the weights: a "
-            "row of them gives the same number."
+            f"{{{letter_of(upstream)}}} and {{{output.letter}}} are narrower than the weights, and "
+            "their products have the same row sums."
         )
         rule = "rowsum(A ∘ dA) = rowsum(dO ∘ O)"
         out.append(Step(DOTS[0], symbol, value, rule, why, _DOTS_SOURCE, count=step.count))
@@ -183,7 +183,7 @@ def _output_of(
 
 
 def _meaning(target: Item) -> str:
-    return f"gradient of the loss with respect to {{{target.letter}}}, where the way back starts"
+    return f"gradient of the loss with respect to {{{target.letter}}}, where backpropagation starts"
 
 
 def _target(graph: Graph, of: str | None) -> Step:
@@ -300,11 +300,11 @@ class _Reverse:
         heads = [HeadSum(summed(terms), HEAD, count) for count, terms in over.items()]
         because = list(dict.fromkeys(share.because for share, _ in found if share.because))
         if over:
-            because.append(f"All heads use {{{item.letter}}}: what they pass back is added.")
+            because.append(f"All heads use {{{item.letter}}}, so their gradients are added.")
         elif grouped:
-            because.append("The heads of a group share it: what they pass back is added.")
+            because.append("The heads of a group share it, so their gradients are added.")
         if len(found) > 1:
-            because.append("It is used more than once, and gradients add.")
+            because.append("It is used more than once, so its gradients are added.")
         rule = " and ".join(dict.fromkeys(f"backward of {step.name}" for _, step in found))
         source = next((share.source for share, _ in found if share.source), _REVERSE)
         return Step(
@@ -314,6 +314,7 @@ class _Reverse:
             rule,
             " ".join(because) or _PASSED,
             source,
+            title=_title("gradient", item),
             count=item.count,
         )
 
@@ -338,13 +339,18 @@ class _Reverse:
         return None, GroupSum(gradient.xreplace({HEAD: _MEMBER}), _MEMBER, count, groups, HEAD)
 
 
+def _title(kind: str, item: Item) -> str:
+    """Gradient of the scores, change of the scores; nothing for an item without a title."""
+    return item.title and f"{kind} of the {item.title}"
+
+
 def _is_passed(gradient: Step) -> bool:
     """Whether a gradient is that of another matrix, as it is."""
     kind = Head if gradient.per_head else sympy.MatrixSymbol
     return isinstance(gradient.expr, kind) and gradient.expr.shape == gradient.shape
 
 
-_PASSED = "Nothing is done to it on the way, so that its gradient is passed on."
+_PASSED = "It reaches the result unchanged, so its gradient is passed on unchanged."
 
 
 def _symbol(prefix: str, symbol: MatrixExpr) -> MatrixExpr:
@@ -388,7 +394,7 @@ def onward(
 
     for step in steps:
         expr = change(step.expr, changes, step.symbol)
-        why = f"How {{{step.letter}}} changes, to first order, as what it is made of does."
+        why = f"{{{step.letter}}} changes by this, to first order, when its inputs change."
         if expr is None:
             if prefixed(CHANGE, step.name) not in (only or ()):
                 continue
@@ -402,6 +408,7 @@ def onward(
                 f"derivative of {step.name}",
                 why,
                 _FORWARD,
+                title=_title("change", step),
                 count=step.count,
             )
         )
@@ -412,6 +419,7 @@ def onward(
             prefixed(CHANGE, item.name),
             _symbol(CHANGE, item.symbol),
             meaning=f"the direction in which {{{item.letter}}} changes",
+            title=_title("change", item),
             count=item.count,
         )
         for item in moved

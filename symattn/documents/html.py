@@ -62,28 +62,17 @@ def html_document(
         notes=notes,
     )
     if evaluation is None:
-        return frame.page(page, _given(page), [_step(section) for section in page.steps])
+        return frame.page(page, _given(page), [_step(page, section) for section in page.steps])
     return _Page(page, derivation, evaluation, tuple(views)).written()
 
 
 def _given(page: Outline) -> Markup:
     """The inputs as a list of symbols."""
-    items = [
-        el(
-            "li",
-            *(formula(each.tree) for each in section.lines),
-            " ",
-            prose(section.why),
-            " (",
-            prose(section.shape),
-            ")",
-        )
-        for section in page.given
-    ]
+    items = [el("li", prose(page.introductions[section.name])) for section in page.given]
     return el("ul", *items, class_="symbols")
 
 
-def _step(section: Section, values: Markup | None = None, more: str = "") -> Markup:
+def _step(page: Outline, section: Section, values: Markup | None = None, more: str = "") -> Markup:
     """A step's section: heading, reason, displayed lines, values."""
     lines = [
         el(
@@ -95,7 +84,7 @@ def _step(section: Section, values: Markup | None = None, more: str = "") -> Mar
         for each in section.lines
     ]
     formulas = " ".join(f"{spoken(each.tree)}." for each in section.lines if each.view == "formula")
-    name = section.name.replace("_", " ")
+    name = page.headings[section.name]
     heading = el(
         "h2",
         el("span", str(section.number), class_="number"),
@@ -169,7 +158,7 @@ class _Page:
         for section in self.outline.steps:
             step = by_name[section.name]
             assert isinstance(step, Step)
-            steps.append(_step(section, self.values(step), self.result(step)))
+            steps.append(_step(self.outline, section, self.values(step), self.result(step)))
         picture = Markup()
         for item in by_name.values():
             if item.weights:

@@ -188,7 +188,7 @@ def check_format(form: str, jobs: Sequence[Job]) -> None:
         the = "the " if row.kind == "picture" else ""
         raise SymattnError(f"{what}: {form} cannot do that; use {the}{instead}")
     if job.layout == "falk" and (job.evaluation is None or "value" not in job.views):
-        raise SymattnError("layout falk: is of values; give a worksheet and show its values")
+        raise SymattnError("layout falk: shows values; give a worksheet and show its values")
 
 
 def _check_label(form: str, job: Job) -> None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import groupby, product
+from itertools import groupby, pairwise, product
 from typing import Any, Literal, TypeAlias
 
 import sympy
@@ -35,7 +35,7 @@ from symattn.evaluate.telling import telling
 from symattn.evaluate.value_view import heads_of, matrices
 from symattn.merging import of_head, pattern
 from symattn.nodes.heads import Head
-from symattn.nodes.rule import count_entries, rule_of
+from symattn.nodes.rule import Cases, count_entries, parts, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.letters import OTHERS, derived_from, reader_name
@@ -88,6 +88,9 @@ class Outline:
     overview: Tree | None = None
     #: Whether it shows one view alone.
     alone: bool = False
+    #: The headings of the steps by name, and the sentences "Let X ∈ ℝ^(n×d) be …" of what is given.
+    headings: Mapping[str, str] = field(default_factory=dict)
+    introductions: Mapping[str, Prose] = field(default_factory=dict)
 
 
 def outline(
@@ -120,7 +123,7 @@ def outline(
         if view not in VIEWS:
             raise SymattnError(f"no view is called {quote(view)}{nearest(view, VIEWS)}")
     if entries and not {"worked", "value"} & {*views}:
-        raise SymattnError("entry: stands in the worked and the value view; show one of them")
+        raise SymattnError("entry: appears in the worked and the value view; show one of them")
     names = [item.name for item in (*derivation.inputs, *derivation.steps)]
     for name in only:
         if name not in names:
@@ -143,6 +146,8 @@ def outline(
         tuple(notes),
         None if before else in_one,
         len(views) == 1,
+        {item.name: item.heading for item in (*derivation.inputs, *derivation.steps)},
+        {item.name: introduction(item, notation) for item in derivation.inputs},
     )
 
 
@@ -176,6 +181,50 @@ def overview(derivation: Derivation, notation: Notation) -> Tree | None:
         if columns_of(line(formula)) <= _OVERVIEW:
             return formula
     return None
+
+
+def _functions(tree: Tree) -> Iterator[Tree]:
+    """The names of the functions that a formula applies, which its entries define."""
+    match tree:
+        case t.Row(items):
+            for name, sign in pairwise(items):
+                if sign == t.APPLY and name not in _KNOWN:
+                    yield name
+            for item in items:
+                yield from _functions(item)
+        case t.Frac(num, den):
+            yield from (*_functions(num), *_functions(den))
+        case t.Fenced(body) | t.Root(body) | t.Script(body):
+            yield from _functions(body)
+
+
+#: Functions that every reader knows.
+_KNOWN = {t.Ident(name, roman=True) for name in ("exp", "tanh", "cos", "sin", "ln", "max", "min")}
+
+#: How a meaning begins that takes no article.
+_NO_ARTICLE = ("a ", "the ", "what ", "1 ", "added ")
+
+
+def introduction(item: Input, notation: Notation) -> Prose:
+    """What is given in a sentence: Let X ∈ ℝ^(n × d_model) be the token vectors."""
+    speller = Speller(notation)
+    sizes = [t.bracketed(speller.scalar(size), t.MULTIPLICATIVE) for size in item.shape]
+    if notation.convention == "columns":
+        sizes.reverse()
+    numbers: Tree = t.Ident("ℝ")
+    if item.boolean:
+        numbers = t.Fenced(t.commas([t.Num("0"), t.Num("1")]), "{", "}")
+    space = t.Script(numbers, None, t.row(sizes[0], t.Op("×"), sizes[1]))
+    member = t.row(speller.matrix(item.symbol), t.Op("∈"), space)
+    lead: Prose = ("Let ",)
+    if item.count is not None:
+        last = speller.scalar(item.count + notation.index_base - 1)
+        heads = t.commas([speller.index(sympy.S.Zero), t.Op("…"), last])
+        lead = ("For each head ", t.equation(notation.scalar("head"), (t.EQUALS, heads)), ", let ")
+    if not item.meaning:
+        return (*lead, member, " be given.")
+    article = "" if item.meaning.startswith(_NO_ARTICLE) else "the "
+    return (*lead, member, f" be {article}", *read_prose(item.meaning, notation), ".")
 
 
 def _check_letters(
@@ -242,11 +291,15 @@ class _Writer:
             lines.append(Line("formula", stated.formula(self.notation)))
         if "entry" in self.views and not is_told:
             rule = stated.entry(self.notation)
-            if columns_of(line(rule)) <= _MOST_RULE:
+            if columns_of(line(rule)) <= _MOST_RULE and not _holds_cases(step):
                 lines.append(Line("entry", rule))
             else:
                 left_out.append("the rule of an entry is too long to be read")
             lines += [Line("where", tree) for tree in self._definitions(step)]
+        elif "formula" in self.views and {*_functions(lines[0].tree)} - self.defined:
+            self.defined.update(_functions(lines[0].tree))
+            where = t.row(t.Text("where "), step.entry(self.notation))
+            lines += [Line("where", tree) for tree in (where, *self._definitions(step, "and "))]
         if self.evaluation is not None:
             if "worked" in self.views and (not is_told or step.name in self.entries):
                 shown, words = self._worked(step)
@@ -280,9 +333,8 @@ class _Writer:
             return (f"As for {first.name}.",), True
         return (*reason, f" Entry by entry as for {first.name}."), True
 
-    def _definitions(self, step: Step) -> Iterator[Tree]:
+    def _definitions(self, step: Step, word: str = "where ") -> Iterator[Tree]:
         """The lines "where θ_1 = … and …": definitions of letters, and their numbers."""
-        word = "where "
         for statement, numbers in self._defined(step):
             if statement in self.defined:
                 continue
@@ -391,6 +443,12 @@ class _Writer:
 _MATHEMATICS = re.compile(r"\{[^}]*\}")
 
 
+def _holds_cases(step: Step) -> bool:
+    """Whether a merged formula has cases inside a sum or an exponent, where no line has room."""
+    _, *inside = parts(rule_of(step.expr, ROW, COLUMN))
+    return bool(step.parts) and any(isinstance(part, Cases) for part in inside)
+
+
 def _few(items: Sequence[Any], notation: Notation) -> list[Any]:
     """The items, None for a gap where they are too many."""
     shown = indices_of(len(items), notation.limit)
@@ -462,7 +520,8 @@ def derivation_document(
         lines = flowed(outline, section.lines, width)
         why = () if facts and outline.alone else section.why
         formulas = _formulas(replace(section, why=why), f"{prefix}{section.name}", lines)
-        blocks.append(b.Section(f"{section.number}. {section.name}", (formulas,)))
+        title = f"{section.number}. {outline.headings[section.name]}"
+        blocks.append(b.Section(title, (formulas,)))
         if cells is not None:
             blocks.append(b.Notebook(f'{cells.holder}["{section.name}"]'))
         blocks.append(b.Break())
@@ -483,10 +542,11 @@ def _sizes(outline: Outline) -> Prose:
     return tuple(out)
 
 
-def _given(outline: Outline, width: int) -> tuple[b.Formulas, ...]:
+def _given(outline: Outline, width: int) -> tuple[b.Block, ...]:
     """What each matrix that is given is, then their numbers side by side; or all by symbol."""
     if any(each.view != "value" for one in outline.given for each in one.lines):
-        return tuple(_formulas(section, "", section.lines) for section in outline.given)
+        sentences = (outline.introductions[section.name] for section in outline.given)
+        return (b.List(tuple(map(b.Item, sentences))),)
     words: list[b.Inline] = []
     left_out = []
     for section in outline.given:

@@ -67,11 +67,11 @@ def pdf_document(code: str) -> bytes:
                     check=False,
                 )
             except subprocess.TimeoutExpired:
-                raise SymattnError(f"pdf: {name} was not done after {SECONDS} s") from None
+                raise SymattnError(f"pdf: {name} did not finish within {SECONDS} s") from None
             if ran.returncode:
                 error = _ERROR.search(ran.stdout.decode("utf-8", "replace"))
                 words = error[1] if error else f"status {ran.returncode}"
-                raise SymattnError(f"pdf: {name} fails: {words[:200]}")
+                raise SymattnError(f"pdf: {name} failed: {words[:200]}")
         log = (Path(folder) / "page.log").read_text("utf-8", "replace")
         missing = "".join(dict.fromkeys(_MISSING.findall(log)))
         if missing:

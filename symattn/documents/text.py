@@ -62,9 +62,9 @@ def _blocks(blocks: Sequence[b.Block], charset: Charset, room: int | None) -> It
                 yield from _document(block, charset, top=False)
             case b.Section(title, inside):
                 if title:
-                    yield "heading", title + _size(inside, charset)
+                    yield "heading", title + _name_and_size(title, inside, charset)
                 narrower = None if room is None else room - len(_INDENT)
-                yield from _indented(_section(inside, charset, narrower))
+                yield from _indented(_blocks(inside, charset, narrower))
             case b.Break():
                 yield "plain", ""
             case b.Paragraph(words, role, whole):
@@ -83,25 +83,13 @@ def _blocks(blocks: Sequence[b.Block], charset: Charset, room: int | None) -> It
                 pass
 
 
-def _size(blocks: Sequence[b.Block], charset: Charset) -> str:
-    """The shape of a step's matrix, beside its heading."""
-    if blocks and isinstance(blocks[0], b.Formulas) and blocks[0].label:
-        return f"  ({sentence(blocks[0].size, charset)})"
-    return ""
-
-
-def _section(blocks: Sequence[b.Block], charset: Charset, room: int | None) -> Iterator[Styled]:
-    """The blocks of a section; matrices that are given in symbols stand in a table."""
-    given = [block for block in blocks if isinstance(block, b.Formulas) and not block.label]
-    in_symbols = [one for one in given if one.lines and one.lines[0].view == "formula"]
-    cells = [(line(one.lines[0].tree, charset), sentence(one.size, charset)) for one in in_symbols]
-    sizes = [max(map(width, column)) for column in zip(*cells, strict=True)]
-    for block in blocks:
-        if block in in_symbols:
-            row = (*cells[in_symbols.index(block)], sentence(block.words, charset))
-            yield "plain", "  ".join(map(_left, row, [*sizes, 0])).rstrip()
-        else:
-            yield from _blocks((block,), charset, room)
+def _name_and_size(title: str, blocks: Sequence[b.Block], charset: Charset) -> str:
+    """The name of a step, where its heading has other words, and the shape of its matrix."""
+    if not (blocks and isinstance(blocks[0], b.Formulas) and blocks[0].label):
+        return ""
+    name = blocks[0].label
+    named = "" if title.lower().endswith(f". {name.lower()}") else f"  [{name}]"
+    return f"{named}  ({sentence(blocks[0].size, charset)})"
 
 
 def _indented(lines: Iterator[Styled], indent: str = _INDENT) -> Iterator[Styled]:

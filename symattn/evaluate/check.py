@@ -80,7 +80,7 @@ class StepCheck:
         if self.overflowed:
             return f"{self.entry()}: the dtype overflowed; use a wider one"
         if math.isinf(self.tolerance):
-            return f"{self.entry()}: rounding leaves no bound to hold it against"
+            return f"{self.entry()}: rounding leaves no bound to compare it with"
         distance = f"{self.error:.2g} off at most, where {self.tolerance:.2g} is allowed"
         return f"{self.entry()}: disagrees, {distance}"
 

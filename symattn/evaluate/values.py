@@ -83,7 +83,7 @@ class Values:
     def _bound(self, sizes: Mapping[sympy.Symbol, int]) -> dict[sympy.Symbol, int]:
         """Every size that the shapes of the given matrices tell; two that disagree are an error."""
         known = dict(sizes)
-        origin = dict.fromkeys(known, "what you said")
+        origin = dict.fromkeys(known, "the sizes given")
         for item in self.inputs:
             array = self.given[item.letter]
             sides = item.shape if item.count is None else (item.count, *item.shape)
@@ -435,7 +435,7 @@ class Values:
             if isinstance(count, int | sympy.Integer) and len(names) != int(count):
                 some = ", ".join((*names[:4], "…") if len(names) > 4 else names)
                 raise ShapeError(
-                    f"tokens: {len(names)} labels ({some}) for {size} = {count}; give one a row"
+                    f"tokens: {len(names)} labels ({some}) for {size} = {count}; give one per row"
                 )
 
 

@@ -144,7 +144,7 @@ def split_heads(value: Array, heads: int, name: str) -> Array:
     if columns % heads:
         raise SymattnError(
             f"{name}: {counted(columns, 'column')} cannot be shared evenly by {heads} heads; give "
-            f"a multiple of {heads}, or one matrix a head: [[[…]], [[…]]]"
+            f"a multiple of {heads}, or one matrix for each head: [[[…]], [[…]]]"
         )
     return EXACT.heads_apart(value, heads)
 
@@ -153,5 +153,5 @@ def size_error(name: str, missing: list[str]) -> SymattnError:
     """The error for a size that the given matrices do not tell."""
     first = missing[0]
     return SymattnError(
-        f"{name}: what was given does not tell {', '.join(missing)}; say it, e.g. {first} = 64"
+        f"{name}: the input does not determine {', '.join(missing)}; give it, e.g. {first} = 64"
     )

@@ -362,7 +362,7 @@ def definitions(expr: MatrixExpr, speller: Speller, i: Index, j: Index) -> Itera
 
 def _no_derivative(node: Node) -> SymattnError:
     return SymattnError(
-        f"SymPy cannot differentiate {type(node).__name__} by a matrix; ask the derivation for its "
+        f"SymPy cannot differentiate {type(node).__name__} by a matrix; use the derivation's "
         "gradient, or differentiate entries: node[i, j].diff(x), expr.as_explicit().diff(x)"
     )
 

@@ -43,7 +43,7 @@ _DISTANCE = sympy.Symbol("Delta", positive=True)
 def _only_head(rows: sympy.Expr, columns: sympy.Expr, heads: sympy.Expr) -> sympy.Expr:
     """The index of the head where there is one."""
     if heads != 1:
-        raise SymattnError(f"ALiBi: of {heads} heads, which? give the head's index")
+        raise SymattnError(f"ALiBi: there are {heads} heads; give the index of one")
     return sympy.S.Zero
 
 
@@ -67,7 +67,7 @@ class ALiBi(Placed):
     """
 
     source: ClassVar[str] = "Press et al. 2021, section 3"
-    reason: ClassVar[str] = "The further back a key is, the more is taken off its score."
+    reason: ClassVar[str] = "The further back a key is, the more is subtracted from its score."
 
     rows, columns, heads = Size(), Size(), Whole(1, least=1)
     index = Scalar(otherwise=_only_head)
@@ -201,8 +201,10 @@ class RelativeBias(Placed):
     """
 
     source: ClassVar[str] = "Raffel et al. 2020, section 2.1"
-    adjoint_because: ClassVar[str] = "A bucket's number gathers the gradients of all its places."
-    reason: ClassVar[str] = "How far a key is from the query decides what is added to the score."
+    adjoint_because: ClassVar[str] = (
+        "The gradient of a bucket's bias is the sum of the gradients of its entries."
+    )
+    reason: ClassVar[str] = "The bias added to a score depends only on the relative position."
 
     rows, columns, table = Size(), Size(), Matrix()
     buckets, furthest, bidirectional, clip = Scalar(), Scalar(), Scalar(), Scalar()
@@ -404,7 +406,7 @@ class BucketSum(Placed):
 
     word: ClassVar[str] = "bucketsum"
     source: ClassVar[str] = "Raffel et al. 2020, section 2.1"
-    adjoint_because: ClassVar[str] = "All places of a bucket have its gradient."
+    adjoint_because: ClassVar[str] = "Every entry of a bucket receives the bucket's gradient."
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:

@@ -39,7 +39,7 @@ class Entrywise(Node):
     source: ClassVar[str] = "Horn and Johnson 1991, section 6.3"
 
     adjoint_because: ClassVar[str] = (
-        "Each entry's gradient is multiplied by the slope of the function there."
+        "Each entry's gradient is multiplied by the function's derivative at that entry."
     )
 
     @classmethod
@@ -93,7 +93,7 @@ class Exponential(Entrywise):
     source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.1"
 
     adjoint_because: ClassVar[str] = (
-        "An exponential grows as fast as it is large: its gradient is multiplied by its value."
+        "The exponential is its own derivative, so its gradient is multiplied by its value."
     )
 
     @classmethod
@@ -116,7 +116,7 @@ class Features(Entrywise):
     source: ClassVar[str] = "Katharopoulos et al. 2020, section 3.2.1"
 
     adjoint_because: ClassVar[str] = (
-        "Each number's gradient is multiplied by the slope of the feature map there."
+        "Each entry's gradient is multiplied by the feature map's derivative at that entry."
     )
 
     @classmethod
@@ -171,7 +171,7 @@ class EntryQuotient(Node):
     source: ClassVar[str] = "Horn and Johnson 1991, chapter 5"
 
     adjoint_because: ClassVar[str] = (
-        "A quotient grows with its numerator, and shrinks in proportion as the denominator grows."
+        "Quotient rule: a quotient rises with its numerator and falls with its denominator."
     )
 
     def _check(self) -> None:
@@ -211,12 +211,12 @@ class Diagonal(Node):
     transposes: ClassVar[bool] = True
     source: ClassVar[str] = _SOURCE
 
-    adjoint_because: ClassVar[str] = "Only the diagonal was made of these numbers."
+    adjoint_because: ClassVar[str] = "Only the diagonal entries depend on the vector."
 
     def _check(self) -> None:
         rows, columns = self.vector.shape
         if 1 not in (rows, columns):
-            raise ShapeError(f"diag: {rows} × {columns} is no vector")
+            raise ShapeError(f"diag: {rows} × {columns} is not a vector")
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
@@ -259,7 +259,7 @@ class SoftCap(Node):
     source: ClassVar[str] = "Gemma Team 2024, section 2"
 
     adjoint_because: ClassVar[str] = (
-        "The slope of tanh is 1 − tanh²: a score near the cap hardly moves any more."
+        "The derivative of tanh is 1 − tanh², which is near 0 for scores near the cap."
     )
 
     def _check(self) -> None:

@@ -88,7 +88,7 @@ class Concat(Node):
     matrix, index, heads, axis = Matrix(), Bound(), Scalar(), Axis()
     source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.2"
 
-    adjoint_because: ClassVar[str] = "Each head has the gradient of its own columns."
+    adjoint_because: ClassVar[str] = "The gradient of a head is its own block of columns."
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
@@ -177,7 +177,7 @@ class Split(Node):
 
     matrix, index, heads, axis = Matrix(), Scalar(), Scalar(), Axis()
     source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.2"
-    adjoint_because: ClassVar[str] = "Each head's gradient stands where its columns were."
+    adjoint_because: ClassVar[str] = "Each head's gradient is put back in its columns."
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
@@ -250,15 +250,13 @@ class Slice(Node):
 
     matrix, first, number, axis = Matrix(), Scalar(), Scalar(), Axis(0)
     source: ClassVar[str] = "Shazeer 2019, section 2.4"
-    adjoint_because: ClassVar[str] = "Rows that were not taken have no say: their gradient is 0."
+    adjoint_because: ClassVar[str] = "The rows left out have no effect, so their gradient is 0."
 
     def _check(self) -> None:
         matrix, first, number, axis = self.args
         rest = shape_of(matrix)[int(axis)] - first - number
         if rest.is_negative or first.is_negative:
-            raise ShapeError(
-                f"Slice: {number} from {first + 1} on are more than {matrix.shape} has"
-            )
+            raise ShapeError(f"Slice: {matrix.shape} has fewer than {number} from {first + 1} on")
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
@@ -311,7 +309,7 @@ class GroupSum(Node):
     matrix, index, heads, groups, group = Matrix(), Bound(), Scalar(), Scalar(), Scalar()
     transposes: ClassVar[bool] = True
     source: ClassVar[str] = "Ainslie et al. 2023, section 2.2"
-    adjoint_because: ClassVar[str] = "Each head of the group has the group's gradient."
+    adjoint_because: ClassVar[str] = "Each head of the group receives the group's gradient."
 
     def _rule(self, i: Index, j: Index) -> Rule:
         body, index, heads, groups, group = self.args
@@ -350,7 +348,7 @@ class Stacked(Node):
     first, second, axis = Matrix(), Matrix(), Axis(0)
     source: ClassVar[str] = "Shazeer 2019, section 2.4"
 
-    adjoint_because: ClassVar[str] = "Each part has the gradient of its own rows."
+    adjoint_because: ClassVar[str] = "The gradient of each part is its own block of rows."
 
     def _check(self) -> None:
         one, two, across = self.first.shape, self.second.shape, 1 - int(self.axis)
@@ -409,7 +407,7 @@ class HeadSum(Node):
     transposes: ClassVar[bool] = True
     source: ClassVar[str] = "Elhage et al. 2021, on additive heads"
 
-    adjoint_because: ClassVar[str] = "A sum passes its gradient to every head."
+    adjoint_because: ClassVar[str] = "Each term of a sum has the sum's gradient, here each head."
 
     def _rule(self, i: Index, j: Index) -> Rule:
         body, index, count = self.args

@@ -109,7 +109,9 @@ class Spread(Node):
 
     vector, size, axis = Matrix(), Scalar(), Axis()
     source: ClassVar[str] = _REVERSE
-    adjoint_because: ClassVar[str] = "Each number was used along a whole row: their gradients add."
+    adjoint_because: ClassVar[str] = (
+        "Each number was used along a whole row, so the gradients of that row are added."
+    )
 
     def _check(self) -> None:
         _check_vector(self.vector, None, self.axis, "Spread")
@@ -153,7 +155,9 @@ class LineProduct(Node):
 
     matrix, vector, axis = Matrix(), Matrix(), Axis()
     source: ClassVar[str] = _REVERSE
-    adjoint_because: ClassVar[str] = "In a product, each factor's gradient is weighed by the other."
+    adjoint_because: ClassVar[str] = (
+        "The gradient of each factor is the product's gradient times the other factor."
+    )
 
     def _check(self) -> None:
         _check_vector(self.vector, self.matrix, self.axis, "LineProduct")
@@ -192,7 +196,9 @@ class Lengths(NumberOfLines):
 
     word: ClassVar[str] = "lengths"
     source: ClassVar[str] = "Graves et al. 2014, section 3.3.1"
-    adjoint_because: ClassVar[str] = "A vector gets longer the fastest along itself."
+    adjoint_because: ClassVar[str] = (
+        "The gradient of a vector's length is the vector divided by its length."
+    )
 
     def _rule(self, i: Index, j: Index) -> Rule:
         index, along, size = self._line(i, j)
@@ -234,8 +240,8 @@ class PlusVector(Node):
     source: ClassVar[str] = "PyTorch, nn.MultiheadAttention"
 
     adjoint_because: ClassVar[str] = (
-        "A sum passes its gradient to both parts; the vector was added to every row, so that it "
-        "gathers the gradients of all of them."
+        "A sum passes its gradient to both terms; the vector was added to every row, so its "
+        "gradient is the sum of those of all rows."
     )
 
     def _check(self) -> None:
@@ -275,8 +281,8 @@ class UnitVectors(OfLines):
     partial: ClassVar[bool] = True
 
     adjoint_because: ClassVar[str] = (
-        "Only the part of the gradient across the vector turns it; the part along it is taken off, "
-        "and a long vector turns less."
+        "Lengthening a vector does not change its direction: the part of the gradient along it is "
+        "removed, and the rest is divided by the vector's length."
     )
 
     def _rule(self, i: Index, j: Index) -> Rule:
@@ -326,8 +332,8 @@ class LineDifference(Node):
     source: ClassVar[str] = _SHIFTED
 
     adjoint_because: ClassVar[str] = (
-        "A difference passes its gradient on; the number was taken from a whole row, whose "
-        "gradients add up with a minus."
+        "A difference passes its gradient on; the number was subtracted from a whole row, so its "
+        "gradient is minus the sum of that row's."
     )
 
     def _check(self) -> None:
@@ -368,7 +374,7 @@ class LineSum(NumberOfLines):
     source: ClassVar[str] = _SOFTMAX
 
     adjoint_because: ClassVar[str] = (
-        "Every entry of a row has the same part in its sum, so that all have its gradient."
+        "Every entry counts once in the sum of its row, so each has the sum's gradient."
     )
 
     def _rule(self, i: Index, j: Index) -> Rule:
@@ -399,7 +405,7 @@ class LineQuotient(Node):
     source: ClassVar[str] = _SOFTMAX
 
     adjoint_because: ClassVar[str] = (
-        "A share grows with its own part, and shrinks in proportion to itself as the sum grows."
+        "Quotient rule: a quotient rises with its numerator and falls with its row's divisor."
     )
 
     def _rule(self, i: Index, j: Index) -> Rule:

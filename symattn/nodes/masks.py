@@ -183,7 +183,7 @@ class Causal(Mask):
 
     source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.3"
     word: ClassVar[str] = "causal"
-    reason: ClassVar[str] = "No query may look at a later key."
+    reason: ClassVar[str] = "No query may attend to a later key."
 
     @classmethod
     def of(cls, rows: object, columns: object, parameter: Setting, start: object = 0) -> Mask:
@@ -218,7 +218,7 @@ class Padding(Mask):
 
     source: ClassVar[str] = "PyTorch, nn.MultiheadAttention, key_padding_mask"
     word: ClassVar[str] = "padding"
-    reason: ClassVar[str] = "Keys past the end of the text are padding and must not be seen."
+    reason: ClassVar[str] = "Keys past the end of the text are padding and are masked out."
     needs: ClassVar[str] = "say how many keys are real: {padding = 3}"
 
     length = Count()
@@ -247,8 +247,8 @@ class Prefix(Mask):
 
     source: ClassVar[str] = "Raffel et al. 2020, section 3.2.1"
     word: ClassVar[str] = "prefix"
-    reason: ClassVar[str] = "Every query sees the whole prefix; past it, no later key."
-    needs: ClassVar[str] = "say how many keys every query sees: {prefix = 3}"
+    reason: ClassVar[str] = "Every query attends to the whole prefix; past it, to no later key."
+    needs: ClassVar[str] = "give the number of keys in the prefix: {prefix = 3}"
 
     length = Count()
 
@@ -279,7 +279,7 @@ class Documents(Mask):
 
     source: ClassVar[str] = "Grattafiori et al. 2024, section 3.2"
     word: ClassVar[str] = "documents"
-    reason: ClassVar[str] = "A token may look only at tokens of its own document."
+    reason: ClassVar[str] = "A token may attend only to tokens of its own document."
     needs: ClassVar[str] = "say which document each token is from: {documents = [1, 1, 2]}"
 
     numbers = Counts()
@@ -413,8 +413,8 @@ class Window(Mask):
 
     source: ClassVar[str] = _LONGFORMER
     word: ClassVar[str] = "window"
-    reason: ClassVar[str] = "A query sees only the keys near its own position."
-    needs: ClassVar[str] = "say how far a query sees: {window = 2} or {window = [2, 0]}"
+    reason: ClassVar[str] = "A query attends only to keys near its own position."
+    needs: ClassVar[str] = "give the reach of the window: {window = 2} or {window = [2, 0]}"
 
     left, right = Width(), Width(otherwise=lambda rows, columns, left: left)
 
@@ -459,7 +459,7 @@ class Dilated(Mask):
 
     source: ClassVar[str] = _LONGFORMER
     word: ClassVar[str] = "dilated"
-    reason: ClassVar[str] = "A query sees keys at equal steps on both sides of its own position."
+    reason: ClassVar[str] = "A query attends to keys at equal steps on both sides of its position."
     needs: ClassVar[str] = "say how many keys on each side and the step: {dilated = [2, 3]}"
 
     width, step = Count(), Count(least=1)
@@ -489,7 +489,9 @@ class Strided(Mask):
 
     source: ClassVar[str] = "Child et al. 2019, section 4.3"
     word: ClassVar[str] = "strided"
-    reason: ClassVar[str] = "A query sees the last few keys, and earlier ones at equal steps."
+    reason: ClassVar[str] = (
+        "A query attends to the last few keys, and to earlier ones at equal steps."
+    )
     needs: ClassVar[str] = "say the stride: {strided = 3}"
 
     stride = Count(least=1)
@@ -526,7 +528,7 @@ class Global(Mask):
 
     source: ClassVar[str] = _LONGFORMER
     word: ClassVar[str] = "global"
-    reason: ClassVar[str] = "Global tokens see every token and are seen by every token."
+    reason: ClassVar[str] = "Global tokens attend to every token, and every token to them."
     needs: ClassVar[str] = "say which tokens, counted from 1: {global = [1]}"
 
     tokens = Tokens()
@@ -646,7 +648,7 @@ class Masked(Node):
     source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.3"
 
     adjoint_because: ClassVar[str] = (
-        "Behind a mask of {−∞} a score has no say: its gradient is 0. Elsewhere it passes."
+        "A score masked with {−∞} has no effect, so its gradient is 0; others are passed on."
     )
 
     def _rule(self, i: Index, j: Index) -> Rule:
@@ -690,7 +692,7 @@ class VisibleScores(Node):
     source: ClassVar[str] = "Katharopoulos et al. 2020, section 3.3"
 
     adjoint_because: ClassVar[str] = (
-        "A score that is not kept has no say: its gradient is 0. Elsewhere it passes."
+        "A score that is not kept has no effect, so its gradient is 0; others are passed on."
     )
 
     def _check(self) -> None:
@@ -778,11 +780,11 @@ def reason_of(mask: MatrixExpr) -> str:
     if isinstance(mask, Mask):
         return mask.reason
     if isinstance(mask, Allowed):
-        return "A query may attend only where the matrix says so."
+        return "A query may attend to a key only where the matrix is 1."
     if isinstance(mask, AnyOf | sympy.MatAdd):
         reasons = dict.fromkeys(filter(None, map(reason_of, mask.args)))
         if isinstance(mask, AnyOf):
-            return " ".join(["A key is seen if any of the masks allows it.", *reasons])
+            return " ".join(["A key is allowed if any of the masks allows it.", *reasons])
         return " ".join(reasons)
     return ""
 

@@ -109,7 +109,7 @@ class RowMax(NumberOfLines):
     source: ClassVar[str] = "Blanchard, Higham, Higham 2021, equation 1.3"
 
     adjoint_because: ClassVar[str] = (
-        "Only the largest entry of a row has a say in its maximum; of equal ones the first counts."
+        "Only the largest entry of a row affects its maximum; of equal ones, only the first."
     )
 
     def _rule(self, i: Index, j: Index) -> Rule:
@@ -155,12 +155,12 @@ class Hardmax(Normaliser):
     word: ClassVar[str] = "hardmax"
     rule_name: ClassVar[str] = "hardmax"
     reason: ClassVar[str] = (
-        "Each query gives all its weight to the key with its largest score, the first of them "
+        "Each query puts all its weight on the key with the largest score, the first of them "
         "if several are equal."
     )
     adjoint_because: ClassVar[str] = (
-        "The weights stay the same when scores change a little, so that the gradient is 0; at a "
-        "tie, where they jump, there is none."
+        "A small change of the scores leaves the weights unchanged, so the gradient is 0; at a "
+        "tie, where the weights jump, it does not exist."
     )
 
     def _rule(self, i: Index, j: Index) -> Rule:
@@ -208,12 +208,12 @@ class Sparsemax(Normaliser):
     word: ClassVar[str] = "sparsemax"
     rule_name: ClassVar[str] = "sparsemax"
     reason: ClassVar[str] = (
-        "The same number {τ} is taken from all of a query's scores, such that what is left above "
-        "0 sums to 1; keys with small scores get weight 0."
+        "The same number {τ} is subtracted from all of a query's scores so that the positive "
+        "results sum to 1; keys with small scores get weight 0."
     )
     adjoint_because: ClassVar[str] = (
-        "Among the keys that have weight, what one gains the others lose in equal shares: the mean "
-        "of their gradients is taken from each; keys without weight have no say."
+        "Among the keys with positive weight, the mean of their gradients is subtracted from each; "
+        "a key with weight 0 has gradient 0."
     )
     adjoint_source: ClassVar[str] = "Martins and Astudillo 2016, section 2.5"
 
@@ -252,8 +252,8 @@ class Sparsemax(Normaliser):
 
 #: Why the gradient of the scores is what it is wherever the weights of a row share a sum.
 _SHARED_WEIGHT = (
-    "A score that rises takes weight from all others of its row: from each gradient the mean of "
-    "its row is taken, weighed by the weights, and what is left counts by the weight itself."
+    "A higher score raises its own weight and lowers the others: the weighted mean of a row's "
+    "gradients is subtracted from each, and the result is multiplied by the weight."
 )
 
 
@@ -275,7 +275,7 @@ class Softmax(Normaliser):
     word: ClassVar[str] = "softmax"
     rule_name: ClassVar[str] = "row softmax"
     reason: ClassVar[str] = (
-        "Exponentials make every score positive; dividing by their sum makes each query's "
+        "Exponentials are never negative; dividing by their sum makes each query's "
         "weights sum to 1."
     )
     adjoint_because: ClassVar[str] = _SHARED_WEIGHT
@@ -318,8 +318,8 @@ class RowRatio(Normaliser):
         "Dividing by the sum of all its scores makes each query's weights sum to 1."
     )
     adjoint_because: ClassVar[str] = (
-        "A score that rises takes weight from all others of its row: from each gradient the mean "
-        "of its row is taken, weighed by the weights, and the rest is divided by the row's sum."
+        "Each score also changes its row's sum: the weighted mean of a row's gradients is "
+        "subtracted from each, and the result is divided by the sum of the scores."
     )
 
     def _rule(self, i: Index, j: Index) -> Rule:
@@ -386,7 +386,7 @@ class OffByOneSoftmax(_OneMore):
     word: ClassVar[str] = "softmax"
     rule_name: ClassVar[str] = "softmax off by one"
     reason: ClassVar[str] = (
-        "The 1 in the denominator lets a query attend to nothing: its weights sum to less than 1."
+        "With 1 added to the denominator, the weights of a query sum to less than 1."
     )
 
     def _rule(self, i: Index, j: Index) -> Rule:
@@ -417,8 +417,8 @@ class SinkSoftmax(_OneMore):
     word: ClassVar[str] = "softmax"
     rule_name: ClassVar[str] = "softmax with a sink"
     reason: ClassVar[str] = (
-        "The sink is one more score, learned, that takes a share of each query's weight and "
-        "passes nothing on."
+        "The sink is a learned extra score: it takes a share of each query's weight and has "
+        "no value."
     )
 
     def _check(self) -> None:
@@ -459,10 +459,10 @@ class Sigmoid(Normaliser):
     word: ClassVar[str] = "sigmoid"
     rule_name: ClassVar[str] = "sigmoid"
     reason: ClassVar[str] = (
-        "Each score becomes a number between 0 and 1, whatever the other scores are."
+        "Each score is mapped to a number between 0 and 1, whatever the other scores are."
     )
     adjoint_because: ClassVar[str] = (
-        "A weight moves the most at a half and hardly at 0 or 1, whatever the other scores are."
+        "The sigmoid's derivative σ(1 − σ) is largest at weight 1/2 and near 0 at 0 and 1."
     )
 
     def _rule(self, i: Index, j: Index) -> Rule:
@@ -503,8 +503,8 @@ class Unnormalised(Normaliser):
     additive_mask: ClassVar[bool] = False
     word: ClassVar[str] = "none"
     rule_name: ClassVar[str] = "no normalisation"
-    reason: ClassVar[str] = "The scores are the weights as they stand; nothing is normalised."
-    adjoint_because: ClassVar[str] = "The scores are the weights, so that their gradients are one."
+    reason: ClassVar[str] = "The scores are used as weights; nothing is normalised."
+    adjoint_because: ClassVar[str] = "The scores are the weights, so the gradients are equal."
 
     def _rule(self, i: Index, j: Index) -> Rule:
         score = r.rule_of(self.args[0], i, j)

@@ -123,7 +123,7 @@ def _check_dims(dims: sympy.Expr, columns: sympy.Expr) -> None:
     odd = dims.is_Integer and (dims % 2 or dims < 2)
     if odd or (dims.is_Integer and columns.is_Integer and dims > columns):
         raise SymattnError(
-            f"Rotary: {dims} of {columns} columns cannot turn in pairs; give an even number of "
+            f"Rotary: {dims} of {columns} columns cannot form pairs; give an even number of "
             "them: dims = 2"
         )
 
@@ -197,7 +197,7 @@ class Sinusoidal(Placed):
     """
 
     source: ClassVar[str] = "Vaswani et al. 2017, section 3.5"
-    reason: ClassVar[str] = "Each position gets its own pattern of waves, from fast to slow."
+    reason: ClassVar[str] = "Each position has its own sines and cosines, of many wavelengths."
 
     rows, columns, base, start = Size(), Size(), Base(10000), Whole(0, least=-_MOST)
 
@@ -257,10 +257,12 @@ class Rotary(Placed):
 
     source: ClassVar[str] = "Su et al. 2021, section 3.2.2"
     reason: ClassVar[str] = (
-        "Turning each pair of columns by an angle that grows with the position makes a score "
-        "depend on how far apart query and key are."
+        "Rotating each pair of columns by an angle proportional to the position makes a score "
+        "depend on positions only through their difference."
     )
-    adjoint_because: ClassVar[str] = "A gradient is turned back by the angle its row was turned by."
+    adjoint_because: ClassVar[str] = (
+        "Each row of the gradient is rotated back by the angle of its position."
+    )
     forwards: ClassVar[bool] = True  # or back: see `RotaryBack`
 
     matrix, base = Matrix(), Base(10000)

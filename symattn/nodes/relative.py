@@ -31,7 +31,7 @@ class _ByDistance(Node):
 
     matrix, columns = Matrix(), Scalar()
     adjoint_because: ClassVar[str] = (
-        "Each distance gathers the gradients of the places that it was put at."
+        "The gradient of each distance is the sum of the gradients of its entries."
     )
 
     @property
@@ -160,7 +160,7 @@ class ShiftSum(_ByDistance, Placed):
 
     start = Scalar(-1)
     source: ClassVar[str] = "Dai et al. 2019, section 3.3"
-    adjoint_because: ClassVar[str] = "Each place has the gradient of the distance it was added to."
+    adjoint_because: ClassVar[str] = "Each entry receives the gradient of its distance."
 
     @property
     def _clipped(self) -> bool:

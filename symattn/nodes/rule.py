@@ -237,7 +237,7 @@ def rule_of(expr: MatrixExpr, i: Index, j: Index) -> Rule:
             return Entry(expr, i, j)
         case sympy.MatrixBase():
             return Const(expr[i, j]) if _within(expr, i, j) else Entry(expr, i, j)
-    raise CannotSpell(f"{type(expr).__name__} has no entry rule here; name it as a step of its own")
+    raise CannotSpell(f"{type(expr).__name__} has no entry rule here; make it a separate step")
 
 
 def _product_rule(factors: list[MatrixExpr], i: Index, j: Index) -> Rule:

@@ -33,7 +33,9 @@ class Quotient(Node):
     matrix, divisor = Matrix(), Scalar()
     transposes: ClassVar[bool] = True
     source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.1"
-    adjoint_because: ClassVar[str] = "What was divided by a number has its gradient divided by it."
+    adjoint_because: ClassVar[str] = (
+        "Dividing a matrix by a number divides its gradient by the same number."
+    )
 
     def _rule(self, i: Index, j: Index) -> Rule:
         return r.Over(r.rule_of(self.matrix, i, j), r.Const(self.divisor))
@@ -69,7 +71,9 @@ class PowerTimes(Node):
     transposes: ClassVar[bool] = True
     source: ClassVar[str] = "ONNX, operator Attention"
 
-    adjoint_because: ClassVar[str] = "What was multiplied by a number has its gradient multiplied."
+    adjoint_because: ClassVar[str] = (
+        "Multiplying a matrix by a number multiplies its gradient by the same number."
+    )
 
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, base, exponent = self.args

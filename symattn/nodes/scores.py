@@ -55,8 +55,8 @@ class Distance(_OfPairs):
     source: ClassVar[str] = "Nadaraya 1964; Watson 1964"
 
     adjoint_because: ClassVar[str] = (
-        "The score rises as the two vectors approach each other: the gradient is twice their "
-        "difference, added over all partners."
+        "The derivative of minus the squared distance is twice the difference of the vectors; "
+        "the contributions of all pairs are added."
     )
 
     def _rule(self, i: Index, j: Index) -> Rule:
@@ -98,8 +98,8 @@ class Additive(_OfPairs):
     source: ClassVar[str] = "Bahdanau, Cho, Bengio 2015, appendix A.1.2"
 
     adjoint_because: ClassVar[str] = (
-        "Each pair passes its score's gradient on through the slope of tanh, 1 − tanh², and the "
-        "weight of each hidden unit; a unit's own weight gathers tanh itself."
+        "Each score's gradient is multiplied by the hidden unit's weight and the derivative of "
+        "tanh, 1 − tanh²; for the weight itself, by tanh."
     )
 
     def _check(self) -> None:
@@ -154,7 +154,7 @@ class PairSum(Node):
     """
 
     source: ClassVar[str] = "Bahdanau, Cho, Bengio 2015, appendix A.1.2"
-    adjoint_because: ClassVar[str] = "Each pair of query and key has its part in the sum."
+    adjoint_because: ClassVar[str] = "Each pair of query and key contributes one term to the sum."
 
     left, one, other = Word("sum", _LEFT), Matrix(), Matrix()
     queries, keys, order = Matrix(), Matrix(), Scalar()

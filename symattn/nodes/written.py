@@ -157,7 +157,7 @@ class Writer:
         if name in SIZES and name not in self.letters:
             return sympy.Symbol(name, integer=True, positive=True), None
         if name == "∞":
-            raise ReadError("∞ is no number here; a mask of −∞ is causal()")
+            raise ReadError("∞ is not a number here; a mask of −∞ is written causal()")
         positive = name in self.positive
         kind = {"positive": True} if positive else {"real": True}
         return sympy.Symbol(name, **kind), None

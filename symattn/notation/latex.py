@@ -57,6 +57,7 @@ _FUNCTIONS = ("cos", "sin", "tanh", "ln", "log", "max", "min")
 
 _GREEK_COMMANDS = {letter: f"\\{name}" for name, letter in t.GREEK.items()} | {
     "∂": r"\partial",
+    "ℝ": r"\mathbb{R}",
     "φ": r"\varphi",
     "ε": r"\varepsilon",
 }

@@ -18,7 +18,7 @@ from symattn.errors import CannotSpell, quote
 def no_tree(value: object) -> CannotSpell:
     """The error of a writer for what is no notation tree."""
     return CannotSpell(
-        f"{quote(value)} is no notation tree; give one such as step.formula(), or use SymPy's own "
+        f"{quote(value)} is not a notation tree; give one like step.formula(), or use SymPy's own "
         "printers"
     )
 

@@ -63,7 +63,7 @@ def mark_claims(
         found = exercise.explainer.explain(part, own, policy, inside, first.step)
         if any(not marking.passes(e) and _item_of(evaluation, e) != item for e in marking.entries):
             number = ",".join(str(i + evaluation.notation.index_base) for i in item)
-            only = f"what may be behind the numbers is looked for in batch {number} only"
+            only = f"mistakes that explain the numbers are searched for in batch {number} only"
             sanity = (*sanity, only)
     else:
         found = exercise.explainer.explain(evaluation, claims, policy, marks, first.step)

@@ -158,7 +158,7 @@ REFUSED = [
     ("alibi", "causal", (), "matrices of different shapes"),
     ("causal", "cached", ("X = [X_p; X']", "K_past = X_p W_K"), "#output[p+1:]"),
     ("multi-head#weights", "self#weights", (), "choose a head"),
-    ("multi-head", "multi-query", ("W_K[1] = W_K[2]",), "how many heads there are is open"),
+    ("multi-head", "multi-query", ("W_K[1] = W_K[2]",), "the number of heads is open"),
     ("multi-head", "multi-query", ("h = 2", "W_K[1] = W_K[3]"), "has 2 heads"),
     ("self", "cross", ("memory = W_Q W_K",), ""),
     ("self", "multi-head", ("W_Q' = repeat(W_Q')",), ""),

@@ -219,7 +219,7 @@ def test_numbers_are_put_in(tmp_path: Path) -> None:
         ("K = [[1, 2], [1, 1]]\nQ = [[1, 0]]\nV = [[1], [2]]\nc = 5\n", "does not hold"),
         ("K = [[1, 2], [2, 1]]\n", "no numbers are given"),
         ("Z = 1\n", "no such letter"),
-        ("K = [[1, 2], [2]]\n", "not of one length"),
+        ("K = [[1, 2], [2]]\n", "rows differ in length"),
         ("K = [", "n.toml"),
     ],
 )

@@ -285,11 +285,11 @@ def test_a_misconception_is_named_in_the_first_item_that_has_it() -> None:
         {"batch": 2},
     )
     assert [found.name for found in marking.explanations][:1] == ["not-scaled"]
-    assert not any("is looked for" in note for note in marking.notes)
+    assert not any("are searched for" in note for note in marking.notes)
     weights, output = attention(q * np.sqrt(2), k, v)
     marking = check({"Q": Q, "K": K, "V": V}, {"weights": rounded(weights)}, {"batch": 2})
     assert [found.name for found in marking.explanations][:1] == ["not-scaled"]
-    assert "what may be behind the numbers is looked for in batch 1 only" in marking.notes
+    assert "mistakes that explain the numbers are searched for in batch 1 only" in marking.notes
 
 
 def test_a_mistake_in_what_is_shared_reaches_every_item() -> None:

@@ -36,7 +36,7 @@ SIZES = {
     "d_a": 2,
     "d_r": 2,
     "d_cq": 2,
-    "k": 1,
+    "n_clip": 1,
     "n_vocab": 3,
 }
 
@@ -262,14 +262,14 @@ def test_batches_are_cut_alike() -> None:
 # ---- where cutting would change the answer -----------------------------------------------------
 
 SEES_AHEAD: list[tuple[Any, Any, str]] = [
-    (None, 1, "token 1 sees token 2"),
-    ({"window": 1}, [2, 2], "token 2 sees token 3"),
-    ({"window": [1, 1]}, 1, "token 1 sees token 2"),
-    ({"prefix": 3}, [2, 2], "token 1 sees token 3"),
-    ({"global": [1]}, [3, 1], "token 1 sees token 4"),
-    ({"causal": 1}, [3, 1], "token 3 sees token 4"),
-    ("boolean", 1, "token 1 sees token 3"),
-    ("additive", 2, "token 1 sees token 3"),
+    (None, 1, "token 1 attends to token 2"),
+    ({"window": 1}, [2, 2], "token 2 attends to token 3"),
+    ({"window": [1, 1]}, 1, "token 1 attends to token 2"),
+    ({"prefix": 3}, [2, 2], "token 1 attends to token 3"),
+    ({"global": [1]}, [3, 1], "token 1 attends to token 4"),
+    ({"causal": 1}, [3, 1], "token 3 attends to token 4"),
+    ("boolean", 1, "token 1 attends to token 3"),
+    ("additive", 2, "token 1 attends to token 3"),
 ]
 MATRIX = [[1, 0, 1, 0], [1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1]]
 
@@ -282,7 +282,7 @@ def test_a_query_that_sees_a_later_chunk_is_refused(mask: Any, cut: Any, message
         given["allowed"] = MATRIX
     if mask == "additive":
         given["mask"] = [["0" if seen else "-inf" for seen in row] for row in MATRIX]
-    with pytest.raises(SymattnError, match=f"^chunks: {message}, which is in a later chunk"):
+    with pytest.raises(SymattnError, match=f"^chunks: {message}, in a later chunk"):
         decode(spec, cut, **given)
     (alone,) = decode(spec, [4], **given)
     whole = spec.derivation(given).evaluate(**given)
@@ -311,7 +311,7 @@ REFUSED: list[tuple[Any, Any, dict[str, Any], str]] = [
     (1.0, {}, QKV, "is not a number of tokens"),
     ("1", {}, QKV, "is not a number of tokens"),
     (None, {}, QKV, "is not a number of tokens"),
-    ([], {}, QKV, "no chunk is told"),
+    ([], {}, QKV, "no chunk is given"),
     ([1, 0, 2], {}, QKV, "0 is not"),
     ([[3]], {}, QKV, "is not a number of tokens"),
     ([1, 1], {}, QKV, r"\[1, 1\] make 2 tokens, and 3 are given"),
@@ -320,7 +320,7 @@ REFUSED: list[tuple[Any, Any, dict[str, Any], str]] = [
     (1, {}, {**QKV, "K": [[1], [2]], "V": [[1], [2]]}, "3 queries and 2 keys"),
     (1, {}, {"scores": [[1, 2], [3, 4]], "V": [[1], [2]]}, "K does not follow"),
     (1, {}, {"X": [[1], [2]], "memory": [[1]], **EYE}, "cross-attention"),
-    (1, {"source": "bare", "scale": False}, {"X": [[1], [2]]}, "no keys and values to keep"),
+    (1, {"source": "bare", "scale": False}, {"X": [[1], [2]]}, "no keys and values to cache"),
 ]
 
 
@@ -387,7 +387,7 @@ def test_chunks_can_be_told_on_the_command_line() -> None:
     )
     assert 'no step is called "output"' in text
     text = run("llama", "--tokens", "3", "--d-k", "2", "--chunks", "2", "--steps", "projected")
-    assert text.count("projected  (") == 2
+    assert text.count("[projected]  (") == 2
     assert "token 3 of 3" in run("causal", "--chunks", "1", "--symbolic")
     assert run("cached-window", "--tokens", "4", "--chunks", "1").count(", token ") == 4
 
@@ -412,7 +412,7 @@ def test_a_worksheet_with_wrong_chunks_is_refused(line: str, message: str) -> No
 def test_chunks_without_a_mask_say_why_not() -> None:
     given = "[given]\nQ = [[1], [2]]\nK = [[1], [2]]\nV = [[1], [2]]\n"
     told = run("-", text=f"[attention]\nchunks = 1\n{given}", status=2)
-    assert told.startswith("symattn: <stdin>:2: chunks: token 1 sees token 2")
+    assert told.startswith("symattn: <stdin>:2: chunks: token 1 attends to token 2")
     assert 'mask = "causal"' in told
 
 

@@ -76,7 +76,7 @@ def test_a_derivation_starts_where_something_is_given(given: list[str], names: A
         (["X"], "leads to no step"),
         (["V"], "leads to no step"),
         (["scores", "Q"], "Q: no step needs it"),
-        (["scoers"], "no part of this derivation"),
+        (["scoers"], "not part of this derivation"),
         ([], "leads to no step"),
     ],
 )

@@ -204,7 +204,7 @@ def test_pages_are_filled_in_again(here: Path, watched: Any) -> None:
     [
         ("check - --watch", "standard input cannot be watched; give a file"),
         ("derive - --watch", "standard input cannot be watched; give a file"),
-        ("derive causal --watch", "causal is no file; give a worksheet"),
+        ("derive causal --watch", "causal is not a file; give a worksheet"),
         ("check sheet.toml --fix --watch", "give --fix or --watch, not both"),
         ("derive sheet.toml --watch -o sheet.toml", "is read here"),
         ("check pipe --watch", "pipe: is a pipe; give a file"),

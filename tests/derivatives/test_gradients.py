@@ -627,7 +627,7 @@ def test_claims_about_gradients_are_marked() -> None:
 @pytest.mark.parametrize(
     ("words", "given", "message"),
     [
-        (["derive", "self", "--gradient", "Z1"], None, '"Z1" is no part of this derivation'),
+        (["derive", "self", "--gradient", "Z1"], None, '"Z1" is not part of this derivation'),
         (["derive", "-"], "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]\ndX=[[1]]", "dX: no step is"),
         (["derive", "-"], "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]\ndO=[[1,2]]", "d_output: is 1 × 2"),
         (["derive", "-"], "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]\ndO=[[1]]\ndA=[[1]]", "dA: dO is"),
@@ -656,14 +656,14 @@ def test_partial_derivatives_as_notation() -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda d: d.gradient("W"), 'wrt: "W" is no part of this derivation'),
+        (lambda d: d.gradient("W"), 'wrt: "W" is not part of this derivation'),
         (lambda d: d.gradient(()), "wrt: name at least one matrix"),
         (lambda d: d.gradient("output"), "wrt: output does not depend on output"),
         (lambda d: d.gradient("V", of="weights"), "wrt: weights does not depend on V"),
         (lambda d: d.gradient("V", of="V"), "of: V is given; name a step"),
         (lambda d: d.gradient("V", upstream="zeros"), 'upstream = "zeros": give "ones"'),
         (lambda d: d.tangent("scores"), "along: scores follows from the rest"),
-        (lambda d: d.tangent("T"), 'along: "T" is no part of this derivation'),
+        (lambda d: d.tangent("T"), 'along: "T" is not part of this derivation'),
     ],
 )
 def test_what_cannot_be_asked(call: Callable[[Derivation], Any], words: str) -> None:

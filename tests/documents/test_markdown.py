@@ -116,7 +116,7 @@ def test_a_page_is_filled_in_once(flavor: str) -> None:
     assert fill_page(once, "page.md", flavor) == once
     assert "-->0.330<!--" in once
     assert "0.67 & 0.33" in once
-    assert "#### 1. weights" in once
+    assert "#### 1. Attention weights" in once
     assert once.startswith(PAGE[: PAGE.index("The weight")].rstrip())
     assert once.endswith("\nDone.\n")
     checked = check_text(once, "page.md")
@@ -189,7 +189,7 @@ def test_render_writes_a_page_and_checks_it(tmp_path: Path) -> None:
     [
         (["--flavor", "githab", "{page}"], 'did you mean "github"'),
         (["--check", "--watch", "{page}"], "not both"),
-        (["sheet.toml"], "is no Markdown page"),
+        (["sheet.toml"], "is not a Markdown page"),
         (["none.md"], "no such file"),
     ],
 )

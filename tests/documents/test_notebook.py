@@ -84,13 +84,13 @@ def test_a_notebook_of_chunks_runs_and_shows_the_digits(tmp_path: Path) -> None:
     assert headings == [
         "# Decoding over a cache",
         '## Decoding over a cache, tokens 1 to 2 of 4: "the cat"',
-        "### 8. output",
+        "### 8. Output",
         '## Decoding over a cache, token 3 of 4: "sat"',
-        "### 4. K\\_cached",
-        "### 10. output",
+        "### 4. Keys with the cache",
+        "### 10. Output",
         '## Decoding over a cache, token 4 of 4: "down"',
-        "### 4. K\\_cached",
-        "### 10. output",
+        "### 4. Keys with the cache",
+        "### 10. Output",
     ]
     shown = [out.data for cell in book.cells if cell.cell_type == "code" for out in cell.outputs]
     chunks = read_worksheet(decoding).decode([2, 1, 1])
@@ -280,7 +280,7 @@ def test_the_magic_marks_claims(shell: Any) -> None:
         ("--digits 'x", "x", "quotation"),
         ("--layout flak", "x", "invalid choice"),
         ("--entry weights[9,9]", "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]", "no row 9: rows are 1 to 1"),
-        ("--entry first --view formula", "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]", "entry: stands"),
+        ("--entry first --view formula", "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]", "entry: appears"),
     ],
 )
 def test_the_magic_says_what_is_wrong_in_a_line(

@@ -28,7 +28,7 @@ from tests.statements import STATEMENTS
 #: Characters of a statement; the same again and again grows without bound.
 _LONGEST = 100_000
 
-#: Names that lead out of the folder, or to what is no regular file.
+#: Names that lead out of the folder, or to what is not a regular file.
 OUTSIDE: tuple[str, ...] = (
     "link-secret.csv",
     "link-secret2.csv",

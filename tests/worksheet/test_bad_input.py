@@ -477,7 +477,7 @@ def test_a_file_of_another_kind_is_called_what_it_is(
     ("words", "told"),
     [
         ("chek", 'no command is called "chek"; did you mean "check"?'),
-        ("derive causal --digits x", "'x' is no whole number"),
+        ("derive causal --digits x", "'x' is not a whole number"),
         ("jacobian -1,2", "put -- before an argument that begins with -"),
         ("jacobian x", "logits: 1 number; give 2 to 64"),
         ("prove nope", "mask-deletes, mask-then-renormalise, two-tiles, …"),

@@ -128,7 +128,7 @@ def _small(statement: Statement) -> tuple[Arrays, Scalars]:
         if _holds(statement, arrays, scalars) is None:
             return arrays, scalars
     raise SymattnError(
-        "--with small: no small numbers are found for which all that is assumed holds; give them "
+        "--with small: no small numbers were found that satisfy all assumptions; give some "
         "in a file"
     )
 
@@ -205,7 +205,7 @@ def _given(statement: Statement, given: Mapping[str, Any]) -> tuple[Arrays, Scal
             one_row = letters[name].shape[0] == 1
             rows = [rows] if one_row else [[entry] for entry in rows]
         if len({len(row) for row in rows}) != 1 or not rows[0]:
-            raise ReadError(f"{name}: its rows are not of one length")
+            raise ReadError(f"{name}: its rows differ in length")
         if len(rows) * len(rows[0]) > _MOST_CELLS:
             raise ReadError(f"{name}: more than {_MOST_CELLS} numbers; a proof is shown with few")
         array = np.empty((len(rows), len(rows[0])), dtype=object)
@@ -222,7 +222,7 @@ def _given(statement: Statement, given: Mapping[str, Any]) -> tuple[Arrays, Scal
             if isinstance(known, sympy.Symbol):
                 scalars[known] = sympy.Integer(count)
             elif known.is_Integer and known != count:
-                raise SymattnError(f"{name}: {size} is {known}, and here it is {count}")
+                raise SymattnError(f"{name}: {size} is {known}, but here it is {count}")
     unknown = sorted(name for name, symbol in symbols.items() if symbol not in scalars)
     if unknown:
         raise SymattnError(f"--with: {', '.join(unknown)}: no number is given")
@@ -252,5 +252,5 @@ def _holds(statement: Statement, arrays: Arrays, scalars: Scalars) -> str | None
         if sorted(map(tuple, array.tolist())) != sorted(
             map(tuple, np.eye(len(array), dtype=int).tolist())
         ):
-            return f"{name} is no permutation: that does not hold"
+            return f"that {name} is a permutation does not hold"
     return None

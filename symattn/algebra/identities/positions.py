@@ -71,10 +71,10 @@ def _turned(first: str, second: str, place: str) -> str:
 POSITIONS: tuple[Identity, ...] = (
     Identity(
         "rotary-orthogonal",
-        "a rotation keeps lengths",
+        "a rotation preserves lengths",
         "norm2(rotary(Q)) = norm2(Q)",
         _ROPE,
-        "positions change no norms",
+        "rotary positions leave norms unchanged",
     ),
     Identity(
         "rotary-relative",
@@ -96,7 +96,7 @@ POSITIONS: tuple[Identity, ...] = (
         "[sin((x + s) f), cos((x + s) f)] = [sin(x f), cos(x f)] "
         "[diag(cos(s f)), -diag(sin(s f)); diag(sin(s f)), diag(cos(s f))]",
         f"{_VASWANI}3.5",
-        "offsets are linear maps",
+        "a shift by k positions is a linear map",
         shapes=_WAVES,
     ),
     Identity(
@@ -104,15 +104,15 @@ POSITIONS: tuple[Identity, ...] = (
         "products of encodings depend on the distance only",
         "[sin(a f), cos(a f)] [sin(b f), cos(b f)]^T = rowsum(cos((a - b) f))",
         f"{_VASWANI}3.5",
-        "nearby positions look alike",
+        "nearby positions have similar encodings",
         shapes=(("a", "scalar"), ("b", "scalar"), ("f", (1, "r"))),
     ),
     Identity(
         "alibi-shift",
-        "ALiBi's bias a (j − i) is a j, the query's own position cancels",
+        "ALiBi's bias a (j − i) may be written a j: the query's position cancels",
         "softmax(S + a*(ones b - c ones^T)) = softmax(S + a*ones b)",
         "Press et al., Train Short, Test Long (2021), section 3",
-        "only the key's position counts",
+        "only the key's position affects the weights",
         (("distribute number", "softmax(S + a*ones b - a*c ones^T)"), ("shift", "")),
         shapes=(("b", (1, "m")), ("c", ("n", 1))),
         behind=(
@@ -122,15 +122,15 @@ POSITIONS: tuple[Identity, ...] = (
     ),
     Identity(
         "soft-cap-monotone",
-        "the soft cap's slope is positive",
+        "the soft cap's derivative is positive",
         "d/dx c tanh(x/c) = 4 / (e^(x/c) + e^(−x/c))²",
         "Gemma Team, Gemma 2 (2024), section 2",
-        "a cap keeps the order of scores",
+        "a soft cap preserves the order of the scores",
         sides=_cap_slope,
     ),
     Identity(
         "recurrent-jacobians",
-        "a recurrent net's gradient is a product of Jacobians",
+        "the gradient of a recurrent network is a product of Jacobians",
         "∂h_3/∂h_0 = Π_t w (1 − h_t²)",
         "Pascanu et al., On the Difficulty of Training Recurrent Neural Networks (2013), sec. 2",
         "why gradients vanish over many steps",
@@ -140,10 +140,10 @@ POSITIONS: tuple[Identity, ...] = (
     ),
     Identity(
         "attention-one-step",
-        "between a value and an output stands one factor, its weight",
+        "the derivative of an output by a value is that value's weight",
         "∂o/∂v_j = a_j",
         f"{_VASWANI}4",
-        "attention's paths are short",
+        "gradients reach every value in a single step",
         sides=_one_step,
         everywhere=partial(
             slopes, "softmax(s) v", "v", "softmax(s)^T", {"s": (1, "m"), "v": ("m", 1)}

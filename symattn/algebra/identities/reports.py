@@ -47,7 +47,7 @@ def reason(link: Link) -> str:
     if link.rule == ENTRIES:
         return link.equality.reason
     if link.rule == HYPOTHESIS:
-        return "by what is assumed"
+        return "by assumption"
     return f"{link.rule}: {rule(link.rule).says}"
 
 
@@ -274,7 +274,7 @@ def _needs(proof: Proof) -> Iterator[b.Words]:
         for rule in found.divisors[:2]:
             yield ("not 0, since it is positive: ", Speller().rule(rule))
     if answer.partial:
-        yield ("nothing is said where a divisor is 0, or an inverse or a root does not exist",)
+        yield ("this does not cover a divisor of 0, or an inverse or root that does not exist",)
 
 
 def _is_open(proof: Proof) -> bool:

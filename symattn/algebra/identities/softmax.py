@@ -60,14 +60,14 @@ SOFTMAX: tuple[Identity, ...] = (
         "the weights of every query sum to 1",
         "softmax(S) 1 = ones",
         _BRIDLE,
-        "a first check of any table of weights",
+        "a first check for any matrix of weights",
         (
             ("unfold", "exp(S) / rowsum(exp(S)) 1"),
             ("quotient of rows", "(exp(S) 1) / rowsum(exp(S))"),
             ("row sums", "rowsum(exp(S)) / rowsum(exp(S))"),
             (ENTRIES, "ones"),
         ),
-        "softmax over the columns makes columns sum to 1, not rows",
+        "softmax over the columns makes rows sum to 1",
     ),
     Identity(
         "shift",
@@ -95,16 +95,16 @@ SOFTMAX: tuple[Identity, ...] = (
         "softmax(Q (K + ones k)^T) = softmax(Q K^T)",
         "Cordonnier et al., Multi-Head Attention: Collaborate Instead of Concatenate (2020), "
         "section 3.1",
-        "a bias in the key projection does nothing",
+        "a bias in the key projection has no effect",
         (("distribute", "softmax(Q K^T + Q (ones k)^T)"), ("shift", "softmax(Q K^T)")),
-        "a bias of the keys matters as one of the queries does",
+        "a bias on the keys has an effect, as one on the queries has",
     ),
     Identity(
         "value-bias",
         "adding a vector to all values adds it to all outputs",
         "softmax(S) (V + ones v) = softmax(S) V + ones v",
         "Cordonnier et al. 2020, section 3.1",
-        "a bias of the values can move into the output's",
+        "a bias on the values can be moved into the output bias",
         (
             ("distribute", "softmax(S) V + softmax(S) ones v"),
             ("rows sum to 1", "softmax(S) V + ones v"),
@@ -112,7 +112,7 @@ SOFTMAX: tuple[Identity, ...] = (
     ),
     Identity(
         "temperature-two-keys",
-        "at temperature T only the gap over T counts",
+        "at temperature T the weights depend only on the gap divided by T",
         "softmax([a, b] / T) = [σ((a - b) / T), σ((b - a) / T)]",
         _BISHOP,
         "T → 0 sends the gap to ±∞ (all or nothing), T → ∞ to 0 (one half each)",
@@ -141,7 +141,7 @@ SOFTMAX: tuple[Identity, ...] = (
         "over two keys softmax is a sigmoid of the difference",
         "softmax([a, b]) = [σ(a - b), σ(b - a)]",
         _BISHOP,
-        "two keys by head",
+        "two weights from a single difference",
         shapes=(("a", ("n", 1)), ("b", ("n", 1))),
     ),
     Identity(
@@ -149,7 +149,7 @@ SOFTMAX: tuple[Identity, ...] = (
         "the softmax's Jacobian is diag(p) − p pᵀ",
         "∂(wᵀ p)/∂z = wᵀ (diag(p) − p pᵀ) for every w, p = softmax(z)ᵀ",
         _BISHOP,
-        "the heart of the backward pass",
+        "this Jacobian gives the gradient of the scores in the backward pass",
         sides=_jacobian,
         everywhere=partial(  # Jᵀ w for any w
             slopes,
@@ -164,7 +164,7 @@ SOFTMAX: tuple[Identity, ...] = (
         "the Jacobian times 1 is 0: a shift changes nothing",
         "(diag(p) - p p^T) 1 = 0*p",
         _BISHOP,
-        "gradients of each row of scores sum to 0",
+        "the gradients in each row of scores sum to 0",
         ((HYPOTHESIS, "0*p"),),
         where=("p = softmax(z)^T",),
         shapes=(("z", (1, "m")), ("p", ("m", 1))),
@@ -174,7 +174,7 @@ SOFTMAX: tuple[Identity, ...] = (
         "the gradient of log-sum-exp is softmax",
         "∂ ln Σ_l e^(z_l) / ∂z = softmax(z)",
         _BISHOP,
-        "softmax as a soft maximum",
+        "log-sum-exp is a smooth maximum",
         sides=_log_sum_exp,
         everywhere=partial(slopes, "lse(z)", "z", "softmax(z)", {"z": (1, "m")}),
     ),
@@ -197,14 +197,14 @@ SOFTMAX: tuple[Identity, ...] = (
         "doubling the scores squares the weights, renormalised",
         "softmax(2 S) = ratio(softmax(S) ∘ softmax(S))",
         "Graves et al., Neural Turing Machines (2014), section 3.3.2",
-        "temperature acts on weights as a power",
+        "a temperature raises the weights to a power",
     ),
     Identity(
         "mask-deletes",
         "masking the last keys with −∞ is deleting them",
         "softmax([S, R] + padding(n, m + p, m)) [V; W] = softmax(S) V",
         f"{_VASWANI}3.2.3",
-        "masked keys leave no trace",
+        "masked-out keys have no effect",
         sides=_deleted,
         misconception="a large negative number is as good as −∞",
         behind=(
@@ -227,7 +227,7 @@ SOFTMAX: tuple[Identity, ...] = (
         "softmax([S1, S2]) [V1; V2] = (exp(S1) V1 + exp(S2) V2) / (rowsum(exp(S1)) + "
         "rowsum(exp(S2)))",
         _FLASH,
-        "keys can be read tile by tile",
+        "keys can be processed tile by tile",
         (
             ("unfold", "exp([S1, S2]) / rowsum(exp([S1, S2])) [V1; V2]"),
             ("quotient of rows", "(exp([S1, S2]) [V1; V2]) / rowsum(exp([S1, S2]))"),
@@ -238,7 +238,7 @@ SOFTMAX: tuple[Identity, ...] = (
     ),
     Identity(
         "online-softmax",
-        "two tiles, each less its maximum or any number, merge to the softmax over both",
+        "two tiles, each shifted by its maximum or any number, merge into the softmax over both",
         "(diag(exp(a - c)) (exp(S1 - a 1^T) V1) + diag(exp(b - c)) (exp(S2 - b 1^T) V2)) / "
         "(diag(exp(a - c)) rowsum(exp(S1 - a 1^T)) + diag(exp(b - c)) rowsum(exp(S2 - b 1^T))) "
         "= softmax([S1, S2]) [V1; V2]",
@@ -249,18 +249,18 @@ SOFTMAX: tuple[Identity, ...] = (
     ),
     Identity(
         "sink-zero-key",
-        "softmax with 1 in the denominator has a further zero key, zero value",
+        "softmax with 1 in the denominator has one more score of 0 and value of 0",
         "softmax1(S) V = softmax([S, 0*c]) [V; 0*v]",
         "Miller, Attention Is Off By One (2023)",
-        "a head may attend to nothing",
+        "the weights of a head can all be near 0",
         shapes=(("c", ("n", 1)), ("v", (1, "d_v"))),
         behind=("weights: OffByOneSoftmax",),
     ),
     Identity(
         "tanh-sigmoid",
-        "tanh is a sigmoid, stretched",
+        "tanh is a sigmoid, scaled and shifted",
         "tanh(S) = 2 σ(2 S) - 1",
         "LeCun et al., Efficient BackProp (1998), section 4.4",
-        "gates and soft caps compare",
+        "sigmoid gates and tanh caps have the same shape",
     ),
 )

@@ -38,13 +38,13 @@ class Setting:
 _SETTINGS = {
     "base": Setting("base", "float", "base of the wavelengths"),
     "cap": Setting("soft_cap", "float", "bound of the scores"),
-    "left": Setting("window", "int", "distance to the furthest token that a query sees"),
-    "right": Setting("lookahead", "int", "distance to the furthest token ahead that a query sees"),
-    "length": Setting("length", "int", "how many of the first keys every query sees, 1 or more"),
-    "width": Setting("width", "int", "how many keys a query sees on each side"),
+    "left": Setting("window", "int", "distance to the furthest token that a query attends to"),
+    "right": Setting("lookahead", "int", "largest distance ahead that a query attends to"),
+    "length": Setting("length", "int", "number of first keys every query attends to, at least 1"),
+    "width": Setting("width", "int", "number of keys a query attends to on each side"),
     "step": Setting("step", "int", "distance between these keys"),
     "stride": Setting(
-        "stride", "int", "how many tokens before its own a query sees, and its step before them"
+        "stride", "int", "number of preceding tokens a query attends to, and the step beyond them"
     ),
     "buckets": Setting("buckets", "int", "number of buckets"),
     "furthest": Setting("max_distance", "int", "distance from which all share the last bucket"),

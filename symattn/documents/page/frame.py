@@ -88,7 +88,7 @@ def _digest(text: str) -> str:
 def _contents(outline: Outline, picture: Markup | None) -> Markup:
     links = [el("li", el("a", "Given", href="#given"))]
     if picture:
-        links.append(el("li", el("a", "Who attends to whom", href="#picture")))
+        links.append(el("li", el("a", "Which token attends to which", href="#picture")))
     numbered = [
         el(
             "li",
@@ -96,7 +96,7 @@ def _contents(outline: Outline, picture: Markup | None) -> Markup:
                 "a",
                 el("span", str(section.number), class_="number"),
                 " ",
-                section.name.replace("_", " "),
+                outline.headings[section.name],
                 href=f"#{section.name}",
             ),
         )
@@ -211,7 +211,7 @@ def _controls(temperature: bool) -> Markup:
                 el("kbd", "Enter"),
                 " to keep a cell chosen, ",
                 el("kbd", "Esc"),
-                " to let it go.",
+                " to release it.",
             ),
         ),
         class_="keys",

@@ -429,7 +429,7 @@ function edit() {
       const { h, i, j } = parsed(cell.key);
       if (isToggled(item)) {
         const button = make("button", "", { type: "button", class: "toggle" });
-        button.append(make("span", `may be seen, ${placeWords(item, h, i, j)} `, { class: "spoken" }), make("span", ""));
+        button.append(make("span", `may be attended to, ${placeWords(item, h, i, j)} `, { class: "spoken" }), make("span", ""));
         cell.replaceChildren(button);
         continue;
       }
@@ -455,7 +455,7 @@ document.addEventListener("change", (event) => {
   } else if (input.closest("td[data-c]")) {
     const value = readNumber(input.value);
     input.setAttribute("aria-invalid", String(value === null));
-    if (value === null) { $("#state").textContent = `“${input.value}” is no number: write 0.5, -2 or 1/3.`; return; }
+    if (value === null) { $("#state").textContent = `“${input.value}” is not a number: write 0.5, -2 or 1/3.`; return; }
     const { item, place } = parsed(input.parentElement.key);
     given.get(item.letter)[place] = value;
     recompute();

@@ -27,10 +27,10 @@ def section(matrix: MatrixView) -> Markup:
         )
     return el(
         "section",
-        el("h2", "Who attends to whom", id="picture-heading", tabindex=-1),
+        el("h2", "Which token attends to which", id="picture-heading", tabindex=-1),
         el(
             "p",
-            "A line from a query to a key is as heavy as the weight; the table says how heavy. "
+            "The thicker the line from a query to a key, the larger the weight in the table. "
             "Point at a cell, or move to it with the arrow keys, to see where it comes from.",
             class_="why",
         ),

@@ -203,7 +203,7 @@ def falk(product: MatrixView, everything: Mapping[str, MatrixView]) -> Drawing:
         )
     if len(letters) != 2 or None in letters:
         raise SymattnError(
-            f"{step.name}: is no product of two matrices; choose a step such as scores"
+            f"{step.name}: is not a product of two matrices; choose a step such as scores"
         )
     assert isinstance(step, Step)
     drawings = []

@@ -120,13 +120,13 @@ def _orders(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark)
             if higher == 0 and apart != 0:
                 yield (
                     f"{where}: keys {j + base} and {k + base} have equal entries in {name}, "
-                    f"but the weights {row[j].claimed} and {row[k].claimed}"
+                    f"but weights {row[j].claimed} and {row[k].claimed}"
                 )
             elif higher * apart < 0:
                 top, other = (j, k) if higher > 0 else (k, j)
                 yield (
                     f"{where}: key {top + base} has a higher entry in {name} than key "
-                    f"{other + base}, but the lower weight"
+                    f"{other + base}, but a lower weight"
                 )
 
 

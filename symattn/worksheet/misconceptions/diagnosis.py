@@ -38,9 +38,9 @@ from symattn.worksheet.reading.rules import place_in
 #: How many mistaken entries and rows, and how many misread operands of each, are looked at.
 _MOST_ENTRIES, _MOST_ROWS, _MOST_OPERANDS, _MOST_MISREAD = 8, 4, 80, 400
 
-_MISREAD_TELL = "Copy each number once more before you calculate with it."
+_MISREAD_TELL = "Check each copied number before you calculate with it."
 _LOGIT_TELL = "Compare the exponents with the scores that you wrote before."
-_COPY_TELL = "Work each row out by itself; two queries rarely have the same numbers."
+_COPY_TELL = "Compute each row separately; two queries rarely have the same numbers."
 
 
 @dataclass(frozen=True, eq=False)

@@ -225,9 +225,9 @@ def cannot_tell(found: Sequence[Explanation]) -> tuple[str, ...]:
     whole = list(dict.fromkeys(explanation.name for explanation in found if explanation.whole))
     if len(whole) > 1:
         names = listed(whole, len(whole))
-        notes.append(f"these numbers cannot tell {names} apart; other numbers would")
+        notes.append(f"these numbers do not distinguish {names}; other numbers would")
     if isinstance(found, Explanations) and not found.complete:
-        notes.append("not every combination of mistakes was tried on so many numbers")
+        notes.append("there are too many numbers to try every combination of mistakes")
     return tuple(notes)
 
 

@@ -54,8 +54,8 @@ HABITS: tuple[Habit, ...] = (
     ),
     Habit(
         "invented",
-        "weights that sum to 1, but fit no formula that was tried",
-        "Raise e to each score, and divide by the sum of the row.",
+        "the weights sum to 1, but match no formula that was tried",
+        "Raise e to each score, then divide by the sum of the row.",
         "published worked examples",
         _invented,
     ),

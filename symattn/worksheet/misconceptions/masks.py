@@ -128,42 +128,42 @@ MASKS: tuple[Misconception, ...] = (
     Misconception(
         "not-masked",
         "the mask is left out",
-        "Add the mask before the softmax: masked keys get no weight.",
+        "Add the mask before the softmax: a masked-out key gets weight 0.",
         "Vaswani et al. 2017, section 3.2.3",
         _unmasked,
     ),
     Misconception(
         "mask-inverted",
-        "the mask hides what should be seen and shows what it should hide",
-        "True means that a query may attend; some libraries mean the opposite.",
+        "the mask is inverted: it masks out the keys that should be kept",
+        "True means that a query may attend; in some libraries it means the opposite.",
         "PyTorch, nn.MultiheadAttention, attn_mask",
         _masked_with(Inverted),
     ),
     Misconception(
         "mask-transposed",
-        "the mask is transposed: queries see later tokens, not earlier",
-        "Rows are queries: row i may see the keys up to i, below the diagonal.",
+        "the mask is transposed: queries attend to later tokens, not to earlier ones",
+        "Rows are queries: row i may attend to keys 1 to i, up to the diagonal.",
         "Vaswani et al. 2017, section 3.2.3",
         _masked_with(sympy.Transpose),
     ),
     Misconception(
         "mask-on-queries",
-        "the padding mask is put on the queries: a padded row has equal weights for all keys",
-        "Padding hides keys, column by column; the weights of every query still sum to 1.",
+        "the padding mask is applied to the queries: a padded row has equal weights for all keys",
+        "Padding masks out keys, column by column; the weights of every query still sum to 1.",
         REPORTED,
         _mask_on_queries,
     ),
     Misconception(
         "mask-strict",
-        "a token does not see itself",
-        "The causal mask hides what comes later; the diagonal stays.",
+        "a token does not attend to itself",
+        "The causal mask masks out later keys only; the diagonal is kept.",
         "Vaswani et al. 2017, section 3.2.3",
         _strictly_causal,
     ),
     Misconception(
         "mask-other-corner",
-        "the causal mask is aligned at the other corner",
-        "With a cache, query i sees all cached keys and those up to its own; without "
+        "the causal mask is aligned to the wrong corner",
+        "With a cache, query i attends to all cached keys and those up to its own; without "
         "one, the mask starts at the top left.",
         "PyTorch, scaled_dot_product_attention",
         _causal_shifted,
@@ -171,14 +171,14 @@ MASKS: tuple[Misconception, ...] = (
     Misconception(
         "masked-to-0",
         "masked scores are set to 0 instead of −∞",
-        "e⁰ is 1, so a masked key still gets weight; it takes −∞.",
+        "e⁰ is 1, so a masked-out key would still get weight; use −∞.",
         "Vaswani et al. 2017, section 3.2.3",
         _masked_to(0),
     ),
     Misconception(
         "masked-to-minus-1e9",
         "masked scores are set to −10⁹ instead of −∞",
-        "The weights come out the same unless a whole row is masked; then they are "
+        "The weights are the same unless a whole row is masked; then they are "
         "1/m each instead of 0, and in half precision −10⁹ overflows.",
         REPORTED,
         _masked_to(-(10**9)),
@@ -186,14 +186,14 @@ MASKS: tuple[Misconception, ...] = (
     Misconception(
         "masked-to-minus-1e4",
         "masked scores are set to −10⁴ instead of −∞",
-        "The weights come out the same unless scores are as low, or a whole row is masked.",
+        "The weights are the same unless other scores are as low or a whole row is masked.",
         REPORTED,
         _masked_to(-(10**4)),
     ),
     Misconception(
         "mask-after-softmax",
         "the mask is applied after the softmax, without renormalising",
-        "Mask before the softmax; afterwards the rows no longer sum to 1.",
+        "Mask before the softmax; otherwise the rows no longer sum to 1.",
         "Vaswani et al. 2017, section 3.2.3",
         _mask_after,
     ),
@@ -207,7 +207,7 @@ MASKS: tuple[Misconception, ...] = (
     Misconception(
         "soft-cap-after-mask",
         "the soft cap comes after the mask",
-        "After the cap −∞ is only −cap, so that masked keys get weight; cap first.",
+        "The cap turns −∞ into −cap, so masked-out keys would get weight; cap first.",
         "onnx/onnx#7867",
         _capped_after_mask,
     ),

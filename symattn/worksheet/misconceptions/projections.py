@@ -177,14 +177,14 @@ PROJECTIONS: tuple[Misconception, ...] = (
     Misconception(
         "projection-transposed",
         "X Wᵀ instead of X W",
-        "Rows are tokens, so a projection multiplies from the right; PyTorch's Linear "
-        "keeps the transpose of W.",
+        "Rows are tokens, so a projection multiplies by W on the right; PyTorch's Linear "
+        "stores the transpose of W.",
         "PyTorch, nn.Linear",
         _weights_of_projections_transposed,
     ),
     Misconception(
         "query-key-weights-exchanged",
-        "W_Q and W_K change places",
+        "W_Q and W_K are exchanged",
         _OWN_WEIGHTS,
         "Vaswani et al. 2017, section 3.2.2",
         _projected_with({"Q": "K", "K": "Q"}),
@@ -192,15 +192,15 @@ PROJECTIONS: tuple[Misconception, ...] = (
     *(_with_weights_of(name, other) for name in "QKV" for other in "QKV" if name != other),
     Misconception(
         "output-projection-transposed",
-        "the heads are multiplied with W_Oᵀ",
-        "Multiply the joined heads with W_O from the right.",
+        "the heads are multiplied by W_Oᵀ",
+        "Multiply the joined heads by W_O on the right.",
         "PyTorch, nn.Linear",
         _output_weights_transposed,
     ),
     Misconception(
         "split-by-reshape",
         "the heads are split by reshape without exchanging axes",
-        "Reshape to (tokens, heads, width) first and exchange the axes then; otherwise a "
+        "Reshape to (tokens, heads, width) first, then exchange the axes; otherwise a "
         "head mixes tokens.",
         REPORTED,
         _split_by_reshape,
@@ -215,20 +215,20 @@ PROJECTIONS: tuple[Misconception, ...] = (
     Misconception(
         "heads-reversed",
         "the heads are joined in the wrong order",
-        "Join the heads in order, the first one first; the rows of W_O are in that order.",
+        "Join the heads in order, starting with the first; the rows of W_O are in that order.",
         "Vaswani et al. 2017, section 3.2.2",
         _joined(ReversedConcat),
     ),
     Misconception(
         "groups-tiled",
         "query head i uses key head i mod g",
-        "Neighbouring query heads share: head i uses key head ⌊i g/h⌋, counted from 0.",
+        "Neighbouring query heads share a key head: head i uses ⌊i g/h⌋, counted from 0.",
         "Ainslie et al. 2023, section 2.2",
         _tiled,
     ),
     Misconception(
         "other-rotary-pairs",
-        "rotary positions turn other pairs of columns",
+        "rotary positions rotate other pairs of columns",
         "Neighbouring columns (interleaved) and columns half the width apart (half) "
         "are two conventions; keep to one.",
         "Su et al. 2021, section 3.2.2",
@@ -244,7 +244,7 @@ PROJECTIONS: tuple[Misconception, ...] = (
     Misconception(
         "no-positions",
         "the positions are left out",
-        "Positions come in before the scores.",
+        "Apply the positions before computing the scores.",
         "Vaswani et al. 2017, section 3.5",
         _no_positions,
     ),

@@ -128,22 +128,22 @@ SCORES: tuple[Misconception, ...] = (
     Misconception(
         "not-scaled",
         "the scores are not divided by √d_k",
-        "Divide every score by √d_k before the softmax; without it the weights are too peaked.",
+        "Divide every score by √d_k before the softmax; otherwise the weights are too peaked.",
         DOT_PRODUCT,
         _unscaled,
     ),
     Misconception(
         "scaled-by-d_k",
         "the scores are divided by d_k instead of √d_k",
-        "The spread of q·k grows with √d_k, so that is what to divide by; d_k makes the "
-        "weights too flat.",
+        "The standard deviation of q·k grows as √d_k, so divide by √d_k; dividing by d_k "
+        "makes the weights too flat.",
         DOT_PRODUCT,
         _scaled_by(lambda width: width),
     ),
     Misconception(
         "multiplied-by-root",
         "the scores are multiplied by √d_k",
-        "Divide by √d_k; multiplying makes the spread larger, not smaller.",
+        "Divide by √d_k; multiplying increases the variance of the scores.",
         DOT_PRODUCT,
         _scaled_by(lambda width: 1 / sympy.sqrt(width)),
     ),
@@ -164,28 +164,28 @@ SCORES: tuple[Misconception, ...] = (
     Misconception(
         "scaled-by-length",
         "the scores are divided by √m, the root of the number of keys",
-        "The scale has to do with the width of the vectors, not with how many there are.",
+        "The scale depends on the width of the vectors, not on their number.",
         DOT_PRODUCT,
         _scaled_by_keys,
     ),
     Misconception(
         "scaled-by-d_v",
         "the scores are divided by √d_v instead of √d_k",
-        "Scores compare queries with keys; the width of the values has no part in it.",
+        "Scores compare queries with keys; the width of the values has no effect on them.",
         DOT_PRODUCT,
         _scaled_by_width_of("V"),
     ),
     Misconception(
         "scaled-anyway",
         "the scores are divided by √d_k, though there is no scale here",
-        "This attention takes the scores as they are.",
+        "This attention does not scale the scores.",
         DOT_PRODUCT,
         _scaled_anyway,
     ),
     Misconception(
         "keys-not-transposed",
         "Q K instead of Q Kᵀ",
-        "Each query is compared with each key: row by row, so K is transposed.",
+        "Each row of Q is compared with each row of K, so K is transposed.",
         DOT_PRODUCT,
         _no_transpose,
     ),
@@ -213,7 +213,7 @@ SCORES: tuple[Misconception, ...] = (
     Misconception(
         "cosine-for-dot",
         "cosines instead of dot products",
-        "The score is the dot product; lengths count.",
+        "The score is the dot product, which depends on the lengths too.",
         DOT_PRODUCT,
         _cosine,
     ),

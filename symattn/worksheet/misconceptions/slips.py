@@ -369,7 +369,7 @@ def _transposed_place(spot: Spot) -> Iterator[Outcome]:
         place = (*lead, column, row)
         sentence = (
             f"{spot.entry} holds {spot.numbers.text(spot.letter, place)}, which belongs to "
-            f"{spot.called(place)}: row and column are mistaken for each other"
+            f"{spot.called(place)}: row and column are exchanged"
         )
         yield Outcome(spot.numbers.read(spot.letter, place), sentence, ("transposed",))
 
@@ -397,12 +397,12 @@ def _operand_transposed(spot: Spot) -> Iterator[Outcome]:
 _CHECK = "Compute the entry again and compare the digits."
 _TERMS = (
     "An entry of a matrix product is a sum of one product for each number of the row; "
-    "check that each is there once."
+    "check that each occurs exactly once."
 )
 
 #: The kinds, the likelier first: those with few outcomes for each entry, then those with more.
 SLIPS: tuple[SlipKind, ...] = (
-    SlipKind("sign", "Look at the sign again.", _sign),
+    SlipKind("sign", "Check the sign.", _sign),
     SlipKind(
         "entry-not-scaled",
         "Every score is divided by √d_k.",
@@ -410,7 +410,7 @@ SLIPS: tuple[SlipKind, ...] = (
     ),
     SlipKind(
         "entry-not-masked",
-        "What is masked is −∞ in every row.",
+        "Masked scores are −∞ in every row.",
         _in_rule("unmasked", "{entry} is not masked"),
     ),
     SlipKind(
@@ -424,7 +424,7 @@ SLIPS: tuple[SlipKind, ...] = (
     SlipKind("copied-entry", _CHECK, _copied(near=True)),
     SlipKind(
         "sign-of-a-term",
-        "Look at the signs of the products again.",
+        "Check the signs of the products.",
         _in_rule("negated", "{entry}: the term {part} has the wrong sign"),
     ),
     SlipKind(
@@ -435,7 +435,7 @@ SLIPS: tuple[SlipKind, ...] = (
     SlipKind("term-twice", _TERMS, _in_rule("doubled", "{entry}: the term {part} is added twice")),
     SlipKind(
         "entry-scaled-twice",
-        "Every score is divided by √d_k, once.",
+        "Divide every score by √d_k exactly once.",
         _in_rule("scaled-twice", "{entry} is divided by {part} twice"),
     ),
     SlipKind(
@@ -448,7 +448,7 @@ SLIPS: tuple[SlipKind, ...] = (
         _CHECK,
         _in_rule("factor-left-out", "{entry} is not multiplied by {part}"),
     ),
-    SlipKind("decimal-point", "Look at where the decimal point is.", _point),
+    SlipKind("decimal-point", "Check the position of the decimal point.", _point),
     SlipKind("copied-entry", _CHECK, _copied(near=False)),
     SlipKind("misread-digit", _CHECK, _digit),
 )

@@ -62,7 +62,7 @@ def named_file(
     if path.is_absolute() or path.drive or path.root or ".." in path.parts:
         raise ReadError(f"{excerpt(name)}: {beside}")
     if name.startswith("~") or any(c < " " or c == "\x7f" for c in name):
-        raise ReadError(f"{excerpt(name)}: is no plain file name; a file {beside}")
+        raise ReadError(f"{excerpt(name)}: is not a plain file name; a file {beside}")
     if any(_DEVICE.fullmatch(part) for part in path.parts):
         raise ReadError(f"{excerpt(name)}: is the name of a device; give the file another one")
     return _inside(name, folder / path, folder, naming, roots)
@@ -96,7 +96,7 @@ def _inside(name: str, path: Path, folder: Path, naming: str, roots: Sequence[Pa
     except ValueError as error:
         if isinstance(error, ReadError):
             raise
-        raise ReadError(f"{excerpt(name)}: is no file name: {error}") from None
+        raise ReadError(f"{excerpt(name)}: is not a file name: {error}") from None
     if kind:
         raise ReadError(f"{excerpt(name)}: is {kind}; give a regular file")
     return real
@@ -115,7 +115,7 @@ def _opened(path: str, flags: int) -> int:
     number = os.open(path, flags | sum(getattr(os, flag, 0) for flag in more))
     if not stat.S_ISREG(os.fstat(number).st_mode):
         os.close(number)
-        raise ReadError("is no regular file")
+        raise ReadError("is not a regular file")
     return number
 
 
@@ -197,7 +197,7 @@ def path_of(value: object, who: str) -> str | Path:
 def read_text(path: str | Path, name: str, most: int = MAX_BYTES) -> str:
     """The text of a file, or of standard input for ``-``; `name` begins every message."""
     if not name:
-        raise ReadError('"": is no file name; give a file')
+        raise ReadError('"": is not a file name; give a file')
     raw = _bytes(path, name, most)
     if len(raw) > most:
         raise ReadError(_too_large(name, len(raw), most))
@@ -233,7 +233,7 @@ def _bytes(path: str | Path, name: str, most: int) -> bytes:
         why = (error.strerror or str(error)).lower()
         raise ReadError(f"{name}: cannot be read: {why}") from None
     except ValueError as error:
-        raise ReadError(f"{name}: is no file name: {error}") from None
+        raise ReadError(f"{name}: is not a file name: {error}") from None
 
 
 def _too_large(name: str, size: int, most: int) -> str:

@@ -65,7 +65,7 @@ def _items(
     of_heads = [name for name in data if name not in one_for_all]
     for name in given:
         if levels[name] > 3 and _is_learned(name):
-            raise ReadError(f"{name}: all items of a batch share it; take the outer brackets off")
+            raise ReadError(f"{name}: all items of a batch share it; remove the outer brackets")
         if levels[name] > 3 and name in one_for_all and name not in _MASKS:
             raise ReadError(
                 f"{name}: has {levels[name]} levels of brackets; it needs 2, or 3 in a batch: "

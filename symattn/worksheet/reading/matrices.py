@@ -166,7 +166,7 @@ def _array(file: IO[bytes], size: int) -> Array:
     dtype, order, shape = _header(_exactly(file, length).decode("latin-1"))
     wanted, present = _check_count(shape) * dtype.itemsize, max(size - 8 - width - length, 0)
     if wanted != present:
-        more = "; save one array a file" if present > wanted else ""
+        more = "; save one array per file" if present > wanted else ""
         raise ReadError(
             f"cannot be read: its header promises {wanted:,} bytes of numbers, and {present:,} are "
             f"there{more}"
@@ -240,9 +240,9 @@ def _tensors(raw: bytearray) -> dict[str, object]:
     except ReadError:
         raise
     except (ValueError, RecursionError) as error:
-        raise ReadError(f"cannot be read: its header is no JSON: {_words(error)}") from None
+        raise ReadError(f"cannot be read: its header is not JSON: {_words(error)}") from None
     if not isinstance(header, dict):
-        raise ReadError("cannot be read: its header is no table of tensors")
+        raise ReadError("cannot be read: its header is not a table of tensors")
     return header
 
 
@@ -250,7 +250,7 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """A table of JSON, in which no key stands twice."""
     table = dict(pairs)
     if len(table) < len(pairs):
-        raise ReadError("cannot be read: a name stands twice in its header")
+        raise ReadError("cannot be read: a name occurs twice in its header")
     return table
 
 
@@ -293,7 +293,7 @@ def _csv(file: BinaryIO, name: str) -> list[list[str]]:
     except csv.Error as error:
         raise ReadError(f"cannot be read: after row {len(rows)}: {error}") from None
     if not rows:
-        raise ReadError("is empty; give a row of numbers a line")
+        raise ReadError("is empty; give one row of numbers per line")
     return rows
 
 
@@ -310,7 +310,7 @@ def _check_row(row: Sequence[str], number: int) -> None:
             raise ReadError(f"row {number} has nothing in place {place}; {mend}")
         if (number == 1 or place == 1) and _is_name(cell):
             found = quote(excerpt(cell))
-            raise ReadError(f"row {number} has {found} in place {place}, no number; {_NO_NAMES}")
+            raise ReadError(f"row {number} has {found} in place {place}, not a number; {_NO_NAMES}")
 
 
 def _is_name(cell: str) -> bool:
@@ -364,7 +364,7 @@ def _check_count(shape: Sequence[int]) -> int:
     if not shape:
         raise ReadError("is a single number; give a matrix")
     if len(shape) > MAX_AXES:
-        raise ReadError(f"an array of {len(shape)} axes is no matrix")
+        raise ReadError(f"an array of {len(shape)} axes is not a matrix")
     if min(shape) < 0:
         raise ReadError("cannot be read: its header has a negative size")
     count = prod(shape)
@@ -465,7 +465,7 @@ _OTHERS = {
     "a": "text",
     "c": "complex numbers",
     "M": "dates",
-    "m": "spans of time",
+    "m": "time spans",
     "V": "raw bytes, as bfloat16 is saved",
 }
 

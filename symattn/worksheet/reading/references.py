@@ -11,7 +11,7 @@ from itertools import product
 from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError, quote
 from symattn.notation.latex import latex
-from symattn.notation.options import Notation
+from symattn.notation.options import Notation, Typed
 from symattn.notation.text import line as as_line
 from symattn.notation.tree import Num
 
@@ -211,14 +211,17 @@ _HEADS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾", "0123456789()")
 def _spellings(letter: str, head: str, index: tuple[str, ...], notation: Notation) -> set[str]:
     """How an entry may be named: as it is printed, and with the matrix's own letter."""
     row, column = index
-    tree = notation.entry(letter, Num(head) if head else None, (Num(row), Num(column)))
+    place = Num(head) if head else None, (Num(row), Num(column))
+    printed = notation.entry(letter, *place)
     matrix = (
         notation.letter(letter)
         if not head
         else notation.in_head(notation.letter(letter, per_head=True), Num(head))
     )
     below = f"_{row},{column}"
-    forms = [as_line(tree), latex(tree), f"{as_line(matrix)}{below}", f"{latex(matrix)}{below}"]
+    forms = [as_line(printed), latex(printed)]
+    forms += [f"{as_line(matrix)}{below}", f"{latex(matrix)}{below}"]
+    forms.append(as_line(Typed().entry(letter, *place)))  # m_12 for M_12
     return {_bare(form) for form in forms}
 
 

@@ -116,7 +116,7 @@ class Worksheet:
             return derivation.gradient(self.wrt or None, upstream="ones")
         (name, value), *more = self.upstream.items()
         if more:
-            raise ReadError(f"{more[0][0]}: {name} is given too, and the way back starts at one")
+            raise ReadError(f"{more[0][0]}: {name} is given too; backpropagation starts at one")
         of = name.removeprefix("d").removeprefix("_")
         if all(of not in (step.name, step.letter) for step in derivation):
             known = nearest(of, derivation.names)
@@ -159,10 +159,10 @@ class Worksheet:
             levels, wanted = len(evaluation.shape(item.letter)), 2 + item.per_head
             wanted += item.name in self.items
             if levels > wanted:
-                whole = "one matrix a head" if item.per_head else "one matrix, whatever the heads"
+                whole = "one matrix per head" if item.per_head else "one matrix, whatever the heads"
                 raise ReadError(
                     f"{item.name}: has {levels} levels of brackets where {wanted} are needed: "
-                    f"{whole}; take {counted(levels - wanted, 'level')} off"
+                    f"{whole}; remove {counted(levels - wanted, 'level')}"
                 )
         return evaluation.spelled(self.notation)
 
@@ -298,7 +298,7 @@ def _policy(data: Mapping[str, object]) -> Policy:
     _known(policy, SETTINGS, "policy")
     if "decimal" in data:
         if policy.get("decimal", data["decimal"]) != data["decimal"]:
-            raise ReadError("decimal: is said twice, at the top and in [policy]; keep one")
+            raise ReadError("decimal: is given twice, at the top and in [policy]; keep one")
         policy = {**policy, "decimal": data["decimal"]}
     settings: dict[str, Any] = {**policy}
     return Policy(**settings)

@@ -60,13 +60,13 @@ _RULES = {
     ),
     "wrong": (
         "A claimed number is wrong",
-        "The number is no rounding of the true value, and follows from no other number that is "
-        "claimed. Calculate it again; the message has the true value.",
+        "The number is not a rounding of the true value and does not follow from other claimed "
+        "numbers. Calculate it again; the message has the true value.",
     ),
     _WORKED_LINE: (
         "A worked line does not hold",
-        "What stands on the two sides of a sign = or ≈ is not equal, or the right side is no "
-        "rounding of the left one. Correct one of the sides.",
+        "The two sides of a sign = or ≈ are not equal, or the right side is not a rounding of the "
+        "left side. Correct one of the sides.",
     ),
 }
 

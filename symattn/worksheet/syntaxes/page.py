@@ -162,7 +162,7 @@ def marked_lines(text: str, start: int, end: int) -> Iterator[Anchor | Flaw]:
     A flaw where there are none, and where there is too much.
     """
     if end - start > _MOST:
-        message = f"{end - start} characters behind the comment claim are too many; {_MOST} at most"
+        message = f"{end - start} characters after the comment claim are too many; {_MOST} at most"
         yield Flaw(f"{message}, up to a blank line", start)
         return
     found = False
@@ -173,7 +173,7 @@ def marked_lines(text: str, start: int, end: int) -> Iterator[Anchor | Flaw]:
         one = claimed(inside, begin)
         yield replace(one, inline=False) if isinstance(one, Anchor) else one
     if not found:
-        message = "no line or formula stands behind the comment claim"
+        message = "no line or formula follows the comment claim"
         yield Flaw(f"{message}; write e.g. s_12 = 1·0 + 2·4 = 8 there", start)
 
 

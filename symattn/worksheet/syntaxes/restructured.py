@@ -31,7 +31,7 @@ def restructured(text: str) -> Iterator[Found]:
         raise ReadError(f"1: more than {MAX_LINES:,} lines are too many for a page")
     for number, line in enumerate(lines, 1):
         if len(line) > MAX_RST_LINE:
-            raise ReadError(f"{number}: more than {MAX_RST_LINE:,} characters are too many a line")
+            raise ReadError(f"{number}: more than {MAX_RST_LINE:,} characters exceed a line")
     from symattn.worksheet.syntaxes.structure import found_in
 
     try:

@@ -59,7 +59,7 @@ SIZES = {
     "d_a": 17,
     "d_out": 19,
     "n_vocab": 21,
-    "k": 2,
+    "n_clip": 2,
     "h": 6,
     "g": 3,
 }
@@ -153,7 +153,7 @@ def test_files_run_and_agree(name: str, language: str) -> None:
 
 #: Sizes as small as they can be, and distances and windows larger than the tokens.
 SMALLEST = dict.fromkeys(SIZES, 1) | {"d_model": 2, "d_k": 2, "d_r": 2}
-ODD = SMALLEST | {"n": 2, "k": 4, "h": 3, "g": 3, "n_vocab": 5, "d_model": 5}
+ODD = SMALLEST | {"n": 2, "n_clip": 4, "h": 3, "g": 3, "n_vocab": 5, "d_model": 5}
 
 
 @pytest.mark.parametrize(
@@ -615,7 +615,7 @@ SIZED: tuple[dict[str, Any], ...] = (
 def test_a_program_runs_at_any_sizes(choices: dict[str, Any]) -> None:
     derivation = Attention(**choices).derivation()
     code = code_document(derivation, "numpy")
-    for sizes in ({}, {"n": 1, "p": 1}, {"d_model": 3}, {"d_model": 1}, {"d_k": 8, "k": 1}):
+    for sizes in ({}, {"n": 1, "p": 1}, {"d_model": 3}, {"d_model": 1}, {"d_k": 8, "n_clip": 1}):
         assert agrees(derivation, code, sizes) == []
 
 

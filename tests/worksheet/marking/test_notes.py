@@ -68,7 +68,7 @@ def test_equal_scores_with_unequal_weights() -> None:
 
 def test_order_that_the_weights_do_not_keep() -> None:
     found = notes(ROW, {"weights": ["0.40", "0.40", "0.20"]})
-    words = "weights[1,:]: key 3 has a higher entry in scores than key {}, but the lower weight"
+    words = "weights[1,:]: key 3 has a higher entry in scores than key {}, but a lower weight"
     assert words.format(1) in found and words.format(2) in found
     assert not any("higher" in note for note in notes(ROW, {"weights": ["0.30", "0.30", "0.40"]}))
     assert not any("higher" in note for note in notes(ROW, {"weights": ["0.40", "0.40", "0.40"]}))

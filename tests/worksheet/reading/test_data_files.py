@@ -534,7 +534,7 @@ def test_only_regular_files_are_read(what: str, ending: str, tmp_path: Path) -> 
 
 def test_a_pipe_that_takes_the_place_of_a_file_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "q.npy")
-    with pytest.raises(ReadError, match="is no regular file"):
+    with pytest.raises(ReadError, match="is not a regular file"):
         files.open_regular(tmp_path / "q.npy")
 
 
