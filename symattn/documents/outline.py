@@ -331,7 +331,7 @@ class _Writer:
             return reason, False
         if _MATHEMATICS.sub("", first.because) == _MATHEMATICS.sub("", step.because):
             return (f"As for {first.name}.",), True
-        return (*reason, f" Entry by entry as for {first.name}."), True
+        return (*reason, f" Entries as for {first.name}."), True
 
     def _definitions(self, step: Step, word: str = "where ") -> Iterator[Tree]:
         """The lines "where θ_1 = … and …": definitions of letters, and their numbers."""

@@ -76,10 +76,10 @@ _TIGHT = "\n".join(
     [
         r"\makeatletter",
         r"\renewcommand{\subsection}{\@startsection{subsection}{2}{\z@}%",
-        r"  {1ex plus .8ex minus .2ex}{-.7em}{\normalfont\normalsize\bfseries}}",
+        r"  {.8ex plus 1ex minus .2ex}{-.7em}{\normalfont\normalsize\bfseries}}",
         r"\makeatother",
-        r"\AtBeginDocument{\abovedisplayskip=.3ex plus .8ex minus .1ex%",
-        r"  \belowdisplayskip=\abovedisplayskip\abovedisplayshortskip=.3ex plus .3ex%",
+        r"\AtBeginDocument{\abovedisplayskip=.15ex plus .9ex minus .05ex%",
+        r"  \belowdisplayskip=\abovedisplayskip\abovedisplayshortskip=.1ex plus .3ex%",
         r"  \belowdisplayshortskip=\abovedisplayskip}",
     ]
 )
@@ -102,7 +102,7 @@ def _article(*documents: b.Document) -> str:
     return "\n".join(
         [
             r"\documentclass{article}",
-            *_preamble(body, "{amsmath,amssymb,graphicx}", "[margin=2.5cm]{geometry}"),
+            *_preamble(body, "{amsmath,amssymb,graphicx}", "[margin=2cm]{geometry}"),
             _FITTED,
             _TIGHT,
             r"\setlength{\parindent}{0pt}",
