@@ -15,6 +15,7 @@ from symattn.evaluate.evaluation import Evaluation, StepValue
 from symattn.evaluate.value_view import value_view
 from symattn.evaluate.values import Given, Place
 from symattn.evaluate.worked import worked
+from symattn.merging import merged
 from symattn.notation.latex import latex
 from symattn.notation.mime import bundle
 from symattn.notation.options import Notation
@@ -298,6 +299,17 @@ class Derivation:
                 raise SymattnError(self._unused(items[name], available, names))
         inputs = tuple(Input.of(item) for name, item in items.items() if name in names)
         return replace(self, inputs=inputs, steps=steps)
+
+    def merged(self, names: Collection[str]) -> Derivation:
+        """The steps that are named, with those between them put into their formulas.
+
+        The inputs stay. Raises `SymattnError` for an unknown name and a formula that is too long.
+
+        >>> from symattn import Attention
+        >>> print(Attention().derivation().merged(["weights"]))
+        weights  A = softmax(Q Kᵀ / √d_k)
+        """
+        return replace(self, steps=merged(self.inputs, self.steps, words(names, "steps")))
 
     def _unused(self, item: Item, available: set[str], names: Collection[str]) -> str:
         """Why a matrix that is given leads nowhere, and how to mend it."""

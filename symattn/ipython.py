@@ -15,10 +15,11 @@ with needing("symattn.ipython", "IPython", "symattn[notebook]"):
 from symattn.budget import limited
 from symattn.documents import markdown, text
 from symattn.documents.cost import admit_document
-from symattn.documents.job import LAYOUTS, Job, document_of
+from symattn.documents.job import Job, document_of
 from symattn.documents.outline import VIEWS
 from symattn.documents.page import static
 from symattn.doors import failure
+from symattn.notation.options import DISPLAY, displayed
 from symattn.printable import printable
 from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.reading.references import entries_at
@@ -48,17 +49,16 @@ class _Options(argparse.ArgumentParser):
 
 
 def cell(line: str, body: str) -> Page:
-    """``%%symattn [--view V] [--step S] [--digits N] [--check]``: a worksheet in a cell.
+    """``%%symattn [--view V] [--steps NAMES] [--digits N] [--check]``: a worksheet in a cell.
 
     Shows the derivation, or, with ``--check``, the marks of its claims. ``--layout falk``,
-    ``--entry weights[1,2]``, ``--notation``, ``--symbol`` and ``--batch 2`` are those of the
-    command line.
+    ``--worked all``, ``--head 3``, ``--heads column``, ``--entry weights[1,2]``, ``--notation``,
+    ``--symbol`` and ``--batch 2`` are those of the command line.
     """
     options = _Options(prog="%%symattn", add_help=False)
     options.add_argument("--view", action="append", choices=VIEWS)
-    options.add_argument("--step", action="append", default=[])
-    options.add_argument("--digits", type=int)
-    options.add_argument("--layout", choices=LAYOUTS)
+    for name in DISPLAY:
+        options.add_argument(f"--{name}")
     options.add_argument("--entry", action="append", default=[])
     options.add_argument("--notation")
     options.add_argument("--symbol", action="append", default=[])
@@ -79,8 +79,8 @@ def cell(line: str, body: str) -> Page:
 def _page(chosen: argparse.Namespace, body: str) -> Page:
     """What the options ask for of the worksheet in the cell."""
     sheet = worksheet_of(body, "cell")
-    asked = {"digits": chosen.digits, "layout": chosen.layout}
-    notation = sheet.notation.but(**{k: x for k, x in asked.items() if x is not None})
+    asked = {name: getattr(chosen, name) for name in DISPLAY}
+    notation = displayed(sheet.notation, {k: x for k, x in asked.items() if x is not None})
     notation = notation.lettered(chosen.notation, read_symbols(chosen.symbol))
     if chosen.check:
         with sheet.in_file():
@@ -94,7 +94,7 @@ def _page(chosen: argparse.Namespace, body: str) -> Page:
         derivation = sheet.derivation()
         evaluation = sheet.evaluate(derivation)
     entries = entries_at(chosen.entry, evaluation)
-    job = Job(derivation, evaluation, notation, chosen.view or VIEWS, chosen.step, entries=entries)
+    job = Job(derivation, evaluation, notation, chosen.view or VIEWS, entries=entries)
     admit_document("md", [job])
     return Page(*(str(document_of(form, [job])) for form in ("text", "md")))
 

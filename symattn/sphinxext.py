@@ -32,12 +32,13 @@ from symattn.attention.vocabulary import Notation
 from symattn.budget import limited
 from symattn.derivation import Derivation, Evaluation, Place
 from symattn.documents.cost import admit_document
-from symattn.documents.job import LAYOUTS, Job
+from symattn.documents.job import Job
 from symattn.documents.latex import displays
-from symattn.documents.outline import VIEWS, Outline, Section, View
+from symattn.documents.outline import VIEWS, Outline, Section, View, flowed
 from symattn.doors import failure
 from symattn.errors import ReadError, SymattnError, nearest, quote
 from symattn.notation.latex import latex
+from symattn.notation.options import DISPLAY, displayed
 from symattn.notation.prose import Prose
 from symattn.notation.text import box, line
 from symattn.printable import printable
@@ -135,10 +136,14 @@ class _Holding(SphinxDirective):
         before = self.content.offset(0)
         return path, before + 1 if before else line + self.content_offset + 1
 
+    def displayed(self, notation: Notation) -> Notation:
+        """The notation with what the options of the directive choose."""
+        chosen = {name: self.options[name] or "" for name in DISPLAY if name in self.options}
+        return displayed(notation, chosen)
+
     def hold(self, sheet: Worksheet) -> Worksheet:
         """Keep the worksheet, with the digits asked for, for the roles after it."""
-        chosen = {name: self.options[name] for name in ("digits", "layout") if name in self.options}
-        sheet = replace(sheet, notation=sheet.notation.but(**chosen))
+        sheet = replace(sheet, notation=self.displayed(sheet.notation))
         self.env.temp_data[_KEY] = sheet
         path, _ = self.get_source_info()
         if sheet.claims and path != self.env.temp_data.get(_CHECKED):
@@ -149,7 +154,7 @@ class _Holding(SphinxDirective):
 class Holds(_Holding):
     """``symattn``: a worksheet for the claims and values after it, not shown."""
 
-    option_spec: ClassVar[OptionSpec] = {"digits": directives.nonnegative_int}
+    option_spec: ClassVar[OptionSpec] = {"digits": directives.unchanged}
 
     def run(self) -> list[nodes.Node]:
         """Keep the worksheet and show nothing."""
@@ -171,10 +176,8 @@ class Shows(_Holding):
     """``attention``: a derivation as sentences and equations."""
 
     option_spec: ClassVar[OptionSpec] = {
-        "steps": _listed,
+        **dict.fromkeys(DISPLAY, directives.unchanged),
         "view": _listed,
-        "digits": directives.nonnegative_int,
-        "layout": lambda word: directives.choice(word, LAYOUTS),
         "entry": lambda words: (words or "").split(),
         "batch": directives.nonnegative_int,
         "label": directives.unchanged,
@@ -241,10 +244,9 @@ class Shows(_Holding):
             entries = entries_at(self.options.get("entry", []), evaluation)
         elif self.options.keys() & {"layout", "entry"}:
             raise SymattnError("layout, entry: need numbers; give a worksheet")
-        only = self.options.get("steps", [])
         symbols = read_symbols(self.options.get("symbols", []))
         notation = notation.lettered(self.options.get("notation"), symbols)
-        job = Job(derivation, evaluation, notation, views, only, entries=entries)
+        job = Job(derivation, evaluation, notation, views, entries=entries)
         admit_document("md", [job])
         return job.outline()
 
@@ -260,10 +262,12 @@ class Shows(_Holding):
         from symattn.attention.variants import variant
 
         row = variant(self.arguments[0].strip())
-        return row.spec.derivation(), None, Notation()
+        return row.spec.derivation(), None, self.displayed(Notation())
 
     def _body(self, page: Outline) -> Iterator[nodes.Node]:
         brief = self.options.get("format") == "equations"
+        if page.overview is not None and not brief:
+            yield from self._equation(latex(page.overview), None, line(page.overview))
         for section in page.steps if self.options.get("steps") else (*page.given, *page.steps):
             if section.number is None and not any(x.view == "value" for x in section.lines):
                 yield nodes.paragraph("", "", *_inline(page.introductions[section.name]))
@@ -275,7 +279,7 @@ class Shows(_Holding):
                 yield heading
             if not brief:
                 yield self._sentence(page, section, named=not level)
-            yield from self._displays(section)
+            yield from self._displays(page, section)
 
     def _sentence(self, page: Outline, section: Section, named: bool) -> nodes.Node:
         """Why the step is taken, and the shape; the name of the step where no heading says it."""
@@ -288,10 +292,11 @@ class Shows(_Holding):
         paragraph += nodes.Text(")")
         return paragraph
 
-    def _displays(self, section: Section) -> Iterator[nodes.Node]:
-        words = "\n".join("\n".join(box(formula.tree).lines) for formula in section.lines)
+    def _displays(self, page: Outline, section: Section) -> Iterator[nodes.Node]:
+        lines = flowed(page, section.lines)
+        words = "\n".join("\n".join(box(formula.tree).lines) for formula in lines)
         label = self.options.get("label") if section.number is not None else None
-        for body in displays(section.lines):
+        for body in displays(lines):
             yield from self._equation(body, f"{label}-{section.name}" if label else None, words)
             label, words = None, ""
 

@@ -152,6 +152,8 @@ class Step(Item):
     rule: str = ""
     because: str = ""
     source: str = ""
+    #: The steps that a merged formula is made of, the one that it stands for last.
+    parts: tuple[Step, ...] = field(default=(), kw_only=True)
 
     @property
     def reason(self) -> str:
@@ -200,6 +202,9 @@ class Step(Item):
 
     def definitions(self, notation: Notation | None = None) -> tuple[Definition, ...]:
         """What the letters in the entry view stand for, as far as no other step makes them."""
+        if self.parts:
+            found = (one for part in self.parts for one in part.definitions(notation))
+            return tuple({one.statement: one for one in found}.values())
         speller = Speller(notation_of(notation))
         _, expr = self.in_convention(speller.notation)
         return tuple(definitions(expr, speller, ROW, COLUMN))

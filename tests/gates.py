@@ -18,7 +18,8 @@ import pytest
 
 from symattn import VARIANTS, Notation
 from symattn.derivation import Derivation, Evaluation
-from symattn.documents.outline import VIEWS, Outline, View, outline
+from symattn.documents import blocks as b
+from symattn.documents.outline import VIEWS, Outline, View, derivation_document, outline
 from symattn.notation.tree import Fenced, Grid, Row, Scheme, Tree
 from symattn.worksheet import read_worksheet
 from tests import ROOT
@@ -190,9 +191,21 @@ def labelled(folder: Path, title: str, labels: Sequence[str]) -> Outline:
 
 def trees(shown: Outline) -> Iterator[Tree]:
     """Every formula of a document in order, those in the sentences too."""
-    for section in (*shown.given, *shown.steps):
-        yield from (part for part in (*section.why, *section.shape) if not isinstance(part, str))
-        yield from (each.tree for each in section.lines)
+    for words, displayed in spelled(derivation_document(shown).blocks):
+        yield from (part for part in words if isinstance(part, Tree))
+        yield from displayed
+
+
+def spelled(blocks: Sequence[b.Block]) -> Iterator[tuple[b.Words, list[Tree]]]:
+    """The sentence and the displayed formulas of each block of a derivation, in order."""
+    for block in blocks:
+        match block:
+            case b.Section(_, inside):
+                yield from spelled(inside)
+            case b.Formulas(lines, words, size):
+                yield (*words, *size), [each.tree for each in lines]
+            case b.Worked(_, Row(items)):  # which some formats cut at its relation
+                yield (), [Row(items[:1]), Row(items[1:])]
 
 
 def mathml_faults(document: str) -> list[str]:

@@ -198,7 +198,7 @@ def test_words_of_strangers_in_options_stay_on_a_line() -> None:
         ["derive", "a\n::error::b"],
         ["prove", "x\x1b]0;t\x07"],
         ["variants", "a\nb"],
-        ["derive", "causal", "--step", "\u202ea\nb"],
+        ["derive", "causal", "--steps", "\u202ea\nb"],
         ["derive", "causal", "--format", "a\n##[error]b"],
         ["check", "\udcff\n::error::.md", "a\0.md"],
         ["check", "x" * 5000, "y" * 300 + "/z.md"],

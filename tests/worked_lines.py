@@ -187,8 +187,8 @@ def _product(factors: list[Term]) -> Term:
     match factors:
         case [one]:
             return one
-        case [("number", digits), ("^", ("number", "10"), ("number", power))]:
-            return ("number", f"{digits}e{power}")
+        case [("number", digits), ("^", ("number", "10"), ("number", power)), *more]:
+            return _product([("number", f"{digits}e{power}"), *more])
     return ("·", *factors)
 
 

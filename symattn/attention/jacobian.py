@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cmp_to_key
+from typing import Any
 
 import sympy
 from flint import arb
@@ -67,7 +68,8 @@ def softmax_jacobian() -> Derivation:
         name: str, expr: MatrixExpr, rule: str, because: str, source: str
     ) -> sympy.MatrixSymbol:
         result = symbol(name, *expr.shape)
-        steps.append(Step(name, result, expr, rule, because, source, **WORDS[name].facts))
+        fact: dict[str, Any] = WORDS[name].facts
+        steps.append(Step(name, result, expr, rule, because, source, **fact))
         return result
 
     logits = symbol("scaled", 1, m)

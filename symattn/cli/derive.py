@@ -19,6 +19,7 @@ from symattn.cli.screen import END_OF_HELP
 from symattn.cli.watching import again, check_watchable, watch_option
 from symattn.documents.job import (
     FORMATS,
+    HEADS,
     LAYOUTS,
     PICTURES,
     VIEWS,
@@ -39,11 +40,25 @@ if TYPE_CHECKING:
 
 
 def _names(context: click.Context, option: click.Parameter, value: str | None) -> Any:
-    """The names that --gradient lists; none of them for all, None where it is not asked for."""
+    """The names that an option lists; none of them for all, None where it is not asked for."""
     if value is None:
         return None
     names = tuple(filter(None, map(str.strip, value.split(","))))
     return () if names == ("all",) else names
+
+
+class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versions only
+    """How many heads an example has, or how the matrices of heads stand."""
+
+    name = "1-16|side by side|column"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | str:
+        """A number from 1 to 16, or one of the words."""
+        if value in HEADS:
+            return str(value)
+        return int(click.IntRange(1, 16).convert(value, param, ctx))
 
 
 @click.command(epilog=END_OF_HELP)
@@ -58,14 +73,23 @@ def _names(context: click.Context, option: click.Parameter, value: str | None) -
     help="Show one view of every step instead of all four.",
 )
 @click.option(
-    "--step", "steps", metavar="NAME", multiple=True, help="Show this step only; may be repeated."
+    "--steps",
+    metavar="NAMES",
+    callback=_names,
+    help="Show these steps, as in weights,output; those between are put into their formulas.",
 )
+@click.option(
+    "--worked",
+    type=click.Choice(("telling", "all")),
+    help="Work the most telling entry of each step out, or all.  [default: telling]",
+)
+@click.option("--head", type=click.IntRange(0), metavar="N", help="Show this head only.")
 @click.option(
     "--picture",
     type=click.Choice(PICTURES),
     default="heat",
     show_default=True,
-    help="What svg, png and tikz show of the step named by --step.",
+    help="What svg, png and tikz show of the first of --steps.",
 )
 @click.option(
     "--layout",
@@ -125,7 +149,11 @@ def _names(context: click.Context, option: click.Parameter, value: str | None) -
 )
 @click.option("--tokens", type=click.IntRange(1, 64), help="Make a small example of a variant.")
 @click.option("--d-k", type=click.IntRange(1, 64), help="The example's key width.  [default: 2]")
-@click.option("--heads", type=click.IntRange(1, 16), help="The example's number of heads.")
+@click.option(
+    "--heads",
+    type=_Heads(),
+    help="The example's number of heads; or how heads stand, 'side by side' or 'column'.",
+)
 @click.option(
     "--batch",
     type=click.IntRange(0),
@@ -193,6 +221,8 @@ def _derive(
         with in_file():
             choose_entries(jobs, options["entries"])
         check_format(form, jobs)
+        if _may_be_more(form, jobs[-1]):
+            jobs[-1].notes = [*jobs[-1].notes, _more(source, options, jobs[-1])]
         if options["why"] is not None:
             with in_file():
                 reason = _reason_document(jobs[0].derivation, options["why"], form)
@@ -216,6 +246,25 @@ def _derive(
     else:
         destination.write(document)
     return worst(map(status_of, (job.check for job in jobs)))
+
+
+def _may_be_more(form: str, job: Job) -> bool:
+    """Whether a document of its own shows one worked entry a step, and others may be asked for."""
+    chosen = job.entries or job.notation.worked == "all" or len(job.views) == 1
+    own = form == "text" or (form == "pdf" and job.flavor in (None, "article"))
+    return own and job.evaluation is not None and "worked" in job.views and not chosen
+
+
+def _more(source: str, options: dict[str, Any], job: Job) -> str:
+    """The command that shows what the document leaves out."""
+    sized = ((name, options[name]) for name in ("tokens", "d_k", "heads") if options[name])
+    words = " ".join(f"--{name.replace('_', '-')} {count}" for name, count in sized)
+    last = job.shown.steps[-1] if job.shown.steps else job.derivation.steps[-1]
+    step = next((step for step in job.shown if step.weights), last)
+    entry = f"{step.name}{'[2]' if step.per_head else ''}[2,1]"
+    heads = "--head 2, " if any(step.per_head for step in job.shown) else ""
+    command = " ".join(filter(None, ("symattn derive", source, words)))
+    return f'More: {command} --entry "{entry}" (or --worked all, {heads}--full).'
 
 
 def _reason_document(derivation: Derivation, name: str, form: str) -> Document:
@@ -244,10 +293,11 @@ def _jobs(
     from symattn.errors import SymattnError
 
     changes: dict[str, Any] = {"exact": options["exact"]}
-    if options["digits"] is not None:
-        changes["digits"] = options["digits"]
-    if options["layout"] is not None:
-        changes["layout"] = options["layout"]
+    if isinstance(options["heads"], str):
+        changes["heads"], options["heads"] = options["heads"], None
+    for name in ("digits", "layout", "steps", "worked", "head"):
+        if options[name] is not None:
+            changes[name] = options[name]
     if options["full"]:
         changes["limit"] = 0
     chunks = None if options["chunks"] is None else _read_chunks(options["chunks"])
@@ -307,7 +357,6 @@ def _how(options: dict[str, Any]) -> dict[str, Any]:
     views = VIEWS if options["view"] == "all" else (options["view"],)
     return {
         "views": views,
-        "only": options["steps"],
         "flavor": options["flavor"],
         "picture": options["picture"],
         "layout": options["layout"],
@@ -423,12 +472,15 @@ def _series(
         )
         for number, c in enumerate(chunks)
     ]
-    if options["steps"]:
+    if notation.steps:
         there = [{item.name for item in (*c.derivation.inputs, *c.derivation)} for c in chunks]
-        missing = tuple(name for name in options["steps"] if name not in set().union(*there))
+        missing = tuple(name for name in notation.steps if name not in set().union(*there))
         for job, names in zip(jobs, there, strict=True):
-            job.only = missing + tuple(name for name in options["steps"] if name in names)
-        jobs = [job for job in jobs if job.only]
+            some = missing + tuple(name for name in notation.steps if name in names)
+            job.notation = notation.but(steps=some)
+        jobs = [job for job in jobs if job.steps]
+    for number, job in enumerate(jobs):
+        job.before = jobs[:number]
     jobs[-1].notes = notes
     return jobs
 

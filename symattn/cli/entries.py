@@ -35,9 +35,9 @@ def choose_entries(jobs: Sequence[Job], entries: Sequence[str]) -> None:
                 job.entries = places | job.entries
                 continue
             for name in places:
-                if job.only and name not in job.only:
+                if job.steps and name not in job.steps:
                     raise SymattnError(
-                        f"--entry {words}: --step shows other steps; add --step {name}"
+                        f"--entry {words}: --steps shows other steps; add {name} to them"
                     )
             job.entries |= places
         if refused is not None and not found:

@@ -101,9 +101,9 @@ def _is(form: str, *kinds: str) -> bool:
 def _is_part(form: str, job: Job, work: Work) -> bool:
     """Whether a matrix is in the document. A page holds all that is evaluated."""
     if _is(form, "picture"):
-        drawn = job.only[0] if job.only else usual(job.picture, job.derivation)
+        drawn = job.steps[0] if job.steps else usual(job.picture, job.derivation)
         return work.item.name == drawn and job.picture != "steps"
-    return _is(form, "program") or form == "html" or not job.only or work.item.name in job.only
+    return _is(form, "program") or form == "html" or not job.steps or work.item.name in job.steps
 
 
 def _needs_exact(form: str, job: Job, work: Work) -> bool:
@@ -154,8 +154,8 @@ def _lines(form: str, job: Job, work: Work) -> int:
         return 0
     if not _is(form, "page"):
         return 0
-    if len(job.views) > 1 and form != "html":
-        return min(_FEW_LINES, work.entries)
+    if len(job.views) > 1 and form != "html" and job.notation.worked == "telling":
+        return 1
     limit = job.notation.limit or max(work.shape)
     lines = 1
     for size in work.shape:
@@ -176,7 +176,7 @@ def _leave_out(form: str, jobs: Sequence[Job]) -> str:
     if form in ("html", "json", "png"):
         advice.append("take another format")
     if form != "html" and _is(form, "page", "data"):
-        advice += [] if job.only else ["show one step (--step)"]
+        advice += [] if job.steps else ["show one step (--steps)"]
         advice += ["leave worked lines out (--view value)"] if "worked" in job.views else []
     return ", ".join([*advice, "give fewer tokens or heads", "show formulas alone (--symbolic)"])
 
@@ -190,8 +190,8 @@ _LINE, _TERM = 5_000, 200
 #: Brackets and the name of a matrix, as so many cells.
 _MATRIX = 8
 
-#: Worked lines beside other views, and on a page.
-_FEW_LINES, _PAGE_LINES = 3, 600
+#: Worked lines on a page that can be changed.
+_PAGE_LINES = 600
 
 #: Part of an exact value that is spelled, and how much longer exact arithmetic takes for it.
 _NODE, _WRITTEN_OUT = 30, 2

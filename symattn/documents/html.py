@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from symattn.derivation import Check, Derivation, Evaluation, Item, Step, worked
+from symattn.derivation import Check, Derivation, Evaluation, Item, Place, Step, worked
 from symattn.documents.outline import VIEWS, Outline, Section, View, outline
 from symattn.documents.page import frame, weights
 from symattn.documents.page.elements import Markup, el, formula, prose
@@ -21,6 +21,7 @@ from symattn.documents.page.lines import Lines
 from symattn.documents.page.live import Live, live_program
 from symattn.documents.page.matrices import MatrixView, head_of, operands
 from symattn.documents.page.rules import rule_data
+from symattn.evaluate.telling import telling
 from symattn.notation.latex import escape_controls
 from symattn.notation.options import Notation, notation_of
 from symattn.notation.spoken import spoken
@@ -138,6 +139,11 @@ class _Page:
         items = (*self.derivation.inputs, *self.derivation.steps)
         return {item.letter: MatrixView(item, self.evaluation, self.notation) for item in items}
 
+    @cached_property
+    def telling(self) -> dict[str, Place]:
+        """The entry of each step that is worked out at first."""
+        return telling(self.evaluation, self.derivation.steps, self.notation)
+
     def written(self) -> str:
         """The page."""
         by_name: dict[str, Item] = {
@@ -172,7 +178,7 @@ class _Page:
     def input(self, section: Section, item: Item) -> Markup:
         """A matrix that is given, or one for each head."""
         matrix = self.matrices[item.letter]
-        figures = [matrix.figure(head, home=True) for head in matrix.heads]
+        figures = [matrix.figure(head, home=True) for head in matrix.shown]
         known = item.name == item.letter
         caption = el(
             "p",
@@ -196,18 +202,21 @@ class _Page:
         if "value" not in self.views:
             return Markup()
         strips = []
-        for head in matrix.heads:
+        for head in matrix.shown:
             parts: list[str] = []
             for operand in operands(step, self.matrices):
                 wanted = head_of(step, operand, head)
-                heads = operand.heads if wanted is None else (wanted,)
+                heads = operand.shown if wanted is None else [wanted]
                 parts += [operand.figure(which) for which in heads]
             arrow = [el("span", "→", class_="makes", aria_hidden="true")] if parts else []
             result = el("div", *arrow, matrix.figure(head, home=True), class_="made")
             strips.append(el("div", *parts, result, class_="strip"))
         example = Markup()
         if "worked" in self.views:
-            first = formula(self.worked(step, matrix.heads[0], 0, 0), display=True)
+            *which, row, column = self.telling[step.name]
+            place = (column, row) if matrix.flipped else (row, column)
+            head = which[0] if which else None
+            first = formula(self.worked(step, head, *place), display=True)
             example = el("div", first, class_="worked", data_m=step.letter)
         return el("div", el("div", *strips, class_="strips"), example, class_="values")
 

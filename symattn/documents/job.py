@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
 PICTURES = ("heat", "lines", "falk", "steps")
 LAYOUTS = ("matrix", "falk")
+#: How many characters wide a slide is and a column of somebody's document; flavors that are slides.
+_SLIDE, _COLUMN, _SLIDES = 100, 60, ("beamer", "overlays")
+
+HEADS = ("side by side", "column")
 
 VIEWS = ("formula", "entry", "worked", "value")
 
@@ -49,7 +54,6 @@ class Job:
     evaluation: Evaluation | None
     notation: Notation
     views: Sequence[Any] = VIEWS
-    only: Sequence[str] = ()
     flavor: str | None = None
     picture: str = "heat"
     #: The layout where it was asked for here; the notation may have one of its own.
@@ -64,20 +68,33 @@ class Job:
     series: Series | None = None
     code: str = ""
     check: Check | None = None
+    #: The jobs before this one in its series, which is not to tell anything again.
+    before: Sequence[Job] = ()
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The names of the steps that are shown; all if there are none."""
+        return self.notation.steps
+
+    @cached_property
+    def shown(self) -> Derivation:
+        """The derivation of the steps that are shown."""
+        return self.derivation.merged(self.steps) if self.steps else self.derivation
 
     def outline(self) -> Outline:
         """The document before any format."""
         from symattn.documents.outline import outline
 
         return outline(
-            self.derivation,
+            self.shown,
             self.evaluation,
             notation=self.notation,
             views=self.views,
-            only=self.only,
+            only=self.steps,
             check=self.check,
             notes=self.notes,
             entries=self.entries,
+            before=[(job.shown, job.evaluation) for job in self.before],
         )
 
     def document(self, form: Format) -> Document:
@@ -89,7 +106,10 @@ class Job:
             holder = "derivation" if self.evaluation is None else "values"
             cells = Cells(self.code + _respelled(self), holder)
         headings = 0 if self.headings is None and self.flavor == "fragment" else self.headings
-        document = derivation_document(self.outline(), facts=form.brief, cells=cells)
+        width = {"fragment": _COLUMN, **dict.fromkeys(_SLIDES, _SLIDE)}.get(
+            self.flavor or "", form.width
+        )
+        document = derivation_document(self.outline(), facts=form.brief, cells=cells, width=width)
         return replace(document, headings=headings, label=self.label)
 
 
@@ -108,8 +128,9 @@ def document(
     """A derivation, or its values, as a document in one of the formats of ``symattn derive``.
 
     `form` is a row of `FORMATS`; bytes for ``pdf`` and ``png``. `title` is that of the derivation
-    where it is not said; `steps` are shown alone; `notes` stand at the end; `flavor` and `picture`
-    are those of the command line. Raises `SymattnError` for what the format cannot show.
+    where it is not said. `steps` are shown, and those between them put into their formulas; `notes`
+    stand at the end; `flavor` and `picture` are those of the command line.
+    Raises `SymattnError` for what the format cannot show.
 
     >>> from symattn import Attention, document
     >>> values = Attention(scale=False).derivation().evaluate(Q=[[1]], K=[[1], [0]], V=[[2], [4]])
@@ -136,9 +157,8 @@ def document(
     job = Job(
         replace(derivation, title=title or derivation.title),
         evaluation,
-        notation_of(notation),
+        notation_of(notation).but(steps=steps) if steps else notation_of(notation),
         views,
-        steps,
         flavor,
         picture,
         notes=notes,
@@ -247,13 +267,13 @@ def _json(form: str, jobs: Sequence[Job]) -> str:
 
     job = jobs[0]
     if job.series is not None:
-        parts = [(each.derivation, each.evaluation, each.check, each.only) for each in jobs]
+        parts = [(each.shown, each.evaluation, each.check, each.steps) for each in jobs]
         return json_series(parts, job.series.title, notation=job.notation, notes=jobs[-1].notes)
     return json_document(
-        job.derivation,
+        job.shown,
         job.evaluation,
         notation=job.notation,
-        only=job.only,
+        only=job.steps,
         check=job.check,
         notes=job.notes,
     )
@@ -263,11 +283,9 @@ def _respelled(job: Job) -> str:
     """Python that gives ``values`` the notation asked for, where the worksheet says another."""
     if job.evaluation is None:
         return ""
-    asked = {name: getattr(job.notation, name) for name in ("digits", "exact", "limit")}
     usual = job.evaluation.notation
-    changes = [
-        f"{name}={value!r}" for name, value in asked.items() if value != getattr(usual, name)
-    ]
+    asked = {one.name: getattr(job.notation, one.name) for one in fields(usual)}
+    changes = [f"{name}={x!r}" for name, x in asked.items() if x != getattr(usual, name)]
     return (
         f"\nvalues = values.spelled(values.notation.but({', '.join(changes)}))" if changes else ""
     )
@@ -276,10 +294,7 @@ def _respelled(job: Job) -> str:
 def _code(form: str, jobs: Sequence[Job]) -> str:
     from symattn.documents.code.document import code_document
 
-    job = jobs[0]
-    if job.only:
-        raise SymattnError(f"{form}: a program computes all steps; choose none of them")
-    return code_document(job.derivation, form)
+    return code_document(jobs[0].shown, form)
 
 
 def _html(form: str, jobs: Sequence[Job]) -> str:
@@ -287,11 +302,11 @@ def _html(form: str, jobs: Sequence[Job]) -> str:
 
     job = jobs[0]
     return html_document(
-        job.derivation,
+        job.shown,
         job.evaluation,
         notation=job.notation,
         views=job.views,
-        only=job.only,
+        only=job.steps,
         check=job.check,
         notes=job.notes,
     )
@@ -305,7 +320,7 @@ def _picture(form: str, jobs: Sequence[Job]) -> str | bytes:
     from symattn.documents.pictures.tikz import tikz_document
 
     job = jobs[0]
-    step = job.only[0] if job.only else ""
+    step = job.steps[0] if job.steps else ""
     drawing = picture(job.picture, job.derivation, job.evaluation, job.notation, step)
     match form:
         case "svg":
@@ -338,6 +353,8 @@ class Format:
     brief: bool = False
     #: Whether it runs Python: `Notebook` blocks are for it.
     runs: bool = False
+    #: About how many characters a line has room for, where formulas stand side by side.
+    width: int = 72
     #: The operations that a number takes in it, its digits decided among it (see `symattn.budget`).
     operations: int = 130
 
@@ -354,20 +371,22 @@ PROGRAMS = ("python", "numpy", "torch", "jax", "javascript")
 FORMATS: Mapping[str, Format] = {
     row.name: row
     for row in (
-        Format("text", "text", brief=True),
-        Format("latex", "latex", labelled=("",), headed=True),
+        Format("text", "text", brief=True, width=77),
+        Format("latex", "latex", labelled=("",), headed=True, width=_COLUMN),
         Format(
             "tex",
             "tex",
-            flavors=("article", "fragment", "standalone", "beamer", "overlays"),
+            flavors=("article", "fragment", "standalone", *_SLIDES),
             labelled=("article", "fragment"),
             headed=True,
+            width=100,
         ),
         Format(
             "pdf",
             "pdf",
-            flavors=("article", "standalone", "beamer", "overlays"),
+            flavors=("article", "standalone", *_SLIDES),
             labelled=("article",),
+            width=100,
         ),
         Format(
             "md",

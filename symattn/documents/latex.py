@@ -11,15 +11,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from symattn.documents import blocks as b
-from symattn.documents.wrap import Piece, size_of, wrapped
+from symattn.documents.wrap import ROOM, WIDE_ROOM, Piece, size_of, wrapped
 from symattn.notation import tree as t
 from symattn.notation.latex import latex, prose, text
 from symattn.notation.text import box, line
 from symattn.notation.tree import APPROX, EQUALS, Fenced, Grid, Row, Scheme, Tree
 
-#: A display does not break across pages; a row wider than this many characters breaks at = and ≈;
-#: one that is narrower than the last fits every column.
-_MOST_LINES, _WIDE, _NARROW = 9, 80, 40
+#: A display does not break across pages; one that is narrower than the last fits every column.
+_MOST_LINES, _NARROW = 9, 40
+
+#: What is left of a row that several sides of an equation share: widths are estimates.
+_SLACK = 3
 
 #: The line below the head of a table, and room under it.
 _RULE = r"\hline\rule{0pt}{2.5ex}%"
@@ -108,7 +110,7 @@ def _blocks(blocks: Sequence[b.Block], depth: int, style: _Style) -> Iterator[st
 
 def _formulas(block: b.Formulas, style: _Style) -> str:
     shape, why = sentence(block.size), sentence(block.words)
-    words = rf"\noindent {why} ({shape})" if why else rf"\noindent ({shape})"
+    words = " ".join([r"\noindent", *filter(None, (why, f"({shape})" if shape else ""))])
     shown = [f"\\[\n{display}\n\\]" for display in displays(block.lines, style.fitted)]
     if style.prefix and block.label and shown:
         numbered = shown[0].removeprefix("\\[").removesuffix("\\]")
@@ -212,7 +214,7 @@ def displays(
     At most so many lines stand in one; for `fitted` see `latex_document`.
     """
     for group in _groups(lines, most):
-        body, size = _display(group)
+        body, size = _display(group, WIDE_ROOM if fitted else ROOM)
         yield rf"\symattnfit{{{body}}}" if fitted and size > _NARROW else body
 
 
@@ -253,8 +255,8 @@ def has_grid(tree: Tree) -> bool:
             return False
 
 
-def _display(group: list[b.Line]) -> Piece:
-    rows = [row for each in group for row in _rows(each.tree)]
+def _display(group: list[b.Line], room: int) -> Piece:
+    rows = [row for each in group for row in _rows(each.tree, room)]
     if len(rows) == 1:
         tree = group[0].tree
         wide = max(box(tree).width, size_of(tree)) if has_grid(tree) else rows[0].size
@@ -266,19 +268,24 @@ def _display(group: list[b.Line]) -> Piece:
     return Piece(f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}", widest)
 
 
-def _rows(tree: Tree) -> Iterator[Piece]:
-    """The equation in one row, or, where it is wide, in a row for each relation but the first.
+def _rows(tree: Tree, room: int = ROOM) -> Iterator[Piece]:
+    """The equation in one row, or, where it is wide, in several that begin with a relation.
 
     A side that is still too wide goes on in further rows.
     """
     items = tree.items if isinstance(tree, Row) else (tree,)
     starts = [k for k, item in enumerate(items) if item in _RELATIONS] or [1]
-    breaks = starts[1:] if len(line(tree)) > _WIDE and not has_grid(tree) else []
+    starts = starts[:1] if has_grid(tree) else starts
     left, indent = latex(t.row(*items[: starts[0]])), size_of(t.row(*items[: starts[0]]))
-    for start, stop in pairwise([starts[0], *breaks, len(items)]):
-        lead = ""
-        for piece in wrapped(items[start:stop]):
-            row = f"{left} &{lead}{piece.tex}".strip()
-            row = f"{{}}{row}" if row.startswith("[") else row  # no option of the display
-            yield Piece(row, indent + piece.size)
-            left, lead = "", r"\qquad {}"
+    rows: list[Piece] = []
+    for start, stop in pairwise([*starts, len(items)]):
+        first, *more = wrapped(items[start:stop], room)
+        if rows and not more and rows[-1].size + first.size <= room - _SLACK:
+            rows[-1] = Piece(f"{rows[-1].tex} {first.tex}", rows[-1].size + first.size)
+            continue
+        row = f"{left} &{first.tex}".strip()
+        row = f"{{}}{row}" if row.startswith("[") else row  # no option of the display
+        rows += [Piece(row, indent + first.size)]
+        rows += [Piece(rf"&\qquad {{}}{piece.tex}", indent + piece.size) for piece in more]
+        left = ""
+    yield from rows

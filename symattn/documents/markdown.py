@@ -68,7 +68,7 @@ def _blocks(blocks: Sequence[b.Block], display: Display, level: int) -> Iterator
 
 def _formulas(block: b.Formulas, display: Display) -> Iterator[str]:
     why, shape = sentence(block.words), sentence(block.size)
-    yield f"{why} ({shape})" if why else f"({shape})"
+    yield " ".join(filter(None, (why, f"({shape})" if shape else "")))
     label = block.label
     for body in displays(block.lines):
         yield display(body, label)

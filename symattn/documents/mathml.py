@@ -83,8 +83,8 @@ def formula(tree: Tree, display: bool) -> Markup:
 
 
 def _formulas(block: b.Formulas) -> Iterator[Markup]:
-    shape = ("(", *block.size, ")")
-    yield el("p", sentence((*block.words, " ", *shape) if block.words else shape))
+    shape = ("(", *block.size, ")") if block.size else ()
+    yield el("p", sentence((*block.words, *([" "] if block.words and shape else []), *shape)))
     for each in block.lines:
         yield el("p", formula(each.tree, display=True), class_=each.view)
     if block.left_out:

@@ -6,10 +6,12 @@ show the same digits.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import groupby, pairwise, product
+from typing import Any, Literal, TypeAlias
 
 import sympy
 
@@ -22,26 +24,40 @@ from symattn.derivation import (
     Place,
     Step,
     defined_numbers,
-    value_view,
     worked,
 )
 from symattn.documents import blocks as b
 from symattn.documents.blocks import Line
 from symattn.errors import SymattnError, nearest, quote
+from symattn.evaluate.cells import indices_of
 from symattn.evaluate.check import COLUMNS
+from symattn.evaluate.telling import telling
+from symattn.evaluate.value_view import heads_of, matrices
+from symattn.merging import of_head, pattern
+from symattn.nodes.heads import Head
+from symattn.nodes.rule import Cases, count_entries, parts, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
-from symattn.notation.letters import OTHERS, reader_name
+from symattn.notation.letters import OTHERS, derived_from, reader_name
 from symattn.notation.options import Notation, notation_of
 from symattn.notation.prose import Prose, read_prose
-from symattn.notation.text import line
+from symattn.notation.text import line, side_by_side
+from symattn.notation.text import width as columns_of
 from symattn.notation.tree import Tree
+from symattn.step import COLUMN, HEAD, ROW
 
 View: TypeAlias = Literal["formula", "entry", "worked", "value"]
 VIEWS: tuple[View, ...] = ("formula", "entry", "worked", "value")
 
-#: How many worked entries stand beside the other views; ``--view worked`` shows more.
-_FEW = 3
+#: How many characters wide a line of formulas side by side is, where nothing else is said.
+WIDTH = 60
+
+#: How many characters wide the overview is at most, and formula, entry and worked line in a row.
+_OVERVIEW, _LINE = 90, 80
+
+#: How many characters of an entry rule are shown, and of how many numbers an entry may be made that
+#: is worked out; merged formulas soon have more.
+_MOST_RULE, _MOST_NUMBERS = 400, 80
 
 
 @dataclass(frozen=True)
@@ -54,6 +70,7 @@ class Section:
     why: Prose
     lines: tuple[Line, ...]
     left_out: str = ""
+    letter: Tree = t.EMPTY
 
 
 @dataclass(frozen=True)
@@ -67,6 +84,10 @@ class Outline:
     check: Check | None
     notation: Notation
     notes: tuple[str, ...] = ()
+    #: The result in one formula, over what is given, where that is not too long.
+    overview: Tree | None = None
+    #: Whether it shows one view alone.
+    alone: bool = False
     #: The headings of the steps by name, and the sentences "Let X ∈ ℝ^(n×d) be …" of what is given.
     headings: Mapping[str, str] = field(default_factory=dict)
     introductions: Mapping[str, Prose] = field(default_factory=dict)
@@ -82,12 +103,14 @@ def outline(
     check: Check | None = None,
     notes: Sequence[str] = (),
     entries: Mapping[str, Place] | None = None,
+    before: Sequence[tuple[Derivation, Evaluation | None]] = (),
 ) -> Outline:
     """The outline of a derivation, with values where there is an evaluation.
 
-    `only` names the steps to show; all if empty. `entries` chooses an entry of a step, by its place
-    in the array: it is the one that is worked out, and boxed in the matrix. Raises `SymattnError`
-    for a name or view that does not exist.
+    `only` names the steps and inputs to show; all if empty. `entries` chooses an entry of a step,
+    by its place in the array: it is the one that is worked out, and boxed in the matrix. What
+    stands in derivations `before` this one is not told again. Raises `SymattnError` for a name or
+    view that does not exist.
     """
     if evaluation is not None and evaluation.batch:
         sizes = " × ".join(map(str, evaluation.batch))
@@ -96,7 +119,6 @@ def outline(
             "--batch 1 at the command line, batch=1 or :batch: 1 in a page"
         )
     notation = notation_of(notation)
-    _check_letters(derivation, notation)
     for view in views:
         if view not in VIEWS:
             raise SymattnError(f"no view is called {quote(view)}{nearest(view, VIEWS)}")
@@ -106,24 +128,59 @@ def outline(
     for name in only:
         if name not in names:
             raise SymattnError(f"no step is called {quote(name)}{nearest(name, names)}")
-    writer = _Writer(derivation, evaluation, notation, tuple(views), len(views) == 1, entries or {})
     given = [item for item in derivation.inputs if not only or item.name in only]
-    steps = [
-        (number, step)
-        for number, step in enumerate(derivation.steps, 1)
-        if not only or step.name in only
-    ]
+    steps = [step for step in derivation.steps if not only or step.name in only]
+    _check_letters((*derivation.inputs, *steps), derivation.size_symbols, notation)
+    writer = _Writer(evaluation, notation, tuple(views), entries or {}, steps)
+    for earlier, values in before:
+        given = [item for item in given if not _is_told(item, evaluation, earlier, values)]
+        writer.told |= {step.name: step.formula(notation) for step in earlier}
+    in_one = None if only or "formula" not in views else overview(derivation, notation)
     return Outline(
         derivation.title,
         tuple((evaluation or derivation).known_sizes.items()),
-        tuple(writer.input(item) for item in given),
-        tuple(writer.step(number, step) for number, step in steps),
+        tuple(map(writer.input, given)),
+        tuple(writer.step(number, step) for number, step in enumerate(steps, 1)),
         check,
         notation,
         tuple(notes),
+        None if before else in_one,
+        len(views) == 1,
         {item.name: item.heading for item in (*derivation.inputs, *derivation.steps)},
         {item.name: introduction(item, notation) for item in derivation.inputs},
     )
+
+
+def _is_told(
+    item: Input, evaluation: Evaluation | None, earlier: Derivation, values: Evaluation | None
+) -> bool:
+    """Whether an input, with its numbers, is one of an earlier derivation."""
+    if all(item.letter != other.letter for other in earlier.inputs):
+        return False
+    if evaluation is None or values is None:
+        return evaluation is values
+    mine, other = evaluation.given[item.letter], values.given[item.letter]
+    return mine.shape == other.shape and bool((mine == other).all())
+
+
+def overview(derivation: Derivation, notation: Notation) -> Tree | None:
+    """The result in one formula: all steps before it put in, O = softmax(Q Kᵀ/√d_k) V.
+
+    The first steps keep their letters where it would be wider than a line. None where even the last
+    two steps do not fit in one, and where there is only one. The result is the last step that is
+    not of a backward pass.
+    """
+    steps = [step for step in derivation if derived_from(step.letter) is None]
+    names = [step.name for step in steps]
+    for kept in range(len(steps) - 1):
+        try:
+            merged = derivation.merged([*names[:kept], names[-1]])
+        except SymattnError:  # too many parts
+            continue
+        formula = merged[names[-1]].formula(notation)
+        if columns_of(line(formula)) <= _OVERVIEW:
+            return formula
+    return None
 
 
 def _functions(tree: Tree) -> Iterator[Tree]:
@@ -170,15 +227,16 @@ def introduction(item: Input, notation: Notation) -> Prose:
     return (*lead, member, f" be {article}", *read_prose(item.meaning, notation), ".")
 
 
-def _check_letters(derivation: Derivation, notation: Notation) -> None:
+def _check_letters(
+    items: Sequence[Item], sizes: Sequence[sympy.Symbol], notation: Notation
+) -> None:
     """Refuse a notation that gives one letter two meanings.
 
     Those of matrices, of their entries, of sizes, and of what `Notation.symbols` names besides.
     """
     taken: dict[Tree, str] = {}
-    items = (*derivation.inputs, *derivation.steps)
     letters = [(notation.letter(item.letter, item.per_head), item.name) for item in items]
-    letters += [(notation.scalar(size.name), size.name) for size in derivation.size_symbols]
+    letters += [(notation.scalar(size.name), size.name) for size in sizes]
     letters += [
         (notation.scalar(name), reader_name(name)) for name in notation.symbols if name in OTHERS
     ]
@@ -193,103 +251,177 @@ def _check_letters(derivation: Derivation, notation: Notation) -> None:
             )
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Writer:
-    derivation: Derivation
     evaluation: Evaluation | None
     notation: Notation
     views: tuple[View, ...]
-    alone: bool
     entries: Mapping[str, Place]
+    steps: Sequence[Step]
     #: What is defined already: a letter that several steps use is defined once.
     defined: set[Tree] = field(default_factory=set)
+    #: The formulas of steps of an earlier derivation, by name.
+    told: dict[str, Tree] = field(default_factory=dict)
+    #: The first step of each pattern.
+    patterns: dict[object, Step] = field(default_factory=dict)
+
+    @property
+    def alone(self) -> bool:
+        """Whether there is one view."""
+        return len(self.views) == 1
 
     def input(self, item: Input) -> Section:
         lines: list[Line] = []
+        left_out = ""
         if self.evaluation is not None and "value" in self.views:
-            lines = [Line("value", tree) for tree in self._values(item)]
+            lines, left_out = self._values(item)
         elif not self.alone:
             lines = [Line("formula", Speller(self.notation).matrix(item.symbol))]
-        return Section(
-            item.name,
-            None,
-            self._shape(item),
-            read_prose(item.meaning, self.notation),
-            tuple(lines),
-        )
+        why = read_prose(item.meaning, self.notation)
+        letter = self.notation.letter(item.letter, item.per_head)
+        return Section(item.name, None, self._shape(item), why, tuple(lines), left_out, letter)
 
     def step(self, number: int, step: Step) -> Section:
+        """A step; what is told of another one already is not told again, but for its numbers."""
         lines: list[Line] = []
-        left_out = ""
+        left_out: list[str] = []
+        stated = self._stated(step)
+        why, is_told = self._why(step)
         if "formula" in self.views:
-            lines.append(Line("formula", step.formula(self.notation)))
-        if "entry" in self.views:
-            lines.append(Line("entry", step.entry(self.notation)))
+            lines.append(Line("formula", stated.formula(self.notation)))
+        if "entry" in self.views and not is_told:
+            rule = stated.entry(self.notation)
+            if columns_of(line(rule)) <= _MOST_RULE and not _holds_cases(step):
+                lines.append(Line("entry", rule))
+            else:
+                left_out.append("the rule of an entry is too long to be read")
             lines += [Line("where", tree) for tree in self._definitions(step)]
         elif "formula" in self.views and {*_functions(lines[0].tree)} - self.defined:
             self.defined.update(_functions(lines[0].tree))
             where = t.row(t.Text("where "), step.entry(self.notation))
             lines += [Line("where", tree) for tree in (where, *self._definitions(step, "and "))]
         if self.evaluation is not None:
-            if "worked" in self.views:
-                worked_lines = [Line("worked", tree) for tree in self._worked(step)]
-                lines += worked_lines
-                more = self._count(step) - len(worked_lines)
-                if more and self.alone:
-                    left_out = f"{more} more entries are left out"
+            if "worked" in self.views and (not is_told or step.name in self.entries):
+                shown, words = self._worked(step)
+                lines += shown
+                left_out += words
             if "value" in self.views:
-                lines += [Line("value", tree) for tree in self._values(step)]
-        why = read_prose(step.because, self.notation)
-        return Section(step.name, number, self._shape(step), why, tuple(lines), left_out)
+                values, words_of_heads = self._values(step)
+                lines += values
+                left_out += [words_of_heads] if words_of_heads else []
+        shape = self._shape(step)
+        return Section(step.name, number, shape, why, tuple(lines), "; ".join(left_out))
+
+    def _stated(self, step: Step) -> Step:
+        """The step as it is stated: for any head, or for the one that is shown."""
+        if self.notation.head is None or self.evaluation is None or not step.per_head:
+            return step
+        (head,) = heads_of(self.evaluation, step, self.notation)
+        return of_head(step, head or 0, self.evaluation.sizes)
+
+    def _why(self, step: Step) -> tuple[Prose, bool]:
+        """The reason of a step, and whether its entries are told of another step."""
+        reason = read_prose(step.because, self.notation)
+        if self.alone:
+            return reason, False
+        if self.told.get(step.name) == step.formula(self.notation):
+            return ("As before.",), True
+        first = self.patterns.setdefault((step.rule, step.per_head, pattern(step.expr)), step)
+        if first is step:
+            return reason, False
+        if _MATHEMATICS.sub("", first.because) == _MATHEMATICS.sub("", step.because):
+            return (f"As for {first.name}.",), True
+        return (*reason, f" Entries as for {first.name}."), True
 
     def _definitions(self, step: Step, word: str = "where ") -> Iterator[Tree]:
         """The lines "where θ_1 = … and …": definitions of letters, and their numbers."""
-        for definition in step.definitions(self.notation):
-            if definition.statement in self.defined:
+        for statement, numbers in self._defined(step):
+            if statement in self.defined:
                 continue
-            self.defined.add(definition.statement)
-            yield t.row(t.Text(word), definition.statement)
+            self.defined.add(statement)
+            yield t.row(t.Text(word), statement)
             word = "and "
+            yield from numbers
+
+    def _defined(self, step: Step) -> Iterator[tuple[Tree, Iterator[Tree]]]:
+        """Each definition, and its numbers; the heads that share a matrix are one too."""
+        for definition in step.definitions(self.notation):
+            numbers: Iterator[Tree] = iter(())
             if self.evaluation is not None:
-                yield from defined_numbers(self.evaluation, definition, self.notation)
+                numbers = defined_numbers(self.evaluation, definition, self.notation)
+            yield definition.statement, numbers
+        if self.evaluation is not None and self.notation.head is None and step.per_head:
+            yield from ((tree, iter(())) for tree in self._groups(step))
 
-    def _heads(self, item: Item) -> Sequence[int | None]:
-        if not item.per_head or self.evaluation is None:
-            return (None,)
-        return range(self.evaluation.array(item.letter).shape[-3])
-
-    def _values(self, item: Item) -> Iterator[Tree]:
+    def _groups(self, step: Step) -> Iterator[Tree]:
+        """Which head of a group's matrix each head reads: ⌈i g/h⌉ = 1, 1, 2, 2 for i = 1, …, 4."""
         assert self.evaluation is not None
-        for head in self._heads(item):
-            entry = self.entries.get(item.name)
-            yield from value_view(self.evaluation, item, head, self.notation, entry)
+        speller = Speller(self.notation)
+        heads = range(self.evaluation.shape(step.letter)[-3])
+        indices = {part.head for part in step.expr.atoms(Head) if part.head.atoms(sympy.floor)}
+        for index in sorted((one for one in indices if one.free_symbols >= {HEAD}), key=str):
+            read = [index.subs(HEAD, k).subs(self.evaluation.sizes) for k in heads]
+            shares, which = (
+                t.commas(t.DOTS if k is None else speller.index(k) for k in some)
+                for some in (_few(read, self.notation), _few([*heads], self.notation))
+            )
+            left = speller.index(index)
+            head = t.equation(speller.index(HEAD), (t.EQUALS, which))
+            yield t.row(t.equation(left, (t.EQUALS, shares)), t.Text(" for "), head)
 
-    def _count(self, step: Step) -> int:
+    def _values(self, item: Item) -> tuple[list[Line], str]:
         assert self.evaluation is not None
-        return int(self.evaluation.array(step.letter).size)
+        entry = self.entries.get(item.name)
+        trees, heads = matrices(self.evaluation, item, self.notation, entry)
+        words = ""
+        if heads:
+            base = self.notation.index_base
+            first, last = heads[0] + base, heads[-1] + base
+            words = f"heads {first} to {last} are left out; --head {first} shows one of them"
+        return [Line("value", tree) for tree in trees], words
 
-    def _worked(self, step: Step) -> Iterator[Tree]:
-        """The entry chosen, or a few of the first row, or, where it is the only view, all."""
+    def _worked(self, step: Step) -> tuple[list[Line], list[str]]:
+        """The entry that tells most or was chosen, or, where they are asked for, all; what not."""
+        assert self.evaluation is not None
+        numbers = count_entries(rule_of(step.expr, ROW, COLUMN), self.evaluation.sizes)
+        if step.parts and numbers > _MOST_NUMBERS:
+            return [], [f"an entry is made of {numbers} numbers; show more steps to work it out"]
+        places = self._places(step)
+        lines = []
+        for *head, row, column in places:
+            turned = self.notation.convention == "columns"
+            place = (column, row) if turned else (row, column)
+            one = head[0] if head else None
+            tree = worked(self.evaluation, step, *place, head=one, notation=self.notation)
+            lines.append(Line("worked", tree))
+        heads = heads_of(self.evaluation, step, self.notation)
+        rows, columns = self.evaluation.shape(step.letter)[-2:]
+        more = len(heads) * rows * columns - len(lines)
+        wanted = self.alone or self.notation.worked == "all"
+        words = [f"{more} more entries are left out; --full shows them"] if more and wanted else []
+        return lines, [] if step.name in self.entries else words
+
+    def _places(self, step: Step) -> list[Place]:
+        """The entries that are worked out, from 0, in the order of the reader's rows."""
         assert self.evaluation is not None
         if step.name in self.entries:
-            *which, i, j = self.entries[step.name]
-            i, j = (j, i) if self.notation.convention == "columns" else (i, j)
-            one = which[0] if which else None
-            yield worked(self.evaluation, step, i, j, one, self.notation)
-            return
-        rows, columns = self.evaluation.array(step.letter).shape[-2:]
-        if self.notation.convention == "columns":
-            rows, columns = columns, rows
-        limit = self.notation.limit
-        heads = self._heads(step)
-        if not self.alone:
-            heads, rows, columns = heads[:1], 1, min(columns, _FEW)
-        elif limit:
-            heads, rows, columns = heads[:limit], min(rows, limit), min(columns, limit)
-        for head in heads:
-            for i in range(rows):
-                for j in range(columns):
-                    yield worked(self.evaluation, step, i, j, head, self.notation)
+            return [self.entries[step.name]]
+        if not self.alone and self.notation.worked == "telling":
+            return [self._telling[step.name]]
+        limit, turned = self.notation.limit, self.notation.convention == "columns"
+        rows, columns = (
+            range(min(size, limit) if limit else size)
+            for size in self.evaluation.shape(step.letter)[-2:]
+        )
+        heads = heads_of(self.evaluation, step, self.notation)[: limit or None]
+        within = product(columns, rows) if turned else product(rows, columns)
+        pairs = [(i, j) if not turned else (j, i) for i, j in within]
+        return [pair if head is None else (head, *pair) for head in heads for pair in pairs]
+
+    @cached_property
+    def _telling(self) -> dict[str, Place]:
+        assert self.evaluation is not None
+        return telling(self.evaluation, self.steps, self.notation, self.entries)
 
     def _shape(self, item: Item) -> Prose:
         """3 × 4; for several heads, 2 heads, each 3 × 4."""
@@ -299,12 +431,28 @@ class _Writer:
         if self.notation.convention == "columns":
             shape.reverse()
         size = t.row(shape[0], t.Op("×"), shape[1])
-        heads = self._heads(item)
         if not item.per_head:
             return (size,)
-        if heads[0] is None:
+        if self.evaluation is None:
             return ("each head ", size)
-        return ("1 head, " if len(heads) == 1 else f"{len(heads)} heads, each ", size)
+        heads = self.evaluation.shape(item.letter)[-3]
+        return ("1 head, " if heads == 1 else f"{heads} heads, each ", size)
+
+
+#: The letters in a sentence.
+_MATHEMATICS = re.compile(r"\{[^}]*\}")
+
+
+def _holds_cases(step: Step) -> bool:
+    """Whether a merged formula has cases inside a sum or an exponent, where no line has room."""
+    _, *inside = parts(rule_of(step.expr, ROW, COLUMN))
+    return bool(step.parts) and any(isinstance(part, Cases) for part in inside)
+
+
+def _few(items: Sequence[Any], notation: Notation) -> list[Any]:
+    """The items, None for a gap where they are too many."""
+    shown = indices_of(len(items), notation.limit)
+    return [None if k is None else items[k] for k in shown]
 
 
 # ---- as blocks -----------------------------------------------------------------------------
@@ -318,10 +466,41 @@ class Cells:
     holder: str
 
 
+def flowed(outline: Outline, lines: Sequence[Line], width: int = WIDTH) -> tuple[Line, ...]:
+    """A section's lines side by side where they fit: formula, entry and one worked line; matrices.
+
+    `width` is that of a line in characters. A row is called what the first of its lines is.
+    Matrices stand beside what is said above them where that is one row and there is room.
+    """
+    stated = {"formula", "entry"}
+    if sum(each.view == "worked" for each in lines) == 1:
+        stated.add("worked")
+    room = {"stated": min(width, _LINE), "where": min(width, _LINE), "value": width}
+    if outline.notation.heads == "column" or any(isinstance(x.tree, t.Scheme) for x in lines):
+        room["value"] = 0
+    found: list[Line] = []
+    for kind, group in groupby(lines, lambda each: "stated" if each.view in stated else each.view):
+        together = [*group]
+        if kind == "value" and len(found) == 1 and room["value"]:
+            whole = [*found, *together]
+            if len(side_by_side([each.tree for each in whole], width)) == 1:
+                together, found = whole, []
+        rows = side_by_side([each.tree for each in together], room.get(kind, 0))
+        found += [Line(together[0].view, row) for row in rows]
+    return tuple(found)
+
+
 def derivation_document(
-    outline: Outline, *, facts: bool = False, cells: Cells | None = None, prefix: str = ""
+    outline: Outline,
+    *,
+    facts: bool = False,
+    cells: Cells | None = None,
+    prefix: str = "",
+    width: int = WIDTH,
 ) -> b.Document:
     """A derivation as blocks.
+
+    `width`: how many characters wide a line is, so that formulas stand side by side where they fit.
 
     `facts`: with the sizes and NumPy's check. `cells`: with the Python that a notebook runs.
     `prefix`: what the labels of its steps begin with, where others stand beside it.
@@ -333,15 +512,16 @@ def derivation_document(
         blocks.append(b.Break())
     if cells is not None:
         blocks += [b.Notebook(cells.code), b.Break()] if cells.code else []
-    if outline.given:
-        given: tuple[b.Block, ...] = tuple(_formulas(section, "") for section in outline.given)
-        if not any(each.view == "value" for section in outline.given for each in section.lines):
-            sentences = (outline.introductions[section.name] for section in outline.given)
-            given = (b.List(tuple(map(b.Item, sentences))),)
-        blocks += [b.Section("Given", given), b.Break()]
+    if outline.overview is not None:
+        blocks += [b.Worked("", outline.overview), b.Break()]
+    if any(section.lines for section in outline.given):
+        blocks += [b.Section("Given", _given(outline, width)), b.Break()]
     for section in outline.steps:
-        formulas = _formulas(section, f"{prefix}{section.name}")
-        blocks.append(b.Section(f"{section.number}. {outline.headings[section.name]}", (formulas,)))
+        lines = flowed(outline, section.lines, width)
+        why = () if facts and outline.alone else section.why
+        formulas = _formulas(replace(section, why=why), f"{prefix}{section.name}", lines)
+        title = f"{section.number}. {outline.headings[section.name]}"
+        blocks.append(b.Section(title, (formulas,)))
         if cells is not None:
             blocks.append(b.Notebook(f'{cells.holder}["{section.name}"]'))
         blocks.append(b.Break())
@@ -362,8 +542,23 @@ def _sizes(outline: Outline) -> Prose:
     return tuple(out)
 
 
-def _formulas(section: Section, label: str) -> b.Formulas:
-    return b.Formulas(section.lines, section.why, section.shape, label, section.left_out)
+def _given(outline: Outline, width: int) -> tuple[b.Block, ...]:
+    """What each matrix that is given is, then their numbers side by side; or all by symbol."""
+    if any(each.view != "value" for one in outline.given for each in one.lines):
+        sentences = (outline.introductions[section.name] for section in outline.given)
+        return (b.List(tuple(map(b.Item, sentences))),)
+    words: list[b.Inline] = []
+    left_out = []
+    for section in outline.given:
+        words += ["; " if words else "", section.letter, ": " if section.why else ""]
+        words += [*section.why, " (", *section.shape, ")"]
+        left_out += [f"{section.name}: {section.left_out}"] if section.left_out else []
+    lines = flowed(outline, [each for one in outline.given for each in one.lines], width)
+    return (b.Formulas(lines, (*words, "."), left_out="; ".join(left_out)),)
+
+
+def _formulas(section: Section, label: str, lines: tuple[Line, ...]) -> b.Formulas:
+    return b.Formulas(lines, section.why, section.shape, label, section.left_out)
 
 
 def _check(check: Check, notation: Notation) -> b.Section:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import takewhile
 
 from symattn.documents import blocks as b
 from symattn.documents.latex import displays, has_grid, latex_document, sentence
@@ -70,6 +71,20 @@ _FITTED = "\n".join(
 )
 
 
+#: The heading of a step in the line of its first words; displays close to what they belong to.
+_TIGHT = "\n".join(
+    [
+        r"\makeatletter",
+        r"\renewcommand{\subsection}{\@startsection{subsection}{2}{\z@}%",
+        r"  {.8ex plus 1ex minus .2ex}{-.7em}{\normalfont\normalsize\bfseries}}",
+        r"\makeatother",
+        r"\AtBeginDocument{\abovedisplayskip=.15ex plus .9ex minus .05ex%",
+        r"  \belowdisplayskip=\abovedisplayskip\abovedisplayshortskip=.1ex plus .3ex%",
+        r"  \belowdisplayshortskip=\abovedisplayskip}",
+    ]
+)
+
+
 #: About how many lines are as high as half of what TeX can measure.
 _HIGHEST = 800
 
@@ -87,8 +102,9 @@ def _article(*documents: b.Document) -> str:
     return "\n".join(
         [
             r"\documentclass{article}",
-            *_preamble(body, "{amsmath,amssymb,graphicx}", "[margin=2.5cm]{geometry}"),
+            *_preamble(body, "{amsmath,amssymb,graphicx}", "[margin=2cm]{geometry}"),
             _FITTED,
+            _TIGHT,
             r"\setlength{\parindent}{0pt}",
             r"\begin{document}",
             body,
@@ -183,6 +199,9 @@ def _beamer(*documents: b.Document, overlays: bool = False) -> str:
 #: About how many characters a slide is wide, and lines high; lines of formulas in one display.
 _WIDE, _HIGH, _LINES = 88, 18, 6
 
+#: How high the parts are together that stand on one slide, which shrinks a little.
+_MOST_HIGH = 22
+
 
 @dataclass(frozen=True)
 class _Shown:
@@ -193,29 +212,59 @@ class _Shown:
     height: float
 
 
+@dataclass(frozen=True)
+class _Part:
+    """What stands on a slide under a title: words, and rows of displays; its height in lines."""
+
+    title: str
+    words: str
+    rows: tuple[tuple[_Shown, ...], ...]
+    height: float
+
+
 def _frames(document: b.Document, overlays: bool) -> Iterator[str]:
+    """The slides: the title with what leads to the steps, and the steps."""
+    first = _first(document)
     if document.title:
         title = prose(document.title)
-        yield rf"\begin{{frame}}\centering\Large {title}\end{{frame}}"
+        lead = latex_document(b.Document("", document.blocks[:first]), fitted=True)
+        body = "\n".join([rf"\centering\Large {title}", r"\par\bigskip\normalsize", lead])
+        yield rf"\begin{{frame}}{body}\end{{frame}}"
     loose: list[b.Block] = []
-    for block in (*document.blocks, b.Section("", ())):
-        if not isinstance(block, b.Section | b.Document):
-            loose += [] if isinstance(block, b.Break | b.Notebook) else [block]
-            continue
-        if loose:
+    parts: list[_Part] = []
+    for block in (*document.blocks[first if document.title else 0 :], b.Section("", ())):
+        match block:
+            case b.Break() | b.Notebook():
+                continue
+            case b.Section(title, (b.Formulas(label=""), *_) as given):
+                inputs = [part for part in given if isinstance(part, b.Formulas)]
+                shown = [_matrix(each.tree) for part in inputs for each in part.lines]
+                found = _parts_of(prose(title), "", shown)
+            case b.Section(title, (b.Formulas() as step,)):
+                found = _parts_of(prose(title), *_step(step))
+            case _:
+                found = iter(())
+        if isinstance(block, b.Section | b.Document) and loose:
             yield _flowing(document.title, loose)
             loose = []
-        match block:
-            case b.Document():
-                yield from _frames(block, overlays)
-            case b.Section(title, (b.Formulas(label=""), *_) as given):
-                inputs = (part for part in given if isinstance(part, b.Formulas))
-                shown = [_matrix(each.tree) for part in inputs for each in part.lines]
-                yield from _slides(prose(title), "", shown, overlays)
-            case b.Section(title, (b.Formulas() as step,)):
-                yield from _slides(prose(title), *_step(step), overlays)
-            case b.Section(title, blocks) if blocks:
-                yield _flowing(title, blocks)
+        some = [*found]
+        parts += some
+        if not some:
+            yield from _together(parts, overlays)
+            parts = []
+            match block:
+                case b.Document():
+                    yield from _frames(block, overlays)
+                case b.Section(title, blocks):
+                    yield from [_flowing(title, blocks)] if blocks else []
+                case _:
+                    loose.append(block)
+
+
+def _first(document: b.Document) -> int:
+    """How many blocks stand on the slide of the title: formulas alone."""
+    lead = takewhile(lambda block: isinstance(block, b.Break | b.Worked), document.blocks)
+    return len([*lead])
 
 
 def _flowing(title: str, blocks: Sequence[b.Block]) -> str:
@@ -240,43 +289,56 @@ def _matrix(tree: Tree) -> _Shown:
     return _Shown(latex(tree), size.width + 4, len(size.lines) + 1)
 
 
-def _slides(title: str, words: str, shown: Sequence[_Shown], overlays: bool) -> Iterator[str]:
+def _parts_of(title: str, words: str, shown: Sequence[_Shown]) -> Iterator[_Part]:
     """Displays on as many slides as they take, the words on the first; narrow ones side by side."""
-    rows: list[list[_Shown]] = []
-    high = 2.0 if words else 0.0
+    rows: list[tuple[_Shown, ...]] = []
+    high = 1.0 + (len(words) > _WIDE) if words else 0.0
     left = 0.0
     for each in shown:
         tallest = max((one.height for one in rows[-1]), default=0) if rows else 0
         more = max(each.height - tallest, 0)
         if rows and each.width <= left and high + more <= _HIGH:
-            rows[-1].append(each)
+            rows[-1] = (*rows[-1], each)
             left, high = left - each.width, high + more
             continue
         if rows and high + each.height > _HIGH:
-            yield _frame(title, words, rows, overlays)
+            yield _Part(title, words, tuple(rows), high)
             rows, words, high = [], "", 0.0
-        rows.append([each])
+        rows.append((each,))
         left, high = _WIDE - each.width, high + each.height
     if rows or words:
-        yield _frame(title, words, rows, overlays)
+        yield _Part(title, words, tuple(rows), high)
 
 
-def _frame(title: str, words: str, rows: Sequence[Sequence[_Shown]], overlays: bool) -> str:
+def _together(parts: Sequence[_Part], overlays: bool) -> Iterator[str]:
+    """The slides of these parts; short ones that follow one another stand on one."""
+    slide: list[_Part] = []
+    for part in parts:
+        if slide and sum(each.height + 1 for each in slide) + part.height > _MOST_HIGH:
+            yield _frame(slide, overlays)
+            slide = []
+        slide.append(part)
+    if slide:
+        yield _frame(slide, overlays)
+
+
+def _frame(parts: Sequence[_Part], overlays: bool) -> str:
     """One slide; with `overlays` its rows appear one after the other."""
-    bodies = (r" \qquad ".join(each.body for each in row) for row in rows)
-    fitted = [rf"\fitted{{{body}}}" for body in bodies]
-    if overlays:
-        fitted = [rf"\uncover<{number}->{{{row}}}" for number, row in enumerate(fitted, 1)]
-    return "\n".join(
-        [
-            rf"\begin{{frame}}{{{title}}}",
-            r"\begin{fitting}",
-            words,
-            r"\begin{center}",
-            "\n\\par\\medskip\n".join(fitted),
-            r"\end{center}\end{fitting}\end{frame}",
-        ]
-    )
+    body: list[str] = []
+    count = 0
+    for part in parts:
+        name = rf"\textbf{{{part.title}}}\quad " if len(parts) > 1 else ""
+        body += [f"{name}{part.words}", r"\begin{center}"]
+        fitted = []
+        for row in part.rows:
+            count += 1
+            beside = r" \qquad ".join(each.body for each in row)
+            display = rf"\fitted{{{beside}}}"
+            fitted.append(rf"\uncover<{count}->{{{display}}}" if overlays else display)
+        body += ["\n\\par\\medskip\n".join(fitted), r"\end{center}"]
+    title = ", ".join(dict.fromkeys(part.title for part in parts))
+    lines = [rf"\begin{{frame}}{{{title}}}", r"\begin{fitting}", *body]
+    return "\n".join([*lines, r"\end{fitting}\end{frame}"])
 
 
 #: How much of the height of a slide is below its title.

@@ -143,13 +143,13 @@ def _list(block: b.List, charset: Charset, room: int | None) -> Iterator[Styled]
 
 def _formulas(block: b.Formulas, charset: Charset) -> Iterator[Styled]:
     words = sentence(block.words, charset)
-    if len(block.lines) != 1 if block.label else words and block.lines:
-        yield "note", words
+    if words and block.lines:
+        yield from _wrapped("note", words, None if block.label else _WIDTH)
     for formula in block.lines:
         style: b.Role = "formula" if formula.view == "formula" else "plain"
         yield from ((style, words.rstrip()) for words in box(formula.tree, charset).lines)
     if block.left_out:
-        yield "note", f"({block.left_out}; --full shows them)"
+        yield "note", f"({block.left_out})"
 
 
 def _chain(block: b.Chain, charset: Charset) -> Iterator[Styled]:

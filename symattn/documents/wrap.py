@@ -10,8 +10,8 @@ from symattn.notation.latex import is_tall, latex
 from symattn.notation.text import line
 from symattn.notation.tree import Fenced, Frac, Grid, Num, Op, Root, Row, Script, Tree
 
-#: About how many digits wide a row may be: those of an article's narrowest page.
-ROOM = 66
+#: About how many digits wide a row may be: those of an article's narrowest page, and of ours.
+ROOM, WIDE_ROOM = 66, 88
 
 #: Signs with a gap on either side.
 _SPACED = "=≈+−<>≤≥≠∈∘"
@@ -24,17 +24,17 @@ class Piece(NamedTuple):
     size: float
 
 
-def wrapped(items: Sequence[Tree]) -> list[Piece]:
-    """The items in one row, or, where they are wider than `ROOM`, in several.
+def wrapped(items: Sequence[Tree], room: int = ROOM) -> list[Piece]:
+    """The items in one row, or, where they are wider than `room`, in several.
 
     A fraction that is too wide by itself is written with a slash, so that it can be cut as well.
     """
     whole = Row(tuple(items))
-    if size_of(whole) <= ROOM:
+    if size_of(whole) <= room:
         return [Piece(latex(whole), size_of(whole))]
     rows: list[Piece] = []
     for piece in _pieces(tuple(items)):
-        if rows and rows[-1].size + piece.size <= ROOM:
+        if rows and rows[-1].size + piece.size <= room:
             last = rows.pop()
             rows.append(Piece(f"{last.tex} {piece.tex}", last.size + piece.size))
         else:

@@ -17,15 +17,18 @@ from symattn.arithmetic.decide import Digits, enclosure
 from symattn.arithmetic.enclosure import BITS
 from symattn.errors import NoSuchName, NoSuchPlace, SymattnError, nearest, quote
 from symattn.evaluate.check import Check, beyond, compare
-from symattn.evaluate.value_view import value_view
+from symattn.evaluate.value_view import matrices, value_view
 from symattn.evaluate.values import Place, Values
 from symattn.evaluate.worked import worked
 from symattn.notation.latex import latex
 from symattn.notation.mime import bundle
 from symattn.notation.options import MAX_DIGITS, Notation, notation_of
-from symattn.notation.text import box
+from symattn.notation.text import box, side_by_side
 from symattn.notation.tree import Tree
 from symattn.step import Item, Step
+
+#: How many characters wide a line of matrices is in a notebook.
+_WIDTH = 88
 
 
 class Evaluation(Values):
@@ -68,7 +71,8 @@ class Evaluation(Values):
         return iter(self._by_name)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        trees = [tree for step in self.steps for tree in StepValue(self, step)._trees()]
+        shown = [s for s in self.steps if s.name in (self.notation.steps or self)]
+        trees = [tree for step in shown for tree in StepValue(self, step)._trees()]
         words = "\n".join("\n".join(box(tree).lines) for tree in trees)
         rows = r" \\ ".join(map(latex, trees))
         return bundle(words, rf"\begin{{gathered}} {rows} \end{{gathered}}")
@@ -220,18 +224,17 @@ class StepValue:
         return value_view(self.evaluation, self.step, self._head(head, notation), notation)
 
     def _trees(self) -> list[Tree]:
-        heads = range(self.shape[-3]) if self.step.per_head else (None,)
         notation = self.evaluation.notation
-        return [
-            tree
-            for head in heads
-            for tree in value_view(self.evaluation, self.step, head, notation)
-        ]
+        trees, _ = matrices(self.evaluation, self.step, notation)
+        return trees if notation.heads == "column" else side_by_side(trees, _WIDTH)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         trees = self._trees()
         words = "\n".join("\n".join(box(tree).lines) for tree in trees)
-        return bundle(words, r" \quad ".join(map(latex, trees)))
+        rows = r" \\ ".join(map(latex, trees))
+        if len(trees) > 1:
+            rows = rf"\begin{{gathered}} {rows} \end{{gathered}}"
+        return bundle(words, rows)
 
     def __repr__(self) -> str:
         return f"<{self.name}: {' × '.join(map(str, self.shape))}>"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from symattn.arguments import instance, whole
+from symattn.errors import SymattnError
 from symattn.evaluate.cells import Cells, indices_of, is_long, picked
 from symattn.evaluate.falk import falk
 from symattn.evaluate.values import Place, Values
@@ -13,6 +14,45 @@ from symattn.notation import tree as t
 from symattn.notation.options import Notation, notation_of
 from symattn.notation.tree import Tree
 from symattn.step import HEAD, Item, Step
+
+
+def heads_of(evaluation: Values, item: Item, notation: Notation) -> list[int | None]:
+    """The heads of a matrix that are shown, counted from 0; None for one that all heads share.
+
+    Of a matrix of each group of heads, that of the head which is shown. Raises `SymattnError` where
+    there is no such head.
+    """
+    items = (*evaluation.inputs, *evaluation.steps)
+    counts = [evaluation.shape(one.letter)[-3] for one in items if one.per_head]
+    if notation.head is not None and not counts:
+        raise SymattnError(f"head {notation.head}: this attention has no heads; leave it out")
+    if not item.per_head:
+        return [None]
+    count, most, base = evaluation.shape(item.letter)[-3], max(counts), notation.index_base
+    if notation.head is None:
+        return [*range(count)]
+    if notation.head >= most + base:
+        raise SymattnError(f"head {notation.head}: heads are {base} to {most - 1 + base}")
+    return [(notation.head - base) * count // most]
+
+
+def matrices(
+    evaluation: Values, item: Item, notation: Notation, entry: Place | None = None
+) -> tuple[list[Tree], list[int]]:
+    """The matrix of each head that is shown, and the heads that are left out.
+
+    More of them than the notation's limit are shown with ⋯.
+    """
+    heads = heads_of(evaluation, item, notation)
+    chosen = heads.index(entry[0]) if entry and item.per_head and entry[0] in heads else None
+    shown = indices_of(len(heads), notation.limit, chosen)
+    trees: list[Tree] = []
+    for k in shown:
+        if k is None:
+            trees.append(t.DOTS)
+        else:
+            trees += value_view(evaluation, item, heads[k], notation, entry)
+    return trees, [head for k, head in enumerate(heads) if k not in shown and head is not None]
 
 
 def value_view(

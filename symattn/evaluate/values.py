@@ -119,7 +119,7 @@ class Values:
         """Every group of keys and values serves equally many heads."""
         for step in self.steps:
             for item in (self._by_name[self._names[letter]] for letter in step.operands):
-                if item.count in (None, step.count) or not _is_shared(item, step):
+                if item.count in (None, step.count) or not step.count or not _is_shared(item, step):
                     continue
                 heads, groups = step.heads(known), item.heads(known)
                 if heads and groups and heads % groups:

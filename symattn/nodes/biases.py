@@ -416,8 +416,8 @@ class BucketSum(Placed):
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, *layout, start = self.args
         rows, columns = shape_of(matrix)
-        query = r.dummy(i, j)
-        key = r.dummy(i, j, query)
+        query = r.dummy(i, j, self)
+        key = r.dummy(i, j, self, query)
         bucket: sympy.Expr = _bucket(key - query - start, *layout)
         letter = sympy.Symbol(f"kappa@{query}@{key}", positive=True)
         place = r.Plus((r.Ordinal(Number(bucket, letter, counted=1)),))

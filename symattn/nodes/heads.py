@@ -73,6 +73,8 @@ class Head(Node):
 class Concat(Node):
     """The heads side by side: H = [O⁽¹⁾ ⋯ O⁽ʰ⁾]; with `axis` 0 one below the other.
 
+    Of what is more than a matrix with a name it is written Concat_h(A⁽ʰ⁾ V⁽ʰ⁾).
+
     With a concrete number of heads, ``doit()`` gives SymPy's own `BlockMatrix`.
 
     Shapes: h matrices n × d_v become n × h·d_v. Raises `SymattnError` if `matrix` is no matrix.
@@ -113,6 +115,9 @@ class Concat(Node):
 
     def _spell(self, speller: Speller) -> Tree:
         body, index, count, axis = self.args
+        if not isinstance(body, Head):
+            word = t.Ident("Concat" if axis == 1 else "Stack", roman=True)
+            return t.call(t.Script(word, speller.index(index)), speller.matrix(body))
         few = isinstance(count, sympy.Integer) and count <= 3
         heads = list(range(int(count))) if few else [0, None, count - 1]
         dots = t.DOTS if axis == 1 else t.VDOTS

@@ -34,7 +34,7 @@ class OfLines(Node):
 
     def _line(self, i: Index, j: Index, *taken: Index) -> tuple[sympy.Symbol, Rule, sympy.Expr]:
         """The line through (i, j): a letter l that is not taken, its entry l, and its length."""
-        index, (rows, columns) = r.dummy(i, j, *taken), shape_of(self.matrix)
+        index, (rows, columns) = r.dummy(i, j, self, *taken), shape_of(self.matrix)
         if self.axis == 1:
             return index, r.rule_of(self.matrix, i, index), columns
         return index, r.rule_of(self.matrix, index, j), rows

@@ -168,7 +168,7 @@ class ShiftSum(_ByDistance, Placed):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, columns, start = self.args
-        index = r.dummy(i, j)
+        index = r.dummy(i, j, self)
         count = shape_of(matrix)[1]
         column: Rule = r.Ordinal(sympy.sympify(i, strict=True) - index + count - 1)
         if self._clipped:

@@ -201,7 +201,7 @@ SIGNS: Mapping[str, Callable[[sympy.Basic, sympy.Basic], sympy.Basic]] = {
     "∈": lambda place, places: sympy.Contains(place, places, evaluate=place.is_number),
 }
 
-_DUMMIES = tuple(sympy.Symbol(letter, integer=True) for letter in ("l", "r", "iota"))
+_DUMMIES = tuple(sympy.Symbol(letter, integer=True) for letter in ("l", "r", "iota", "zeta", "xi"))
 
 
 def rule_of(expr: MatrixExpr, i: Index, j: Index) -> Rule:
@@ -244,7 +244,7 @@ def _product_rule(factors: list[MatrixExpr], i: Index, j: Index) -> Rule:
     """(A B …)_ij = Σ_l a_il (B …)_lj, with a letter for l that is not taken."""
     if len(factors) == 1:
         return rule_of(factors[0], i, j)
-    index = dummy(i, j)
+    index = dummy(i, j, *factors)
     first = rule_of(factors[0], i, index)
     rest = _product_rule(factors[1:], index, j)
     return Total(Times((first, rest)), index, factors[0].shape[1])
@@ -255,12 +255,20 @@ def minus(rule: Rule) -> Rule:
     return Times((Const(sympy.S.NegativeOne), rule))
 
 
-def dummy(*taken: Index) -> sympy.Symbol:
-    """A letter to sum over that none of the indices uses."""
-    used = {
-        symbol.name for index in taken for symbol in sympy.sympify(index, strict=True).free_symbols
-    }
-    return next(letter for letter in _DUMMIES if letter.name not in used)
+def dummy(*taken: Index | MatrixExpr) -> sympy.Symbol:
+    """A letter to sum over that is none of the indices and that no matrix has in it.
+
+    A matrix of head ⌈l/d⌉ has the l of a sum about it. Raises `CannotSpell` where all are taken.
+    """
+    parts = [
+        part if isinstance(part, sympy.Basic) else sympy.sympify(part, strict=True)
+        for part in taken
+    ]
+    used = {symbol.name for part in parts for symbol in part.atoms(sympy.Symbol)}
+    for letter in _DUMMIES:
+        if letter.name not in used:
+            return letter
+    raise CannotSpell("more sums stand inside one another than there are letters for indices")
 
 
 def at(rule: Rule, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Symbol, int]) -> Rule:
@@ -321,6 +329,17 @@ def parts(rule: Rule) -> Iterator[Rule]:
     yield rule
     for child in children(rule):
         yield from parts(child)
+
+
+def count_entries(rule: Rule, sizes: Mapping[sympy.Symbol, int]) -> int:
+    """How many entries the rule of one entry reads once its sums are written out, at most."""
+    if isinstance(rule, Entry):
+        return 1
+    count = sum(count_entries(child, sizes) for child in children(rule))
+    if isinstance(rule, Total) or (isinstance(rule, OfRow) and rule.index is not None):
+        size = sympy.sympify(rule.size, strict=True).subs(sizes)
+        return count * (int(size) if size.is_Integer else 1)
+    return count
 
 
 def _within(matrix: sympy.MatrixBase, i: Index, j: Index) -> bool:

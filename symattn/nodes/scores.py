@@ -61,7 +61,7 @@ class Distance(_OfPairs):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         queries, keys = self.args
-        index = r.dummy(i, j)
+        index = r.dummy(i, j, self)
         apart = r.Plus((r.rule_of(queries, i, index), r.minus(r.rule_of(keys, j, index))))
         return r.minus(r.Total(r.Power(apart, 2), index, queries.shape[1]))
 
@@ -108,7 +108,7 @@ class Additive(_OfPairs):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         queries, keys, vector = self.args
-        index = r.dummy(i, j)
+        index = r.dummy(i, j, self)
         inside = r.Plus((r.rule_of(queries, i, index), r.rule_of(keys, j, index)))
         body = r.Times((r.rule_of(vector, index, 0), r.Apply("tanh", inside)))
         return r.Total(body, index, queries.shape[1])
@@ -177,7 +177,7 @@ class PairSum(Node):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         left, one, other, queries, keys, order = self.args
-        index = r.dummy(i, j)
+        index = r.dummy(i, j, self)
         query, key, width = {
             "pairs": (i, j, index),
             "queries": (i, index, j),

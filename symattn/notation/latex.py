@@ -40,6 +40,7 @@ _OPERATORS = {
     "⊘": r" \oslash ",
     "…": r"\ldots",
     ",": ", ",
+    "\u2003": r" \quad ",
     "⊤": r"\top",
     "′": r"\prime",
     "?": "?",
@@ -86,7 +87,7 @@ _MATH_ESCAPES = {
     **{
         symbol: command.strip()
         for symbol, command in _OPERATORS.items()
-        if not symbol.isascii() and symbol not in "\u2061\u2062"
+        if not symbol.isascii() and symbol not in "\u2003\u2061\u2062"
     },
     **_GREEK_COMMANDS,
     **{sign: f"^{{{plain}}}" for sign, plain in zip("ᵀ⁰⁴⁵⁶⁷⁸⁹⁺⁻", "T0456789+-", strict=True)},

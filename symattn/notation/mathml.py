@@ -126,6 +126,8 @@ def _row(items: tuple[Tree, ...]) -> str:
 def _operator(symbol: str, prefix: bool) -> str:
     if symbol == "∞":
         return "<mi>∞</mi>"
+    if symbol == t.GAP.symbol:
+        return '<mspace width="2em"/>'
     form = ' form="prefix"' if prefix else ""
     if symbol == "/":  # Chromium sets blanks about it
         form = ' lspace="0" rspace="0"'

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
-from symattn.arguments import flag, instance, table, whole, word
+from symattn.arguments import flag, instance, table, whole, word, words
 from symattn.errors import SymattnError, nearest, quote
 from symattn.notation import tree as t
 from symattn.notation.letters import (
@@ -28,8 +29,8 @@ Rounding = Literal["half-up", "half-even"]
 
 _INDICES = ("i", "j", "l", "head")
 
-#: The most decimals that are shown.
-MAX_DIGITS = 100
+#: The most decimals that are shown, and the largest number of a head.
+MAX_DIGITS, MOST_HEADS = 100, 10**6
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,11 @@ class Notation:
     - `limit`: matrices and sums longer than this are shown with ⋯; 0 for no limit.
     - `layout`: the value of a product is a matrix (``matrix``) or stands in Falk's scheme
       (``falk``): the second factor above it, the first on its left.
+    - `steps`: the names of the steps that are shown; those between them are put into their
+      formulas. All of them if there are none.
+    - `worked`: of each step the most telling entry is worked out (``telling``), or ``all``.
+    - `head`: the one head that is shown, counted as the reader counts; None for all.
+    - `heads`: the matrices of heads stand ``side by side``, as many as fit, or in a ``column``.
 
     >>> Notation(symbols={"A": "alpha"}).letter("A")
     Ident(name='α', roman=False)
@@ -65,6 +71,10 @@ class Notation:
     limit: int = 8
     gradients: Literal["d", "partial"] = "d"
     layout: Literal["matrix", "falk"] = "matrix"
+    steps: tuple[str, ...] = ()
+    worked: Literal["telling", "all"] = "telling"
+    head: int | None = None
+    heads: Literal["side by side", "column"] = "side by side"
     head_index: Literal["above", "below"] = "above"
 
     def __post_init__(self) -> None:
@@ -74,6 +84,11 @@ class Notation:
         _one_of("rounding", self.rounding, ("half-up", "half-even"))
         _one_of("gradients", self.gradients, ("d", "partial"))
         _one_of("layout", self.layout, ("matrix", "falk"))
+        _one_of("worked", self.worked, ("telling", "all"))
+        _one_of("heads", self.heads, ("side by side", "column"))
+        self._keep("steps", words(self.steps, "steps"))
+        if self.head is not None:
+            self._keep("head", whole(self.head, "head", self.index_base, MOST_HEADS))
         _one_of("head_index", self.head_index, ("above", "below"))
         self._keep("digits", whole(self.digits, "digits", 0, MAX_DIGITS))
         self._keep("limit", whole(self.limit, "limit"))
@@ -223,6 +238,32 @@ _TYPED = {"head": "i", "member": "s"}
 
 
 _CHOICES = tuple(choice.name for choice in fields(Notation))
+
+
+Spelled = TypeVar("Spelled", bound=Notation)
+
+#: The choices that a page makes for one derivation, in words.
+DISPLAY = ("digits", "layout", "steps", "worked", "head", "heads")
+
+
+def displayed(notation: Spelled, chosen: Mapping[str, str]) -> Spelled:
+    """The notation with the choices of `DISPLAY` that are made in words: steps of weights,output.
+
+    Words of a choice may be joined by hyphens: side-by-side. Raises `SymattnError`.
+    """
+    changes: dict[str, object] = {}
+    for name, words_ in chosen.items():
+        text = word(words_, name)
+        changes[name] = text
+        if name in ("digits", "head"):
+            if not re.fullmatch(r"[0-9]{1,7}", text, re.ASCII):
+                raise SymattnError(f"{name}={text}: give a whole number")
+            changes[name] = int(text)
+        elif name == "steps":
+            changes[name] = tuple(filter(None, re.split(r"[,\s]+", text)))
+        elif name == "heads":
+            changes[name] = text.replace("-", " ")
+    return notation.but(**changes)
 
 
 def notation_of(notation: Notation | None, usual: Notation | None = None) -> Notation:

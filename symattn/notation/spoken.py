@@ -25,6 +25,7 @@ _WORDS = {
     "⋮": "and so on",
     "⋱": "and so on",
     ",": ",",
+    "\u2003": ",",
     "≤": "is at most",
     "<": "is less than",
     "≥": "is at least",

@@ -6,6 +6,7 @@ The layout is a box of lines with a baseline; boxes are set side by side on thei
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 from unicodedata import category, combining, east_asian_width
@@ -115,6 +116,22 @@ def box(tree: Tree, charset: Charset = "unicode") -> Box:
     return _Layout(charset, flat=False).box(tree)
 
 
+def side_by_side(trees: Iterable[Tree], room: int) -> list[Tree]:
+    """The trees in rows, each of as many as a line of so many characters has room for."""
+    rows: list[list[Tree]] = []
+    left = 0
+    gap = box(t.GAP).width
+    for tree in trees:
+        size = box(tree).width
+        if rows and gap + size <= left:
+            rows[-1] += [t.GAP, tree]
+            left -= gap + size
+        else:
+            rows.append([tree])
+            left = room - size
+    return [t.row(*row) if len(row) > 1 else row[0] for row in rows]
+
+
 def width(words: str) -> int:
     """How many terminal cells the words take."""
     return sum(_cell_width(character) for character in words)
@@ -185,6 +202,8 @@ class _Layout:
     def _operator(self, symbol: str) -> str:
         if symbol in ("\u2062", "\u2061"):
             return ""
+        if symbol == t.GAP.symbol:
+            return "   "
         return self._glyphs(symbol)
 
     def _slash(self, left: Tree, right: Tree) -> str:

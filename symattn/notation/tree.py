@@ -185,6 +185,8 @@ VDOTS = Op("⋮")
 DDOTS = Op("⋱")
 SUM = Op("∑")
 COMMA = Op(",")
+#: Room between two formulas that stand side by side.
+GAP = Op("\u2003")
 EMPTY = Row(())
 ENTRYWISE = Op("∘")
 

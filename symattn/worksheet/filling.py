@@ -23,6 +23,7 @@ from symattn.documents.cost import admit_document
 from symattn.documents.job import FORMATS, Job, check_format
 from symattn.documents.outline import VIEWS
 from symattn.errors import ReadError, located, nearest, quote
+from symattn.notation.options import DISPLAY, displayed
 from symattn.worksheet.pages import sheet_of_block
 from symattn.worksheet.quotation import quotation
 from symattn.worksheet.reading.references import entries_at
@@ -38,7 +39,7 @@ _MARK = re.compile(
 #: How a block of code ends that does not end with the page.
 _CLOSED = re.compile(r"(?:\n[^\n`~]*(?:`{3,}|~{3,})|-->)\s*\Z")
 _ENTRY = re.compile(r"\s*[A-Za-z_]+\[")
-_OPTIONS = ("steps", "view", "digits", "headings", "label", "layout", "entry", "batch")
+_OPTIONS = ("view", "headings", "label", "entry", "batch", *DISPLAY)
 
 #: How long a number between comments may be.
 _LONG = 200
@@ -127,29 +128,23 @@ def _derivation(sheet: Worksheet, options: str, flavor: str) -> str:
         if key not in _OPTIONS or not value:
             raise ReadError(f"symattn: {quote(word)}: no such option{nearest(key, _OPTIONS)}")
         chosen[key] = value
-    for key in ("digits", "headings", "batch"):
+    for key in ("headings", "batch"):
         if key in chosen and not (chosen[key].isdecimal() and int(chosen[key]) <= 100):
             raise ReadError(f"{key}={chosen[key]}: give a whole number")
     if "batch" in chosen:
         with sheet.in_file():
             sheet = sheet.of_batch(int(chosen["batch"]))
-    notation = sheet.notation
-    if "digits" in chosen:
-        notation = notation.but(digits=int(chosen["digits"]))
-    if "layout" in chosen:
-        notation = notation.but(layout=chosen["layout"])
+    notation = displayed(sheet.notation, {k: x for k, x in chosen.items() if k in DISPLAY})
     with sheet.in_file():
         derivation = sheet.derivation()
         evaluation = sheet.evaluate(derivation)
     views: tuple[str, ...] = tuple(chosen["view"].split(",")) if "view" in chosen else VIEWS
-    only = chosen["steps"].split(",") if "steps" in chosen else ()
     entries = entries_at(chosen["entry"].split(";"), evaluation) if "entry" in chosen else {}
     job = Job(
         derivation,
         evaluation,
         notation,
         views,
-        only,
         flavor,
         entries=entries,
         headings=int(chosen.get("headings", 3)),

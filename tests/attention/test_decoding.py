@@ -366,7 +366,7 @@ def test_every_format_has_every_chunk() -> None:
     for number, word in enumerate(("the", "cat", "sat", "down"), 1):
         assert f'Decoding over a cache, token {number} of 4: "{word}"\n───' in text
     assert text.count("agrees with the proven values") == 4
-    assert text.count("K_cached") == 2 * 3  # a heading and a line of the check
+    assert text.count("K_cached") == 2 * 3 + 1  # a heading, a line of the check; V as for K once
     latex = run(file, "--format", "latex")
     assert latex.count(r"\section*") == 4
     page = ElementTree.fromstring(run(file, "--format", "mathml"))
@@ -380,13 +380,13 @@ def test_every_format_has_every_chunk() -> None:
 
 
 def test_chunks_can_be_told_on_the_command_line() -> None:
-    text = run(str(EXAMPLE), "--chunks", "2,1,1", "--view", "value", "--step", "K_cached")
+    text = run(str(EXAMPLE), "--chunks", "2,1,1", "--view", "value", "--steps", "K_cached")
     assert re.findall("token[^\n]*", text) == ['token 3 of 4: "sat"', 'token 4 of 4: "down"']
     text = run(
-        "llama", "--tokens", "3", "--d-k", "2", "--chunks", "1", "--step", "output", status=2
+        "llama", "--tokens", "3", "--d-k", "2", "--chunks", "1", "--steps", "output", status=2
     )
     assert 'no step is called "output"' in text
-    text = run("llama", "--tokens", "3", "--d-k", "2", "--chunks", "2", "--step", "projected")
+    text = run("llama", "--tokens", "3", "--d-k", "2", "--chunks", "2", "--steps", "projected")
     assert text.count("[projected]  (") == 2
     assert "token 3 of 3" in run("causal", "--chunks", "1", "--symbolic")
     assert run("cached-window", "--tokens", "4", "--chunks", "1").count(", token ") == 4
@@ -426,7 +426,7 @@ def test_past_tokens_name_cached_keys() -> None:
         '[attention]\ncache = true\nmask = "causal"\npast_tokens = ["a", "b"]\ntokens = ["c"]\n'
         "[given]\nQ = [[1]]\nK = [[1]]\nV = [[1]]\nK_past = [[1], [2]]\nV_past = [[1], [2]]\n"
     )
-    shown = run("-", "--view", "value", "--step", "K_cached", "--step", "scores", text=text)
+    shown = run("-", "--view", "value", "--steps", "K_cached,scores", text=text)
     assert re.search(r"K_c = ⎢ 2 ⎥ b\n +⎣ 1 ⎦ c", shown), shown
     assert re.search(r" a +b +c\n +S = ", shown), shown
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from itertools import cycle, product
@@ -74,8 +75,17 @@ def test_python_writes_what_the_command_line_writes(form: str) -> None:
     path = ROOT / "examples/two_heads.toml"
     sheet = read_worksheet(path)
     steps = ["weights"] if FORMATS[form].kind != "program" else []
-    made = document(sheet.evaluate(), form, title=sheet.title, steps=steps, notation=sheet.notation)
-    wanted = run("derive", str(path), "--format", form, *(f"--step={step}" for step in steps))
+    wanted = run("derive", str(path), "--format", form, *(f"--steps={step}" for step in steps))
+    notes = re.findall("More: .*", wanted.stdout) if form == "text" else []
+    assert len(notes) == (form == "text"), "the command that shows more"
+    made = document(
+        sheet.evaluate(),
+        form,
+        title=sheet.title,
+        steps=steps,
+        notation=sheet.notation,
+        notes=notes,
+    )
     assert made == (wanted.stdout_bytes if isinstance(made, bytes) else wanted.stdout)
     if not FORMATS[form].single:
         formulas = document(sheet.derivation(), form, views=["formula"])
@@ -97,7 +107,7 @@ def test_what_python_cannot_write_is_refused() -> None:
 
 def test_views_and_steps_are_chosen() -> None:
     path = str(ROOT / "examples/it_cat_mat.toml")
-    worked = run("derive", path, "--view", "worked", "--step", "output").stdout
+    worked = run("derive", path, "--view", "worked", "--steps", "weights,output").stdout
     assert "o_14" in worked and "O = A V" not in worked
     assert "scores" not in worked.split("Check")[0]
     formula = run("derive", path, "--view", "formula").stdout
@@ -106,8 +116,8 @@ def test_views_and_steps_are_chosen() -> None:
 
 def test_digits_and_exact_values() -> None:
     path = str(ROOT / "examples/illustrated_self_attention.toml")
-    assert "0.0633789383" in run("derive", path, "--digits", "10", "--step", "weights").stdout
-    exact = run("derive", path, "--exact", "--step", "weights", "--view", "value").stdout
+    assert "0.0633789383" in run("derive", path, "--digits", "10", "--steps", "weights").stdout
+    exact = run("derive", path, "--exact", "--steps", "weights", "--view", "value").stdout
     assert "e²/(e² + 2 e⁴)" in exact
 
 
@@ -115,8 +125,8 @@ def test_large_matrices_are_elided_and_shown_in_full_on_request(tmp_path: Path) 
     rows = [[(i * j) % 5 for j in range(12)] for i in range(12)]
     path = tmp_path / "large.toml"
     path.write_text(f"[given]\nQ = {rows}\nK = {rows}\n", encoding="utf-8")
-    short = run("derive", str(path), "--step", "weights").stdout
-    full = run("derive", str(path), "--step", "weights", "--full").stdout
+    short = run("derive", str(path), "--steps", "weights").stdout
+    full = run("derive", str(path), "--steps", "weights", "--full").stdout
     assert "⋯" in short and "⋱" in short and "⋯" not in full
     assert max(map(len, short.splitlines())) < 250
     assert len(full) > 1.5 * len(short)
@@ -148,7 +158,7 @@ def test_an_overflow_is_not_settled() -> None:
 def test_unknown_names_get_the_nearest() -> None:
     wrong = run("derive", "casual")
     assert wrong.exit_code == 2 and 'did you mean "causal"' in wrong.stderr
-    step = run("derive", str(EXAMPLES[0]), "--step", "sores")
+    step = run("derive", str(EXAMPLES[0]), "--steps", "sores")
     assert step.exit_code == 2 and 'did you mean "scores"' in step.stderr
 
 
@@ -250,8 +260,7 @@ def test_flavors_of_tex(flavor: str) -> None:
     document = run("derive", path, "--format", "tex", "--flavor", flavor).stdout
     assert "0.2840" in document
     assert (r"\documentclass" in document) == (flavor != "fragment")
-    plain = run("derive", path, "--format", "latex").stdout
-    assert (document == plain) == (flavor == "fragment")
+    assert document.startswith("% Needs") == (flavor == "fragment")
 
 
 @pytest.mark.parametrize("language", ["python", "numpy", "torch", "jax", "javascript"])
@@ -274,7 +283,6 @@ def test_a_variant_as_a_program_is_for_any_size(language: str) -> None:
         ("causal --format md --pdf", "--pdf: is made of tex; leave out --format md"),
         ("causal --pdf --flavor fragment", "pdf has no such flavor; known: article"),
         ("causal --format json --flavor katex", "json has no flavors"),
-        ("causal --format torch --step weights", "a program computes all steps"),
         ("causal --tokens 3 --chunks 1 --format jax", "leave out the chunks"),
         ("causal --tokens 3 --chunks 1 --format html", "leave out the chunks"),
     ],

@@ -97,7 +97,7 @@ def weights(result: Result) -> list[str]:
     return [line.split("A ")[1] for line in result.stdout.splitlines() if " A " in line]
 
 
-DERIVE = "derive sheet.toml --watch --step weights --view value"
+DERIVE = "derive sheet.toml --watch --steps weights --view value"
 
 
 def test_a_sheet_is_derived_again_as_editors_save_it(here: Path, watched: Any) -> None:

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from latex2mathml.converter import convert
 
-from symattn.documents.outline import VIEWS, View
+from symattn.documents.outline import VIEWS, View, derivation_document
 from symattn.notation.latex import latex
 from symattn.notation.mathml import mathml
 from symattn.notation.text import line, text
@@ -28,6 +28,7 @@ from tests.gates import (
     names_of,
     page,
     reading,
+    spelled,
     trees,
     without_phantoms,
 )
@@ -103,6 +104,8 @@ def is_within(part: list[str], whole: list[str]) -> bool:
 @pytest.mark.parametrize(("notation", "subjects"), SPELLED)
 def test_latex_says_what_mathml_says(notation: str, subjects: tuple[str, ...]) -> None:
     bare = [*map(nameless, shown(notation, subjects))]
+    # latex2mathml gives what stands above a bracketed matrix to its bracket alone
+    bare = [tree for tree in bare if r"\end{array} \right]}^" not in latex(tree)]
     found = [disagreement(latex(tree), mathml(tree)) for tree in bare]
     assert len(found) > 100
     assert [each for each in found if each] == []
@@ -155,15 +158,14 @@ def test_latex_documents_show_every_formula_in_order(
     for subject in subjects:
         pages = page(subject, notation)
         document = latex_document(pages)
-        sections = (*pages.given, *pages.steps)
-        lines = [latex(each.tree) for section in sections for each in section.lines]
+        parts = [*spelled(derivation_document(pages).blocks)]
+        lines = [latex(tree) for _, displayed in parts for tree in displayed]
         shown = "".join(in_one_line(display) for display in displays(document))
         wanted = re.sub(r"\s", "", "".join(lines))
         # an empty group keeps a bracket that begins a row from being an option of the row before,
         # and a sign that begins one a sign of addition
         assert shown.replace("{}", "") == wanted.replace("{}", "")
-        words = [part for section in sections for part in (*section.why, *section.shape)]
-        signs = [latex(part) for part in words if not isinstance(part, str)]
+        signs = [latex(part) for words, _ in parts for part in words if isinstance(part, Tree)]
         assert len(signs) + len(lines) == len([*trees(pages)])
         assert is_within(signs, inlines(document))
 

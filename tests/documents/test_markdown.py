@@ -116,7 +116,7 @@ def test_a_page_is_filled_in_once(flavor: str) -> None:
     assert fill_page(once, "page.md", flavor) == once
     assert "-->0.330<!--" in once
     assert "0.67 & 0.33" in once
-    assert "#### 3. Attention weights" in once
+    assert "#### 1. Attention weights" in once
     assert once.startswith(PAGE[: PAGE.index("The weight")].rstrip())
     assert once.endswith("\nDone.\n")
     checked = check_text(once, "page.md")

@@ -75,7 +75,7 @@ def test_a_notebook_of_chunks_runs_and_shows_the_digits(tmp_path: Path) -> None:
     decoding = str(ROOT / "examples" / "decoding.toml")
     book = nbformat.read(
         ran(
-            written(decoding, "--chunks", "2,1,1", "--step", "output", "--step", "K_cached"),
+            written(decoding, "--chunks", "2,1,1", "--steps", "output,K_cached"),
             tmp_path,
         ),
         as_version=4,
@@ -248,7 +248,7 @@ def shell() -> Any:
 
 
 def test_the_magic_shows_a_worksheet(shell: Any) -> None:
-    page = shell.run_cell_magic("symattn", "--step weights --digits 3", CAUSAL.read_text("utf-8"))
+    page = shell.run_cell_magic("symattn", "--steps weights --digits 3", CAUSAL.read_text("utf-8"))
     shown = page._repr_mimebundle_()
     assert "0.284 & 0.140 & 0.576" in shown["text/markdown"]
     assert "0.284  0.140  0.576" in shown["text/plain"]
@@ -256,7 +256,7 @@ def test_the_magic_shows_a_worksheet(shell: Any) -> None:
 
 
 def test_the_magic_lays_products_out_and_boxes_entries(shell: Any) -> None:
-    told = "--step output --step weights --layout falk --entry weights[2,1]"
+    told = "--steps output,weights --layout falk --entry weights[2,1]"
     page = shell.run_cell_magic("symattn", told, CAUSAL.read_text("utf-8"))
     assert "a_21 =" in page.words and "a_22" not in page.words
     assert "┼" in page.words  # Falk's scheme of the output
@@ -275,7 +275,7 @@ def test_the_magic_marks_claims(shell: Any) -> None:
     ("line", "body", "complaint"),
     [
         ("", "[given]\nQ = [[1, x]]", "cell:2"),
-        ("--step wieghts", "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]", 'did you mean "weights"'),
+        ("--steps wieghts", "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]", 'did you mean "weights"'),
         ("--view nothing", "x", "invalid choice"),
         ("--digits 'x", "x", "quotation"),
         ("--layout flak", "x", "invalid choice"),

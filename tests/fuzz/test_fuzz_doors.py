@@ -64,7 +64,7 @@ def test_inputs_are_the_same_every_time() -> None:
 
 
 def test_words_and_content_come_back() -> None:
-    words = ["--step", "a\tb\nc", "é\\", "\x1b", "\ud800", "\\x41"]
+    words = ["--steps", "a\tb\nc", "é\\", "\x1b", "\ud800", "\\x41"]
     assert unpacked(packed(words, b"\n\0x")) == (words, b"\n\0x")
     assert unpacked(b"\xff\xfe\t\\") == (["\ufffd\ufffd", "\\"], b"")
 

@@ -355,7 +355,7 @@ def test_standard_input_is_named(tmp_path: Path) -> None:
 
 
 def test_misspelt_step(tmp_path: Path) -> None:
-    refused = derive(tmp_path, "--step", "sores", text=given())
+    refused = derive(tmp_path, "--steps", "sores", text=given())
     assert_refused(refused, 'no step is called "sores"; did you mean "scores"?')
 
 

@@ -14,6 +14,7 @@ from symattn.documents.page.colour import shade_of
 from symattn.documents.page.elements import Markup, el, formula
 from symattn.errors import SymattnError
 from symattn.evaluate.cells import indices_of
+from symattn.evaluate.value_view import heads_of
 from symattn.nodes.flip import flip
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -58,6 +59,11 @@ class MatrixView:
     def heads(self) -> tuple[int | None, ...]:
         """The heads in order, or None where there is one matrix."""
         return tuple(range(self.array.shape[0])) if self.item.per_head else (None,)
+
+    @property
+    def shown(self) -> list[int | None]:
+        """The heads that the notation chooses, or None where there is one matrix."""
+        return heads_of(self.evaluation, self.item, self.notation)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -14,7 +14,7 @@ MOST_TOKENS = 40
 def section(matrix: MatrixView) -> Markup:
     """The weights of every head side by side, drawn and as a shaded table."""
     figures = []
-    for head in matrix.heads:
+    for head in matrix.shown:
         name = "" if head is None else f"Head {head + matrix.notation.index_base}"
         drawn = Markup()
         if max(matrix.shape) <= MOST_TOKENS:

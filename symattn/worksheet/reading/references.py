@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 
 from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError, quote
@@ -123,6 +124,22 @@ def entry_at(reference: Reference, evaluation: Evaluation) -> tuple[str, Place]:
         example = f"{value.name}{'[1]' * (len(index) - 2)}[1,2]"
         raise ReadError(f"{reference.text} is more than one entry; write e.g. {example}")
     return value.name, place
+
+
+def entries_of(reference: Reference, evaluation: Evaluation) -> tuple[str, list[Place]]:
+    """The step, and the places in its array, of an entry, a row or a column: ``weights[3][2,:]``.
+
+    Raises as `entry_at` does, also for a matrix.
+    """
+    value = evaluation[reference.step]
+    index = reference.within(value.shape, value.step.per_head)
+    axes = [
+        [*range(size)[one]] if isinstance(one, slice) else [one]
+        for one, size in zip(index, value.shape, strict=True)
+    ]
+    if sum(isinstance(one, slice) for one in index) > 1:
+        return entry_at(reference, evaluation)[0], []
+    return value.name, [*product(*axes)]
 
 
 def entries_at(texts: Sequence[str], evaluation: Evaluation) -> dict[str, Place]:

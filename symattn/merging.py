@@ -1,0 +1,98 @@
+"""Steps put into the formulas of others: A = softmax(Q Kᵀ/√d_k) of scores, scaled and weights."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.errors import NoSuchName, SymattnError, nearest, quote
+from symattn.nodes.heads import Head
+from symattn.step import HEAD, Input, Step, letter_of, letters_in
+
+#: The most parts (matrices, operations, numbers) that a merged formula has.
+MOST_PARTS = 2_000
+
+
+def merged(
+    inputs: Sequence[Input], steps: Sequence[Step], names: Collection[str]
+) -> tuple[Step, ...]:
+    """The steps that are named, with those between them put into their expressions.
+
+    Raises `SymattnError` for a name that neither a step nor an input has, and for an expression of
+    more than `MOST_PARTS` parts.
+    """
+    known = [item.name for item in (*inputs, *steps)]
+    for name in names:
+        if name not in known:
+            raise NoSuchName(f"no step is called {quote(name)}{nearest(name, known)}")
+    needed: set[str] = set()
+    for step in reversed(steps):
+        if step.name in names or step.letter in needed:
+            needed |= {step.letter, *step.operands}
+    meanings: dict[str, MatrixExpr] = {}
+    parts: dict[str, tuple[Step, ...]] = {}
+    found: list[Step] = []
+    for step in (step for step in steps if step.letter in needed):
+        expr = put_in(step.expr, meanings)
+        if sum(1 for _ in sympy.preorder_traversal(expr)) > MOST_PARTS:
+            raise SymattnError(
+                f"steps: the formula of {step.name} would have more than {MOST_PARTS} parts; show "
+                "more of the steps before it"
+            )
+        inside = [part for letter in step.operands for part in parts.get(letter, ())]
+        whole = (*dict.fromkeys(inside), step)
+        if step.name not in names:
+            meanings[step.letter], parts[step.letter] = expr, whole
+        else:
+            found.append(replace(step, expr=expr, parts=whole) if inside else step)
+    return tuple(found)
+
+
+def put_in(expr: MatrixExpr, meanings: Mapping[str, MatrixExpr]) -> MatrixExpr:
+    """The expression with matrices, by their letters, replaced by what they are equal to.
+
+    What is equal to the matrix of head i stands for any head: K⁽ᵍ⁾ is replaced by X W_K⁽ᵍ⁾.
+    """
+    if isinstance(expr, sympy.MatrixSymbol | Head):
+        meaning = meanings.get(letter_of(expr))
+        if meaning is None:
+            return expr
+        return meaning.subs(HEAD, expr.head) if isinstance(expr, Head) else meaning
+    if not letters_in(expr):
+        return expr
+    args = [put_in(part, meanings) if _is_matrix(part) else part for part in expr.args]
+    if isinstance(expr, sympy.Transpose) and isinstance(args[0], sympy.Transpose):
+        return args[0].arg
+    return expr if args == list(expr.args) else expr.func(*args)
+
+
+def pattern(expr: MatrixExpr) -> object:
+    """What expressions have in common that differ in their matrices alone: A B of Q W and K V."""
+    places: dict[str, int] = {}
+
+    def of(part: sympy.Basic) -> object:
+        if isinstance(part, sympy.MatrixSymbol):
+            return places.setdefault(letter_of(part), len(places))
+        return (type(part), *map(of, part.args)) if part.args else part
+
+    return of(expr)
+
+
+def _is_matrix(part: sympy.Basic) -> bool:
+    return isinstance(part, MatrixExpr | sympy.MatrixBase)
+
+
+def of_head(step: Step, head: int, sizes: Mapping[sympy.Symbol, int]) -> Step:
+    """The step of one head, counted from 0; at these sizes each matrix in it has its number."""
+
+    def numbered(expr: MatrixExpr) -> MatrixExpr:
+        one = expr.subs(HEAD, head)
+        heads = {part: Head(part.symbol, part.head.subs(sizes)) for part in one.atoms(Head)}
+        return one.xreplace(heads)
+
+    if not step.per_head:
+        return step
+    return replace(step, symbol=numbered(step.symbol), expr=numbered(step.expr))

@@ -1,0 +1,80 @@
+"""Steps that are shown with those between them put into their formulas."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from symattn import VARIANTS, Attention, Notation, SymattnError, document, text, variant
+from symattn.attention.example import small_example
+from symattn.derivation import Derivation, Evaluation
+from symattn.documents.outline import outline, overview
+from symattn.notation.text import line
+from tests.shares import share
+from tests.worked_lines import faults
+
+
+def example(name: str) -> tuple[Derivation, Evaluation]:
+    spec = variant(name).spec
+    heads = None if spec.heads is None else 4 if spec.kv_heads else 2
+    return small_example(spec, title="", tokens=3, heads=heads)
+
+
+def test_what_lies_between_is_put_into_the_formula() -> None:
+    derivation = Attention().derivation()
+    merged = derivation.merged(["weights", "output"])
+    assert [text(step.formula()) for step in merged] == [
+        "A = softmax(Q Kᵀ / √d_k)",
+        "O = A V",
+    ]
+    folded = derivation.merged(["scaled", "output"])["scaled"]
+    assert text(folded.formula(Notation(symbols={"Z": "S"}))) == "S = Q Kᵀ / √d_k"
+    assert merged.inputs == derivation.inputs
+    with pytest.raises(SymattnError, match="did you mean"):
+        derivation.merged(["wieghts"])
+
+
+@pytest.mark.parametrize("name", share([row.name for row in VARIANTS], 4))
+def test_merged_formulas_have_the_values_of_their_steps(name: str) -> None:
+    derivation, values = example(name)
+    given = {item.name: values.given[item.letter] for item in derivation.inputs}
+    last = derivation.names[-1]
+    for kept in ([last], ["weights", last], [derivation.names[len(derivation) // 2], last]):
+        merged = derivation.merged(kept)
+        again = merged.evaluate(**given)
+        for step in merged:
+            true = values.array(step.letter).astype(float)
+            assert np.allclose(again.array(step.letter).astype(float), true, equal_nan=True)
+        shown = outline(merged, values, only=kept)
+        for section in shown.steps:
+            for each in section.lines:
+                if each.view == "worked":
+                    assert [*faults(line(each.tree), 4, {})] == []
+
+
+def test_indices_of_sums_inside_one_another_are_told_apart() -> None:
+    derivation, values = example("multi-head")
+    for kept in combinations(("K", "scaled", "concat"), 2):
+        merged = derivation.merged([*kept, "projected"])
+        for section in outline(merged, values, only=merged.names).steps:
+            for each in section.lines:
+                if each.view == "worked":
+                    assert [*faults(line(each.tree), 4, {})] == []
+
+
+def test_the_result_in_one_formula() -> None:
+    biased = overview(variant("biased").spec.derivation(), Notation())
+    assert biased is not None and text(biased) == "O = softmax(Q Kᵀ / √d_k + M) V"
+    llama = overview(variant("llama").spec.derivation(), Notation())
+    assert llama is not None and len(line(llama)) <= 90
+    assert "Q_r" in line(llama), "the first steps keep their letters where the line is full"
+    assert overview(variant("dot-product").spec.derivation().merged(["output"]), Notation()) is None
+
+
+def test_documents_show_the_steps_that_are_asked_for_and_count_them() -> None:
+    _, values = example("grouped-query")
+    page = document(values, "text", steps=["weights", "projected"])
+    assert isinstance(page, str)
+    assert "1. Attention weights" in page and "2. Projected output" in page
+    assert "Scores" not in page
+    assert "numbers; show more steps to work it out" in page
