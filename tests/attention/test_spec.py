@@ -375,7 +375,7 @@ def test_a_mask_of_each_head_is_printed_with_its_head(tmp_path: Path) -> None:
     assert str(step) == "M⁽ʰ⁾ = causal(n, m) + allow(B⁽ʰ⁾)"
     assert r"B_{ij}^{(h)} = 1" in latex(step.entry())
     value = read.evaluate()["mask"]
-    assert text(value.worked(1, 3, head=1)) == "m_13⁽¹⁾ = −∞ + 0 = −∞"
+    assert text(value.worked(1, 3, head=1)) == "M_13⁽¹⁾ = −∞ + 0 = −∞"
     (shown,) = value.trees(head=2)
     assert latex(shown).startswith("M^{(2)} = ")
 

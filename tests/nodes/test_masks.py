@@ -415,7 +415,7 @@ HOSTILE: list[tuple[str, Any, str]] = [
     ("dilated", [1, 0], "from 1"),
     *(("dilated", wrong, "give") for wrong in (2, [2], [1, -1], ["1", 2], [1.5, 2], "12", None)),
     *(("window", wrong, "give") for wrong in ([1], [], [-2, 0], ["1", 2], [True, 1], LONG, None)),
-    *((name, True, "say") for name in MASKS if name != "causal"),
+    *((name, True, "give") for name in MASKS if name != "causal"),
     ("any", [], "list of 1 to 8"),
     ("any", True, "list of 1 to 8"),
     ("all", "causal", "list of 1 to 8"),
