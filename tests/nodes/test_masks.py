@@ -390,7 +390,7 @@ HOSTILE: list[tuple[str, Any, str]] = [
         for parameter in (-2, 1.5, "2", "__import__('os')", False, None, 10**6 + 1, HUGE, {"a": 1})
         if not (name == "window" and parameter is None)
     ),
-    *((name, [1, 2, 3], "give") for name in MASKS if name not in ("documents", "global")),
+    *((name, [1, 2, 3], "give|say") for name in MASKS if name not in ("documents", "global")),
     *(
         (name, parameter, "give")
         for name in ("documents", "global")
@@ -415,7 +415,7 @@ HOSTILE: list[tuple[str, Any, str]] = [
     ("dilated", [1, 0], "from 1"),
     *(("dilated", wrong, "give") for wrong in (2, [2], [1, -1], ["1", 2], [1.5, 2], "12", None)),
     *(("window", wrong, "give") for wrong in ([1], [], [-2, 0], ["1", 2], [True, 1], LONG, None)),
-    *((name, True, "give") for name in MASKS if name != "causal"),
+    *((name, True, "give|say") for name in MASKS if name != "causal"),
     ("any", [], "list of 1 to 8"),
     ("any", True, "list of 1 to 8"),
     ("all", "causal", "list of 1 to 8"),
