@@ -266,6 +266,6 @@ def test_what_cannot_be_used_hides_no_number(
         assert all(any(told in line for line in warned) for told in checked.problems)
         assert len(warned) == len(checked.problems) + wrong  # nothing is said twice
     fixed = run("check", "--fix", name)
-    assert fixed.exit_code == 2 and f"{wrong} number put right" in fixed.stdout
+    assert fixed.exit_code == 2 and f"{wrong} number corrected" in fixed.stdout
     again = check_text(Path(name).read_text(encoding="utf-8"), name)
     assert again is not None and all(found.passes for found in again.findings)

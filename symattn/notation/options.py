@@ -93,7 +93,8 @@ class Notation:
         self._keep("digits", whole(self.digits, "digits", 0, MAX_DIGITS))
         self._keep("limit", whole(self.limit, "limit"))
         flag(self.exact, "exact")
-        for name, symbol in table(self.symbols, "symbols").items():
+        self._keep("symbols", table(self.symbols, "symbols"))
+        for name, symbol in self.symbols.items():
             if not isinstance(symbol, str):
                 raise SymattnError(
                     f"symbols: {name} = {quote(symbol)}: give the symbol as a string"

@@ -552,8 +552,8 @@ def test_batches_have_a_gradient_each() -> None:
 def test_documents_keep_both_sides() -> None:
     backward = Attention().derivation().gradient(forward=False)
     page = outline(backward)
-    assert r"\mathrm{d} S &= \frac{\mathrm{d} Z}{\sqrt{d_{k}}}" in latex_document(page)
-    assert r"\mathrm{d} Q &= \mathrm{d} S \, K" in latex_document(page)
+    assert r"\mathrm{d} S = \frac{\mathrm{d} Z}{\sqrt{d_{k}}}" in latex_document(page)
+    assert r"\mathrm{d} Q = \mathrm{d} S \, K" in latex_document(page)
     shown = mathml_document(page)
     name = '<mrow><mi mathvariant="normal">d</mi><mi>Q</mi></mrow>'
     assert f"<mrow>{name}<mo>=</mo>" in shown
@@ -579,7 +579,11 @@ def test_the_command_line(form: str) -> None:
         assert result.exit_code == 0, result.stderr
         last = {"jacobian": "jacobian_sums", BACKWARD: "dK", "llama": "dW_V"}
         name = last.get(words[0], last.get(words[1], "dX"))
-        assert name in result.stdout.replace("\\_", "_")
+        shown = result.stdout
+        if form == "latex":  # where letters stand, not names
+            shown = re.sub(r"\\mathrm|[{}\\ ]", "", shown)
+            name = name.replace("jacobian_sums", "R_J")
+        assert name in shown
 
 
 def test_a_worksheet_says_where_the_way_back_starts() -> None:

@@ -358,7 +358,10 @@ def _mkdocs(data: bytes, place: Place) -> str:
     told: list[str] = []
     name = SimpleNamespace(abs_src_path=str(path), src_uri="x.md", content_string=text)
     log: Any = mkdocsext._log
-    before, mkdocsext._log = log, SimpleNamespace(warning=told.append)  # type: ignore[assignment]
+    before, mkdocsext._log = (
+        log,
+        SimpleNamespace(isEnabledFor=lambda level: True, log=lambda level, line: told.append(line)),
+    )  # type: ignore[assignment]
     try:
         page: Any = SimpleNamespace(file=name)
         plugin = mkdocsext.Fills()
