@@ -124,7 +124,8 @@ class _Path:
         array = self._array(item.letter)
         if array is None:  # letters were given for numbers
             return np.zeros(self._shape(item))
-        seen = np.round(array, self.notation.digits)
+        with np.errstate(over="ignore"):  # of numbers near the largest float
+            seen = np.round(array, self.notation.digits)
         dull: Array = np.where(np.isfinite(array), 0, _INFINITE) + _ZERO * (seen == 0)
         dull = dull + _ONE * (np.abs(seen) == 1)
         if array.shape[-1] > 1:
