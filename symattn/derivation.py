@@ -53,7 +53,7 @@ class Derivation:
     weights  A = softmax(Z)
     output   O = A V
     >>> derivation["scaled"].reason
-    'Dividing by √d_k keeps the spread of the scores near 1, whatever d_k is.'
+    'Dividing by √d_k keeps the variance of the scores near 1, whatever d_k is.'
     """
 
     inputs: tuple[Input, ...]

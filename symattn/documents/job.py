@@ -135,7 +135,7 @@ def document(
     >>> from symattn import Attention, document
     >>> values = Attention(scale=False).derivation().evaluate(Q=[[1]], K=[[1], [0]], V=[[2], [4]])
     >>> print(document(values, "md", views=["value"], steps=["weights"]).splitlines()[0])
-    ## 2. weights
+    ## 1. Attention weights
     """
     from symattn.arguments import instance, word, words
     from symattn.derivation import Derivation, Evaluation

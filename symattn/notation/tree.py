@@ -427,7 +427,7 @@ def levelled(lines: Sequence[Sequence[Tree]], align: str) -> list[list[tuple[Tre
     """Each cell with the figures that it lacks for the points of its column to be level.
 
     >>> levelled([[Num("0.25")], [INFINITY], [Num("1.5")]], "r")[1:]
-    [[(Op(symbol='∞'), '.00')], [(Num(digits='1.5'), '0')]]
+    [[(Op(symbol='∞'), '.25')], [(Num(digits='1.5'), '5')]]
     """
     columns = [_figures(column) for column in zip_longest(*lines, fillvalue=EMPTY)]
     return [
