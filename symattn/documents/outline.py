@@ -290,16 +290,18 @@ class _Writer:
         if "formula" in self.views:
             lines.append(Line("formula", stated.formula(self.notation)))
         if "entry" in self.views and not is_told:
-            rule = stated.entry(self.notation)
-            if columns_of(line(rule)) <= _MOST_RULE and not _holds_cases(step):
+            rule = self._rule(stated)
+            if rule is not None:
                 lines.append(Line("entry", rule))
             else:
                 left_out.append("the rule of an entry is too long to be read")
             lines += [Line("where", tree) for tree in self._definitions(step)]
         elif "formula" in self.views and {*_functions(lines[0].tree)} - self.defined:
-            self.defined.update(_functions(lines[0].tree))
-            where = t.row(t.Text("where "), step.entry(self.notation))
-            lines += [Line("where", tree) for tree in (where, *self._definitions(step, "and "))]
+            rule = self._rule(step)
+            if rule is not None:
+                self.defined.update(_functions(lines[0].tree))
+                where = t.row(t.Text("where "), rule)
+                lines += [Line("where", tree) for tree in (where, *self._definitions(step, "and "))]
         if self.evaluation is not None:
             if "worked" in self.views and (not is_told or step.name in self.entries):
                 shown, words = self._worked(step)
@@ -311,6 +313,12 @@ class _Writer:
                 left_out += [words_of_heads] if words_of_heads else []
         shape = self._shape(step)
         return Section(step.name, number, shape, why, tuple(lines), "; ".join(left_out))
+
+    def _rule(self, step: Step) -> Tree | None:
+        """What an entry is made of; None where that is too long to be read."""
+        rule = step.entry(self.notation)
+        long = columns_of(line(rule)) > _MOST_RULE or _holds_cases(step)
+        return None if long else rule
 
     def _stated(self, step: Step) -> Step:
         """The step as it is stated: for any head, or for the one that is shown."""
