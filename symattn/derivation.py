@@ -65,12 +65,11 @@ class Derivation:
 
     def __post_init__(self) -> None:
         for name, kind in (("inputs", Input), ("steps", Step)):
-            items = instance(
-                getattr(self, name), (tuple, list), name, f"a tuple of {kind.__name__}s"
-            )
+            wanted = f"a tuple of {kind.__name__}s"
+            items = instance(getattr(self, name), (tuple, list), name, wanted)
             object.__setattr__(self, name, tuple(items))
             for item in items:
-                instance(item, kind, name, f"a tuple of {kind.__name__}s")
+                instance(item, kind, name, wanted)
         instance(self.sizes, Mapping, "sizes", "a table of sizes")
         instance(self.labels, Mapping, "labels", "a table of names by size")
         word(self.title, "title")

@@ -107,18 +107,10 @@ class Item:
     def subs(self, sizes: Mapping[sympy.Symbol, object]) -> Self:
         """The item with sizes put in."""
         instance(sizes, Mapping, "sizes", "a table of sizes")
-        sizes = {
-            as_scalar(size, "sizes"): size_put_in(value, str(size)) for size, value in sizes.items()
-        }
-        parts = {part.name: getattr(self, part.name) for part in fields(self)}
-        return replace(
-            self,
-            **{
-                name: part.subs(sizes)
-                for name, part in parts.items()
-                if isinstance(part, sympy.Basic)
-            },
-        )
+        sizes = {as_scalar(size, "sizes"): size_put_in(n, str(size)) for size, n in sizes.items()}
+        own = {part.name: getattr(self, part.name) for part in fields(self)}
+        sized = {name: x.subs(sizes) for name, x in own.items() if isinstance(x, sympy.Basic)}
+        return replace(self, **sized)
 
 
 @dataclass(frozen=True)

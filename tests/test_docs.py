@@ -44,9 +44,10 @@ def test_readme_shows_what_is_printed() -> None:
 
     sheet = read_worksheet(ROOT / "examples/it_cat_mat.toml")
     derivation = sheet.derivation()
-    printed = text_document(outline(derivation, sheet.evaluate(derivation), only=["weights"]))
-    block = printed[printed.index("3. Attention weights") :].strip()
-    assert block in (ROOT / "README.md").read_text(encoding="utf-8")
+    printed = text_document(outline(derivation, sheet.evaluate(derivation)))
+    (block,) = (part for part in printed.split("\n\n") if part.startswith("3. Attention weights"))
+    assert block.count("\n") == 5
+    assert f"```\n{block}\n```" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_every_number_on_the_example_page_is_right() -> None:

@@ -1,6 +1,6 @@
 """Blocks as a LaTeX fragment: sentences, displayed formulas, lists and tables.
 
-The fragment needs amsmath alone and compiles in pdflatex; each display is taken by KaTeX.
+The fragment needs amsmath, and amssymb for ℝ. It compiles in pdflatex; KaTeX takes each display.
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ from symattn.derivation import (
 )
 from symattn.documents import blocks as b
 from symattn.documents.blocks import Line
+from symattn.documents.wrap import size_of
 from symattn.errors import SymattnError, nearest, quote
 from symattn.evaluate.cells import indices_of
 from symattn.evaluate.check import COLUMNS
@@ -52,8 +53,11 @@ VIEWS: tuple[View, ...] = ("formula", "entry", "worked", "value")
 #: How many characters wide a line of formulas side by side is, where nothing else is said.
 WIDTH = 60
 
-#: How many characters wide the overview is at most, and formula, entry and worked line in a row.
-_OVERVIEW, _LINE = 90, 80
+#: How many characters wide the overview is at most, and about how many digits where it is set.
+_OVERVIEW, _OVERVIEW_SET = 90, 58
+
+#: How many characters wide formula, entry and worked line in a row are.
+_LINE = 80
 
 #: How many characters of an entry rule are shown, and of how many numbers an entry may be made that
 #: is worked out; merged formulas soon have more.
@@ -178,7 +182,7 @@ def overview(derivation: Derivation, notation: Notation) -> Tree | None:
         except SymattnError:  # too many parts
             continue
         formula = merged[names[-1]].formula(notation)
-        if columns_of(line(formula)) <= _OVERVIEW:
+        if columns_of(line(formula)) <= _OVERVIEW and size_of(formula) <= _OVERVIEW_SET:
             return formula
     return None
 
@@ -290,16 +294,19 @@ class _Writer:
         if "formula" in self.views:
             lines.append(Line("formula", stated.formula(self.notation)))
         if "entry" in self.views and not is_told:
-            rule = stated.entry(self.notation)
-            if columns_of(line(rule)) <= _MOST_RULE and not _holds_cases(step):
+            rule = self._rule(stated)
+            if rule is not None:
                 lines.append(Line("entry", rule))
             else:
                 left_out.append("the rule of an entry is too long to be read")
             lines += [Line("where", tree) for tree in self._definitions(step)]
-        elif "formula" in self.views and {*_functions(lines[0].tree)} - self.defined:
-            self.defined.update(_functions(lines[0].tree))
-            where = t.row(t.Text("where "), step.entry(self.notation))
-            lines += [Line("where", tree) for tree in (where, *self._definitions(step, "and "))]
+        elif "formula" in self.views and "entry" not in self.views:
+            functions = {*_functions(lines[0].tree)}
+            rule = self._rule(step) if functions - self.defined else None
+            if rule is not None:
+                self.defined.update(functions)
+                where = t.row(t.Text("where "), rule)
+                lines += [Line("where", tree) for tree in (where, *self._definitions(step, "and "))]
         if self.evaluation is not None:
             if "worked" in self.views and (not is_told or step.name in self.entries):
                 shown, words = self._worked(step)
@@ -311,6 +318,12 @@ class _Writer:
                 left_out += [words_of_heads] if words_of_heads else []
         shape = self._shape(step)
         return Section(step.name, number, shape, why, tuple(lines), "; ".join(left_out))
+
+    def _rule(self, step: Step) -> Tree | None:
+        """What an entry is made of; None where that is too long to be read."""
+        rule = step.entry(self.notation)
+        long = columns_of(line(rule)) > _MOST_RULE or _holds_cases(step)
+        return None if long else rule
 
     def _stated(self, step: Step) -> Step:
         """The step as it is stated: for any head, or for the one that is shown."""

@@ -336,13 +336,14 @@ def _frame(parts: Sequence[_Part], overlays: bool) -> str:
             display = rf"\fitted{{{beside}}}"
             fitted.append(rf"\uncover<{count}->{{{display}}}" if overlays else display)
         body += ["\n\\par\\medskip\n".join(fitted), r"\end{center}"]
-    title = ", ".join(dict.fromkeys(part.title for part in parts))
+    titles = [*dict.fromkeys(part.title for part in parts)]
+    title = ", ".join(titles) if len(titles) < 3 else f"{titles[0]} -- {titles[-1]}"
     lines = [rf"\begin{{frame}}{{{title}}}", r"\begin{fitting}", *body]
     return "\n".join([*lines, r"\end{fitting}\end{frame}"])
 
 
-#: How much of the height of a slide is below its title.
-_ROOM = ".84"
+#: How much of the height of a slide is below a title of two lines.
+_ROOM = ".83"
 
 #: The kinds of LaTeX: files of their own, a fragment to \input, slides, at once or row by row.
 FLAVORS: Mapping[str, Callable[..., str]] = {

@@ -323,8 +323,7 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     def _eval_derivative_matrix_lines(self, by: sympy.Basic) -> NoReturn:
         raise _no_derivative(self)
 
-    def _eval_derivative_array(self, by: sympy.Basic) -> NoReturn:
-        raise _no_derivative(self)
+    _eval_derivative_array = _eval_derivative_matrix_lines
 
     def _differentiated(self, *by: sympy.Basic) -> MatrixExpr:
         scalars = [part[0] if isinstance(part, tuple | sympy.Tuple) else part for part in by]

@@ -30,7 +30,8 @@ Rounding = Literal["half-up", "half-even"]
 _INDICES = ("i", "j", "l", "head")
 
 #: The most decimals that are shown, and the largest number of a head.
-MAX_DIGITS, MOST_HEADS = 100, 10**6
+MAX_DIGITS = 100
+MOST_HEADS = 10**6
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
@@ -465,7 +466,10 @@ def test_every_format_shows_them() -> None:
     source = latex_document(shown)
     assert r"\text{and }\theta_{t} &= 100^{-2 (t - 1)/d_{k}}" in source
     assert r"\theta_{1} &= 1, \theta_{2} \approx 0.4642" in source
-    assert mathml_document(shown).count('<p class="where">') == 4
+    rows = re.findall(r'<p class="where">(.*?)</p>', mathml_document(shown))
+    stated = ["".join(re.findall(r">([^<]+)<", row)) for row in rows]
+    assert [words.count("=") for words in stated] == [2, 1, 1]  # t and ψ_it side by side
+    assert stated[2] == "θ1=1,θ2≈0.4642,θ3≈0.2154,⋯,θ6≈0.0215"
     step = json.loads(json_document(derivation, evaluation))["steps"]["K_rotated"]
     assert [each["text"] for each in step["where"]][:2] == ["t = ⌈j/2⌉", "ψ_it = (i − 1) θ_t"]
     assert step["where"][3]["text"].startswith("θ_1 = 1, ")

@@ -56,7 +56,7 @@ def run(pdflatex: str, folder: Path, wanted: Mapping[str, str]) -> dict[str, lis
         for number, document in enumerate(wanted.values())
     )
     source = (
-        "\\documentclass{article}\n\\usepackage{amsmath}\n\\begin{document}\n"
+        "\\documentclass{article}\n\\usepackage{amsmath,amssymb}\n\\begin{document}\n"
         f"{body}\n\\clearpage\\typeout{{THE END}}\n\\end{{document}}\n"
     )
     (folder / "all.tex").write_text(source, "utf-8")

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 
 import pytest
@@ -319,7 +319,14 @@ def test_slides_appear_row_by_row(typeset: Typeset, tmp_path: Path) -> None:
         file_of(page("causal"), flavor=flavor) for flavor in ("beamer", "overlays")
     )
     assert r"\uncover" not in at_once
-    assert overlaid.count(r"\uncover<2->{\fitted{") >= len(page("causal").steps)
+    shown = re.findall(r"\\uncover<(\d+)->|\\begin\{(frame)\}", overlaid)
+    assert sum(number != "" for number, _ in shown) == at_once.count("\n" r"\fitted{")
+    for (before, _), (number, _) in pairwise(shown):
+        assert number in ("", str(int(before or 0) + 1))
+    everything = re.sub(
+        r"\\uncover<\d+->\{(.*?)\}(?=\n\\(?:par|end\{center\}))", r"\1", overlaid, flags=re.DOTALL
+    )
+    assert everything == at_once
     assert typeset("pdflatex", overlaid, tmp_path) == []
 
 
