@@ -357,11 +357,10 @@ def _mkdocs(data: bytes, place: Place) -> str:
     path = place.put("x.md", text.encode())
     told: list[str] = []
     name = SimpleNamespace(abs_src_path=str(path), src_uri="x.md", content_string=text)
-    log: Any = mkdocsext._log
-    before, mkdocsext._log = (
-        log,
-        SimpleNamespace(isEnabledFor=lambda level: True, log=lambda level, line: told.append(line)),
-    )  # type: ignore[assignment]
+    sink: Any = SimpleNamespace(
+        isEnabledFor=lambda level: True, log=lambda level, line: told.append(line)
+    )
+    before, mkdocsext._log = mkdocsext._log, sink
     try:
         page: Any = SimpleNamespace(file=name)
         plugin = mkdocsext.Fills()
