@@ -348,6 +348,6 @@ def reading(element: Element, words: bool = True) -> str:
         return f"{name}({''.join(parts)})"
     name = {"munder": "msub", "mover": "msup", "munderover": "msubsup"}.get(name, name)
     before = ""
-    if name.startswith("ms") and parts[0].endswith((")", "]")) and len(element[0]) > 1:
+    if name.startswith("ms") and parts[0].endswith((")", "]", "}")) and len(element[0]) > 1:
         before, parts[0] = parts[0][:-1], parts[0][-1]
     return f"{before}{name}({'|'.join(parts)})"
