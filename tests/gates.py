@@ -114,7 +114,12 @@ ODD_SYMBOLS = (
 _MATHML = "{http://www.w3.org/1998/Math/MathML}"
 _XHTML = "{http://www.w3.org/1999/xhtml}"
 _TOKENS = {"mi", "mn", "mo", "ms", "mtext"}
-_SENTENCES = {"div", "section", "h1", "h2", "h3", "h4", "p", "span", "em", "strong", "code"}
+_SENTENCES = {
+    *("div", "section", "h1", "h2", "h3", "h4", "p", "span", "em", "strong", "code", "ul", "li"),
+}
+
+#: What else the attributes of an element may be: what is wide can be scrolled by its keys.
+_SCROLLED = {"class": "worked wide", "tabindex": "0"}
 _ANY = (0, 10**9)
 
 #: The elements of MathML Core that a formula may use, with the fewest and most children.
@@ -202,6 +207,8 @@ def spelled(blocks: Sequence[b.Block]) -> Iterator[tuple[b.Words, list[Tree]]]:
         match block:
             case b.Section(_, inside):
                 yield from spelled(inside)
+            case b.List(items):
+                yield from ((item.words, []) for item in items)
             case b.Formulas(lines, words, size):
                 yield (*words, *size), [each.tree for each in lines]
             case b.Worked(_, Row(items)):  # which some formats cut at its relation
@@ -226,7 +233,8 @@ def _html_faults(element: Element) -> Iterator[str]:
     name = element.tag.removeprefix(_XHTML)
     if name not in _SENTENCES:
         yield f"{name} outside math"
-    yield from (f"{name} {key}" for key in element.attrib if key not in ("class", "id", "lang"))
+    if element.attrib != _SCROLLED:
+        yield from (f"{name} {key}" for key in element.attrib if key not in ("class", "id", "lang"))
     for child in element:
         yield from _html_faults(child)
 
@@ -340,6 +348,6 @@ def reading(element: Element, words: bool = True) -> str:
         return f"{name}({''.join(parts)})"
     name = {"munder": "msub", "mover": "msup", "munderover": "msubsup"}.get(name, name)
     before = ""
-    if name.startswith("ms") and parts[0].endswith((")", "]")) and len(element[0]) > 1:
+    if name.startswith("ms") and parts[0].endswith((")", "]", "}")) and len(element[0]) > 1:
         before, parts[0] = parts[0][:-1], parts[0][-1]
     return f"{before}{name}({'|'.join(parts)})"

@@ -50,40 +50,110 @@ def _name(shown: str) -> str:
 
 # the text of a terminal
 
-#: A line of a matrix, of which a single one has the symbol and its relation before it.
-_ROW = re.compile(r"^((?=.*[⎡⎢⎣])[^⎡⎢⎣]*|.*?[=≈] (?=\[))[⎡⎢⎣[](.*?)[⎤⎥⎦\]](.*)$")
+#: What opens a matrix, and what closes one, in its first line, in others, and in its last.
+_OPENS, _CLOSES = "⎡⎢⎣", "⎤⎥⎦"
+
+#: A matrix of one row, which is no bracket of an expression.
+_ONE_ROW = re.compile(r"(?<=[=≈] )\[.*?\]")
+
+#: What stands between formulas side by side.
+_APART = re.compile(" {3,}")
+
+
+@dataclass(frozen=True)
+class _Block:
+    """A matrix in a text: its rows of lines, and the columns of its brackets."""
+
+    rows: range
+    left: int
+    right: int
 
 
 def in_text(document: str) -> list[Seen]:
     """The matrices and the equations of entries in a text."""
-    found: list[Seen] = []
     lines = document.partition("\nCheck: ")[0].splitlines()
-    block: list[re.Match[str]] = []
-    above = ""
-    for index, line in enumerate(lines):
-        row = _ROW.match(line)
-        if row is None:
-            if re.match(r" *\S+_\d\S* [=≈] ", line):
-                found.append(_equation(re.sub(r"_([\w,]+)([⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾]+)", r"\2\1", line)))
-            continue
-        if not block:
-            above = lines[index - 1]
-        block.append(row)
-        if line[row.start(2) - 1] in "⎣[":
-            found.append(_matrix_in_text(block, above))
-            block = []
-    assert not block
+    found: list[Seen] = []
+    place = 0
+    for display in _displays(lines):
+        start = min(block.rows.start for block in display)
+        found += [seen for line in lines[place:start] for seen in _equations(line)]
+        found += _side_by_side(display, lines)
+        place = max(block.rows.stop for block in display)
+    return found + [seen for line in lines[place:] for seen in _equations(line)]
+
+
+def _equations(words: str) -> list[Seen]:
+    """The equations of entries in a line, or in what stands before a matrix."""
+    return [
+        _equation(re.sub(r"_([\w,]+)([⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾]+)", r"\2\1", one))
+        for one in _APART.split(words.strip())
+        if re.match(r"\S+_\d\S* [=≈] ", one)
+    ]
+
+
+def _displays(lines: Sequence[str]) -> Iterator[list[_Block]]:
+    """The matrices of a text, in lists of those that share lines, from left to right."""
+    display: list[_Block] = []
+    for block in sorted(_blocks(lines), key=lambda each: each.rows.start):
+        if display and block.rows.start >= max(each.rows.stop for each in display):
+            yield sorted(display, key=lambda each: each.left)
+            display = []
+        display.append(block)
+    if display:
+        yield sorted(display, key=lambda each: each.left)
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[_Block]:
+    pieces = 0
+    for number, line in enumerate(lines):
+        for match in _ONE_ROW.finditer(line):
+            yield _Block(range(number, number + 1), match.start(), match.end() - 1)
+        for match in re.finditer("⎡.*?⎤", line):
+            left, right = match.start(), match.end() - 1
+            last = next(k for k in range(number, len(lines)) if lines[k][left] == "⎣")
+            block = _Block(range(number, last + 1), left, right)
+            edges = [(lines[k][left], lines[k][right]) for k in block.rows]
+            assert edges == [("⎡", "⎤"), *[("⎢", "⎥")] * (len(edges) - 2), ("⎣", "⎦")]
+            pieces += 2 * len(edges)
+            yield block
+    assert pieces == sum(line.count(c) for line in lines for c in _OPENS + _CLOSES)
+
+
+def _side_by_side(display: Sequence[_Block], lines: Sequence[str]) -> list[Seen]:
+    """Matrices beside one another, and the equations of entries before them."""
+    found: list[Seen] = []
+    place = 0
+    for block, after in zip(display, (*display[1:], None), strict=True):
+        before = [words for k in block.rows if (words := lines[k][place : block.left].strip())]
+        *others, symbol = _APART.split(next(each for each in before if each[-1] in _RELATIONS))
+        found += [seen for words in others for seen in _equations(words)]
+        rows = tuple(
+            tuple(map(cell, re.split(r" {2,}", lines[k][block.left + 1 : block.right].strip())))
+            for k in block.rows
+        )
+        place = block.right + 1
+        behind = [lines[k][place : after.left if after else None] for k in block.rows]
+        beside = [_APART.split(words.strip())[0] for words in behind]
+        names = tuple(words for words in beside if words and words[-1] not in _RELATIONS)
+        shown = cell(symbol)
+        above = _above(block, display, lines)
+        found.append(Seen(shown[:-1], shown[-1], rows, above + names))
     return found
 
 
-def _matrix_in_text(block: Sequence[re.Match[str]], above: str) -> Seen:
-    before = cell("".join(row[1] for row in block))
-    rows = tuple(tuple(map(cell, re.split(r" {2,}", row[2].strip()))) for row in block)
-    inside = block[0].start(2)
-    labelled = above[:inside].strip() == "" and above.strip() != ""
-    columns = re.split(r" {2,}", above.strip()) if labelled else []
-    names = tuple(columns) + tuple(row[3].strip() for row in block if row[3])
-    return Seen(before[:-1], before[-1], rows, names)
+def _above(block: _Block, display: Sequence[_Block], lines: Sequence[str]) -> tuple[str, ...]:
+    """The names of a matrix's columns: nothing else stands in their line but for what is beside."""
+    number = block.rows.start - 1
+    line = lines[number].ljust(block.right)
+    if all(number not in each.rows for each in display):
+        rest = line
+        for each in display:
+            rest = rest[: each.left] + " " * (each.right - each.left) + rest[each.right :]
+        if rest.strip():
+            return ()
+    words = line[block.left : block.right].strip()
+    is_matrix = any(c in words for c in _OPENS + _CLOSES)
+    return tuple(re.split(r" {2,}", words)) if words and not is_matrix else ()
 
 
 # MathML, and what is built like it
@@ -107,12 +177,17 @@ class Part:
 #: What a fraction and a root are in a line of text.
 _BAR, _SURD = Part("letter", "/"), Part("letter", "√")
 
+#: The blank between formulas side by side.
+_QUAD = Part("quad")
+
 
 def of_mathml(element: Element, upright: bool = False) -> Part:
     """MathML, without what is not shown."""
     kind = element.tag.rpartition("}")[2]
     if kind in ("mphantom", "annotation", "annotation-xml"):
         return Part("none")
+    if kind == "mspace" and element.get("width") in ("1em", "1.0em", "2em"):
+        return _QUAD
     upright = upright or element.get("mathvariant") == "normal"
     if kind == "mi" and upright:
         kind = "letter"  # one of a word's
@@ -130,6 +205,8 @@ def of_chtml(element: Element) -> Part:
     kind = element.tag.removeprefix("mjx-")
     if kind in ("mphantom", "assistive-mml"):
         return Part("none")
+    if kind == "mspace" and "width: 1em" in element.get("style", ""):
+        return _QUAD
     if kind == "line":
         return _BAR
     if kind == "c":
@@ -144,6 +221,8 @@ def of_katex(element: Element, downwards: bool = False) -> Part:
     style = element.get("style", "")
     if "color:transparent" in style or "katex-mathml" in classes:
         return Part("none")
+    if "mspace" in classes and "margin-right:1em" in style:
+        return _QUAD
     if "mtable" in classes:
         columns = [
             _lines_of(child) for child in element if child.get("class", "").startswith("col-align")
@@ -179,12 +258,28 @@ def _lines_of(column: Element) -> list[Part]:
 
 
 def in_formula(formula: Part) -> list[Seen]:
-    """The matrix of a formula; of equations that stand below one another each as one cell."""
+    """The matrices of a display; of equations that stand below one another each as one cell."""
+    return [seen for part in _apart(formula) for seen in _in_one(part)]
+
+
+def _apart(part: Part) -> list[Part]:
+    """The formulas that stand side by side, with a quad between each and the next."""
+    if part == _QUAD:
+        return [Part("none"), Part("none")]
+    if part.kind == "mtable" or not part.parts:
+        return [part]
+    pieces: list[list[Part]] = [[]]
+    for child in part.parts:
+        first, *rest = _apart(child)
+        pieces[-1].append(first)
+        pieces += [[each] for each in rest]
+    return [Part(part.kind, part.words, tuple(each)) for each in pieces]
+
+
+def _in_one(formula: Part) -> list[Seen]:
     tables = [part for part in formula.walk() if part.kind == "mtable"]
-    if len(tables) > 1 and len(outer := _rows(tables[0])) == 1 and _is_equation(outer[0]):
-        return in_formula(Part("mrow", "", outer[0]))  # Sphinx's split about all displays
-    if tables and any(_is_equation(row) for row in _rows(tables[0])):
-        return [*map(_equation, _lines(tables[0]))]
+    if tables and any(map(_is_equation, outer := _rows(tables[0]))):
+        return [seen for line in _lines(outer) for seen in in_formula(line)]
     matrix = next((part for part in tables if cell(_said(part))), None)
     if matrix is None:
         return [_equation(_said(formula))]
@@ -198,16 +293,21 @@ def in_formula(formula: Part) -> list[Seen]:
     return [Seen(before[:-1], before[-1], tuple(map(tuple, rows)), tuple(filter(None, names)))]
 
 
-def _lines(aligned: Part) -> list[str]:
-    """Equations below one another; a row that has nothing at its left goes on with one."""
-    lines: list[str] = []
-    for row in _rows(aligned):
-        said = "".join(map(_said, row))
-        if lines and not cell(_said(row[0])):
-            lines[-1] += said
+def _lines(rows: Sequence[tuple[Part, ...]]) -> list[Part]:
+    """Equations below one another; a row with nothing at its left goes on with one, indented."""
+    lines: list[tuple[Part, ...]] = []
+    for row in rows:
+        if lines and not _said(row[0]).replace("\u200b", "").strip():
+            lines[-1] += tuple(map(_without_quads, row))
         else:
-            lines.append(said)
-    return lines
+            lines.append(row)
+    return [Part("mrow", "", line) for line in lines]
+
+
+def _without_quads(part: Part) -> Part:
+    if part == _QUAD:
+        return Part("none")
+    return Part(part.kind, part.words, tuple(map(_without_quads, part.parts)))
 
 
 def _equation(said: str) -> Seen:
@@ -283,7 +383,7 @@ def _without_repeats(page: str) -> str:
     kept: list[str] = []
     heading = ""
     for line in page.splitlines(keepends=True):
-        is_heading = re.match(r"\d+\. \w+\n", line) is not None
+        is_heading = re.match(r"\d+\. [A-Z].*\n", line) is not None
         if not (is_heading and line == heading):
             kept.append(line)
         heading = line if is_heading else heading

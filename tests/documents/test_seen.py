@@ -32,7 +32,7 @@ from symattn.documents.data import json_document
 from symattn.documents.html import html_document
 from symattn.documents.job import FORMATS
 from symattn.documents.markdown import FLAVORS
-from symattn.documents.outline import View, outline
+from symattn.documents.outline import Section, View, outline
 from symattn.documents.pictures.drawing import Drawing
 from symattn.documents.pictures.kinds import picture
 from symattn.documents.pictures.svg import svg_document
@@ -217,34 +217,41 @@ class Expected:
     stream: str
 
 
-def expected(
-    names: Iterable[str], views: Sequence[View] = VIEWS, given_together: bool = False
-) -> Iterator[Expected]:
-    """For each section what opens it on a page, and the text's own matrices as one run.
+def _shape(section: Section) -> str:
+    """What the shape of a matrix is on a page, as a pattern."""
+    shape = r"\s*".join(map(re.escape, "".join(_plain(section.shape).split())))
+    return rf"[^0-9∞]*?\(\s*{shape}\s*\)"
 
-    `given_together`: on slides what is given has one heading and no sentences.
+
+def expected(
+    names: Iterable[str], views: Sequence[View] = VIEWS, slides: bool = False
+) -> Iterator[Expected]:
+    """What is given, and each step: what opens it on a page, and the text's matrices as one run.
+
+    `slides`: what is given has no sentence there.
     """
     for name in names:
         for page in outlines(name, *views):
             seen = in_text(text_document(page))
-            opening = prose_pattern(page.title) + r"(?s:.*?)"
-            place = 0
-            if given_together:
-                place = sum(len(section.lines) for section in page.given)
-                stream = "".join(each.stream for each in seen[:place])
-                yield Expected(f"{name}, given", rf"{opening}\nGiven\n", stream)
-                opening = ""
-            for section in page.steps if given_together else (*page.given, *page.steps):
-                shape = r"\s*".join(map(re.escape, "".join(_plain(section.shape).split())))
-                heading = rf"\n{section.number}\. {section.name}\n(?s:.*?)"
-                told = heading if section.number else prose_pattern(_plain(section.why))
+            place = sum(len(section.lines) for section in page.given)
+            told = "" if slides else "".join(map(_given, page.given)) + r"\."
+            opening = prose_pattern(page.title) + rf"(?s:.*?)\nGiven\s{told}"
+            yield Expected(f"{name}, given", opening, _stream(seen[:place]))
+            for section in page.steps:
+                heading = prose_pattern(page.headings[section.name])
+                opening = rf"\n{section.number}\. {heading}(?s:.*?){_shape(section)}"
                 stop = place + len(section.lines)
-                stream = "".join(each.stream for each in seen[place:stop])
-                yield Expected(
-                    f"{name}, {section.name}", rf"{opening}{told}[^0-9∞]*?\(\s*{shape}\s*\)", stream
-                )
-                opening, place = "", stop
+                yield Expected(f"{name}, {section.name}", opening, _stream(seen[place:stop]))
+                place = stop
             assert place == len(seen)
+
+
+def _given(section: Section) -> str:
+    return rf"[^0-9∞]*?{prose_pattern(_plain(section.why))}{_shape(section)}"
+
+
+def _stream(matrices: Iterable[Seen]) -> str:
+    return "".join(each.stream for each in matrices)
 
 
 def amiss(page: str, wanted: Sequence[Expected]) -> list[str]:
@@ -295,7 +302,7 @@ def test_pdf(
         capture_output=True,
         timeout=300,
     )
-    wanted = [*expected(names, given_together=flavor == "beamer")]
+    wanted = [*expected(names, slides=flavor == "beamer")]
     assert amiss(letters(tool, tmp_path), wanted) == []
 
 
@@ -482,7 +489,7 @@ def test_notebooks(node: Callable[[str], Set], katex: Any, tmp_path: Path) -> No
             data["text/latex"].removeprefix(r"$\displaystyle ").removesuffix("$") for data in shown
         ]
         assert [data["text/markdown"] for data in shown] == [f"$$\n{x}\n$$" for x in formulas_of]
-        sources[name] = [part for each in formulas_of for part in each.split(r" \quad ")]
+        sources[name] = formulas_of
     assert differences(plain, steps_of) == []
     every = [source for name in _BOOKS for source in sources[name]]
     pieces = iter(node(_KATEX)([(True, source) for source in every]))
