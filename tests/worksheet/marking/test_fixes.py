@@ -22,7 +22,9 @@ def test_corrections_are_no_report_in_a_format(tmp_path: Path, option: str) -> N
     path.write_text(SHEET)
     result = fix(path, option, "--format", "json")
     assert result.exit_code == 2
-    assert result.output.startswith("symattn: --format json: is of a report")
+    assert result.output.startswith(
+        "symattn: --format json: applies to reports, not to corrections"
+    )
     assert path.read_text() == SHEET
 
 
@@ -269,7 +271,7 @@ def test_a_worked_line_that_would_stay_false_is_left(tmp_path: Path) -> None:
     assert "output[1,1]: 1.64 is left as it is; the true value is 1.6605" in result.output
     assert "worked line of scores[1,2]: the term 1·1 should be 0·1" in result.output
     assert "scores[1,1]" not in result.output  # put right
-    assert "1 number put right" in result.output
+    assert "1 number corrected" in result.output
 
 
 def test_the_status_is_that_of_what_is_left(tmp_path: Path) -> None:
