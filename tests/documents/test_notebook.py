@@ -84,13 +84,13 @@ def test_a_notebook_of_chunks_runs_and_shows_the_digits(tmp_path: Path) -> None:
     assert headings == [
         "# Decoding over a cache",
         '## Decoding over a cache, tokens 1 to 2 of 4: "the cat"',
-        "### 8. Output",
+        "### 1. Output",
         '## Decoding over a cache, token 3 of 4: "sat"',
-        "### 4. Keys with the cache",
-        "### 10. Output",
+        "### 1. Keys with the cache",
+        "### 2. Output",
         '## Decoding over a cache, token 4 of 4: "down"',
-        "### 4. Keys with the cache",
-        "### 10. Output",
+        "### 1. Keys with the cache",
+        "### 2. Output",
     ]
     shown = [out.data for cell in book.cells if cell.cell_type == "code" for out in cell.outputs]
     chunks = read_worksheet(decoding).decode([2, 1, 1])
@@ -256,7 +256,7 @@ def test_the_magic_shows_a_worksheet(shell: Any) -> None:
 
 
 def test_the_magic_lays_products_out_and_boxes_entries(shell: Any) -> None:
-    told = "--steps output,weights --layout falk --entry weights[2,1]"
+    told = "--steps output,weights,V --layout falk --entry weights[2,1]"
     page = shell.run_cell_magic("symattn", told, CAUSAL.read_text("utf-8"))
     assert "a_21 =" in page.words and "a_22" not in page.words
     assert "┼" in page.words  # Falk's scheme of the output
@@ -278,7 +278,7 @@ def test_the_magic_marks_claims(shell: Any) -> None:
         ("--steps wieghts", "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]", 'did you mean "weights"'),
         ("--view nothing", "x", "invalid choice"),
         ("--digits 'x", "x", "quotation"),
-        ("--layout flak", "x", "invalid choice"),
+        ("--layout flak", "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]", "choose one of matrix, falk"),
         ("--entry weights[9,9]", "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]", "no row 9: rows are 1 to 1"),
         ("--entry first --view formula", "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]", "entry: appears"),
     ],
