@@ -256,7 +256,7 @@ def test_the_magic_shows_a_worksheet(shell: Any) -> None:
 
 
 def test_the_magic_lays_products_out_and_boxes_entries(shell: Any) -> None:
-    told = "--steps output,weights,V --layout falk --entry weights[2,1]"
+    told = "--steps V,output,weights --layout falk --entry weights[2,1]"
     page = shell.run_cell_magic("symattn", told, CAUSAL.read_text("utf-8"))
     assert "a_21 =" in page.words and "a_22" not in page.words
     assert "┼" in page.words  # Falk's scheme of the output
