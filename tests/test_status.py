@@ -561,7 +561,7 @@ def test_a_file_that_cannot_be_put_right_stops_no_other(
     monkeypatch.setattr(writing, "replace_text", full)
     result = run("check", "--fix", first, second)
     assert result.exit_code == Status.UNUSABLE
-    assert result.stdout == "1 number put right\n"
+    assert result.stdout == "1 number corrected\n"
     assert result.stderr == f"symattn: {first}: cannot write: no space left on device\n"
     assert Path(second).read_text(encoding="utf-8") == RIGHT
 

@@ -328,7 +328,9 @@ class Recording(Arithmetic):
     def multiply(self, a: Any, b: Any) -> Any:
         for one, other in ((a, b), (b, a)):
             number = one.operands[0] if _of(one, "filled") else one
-            spreads = _of(one, "filled") and together(one.shape, other.shape) != other.shape
+            spreads = _of(one, "filled") and (
+                not isinstance(other, Recorded) or together(one.shape, other.shape) != other.shape
+            )
             if not isinstance(number, Recorded) and not spreads:
                 return self._times(other, number)
             if _of(other, "negative"):

@@ -117,7 +117,7 @@ def _formulas(block: b.Formulas, style: _Style) -> str:
         label = rf"\label{{{style.prefix}{block.label}}}"
         shown[0] = rf"\begin{{equation}}{label}{numbered}\end{{equation}}"
     body = "\n".join(shown)
-    tail = f"\n{prose(block.left_out)}." if block.left_out else ""
+    tail = f"\n({prose(block.left_out)})" if block.left_out else ""
     return f"{words}\n{body}{tail}"
 
 

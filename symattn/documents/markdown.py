@@ -74,7 +74,7 @@ def _formulas(block: b.Formulas, display: Display) -> Iterator[str]:
         yield display(body, label)
         label = ""
     if block.left_out:
-        yield f"{words(block.left_out)}."
+        yield f"({words(block.left_out)})"
 
 
 def _list(items: Sequence[b.Item], display: Display, level: int) -> Iterator[str]:

@@ -88,7 +88,7 @@ def _formulas(block: b.Formulas) -> Iterator[Markup]:
     for each in block.lines:
         yield el("p", formula(each.tree, display=True), class_=each.view)
     if block.left_out:
-        yield el("p", f"{block.left_out}.")
+        yield el("p", f"({block.left_out})")
 
 
 def _worked(lead: str, tree: Tree) -> Iterator[Markup]:

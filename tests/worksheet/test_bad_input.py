@@ -194,7 +194,7 @@ ROWS: Sequence[tuple[str, str, str]] = (
     ("size zero", attention("d_k = 0"), ":2: d_k = 0: give a whole number"),
     ("size text", attention('d_k = "2"'), 'd_k = "2": give a whole number'),
     ("size huge", attention("d_k = 9999999"), ":2: d_k = 9999999: "),
-    ("size wrong", attention("d_k = 3"), "because of what you said it has to be 2 × 3"),
+    ("size wrong", attention("d_k = 3"), "because of the sizes given it has to be 2 × 3"),
     # masks
     ("unknown mask", attention('mask = "casual"'), 'mask "casual" is not known; did you mean'),
     ("mask true", attention("mask = true"), "name a mask; known: causal"),
@@ -242,7 +242,11 @@ ROWS: Sequence[tuple[str, str, str]] = (
     ("unknown symbol", notation('symbols = { wieghts = "P" }'), 'did you mean "weights"?'),
     ("symbol number", notation("symbols = { weights = 1 }"), "give the symbol as a string"),
     ("empty symbol", notation('symbols = { weights = "" }'), "use a name such as A"),
-    ("same letter", notation('symbols = { weights = "S" }'), "would share a letter"),
+    (
+        "same letter",
+        notation('symbols = { weights = "S" }'),
+        "scores and weights would share S; choose another",
+    ),
     ("input", notation(r"symbols = { weights = '\input{x}' }"), "use a name such as A"),
     ("write18", notation(r"symbols = { weights = '\write18{ls}' }"), "use a name such as A"),
     ("unbalanced", notation("symbols = { weights = 'A}{' }"), "use a name such as A"),

@@ -228,7 +228,7 @@ def test_where_the_decimal_sign_is_said() -> None:
     sheet = SHEET.replace("[given]", "[given]", 1) + '[claims]\n"scores[1,1]" = "5,000"\n'
     for text in ('decimal = ","\n' + sheet, sheet + '[policy]\ndecimal = ","\n'):
         assert check_worksheet(worksheet_of(text)).passed
-    with pytest.raises(ReadError, match="said twice"):
+    with pytest.raises(ReadError, match=r"decimal: is given twice"):
         worksheet_of('decimal = "."\n' + sheet + '[policy]\ndecimal = ","\n')
     with pytest.raises(ReadError, match=r'write decimal = "," or "\."'):
         worksheet_of(sheet + '[policy]\ndecimal = ";"\n')

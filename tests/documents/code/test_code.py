@@ -319,7 +319,7 @@ def attention(
     scores = q @ k.mT  # (n, n)
     scaled = scores / math.sqrt(d_k)
 
-    # No query may look at a later key
+    # No query may attend to a later key
     i = np.arange(n)[:, None]
     j = np.arange(n)
     causal_mask = j <= i

@@ -22,7 +22,9 @@ def test_corrections_are_no_report_in_a_format(tmp_path: Path, option: str) -> N
     path.write_text(SHEET)
     result = fix(path, option, "--format", "json")
     assert result.exit_code == 2
-    assert result.output.startswith("symattn: --format json: is of a report")
+    assert result.output.startswith(
+        "symattn: --format json: applies to reports, not to corrections"
+    )
     assert path.read_text() == SHEET
 
 

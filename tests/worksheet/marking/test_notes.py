@@ -60,7 +60,7 @@ def test_sums_are_for_rows_that_should_and_are_whole() -> None:
 def test_equal_scores_with_unequal_weights() -> None:
     found = notes(ROW, {"weights": ["0.20", "0.22", "0.58"]})
     assert (
-        "weights[1,:]: keys 1 and 2 have equal entries in scores, but the weights 0.20 and 0.22"
+        "weights[1,:]: keys 1 and 2 have equal entries in scores, but weights 0.20 and 0.22"
         in found
     )
     assert not any("equal" in note for note in notes(ROW, {"weights": ["0.20", "0.20", "0.60"]}))

@@ -247,7 +247,7 @@ def test_a_mistake_with_heads_is_named_first(name: str) -> None:
         claims = {step: spelled(value) for step, value in work_heads(HEAD_CASES[name]).items()}
         found = check(given, claims, {"heads": HEADS}, explain=True)
         assert {"scaled-by-all-heads", "scaled-by-d_k", "scaled-by-d_model"} == set(names(found))
-        assert "cannot tell" in found.notes[-1]
+        assert "do not distinguish" in found.notes[-1]
         return
     claims = {step: spelled(value) for step, value in work_heads({}).items()}
     assert check(given, claims, {"heads": HEADS}).first_wrong is None
@@ -758,7 +758,9 @@ def test_symmetric_scores_hide_the_axis() -> None:
         given, {"output": spelled(np.array([[0.7311, 0.2689], [0.2689, 0.7311]]))}, explain=True
     )
     assert len(names(lost)) != 1
-    assert cannot_tell(lost.explanations) == tuple(n for n in lost.notes if "cannot tell" in n)
+    assert cannot_tell(lost.explanations) == tuple(
+        n for n in lost.notes if "do not distinguish" in n
+    )
 
 
 def test_what_comes_first_decides_and_what_follows_may_be_blank() -> None:

@@ -459,9 +459,9 @@ def test_matrices_are_bounded_together(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("a,b\n1,0\n", 'q.csv: row 1 has "a" in place 1, no number; leave names of columns'),
+        ("a,b\n1,0\n", 'q.csv: row 1 has "a" in place 1, not a number; leave names of columns'),
         (",0,1\n0,1.0,0.0\n", "q.csv: row 1 has nothing in place 1; leave names of columns"),
-        ("1,2\nthe,2\n", 'q.csv: row 2 has "the" in place 1, no number; leave names'),
+        ("1,2\nthe,2\n", 'q.csv: row 2 has "the" in place 1, not a number; leave names'),
         ("# Q\n1,0\n", 'row 1 has "# Q" in place 1'),
         ("1,0,\n0,2,\n", "q.csv: row 1 has nothing in place 3; give a number in every place"),
         ("1.0e+00 0.0e+00\n0 2\n", "row 1 has spaces between numbers; put commas there"),

@@ -52,6 +52,10 @@ def test_what_is_no_reference(text: str) -> None:
         (" scores[2][1] ", "5"),
         ("weights[1,2] to 2", "0.73"),
         ("weights[1,2]to 2", "0.73"),
+        ("scores[1]", "0, 1"),
+        ("scores[2,:]", "5, 0"),
+        ("scores[:,1]", "0, 5"),
+        ("weights[1,:] to 2", "0.27, 0.73"),
     ],
 )
 def test_a_number_is_quoted(text: str, number: str) -> None:
@@ -66,8 +70,9 @@ def test_a_number_is_quoted(text: str, number: str) -> None:
         ("scores[3,1]", "no row 3: rows are 1 to 2"),
         ("scores[1,3]", "no column 3"),
         ("scores[-1,1]", 'no row "-1"'),
-        ("scores[1]", r"more than one entry; write e.g. scores\[1,2\]"),
-        ("scores[1,:]", "more than one entry"),
+        ("scores", r"more than one entry; write e.g. scores\[1,2\]"),
+        ("scores[:,:]", "more than one entry"),
+        ("scores[3,:]", "no row 3: rows are 1 to 2"),
         ("scores[1,1,1]", "scores is 2 × 2"),
         ("scores[1,2] to", "names no entry"),
         ("scores[1,2] to 100", "names no entry"),
@@ -82,6 +87,9 @@ def test_a_place_that_does_not_exist_is_not_quoted(text: str, message: str) -> N
 def test_entries_of_heads() -> None:
     evaluation = HEADS.values
     assert quotation(HEADS, "scores[2][1,1]") == quotation(HEADS, "scores[2,1,1]") == "5"
+    assert quotation(HEADS, "scores[2][1,:]") == "5, 0"
+    with pytest.raises(SymattnError, match=r"more than one entry; write e.g. scores\[1\]\[1,2\]"):
+        quotation(HEADS, "scores[1]")
     assert entries_at(["scores[2][1,2]"], evaluation) == {"scores": (1, 0, 1)}
     firsts = entries_at(["first", "weights[2][1,1]"], evaluation)
     assert (firsts["weights"], firsts["concat"]) == ((1, 0, 0), (0, 0))
