@@ -235,7 +235,8 @@ def expected(
             seen = in_text(text_document(page))
             place = sum(len(section.lines) for section in page.given)
             told = "" if slides else "".join(map(_given, page.given)) + r"\."
-            opening = prose_pattern(page.title) + rf"(?s:.*?)\nGiven\s{told}"
+            alone = r"(?! *[–-])" if slides else ""  # of a slide's title, "Given – 2. Scores"
+            opening = prose_pattern(page.title) + rf"(?s:.*?)\nGiven{alone}\s{told}"
             yield Expected(f"{name}, given", opening, _stream(seen[:place]))
             for section in page.steps:
                 heading = prose_pattern(page.headings[section.name])
