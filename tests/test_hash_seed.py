@@ -19,6 +19,7 @@ from symattn.attention.variants import VARIANTS
 from symattn.errors import SymattnError
 from symattn.nodes.base import definitions
 from symattn.nodes.spell import Speller
+from symattn.step import COLUMN, ROW
 from symattn.worksheet import read_worksheet
 from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.reports.single import report_data, report_of
@@ -31,7 +32,7 @@ for row in VARIANTS[:: int(sys.argv[2])]:
         for step in derivation.steps:
             print(text(step.formula(notation)), text(step.entry(notation)))
             print(latex(step.entry(notation)))
-            told = definitions(step.expr, Speller(notation), *step.indices)
+            told = definitions(step.expr, Speller(notation), ROW, COLUMN)
             print([latex(one.statement) for one in told])
     print(derivation.gradient())
 names = ("t5", "mistral", "grouped-query", "unfolded")[:: int(sys.argv[2])]

@@ -99,7 +99,7 @@ RENAMED: list[tuple[dict[str, str], list[str], list[str]]] = [
     ({"W_Q": r"\mathbf{W}^Q"}, ["Q⁽ʰ⁾ = X W^Q⁽ʰ⁾", "w^Q⁽ʰ⁾_lj"], ["= X W_Q"]),
     ({"d_k": "d_h"}, ["S⁽ʰ⁾/√d_h", "n × d_h", "Dividing by √d_h"], ["d_k"]),
     ({"n": "T", "d_k": "d_h"}, ["T × d_h", "K⁽ʰ⁾⊤"], ["n × d_k", "ᵀ"]),
-    ({"row": "q", "Q": "U"}, ["U_qj⁽ʰ⁾ =", "k_qj⁽ʰ⁾ ="], ["_ij"]),
+    ({"row": "q", "Q": "U"}, ["U_qj⁽ʰ⁾ =", "s_qj⁽ʰ⁾ ="], ["_ij"]),
     ({"column": "t"}, ["q_it⁽ʰ⁾ ="], ["q_ij"]),
     ({"sum": "r"}, ["Σ_r x_ir"], ["Σ_l"]),
     ({"head": "p"}, ["Q^(p) = X W_Q^(p)"], ["⁽ʰ⁾"]),

@@ -149,7 +149,7 @@ def test_what_cannot_be_drawn_says_so() -> None:
     values = derivation.evaluate(Q=[[1]], K=[[1]], V=[[1]])
     for kind, step, told in (
         ("pie", "", "no picture"),
-        ("falk", "weights", "no product"),
+        ("falk", "weights", "not a product"),
         ("heat", "scorse", 'did you mean "scores"'),
     ):
         with pytest.raises(SymattnError, match=told):
