@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -261,9 +262,12 @@ def _more(source: str, options: dict[str, Any], job: Job) -> str:
     words = " ".join(f"--{name.replace('_', '-')} {count}" for name, count in sized)
     last = job.shown.steps[-1] if job.shown.steps else job.derivation.steps[-1]
     step = next((step for step in job.shown if step.weights), last)
-    entry = f"{step.name}{'[2]' if step.per_head else ''}[2,1]"
+    assert job.evaluation is not None
+    *before, rows, columns = (min(2, size) for size in job.evaluation.shape(step.letter))
+    head = f"[{before[-1]}]" if step.per_head else ""
+    entry = f"{step.name}{head}[{rows},{1 if rows > 1 else columns}]"
     heads = "--head 2, " if any(step.per_head for step in job.shown) else ""
-    command = " ".join(filter(None, ("symattn derive", source, words)))
+    command = " ".join(filter(None, ("symattn derive", shlex.quote(source), words)))
     return f'More: {command} --entry "{entry}" (or --worked all, {heads}--full).'
 
 
