@@ -794,6 +794,25 @@ def test_a_product_that_is_not_square_is_not_turned_around() -> None:
         checker.turned_around((sympy.MatMul(wide, tall), sympy.Identity(a)), 1)
 
 
+def test_a_multiple_of_the_identity_is_not_turned_around() -> None:
+    n = sympy.Symbol("n", integer=True, positive=True)
+    a, b = sympy.MatrixSymbol("A", n, n), sympy.MatrixSymbol("B", n, n)
+    whole = sympy.Identity(n)
+    assert checker.turned_around((sympy.MatMul(a, b), whole), 1) == (sympy.MatMul(b, a), whole)
+    with pytest.raises(Refused, match="cannot be reversed"):
+        checker.turned_around((sympy.MatMul(2, a, b), whole), 1)
+
+
+@pytest.mark.parametrize(
+    ("of_size", "of_x", "holds"), [(1, 1, True), (1, -1, True), (-1, 1, False), (-1, -1, False)]
+)
+def test_a_size_is_no_less_than_its_number(of_size: int, of_x: int, holds: bool) -> None:
+    x = checker.single(("entry", "A", (("i", 1),), (("j", 1),)))
+    size = checker.single(("fn", "abs", frozenset(x.items())))
+    total = checker.plus(checker.scaled(size, of_size), checker.scaled(x, of_x))
+    assert checker.Checker([]).all_nonnegative(total) is holds
+
+
 def test_a_letter_has_one_shape_and_steps_are_not_assumed() -> None:
     one, other = sympy.MatrixSymbol("A", 2, 3), sympy.MatrixSymbol("A", 3, 2)
     with pytest.raises(Refused, match="two shapes"):
