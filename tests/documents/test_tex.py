@@ -220,6 +220,17 @@ def test_without_room_for_it_what_is_wide_is_noticed(typeset: Typeset, tmp_path:
         assert all(line.startswith("Overfull") for line in found)
 
 
+def words_of(tool: Tool, folder: Path, *options: str) -> str:
+    """What a reader of page.pdf in this folder finds in it."""
+    return subprocess.run(
+        [tool("pdftotext"), *options, "page.pdf", "-"],
+        cwd=folder,
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    ).stdout
+
+
 @pytest.mark.parametrize("flavor", FILES)
 def test_hostile_words_stay_words(
     flavor: str, typeset: Typeset, tool: Callable[[str], str], tmp_path: Path
@@ -228,13 +239,7 @@ def test_hostile_words_stay_words(
     for program in PROGRAMS if flavor == "article" else PROGRAMS[:1]:
         found = typeset(program, source, tmp_path)
         assert [line for line in found if not line.startswith("Overfull")] == []
-        text = subprocess.run(
-            [tool("pdftotext"), "page.pdf", "-"],
-            cwd=tmp_path,
-            capture_output=True,
-            encoding="utf-8",
-            check=True,
-        ).stdout
+        text = words_of(tool, tmp_path)
         assert "cannot be in it" not in text
         assert "script" in text
 
@@ -268,13 +273,7 @@ def test_the_pdf_shows_the_digits(tool: Callable[[str], str], tmp_path: Path) ->
     tool("pdflatex")
     for flavor in FILES:
         (tmp_path / "page.pdf").write_bytes(pdf_document(file_of(page("causal"), flavor=flavor)))
-        text = subprocess.run(
-            [tool("pdftotext"), "-layout", "page.pdf", "-"],
-            cwd=tmp_path,
-            capture_output=True,
-            encoding="utf-8",
-            check=True,
-        ).stdout
+        text = words_of(tool, tmp_path, "-layout")
         for number in ("0.2840", "0.1400", "0.5760", "1.7199", "2.8640"):
             assert number in text
 
@@ -351,13 +350,7 @@ def test_a_name_that_pdflatex_has_no_font_for_goes_to_lualatex(
     tool("lualatex")
     source = tex_document(labelled(tmp_path, "", ["▁the", "Привет", "x"]))
     (tmp_path / "page.pdf").write_bytes(pdf_document(source))
-    text = subprocess.run(
-        [tool("pdftotext"), "page.pdf", "-"],
-        cwd=tmp_path,
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
-    ).stdout
+    text = words_of(tool, tmp_path)
     assert "▁the" in text
     assert "Привет" in text
     unknown = tex_document(labelled(tmp_path, "", ["\N{JAVANESE LETTER TA}", "b", "c"]))
