@@ -691,6 +691,32 @@ def test_a_sum_does_not_begin_below_zero() -> None:
             one.simplified(checker.single(atom))
 
 
+def test_a_sum_whose_parts_begin_at_several_places_is_not_moved() -> None:
+    """Σ_l a_{0, l + k} b_{0, l + j} is no difference of two sums that begin at 0."""
+    along = checker.variable("_1a")
+    moved = [_entry("AB"[at], ZERO, checker.plus_form(along, by)) for at, by in enumerate((K, TOP))]
+    atom = ("sum", (("_1a", N),), _mono(*moved))
+    one = checker.Checker([])
+    one.sizes.update({"#2": M, "#3": M})
+    one.count = 9
+    with pytest.raises(Refused, match="not moved alike"):
+        one.from_zero(atom, Fraction(1))
+    alike = ("sum", (("_1a", N),), _mono(moved[0], _entry("B", ZERO, moved[0][3])))
+    with pytest.raises(Refused, match="ends before"):  # which goes on to the two sums
+        one.from_zero(alike, Fraction(1))
+
+
+@pytest.mark.parametrize("back", [0, 1])
+def test_a_condition_on_a_permuted_index_is_solved_by_the_inverse(back: int) -> None:
+    """From π(l) = k follows l = π⁻¹(k), and from π⁻¹(l) = k follows l = π(k)."""
+    one = checker.Checker([])
+    one.sizes.update({"#1": N, "#2": N})
+    one.permuted = {"P": N}
+    assert one.solved(_delta(checker.place("P", L, back), K), "#1") == checker.place(
+        "P", K, 1 - back
+    )
+
+
 def test_roots_are_noted_only_in_parts_that_are_not_empty() -> None:
     steps: list[Made] = [{"rule": "range", "cuts": ["0"]}]
     forger = Forger(steps)
