@@ -33,6 +33,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, cast
 
 from symattn.errors import ReadError, close_to, nearest, quote
+from symattn.greek import GREEK
 
 if TYPE_CHECKING:
     from lark import Token
@@ -1064,6 +1065,8 @@ _LATEX = re.compile(
     |\\(?P<mark>[^A-Za-z])""",
     re.VERBOSE,
 )
+#: Greek letters whose commands are not read as letters of statements; ``\pi`` is the constant.
+_NO_LETTERS = ("pi", "Pi", "upsilon", "ell")
 _LATEX_WORDS: dict[str, str] = {
     "top": "⊤",
     "intercal": "⊤",
@@ -1076,34 +1079,5 @@ _LATEX_WORDS: dict[str, str] = {
     "left": "",
     "right": "",
     "quad": " ",
-    "alpha": "α",
-    "beta": "β",
-    "gamma": "γ",
-    "delta": "δ",
-    "epsilon": "ε",
-    "zeta": "ζ",
-    "eta": "η",
-    "theta": "θ",
-    "iota": "ι",
-    "kappa": "κ",
-    "lambda": "λ",
-    "mu": "μ",
-    "nu": "ν",
-    "xi": "ξ",
-    "rho": "ρ",
-    "sigma": "σ",
-    "tau": "τ",
-    "phi": "φ",
-    "chi": "χ",
-    "psi": "ψ",
-    "omega": "ω",
-    "Gamma": "Γ",
-    "Delta": "Δ",
-    "Theta": "Θ",
-    "Lambda": "Λ",
-    "Xi": "Ξ",
-    "Sigma": "Σ",
-    "Phi": "Φ",
-    "Psi": "Ψ",
-    "Omega": "Ω",
+    **{name: letter for name, letter in GREEK.items() if name not in _NO_LETTERS},
 }
