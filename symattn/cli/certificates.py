@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from symattn.cli.formats import write_data
 from symattn.cli.screen import complain, debug_asked, print_lines
+from symattn.errors import ReadError, quote
 from symattn.status import Status
 
 if TYPE_CHECKING:
@@ -23,12 +25,10 @@ SECONDS, _MEMORY = 60.0, 2048
 
 def write_certificate(answer: Equality, destination: Destination) -> None:
     """The certificate as JSON; a line on standard error where there is none."""
-    from symattn.documents.data import written
-
     if answer.certificate is None:
         click.echo(f"no certificate is written: {answer.summary}", err=True)
     else:
-        destination.write(f"{written(answer.certificate)}\n")
+        write_data(answer.certificate, destination)
 
 
 def check_certificates(name: str, seconds: float | None) -> Status:
@@ -54,7 +54,6 @@ def check_certificates(name: str, seconds: float | None) -> Status:
 def _replayed(file: tuple[str, list[Any]]) -> tuple[int, list[tuple[str, str]]]:
     """How many of a file's certificates are refused, and what is said of each."""
     from symattn.algebra.certificate import Refused, check
-    from symattn.errors import ReadError, quote
 
     name, certificates = file
 
@@ -77,8 +76,6 @@ def _replayed(file: tuple[str, list[Any]]) -> tuple[int, list[tuple[str, str]]]:
 def _certificates(name: str) -> list[Any]:
     """The certificates in a file: one, or the proofs that ``--format json`` writes."""
     import json
-
-    from symattn.errors import ReadError, quote
 
     try:
         with Path(name).open("rb") as file:

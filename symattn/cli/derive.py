@@ -29,6 +29,7 @@ from symattn.documents.job import (
     check_format,
     document_of,
 )
+from symattn.errors import SymattnError, counted, nearest, quote
 from symattn.status import Status, worst
 from symattn.writing import Destination
 
@@ -178,8 +179,6 @@ def derive(
     **options: Any,
 ) -> Status:
     """Derive attention step by step from a worksheet (- for standard input) or a named variant."""
-    from symattn.errors import SymattnError
-
     if pdf and form not in ("text", "tex", "pdf"):
         raise SymattnError(f"--pdf: is made of tex; leave out --format {form}")
     form = "pdf" if pdf else form
@@ -211,7 +210,6 @@ def _derive(
 ) -> Status:
     """Derive, print or write the document, and say whether NumPy agrees."""
     from symattn.documents.cost import admit_document
-    from symattn.errors import SymattnError
 
     on_screen = destination.is_screen and form == "text"
     documents: list[Document] = []
@@ -294,7 +292,6 @@ def _jobs(
 ) -> tuple[list[Job], Callable[[], AbstractContextManager[None]]]:
     """The derivations to show, and the context that names the file in what is refused later."""
     from symattn.attention.vocabulary import Notation
-    from symattn.errors import SymattnError
 
     changes: dict[str, Any] = {"exact": options["exact"]}
     if isinstance(options["heads"], str):
@@ -379,7 +376,6 @@ def _of_variant(
 ) -> list[Job]:
     """The derivation of a named variant, or, decoded over a cache, one for each chunk."""
     from symattn.attention.variants import VARIANTS
-    from symattn.errors import SymattnError, nearest, quote
 
     names = [row.name for row in VARIANTS]
     if source not in names:
@@ -491,8 +487,6 @@ def _series(
 
 def _read_chunks(text: str) -> int | list[int]:
     """How the tokens are cut: ``2`` at a time, or ``3,1,1``."""
-    from symattn.errors import SymattnError, quote
-
     parts = text.split(",")
     if len(text) > 400 or not all(re.fullmatch(r" *[0-9]{1,6} *", part) for part in parts):
         raise SymattnError(
@@ -504,7 +498,5 @@ def _read_chunks(text: str) -> int | list[int]:
 
 def _unmarked(count: int) -> list[str]:
     """What is said of claims, which another command marks."""
-    from symattn.errors import counted
-
     stand, them = ("stands", "it") if count == 1 else ("stand", "them")
     return [f"{counted(count, 'claim')} {stand} in this worksheet; derive does not mark {them}"]

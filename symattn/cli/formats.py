@@ -44,6 +44,13 @@ def format_options(names: Sequence[str] = FORMS) -> Callable[[Callable[..., Any]
     return given
 
 
+def write_data(data: object, destination: Destination) -> None:
+    """Write plain data as JSON."""
+    from symattn.documents.data import written as as_json
+
+    destination.write(f"{as_json(data)}\n")
+
+
 def show(
     form: str, documents: Sequence[Document], flavor: str | None, destination: Destination
 ) -> None:
