@@ -145,15 +145,9 @@ class _Writer:
 
     def _resolved(self, x: Recorded) -> Recorded:
         """The value itself; for a call of a function that the language lacks, what it does."""
-        while x.operation == "call" and not self._has(x.details[0]):
+        while x.operation == "call" and self.language.template(x.details[0], 0) is None:
             x = x.operands[-1]  # type: ignore[assignment]
         return x
-
-    def _has(self, name: str) -> bool:
-        return name in self.language.operations or self._helper(name) in self.language.helpers
-
-    def _helper(self, name: str) -> str:
-        return self.language.called.get(name, name)
 
     def _operands(self, x: Recorded) -> tuple[Any, ...]:
         operands = x.operands[:-1] if x.operation == "call" else x.operands
@@ -414,13 +408,14 @@ class _Writer:
             return Piece(f"{pieces[0]} * {pieces[1]:a}")
         return self._format(x, pieces)
 
-    def _format(self, x: Recorded, pieces: Sequence[Piece]) -> Piece:
-        name = x.operation
+    def _format(self, x: Recorded, pieces: Sequence[Piece], name: str = "") -> Piece:
+        name = name or x.operation
         for detail in x.details:
             name = f"{name} {detail}" if f"{name} {detail}" in self.language.operations else name
-        if name not in self.language.operations:
+        template = self.language.template(name, len(pieces))
+        if template is None:
             raise CannotSpell(f"{name} has no program in {self.language.name}")
-        return self._filled_in(self.language.operations[name], x, *pieces)
+        return self._filled_in(template, x, *pieces)
 
     def _filled_in(self, template: str, x: Recorded, *pieces: str, **more: Any) -> Piece:
         """A template with the pieces of its operands, and what else it asks for."""
@@ -460,16 +455,15 @@ class _Writer:
         pieces = [
             spelled(one) if isinstance(one, Recorded) else self._setting(one) for one in operands
         ]
-        if name in self.language.operations:
-            return Piece(self.language.operations[name].format(*pieces))
-        if not self._has(name):
+        template = self.language.template(name, len(pieces))
+        if template is None:
             raise CannotSpell(
                 f"{name} has no program in {self.language.name}: write it among its helpers"
             )
-        called = f"{self._helper(name)}({', '.join(pieces)})"
+        called = Piece(template.format(*pieces))
         if x.operation == "table":
             return self._filled_in(self.language.operations["table"], x, called)
-        return Piece(called)
+        return called
 
     def _setting(self, value: Any) -> Piece:
         """A number or a truth that a function is given."""
@@ -533,10 +527,9 @@ class _Writer:
             return self._filled_in(template, x, filled, code, self.piece(number))
         if not any(values) and len(self.piece(condition)) > _SHORT and condition not in self.names:
             self._line(condition, self.inlined[condition])
-        name = "where" if any(values) else "where of numbers"
-        name = name if name in self.language.operations else "where"
-        pieces = map(self.piece, (condition, one, other))
-        return self._filled_in(self.language.operations[name], x, *pieces)
+        typed = not any(values) and "where of numbers" in self.language.operations
+        pieces = [*map(self.piece, (condition, one, other))]
+        return self._format(x, pieces, "where of numbers" if typed else "where")
 
     def _opposite(self, condition: Recorded) -> Piece:
         if condition.operation == "not":
