@@ -12,7 +12,6 @@ import copyreg
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import prod
-from typing import Any
 
 import flint
 import sympy
@@ -127,7 +126,7 @@ def _whole(x: arb) -> tuple[int, int]:
     return int(mantissa), int(exponent)
 
 
-def _reduced(x: arb) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+def _reduced(x: arb) -> tuple[Callable[..., arb], tuple[object, ...]]:
     """How a ball is pickled and copied, which Arb leaves open: by its midpoint and radius."""
     if x.is_finite():
         return restored, (_whole(x.mid()), _whole(x.rad()))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cmp_to_key
-from typing import Any
 
 import flint
 import numpy as np
@@ -173,7 +172,7 @@ def _product(a: Array, b: Array) -> Array:
     return filled((len(left), len(right)), [_dot(row, column) for row in left for column in right])
 
 
-def _dot(row: list[Any], column: list[Any]) -> sympy.Expr:
+def _dot(row: list[sympy.Expr], column: list[sympy.Expr]) -> sympy.Expr:
     """Σ (n₁/d₁)(n₂/d₂) with the numerators over equal denominators added first."""
     over: dict[sympy.Expr, list[sympy.Expr]] = {}
     for (n1, d1), (n2, d2) in zip(row, column, strict=True):

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import sympy
+from flint import arb
 from sympy.logic.boolalg import BooleanAtom
 
 from symattn.arithmetic.base import Array
@@ -35,7 +36,7 @@ _MOST_ANGLE = 1_000_000
 _CONSTANTS = {"e": sympy.E, "pi": sympy.pi, "∞": sympy.oo}
 
 
-def read_number(value: Any, where: str, most: int = MAX_LENGTH) -> sympy.Expr:
+def read_number(value: object, where: str, most: int = MAX_LENGTH) -> sympy.Expr:
     """One number, exactly; `where` (``K[2,1]``) begins the message of a `ReadError`.
 
     A text has at `most` so many characters.
@@ -130,7 +131,7 @@ def _checked(result: sympy.Expr, source: str, where: str) -> sympy.Expr:
     return result
 
 
-def sympy_power_of_ten() -> Any:
+def sympy_power_of_ten() -> arb:
     """The bound on sizes, as a ball."""
     return ball(sympy.Integer(10) ** MAX_EXPONENT)
 
@@ -262,7 +263,7 @@ def read_array(
     return out
 
 
-def _truth(entry: Any, place: str) -> sympy.Integer:
+def _truth(entry: object, place: str) -> sympy.Integer:
     """True and 1 are 1, false and 0 are 0; nothing else is."""
     if isinstance(entry, bool | np.bool_ | BooleanAtom):
         return sympy.Integer(bool(entry))
@@ -272,14 +273,14 @@ def _truth(entry: Any, place: str) -> sympy.Integer:
     return number
 
 
-def is_array(value: Any) -> bool:
+def is_array(value: object) -> bool:
     """Whether a value is an array, of NumPy or of another library; a matrix of SymPy is not."""
     if isinstance(value, type | np.generic | sympy.Basic | sympy.MatrixBase):
         return False
     return isinstance(value, np.ndarray) or hasattr(value, "__array__")
 
 
-def plain_array(value: Any, name: str) -> Array:
+def plain_array(value: object, name: str) -> Array:
     """An array of any library as a NumPy array of numbers, truth values, texts or objects.
 
     Raises `ReadError` for what would be lost or changed: hidden entries of a masked array, complex

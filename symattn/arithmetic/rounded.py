@@ -18,7 +18,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from symattn.arithmetic.balls import Balls, largest
-from symattn.arithmetic.base import Array, elementwise
+from symattn.arithmetic.base import Array, Ground, elementwise
 from symattn.arithmetic.enclosure import is_minus_infinity, nearest
 from symattn.arithmetic.functions import FUNCTIONS
 
@@ -112,10 +112,10 @@ class Rounded(Balls):
     def add(self, a: Array, b: Array) -> Array:
         return self._widened(super().add(a, b))
 
-    def multiply(self, a: Array | Any, b: Array | Any) -> Array:
+    def multiply(self, a: Array | Ground, b: Array | Ground) -> Array:
         return self._widened(super().multiply(a, b))
 
-    def divide(self, a: Array, b: Array | Any) -> Array:
+    def divide(self, a: Array, b: Array | Ground) -> Array:
         return self._widened(super().divide(a, b))
 
     def share(self, part: Array, whole: Array) -> Array:
