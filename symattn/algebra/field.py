@@ -20,6 +20,7 @@ from typing import Any
 import flint
 
 from symattn.algebra.effort import spend
+from symattn.arithmetic.base import Ground
 from symattn.errors import SymattnError
 
 #: How many terms a numerator or denominator may have.
@@ -433,25 +434,40 @@ def _rooted_inverse(ring: Ring, num: Any, place: int) -> Element:
     return out
 
 
-def solved(table: list[list[Any]], wanted: list[Any]) -> list[Any] | None:
-    """The solution of linear equations over any field; None where there is none or many."""
+def solved(
+    table: list[list[Ground]], wanted: list[Ground], free: list[Ground] | None = None
+) -> list[Ground] | None:
+    """A solution of linear equations over any field; None where there is none.
+
+    What is not determined is as `free` has it; without that, several solutions are none.
+    """
     rows = [[*line, right] for line, right in zip(table, wanted, strict=True)]
-    unknowns, used = len(table[0]), 0
+    unknowns = len(table[0]) if free is None else len(free)
+    pivots: list[int] = []
     for column in range(unknowns):
-        pivot = next((k for k in range(used, len(rows)) if rows[k][column] != 0), None)
+        at = len(pivots)
+        pivot = next((k for k in range(at, len(rows)) if rows[k][column] != 0), None)
         if pivot is None:
-            return None
-        rows[used], rows[pivot] = rows[pivot], rows[used]
-        lead = rows[used][column]
-        rows[used] = [entry / lead for entry in rows[used]]
+            if free is None:
+                return None
+            continue
+        rows[at], rows[pivot] = rows[pivot], rows[at]
+        lead = rows[at][column]
+        rows[at] = [entry / lead for entry in rows[at]]
         for k, row in enumerate(rows):
-            if k != used and row[column] != 0:
+            if k != at and row[column] != 0:
                 spend(len(row))
-                rows[k] = [a - row[column] * b for a, b in zip(row, rows[used], strict=True)]
-        used += 1
-    if any(row[-1] != 0 for row in rows[used:]):
+                rows[k] = [a - row[column] * b for a, b in zip(row, rows[at], strict=True)]
+        pivots.append(column)
+    if any(row[-1] != 0 for row in rows[len(pivots) :]):
         return None
-    return [rows[k][-1] for k in range(unknowns)]
+    out = [row[-1] for row in rows[:unknowns]] if free is None else list(free)
+    for row, column in zip(rows, pivots, strict=False):
+        out[column] = row[-1]
+        for k in range(unknowns):
+            if k not in pivots:
+                out[column] -= row[k] * out[k]
+    return out
 
 
 def rational(value: Any) -> Any:
