@@ -32,6 +32,7 @@ Sizes = Mapping[sympy.Symbol, int]
 
 #: What a side of an equation means: an expression of SymPy, a matrix or a number, or a derivation.
 Meaning: TypeAlias = Any
+Sides: TypeAlias = tuple[Meaning, Meaning]
 
 
 @dataclass(frozen=True)

@@ -117,12 +117,12 @@ class Ring:
             self.roots.append(place)
         return place
 
-    def constant(self, value: Any) -> flint.fmpq_mpoly:
+    def constant(self, value: Ground) -> flint.fmpq_mpoly:
         """A rational number as a polynomial."""
         number = value if isinstance(value, flint.fmpq) else rational(value)
         return self.context.constant(number)
 
-    def lifted(self, poly: flint.fmpq_mpoly) -> Any:
+    def lifted(self, poly: flint.fmpq_mpoly) -> flint.fmpq_mpoly:
         """A polynomial in the context that is in force."""
         if poly.context() is self.context:
             return poly
@@ -134,7 +134,7 @@ class Ring:
         """The generator at a place, as an element."""
         return Element(self, self.gens[place], self.constant(1))
 
-    def number(self, value: Any) -> Element:
+    def number(self, value: Ground) -> Element:
         """A rational number as an element."""
         return Element(self, self.constant(value), self.constant(1))
 
@@ -144,7 +144,7 @@ class Ring:
 
     # ---- roots: r^N = u -------------------------------------------------------------------
 
-    def reduced(self, poly: flint.fmpq_mpoly) -> Any:
+    def reduced(self, poly: flint.fmpq_mpoly) -> flint.fmpq_mpoly:
         """The polynomial with every power of a root below its order."""
         for place in reversed(self.roots):
             order = self.generators[place].order
@@ -154,7 +154,7 @@ class Ring:
 
     def _reduced_at(self, poly: flint.fmpq_mpoly, place: int, order: int) -> Any:
         radicand = self.lifted(self.generators[place].of.num)
-        parts: dict[int, dict[tuple[int, ...], Any]] = {}
+        parts: dict[int, dict[tuple[int, ...], flint.fmpq]] = {}
         for powers, coefficient in poly.to_dict().items():
             turns, rest = divmod(powers[place], order)
             left = (*powers[:place], rest, *powers[place + 1 :])
@@ -171,10 +171,10 @@ class Ring:
         degrees = poly.degrees()
         return [place for place in self.roots if degrees[place] > 0]
 
-    def by_powers(self, poly: flint.fmpq_mpoly, place: int) -> dict[int, Any]:
+    def by_powers(self, poly: flint.fmpq_mpoly, place: int) -> dict[int, flint.fmpq_mpoly]:
         """The coefficients of a polynomial in one generator, by its powers."""
         spend(len(poly))
-        parts: dict[int, dict[tuple[int, ...], Any]] = {}
+        parts: dict[int, dict[tuple[int, ...], flint.fmpq]] = {}
         for powers, coefficient in poly.to_dict().items():
             left = (*powers[:place], 0, *powers[place + 1 :])
             parts.setdefault(powers[place], {})[left] = coefficient
@@ -202,14 +202,14 @@ class Element:
         """Whether this is the function 0."""
         return self.num is not None and bool(self.num.is_zero())
 
-    def parts(self) -> tuple[Any, Any]:
+    def parts(self) -> tuple[flint.fmpq_mpoly, flint.fmpq_mpoly]:
         """Numerator and denominator in the context in force."""
         return self.ring.lifted(self.num), self.ring.lifted(self.den)
 
-    def _other(self, other: Any) -> Element:
+    def _other(self, other: Ground) -> Element:
         return other if isinstance(other, Element) else self.ring.number(other)
 
-    def __add__(self, other: Any) -> Element:
+    def __add__(self, other: Ground) -> Element:
         right = self._other(other)
         if self.hidden or right.hidden:
             return self if self.hidden else right
@@ -228,13 +228,13 @@ class Element:
             raise Undefined("minus −∞ is +∞, which has no place here")
         return Element(self.ring, -self.num, self.den)
 
-    def __sub__(self, other: Any) -> Element:
+    def __sub__(self, other: Ground) -> Element:
         return self + (-self._other(other))
 
-    def __rsub__(self, other: Any) -> Element:
+    def __rsub__(self, other: Ground) -> Element:
         return self._other(other) - self
 
-    def __mul__(self, other: Any) -> Element:
+    def __mul__(self, other: Ground) -> Element:
         right = self._other(other)
         if self.hidden or right.hidden:
             return _times_hidden(self, right)
@@ -261,10 +261,10 @@ class Element:
             self.ring, num, places[-1]
         )
 
-    def __truediv__(self, other: Any) -> Element:
+    def __truediv__(self, other: Ground) -> Element:
         return self * self._other(other).inverse()
 
-    def __rtruediv__(self, other: Any) -> Element:
+    def __rtruediv__(self, other: Ground) -> Element:
         return self._other(other) / self
 
     def __pow__(self, exponent: int) -> Element:
@@ -322,10 +322,10 @@ class Element:
         num, den = self.parts()
         return at(num) / at(den)
 
-    def at(self, value: Callable[[int], Any], one: Any) -> Any:
+    def at(self, value: Callable[[int], Ground], one: Callable[[Fraction], Ground]) -> Ground:
         """The value, given each generator's in any arithmetic; `one` converts a rational."""
 
-        def number(poly: flint.fmpq_mpoly) -> Any:
+        def number(poly: flint.fmpq_mpoly) -> Ground:
             out = one(Fraction(0))
             for powers, coefficient in poly.to_dict().items():
                 term = one(fraction(coefficient))
@@ -339,7 +339,7 @@ class Element:
         return number(num) / number(den)
 
 
-def _lowest(ring: Ring, num: Any, den: Any) -> Element:
+def _lowest(ring: Ring, num: flint.fmpq_mpoly, den: flint.fmpq_mpoly) -> Element:
     """The quotient in lowest terms. Raises `TooHard` for polynomials of very many terms."""
     if len(num) > _MOST_TERMS or len(den) > _MOST_TERMS:
         raise TooHard("the polynomials grow too large; choose smaller sizes")
@@ -402,7 +402,7 @@ def sign_by_terms(ring: Ring, poly: flint.fmpq_mpoly) -> int:
     return _sign_by_terms(ring, ring.lifted(poly))
 
 
-def _rooted_inverse(ring: Ring, num: Any, place: int) -> Element:
+def _rooted_inverse(ring: Ring, num: flint.fmpq_mpoly, place: int) -> Element:
     """1 over a polynomial in a root r, r^N = u, as a polynomial in r.
 
     With num = Σ a_k r^k, the b with num · Σ b_k r^k = 1 solve N linear equations.
@@ -470,12 +470,12 @@ def solved(
     return out
 
 
-def rational(value: Any) -> Any:
+def rational(value: Ground) -> flint.fmpq:
     """FLINT's rational number."""
     number = Fraction(value)
     return flint.fmpq(number.numerator, number.denominator)
 
 
-def fraction(value: Any) -> Fraction:
+def fraction(value: Ground) -> Fraction:
     """Python's fraction of FLINT's rational number."""
     return Fraction(int(value.p), int(value.q))
