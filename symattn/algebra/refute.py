@@ -32,7 +32,7 @@ from symattn.algebra.counterexample import (
 from symattn.algebra.effort import STEPS, Spent, within
 from symattn.algebra.field import TooHard, solved
 from symattn.algebra.hypotheses import Statement, definitions, examples, orthogonal
-from symattn.arithmetic.base import Arithmetic, Array, Ground, elementwise
+from symattn.arithmetic.base import Arithmetic, Array, Ground, elementwise, filled
 from symattn.arithmetic.exact import EXACT
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError
@@ -248,9 +248,7 @@ class _Sampler:
         ]
 
         def residue(cells: list[Ground]) -> list[Ground] | None:
-            array = np.empty(size, dtype=object)
-            array[:] = cells
-            values = {**given, name: array.reshape(dims)}
+            values = {**given, name: filled(dims, cells)}
             out: list[Ground] = []
             for one, two in pairs:
                 left, right = _exact(one, values, scalars), _exact(two, values, scalars)
@@ -281,9 +279,7 @@ class _Sampler:
         table = [[column[row] for column in columns] for row in range(len(zero))]
         found = solved(table, [-b for b in zero], free)
         if found is not None:
-            array = np.empty(size, dtype=object)
-            array[:] = list(map(_sympy, found))
-            given[name] = array.reshape(dims)
+            given[name] = filled(dims, list(map(_sympy, found)))
 
     def _completed(self, given: dict[str, Array], scalars: Sizes) -> bool:
         """Fill in the scalars that are defined; whether all that is assumed holds."""
@@ -326,10 +322,7 @@ class _Sampler:
         return value / 2 if style % 3 == 1 and value % 2 else value
 
     def _random(self, dims: tuple[int, ...], style: int, positive: bool) -> Array:
-        out = np.empty(dims, dtype=object)
-        for place in np.ndindex(*dims):
-            out[place] = self._number(style, positive)
-        return out
+        return filled(dims, [self._number(style, positive) for _ in range(prod(dims))])
 
     def _letter(self, name: str, style: int) -> Array:
         letter = self.letters[name]
@@ -482,9 +475,7 @@ class _Rationals(Arithmetic):
             entries = flint.fmpq_mat(x.shape[0], x.shape[1], list(x.ravel())).inv().entries()
         except ZeroDivisionError:
             raise TooHard("a matrix that has no inverse") from None
-        out = np.empty(x.size, dtype=object)
-        out[:] = entries
-        return out.reshape(x.shape)
+        return filled(x.shape, entries)
 
 
 _RATIONALS = _Rationals()

@@ -221,6 +221,19 @@ def elementwise(function: Callable[[Ground], Ground], x: Array) -> Array:
     return out
 
 
+def rowwise(function: Callable[[Array], Sequence[Ground]], x: Array, width: int) -> Array:
+    """What a function makes of every row, so many numbers, as an object array."""
+    out = np.empty((*x.shape[:-1], width), dtype=object)
+    for index in np.ndindex(*x.shape[:-1]):
+        out[index] = function(x[index])
+    return out
+
+
+def of_rows(function: Callable[[Array], Ground], x: Array) -> Array:
+    """The number that a function makes of every row, kept as an axis of length 1."""
+    return rowwise(lambda row: [function(row)], x, 1)
+
+
 def stacked(a: Array, b: Array, product: Callable[[Array, Array], Array]) -> Array:
     """A product of two matrices applied over broadcast leading axes."""
     if a.ndim == 2 and b.ndim == 2:
