@@ -68,18 +68,11 @@ def ball(value: sympy.Expr) -> arb:
             for factor in value.args:
                 out *= ball(factor)
             return out
-        case sympy.exp():
-            return ball(value.args[0]).exp()
-        case sympy.log():
-            return ball(value.args[0]).log()
+        case sympy.exp() | sympy.log() | sympy.tanh() | sympy.cos() | sympy.sin():
+            function: Callable[[], arb] = getattr(ball(value.args[0]), type(value).__name__)
+            return function()
         case sympy.Abs():
             return abs(ball(value.args[0]))
-        case sympy.tanh():
-            return ball(value.args[0]).tanh()
-        case sympy.cos():
-            return ball(value.args[0]).cos()
-        case sympy.sin():
-            return ball(value.args[0]).sin()
         case sympy.erf():
             return ball_erf(ball(value.args[0]))
         case sympy.Pow():
