@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -59,8 +59,11 @@ Word = tuple[Mono, tuple[Letter, ...]]
 Words = dict[Word, Fraction]
 
 #: What a relation is (equation, around, inverse, inverse left, permutation), which, transposed.
+#: An equation by its number, or a matrix.
+Source: TypeAlias = Any
+
 #: What it came of: of which kind, the equation or the matrix, whether it is transposed.
-Origin = tuple[str, Any, bool]
+Origin = tuple[str, Source, bool]
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,7 @@ class _Ring:
         for cut, relation in self._turned_around(difference):
             self._add_both(relation, ("around", (place, cut)))
 
-    def _add_both(self, relation: Words, origin: tuple[str, Any]) -> None:
+    def _add_both(self, relation: Words, origin: tuple[str, Source]) -> None:
         self._add_relation(relation, (*origin, False))
         self._add_relation(self._transposed(relation), (*origin, True))
 
@@ -357,7 +360,7 @@ class _Ring:
 
     # ---- deciding --------------------------------------------------------------------------
 
-    def cofactors(self) -> list[list[Any]]:
+    def cofactors(self) -> list[list[Source]]:
         """The combination of relations that the difference of the sides is."""
         sides = [self._side(side.meaning) for side in (self.statement.left, self.statement.right)]
         difference = _plus(sides[0], _scaled(sides[1], Fraction(-1)))
@@ -524,7 +527,7 @@ def _added(
     return {k: c for k, c in out.items() if c}
 
 
-def cofactors(statement: Statement) -> list[list[Any]]:
+def cofactors(statement: Statement) -> list[list[Source]]:
     """The terms c u (L − R) v whose sum is the difference of the sides, none if there are none.
 
     Each is c, u, what L = R is, and v; u and v are matrix expressions, or None for the identity.

@@ -16,7 +16,6 @@ import hashlib
 from collections import Counter
 from fractions import Fraction
 from math import lcm
-from typing import Any
 
 import flint
 
@@ -124,7 +123,9 @@ class Functions:
         )
         return self._scaled(key, factor, most)
 
-    def _exp_fraction(self, rest: Element, whole: Any) -> tuple[Element, Any]:
+    def _exp_fraction(
+        self, rest: Element, whole: flint.fmpq_mpoly
+    ) -> tuple[Element, flint.fmpq_mpoly]:
         """E of a proper fraction, by exponents seen before where it depends on them over ℚ.
 
         Over a common denominator D, f = Σ r_k y_k + polynomial if and only if the remainders of
@@ -400,7 +401,7 @@ def _primes(value: Fraction) -> list[tuple[int, int]]:
     return out
 
 
-def fraction_of(part: dict[Any, Any], powers: Any) -> Any:
+def fraction_of(part: dict[tuple[int, ...], flint.fmpq], powers: tuple[int, ...]) -> Fraction:
     """The coefficient of a monomial, 0 where it does not occur."""
     return Fraction(0) if powers not in part else fraction(part[powers])
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import sympy
@@ -336,7 +335,7 @@ def definition(one: Meaning, two: Meaning) -> tuple[str, MatrixExpr] | None:
 
 
 def definitions(
-    where: Sequence[Any],
+    where: Sequence[tuple[Side, Side]],
 ) -> tuple[dict[str, MatrixExpr], dict[str, int], list[tuple[Meaning, Meaning]]]:
     """The letters that hypotheses define, those that are (skew-)symmetric, and all other equations.
 

@@ -453,7 +453,7 @@ class _Rationals(Arithmetic):
 
     name = "rationals"
 
-    def scalar(self, value: sympy.Expr) -> Any:
+    def scalar(self, value: sympy.Expr) -> flint.fmpq:
         if not isinstance(value, sympy.Rational):
             raise TooHard(f"{value} is not rational")
         return flint.fmpq(int(value.p), int(value.q))

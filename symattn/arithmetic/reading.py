@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import sympy
@@ -34,6 +34,9 @@ _MINUS_INFINITY = {"-inf", "-infinity", "-oo", "-∞"}
 _ROUND = {"sin": sympy.sin, "cos": sympy.cos, "tanh": sympy.tanh}
 _MOST_ANGLE = 1_000_000
 _CONSTANTS = {"e": sympy.E, "pi": sympy.pi, "∞": sympy.oo}
+
+#: Numbers as somebody gives them: nested lists, an array of any library, a matrix of SymPy.
+Nested: TypeAlias = Any
 
 
 def read_number(value: object, where: str, most: int = MAX_LENGTH) -> sympy.Expr:
@@ -223,7 +226,7 @@ def _bounded(value: sympy.Expr) -> None:
 
 
 def read_array(
-    value: Any,
+    value: Nested,
     name: str,
     *,
     levels: tuple[int, ...] = (2,),
@@ -249,7 +252,7 @@ def read_array(
         )
     out = np.empty(shape, dtype=object)
     for index in np.ndindex(*shape):
-        entry: Any = value
+        entry: Nested = value
         for step in index:
             entry = entry[step]
         place = f"{name}[{','.join(str(i + 1) for i in index)}]"
@@ -305,7 +308,7 @@ def plain_array(value: object, name: str) -> Array:
     return array
 
 
-def _listed(value: Any, name: str, depth: int = 0) -> Any:
+def _listed(value: Nested, name: str, depth: int = 0) -> Nested:
     """Arrays and SymPy matrices as nested lists, those inside of lists too."""
     if isinstance(value, sympy.MatrixBase | sympy.NDimArray):
         return value.tolist()
@@ -318,7 +321,7 @@ def _listed(value: Any, name: str, depth: int = 0) -> Any:
     return value
 
 
-def as_lists(value: Any, name: str) -> Any:
+def as_lists(value: Nested, name: str) -> Nested:
     """An array as nested lists whose numbers keep the shortest spelling of their own dtype."""
     array = plain_array(value, name)
     if array.size > MAX_ENTRIES:
@@ -328,7 +331,7 @@ def as_lists(value: Any, name: str) -> Any:
     return array.tolist()
 
 
-def _nested(array: Array) -> Any:
+def _nested(array: Array) -> Nested:
     """Nested lists that keep NumPy scalars, whose text is the shortest for their own dtype."""
     if array.ndim == 0:
         return array[()]
@@ -339,10 +342,10 @@ def _too_many(name: str, count: int) -> str:
     return f"{name}: {count} entries are too many to derive step by step; {MAX_ENTRIES} at most"
 
 
-def _shape(value: Any, name: str) -> tuple[int, ...]:
+def _shape(value: Nested, name: str) -> tuple[int, ...]:
     """The shape of nested lists; ragged or oversized ones are refused before they are read."""
     shape: list[int] = []
-    level: list[Any] = [value]
+    level: list[Nested] = [value]
     while level and isinstance(level[0], list | tuple):
         lengths = {len(part) if isinstance(part, list | tuple) else -1 for part in level}
         if len(lengths) != 1:
@@ -363,7 +366,7 @@ def _shape(value: Any, name: str) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def _ragged(level: Sequence[Any], shape: Sequence[int], name: str) -> str:
+def _ragged(level: Sequence[Nested], shape: Sequence[int], name: str) -> str:
     """Which row differs from the first one."""
     sizes = [len(part) if isinstance(part, list | tuple) else None for part in level]
     index, size = next((k, size) for k, size in enumerate(sizes) if size != sizes[0])

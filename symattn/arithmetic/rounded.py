@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import sympy
 from flint import arb
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from symattn.arithmetic.balls import Balls, largest, less
 from symattn.arithmetic.base import Array, Ground, elementwise, filled
@@ -40,7 +40,7 @@ class Rounded(Balls):
 
     name = "rounded"
 
-    def __init__(self, dtype: Any, digits: int | None = None) -> None:
+    def __init__(self, dtype: DTypeLike, digits: int | None = None) -> None:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         info = np.finfo(self.dtype)
         self.digits = digits

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +13,7 @@ from symattn.errors import ReadError, quote
 from symattn.status import Status
 
 if TYPE_CHECKING:
+    from symattn.algebra.certificate import Data
     from symattn.algebra.equality import Equality
     from symattn.writing import Destination
 
@@ -51,7 +52,7 @@ def check_certificates(name: str, seconds: float | None) -> Status:
     return Status.WRONG if refused else Status.AGREES
 
 
-def _replayed(file: tuple[str, list[Any]]) -> tuple[int, list[tuple[str, str]]]:
+def _replayed(file: tuple[str, list[Data]]) -> tuple[int, list[tuple[str, str]]]:
     """How many of a file's certificates are refused, and what is said of each."""
     from symattn.algebra.certificate import Refused, check
 
@@ -73,7 +74,7 @@ def _replayed(file: tuple[str, list[Any]]) -> tuple[int, list[tuple[str, str]]]:
     return refused, lines
 
 
-def _certificates(name: str) -> list[Any]:
+def _certificates(name: str) -> list[Data]:
     """The certificates in a file: one, or the proofs that ``--format json`` writes."""
     import json
 

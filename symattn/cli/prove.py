@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from symattn.cli.attentions import attentions, is_attention
 from symattn.cli.certificates import SECONDS, check_certificates, write_certificate
-from symattn.cli.formats import format_options, show, write_data
+from symattn.cli.formats import Command, format_options, show, write_data
 from symattn.cli.limits import seconds
 from symattn.cli.progress import Progress
 from symattn.cli.screen import END_OF_HELP
@@ -21,10 +21,11 @@ from symattn.status import Status, worst
 from symattn.writing import Destination
 
 if TYPE_CHECKING:
+    from symattn.algebra.counterexample import Sides
     from symattn.algebra.identities.proofs import Identity, Proof
+    from symattn.algebra.shapes import GivenShape
 
 Made = TypeVar("Made")
-Command = TypeVar("Command", bound=Callable[..., object])
 
 _NAME = r"[^\W\d]\w*'*"
 _SIZE = rf"[1-9][0-9]{{0,3}}|{_NAME}"
@@ -177,8 +178,8 @@ def _asked(
     if name is None:
         return IDENTITIES
     if other is not None:
-        pair = attentions((name, other), destinations)
-        return [_own(f"{name} = {other}", facts, lambda: pair)]
+        one, two = attentions((name, other), destinations)
+        return [_own(f"{name} = {other}", facts, lambda: (one, two))]
     if "=" in name:
         return [_own(name, facts)]
     if is_attention(name):
@@ -198,7 +199,9 @@ def status_of(proof: Proof) -> Status:
     return Status.UNSETTLED
 
 
-def _own(statement: str, facts: Mapping[str, tuple[str, ...]], sides: Any = None) -> Identity:
+def _own(
+    statement: str, facts: Mapping[str, tuple[str, ...]], sides: Callable[[], Sides] | None = None
+) -> Identity:
     """An equation that somebody wrote, or two attentions, with what is assumed of the letters.
 
     Raises `SymattnError` for what is no equation.
@@ -227,7 +230,7 @@ def _own(statement: str, facts: Mapping[str, tuple[str, ...]], sides: Any = None
     )
 
 
-def _shape(text: str) -> tuple[str, Any]:
+def _shape(text: str) -> tuple[str, GivenShape]:
     """``A=n,d_k``: a letter, its rows and its columns; ``c=scalar``."""
     found = _read(_SHAPE, "--shape", text, "give rows and columns, as in A=n,d_k, or c=scalar")
     if found[2]:
@@ -284,7 +287,7 @@ def _show(
     show(form, [document], flavor, destination)
 
 
-def _given(name: str | None) -> dict[str, Any] | None:
+def _given(name: str | None) -> dict[str, object] | None:
     """The letters that a TOML file gives, none for small numbers; None where none are wanted.
 
     Raises `ReadError` for a file that cannot be used.
