@@ -194,7 +194,7 @@ class Recording(Arithmetic):
         if operation == "among" and len(values[1].details) == 1:
             return self.placed("equals", first, *values[1].details)
         known = [part for part in values if isinstance(part, Recorded)]
-        found = [part.shape for part in known if not _of(part, "listed")]
+        found = [part.shape for part in known if not is_of(part, "listed")]
         shape = together(*(found or [part.shape for part in known]))
         return self.record(operation, *values, shape=shape, positional=True)
 
@@ -254,7 +254,7 @@ class Recording(Arithmetic):
     def every(self, condition: Value) -> Value:
         if isinstance(condition, Recorded) and not _rows_can_hold(condition):
             return False
-        if _of(condition, "not"):
+        if is_of(condition, "not"):
             return self.opposite(self._by_row("some", condition.operands[0]))
         return condition and self._by_row("every", condition)
 
@@ -297,7 +297,7 @@ class Recording(Arithmetic):
 
     def add(self, a: Value, b: Value) -> Value:
         for one, other in ((a, b), (b, a)):
-            if _of(one, "filled") and _is(one.operands[0], 0) and other.shape == one.shape:
+            if is_of(one, "filled") and _is(one.operands[0], 0) and other.shape == one.shape:
                 return other
             taken = _taken_off(other)
             if taken is not None:
@@ -318,13 +318,13 @@ class Recording(Arithmetic):
 
     def multiply(self, a: Value, b: Value) -> Value:
         for one, other in ((a, b), (b, a)):
-            number = one.operands[0] if _of(one, "filled") else one
-            spreads = _of(one, "filled") and (
+            number = one.operands[0] if is_of(one, "filled") else one
+            spreads = is_of(one, "filled") and (
                 not isinstance(other, Recorded) or together(one.shape, other.shape) != other.shape
             )
             if not isinstance(number, Recorded) and not spreads:
                 return self._times(other, number)
-            if _of(other, "negative"):
+            if is_of(other, "negative"):
                 return self.negative(self.multiply(one, other.operands[0]))
         return self.record("multiply", a, b)
 
@@ -413,7 +413,7 @@ class Recording(Arithmetic):
 
     def _hides_by(self, x: Recorded) -> Condition | None:
         """The condition of a matrix that is 0 where it holds and −∞ elsewhere; None of others."""
-        if _of(x, "where") and _is(x.operands[1], 0) and _is(x.operands[2], -sympy.oo):
+        if is_of(x, "where") and _is(x.operands[1], 0) and _is(x.operands[2], -sympy.oo):
             return x.operands[0]
         return None
 
@@ -438,7 +438,7 @@ class Recording(Arithmetic):
             chosen = a if condition.operation == "always" else b
             return chosen if isinstance(chosen, Recorded) else self.filled(chosen, *condition.shape)
         a, b = self._settled(a, condition, True), self._settled(b, condition, False)
-        if _is(b, 0) and _of(a, "σ") and self.hidden(a.operands[0]) is self.opposite(condition):
+        if _is(b, 0) and is_of(a, "σ") and self.hidden(a.operands[0]) is self.opposite(condition):
             return a  # σ(−∞) is 0
         shapes = [part.shape for part in (condition, a, b) if isinstance(part, Recorded)]
         return self.record("where", condition, a, b, shape=together(*shapes))
@@ -636,11 +636,11 @@ _MEANINGS: dict[str, Callable[..., sympy.Basic]] = {
 
 def _logits_of(x: Value) -> Value:
     """What a row's sum is made of that is 0 only where all of the row is −∞; None of others."""
-    if _of(x, "row_sum") and _of(x.operands[0], "exp"):
+    if is_of(x, "row_sum") and is_of(x.operands[0], "exp"):
         return x.operands[0].operands[0]
-    if _of(x, "row_sum") and _of(x.operands[0], "above0"):
+    if is_of(x, "row_sum") and is_of(x.operands[0], "above0"):
         (weights,) = x.operands[0].operands
-        if _of(weights, "call") and weights.details == ("sparsemax",):
+        if is_of(weights, "call") and weights.details == ("sparsemax",):
             return weights.operands[0]
     return None
 
@@ -649,7 +649,8 @@ def _key(operand: Operand) -> object:
     return id(operand) if isinstance(operand, Recorded) else (type(operand), operand)
 
 
-def _of(x: object, operation: str) -> bool:
+def is_of(x: object, operation: str) -> bool:
+    """Whether an operand is the value of this operation."""
     return isinstance(x, Recorded) and x.operation == operation
 
 
@@ -663,7 +664,7 @@ def _number(value: sympy.Expr | int) -> sympy.Expr:
 
 def _taken_off(x: Value) -> Value:
     """What is subtracted where this is added; None where nothing is."""
-    return x.operands[0] if _of(x, "negative") else None
+    return x.operands[0] if is_of(x, "negative") else None
 
 
 def _without(shape: Sequence[sympy.Expr], axis: int) -> tuple[sympy.Expr, ...]:

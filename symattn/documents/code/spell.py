@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import sympy
 
-from symattn.arithmetic.recorded import Recorded, Value, together
+from symattn.arithmetic.recorded import Recorded, Value, is_of, together
 from symattn.documents.code.bracketed import Piece
 from symattn.documents.code.language import Language
 from symattn.documents.code.line_breaks import fitted
@@ -357,7 +357,7 @@ class _Writer:
             return f"{whole}_by_head" if x.details == (-3,) else "repeated"
         if x.operation == "equals" and isinstance(x.operands[0], Recorded):
             return "visible" if x.operands[0].operation == "given" else "empty"
-        if x.operation == "numbers" and not _of(x.operands[0], "rows"):
+        if x.operation == "numbers" and not is_of(x.operands[0], "rows"):
             return "distance"
         if x.positional and x.operation != "listed":
             return "distance" if x.operation == "subtract" else "index"
@@ -403,7 +403,7 @@ class _Writer:
             one = [*self._narrowed(x, operands)][longest]
             if isinstance(one, Recorded) and one not in self.names:
                 pieces[longest] = self._set_apart(one)
-        if x.operation == "multiply" and _of(operands[0], "multiply") and self.language.batches:
+        if x.operation == "multiply" and is_of(operands[0], "multiply") and self.language.batches:
             return Piece(f"{pieces[0]} * {pieces[1]:a}")
         return self._format(x, pieces)
 
@@ -663,12 +663,9 @@ def _stage(step: Step) -> int:
     return 3 if step.weights else 2 if step.fixed else int(step.logits)
 
 
-def _of(x: Value, operation: str) -> bool:
-    return isinstance(x, Recorded) and x.operation == operation
-
-
 def _is_norm(x: Value) -> bool:
     """Whether a value, under a root, is the length of each row."""
-    return (
-        _of(x, "row_sum") and _of(x.operands[0], "multiply") and len({*x.operands[0].operands}) < 2
-    )
+    if not is_of(x, "row_sum"):
+        return False
+    (squares,) = x.operands
+    return is_of(squares, "multiply") and len({*squares.operands}) < 2
