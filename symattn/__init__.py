@@ -31,33 +31,26 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "VARIANTS": "symattn.attention.variants",
-    "Attention": "symattn.attention.spec",
-    "Check": "symattn.derivation",
-    "Chunk": "symattn.attention.decoding",
-    "Derivation": "symattn.derivation",
-    "Evaluation": "symattn.derivation",
-    "Notation": "symattn.attention.vocabulary",
-    "Step": "symattn.derivation",
-    "StepValue": "symattn.derivation",
-    "SymattnError": "symattn.errors",
-    "Variant": "symattn.attention.variants",
-    "capture": "symattn.capturing",
-    "check": "symattn.worksheet.display",
-    "decode": "symattn.attention.decoding",
-    "document": "symattn.documents.job",
-    "plot": "symattn.documents.pictures.png",
-    "latex": "symattn.notation.latex",
-    "mathml": "symattn.notation.mathml",
-    "text": "symattn.notation.text",
-    "variant": "symattn.attention.variants",
-    "IDENTITIES": "symattn.algebra.identities",
-    "Equality": "symattn.algebra.equality",
-    "Identity": "symattn.algebra.identities.proofs",
-    "equal": "symattn.algebra.equality",
-    "prove": "symattn.algebra.identities",
+#: The public names of each module, which is imported when one of them is first used.
+_PUBLIC = {
+    "symattn.algebra.equality": "Equality equal",
+    "symattn.algebra.identities": "IDENTITIES prove",
+    "symattn.algebra.identities.proofs": "Identity",
+    "symattn.attention.decoding": "Chunk decode",
+    "symattn.attention.spec": "Attention",
+    "symattn.attention.variants": "VARIANTS Variant variant",
+    "symattn.attention.vocabulary": "Notation",
+    "symattn.capturing": "capture",
+    "symattn.derivation": "Check Derivation Evaluation Step StepValue",
+    "symattn.documents.job": "document",
+    "symattn.documents.pictures.png": "plot",
+    "symattn.errors": "SymattnError",
+    "symattn.notation.latex": "latex",
+    "symattn.notation.mathml": "mathml",
+    "symattn.notation.text": "text",
+    "symattn.worksheet.display": "check",
 }
+_HOMES = {name: module for module, names in _PUBLIC.items() for name in names.split()}
 
 __all__ = [
     "IDENTITIES",

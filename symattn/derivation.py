@@ -211,18 +211,13 @@ class Derivation:
         dQ         dQ = dS K
         dK         dK = dSᵀ Q
         """
-        from symattn.derivatives.steps import backward
+        from symattn.derivatives.steps import Graph, backward
 
         flag(forward, "forward")
+        row_dots = flag(row_dots, "row_dots")
+        graph = Graph(self.inputs, self.steps, self.sizes)
         inputs, steps = backward(
-            self.inputs,
-            self.steps,
-            self.sizes,
-            wrt=wrt,
-            of=of,
-            upstream=upstream,
-            forward=forward,
-            row_dots=flag(row_dots, "row_dots"),
+            graph, wrt=wrt, of=of, upstream=upstream, forward=forward, row_dots=row_dots
         )
         return replace(self, inputs=inputs, steps=steps)
 
@@ -237,9 +232,9 @@ class Derivation:
         >>> print(Attention().derivation().tangent("Q")["delta_weights"])
         δA = A ∘ (δZ − rowsum(A ∘ δZ))
         """
-        from symattn.derivatives.steps import onward
+        from symattn.derivatives.steps import Graph, onward
 
-        inputs, steps = onward(self.inputs, self.steps, self.sizes, along=along)
+        inputs, steps = onward(Graph(self.inputs, self.steps, self.sizes), along=along)
         return replace(self, inputs=inputs, steps=steps)
 
     def hessian_vector(
@@ -259,11 +254,10 @@ class Derivation:
         >>> print(Attention().derivation().hessian_vector("Q")["delta_dQ"])
         δdQ = δdS K
         """
-        from symattn.derivatives.steps import hessian_vector
+        from symattn.derivatives.steps import Graph, hessian_vector
 
-        inputs, steps = hessian_vector(
-            self.inputs, self.steps, self.sizes, wrt=wrt, of=of, upstream=upstream
-        )
+        graph = Graph(self.inputs, self.steps, self.sizes)
+        inputs, steps = hessian_vector(graph, wrt=wrt, of=of, upstream=upstream)
         return replace(self, inputs=inputs, steps=steps)
 
     def restricted(self, names: Collection[str]) -> Derivation:

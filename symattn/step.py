@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -32,6 +32,10 @@ MOST_OF_A_SIZE = 10**6
 
 #: The row and the column of an entry rule, and the head that a per-head step is stated for.
 ROW, COLUMN, HEAD = (sympy.Symbol(name, integer=True) for name in ("i", "j", "head"))
+
+
+#: Facts of an item by their names, as they are handed on to another item.
+Facts: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,7 @@ class Item:
         return int(count) if count.is_Integer else 0
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Facts:
         """All but its name, symbol and what a subclass adds."""
         return {fact.name: getattr(self, fact.name) for fact in fields(Item) if fact.kw_only}
 

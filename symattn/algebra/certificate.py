@@ -22,11 +22,12 @@ from functools import lru_cache, partial
 from itertools import pairwise
 from itertools import product as product_
 from math import lcm
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import flint
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
+from sympy.printing.printer import Printer
 
 from symattn.errors import ReadError, SymattnError, quote
 from symattn.grammar import read
@@ -40,6 +41,7 @@ from symattn.nodes.masks import MASKS, Allowed, AnyOf, Masked
 from symattn.nodes.normalise import Normaliser, RowMax
 from symattn.nodes.positions import Number, Rotary
 from symattn.nodes.scale import Quotient
+from symattn.nodes.spell import Speller
 from symattn.nodes.written import CONSTANTS, Writer, spread, together
 from symattn.notation import tree as t
 from symattn.step import HEAD, check_shapes
@@ -69,12 +71,26 @@ MOST_VALUES, MOST_DEPTH, MOST_LENGTH, MOST_TERMS = 50_000, 60, 5_000, 5_000
 MOST_POWER, _MOST_TURNS = 64, 24
 
 #: A form over sizes and indices: of a product d·h, a place π(l) or a quotient; "" is the number 1.
-Form = tuple[tuple[Any, int], ...]
+Form = tuple[tuple["Term", int], ...]
+#: What a form is made of: the name of an index, a size or a product, or a tuple for the others.
+Term: TypeAlias = Any
 Atom = tuple[Any, ...]
 Mono = frozenset[tuple[Atom, Fraction]]
 Poly = dict[Mono, Fraction]
 Bound = list[tuple[str, Form]]
-Step = dict[str, Any]
+#: A part of a certificate as JSON has it: a text, a number, a list, a table.
+Data: TypeAlias = Any
+Step = dict[str, Data]
+#: The terms of a polynomial, as they stand in atoms.
+Items: TypeAlias = frozenset[tuple[Mono, Fraction]]
+#: What stands in each part of a range, None for −∞, and the indices of the part.
+Parts: TypeAlias = list[tuple[Poly | None, Bound]]
+#: What is found in each part of a range.
+Found = TypeVar("Found")
+#: The forms that the indices of a rule are.
+Env: TypeAlias = Mapping[sympy.Symbol, Form]
+#: An assumed equation, or both sides of a product: expressions.
+Pair: TypeAlias = tuple[sympy.Basic, sympy.Basic]
 
 UNIT: Mono = frozenset()
 
@@ -118,9 +134,9 @@ class Wide(Refused):
 # ---- linear forms ----------------------------------------------------------------------------
 
 
-def form(pairs: Iterable[tuple[Any, int]]) -> Form:
+def form(pairs: Iterable[tuple[Term, int]]) -> Form:
     """The linear form of these terms."""
-    out: dict[Any, int] = {}
+    out: dict[Term, int] = {}
     for atom, c in pairs:
         out[atom] = out.get(atom, 0) + c
     return tuple(sorted(((a, c) for a, c in out.items() if c), key=str))
@@ -191,7 +207,7 @@ def place(name: str, at: Form, back: int) -> Form:
 
 def put(one: Form, values: Mapping[str, Form]) -> Form:
     """A form with forms put in for indices."""
-    out: list[tuple[Any, int]] = []
+    out: list[tuple[Term, int]] = []
     for atom, c in one:
         value = number(1)
         if isinstance(atom, str):
@@ -241,12 +257,12 @@ def form_text(one: Form) -> str:
 # ---- polynomials over atoms ------------------------------------------------------------------
 
 
-def constant(value: Any) -> Poly:
+def constant(value: Fraction | int) -> Poly:
     """A rational number."""
     return {UNIT: Fraction(value)} if value else {}
 
 
-def single(atom: Atom, power: Any = 1) -> Poly:
+def single(atom: Atom, power: Fraction | int = 1) -> Poly:
     """An atom to a power."""
     return {frozenset({(atom, Fraction(power))}): Fraction(1)}
 
@@ -262,7 +278,7 @@ def plus(*polys: Poly) -> Poly:
     return {mono: c for mono, c in out.items() if c}
 
 
-def scaled(poly: Poly, value: Any) -> Poly:
+def scaled(poly: Poly, value: Fraction | int) -> Poly:
     """A multiple by a rational number."""
     return {mono: c * value for mono, c in poly.items()} if value else {}
 
@@ -404,14 +420,14 @@ def renamed_mono(mono: Mono, new: Mapping[str, Form]) -> Mono:
     return frozenset((renamed(atom, new), p) for atom, p in mono)
 
 
-def renamed_items(items: Any, new: Mapping[str, Form]) -> frozenset[Any]:
+def renamed_items(items: Iterable[tuple[Mono, Fraction]], new: Mapping[str, Form]) -> Items:
     """The terms of a polynomial with indices exchanged."""
     return frozenset((renamed_mono(mono, new), c) for mono, c in items)
 
 
-def only_place(atoms: Iterable[Atom], index: str) -> tuple[Any, ...] | None:
+def only_place(atoms: Iterable[Atom], index: str) -> tuple[Term, ...] | None:
     """The one π(index) within which alone an index occurs; None if there is none."""
-    found: set[Any] = set()
+    found: set[tuple[Term, ...]] = set()
 
     def look(one: Form) -> bool:
         for atom, _ in one:
@@ -449,7 +465,7 @@ def kept_part(atom: Atom, p: Fraction) -> tuple[Fraction, list[Poly]]:
     return p, []
 
 
-def power_of_square(items: Any, p: Fraction) -> Poly:
+def power_of_square(items: Items, p: Fraction) -> Poly:
     """|x|^p for an even p, which is x^p."""
     out = constant(1)
     if p < 0:
@@ -512,7 +528,7 @@ def is_zero(poly: Poly) -> bool:
         """The part of a power that is multiplied out: of a sum the whole part."""
         return Fraction(p.numerator // p.denominator) if atom[0] == "poly" else p
 
-    def quotient(one: Poly) -> tuple[Any, Any]:
+    def quotient(one: Poly) -> tuple[flint.fmpq_mpoly, flint.fmpq_mpoly]:
         """Numerator and denominator; Σ c Π x^p Π (N/D)^k over one denominator."""
         used = {atom for mono in one for atom, _ in mono}
         listed = [(dict(mono), c) for mono, c in one.items()]
@@ -543,7 +559,7 @@ def is_zero(poly: Poly) -> bool:
         return top, below
 
     numbers = [(k, atom[1], roots[atom]) for atom, k in places.items() if atom[0] == "prime"]
-    left: dict[tuple[int, ...], Any] = {}
+    left: dict[tuple[int, ...], flint.fmpq] = {}
     for powers, c in quotient(poly)[0].to_dict().items():
         rest = list(powers)
         for k, prime, order in numbers:  # √2² is 2
@@ -563,14 +579,14 @@ class Slope(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     letter = property(lambda self: self.args[1])
     shape = property(lambda self: self.args[1].shape)
 
-    def _rule(self, i: Any, j: Any) -> r.Rule:
+    def _rule(self, i: r.Index, j: r.Index) -> r.Rule:
         return r.Entry(self, i, j)
 
-    def _spell(self, speller: Any) -> t.Tree:
+    def _spell(self, speller: Speller) -> t.Tree:
         top, below = (speller.matrix(part) for part in (self.expr, self.letter))
         return t.Frac(t.row(_PARTIAL, t.bracketed(top, t.ATOM)), t.row(_PARTIAL, below))
 
-    def _sympystr(self, printer: Any) -> str:
+    def _sympystr(self, printer: Printer) -> str:
         return f"∂({printer._print(self.expr)})/∂{self.letter.name}"
 
 
@@ -589,18 +605,18 @@ class Checker:
         self.sizes: dict[str, Form] = {}
         self.permuted: dict[str, Form] = {}
         #: Letters that stand for an expression, and pairs of matrices whose product is I.
-        self.means: dict[str, Any] = {}
-        self.units: dict[tuple[Any, bool, Any, bool], Form] = {}
+        self.means: dict[str, MatrixExpr] = {}
+        self.units: dict[tuple[str, bool, str, bool], Form] = {}
         #: What roots and logarithms are taken of: ≥ 0 where both sides are defined.
-        self.rooted: set[frozenset[Any]] = set()
+        self.rooted: set[Items] = set()
         #: Polynomials that are ≥ 0 (1) or ≤ 0 (−1) in the case at hand.
-        self.signs: dict[frozenset[Any], int] = {}
+        self.signs: dict[Items, int] = {}
         #: Whether they are noted: inside of what may be empty, or of one case, they are not.
         self.noting = False
         #: The indices that a trace may speak of.
         self.scope: frozenset[str] = frozenset()
         #: Equations about sums that may be used: both sides, entry by entry.
-        self.known: list[tuple[Any, Any]] = []
+        self.known: list[Pair] = []
         self.count = 0
 
     # ---- the trace -------------------------------------------------------------------------
@@ -998,7 +1014,7 @@ class Checker:
 
     # ---- entry rules -----------------------------------------------------------------------
 
-    def entry(self, expr: Any, i: Form, j: Form, head: Form | None = None) -> Poly | None:
+    def entry(self, expr: sympy.Basic, i: Form, j: Form, head: Form | None = None) -> Poly | None:
         """Entry (i, j) of an expression, None where it is −∞; a scalar is the same everywhere.
 
         Of a step that is made for every head, this head is meant.
@@ -1010,7 +1026,7 @@ class Checker:
         env = {_ROW: i, _COLUMN: j, **({} if head is None else {HEAD: head})}
         return self.value(r.rule_of(expr, _ROW, _COLUMN), env)
 
-    def value(self, rule: r.Rule, env: Mapping[Any, Form]) -> Poly | None:
+    def value(self, rule: r.Rule, env: Env) -> Poly | None:
         """The polynomial of an entry rule, the indices in it being these forms."""
         match rule:
             case r.Entry(matrix, i, j):
@@ -1053,18 +1069,18 @@ class Checker:
                 return self.largest(name, self.along(body, index, size, env))
         raise Refused(f"{type(rule).__name__} is not covered")
 
-    def along(self, body: r.Rule, index: Any, size: Any, env: Mapping[Any, Form]) -> Any:
+    def along(self, body: r.Rule, index: sympy.Symbol, size: sympy.Expr, env: Env) -> Parts:
         """What stands along an index, in parts."""
         return self.in_parts(linear(size, env), lambda at: self.value(body, {**env, index: at}))
 
-    def finite(self, rule: r.Rule, env: Mapping[Any, Form]) -> Poly:
+    def finite(self, rule: r.Rule, env: Env) -> Poly:
         """The polynomial of a rule that may not be −∞."""
         out = self.value(rule, env)
         if out is None:
             raise Refused("−∞ where a number has to be")
         return out
 
-    def all_finite(self, parts: Any) -> Iterator[tuple[Poly, Bound]]:
+    def all_finite(self, parts: Parts) -> Iterator[tuple[Poly, Bound]]:
         """The parts of a sum, none of which is −∞."""
         for poly, bound in parts:
             if poly is None:
@@ -1080,7 +1096,7 @@ class Checker:
             raise Refused("−∞ in a product")
         return None if None in parts else out
 
-    def divisor(self, below: Poly, empty: Any, power: int = 1) -> Poly:
+    def divisor(self, below: Poly, empty: sympy.Expr | None, power: int = 1) -> Poly:
         """1 over what is not 0, or is said not to be."""
         if not self.never_zero(below):
             if empty is not None and self.all_positive(below):
@@ -1088,9 +1104,7 @@ class Checker:
             self.partial = True
         return self.power(below, Fraction(-power))
 
-    def letter(
-        self, matrix: Any, i: Form, j: Form, env: Mapping[Any, Form] | None = None
-    ) -> Poly | None:
+    def letter(self, matrix: MatrixExpr, i: Form, j: Form, env: Env | None = None) -> Poly | None:
         """An entry of a letter, of one head's or of an inverse."""
         if isinstance(matrix, Head):
             head = self.at(matrix.head, env or {})
@@ -1149,7 +1163,7 @@ class Checker:
                 return times(inner, self.power(dict(items), Fraction(-1)))
         raise Refused(f"{text[:60]} is not differentiated")
 
-    def inverse(self, base: Any, i: Form, j: Form) -> Poly | None:
+    def inverse(self, base: MatrixExpr, i: Form, j: Form) -> Poly | None:
         """Entry (i, j) of the inverse of a letter, a product, a transpose, a multiple."""
         match base:
             case sympy.MatrixSymbol() if base.name in self.means:
@@ -1185,7 +1199,7 @@ class Checker:
         self.opened_nothing(base)
         return single(("entry", f"({sympy.srepr(base)})⁻¹", i, j))
 
-    def opened_nothing(self, base: Any) -> None:
+    def opened_nothing(self, base: MatrixExpr) -> None:
         """Refuse the inverse of what stands for something else."""
         if _reached(base, self.means) & set(self.means):
             raise Refused("the inverse of a sum with letters that are defined")
@@ -1196,7 +1210,7 @@ class Checker:
             raise Refused("−∞ where a number has to be")
         return poly
 
-    def scalar(self, value: Any, env: Mapping[Any, Form] | None = None) -> Poly:
+    def scalar(self, value: sympy.Expr, env: Env | None = None) -> Poly:
         """A SymPy scalar, also of indices."""
         value, env = sympy.sympify(value, strict=True), env or {}
         match value:
@@ -1243,7 +1257,7 @@ class Checker:
             return single(("name", "π", True))
         raise Refused(f"{type(value).__name__} is not covered")
 
-    def cases(self, rule: r.Cases, env: Mapping[Any, Form]) -> Poly | None:
+    def cases(self, rule: r.Cases, env: Env) -> Poly | None:
         """A value by a condition on indices. Raises `Open` where ranges do not decide ≤."""
         if isinstance(rule.right, r.OfRow):
             return self.chosen_case(rule, rule.right, env)
@@ -1264,14 +1278,14 @@ class Checker:
             return self.value(rule.value if same else rule.otherwise, env)
         return self.either(same, rule, env)
 
-    def case_of_numbers(self, rule: r.Cases, env: Mapping[Any, Form]) -> Poly | None:
+    def case_of_numbers(self, rule: r.Cases, env: Env) -> Poly | None:
         """A value by whether an entry is a number, where its difference from that is one."""
         apart = plus(self.finite(rule.left, env), scaled(self.finite(rule.right, env), -1))
         if any(mono for mono in apart):
             raise Refused("cases that depend on entries are not covered")
         return self.value(rule.otherwise if apart else rule.value, env)
 
-    def either(self, same: Poly, rule: r.Cases, env: Mapping[Any, Form]) -> Poly:
+    def either(self, same: Poly, rule: r.Cases, env: Env) -> Poly:
         """The value of a rule by cases where the condition is 1, the other where it is 0."""
         noting, self.noting = self.noting, False
         value, otherwise = self.finite(rule.value, env), self.finite(rule.otherwise, env)
@@ -1279,7 +1293,7 @@ class Checker:
         unlike = plus(constant(1), scaled(same, -1))
         return plus(times(same, value), times(unlike, otherwise))
 
-    def place_value(self, rule: r.Rule, env: Mapping[Any, Form]) -> Form:
+    def place_value(self, rule: r.Rule, env: Env) -> Form:
         """The linear form of a rule in a condition."""
         match rule:
             case r.Ordinal(index):
@@ -1290,7 +1304,7 @@ class Checker:
                 return form(pair for term in terms for pair in self.place_value(term, env))
         raise Refused("cases that depend on entries are not covered")
 
-    def chosen_case(self, rule: r.Cases, row: r.OfRow, env: Mapping[Any, Form]) -> Poly:
+    def chosen_case(self, rule: r.Cases, row: r.OfRow, env: Env) -> Poly:
         """A value by whether an index is the first of the largest entries of a line."""
         if row.name != "argmax" or rule.sign != "=" or row.index is None:
             raise Refused(f"{row.name} of a row is not covered")
@@ -1316,7 +1330,7 @@ class Checker:
             return self.first(at, {atom[1]: p for atom, p in mono}, index, size)
         return single(("first", at, self.named_line("argmax", inner, index, size)))
 
-    def at(self, index: Any, env: Mapping[Any, Form]) -> Form:
+    def at(self, index: r.Index, env: Env) -> Form:
         """An index as a linear form."""
         return linear(index, env, self.divided)
 
@@ -1353,7 +1367,7 @@ class Checker:
 
     # ---- sums ------------------------------------------------------------------------------
 
-    def in_parts(self, size: Form, evaluated: Callable[[Form], Any]) -> list[tuple[Any, Bound]]:
+    def in_parts(self, size: Form, evaluated: Callable[[Form], Found]) -> list[tuple[Found, Bound]]:
         """What stands at every index below a size, by the parts in which the trace cuts it."""
         step = self.take(("range",), f"0 … {form_text(size)} - 1")
         if "width" in step:
@@ -1385,8 +1399,8 @@ class Checker:
         return out
 
     def in_blocks(
-        self, step: Step, size: Form, evaluated: Callable[[Form], Any]
-    ) -> tuple[Any, Bound]:
+        self, step: Step, size: Form, evaluated: Callable[[Form], Found]
+    ) -> tuple[Found, Bound]:
         """What stands at k w + l for block k and a place l in it, w being the blocks' width."""
         width = read_form(step["width"])
         blocks, left = quotient_form(size, width)
@@ -1485,7 +1499,7 @@ class Checker:
             return constant(1)
         return self.line("max", body, index, size) if body == {frozenset(more): 1} else None
 
-    def place_of(self, step: Step, what: str, among: Sequence[Any]) -> int:
+    def place_of(self, step: Step, what: str, among: Sequence[object]) -> int:
         """A place in a list, from 0."""
         if not 0 <= step[what] < len(among):
             raise self.wrong(f"there is no {what} {step[what]}")
@@ -1608,7 +1622,7 @@ class Checker:
         self.settle(step, needs, text_of(out))
         return out
 
-    def threshold(self, atom: Atom) -> tuple[Form, Poly, Any, str] | None:
+    def threshold(self, atom: Atom) -> tuple[Form, Poly, Items, str] | None:
         """Of Σ_l |z_l − τ(z)| the range, τ(z), z and its index; None of another sum."""
         if atom[0] != "sum":
             return None
@@ -1654,7 +1668,7 @@ class Checker:
             )
         return out
 
-    def polynomial(self, items: Iterable[Any], values: Mapping[str, Form]) -> Poly:
+    def polynomial(self, items: Items, values: Mapping[str, Form]) -> Poly:
         """A polynomial with forms put in for indices."""
         return plus(
             *(scaled(self.substituted(mono, values), c) for mono, c in terms_of(dict(items)))
@@ -1698,7 +1712,7 @@ class Checker:
 
     # ---- functions of a line ---------------------------------------------------------------
 
-    def largest(self, name: str, parts: Any) -> Poly | None:
+    def largest(self, name: str, parts: Parts) -> Poly | None:
         """The largest entry of a line, or its τ; entries of −∞ have no part in it."""
         lines = []
         if any(len(bound) > 1 for _, bound in parts):
@@ -1848,7 +1862,7 @@ class Checker:
 
     def without_logarithms(self, poly: Poly) -> Poly:
         """Σ_k c_k ln p_k + t is 0, also times a common factor, where Π_k p_k^(c_k) e^t is 1."""
-        groups: dict[Mono, dict[frozenset[Any], Fraction]] = {}
+        groups: dict[Mono, dict[Items, Fraction]] = {}
         for mono, c in poly.items():
             logs = [atom for atom, p in mono if atom[:2] == ("fn", "ln") and p == 1]
             if len(logs) == 1:
@@ -1899,7 +1913,7 @@ class Checker:
         return single(atom)
 
 
-def inside_of_sizes(poly: Poly) -> Iterator[frozenset[Any]]:
+def inside_of_sizes(poly: Poly) -> Iterator[Items]:
     """The x of every |x| in a polynomial that is in no sum and holds none itself."""
     for mono, _ in terms_of(poly):
         for atom, _ in atoms_of(mono):
@@ -1920,7 +1934,7 @@ _ROW, _COLUMN = (sympy.Symbol(f"{name}·", integer=True) for name in ("row", "co
 _PLAIN = 4
 
 
-def _behind(low: Form, evaluated: Callable[[Form], Any], at: Form) -> Any:
+def _behind(low: Form, evaluated: Callable[[Form], Found], at: Form) -> Found:
     """What stands so far behind a place."""
     return evaluated(plus_form(low, at))
 
@@ -1980,7 +1994,11 @@ def form_poly(one: Form) -> Poly:
     return out
 
 
-def linear(index: Any, env: Mapping[Any, Form], divided: Callable[..., Any] | None = None) -> Form:
+#: Gives quotient and remainder of two forms; None for a remainder that is not known.
+Divided: TypeAlias = Callable[[Form, Form], tuple[Form, Form | None]]
+
+
+def linear(index: r.Index, env: Env, divided: Divided | None = None) -> Form:
     """A SymPy index or size as a linear form; `divided` gives quotient and remainder."""
     if isinstance(index, int):
         return number(index)
@@ -2003,12 +2021,12 @@ def linear(index: Any, env: Mapping[Any, Form], divided: Callable[..., Any] | No
         case sympy.floor() if divided:
             above, below = index.args[0].as_numer_denom()
             quotient, _ = divided(linear(above, env, divided), linear(below, env, divided))
-            return quotient  # type: ignore[no-any-return]
+            return quotient
         case sympy.Mod() if divided:
             _, rest = divided(*(linear(part, env, divided) for part in index.args))
             if rest is None:
                 raise Refused("a remainder that is not known")
-            return rest  # type: ignore[no-any-return]
+            return rest
         case Number():
             return linear(index.args[0], env, divided)
     raise Refused(f"the index {str(index)[:60]} is not linear")
@@ -2023,7 +2041,7 @@ _TERM = re.compile(r"([+-]?)(\d{0,6})([A-Za-zα-ωΑ-Ω#+_]\S*)?")
 
 def read_form(text: str) -> Form:
     """A linear form from a trace: n - #3 - 1."""
-    out: list[tuple[Any, int]] = []
+    out: list[tuple[Term, int]] = []
     for word in text.replace(" - ", " -").replace(" + ", " ").split(" "):
         found = _TERM.fullmatch(word)
         if found is None or not (found[2] or found[3]):
@@ -2039,6 +2057,10 @@ def read_form(text: str) -> Form:
 # ---- the statement ---------------------------------------------------------------------------
 
 
+#: Steps of a derivation: letters, and the expressions that they stand for.
+Named: TypeAlias = tuple[tuple[str, sympy.Basic], ...]
+
+
 @dataclass(frozen=True)
 class Claim:
     """A statement as the checker reads it: two sides, equations, positive letters, permutations.
@@ -2046,17 +2068,17 @@ class Claim:
     A side is an expression; the steps of a derivation are letters that stand for one.
     """
 
-    left: Any
-    right: Any
-    where: tuple[tuple[Any, Any], ...] = ()
+    left: sympy.Basic
+    right: sympy.Basic
+    where: tuple[Pair, ...] = ()
     positive: tuple[str, ...] = ()
     permuting: tuple[str, ...] = ()
-    steps: tuple[tuple[tuple[str, Any], ...], tuple[tuple[str, Any], ...]] = ((), ())
+    steps: tuple[Named, Named] = ((), ())
 
-    def lines(self, data: Mapping[str, Any]) -> Iterator[str]:
+    def lines(self, data: Mapping[str, Data]) -> Iterator[str]:
         """The statement in lines: texts as they were written, how letters are read."""
 
-        def words(one: Mapping[str, Any], meaning: Any) -> str:
+        def words(one: Mapping[str, Data], meaning: sympy.Basic) -> str:
             steps = "".join(f"{name} := {decoded(expr)}; " for name, expr in one.get("steps", ()))
             return str(one.get("text") or f"{steps}{meaning}")
 
@@ -2071,14 +2093,14 @@ class Claim:
             yield f"read as {', '.join(read_as)}"
 
     @property
-    def parts(self) -> list[Any]:
+    def parts(self) -> list[sympy.Basic]:
         """All expressions: sides, equations and steps."""
         equations = [side for pair in self.where for side in pair]
         return [self.left, self.right, *equations, *(e for s in self.steps for _, e in s)]
 
     def check_letters(self) -> None:
         """Refuse letters of two shapes, products that do not fit, equations about steps."""
-        shapes: dict[str, Any] = {}
+        shapes: dict[str, tuple[sympy.Expr, sympy.Expr]] = {}
         for part in self.parts:
             if isinstance(part, MatrixExpr):
                 check_shapes(part, "the statement")
@@ -2099,10 +2121,10 @@ class Claim:
         if assumed & {name for steps in self.steps for name, _ in steps}:
             raise Refused("an equation about a step")
 
-    def put(self, values: Mapping[Any, Any]) -> Claim:
+    def put(self, values: Mapping[sympy.Basic, sympy.Basic]) -> Claim:
         """The claim with numbers and sizes put in."""
 
-        def at(one: Any) -> Any:
+        def at(one: sympy.Basic) -> sympy.Basic:
             return one.xreplace(dict(values))
 
         one, other = (tuple((n, at(e)) for n, e in steps) for steps in self.steps)
@@ -2116,7 +2138,7 @@ class Claim:
 _BINDING = (Concat, GroupSum, HeadSum)
 
 #: The functions and operations that an expression in a certificate may be made of.
-_MADE_OF: Mapping[str, Any] = {
+_MADE_OF: Mapping[str, type[sympy.Basic]] = {
     **{node.__name__: node for node in NODES},
     **{
         kind.__name__: kind
@@ -2145,7 +2167,7 @@ _MADE_OF: Mapping[str, Any] = {
         )
     },
 }
-_ATOMS: Mapping[str, Any] = {"e": sympy.E, "π": sympy.pi, "-∞": -sympy.oo}
+_ATOMS: Mapping[str, sympy.Expr] = {"e": sympy.E, "π": sympy.pi, "-∞": -sympy.oo}
 _SYMBOLS: Mapping[str, Mapping[str, bool]] = {
     "size": {"integer": True, "positive": True},
     "index": {"integer": True},
@@ -2155,7 +2177,7 @@ _SYMBOLS: Mapping[str, Mapping[str, bool]] = {
 }
 
 
-def encoded(one: Any) -> Any:
+def encoded(one: sympy.Basic) -> Data:
     """An expression as lists of texts. Raises `Refused` for what a certificate cannot hold."""
     if isinstance(one, sympy.MatrixSymbol):
         return ["letter", one.name, *map(encoded, one.shape)]
@@ -2182,7 +2204,7 @@ _FRACTION = re.compile(r"-?[0-9]{1,60}(/[0-9]{1,60})?")
 _MOST_NAME, _NAME = 60, re.compile(r"[^\W\d_][\w']*")
 
 
-def decoded(data: Any) -> Any:
+def decoded(data: Data) -> sympy.Basic:
     """An expression of a certificate. Raises `Refused` for what is none."""
     if isinstance(data, str) and _FRACTION.fullmatch(data) and not data.endswith("/0"):
         return sympy.Rational(data)
@@ -2207,7 +2229,7 @@ def decoded(data: Any) -> Any:
     return _MADE_OF[kind](*args)
 
 
-def read_size(text: str) -> Any:
+def read_size(text: str) -> sympy.Expr:
     """A size in the reading of a letter: n, 3, n + p."""
     out = sympy.S.Zero
     for name, c in read_form(text):
@@ -2218,10 +2240,10 @@ def read_size(text: str) -> Any:
     return out
 
 
-def claim_of(data: Mapping[str, Any]) -> Claim:
+def claim_of(data: Mapping[str, Data]) -> Claim:
     """The statement of a certificate, read again."""
-    letters: dict[str, Any] = {}
-    values: dict[str, Any] = {}
+    letters: dict[str, tuple[sympy.Expr, sympy.Expr] | None] = {}
+    values: dict[str, sympy.Expr] = {}
     for name, text in data["letters"]:
         if " × " in text:
             rows, _, columns = text.partition(" × ")
@@ -2234,7 +2256,7 @@ def claim_of(data: Mapping[str, Any]) -> Claim:
             letters[name] = None
     positive = tuple(data["positive"])
 
-    def side(one: Mapping[str, Any]) -> tuple[Any, Any, tuple[tuple[str, Any], ...]]:
+    def side(one: Mapping[str, Data]) -> tuple[sympy.Basic, tuple[sympy.Expr, ...] | None, Named]:
         if "text" in one:
             spare = [(read_size(a), read_size(b)) for a, b in one["spare"]]
             writer = Writer(letters, values, spare, positive)
@@ -2244,7 +2266,7 @@ def claim_of(data: Mapping[str, Any]) -> Claim:
         value = decoded(one["expr"])
         return value, tuple(value.shape) if isinstance(value, MatrixExpr) else None, steps
 
-    def pair(one: Any, other: Any) -> tuple[Any, Any, Any]:
+    def pair(one: Data, other: Data) -> tuple[sympy.Basic, sympy.Basic, tuple[Named, Named]]:
         (left, a, before), (right, b, after) = side(one), side(other)
         shape = together([a, b])
         for own in (a, b):
@@ -2262,15 +2284,21 @@ def claim_of(data: Mapping[str, Any]) -> Claim:
 # ---- checking --------------------------------------------------------------------------------
 
 
-def used(claim: Claim, uses: Iterable[Any]) -> tuple[Claim, dict[str, Any], list[Any], list[Any]]:
+#: A claim with definitions put in, what letters stand for, which are orthonormal, what is known.
+Used: TypeAlias = tuple[
+    Claim, dict[str, MatrixExpr], list[tuple[sympy.MatrixSymbol, bool]], list[Pair]
+]
+
+
+def used(claim: Claim, uses: Iterable[Data]) -> Used:
     """The claim with what equations define put in; letters that stand for an expression.
 
     Also the matrices that are orthonormal and the equations about sums. Raises `Refused` where an
     equation is none of the kind that it is used as.
     """
-    means: dict[str, Any] = {}
-    units: list[Any] = []
-    known: list[Any] = []
+    means: dict[str, MatrixExpr] = {}
+    units: list[tuple[sympy.MatrixSymbol, bool]] = []
+    known: list[Pair] = []
     for kind, k, flipped in uses:
         one, other = claim.where[k][:: -1 if flipped else 1]
         match kind:
@@ -2321,11 +2349,11 @@ def used(claim: Claim, uses: Iterable[Any]) -> tuple[Claim, dict[str, Any], list
     return claim, means, units, known
 
 
-def _same_shape(one: Any, other: Any) -> bool:
+def _same_shape(one: sympy.Basic, other: sympy.Basic) -> bool:
     return isinstance(other, MatrixExpr) and tuple(one.shape) == tuple(other.shape)
 
 
-def _reached(value: Any, means: Mapping[str, Any]) -> set[str]:
+def _reached(value: sympy.Basic, means: Mapping[str, MatrixExpr]) -> set[str]:
     """The letters in an expression, those that others stand for included."""
     found: set[str] = set()
     left = [value]
@@ -2337,7 +2365,7 @@ def _reached(value: Any, means: Mapping[str, Any]) -> set[str]:
     return found
 
 
-def opaque(expr: Any, letters: dict[Any, Any]) -> Any:
+def opaque(expr: sympy.Basic, letters: dict[MatrixExpr, sympy.MatrixSymbol]) -> sympy.Basic:
     """An expression whose functions are letters, of which nothing but the shape is used."""
     match expr:
         case sympy.MatrixSymbol() | sympy.Identity() | sympy.OneMatrix() | sympy.ZeroMatrix():
@@ -2367,9 +2395,9 @@ class Replay:
 
     checker: type[Checker] = Checker
 
-    def __init__(self, claim: Claim, uses: Sequence[Any], letters_only: bool) -> None:
+    def __init__(self, claim: Claim, uses: Sequence[Data], letters_only: bool) -> None:
         self.uses = uses
-        self.letters: dict[Any, Any] | None = {} if letters_only else None
+        self.letters: dict[MatrixExpr, sympy.MatrixSymbol] | None = {} if letters_only else None
         left, right = self.plain(claim.left), self.plain(claim.right)
         where = tuple((self.plain(a), self.plain(b)) for a, b in claim.where)
         self.claim = replace(claim, left=left, right=right, where=where)
@@ -2379,7 +2407,7 @@ class Replay:
         letters = set(self.letters.values()) if self.letters else set()
         self.partial = bool(letters and used[0] & letters != used[1] & letters)
 
-    def is_whole(self, expr: Any) -> bool:
+    def is_whole(self, expr: sympy.Basic) -> bool:
         """Whether a cofactor has a value wherever the sides have one."""
         match expr:
             case sympy.MatrixSymbol() | sympy.Identity() | sympy.OneMatrix():
@@ -2390,11 +2418,11 @@ class Replay:
                 return all(map(self.is_whole, matrices)) and all(n.is_Rational for n in numbers)
         return expr in self.given
 
-    def plain(self, expr: Any) -> Any:
+    def plain(self, expr: sympy.Basic) -> sympy.Basic:
         """An expression, its functions being letters where that is all that is used of them."""
         return expr if self.letters is None else opaque(expr, self.letters)
 
-    def check(self, proof: Any, claim: Claim, depth: int = 0) -> None:
+    def check(self, proof: Data, claim: Claim, depth: int = 0) -> None:
         """Check a proof: of the entries, or of all cases of which of two sizes is larger."""
         if depth > 8:
             raise Refused("too many cases of sizes")
@@ -2418,15 +2446,15 @@ class Replay:
             return
         self.entries(self.checker(proof["steps"], claim.positive), claim, proof["cofactors"])
 
-    def entries(self, checker: Checker, claim: Claim, cofactors: Sequence[Any]) -> None:
+    def entries(self, checker: Checker, claim: Claim, cofactors: Sequence[Data]) -> None:
         """Check entry (i, j) of both sides for all i and j."""
         claim, means, units, checker.known = used(claim, self.uses)
         for name in claim.permuting:
             for side in (claim.left, claim.right, *(one for pair in claim.where for one in pair)):
                 for symbol in side.atoms(sympy.MatrixSymbol):
                     if symbol.name == name:
-                        rows, columns = (linear(size, {}) for size in symbol.shape)
-                        if rows != columns:
+                        rows, across = (linear(size, {}) for size in symbol.shape)
+                        if rows != across:
                             raise Refused(f"{name} is not square, so no permutation")
                         checker.permuted[name] = rows
         for letter, columns in units:
@@ -2479,8 +2507,8 @@ class Replay:
         self.partial |= checker.partial
 
     def product_of(
-        self, claim: Claim, u: Any, relation: Any, v: Any, shape: Any
-    ) -> tuple[Any, Any]:
+        self, claim: Claim, u: Data, relation: Data, v: Data, shape: tuple[sympy.Expr, ...]
+    ) -> Pair:
         """Both sides of u L v = u R v for an assumed L = R, or for what an inverse is."""
         kind, which, turned = relation
         match kind:
@@ -2517,7 +2545,7 @@ class Replay:
         return out[0], out[1]
 
 
-def turned_around(equation: tuple[Any, Any], cut: int) -> tuple[Any, Any]:
+def turned_around(equation: Pair, cut: int) -> Pair:
     """Of A B = I with square A and B, B A = I too: a left inverse is a right inverse."""
     one, other = equation
     coefficient, factors = one.as_coeff_matrices() if isinstance(one, sympy.MatMul) else (0, [])
@@ -2530,12 +2558,12 @@ def turned_around(equation: tuple[Any, Any], cut: int) -> tuple[Any, Any]:
     return sympy.MatMul(*factors[cut:], *factors[:cut]), other
 
 
-def halved(size: Any) -> dict[Any, Any]:
+def halved(size: sympy.Symbol) -> dict[sympy.Symbol, sympy.Expr]:
     """An even size as twice another."""
     return {size: sympy.Mul(2, sympy.Symbol(f"{size.name}½", integer=True, positive=True))}
 
 
-def cases(size: Any, least: Any, depth: int) -> list[dict[Any, Any]]:
+def cases(size: sympy.Expr, least: sympy.Expr, depth: int) -> list[dict[sympy.Expr, sympy.Expr]]:
     """All cases of a size: it is at least another size, or a number, or it is less."""
     more = sympy.Symbol(f"+{depth}", integer=True, nonnegative=True)
     above = {size: sympy.Add(least, more)}
@@ -2548,7 +2576,7 @@ def cases(size: Any, least: Any, depth: int) -> list[dict[Any, Any]]:
     return [above, *({size: sympy.Integer(k)} for k in range(1, int(least)))]
 
 
-def check(data: Any) -> Claim:
+def check(data: Data) -> Claim:
     """The claim that a certificate proves.
 
     Raises `Refused` where it proves none, `ReadError` for data that is no certificate.
@@ -2571,7 +2599,7 @@ def check(data: Any) -> Claim:
     return claim
 
 
-def limited(data: Any) -> None:
+def limited(data: Data) -> None:
     """Refuse data that is too deep, too large, or holds something but texts and small numbers."""
     left, count = [(data, 0)], 0
     while left:

@@ -19,8 +19,11 @@ from typing import Any
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.counterexample import Side
+from symattn.algebra.counterexample import Meaning, Side, Sizes
+from symattn.algebra.shapes import GivenShape
 from symattn.algebra.statement import readings
+from symattn.arithmetic.base import Arithmetic, Array
+from symattn.arithmetic.shapes import Size
 from symattn.derivation import Derivation
 from symattn.errors import ReadError, ShapeError, SymattnError, quote
 from symattn.grammar import sides as split_sides
@@ -54,8 +57,8 @@ class Joint:
     #: The two as they were given, with all that is assumed.
     first: Derivation
     second: Derivation
-    assumed: tuple[Any, ...]
-    where: tuple[Any, ...]
+    assumed: tuple[Meaning, ...]
+    where: tuple[Meaning, ...]
     says: tuple[str, ...]
     alone: tuple[tuple[str, ...], tuple[str, ...]]
     inputs: tuple[tuple[str, Derivation], ...]
@@ -72,7 +75,9 @@ class Joint:
             out.append((name, dims(step.shape) + heads))
         return tuple(out)
 
-    def shown(self, given: Mapping[str, Any], arithmetic: Any, sizes: Any) -> dict[str, Any]:
+    def shown(
+        self, given: Mapping[str, Array], arithmetic: Arithmetic, sizes: Sizes
+    ) -> dict[str, Array]:
         """The value of every input of both, from those that are left open."""
         return {
             name: Side(made).value(given, arithmetic, sizes)
@@ -156,7 +161,7 @@ def _leading_to(step: Step, derivation: Derivation, steps: Sequence[Step]) -> De
 
 
 def joined(
-    left: Derivation, right: Derivation, where: Sequence[Any], shapes: Mapping[str, Any]
+    left: Derivation, right: Derivation, where: Sequence[Meaning], shapes: Mapping[str, GivenShape]
 ) -> Joint:
     """The two derivations over one set of inputs. Raises `SymattnError` for what cannot be."""
     return _Joining(left, right, shapes).done(where)
@@ -175,7 +180,9 @@ class _Node:
 class _Joining:
     """Finds partners, and puts both derivations over one set of inputs."""
 
-    def __init__(self, left: Derivation, right: Derivation, shapes: Mapping[str, Any]) -> None:
+    def __init__(
+        self, left: Derivation, right: Derivation, shapes: Mapping[str, GivenShape]
+    ) -> None:
         self.given = (left, right)
         first, second = _with_sizes(left), _marked(_with_sizes(right))
         self.sides = (first, second)
@@ -190,17 +197,17 @@ class _Joining:
         #: Letters of the second derivation that are letters of the first.
         self.same: dict[str, str] = {}
         self.says: list[str] = []
-        self.where: list[Any] = []
+        self.where: list[Meaning] = []
         self.fresh: dict[str, Item] = {}
         self.differing: list[str] = []
 
     # ---- sizes -----------------------------------------------------------------------------
 
-    def at(self, size: Any) -> sympy.Expr:
+    def at(self, size: Size) -> sympy.Expr:
         """A size with what is known of sizes put in."""
         return sympy.expand(sympy.sympify(size, strict=True).subs(self.sizes))
 
-    def unified(self, pairs: Sequence[tuple[Any, Any]]) -> bool:
+    def unified(self, pairs: Sequence[tuple[Size, Size]]) -> bool:
         """Make sizes the same; whether they can be. Nothing changes where they cannot."""
         before = dict(self.sizes)
         for one, other in pairs:
@@ -209,7 +216,7 @@ class _Joining:
                 return False
         return True
 
-    def _unify(self, one: Any, other: Any) -> bool:
+    def _unify(self, one: Size, other: Size) -> bool:
         a, b = self.at(one), self.at(other)
         if sympy.expand(a - b) == 0:
             return True
@@ -232,7 +239,7 @@ class _Joining:
 
     # ---- partners --------------------------------------------------------------------------
 
-    def done(self, where: Sequence[Any]) -> Joint:
+    def done(self, where: Sequence[Meaning]) -> Joint:
         """Take what is said, then partners by name; put everything together."""
         texts = [one for one in where if isinstance(one, str)]
         self.where = [one for one in where if not isinstance(one, str)]
@@ -306,7 +313,7 @@ class _Joining:
                 return True
         return False
 
-    def _are_groups(self, a: Any, b: Any) -> bool:
+    def _are_groups(self, a: sympy.Expr, b: sympy.Expr) -> bool:
         """Whether these counts are heads and groups of them, which are not the same number."""
         if a.is_Integer and b.is_Integer:
             return bool(a != b)
@@ -314,7 +321,7 @@ class _Joining:
             b.name if b.is_Symbol else ""
         ).strip(PRIME) and not (a.is_Integer or b.is_Integer)
 
-    def _is_more(self, a: Any, b: Any) -> bool:
+    def _is_more(self, a: sympy.Expr, b: sympy.Expr) -> bool:
         """Whether a counts heads and b groups of them."""
         if a.is_Integer and b.is_Integer:
             return bool(a > b)
@@ -558,7 +565,7 @@ class _Joining:
             return True
         return False
 
-    def _read(self, texts: Sequence[str]) -> list[Any]:
+    def _read(self, texts: Sequence[str]) -> list[Meaning]:
         """Texts as expressions over the matrices of both, all of one shape."""
         known: dict[str, Item] = {}
         heads: dict[str, int] = {}
@@ -576,14 +583,14 @@ class _Joining:
             return word
 
         plain = [_REFERENCE.sub(named, text) for text in texts]
-        shapes: dict[str, Any] = {
+        shapes: dict[str, GivenShape] = {
             **self.shapes,
             **{name: item.shape for name, item in self.fresh.items()},
             **{word: tuple(map(self.at, item.shape)) for word, item in known.items()},
         }
         built = next(readings([plain], shapes))
         meanings = [written.meaning for written in built.groups[0]]
-        values: dict[Any, Any] = {}
+        values: dict[sympy.Basic, sympy.Basic] = {}
         for word, item in known.items():
             symbol = sympy.MatrixSymbol(word, *shapes[word])
             meant = item.symbol.subs(self.sizes)
@@ -596,7 +603,7 @@ class _Joining:
                     self.nodes.setdefault(symbol.name, _Node(self.fresh[symbol.name]))
         return out
 
-    def _hypothesis(self, text: str) -> Any:
+    def _hypothesis(self, text: str) -> Meaning:
         """An equation that defines nothing: as it is written, if its letters are the first's."""
         letters = {item.letter for item in self.sides[0].inputs}
         names = {m[0] for m in _REFERENCE.finditer(text)}
@@ -612,15 +619,15 @@ class _Joining:
 
     # ---- together --------------------------------------------------------------------------
 
-    def _letters(self) -> dict[Any, Any]:
+    def _letters(self) -> dict[sympy.Basic, sympy.Basic]:
         """Symbols of the second as those of the first."""
-        out: dict[Any, Any] = {}
+        out: dict[sympy.Basic, sympy.Basic] = {}
         for letter, mine in self.same.items():
             one, other = (_bare(self.nodes[x].item.symbol) for x in (letter, mine))
             out[one.subs(self.sizes)] = other.subs(self.sizes)
         return out
 
-    def _joint(self, assumed: tuple[Any, ...]) -> Joint:
+    def _joint(self, assumed: tuple[Meaning, ...]) -> Joint:
         last = [side.steps[-1].letter for side in self.sides]
         outputs = [self.nodes[letter].item for letter in last]
         shapes = [*zip(*(item.shape for item in outputs), strict=True)]
@@ -668,7 +675,7 @@ class _Joining:
             offers=tuple(self._offers(alone)),
         )
 
-    def _put(self, one: Any) -> Any:
+    def _put(self, one: Meaning) -> Meaning:
         if not isinstance(one, sympy.Basic):
             return one
         return one.subs(self.sizes).xreplace(self._letters())
@@ -711,7 +718,7 @@ class _Joining:
             if size not in value.free_symbols and name not in map(str, value.free_symbols):
                 yield f"{name} = {value}"
 
-    def _made(self, letters: Mapping[Any, Any]) -> dict[str, Item]:
+    def _made(self, letters: Mapping[sympy.Basic, sympy.Basic]) -> dict[str, Item]:
         """Every matrix as an input or a step of the whole, sizes put in, partners as one."""
         out: dict[str, Item] = {}
         for letter, node in self.nodes.items():
@@ -847,11 +854,11 @@ def _root(same: Mapping[int, int], head: int) -> int:
     return head
 
 
-def _bare(symbol: Any) -> Any:
+def _bare(symbol: MatrixExpr) -> sympy.MatrixSymbol:
     return symbol.args[0] if isinstance(symbol, Head) else symbol
 
 
-def _is_second(size: Any) -> bool:
+def _is_second(size: sympy.Expr) -> bool:
     return bool(getattr(size, "is_Symbol", False)) and size.name.endswith(PRIME)
 
 
@@ -914,7 +921,7 @@ def _by_heads(made: Mapping[str, Item]) -> dict[str, Item]:
 
 def _share_of(
     step: Step, matrix: Item, made: Mapping[str, Item]
-) -> tuple[Any, MatrixExpr | None] | None:
+) -> tuple[sympy.Expr, MatrixExpr | None] | None:
     """How many heads a step divides a matrix by, and what head i multiplies with its share.
 
     None for any other use of the matrix.

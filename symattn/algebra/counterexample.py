@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import flint
 import numpy as np
@@ -14,7 +14,7 @@ import sympy
 from numpy.typing import NDArray
 
 from symattn.arithmetic.balls import BALLS, Balls
-from symattn.arithmetic.base import Arithmetic, Array, filled
+from symattn.arithmetic.base import Arithmetic, Array, Ground, filled
 from symattn.arithmetic.enclosure import ball, is_minus_infinity, precision
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError
@@ -30,6 +30,10 @@ _SEED = 20
 
 Sizes = Mapping[sympy.Symbol, int]
 
+#: What a side of an equation means: an expression of SymPy, a matrix or a number, or a derivation.
+Meaning: TypeAlias = Any
+Sides: TypeAlias = tuple[Meaning, Meaning]
+
 
 @dataclass(frozen=True)
 class Counterexample:
@@ -38,7 +42,7 @@ class Counterexample:
     `left` and `right` are decimals; the proof is that their balls do not meet.
     """
 
-    values: tuple[tuple[str, Any], ...]
+    values: tuple[tuple[str, Ground | Array], ...]
     place: tuple[int, ...]
     left: str
     right: str
@@ -50,7 +54,7 @@ class Counterexample:
         return f"with {numbers}: {at} is {self.left} on the left and {self.right} on the right"
 
 
-def _listed(value: Any) -> str:
+def _listed(value: Ground | Array) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(map(_listed, value))}]"
     return str(value)
@@ -64,10 +68,10 @@ class Side:
     was written, if it was, and `spare` are the shapes in it that no letter tells.
     """
 
-    meaning: Any
-    needs: tuple[Any, ...] = ()
+    meaning: Meaning
+    needs: tuple[sympy.Expr, ...] = ()
     text: str = ""
-    spare: tuple[tuple[Any, Any], ...] = ()
+    spare: tuple[tuple[sympy.Expr, sympy.Expr], ...] = ()
 
     def letters(self) -> Mapping[str, Letter]:
         """The matrices that are given, by letter."""
@@ -95,7 +99,7 @@ class Side:
         }
         return {name: replace(letter, boolean=name in boolean) for name, letter in out.items()}
 
-    def _symbols(self) -> set[Any]:
+    def _symbols(self) -> set[sympy.MatrixSymbol]:
         if not isinstance(self.meaning, sympy.Basic):
             return set()
         if self.meaning.has(Head):
@@ -136,18 +140,18 @@ class Side:
 
 
 @lru_cache(maxsize=256)
-def _is_explicit(meaning: Any) -> bool:
+def _is_explicit(meaning: Meaning) -> bool:
     """Whether there is a matrix of numbers in an expression."""
     return any(isinstance(part, sympy.MatrixBase) for part in sympy.preorder_traversal(meaning))
 
 
 @lru_cache(maxsize=1024)
-def _of_step(step: Step, sizes: frozenset[tuple[sympy.Symbol, Any]]) -> Program:
+def _of_step(step: Step, sizes: frozenset[tuple[sympy.Symbol, sympy.Expr]]) -> Program:
     return program_of_step(step, dict(sizes))
 
 
 @lru_cache(maxsize=256)
-def _program(meaning: Any, sizes: frozenset[tuple[sympy.Symbol, Any]]) -> Program:
+def _program(meaning: Meaning, sizes: frozenset[tuple[sympy.Symbol, sympy.Expr]]) -> Program:
     return program_of(meaning, dict(sizes))
 
 
@@ -158,7 +162,7 @@ class Letter:
     `heads` is how many there are, where that is known.
     """
 
-    shape: tuple[Any, ...]
+    shape: tuple[sympy.Expr, ...]
     count: sympy.Expr | None = None
     boolean: bool = False
     heads: int | None = None
@@ -217,7 +221,7 @@ class _Tried(Balls):
 
 
 def evaluated(
-    given: Mapping[str, Array], defined: Mapping[str, Any], scalars: Sizes
+    given: Mapping[str, Array], defined: Mapping[str, Meaning], scalars: Sizes
 ) -> dict[str, Array] | None:
     """The matrices that are given and those that hypotheses define; None where one has no value.
 
@@ -286,7 +290,7 @@ def has_value(side: Side, given: Mapping[str, Array], sizes: Sizes) -> bool:
         return not tried.divided_by_zero and all(map(_is_known, value.ravel()))
 
 
-def _is_known(x: Any) -> bool:
+def _is_known(x: Ground) -> bool:
     return bool(x.is_finite()) or is_minus_infinity(x)
 
 
@@ -308,7 +312,7 @@ def _compared(one: Array, two: Array) -> Compared:
     return found or Compared(True)
 
 
-def _decimals(a: Any, b: Any) -> tuple[str, str]:
+def _decimals(a: Ground, b: Ground) -> tuple[str, str]:
     """Two balls that do not meet, with as many digits as it takes to see that."""
     for digits in (6, 12, 24, 48):
         one, other = _decimal(a, digits), _decimal(b, digits)
@@ -317,7 +321,7 @@ def _decimals(a: Any, b: Any) -> tuple[str, str]:
     return one, other
 
 
-def _decimal(x: Any, digits: int) -> str:
+def _decimal(x: Ground, digits: int) -> str:
     """A ball as a decimal."""
     if not x.is_finite():
         return "−∞" if x < 0 else "∞"

@@ -16,14 +16,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice, permutations, product
 from math import prod
-from typing import Any, Literal
+from typing import Literal
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.certificate import Refused, check
+from symattn.algebra.certificate import Data, Refused, check
 from symattn.algebra.comparison import Joint, joined
-from symattn.algebra.counterexample import Counterexample, Side, broadcast
+from symattn.algebra.counterexample import Counterexample, Meaning, Side, broadcast
 from symattn.algebra.effort import STEPS, Spent, within
 from symattn.algebra.field import Again, Empty, Known, NeedSign, TooHard, Undefined
 from symattn.algebra.field_arithmetic import Entries
@@ -38,7 +38,7 @@ from symattn.algebra.refute import (
     smallest,
     trial_sizes,
 )
-from symattn.algebra.shapes import SQUARE
+from symattn.algebra.shapes import SQUARE, GivenShape
 from symattn.algebra.statement import Written, readings
 from symattn.algebra.traces import certificate, reason
 from symattn.arguments import instance, table, whole, words, wrong
@@ -84,7 +84,7 @@ class Equality:
     reading: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
     #: Of "equal" for all sizes, the certificate that the checker accepted.
-    certificate: Any = field(default=None, repr=False, compare=False)
+    certificate: Data = field(default=None, repr=False, compare=False)
 
     def __bool__(self) -> bool:
         return self.verdict == "equal"
@@ -119,12 +119,12 @@ class Equality:
 
 
 def equal(
-    left: Any,
-    right: Any = None,
+    left: Meaning,
+    right: Meaning = None,
     *,
     sizes: Mapping[str, int] | None = None,
-    shapes: Mapping[str, Any] | None = None,
-    where: str | Sequence[Any] = (),
+    shapes: Mapping[str, GivenShape] | None = None,
+    where: str | Sequence[Meaning] = (),
     positive: Sequence[str] = (),
     permuting: Sequence[str] = (),
     orthogonal: Sequence[str] = (),
@@ -227,15 +227,15 @@ def _is_refuted(statement: Statement) -> bool:
 
 
 def stated(
-    left: Any,
-    right: Any = None,
+    left: Meaning,
+    right: Meaning = None,
     *,
-    shapes: Any = None,
-    where: Any = (),
-    positive: Any = (),
-    permuting: Any = (),
-    orthogonal: Any = (),
-    symmetric: Any = (),
+    shapes: Mapping[str, GivenShape] | None = None,
+    where: str | Sequence[Meaning] = (),
+    positive: str | Sequence[str] = (),
+    permuting: str | Sequence[str] = (),
+    orthogonal: str | Sequence[str] = (),
+    symmetric: str | Sequence[str] = (),
 ) -> Iterator[Statement]:
     """The statements that the arguments of `equal` make, one a reading, the likeliest first.
 
@@ -295,13 +295,13 @@ def stated(
         yield statement
 
 
-def expressed(text: str, shapes: Mapping[str, Any]) -> Any:
+def expressed(text: str, shapes: Mapping[str, GivenShape]) -> Meaning:
     """What a text means, the letters in it having these shapes."""
     known = {name: shape for name, shape in shapes.items() if name in text}
     return next(readings([[text]], known)).groups[0][0].meaning
 
 
-def _side(one: Any, texts: Iterator[Written]) -> Side:
+def _side(one: Meaning, texts: Iterator[Written]) -> Side:
     """A side, what it means if it is a text being the next of these."""
     if not isinstance(one, str):
         return Side(_meant(one))
@@ -322,7 +322,7 @@ def _check_shapes(statement: Statement) -> None:
             )
 
 
-def _shape(meaning: Any) -> tuple[Any, ...] | None:
+def _shape(meaning: Meaning) -> tuple[sympy.Expr, ...] | None:
     """The shape of a side; None for a number."""
     if isinstance(meaning, Derivation):
         return tuple(size.subs(meaning.sizes) for size in shape_of(meaning.steps[-1].expr))
@@ -350,7 +350,7 @@ def _substituted(statement: Statement) -> Statement:
 def _with_value(statement: Statement, name: sympy.Symbol, value: sympy.Expr) -> Statement:
     """The statement with a value put in for a number or a size."""
 
-    def value_of(meaning: Any) -> Any:
+    def value_of(meaning: Meaning) -> Meaning:
         if isinstance(meaning, Derivation):
             raise SymattnError(f"where: {name} = {value}: give the derivation this size itself")
         return meaning.xreplace({name: value})
@@ -395,14 +395,14 @@ def _check_letters(statement: Statement) -> None:
             raise ShapeError(f"permuting: {name} is {rows} × {columns}; a permutation is square")
 
 
-def _halves(one: Any) -> list[Any]:
+def _halves(one: object) -> list[Meaning]:
     halves = split_sides(one) if isinstance(one, str) else one
     if not isinstance(halves, list | tuple) or len(halves) != 2:
         raise SymattnError(f"where: {quote(one)} is not an equation")
     return list(halves)
 
 
-def _meant(one: Any) -> Any:
+def _meant(one: Meaning) -> Meaning:
     if isinstance(one, Step):
         return one.expr
     if isinstance(one, Derivation):
@@ -418,7 +418,7 @@ def _meant(one: Any) -> Any:
     raise wrong(one, "equal: a side", "a text, a SymPy expression, a step or a derivation")
 
 
-def _known_shapes(pairs: list[list[Any]]) -> dict[str, tuple[Any, Any]]:
+def _known_shapes(pairs: list[list[Meaning]]) -> dict[str, tuple[sympy.Expr, sympy.Expr]]:
     """The shapes of the letters in the sides that are no texts."""
     return {
         name: letter.shape
@@ -551,7 +551,7 @@ def _decided(
     )
 
 
-def certified(statement: Statement, steps: int = STEPS) -> tuple[Any, str]:
+def certified(statement: Statement, steps: int = STEPS) -> tuple[Data, str]:
     """A certificate for all sizes that the checker accepts, or None and what is missing."""
     try:
         with within(steps):

@@ -20,6 +20,7 @@ from typing import Any
 import flint
 
 from symattn.algebra.effort import spend
+from symattn.arithmetic.base import Ground
 from symattn.errors import SymattnError
 
 #: How many terms a numerator or denominator may have.
@@ -116,12 +117,12 @@ class Ring:
             self.roots.append(place)
         return place
 
-    def constant(self, value: Any) -> flint.fmpq_mpoly:
+    def constant(self, value: Ground) -> flint.fmpq_mpoly:
         """A rational number as a polynomial."""
         number = value if isinstance(value, flint.fmpq) else rational(value)
         return self.context.constant(number)
 
-    def lifted(self, poly: flint.fmpq_mpoly) -> Any:
+    def lifted(self, poly: flint.fmpq_mpoly) -> flint.fmpq_mpoly:
         """A polynomial in the context that is in force."""
         if poly.context() is self.context:
             return poly
@@ -133,7 +134,7 @@ class Ring:
         """The generator at a place, as an element."""
         return Element(self, self.gens[place], self.constant(1))
 
-    def number(self, value: Any) -> Element:
+    def number(self, value: Ground) -> Element:
         """A rational number as an element."""
         return Element(self, self.constant(value), self.constant(1))
 
@@ -143,7 +144,7 @@ class Ring:
 
     # ---- roots: r^N = u -------------------------------------------------------------------
 
-    def reduced(self, poly: flint.fmpq_mpoly) -> Any:
+    def reduced(self, poly: flint.fmpq_mpoly) -> flint.fmpq_mpoly:
         """The polynomial with every power of a root below its order."""
         for place in reversed(self.roots):
             order = self.generators[place].order
@@ -153,7 +154,7 @@ class Ring:
 
     def _reduced_at(self, poly: flint.fmpq_mpoly, place: int, order: int) -> Any:
         radicand = self.lifted(self.generators[place].of.num)
-        parts: dict[int, dict[tuple[int, ...], Any]] = {}
+        parts: dict[int, dict[tuple[int, ...], flint.fmpq]] = {}
         for powers, coefficient in poly.to_dict().items():
             turns, rest = divmod(powers[place], order)
             left = (*powers[:place], rest, *powers[place + 1 :])
@@ -170,10 +171,10 @@ class Ring:
         degrees = poly.degrees()
         return [place for place in self.roots if degrees[place] > 0]
 
-    def by_powers(self, poly: flint.fmpq_mpoly, place: int) -> dict[int, Any]:
+    def by_powers(self, poly: flint.fmpq_mpoly, place: int) -> dict[int, flint.fmpq_mpoly]:
         """The coefficients of a polynomial in one generator, by its powers."""
         spend(len(poly))
-        parts: dict[int, dict[tuple[int, ...], Any]] = {}
+        parts: dict[int, dict[tuple[int, ...], flint.fmpq]] = {}
         for powers, coefficient in poly.to_dict().items():
             left = (*powers[:place], 0, *powers[place + 1 :])
             parts.setdefault(powers[place], {})[left] = coefficient
@@ -201,14 +202,14 @@ class Element:
         """Whether this is the function 0."""
         return self.num is not None and bool(self.num.is_zero())
 
-    def parts(self) -> tuple[Any, Any]:
+    def parts(self) -> tuple[flint.fmpq_mpoly, flint.fmpq_mpoly]:
         """Numerator and denominator in the context in force."""
         return self.ring.lifted(self.num), self.ring.lifted(self.den)
 
-    def _other(self, other: Any) -> Element:
+    def _other(self, other: Ground) -> Element:
         return other if isinstance(other, Element) else self.ring.number(other)
 
-    def __add__(self, other: Any) -> Element:
+    def __add__(self, other: Ground) -> Element:
         right = self._other(other)
         if self.hidden or right.hidden:
             return self if self.hidden else right
@@ -227,13 +228,13 @@ class Element:
             raise Undefined("minus −∞ is +∞, which has no place here")
         return Element(self.ring, -self.num, self.den)
 
-    def __sub__(self, other: Any) -> Element:
+    def __sub__(self, other: Ground) -> Element:
         return self + (-self._other(other))
 
-    def __rsub__(self, other: Any) -> Element:
+    def __rsub__(self, other: Ground) -> Element:
         return self._other(other) - self
 
-    def __mul__(self, other: Any) -> Element:
+    def __mul__(self, other: Ground) -> Element:
         right = self._other(other)
         if self.hidden or right.hidden:
             return _times_hidden(self, right)
@@ -260,10 +261,10 @@ class Element:
             self.ring, num, places[-1]
         )
 
-    def __truediv__(self, other: Any) -> Element:
+    def __truediv__(self, other: Ground) -> Element:
         return self * self._other(other).inverse()
 
-    def __rtruediv__(self, other: Any) -> Element:
+    def __rtruediv__(self, other: Ground) -> Element:
         return self._other(other) / self
 
     def __pow__(self, exponent: int) -> Element:
@@ -321,10 +322,10 @@ class Element:
         num, den = self.parts()
         return at(num) / at(den)
 
-    def at(self, value: Callable[[int], Any], one: Any) -> Any:
+    def at(self, value: Callable[[int], Ground], one: Callable[[Fraction], Ground]) -> Ground:
         """The value, given each generator's in any arithmetic; `one` converts a rational."""
 
-        def number(poly: flint.fmpq_mpoly) -> Any:
+        def number(poly: flint.fmpq_mpoly) -> Ground:
             out = one(Fraction(0))
             for powers, coefficient in poly.to_dict().items():
                 term = one(fraction(coefficient))
@@ -338,7 +339,7 @@ class Element:
         return number(num) / number(den)
 
 
-def _lowest(ring: Ring, num: Any, den: Any) -> Element:
+def _lowest(ring: Ring, num: flint.fmpq_mpoly, den: flint.fmpq_mpoly) -> Element:
     """The quotient in lowest terms. Raises `TooHard` for polynomials of very many terms."""
     if len(num) > _MOST_TERMS or len(den) > _MOST_TERMS:
         raise TooHard("the polynomials grow too large; choose smaller sizes")
@@ -401,7 +402,7 @@ def sign_by_terms(ring: Ring, poly: flint.fmpq_mpoly) -> int:
     return _sign_by_terms(ring, ring.lifted(poly))
 
 
-def _rooted_inverse(ring: Ring, num: Any, place: int) -> Element:
+def _rooted_inverse(ring: Ring, num: flint.fmpq_mpoly, place: int) -> Element:
     """1 over a polynomial in a root r, r^N = u, as a polynomial in r.
 
     With num = Σ a_k r^k, the b with num · Σ b_k r^k = 1 solve N linear equations.
@@ -433,33 +434,48 @@ def _rooted_inverse(ring: Ring, num: Any, place: int) -> Element:
     return out
 
 
-def solved(table: list[list[Any]], wanted: list[Any]) -> list[Any] | None:
-    """The solution of linear equations over any field; None where there is none or many."""
+def solved(
+    table: list[list[Ground]], wanted: list[Ground], free: list[Ground] | None = None
+) -> list[Ground] | None:
+    """A solution of linear equations over any field; None where there is none.
+
+    What is not determined is as `free` has it; without that, several solutions are none.
+    """
     rows = [[*line, right] for line, right in zip(table, wanted, strict=True)]
-    unknowns, used = len(table[0]), 0
+    unknowns = len(table[0]) if free is None else len(free)
+    pivots: list[int] = []
     for column in range(unknowns):
-        pivot = next((k for k in range(used, len(rows)) if rows[k][column] != 0), None)
+        at = len(pivots)
+        pivot = next((k for k in range(at, len(rows)) if rows[k][column] != 0), None)
         if pivot is None:
-            return None
-        rows[used], rows[pivot] = rows[pivot], rows[used]
-        lead = rows[used][column]
-        rows[used] = [entry / lead for entry in rows[used]]
+            if free is None:
+                return None
+            continue
+        rows[at], rows[pivot] = rows[pivot], rows[at]
+        lead = rows[at][column]
+        rows[at] = [entry / lead for entry in rows[at]]
         for k, row in enumerate(rows):
-            if k != used and row[column] != 0:
+            if k != at and row[column] != 0:
                 spend(len(row))
-                rows[k] = [a - row[column] * b for a, b in zip(row, rows[used], strict=True)]
-        used += 1
-    if any(row[-1] != 0 for row in rows[used:]):
+                rows[k] = [a - row[column] * b for a, b in zip(row, rows[at], strict=True)]
+        pivots.append(column)
+    if any(row[-1] != 0 for row in rows[len(pivots) :]):
         return None
-    return [rows[k][-1] for k in range(unknowns)]
+    out = [row[-1] for row in rows[:unknowns]] if free is None else list(free)
+    for row, column in zip(rows, pivots, strict=False):
+        out[column] = row[-1]
+        for k in range(unknowns):
+            if k not in pivots:
+                out[column] -= row[k] * out[k]
+    return out
 
 
-def rational(value: Any) -> Any:
+def rational(value: Ground) -> flint.fmpq:
     """FLINT's rational number."""
     number = Fraction(value)
     return flint.fmpq(number.numerator, number.denominator)
 
 
-def fraction(value: Any) -> Fraction:
+def fraction(value: Ground) -> Fraction:
     """Python's fraction of FLINT's rational number."""
     return Fraction(int(value.p), int(value.q))

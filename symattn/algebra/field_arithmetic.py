@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from symattn.algebra.field import Element, TooHard, Undefined, solved
 from symattn.algebra.functions import Functions
-from symattn.arithmetic.base import Arithmetic, Array, elementwise
+from symattn.arithmetic.base import Arithmetic, Array, elementwise, of_rows, rowwise
 
 
 class Entries(Arithmetic):
@@ -114,10 +114,7 @@ class Entries(Arithmetic):
         return x
 
     def row_sum(self, x: Array) -> Array:
-        out = np.empty((*x.shape[:-1], 1), dtype=object)
-        for index in np.ndindex(*x.shape[:-1]):
-            out[index] = [reduce(lambda a, b: a + b, x[index], self.zero)]
-        return out
+        return of_rows(lambda row: reduce(lambda a, b: a + b, row, self.zero), x)
 
     def inverse(self, x: Array) -> Array:
         size = x.shape[-1]
@@ -149,39 +146,38 @@ class Entries(Arithmetic):
         """
         if not self.functions.known.opaque:
             raise TooHard("which entry is the largest, where two may be the same")
-        out = elementwise(lambda _: self.zero, x)
-        for index in np.ndindex(*x.shape[:-1]):
-            _, _, key = self._above_first(x[index], scaled=True)
-            out[index] = [self.functions.unknown(f"hardmax {k}", key) for k in range(x.shape[-1])]
-        return out
+
+        def chosen(row: Array) -> list[Element]:
+            _, _, key = self._above_first(row, scaled=True)
+            return [self.functions.unknown(f"hardmax {k}", key) for k in range(len(row))]
+
+        return rowwise(chosen, x, x.shape[-1])
 
     def threshold(self, x: Array) -> Array:
         """τ with Σ max(0, x − τ) = 1, from the scores in falling order."""
-        out = np.empty((*x.shape[:-1], 1), dtype=object)
-        for index in np.ndindex(*x.shape[:-1]):
-            if self.functions.known.opaque:
-                first, _, key = self._above_first(x[index], scaled=False)
-                out[index] = [first + self.functions.unknown("τ", key)]
-                continue
-            out[index] = [self._threshold([e for e in x[index] if not e.hidden])]
-        return out
+
+        def level(row: Array) -> Element:
+            if not self.functions.known.opaque:
+                return self._threshold([e for e in row if not e.hidden])
+            first, _, key = self._above_first(row, scaled=False)
+            return first + self.functions.unknown("τ", key)
+
+        return of_rows(level, x)
 
     def row_max(self, x: Array) -> Array:
         """The largest entry of each row; where two are the same function, either."""
-        out = np.empty((*x.shape[:-1], 1), dtype=object)
-        for index in np.ndindex(*x.shape[:-1]):
-            seen = [entry for entry in x[index] if not entry.hidden]
-            if not seen:
-                out[index] = [x[index][0]]
-            elif self.functions.known.opaque:
-                first, scale, key = self._above_first(x[index], scaled=True)
-                out[index] = [first + scale * self.functions.unknown("max", key)]
-            else:
-                best = seen[0]
-                for entry in seen[1:]:
-                    best = entry if self._above(entry, best) else best
-                out[index] = [best]
-        return out
+
+        def largest(row: Array) -> Element:
+            seen = [entry for entry in row if not entry.hidden]
+            if seen and self.functions.known.opaque:
+                first, scale, key = self._above_first(row, scaled=True)
+                return first + scale * self.functions.unknown("max", key)
+            best: Element = seen[0] if seen else row[0]
+            for entry in seen[1:]:
+                best = entry if self._above(entry, best) else best
+            return best
+
+        return of_rows(largest, x)
 
     def _above_first(self, row: Array, scaled: bool) -> tuple[Element, Fraction, str]:
         """A row's first finite entry, a positive number, and the row less the one, by the other.

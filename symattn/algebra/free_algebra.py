@@ -9,10 +9,10 @@ linear algebra over ℚ finds; nothing is solved, so no solution of a hypothesis
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -27,8 +27,9 @@ from symattn.algebra.certificate import (
     linear,
     product,
 )
+from symattn.algebra.counterexample import Meaning
 from symattn.algebra.effort import Spent, spend
-from symattn.algebra.hypotheses import definitions, same_shape
+from symattn.algebra.hypotheses import Statement, definitions, same_shape
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError
 from symattn.nodes.base import Node, shape_of
@@ -58,7 +59,11 @@ Word = tuple[Mono, tuple[Letter, ...]]
 Words = dict[Word, Fraction]
 
 #: What a relation is (equation, around, inverse, inverse left, permutation), which, transposed.
-Origin = tuple[str, Any, bool]
+#: An equation by its number, or a matrix.
+Source: TypeAlias = Any
+
+#: What it came of: of which kind, the equation or the matrix, whether it is transposed.
+Origin = tuple[str, Source, bool]
 
 
 @dataclass(frozen=True)
@@ -75,14 +80,14 @@ class Use:
 class _Ring:
     """The words of one statement, and the relations among them that are assumed."""
 
-    statement: Any
+    statement: Statement
     relations: list[Words] = field(default_factory=list)
     #: Where each relation comes from: an equation, what an inverse or a permutation is.
     origins: list[Origin] = field(default_factory=list)
     #: The expression of each letter that is no matrix symbol.
-    meanings: dict[Any, Any] = field(default_factory=dict)
+    meanings: dict[Hashable, sympy.Basic] = field(default_factory=dict)
     #: What each letter that is no matrix symbol stands for.
-    opaque: list[tuple[Any, tuple[Any, ...], Any]] = field(default_factory=list)
+    opaque: list[tuple[type[sympy.Basic], tuple[Any, ...], Words]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.scalars = Checker([], self.statement.positive)
@@ -98,7 +103,7 @@ class _Ring:
         for cut, relation in self._turned_around(difference):
             self._add_both(relation, ("around", (place, cut)))
 
-    def _add_both(self, relation: Words, origin: tuple[str, Any]) -> None:
+    def _add_both(self, relation: Words, origin: tuple[str, Source]) -> None:
         self._add_relation(relation, (*origin, False))
         self._add_relation(self._transposed(relation), (*origin, True))
 
@@ -118,7 +123,7 @@ class _Ring:
 
     # ---- reading ---------------------------------------------------------------------------
 
-    def words(self, expr: Any) -> Words:
+    def words(self, expr: sympy.Basic) -> Words:
         """A matrix expression as a sum of words."""
         spend()
         match expr:
@@ -164,18 +169,18 @@ class _Ring:
             return self._opaque(expr)
         raise Refused("no matrix")
 
-    def _number(self, value: Any) -> Words:
+    def _number(self, value: sympy.Expr) -> Words:
         poly = self.scalars.scalar(sympy.sympify(value, strict=True))
         return {(mono, ()): c for mono, c in poly.items()}
 
-    def _letter(self, name: Any, shape: tuple[Any, Any]) -> Words:
+    def _letter(self, name: Hashable, shape: tuple[sympy.Expr, sympy.Expr]) -> Words:
         letter = Letter(name, False, *shape)
         if name in self.statement.permutations:
             self._unit(letter, letter.transposed())
             self._unit(letter.transposed(), letter)
         return {(UNIT, (letter,)): Fraction(1)}
 
-    def _ones(self, size: Any) -> Words:
+    def _ones(self, size: sympy.Expr) -> Words:
         return (
             {}
             if size == 0
@@ -195,7 +200,7 @@ class _Ring:
             self.relations.append(relation)
             self.origins.append(origin)
 
-    def _inverse(self, expr: Any) -> Words:
+    def _inverse(self, expr: sympy.Basic) -> Words:
         """An inverse as a letter; of a square product it is the inverses in the other order."""
         base = expr.arg
         if isinstance(base, sympy.Inverse):
@@ -217,7 +222,7 @@ class _Ring:
                 return out
         return self._inverse_of(inside, size)
 
-    def _inverse_of(self, inside: Words, size: Any) -> Words:
+    def _inverse_of(self, inside: Words, size: sympy.Expr) -> Words:
         if len(inside) == 1:
             (((mono, letters), c),) = inside.items()
             if mono == UNIT and c == 1 and len(letters) == 1 and letters[0].turned:
@@ -238,14 +243,16 @@ class _Ring:
             self._add_both(_plus(whole, unit), (kind, base))
         return known
 
-    def expression(self, words: Words, shape: tuple[Any, Any]) -> Any:
+    def expression(self, words: Words, shape: tuple[sympy.Expr, sympy.Expr]) -> MatrixExpr:
         """A sum of words as a matrix expression."""
         terms = [self.product(c, mono, letters, shape[0]) for (mono, letters), c in words.items()]
         if not terms:
             return sympy.ZeroMatrix(*shape)
         return sympy.MatAdd(*terms) if len(terms) > 1 else terms[0]
 
-    def product(self, c: Any, mono: Mono, letters: tuple[Letter, ...], size: Any) -> Any:
+    def product(
+        self, c: Fraction, mono: Mono, letters: tuple[Letter, ...], size: sympy.Expr
+    ) -> MatrixExpr:
         """A word as a matrix expression, the identity of this size where it has no letters."""
         factors = [self._expression_of(letter) for letter in letters]
         scalar = self.number_of(c, mono)
@@ -255,7 +262,7 @@ class _Ring:
         return sympy.MatMul(scalar, *factors)
 
     @staticmethod
-    def number_of(c: Fraction, mono: Mono) -> Any:
+    def number_of(c: Fraction, mono: Mono) -> sympy.Expr:
         """A number of letters as a SymPy scalar. Raises `Refused` for one that is none."""
         out = sympy.Rational(c.numerator, c.denominator)
         for atom, p in mono:
@@ -274,7 +281,7 @@ class _Ring:
             out *= base ** sympy.Rational(p.numerator, p.denominator)
         return out
 
-    def _expression_of(self, letter: Letter) -> Any:
+    def _expression_of(self, letter: Letter) -> MatrixExpr:
         rows, columns = (
             (letter.columns, letter.rows) if letter.turned else (letter.rows, letter.columns)
         )
@@ -286,7 +293,7 @@ class _Ring:
             plain = sympy.MatrixSymbol(letter.name, rows, columns)
         return sympy.Transpose(plain) if letter.turned else plain
 
-    def _opaque(self, expr: Any) -> Words:
+    def _opaque(self, expr: sympy.Basic) -> Words:
         """Anything else as one letter; the same letter where all arguments are equal."""
         if not isinstance(expr, Node | sympy.HadamardProduct | sympy.HadamardPower):
             raise Refused(f"{type(expr).__name__} is not covered")
@@ -305,14 +312,14 @@ class _Ring:
                     for (shape, a), (other, b) in zip(known, args, strict=True)
                 )
             ):
-                return found  # type: ignore[no-any-return]
+                return found
         name = (type(expr).__name__, len(self.opaque))
         self.meanings[name] = expr
         out = self._letter(name, shape_of(expr))
         self.opaque.append((type(expr), args, out))
         return out
 
-    def _same(self, one: Any, other: Any) -> bool:
+    def _same(self, one: Words | sympy.Expr, other: Words | sympy.Expr) -> bool:
         if not isinstance(one, dict) or not isinstance(other, dict):
             return bool(one == other)
         difference = _plus(one, _scaled(other, Fraction(-1)))
@@ -353,7 +360,7 @@ class _Ring:
 
     # ---- deciding --------------------------------------------------------------------------
 
-    def cofactors(self) -> list[list[Any]]:
+    def cofactors(self) -> list[list[Source]]:
         """The combination of relations that the difference of the sides is."""
         sides = [self._side(side.meaning) for side in (self.statement.left, self.statement.right)]
         difference = _plus(sides[0], _scaled(sides[1], Fraction(-1)))
@@ -372,7 +379,7 @@ class _Ring:
                 )
         return out
 
-    def _side(self, meaning: Any) -> Words:
+    def _side(self, meaning: Meaning) -> Words:
         """A side, the steps of a derivation put in for their letters."""
         assumed = self.means
         if isinstance(meaning, Derivation):
@@ -394,7 +401,7 @@ class _Ring:
             numbers = _spans(rows, goal)
             return None if numbers is None else [(c, used[k]) for k, c in numbers.items()]
 
-        seen: set[Any] = set()
+        seen: set[object] = set()
         wave = list(goal)
         known = set(wave)
         longest = max(len(letters) for _, letters in goal) + 2
@@ -520,7 +527,7 @@ def _added(
     return {k: c for k, c in out.items() if c}
 
 
-def cofactors(statement: Any) -> list[list[Any]]:
+def cofactors(statement: Statement) -> list[list[Source]]:
     """The terms c u (L − R) v whose sum is the difference of the sides, none if there are none.
 
     Each is c, u, what L = R is, and v; u and v are matrix expressions, or None for the identity.

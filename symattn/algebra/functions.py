@@ -16,7 +16,6 @@ import hashlib
 from collections import Counter
 from fractions import Fraction
 from math import lcm
-from typing import Any
 
 import flint
 
@@ -124,7 +123,9 @@ class Functions:
         )
         return self._scaled(key, factor, most)
 
-    def _exp_fraction(self, rest: Element, whole: Any) -> tuple[Element, Any]:
+    def _exp_fraction(
+        self, rest: Element, whole: flint.fmpq_mpoly
+    ) -> tuple[Element, flint.fmpq_mpoly]:
         """E of a proper fraction, by exponents seen before where it depends on them over ℚ.
 
         Over a common denominator D, f = Σ r_k y_k + polynomial if and only if the remainders of
@@ -138,7 +139,7 @@ class Functions:
             common = common * (den / common.gcd(den))
         tops = [(y * self.ring.of(common)).parts()[0] for y in (*known, rest)]
         remainders = [divmod(top, common)[1].to_dict() for top in tops]
-        factors: list[Any] | None = None
+        factors: list[Fraction] | None = None
         if known:
             monomials = sorted({powers for part in remainders for powers in part})
             table = [
@@ -201,7 +202,7 @@ class Functions:
         return out
 
     def _positive_where_defined(
-        self, content: Fraction, factors: list[tuple[Any, int]], root: bool
+        self, content: Fraction, factors: list[tuple[flint.fmpq_mpoly, int]], root: bool
     ) -> None:
         """The argument of ln is positive, that of a root ≥ 0, which decides a last unknown sign.
 
@@ -229,7 +230,7 @@ class Functions:
             self.known.partial = True
             raise Again
 
-    def _log_factor(self, poly: Any) -> Element:
+    def _log_factor(self, poly: flint.fmpq_mpoly) -> Element:
         places = [place for place, degree in enumerate(poly.degrees()) if degree > 0]
         if len(places) == 1 and poly == self.ring.gens[places[0]]:
             generator = self.ring.generators[places[0]]
@@ -269,7 +270,7 @@ class Functions:
             out = out * self._root_factor(poly, times, order)
         return out
 
-    def _root_factor(self, poly: Any, times: int, order: int) -> Element:
+    def _root_factor(self, poly: flint.fmpq_mpoly, times: int, order: int) -> Element:
         if times % order == 0:
             return self._absolute(poly) ** (times // order)
         places = [place for place, degree in enumerate(poly.degrees()) if degree > 0]
@@ -356,22 +357,22 @@ class Functions:
         """|x|."""
         return x * self.sign(x)
 
-    def _absolute(self, poly: Any) -> Element:
+    def _absolute(self, poly: flint.fmpq_mpoly) -> Element:
         return self.ring.of(poly) * self._sign_of(poly)
 
-    def _sign_seen(self, poly: Any) -> int:
+    def _sign_seen(self, poly: flint.fmpq_mpoly) -> int:
         return sign_by_terms(self.ring, poly) or self.known.signs.get(self._key(poly), 0)
 
-    def _sign_of(self, poly: Any) -> int:
+    def _sign_of(self, poly: flint.fmpq_mpoly) -> int:
         sign = self._sign_seen(poly)
         if not sign:
             raise NeedSign(self._key(poly))
         return sign
 
-    def _key(self, poly: Any) -> str:
+    def _key(self, poly: flint.fmpq_mpoly) -> str:
         return self.ring.number(1).spelled(poly)
 
-    def _factored(self, x: Element) -> tuple[Fraction, list[tuple[Any, int]]]:
+    def _factored(self, x: Element) -> tuple[Fraction, list[tuple[flint.fmpq_mpoly, int]]]:
         """X = c Π p^k with monic p, each once; denominators have negative powers."""
         content, out = Fraction(1), []
         for poly, direction in zip(x.parts(), (1, -1), strict=True):
@@ -400,7 +401,7 @@ def _primes(value: Fraction) -> list[tuple[int, int]]:
     return out
 
 
-def fraction_of(part: dict[Any, Any], powers: Any) -> Any:
+def fraction_of(part: dict[tuple[int, ...], flint.fmpq], powers: tuple[int, ...]) -> Fraction:
     """The coefficient of a monomial, 0 where it does not occur."""
     return Fraction(0) if powers not in part else fraction(part[powers])
 

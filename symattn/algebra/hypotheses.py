@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.comparison import Joint
-from symattn.algebra.counterexample import Letter, Side, broadcast, candidates
+from symattn.algebra.counterexample import Letter, Meaning, Side, Sizes, broadcast, candidates
 from symattn.algebra.field import (
     Again,
     Element,
@@ -31,7 +30,7 @@ from symattn.algebra.field import (
 from symattn.algebra.field_arithmetic import Entries
 from symattn.algebra.functions import Functions
 from symattn.arithmetic.balls import BALLS
-from symattn.arithmetic.base import Array, filled
+from symattn.arithmetic.base import Array, Ground, filled
 from symattn.arithmetic.enclosure import precision
 from symattn.errors import SymattnError
 from symattn.nodes.base import shape_of
@@ -47,7 +46,7 @@ class Statement:
     positive: frozenset[str] = frozenset()
     permutations: frozenset[str] = frozenset()
     #: All expressions that are said to be equal, the sides first and last.
-    chain: tuple[Any, ...] = ()
+    chain: tuple[Meaning, ...] = ()
     #: How each letter was read: its shape, or that it is a number.
     reading: tuple[tuple[str, str], ...] = ()
     #: Which permutation a letter is taken to be, by the order of its rows.
@@ -93,7 +92,7 @@ class Statement:
         return out
 
 
-def inputs(statement: Statement, entries: Entries, sizes: Any) -> dict[str, Array]:
+def inputs(statement: Statement, entries: Entries, sizes: Sizes) -> dict[str, Array]:
     """Every matrix that is given, its entries elements of the field, as the hypotheses allow."""
     out: dict[str, Array] = {}
     orders = dict(statement.orders)
@@ -119,7 +118,7 @@ def cell_name(name: str, place: tuple[int, ...]) -> str:
     return f"{name}[{','.join(str(k + 1) for k in place)}]"
 
 
-def _assume(one: Side, two: Side, given: dict[str, Array], entries: Entries, sizes: Any) -> None:
+def _assume(one: Side, two: Side, given: dict[str, Array], entries: Entries, sizes: Sizes) -> None:
     """A hypothesis put in."""
     defined = definition(one.meaning, two.meaning)
     if defined is not None:
@@ -200,7 +199,7 @@ def _solution(a: Element, b: Element, entries: Entries) -> tuple[int, Element] |
 
 def examples(
     statement: Statement, sizes: dict[sympy.Symbol, int]
-) -> Iterator[tuple[dict[sympy.Symbol, Any], dict[str, Array]]]:
+) -> Iterator[tuple[dict[sympy.Symbol, sympy.Expr], dict[str, Array]]]:
     """Numbers for the scalars and for the matrices that satisfy the hypotheses."""
     scalars = sorted(
         {s for side in statement.all_sides for s in side.scalars() if s not in sizes}, key=str
@@ -231,7 +230,7 @@ def examples(
                 yield values_of_scalars, arrays
 
 
-def _worlds(statement: Statement, sizes: Any) -> Iterator[tuple[dict[str, Array], Entries]]:
+def _worlds(statement: Statement, sizes: Sizes) -> Iterator[tuple[dict[str, Array], Entries]]:
     """The inputs under every choice of signs that the hypotheses leave open."""
     waiting, tried = [Known()], 0
     while waiting and tried < 64:
@@ -258,13 +257,13 @@ def _inputs_of(entry: Element) -> set[int]:
     return found
 
 
-def _number(entry: Element, values: dict[int, Any]) -> Any:
+def _number(entry: Element, values: dict[int, Ground]) -> Ground:
     """An element's exact value, inputs having these."""
 
-    def one(value: Any) -> Any:
+    def one(value: Ground) -> Ground:
         return sympy.Rational(value.numerator, value.denominator)
 
-    def at(place: int) -> Any:
+    def at(place: int) -> Ground:
         generator = entry.ring.generators[place]
         match generator.kind:
             case "input":
@@ -287,7 +286,7 @@ def _number(entry: Element, values: dict[int, Any]) -> Any:
     return out
 
 
-def _holds(pair: tuple[Side, Side], given: dict[str, Array], scalars: Any) -> bool:
+def _holds(pair: tuple[Side, Side], given: dict[str, Array], scalars: Sizes) -> bool:
     """Whether a hypothesis holds for these numbers, as far as 128 bits tell."""
     with precision(128), np.errstate(all="ignore"):
         arrays = {name: BALLS.array(array) for name, array in given.items()}
@@ -305,7 +304,7 @@ def _dims(letter: Letter) -> str:
 # ---- what an equation says ---------------------------------------------------------------------
 
 
-def same_shape(one: Any, two: Any) -> bool:
+def same_shape(one: Meaning, two: Meaning) -> bool:
     """Whether both are matrices of one shape."""
     if not isinstance(one, MatrixExpr) or not isinstance(two, MatrixExpr | sympy.MatrixBase):
         return False
@@ -313,7 +312,7 @@ def same_shape(one: Any, two: Any) -> bool:
     return all(sympy.expand(a - b) == 0 for a, b in pairs)
 
 
-def definition(one: Any, two: Any) -> tuple[str, Any] | None:
+def definition(one: Meaning, two: Meaning) -> tuple[str, MatrixExpr] | None:
     """The letter that an equation defines and what it is: K1 = K, and A = Aᵀ.
 
     A symmetric matrix is ½ (B + Bᵀ) with any B, for which the letter itself serves. A number that
@@ -336,16 +335,16 @@ def definition(one: Any, two: Any) -> tuple[str, Any] | None:
 
 
 def definitions(
-    where: Sequence[Any],
-) -> tuple[dict[str, Any], dict[str, int], list[tuple[Any, Any]]]:
+    where: Sequence[tuple[Side, Side]],
+) -> tuple[dict[str, MatrixExpr], dict[str, int], list[tuple[Meaning, Meaning]]]:
     """The letters that hypotheses define, those that are (skew-)symmetric, and all other equations.
 
     A letter is defined once, and not by itself, also on a detour; signs are 1 for A = Aᵀ and −1
     for A = −Aᵀ.
     """
-    means: dict[str, Any] = {}
+    means: dict[str, MatrixExpr] = {}
     mirrored: dict[str, int] = {}
-    others: list[tuple[Any, Any]] = []
+    others: list[tuple[Meaning, Meaning]] = []
     for one, two in ((one.meaning, two.meaning) for one, two in where):
         found = definition(one, two)
         if found is None or found[0] in {**means, **mirrored}:
@@ -381,7 +380,7 @@ def _turned(expr: MatrixExpr) -> MatrixExpr:
     return sympy.Transpose(expr)
 
 
-def orthogonal(one: Any, two: Any) -> tuple[Any, bool] | None:
+def orthogonal(one: Meaning, two: Meaning) -> tuple[sympy.MatrixSymbol, bool] | None:
     """The letter R of Rᵀ R = I (True) or R Rᵀ = I (False)."""
     if not isinstance(two, sympy.Identity) or not isinstance(one, sympy.MatMul):
         return None

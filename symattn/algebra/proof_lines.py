@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -23,8 +23,12 @@ from symattn.algebra.certificate import (
     Bound,
     Checker,
     Claim,
+    Data,
+    Env,
     Form,
+    Found,
     Mono,
+    Pair,
     Poly,
     Refused,
     Replay,
@@ -58,6 +62,12 @@ from symattn.notation.tree import Tree
 #: A value for every index that is displayed as something else.
 Places = Mapping[str, Form]
 
+#: The indices of a rule by what they are called in it.
+Names: TypeAlias = Mapping[sympy.Symbol, sympy.Expr]
+
+#: What a rule says, as nested tuples of texts and numbers to compare.
+Key: TypeAlias = Any
+
 _DELTA = "delta"
 
 
@@ -66,7 +76,7 @@ class Part:
     """A part of an entry: its rule, its indices, what it becomes, and the steps that it takes."""
 
     rule: Any
-    env: Mapping[Any, Form]
+    env: Env
     children: list[Part] = field(default_factory=list)
     poly: Poly | None = None
     own: list[Step] = field(default_factory=list)
@@ -107,7 +117,7 @@ class Recorder(Checker):
         self.compared: list[Comparison] = []
         #: What conditions determine an index, once for every term of its sum.
         self.met: dict[str, list[Form | None]] = {}
-        self.inverses: dict[str, Any] = {}
+        self.inverses: dict[str, MatrixExpr] = {}
         #: What is divided by and is not 0.
         self.divisors: list[Poly] = []
 
@@ -127,19 +137,19 @@ class Recorder(Checker):
             self.stack.pop()
         return part.poly
 
-    def entry(self, expr: Any, i: Form, j: Form, head: Form | None = None) -> Poly | None:
+    def entry(self, expr: sympy.Basic, i: Form, j: Form, head: Form | None = None) -> Poly | None:
         if self.stack or self.silent:
             return super().entry(expr, i, j, head)
         side = Part(expr, {"i": i, "j": j})
         self.sides.append(side)
         return self._kept(side, lambda: super(Recorder, self).entry(expr, i, j))
 
-    def value(self, rule: r.Rule, env: Mapping[Any, Form]) -> Poly | None:
+    def value(self, rule: r.Rule, env: Env) -> Poly | None:
         if self.silent:
             return super().value(rule, env)
         return self._kept(Part(rule, dict(env)), lambda: super(Recorder, self).value(rule, env))
 
-    def in_parts(self, size: Form, evaluated: Callable[[Form], Any]) -> Any:
+    def in_parts(self, size: Form, evaluated: Callable[[Form], Found]) -> list[tuple[Found, Bound]]:
         found = super().in_parts(size, evaluated)
         if self.stack and not self.silent:
             self.stack[-1].ranges = [bound[0] for _, bound in found if len(bound) == 1]
@@ -164,11 +174,11 @@ class Recorder(Checker):
         self.met.setdefault(pair[0], []).append(value)
         return super().eliminated(step, pair, others, factors, dependent)
 
-    def inverse(self, base: Any, i: Form, j: Form) -> Poly | None:
+    def inverse(self, base: MatrixExpr, i: Form, j: Form) -> Poly | None:
         self.inverses[f"({sympy.srepr(base)})⁻¹"] = sympy.Inverse(base)
         return super().inverse(base, i, j)
 
-    def divisor(self, below: Poly, empty: Any, power: int = 1) -> Poly:
+    def divisor(self, below: Poly, empty: sympy.Expr | None, power: int = 1) -> Poly:
         count = self.count
         if any(below) and self.never_zero(below):
             self.divisors.append(below)
@@ -187,15 +197,15 @@ class Recorder(Checker):
 class Case:
     """The comparisons of one case of sizes, and what cofactors add."""
 
-    sizes: list[tuple[Any, Any]]
+    sizes: list[tuple[sympy.Expr, sympy.Expr]]
     claim: Claim
-    checker: Any
+    checker: Recorder
     #: The expression that a letter stands for where functions are letters.
-    hidden: Mapping[Any, Any]
+    hidden: Mapping[MatrixExpr, MatrixExpr]
     #: What each assumed equation is used for.
-    uses: Sequence[Any]
-    factors: list[Any]
-    added: list[tuple[Any, Any]] = field(default_factory=list)
+    uses: Sequence[Data]
+    factors: list[sympy.Expr]
+    added: list[Pair] = field(default_factory=list)
 
 
 class Recording(Replay):
@@ -203,20 +213,20 @@ class Recording(Replay):
 
     checker = Recorder
 
-    def __init__(self, claim: Claim, uses: Sequence[Any], letters_only: bool) -> None:
+    def __init__(self, claim: Claim, uses: Sequence[Data], letters_only: bool) -> None:
         super().__init__(claim, uses, letters_only)
         self.found: list[Case] = []
-        self.path: list[tuple[Any, Any]] = []
+        self.path: list[tuple[sympy.Expr, sympy.Expr]] = []
 
     @classmethod
-    def of(cls, certificate: Any) -> Recording:
+    def of(cls, certificate: Data) -> Recording:
         """The replay of a certificate."""
         claim = claim_of(certificate["statement"])
         replay = cls(claim, certificate["uses"], certificate["letters_only"])
         replay.check(certificate["proof"], replay.claim)
         return replay
 
-    def check(self, proof: Any, claim: Claim, depth: int = 0) -> None:
+    def check(self, proof: Data, claim: Claim, depth: int = 0) -> None:
         if "split" not in proof:
             super().check(proof, claim, depth)
             return
@@ -226,13 +236,14 @@ class Recording(Replay):
             self.check(inner, claim.put(case), depth + 1)
             del self.path[-1:]
 
-    def entries(self, checker: Any, claim: Claim, cofactors: Sequence[Any]) -> None:
+    def entries(self, checker: Checker, claim: Claim, cofactors: Sequence[Data]) -> None:
+        assert isinstance(checker, Recorder)
         hidden = {letter: expr for expr, letter in (self.letters or {}).items()}
         factors = [decoded(c) for c, *_ in cofactors]
         self.found.append(Case([*self.path], claim, checker, hidden, self.uses, factors))
         super().entries(checker, claim, cofactors)
 
-    def product_of(self, *parts: Any) -> tuple[Any, Any]:
+    def product_of(self, *parts: Any) -> Pair:
         found = super().product_of(*parts)
         self.found[-1].added.append(found)
         return found
@@ -253,7 +264,7 @@ def symbol(name: str) -> sympy.Symbol:
     return sympy.Symbol(name, integer=True, positive=True)
 
 
-def place_of(one: Form) -> Any:
+def place_of(one: Form) -> sympy.Expr:
     """A linear form as an index; a permuted one is π(l). Raises `CannotSpell` for a sum of it."""
     out = sympy.S.Zero
     for atom, c in one:
@@ -460,7 +471,7 @@ class Display:
             raise CannotSpell(f"{name} is no letter")
         return self.entry_of(matrix, place_of(i), place_of(j))
 
-    def entry_of(self, matrix: Any, i: Any, j: Any) -> r.Rule:
+    def entry_of(self, matrix: MatrixExpr, i: r.Index, j: r.Index) -> r.Rule:
         """An entry; of a vector with one index, of a number with none."""
         out = r.Entry(matrix, i, j)
         if isinstance(matrix, sympy.MatrixSymbol) and 1 in matrix.shape and len(matrix.name) == 1:
@@ -493,7 +504,7 @@ class Display:
         def inner(child: Part) -> r.Rule:
             return self.shown(child, places, level)
 
-        def at(index: Any) -> Form:
+        def at(index: r.Index) -> Form:
             return put(linear(index, part.env), places)
 
         match part.rule:
@@ -542,7 +553,7 @@ class Display:
                 return inner(part.children[0])
         return self.of_poly(moved(part.poly or {}, places))
 
-    def matrix(self, matrix: Any) -> Any:
+    def matrix(self, matrix: MatrixExpr) -> MatrixExpr:
         """A matrix whose letters are the expressions that they hide."""
         return matrix.xreplace(self.hidden)
 
@@ -608,19 +619,19 @@ def parted(at: Form) -> tuple[Form, str]:
     return (plus_form(at, variable(index), -1) if index else at), index
 
 
-def stands_for(matrix: Any) -> bool:
+def stands_for(matrix: MatrixExpr) -> bool:
     """Whether an entry of it is one of the expression that was opened for it: no derivative is."""
     return isinstance(matrix, sympy.MatrixSymbol | sympy.Inverse)
 
 
-def matrix_name(matrix: Any) -> str:
+def matrix_name(matrix: MatrixExpr) -> str:
     """The name of a letter."""
     return matrix.name if isinstance(matrix, sympy.MatrixSymbol) else ""
 
 
 def _letters(mono: Mono) -> set[str]:
     found: set[str] = set()
-    left: list[Any] = [atom for atom, _ in mono]
+    left: list[Atom] = [atom for atom, _ in mono]
     while left:
         match left.pop():
             case ("entry", name, *_):
@@ -635,17 +646,17 @@ def _letters(mono: Mono) -> set[str]:
 # ---- lines that say the same -------------------------------------------------------------------
 
 
-def key(rule: r.Rule, bound: Mapping[Any, Any] | None = None) -> Any:
+def key(rule: r.Rule, bound: Names | None = None) -> Key:
     """What a rule says, whatever the order of factors and terms and the names of indices."""
     bound = bound or {}
 
-    def inner(one: r.Rule) -> Any:
+    def inner(one: r.Rule) -> Key:
         return key(one, bound)
 
-    def under(index: Any) -> dict[Any, Any]:
+    def under(index: sympy.Symbol) -> Names:
         return {**bound, index: sympy.Symbol(f"@{len(bound)}")}
 
-    def at(index: Any) -> str:
+    def at(index: r.Index) -> str:
         return str(sympy.sympify(index, strict=True).xreplace(dict(bound)))
 
     match rule:
@@ -673,15 +684,15 @@ def key(rule: r.Rule, bound: Mapping[Any, Any] | None = None) -> Any:
     return ("rule", str(rule))
 
 
-def _terms(rule: r.Rule, bound: Mapping[Any, Any]) -> list[Any]:
+def _terms(rule: r.Rule, bound: Names) -> list[Key]:
     if isinstance(rule, r.Plus):
         return [term for one in rule.terms for term in _terms(one, bound)]
-    number_, powers = Fraction(1), dict[Any, int]()
+    number_, powers = Fraction(1), dict[Key, int]()
     for base, p in _factors(rule, 1):
         if isinstance(base, r.Const) and isinstance(base.value, sympy.Rational) and base.value:
             number_ *= Fraction(int(base.value.p), int(base.value.q)) ** p
             continue
-        word: Any = ("const", str(base.value)) if isinstance(base, r.Const) else None
+        word: Key = ("const", str(base.value)) if isinstance(base, r.Const) else None
         if isinstance(base, r.Plus):
             word = ("sum", tuple(sorted(_terms(base, bound), key=str)))
         word = word or key(base, bound)
@@ -739,7 +750,7 @@ class Lines:
     """
 
     lines: tuple[Line, ...]
-    entry: tuple[Any, ...] = ()
+    entry: tuple[sympy.Expr, ...] = ()
     when: str = ""
 
 
@@ -910,7 +921,7 @@ class Chain:
                 below, above = (one.poly or {} for one in part.children)
                 yield from quotient(below, above, part.poly or {})
 
-    def meant(self, matrix: Any) -> b.Words:
+    def meant(self, matrix: MatrixExpr) -> b.Words:
         """Why an entry of a letter or an inverse is that of something else."""
         for kind, k, flipped in self.case.uses:
             one = self.case.claim.where[k][flipped] if kind in ("letter", "mirror") else None
@@ -929,12 +940,12 @@ class Chain:
             () if isinstance(matrix, sympy.Inverse) else (f"definition of {matrix_name(matrix)}",)
         )
 
-    def letters(self) -> tuple[dict[Any, Any], list[str]]:
+    def letters(self) -> tuple[dict[sympy.Symbol, sympy.Expr], list[str]]:
         """The letters of the outer indices, and those for indices of sums."""
         taken = {name.lower() for name in self.display.matrices}
         taken |= {str(s) for m in self.display.matrices.values() for s in m.free_symbols}
         pool = [letter for letter in "ltrsuqwhgvxyz" if letter not in taken]
-        found: dict[Any, Any] = {}
+        found: dict[sympy.Symbol, sympy.Expr] = {}
         for letter, at in self.comparison.sides[0].env.items():
             low, index = parted(at)
             if index and symbol(index) not in found:
@@ -944,7 +955,7 @@ class Chain:
                 )
         return found, pool
 
-    def range(self, letter: str, at: Form, names_: Mapping[Any, Any]) -> str:
+    def range(self, letter: str, at: Form, names_: Names) -> str:
         """Where an index runs: j ≤ m, i + 1 ≤ j ≤ m."""
         low, index = parted(at)
         own = sympy.Symbol(letter, integer=True)
@@ -1007,18 +1018,18 @@ def quotient(below: Poly, above: Poly, value: Poly) -> Iterator[b.Words]:
         yield _SPLIT
 
 
-def divisors_of(mono: Mono) -> frozenset[Any]:
+def divisors_of(mono: Mono) -> frozenset[tuple[Atom, bool]]:
     """What a term can be divided by: its factors, and each e^(c x) in it."""
     return frozenset((atom, p > 0) for atom, p in mono if p > 0 or atom[0] == "exp")
 
 
-def renamed(rule: r.Rule, names_: Mapping[Any, Any], pool: Sequence[str]) -> r.Rule:
+def renamed(rule: r.Rule, names_: Names, pool: Sequence[str]) -> r.Rule:
     """A rule whose indices are these, those of sums the first of a pool that are free."""
 
     def inner(one: r.Rule) -> r.Rule:
         return renamed(one, names_, pool)
 
-    def at(index: Any) -> Any:
+    def at(index: r.Index) -> sympy.Expr:
         return sympy.sympify(index, strict=True).xreplace(dict(names_))
 
     match rule:
@@ -1065,10 +1076,10 @@ class Exposition:
     bounds: int
     divisors: list[r.Rule]
     equations: list[Tree]
-    sides: tuple[Any, Any]
+    sides: Pair
 
 
-def exposition(certificate: Any) -> Exposition:
+def exposition(certificate: Data) -> Exposition:
     """A certificate as a textbook has it.
 
     Without chains where the sides are the same expression, or a line has no notation.
@@ -1080,7 +1091,7 @@ def exposition(certificate: Any) -> Exposition:
         for one, other in claim.where
     ]
     chains: list[Lines] = []
-    divisors: dict[Any, r.Rule] = {}
+    divisors: dict[Key, r.Rule] = {}
     with suppress(CannotSpell, Refused):  # an index that is not linear has no notation here
         for case in replay.found:
             found = [Chain(case, comparison, assumed) for comparison in case.checker.compared]

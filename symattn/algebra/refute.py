@@ -23,15 +23,16 @@ from numpy.typing import NDArray
 from symattn.algebra.counterexample import (
     Compared,
     Counterexample,
+    Meaning,
     Side,
     compared,
     evaluated,
     has_value,
 )
 from symattn.algebra.effort import STEPS, Spent, within
-from symattn.algebra.field import TooHard
+from symattn.algebra.field import TooHard, solved
 from symattn.algebra.hypotheses import Statement, definitions, examples, orthogonal
-from symattn.arithmetic.base import Arithmetic, Array, elementwise
+from symattn.arithmetic.base import Arithmetic, Array, Ground, elementwise, filled
 from symattn.arithmetic.exact import EXACT
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError
@@ -138,12 +139,12 @@ def _assigned(statement: Statement, ranked: list[sympy.Symbol], more: int, apart
     return out
 
 
-def _integers(expressions: list[Any]) -> set[int]:
+def _integers(expressions: list[sympy.Basic]) -> set[int]:
     """The whole numbers in some expressions, without their signs."""
     return {abs(int(number)) for expr in expressions for number in expr.atoms(sympy.Integer)}
 
 
-def _expressions(side: Side) -> list[Any]:
+def _expressions(side: Side) -> list[sympy.Basic]:
     if isinstance(side.meaning, Derivation):
         return [step.expr for step in side.meaning.steps]
     return [side.meaning]
@@ -156,8 +157,8 @@ def _expressions(side: Side) -> list[Any]:
 class _Assumed:
     """The hypotheses of a statement, by how numbers are made to satisfy them."""
 
-    defined: dict[str, Any] = field(default_factory=dict)
-    scalars: dict[sympy.Symbol, Any] = field(default_factory=dict)
+    defined: dict[str, Meaning] = field(default_factory=dict)
+    scalars: dict[sympy.Symbol, sympy.Expr] = field(default_factory=dict)
     mirrored: dict[str, int] = field(default_factory=dict)
     orthonormal: dict[str, bool] = field(default_factory=dict)
     others: list[tuple[Side, Side]] = field(default_factory=list)
@@ -246,11 +247,9 @@ class _Sampler:
             pair for pair in self.assumed.others if any(name in side.letters() for side in pair)
         ]
 
-        def residue(cells: list[Any]) -> list[Any] | None:
-            array = np.empty(size, dtype=object)
-            array[:] = cells
-            values = {**given, name: array.reshape(dims)}
-            out: list[Any] = []
+        def residue(cells: list[Ground]) -> list[Ground] | None:
+            values = {**given, name: filled(dims, cells)}
+            out: list[Ground] = []
             for one, two in pairs:
                 left, right = _exact(one, values, scalars), _exact(two, values, scalars)
                 if left is None or right is None:
@@ -278,11 +277,9 @@ class _Sampler:
             self.curved.add(name)
             return
         table = [[column[row] for column in columns] for row in range(len(zero))]
-        solved = _solution(table, [-b for b in zero], free)
-        if solved is not None:
-            array = np.empty(size, dtype=object)
-            array[:] = list(map(_sympy, solved))
-            given[name] = array.reshape(dims)
+        found = solved(table, [-b for b in zero], free)
+        if found is not None:
+            given[name] = filled(dims, list(map(_sympy, found)))
 
     def _completed(self, given: dict[str, Array], scalars: Sizes) -> bool:
         """Fill in the scalars that are defined; whether all that is assumed holds."""
@@ -325,10 +322,7 @@ class _Sampler:
         return value / 2 if style % 3 == 1 and value % 2 else value
 
     def _random(self, dims: tuple[int, ...], style: int, positive: bool) -> Array:
-        out = np.empty(dims, dtype=object)
-        for place in np.ndindex(*dims):
-            out[place] = self._number(style, positive)
-        return out
+        return filled(dims, [self._number(style, positive) for _ in range(prod(dims))])
 
     def _letter(self, name: str, style: int) -> Array:
         letter = self.letters[name]
@@ -362,31 +356,6 @@ class _Sampler:
         length = (vector.T @ vector).item()
         square = square @ (_unit(size) - vector @ vector.T * sympy.Rational(2, length))
         return np.asarray(square[: dims[0], : dims[1]])
-
-
-def _solution(table: list[list[Any]], wanted: list[Any], free: list[Any]) -> list[Any] | None:
-    """A solution of linear equations, what is not determined being as given; None if none is."""
-    rows = [[*line, right] for line, right in zip(table, wanted, strict=True)]
-    width = len(free)
-    pivots: list[int] = []
-    for column in range(width):
-        at = len(pivots)
-        pivot = next((k for k in range(at, len(rows)) if rows[k][column] != 0), None)
-        if pivot is None:
-            continue
-        rows[at], rows[pivot] = rows[pivot], rows[at]
-        rows[at] = [entry / rows[at][column] for entry in rows[at]]
-        for k, row in enumerate(rows):
-            if k != at and row[column] != 0:
-                factor = row[column]
-                rows[k] = [a - factor * b for a, b in zip(row, rows[at], strict=True)]
-        pivots.append(column)
-    if any(row[-1] != 0 for row in rows[len(pivots) :]):
-        return None
-    out = list(free)
-    for row, column in zip(rows, pivots, strict=False):
-        out[column] = row[-1] - sum(row[k] * free[k] for k in range(width) if k not in pivots)
-    return out
 
 
 def _unit(size: int) -> Array:
@@ -484,7 +453,7 @@ class _Rationals(Arithmetic):
 
     name = "rationals"
 
-    def scalar(self, value: sympy.Expr) -> Any:
+    def scalar(self, value: sympy.Expr) -> flint.fmpq:
         if not isinstance(value, sympy.Rational):
             raise TooHard(f"{value} is not rational")
         return flint.fmpq(int(value.p), int(value.q))
@@ -506,9 +475,7 @@ class _Rationals(Arithmetic):
             entries = flint.fmpq_mat(x.shape[0], x.shape[1], list(x.ravel())).inv().entries()
         except ZeroDivisionError:
             raise TooHard("a matrix that has no inverse") from None
-        out = np.empty(x.size, dtype=object)
-        out[:] = entries
-        return out.reshape(x.shape)
+        return filled(x.shape, entries)
 
 
 _RATIONALS = _Rationals()
@@ -523,7 +490,7 @@ def _is_exact(one: Side, two: Side, given: Mapping[str, Array], scalars: Sizes) 
     return left is not None and right is not None and bool(np.all(left == right))
 
 
-def _sympy(value: Any) -> sympy.Rational:
+def _sympy(value: Ground) -> sympy.Rational:
     return sympy.Rational(int(value.p), int(value.q))
 
 
@@ -546,7 +513,7 @@ def refuted(statement: Statement, sizes: Sizes, thorough: bool = False) -> Found
     sampler = _Sampler(statement, sizes)
     wanted, defined = _ASSUMED if sampler.assumed.others else _SAMPLES, False
     wanted = max(wanted, _MORE) if thorough else wanted
-    worlds: Iterator[tuple[Any, dict[str, Array]]] = islice(sampler.samples(), wanted)
+    worlds: Iterator[tuple[Sizes, dict[str, Array]]] = islice(sampler.samples(), wanted)
     for scalars, given in worlds:
         answer = _tried(statement, sampler, given, scalars)
         defined = defined or answer.agree
@@ -606,7 +573,7 @@ def _one_sided(statement: Statement, sampler: _Sampler) -> str:
     return ""
 
 
-def _solved(statement: Statement, sizes: Sizes) -> Iterator[tuple[Any, dict[str, Array]]]:
+def _solved(statement: Statement, sizes: Sizes) -> Iterator[tuple[Sizes, dict[str, Array]]]:
     """Numbers from hypotheses that are solved for some entries."""
     try:
         with within(STEPS // 8):

@@ -9,7 +9,7 @@ rule fits and the other side gives what the link claims. Associativity, commutat
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -51,7 +51,7 @@ class Rule:
 # ---- forms ---------------------------------------------------------------------------------
 
 
-def form(expr: Any) -> Form:
+def form(expr: sympy.Basic) -> Form:
     """The form of a matrix expression: products flat, sums sorted, transposes on letters."""
     match expr:
         case sympy.MatrixSymbol():
@@ -77,7 +77,7 @@ def form(expr: Any) -> Form:
     return ("#", expr)
 
 
-def _mul(coefficient: Any, factors: list[Form]) -> Form:
+def _mul(coefficient: sympy.Expr, factors: list[Form]) -> Form:
     flat: list[Form] = []
     for factor in factors:
         if factor[0] == "*":
@@ -116,7 +116,7 @@ def transposed(one: Form) -> Form:
 Bound = Mapping[str, Form]
 
 
-def _bind(bound: Bound, name: str, value: Any) -> Iterator[Bound]:
+def _bind(bound: Bound, name: str, value: Form) -> Iterator[Bound]:
     if name not in bound:
         yield {**bound, name: value}
     elif bound[name] == value:
@@ -161,7 +161,7 @@ def _match(pattern: Form, one: Form, bound: Bound) -> Iterator[Bound]:
         yield from _match_all(pattern[1:], one[1:], bound)
 
 
-def _match_all(patterns: Any, parts: Any, bound: Bound) -> Iterator[Bound]:
+def _match_all(patterns: Sequence[Form], parts: Sequence[Form], bound: Bound) -> Iterator[Bound]:
     if not patterns:
         yield bound
         return
@@ -169,7 +169,7 @@ def _match_all(patterns: Any, parts: Any, bound: Bound) -> Iterator[Bound]:
         yield from _match_all(patterns[1:], parts[1:], more)
 
 
-def _match_number(pattern: Any, value: Any, bound: Bound) -> Iterator[Bound]:
+def _match_number(pattern: sympy.Expr, value: sympy.Expr, bound: Bound) -> Iterator[Bound]:
     if pattern == value:
         yield bound
     elif isinstance(pattern, sympy.Symbol):
@@ -177,7 +177,10 @@ def _match_number(pattern: Any, value: Any, bound: Bound) -> Iterator[Bound]:
 
 
 def _match_row(
-    patterns: Any, factors: Any, bound: Bound, number: Any = sympy.S.One
+    patterns: Sequence[Form],
+    factors: Sequence[Form],
+    bound: Bound,
+    number: sympy.Expr = sympy.S.One,
 ) -> Iterator[Bound]:
     """Patterns against factors in a row; a letter may stand for several."""
     if not patterns:
@@ -190,7 +193,7 @@ def _match_row(
             yield from _match_row(patterns[1:], factors[taken:], more)
 
 
-def _match_sum(patterns: Any, terms: Any, bound: Bound) -> Iterator[Bound]:
+def _match_sum(patterns: Sequence[Form], terms: Sequence[Form], bound: Bound) -> Iterator[Bound]:
     """Patterns against all terms of a sum, in any order; a last letter takes what is left."""
     if len(patterns) == 1:
         rest = terms[0] if len(terms) == 1 else ("+", tuple(terms))
@@ -223,7 +226,7 @@ def _filled(pattern: Form, bound: Bound) -> Form:
     return (pattern[0], *(_filled(part, bound) for part in pattern[1:]))
 
 
-def _number(value: Any, bound: Bound) -> Any:
+def _number(value: sympy.Expr, bound: Bound) -> sympy.Expr:
     if isinstance(value, sympy.Symbol) and value.name in bound:
         return bound[value.name][1]
     return value
@@ -232,7 +235,9 @@ def _number(value: Any, bound: Bound) -> Any:
 # ---- applying ------------------------------------------------------------------------------
 
 
-def rewritten(one: Form, left: Form, right: Form, allowed: Any) -> Iterator[Form]:
+def rewritten(
+    one: Form, left: Form, right: Form, allowed: Callable[[Bound], bool]
+) -> Iterator[Form]:
     """Everything that one use of left = right, anywhere inside, makes of a form."""
     for bound in _match(left, one, {}):
         if allowed(bound):
@@ -275,13 +280,13 @@ def rewritten(one: Form, left: Form, right: Form, allowed: Any) -> Iterator[Form
                         yield (*one[:k], new, *one[k + 1 :])
 
 
-def _whole(one: Form, left: Form, right: Form, allowed: Any) -> Iterator[Form]:
+def _whole(one: Form, left: Form, right: Form, allowed: Callable[[Bound], bool]) -> Iterator[Form]:
     for bound in _match(left, one, {}):
         if allowed(bound):
             yield _filled(right, bound)
 
 
-def _sizeless(one: Any) -> Any:
+def _sizeless(one: Form) -> Form:
     """A form without the sizes of its ones, zeros and identities, which the rest tells."""
     if not isinstance(one, tuple):
         return one
@@ -296,7 +301,7 @@ def _sides(rule: Rule) -> tuple[Form, Form]:
     return form(statement.left.meaning), form(statement.right.meaning)
 
 
-def follows(before: Any, after: Any, rule: Rule, permuting: frozenset[str]) -> bool:
+def follows(before: sympy.Basic, after: sympy.Basic, rule: Rule, permuting: frozenset[str]) -> bool:
     """Whether a few uses of the rule, in either direction, lead from one expression to another."""
     goal = _sizeless(form(after))
     left, right = _sides(rule)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import sympy
 
@@ -45,6 +45,12 @@ SQUARE = "#"
 
 Shape = tuple[int, int] | None
 
+#: A size as somebody gives it: a number, a name, or SymPy's.
+GivenSize: TypeAlias = str | int | sympy.Expr
+
+#: A shape as somebody gives it: two sizes, or nothing or a word for a number.
+GivenShape: TypeAlias = Any
+
 #: Functions of a number, which a scalar may be given to.
 OF_NUMBERS = ("exp", "ln", "√", "tanh", "cos", "sin", "abs", "σ", "max0", "SiLU", "GELU")
 
@@ -70,12 +76,12 @@ class Dims:
     #: Whether a size that nobody wrote may be 1 after all (only to explain a refusal).
     loose: bool = False
     parent: list[int] = field(default_factory=list)
-    value: list[Any] = field(default_factory=list)
+    value: list[sympy.Expr | None] = field(default_factory=list)
     #: The name a size would like, and whether it was given.
     name: list[str] = field(default_factory=list)
     given: list[bool] = field(default_factory=list)
 
-    def new(self, value: Any = None, name: str = "", given: bool = False) -> int:
+    def new(self, value: sympy.Expr | None = None, name: str = "", given: bool = False) -> int:
         """One more size: a number or symbol if known, and its name."""
         self.parent.append(len(self.parent))
         self.value.append(value)
@@ -143,7 +149,7 @@ class Dims:
             a, b = b, a
         self.parent[b] = a
 
-    def _bind(self, dim: int, value: Any) -> None:
+    def _bind(self, dim: int, value: sympy.Expr) -> None:
         """A size that is not known has this value."""
         number = isinstance(value, int | sympy.Integer)
         if number and self.given[dim] and not self.loose:
@@ -161,7 +167,7 @@ class Dims:
                 return True
         return False
 
-    def known(self, dim: int) -> Any:
+    def known(self, dim: int) -> sympy.Expr | None:
         """A number, a symbol, blocks together, or None; blocks of known sizes are a number."""
         value = self.value[self.root(dim)]
         if isinstance(value, Sum):
@@ -189,7 +195,7 @@ class Shapes:
     def __init__(
         self,
         kinds: Mapping[str, str],
-        shapes: Mapping[str, tuple[Any, ...]],
+        shapes: Mapping[str, tuple[GivenSize, ...]],
         strict: bool = True,
         loose: bool = False,
     ) -> None:
@@ -266,7 +272,7 @@ class Shapes:
         rows, columns = USUAL.get(name) or USUAL.get(name.rstrip("'0123456789"), ("", ""))
         return self.dims.new(name=rows), self.dims.new(name=columns)
 
-    def _size(self, size: Any) -> int:
+    def _size(self, size: GivenSize) -> int:
         """A size that was given: a number, a name (the same for all that have it) or SymPy's."""
         if isinstance(size, str) and not size.isdigit():
             for dim, name in enumerate(self.dims.name):

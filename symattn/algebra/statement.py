@@ -17,7 +17,7 @@ from typing import Any
 
 import sympy
 
-from symattn.algebra.shapes import SQUARE, Shape, Shapes, Sum, Unfit
+from symattn.algebra.shapes import SQUARE, GivenShape, GivenSize, Shape, Shapes, Sum, Unfit
 from symattn.errors import ReadError, ShapeError, quote
 from symattn.grammar import Apart, Call, Name, Number, Tree, read
 from symattn.nodes.written import CONSTANTS, SIZES, Writer, spread
@@ -41,9 +41,9 @@ class Written:
     are the shapes of its columns of ones, identities and masks, in their order.
     """
 
-    meaning: Any
-    needs: tuple[Any, ...]
-    spare: tuple[tuple[Any, Any], ...]
+    meaning: sympy.Basic
+    needs: tuple[sympy.Expr, ...]
+    spare: tuple[tuple[sympy.Expr, sympy.Expr], ...]
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class _Reading(Shapes):
             for name, shape in self.letters.items()
             if shape or name in self.given_shapes
         }
-        values: dict[str, Any] = {}
+        values: dict[str, sympy.Expr] = {}
         for name, shape in self.letters.items():
             if name in self.given_shapes or shape is not None:
                 continue
@@ -146,11 +146,11 @@ class _Reading(Shapes):
                 values[name] = self.size(self.meant[name])
         return Writer(letters, values, (), self.positive)
 
-    def sized(self, shape: tuple[int, int]) -> tuple[Any, Any]:
+    def sized(self, shape: tuple[int, int]) -> tuple[sympy.Expr, sympy.Expr]:
         """A shape in SymPy's numbers and symbols."""
         return self.size(shape[0]), self.size(shape[1])
 
-    def spare(self, tree: Tree) -> list[tuple[Any, Any]]:
+    def spare(self, tree: Tree) -> list[tuple[sympy.Expr, sympy.Expr]]:
         """The shapes of the columns of ones, identities and masks, in their order."""
         match tree:
             case Number(_, True) | Call("causal"):
@@ -218,7 +218,7 @@ def _kinds(name: str, trees: list[Tree], alone: bool) -> tuple[str, ...]:
 def _reading_of(
     trees: list[list[Tree]],
     kinds: Mapping[str, str],
-    given: Mapping[str, tuple[Any, ...]],
+    given: Mapping[str, tuple[GivenSize, ...]],
     strict: bool,
     loose: bool = False,
 ) -> tuple[_Reading, list[Shape]]:
@@ -236,7 +236,7 @@ def _reading_of(
 
 def readings(
     groups: Sequence[Sequence[str]],
-    shapes: Mapping[str, Any] | None = None,
+    shapes: Mapping[str, GivenShape] | None = None,
     positive: Sequence[str] = (),
 ) -> Iterator[Built]:
     """Every reading of some texts under which the shapes fit, the one that is meant first.
@@ -296,7 +296,7 @@ def _built(reading: _Reading, writer: Writer, tree: Tree, shape: Shape, text: st
     return Written(meaning, tuple(writer.needs), spare)
 
 
-def _given(name: str, shape: Any) -> tuple[Any, ...]:
+def _given(name: str, shape: GivenShape) -> tuple[GivenSize, ...]:
     """A shape that was given: two sizes, or nothing for a number."""
     if shape in NUMBER_WORDS or shape == ():
         return ()
@@ -315,7 +315,7 @@ def _given(name: str, shape: Any) -> tuple[Any, ...]:
     return tuple(shape)
 
 
-def _is_size(size: Any) -> bool:
+def _is_size(size: object) -> bool:
     if isinstance(size, bool):
         return False
     if isinstance(size, int):
@@ -331,7 +331,7 @@ def _no_reading(
     groups: Sequence[Sequence[str]],
     trees: list[list[Tree]],
     kinds_of: Mapping[str, tuple[str, ...]],
-    given: Mapping[str, Any],
+    given: Mapping[str, tuple[GivenSize, ...]],
     trouble: str,
 ) -> ShapeError:
     """Why no reading fits, and what to say."""

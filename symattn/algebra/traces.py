@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from fractions import Fraction
 from itertools import permutations, product
 from math import factorial, prod
-from typing import Any
+from typing import TypeAlias
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -20,8 +21,11 @@ from symattn.algebra.certificate import (
     Bound,
     Checker,
     Claim,
+    Data,
     Form,
+    Found,
     Half,
+    Items,
     Mono,
     Odd,
     Open,
@@ -89,6 +93,12 @@ class NeedEven(Exception):
         self.size = size
 
 
+#: The state of a checker: how many steps there are, and what they may have changed.
+Mark: TypeAlias = tuple[
+    int, int, bool, frozenset[str], bool, set[Items], list[tuple[sympy.Basic, sympy.Basic]]
+]
+
+
 class Tracer(Checker):
     """A checker that chooses the steps, and keeps them."""
 
@@ -123,12 +133,12 @@ class Tracer(Checker):
             step["needs"] = [f"{form_text(one)} ≥ 0" for one, _ in needs]
         step["gives"] = brief(gives)
 
-    def _mark(self) -> tuple[Any, ...]:
+    def _mark(self) -> Mark:
         """The state to come back to where a choice fails."""
         state = self.count, self.partial, self.scope, self.noting, set(self.rooted), self.known
         return (len(self.steps), *state)
 
-    def _back(self, mark: tuple[Any, ...]) -> None:
+    def _back(self, mark: Mark) -> None:
         """Come back to a state."""
         self.done, self.count, self.partial, self.scope, self.noting, self.rooted, self.known = mark
         del self.steps[self.done :]
@@ -136,7 +146,7 @@ class Tracer(Checker):
 
     # ---- ranges ----------------------------------------------------------------------------
 
-    def in_parts(self, size: Form, evaluated: Callable[[Form], Any]) -> list[tuple[Any, Bound]]:
+    def in_parts(self, size: Form, evaluated: Callable[[Form], Found]) -> list[tuple[Found, Bound]]:
         cuts: list[Form] = []
         again: set[Form] = set()
         every, width = self.every(size), ""
@@ -154,8 +164,8 @@ class Tracer(Checker):
             self.chosen.append(step)
 
             def here(
-                at: Form, starts: dict[str, Form] = starts, mark: Any = mark, every: int = every
-            ) -> Any:
+                at: Form, starts: dict[str, Form] = starts, mark: Mark = mark, every: int = every
+            ) -> Found:
                 fresh = f"#{self.count}"
                 if self.count > mark[1] and fresh in names(at):
                     rest = form((a, c // every) for a, c in at)  # at is k (start + fresh) + r
@@ -272,10 +282,10 @@ class Tracer(Checker):
                 return {**said, "index": place}
         return {"rule": "separate", "groups": self._groups(bound, factors)}
 
-    def _turned(self, mono: Mono, index: str, size: Form) -> list[Any] | None:
+    def _turned(self, mono: Mono, index: str, size: Form) -> list[Data] | None:
         """The permutation of an index after which fewer permutations stand in a product."""
         text = mono_text(mono)
-        found: list[tuple[Any, list[Any]]] = []
+        found: list[tuple[tuple[int, int], list[Data]]] = []
         for name, full in self.permuted.items():
             for back in (0, 1):
                 if full == size and f"{name}{'⁻¹' if back else ''}({index})" in text:
@@ -286,7 +296,7 @@ class Tracer(Checker):
         best = min(found, key=lambda pair: pair[0], default=None)
         return best[1] if best and best[0] < _places_in(mono, self.permuted) else None
 
-    def _groups(self, bound: Bound, factors: list[Any]) -> list[list[int]]:
+    def _groups(self, bound: Bound, factors: list[tuple[Atom, Fraction]]) -> list[list[int]]:
         """The indices that have to do with one another, in an order that their use gives."""
         every = {name for name, _ in bound}
         parts = [set(indices(atom) & every) for atom, _ in factors]
@@ -328,7 +338,7 @@ class Tracer(Checker):
                 if good:
                     yield step
 
-    def _places(self, one: Any, atom: Atom) -> Iterator[tuple[Form, Form]]:
+    def _places(self, one: sympy.Basic, atom: Atom) -> Iterator[tuple[Form, Form]]:
         """The entries of an equation that may speak of a sum."""
         free = [variable(name) for name in sorted(indices(atom))]
         rows, columns = one.shape if isinstance(one, MatrixExpr) else (1, 1)
@@ -400,7 +410,9 @@ def _places_in(mono: Mono, names_: Iterable[str]) -> tuple[int, int]:
     return plain + back, back
 
 
-def _ordered(group: set[str], sizes: Mapping[str, Form], factors: list[Any]) -> list[str]:
+def _ordered(
+    group: set[str], sizes: Mapping[str, Form], factors: list[tuple[Atom, Fraction]]
+) -> list[str]:
     """The indices of a sum in an order that does not depend on their names.
 
     They are told apart by the factors in which they occur, and what is left alike by trying.
@@ -449,8 +461,8 @@ class Tracing(Replay):
     unfolded = False
 
     def proof(
-        self, claim: Claim, factors: Sequence[Any], depth: int = 0, paired: bool = False
-    ) -> Any:
+        self, claim: Claim, factors: Sequence[Data], depth: int = 0, paired: bool = False
+    ) -> Data:
         """A proof of a claim. Raises `Refused` where none is found."""
         if claim.left == claim.right and claim.steps[0] == claim.steps[1]:
             return {"same": True}
@@ -478,13 +490,13 @@ class Tracing(Replay):
         return {"cofactors": list(factors), "steps": checker.steps}
 
 
-def _size(text: str) -> Any:
+def _size(text: str) -> sympy.Expr:
     return (
         sympy.Integer(text) if text.isdigit() else sympy.Symbol(text, integer=True, positive=True)
     )
 
 
-def certificate(statement: Statement) -> Any:
+def certificate(statement: Statement) -> Data:
     """A certificate of a statement; one that was given as text is in it as it was written.
 
     Raises `Refused` where no trace is found, and `Spent`.
@@ -521,7 +533,7 @@ def certificate(statement: Statement) -> Any:
     return second
 
 
-def reason(found: Any) -> str:
+def reason(found: Data) -> str:
     """What decided, in a line."""
     proof = found["proof"]
     while "cases" in proof or "half" in proof:
@@ -538,7 +550,7 @@ def reason(found: Any) -> str:
     )
 
 
-def _ways(statement: Statement, claim: Claim) -> Iterator[tuple[bool, bool, Any, Any]]:
+def _ways(statement: Statement, claim: Claim) -> Iterator[tuple[bool, bool, Data, Data]]:
     """The ways to a proof: functions as letters or by their rules, numbers of places one by one.
 
     Also what equations are used for, and cofactors.
@@ -552,7 +564,7 @@ def _ways(statement: Statement, claim: Claim) -> Iterator[tuple[bool, bool, Any,
         yield letters_only, unfolded, uses, []
     numbers = {use[1] for use in uses if use[0] == "number"}
     kept = [k for k in range(len(claim.where)) if k not in numbers]
-    places: dict[str, Callable[[Any], Any]] = {
+    places: dict[str, Callable[[Data], Data]] = {
         "equation": lambda k: kept[k],
         "around": lambda one: [kept[one[0]], one[1]],
     }
@@ -567,9 +579,9 @@ def _ways(statement: Statement, claim: Claim) -> Iterator[tuple[bool, bool, Any,
             yield letters_only, False, fewer, found
 
 
-def _uses(claim: Claim) -> list[list[Any]]:
+def _uses(claim: Claim) -> list[list[Data]]:
     """What each equation is used for; one that is not listed is used with cofactors alone."""
-    uses: list[list[Any]] = []
+    uses: list[list[Data]] = []
     defined: set[str] = set()
     for k, (one, other) in enumerate(claim.where):
         for flipped, (a, b) in enumerate(((one, other), (other, one))):
@@ -603,7 +615,7 @@ def _uses(claim: Claim) -> list[list[Any]]:
     return uses
 
 
-def stated_again(statement: Statement) -> dict[str, Any]:
+def stated_again(statement: Statement) -> dict[str, Data]:
     """A statement as data: texts as they were written, other sides as expressions."""
     first = statement.origin or statement
     return {
@@ -617,7 +629,7 @@ def stated_again(statement: Statement) -> dict[str, Any]:
     }
 
 
-def _side(side: Side) -> dict[str, Any]:
+def _side(side: Side) -> dict[str, Data]:
     if side.text:
         spare = [[str(rows), str(columns)] for rows, columns in side.spare]
         return {"text": side.text, "spare": spare}

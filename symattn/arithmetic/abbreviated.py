@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from functools import cached_property, lru_cache
 from itertools import islice
-from typing import Any
 
 import flint
 import sympy
+from flint import arb
 from sympy.polys.polyerrors import PolynomialError
+from sympy.printing.printer import Printer
 
 from symattn.arithmetic.enclosure import ball, precision
 from symattn.errors import SymattnError
@@ -38,7 +39,7 @@ class Abbreviation(sympy.AtomicExpr):  # type: ignore[misc]  # SymPy has no type
     definition: sympy.Expr
     number: int
     sign: int | None
-    _balls: dict[int, Any]
+    _balls: dict[int, arb]
 
     def __new__(cls, definition: sympy.Expr, number: int, sign: int | None) -> Abbreviation:
         """By its `number` it is sorted; `sign` is −1 or 1, or None where it is not known."""
@@ -47,7 +48,7 @@ class Abbreviation(sympy.AtomicExpr):  # type: ignore[misc]  # SymPy has no type
         self._balls = {}
         return self
 
-    def ball(self) -> Any:
+    def ball(self) -> arb:
         """An enclosure at the precision in force, computed once for each precision."""
         bits = flint.ctx.prec
         if bits not in self._balls:
@@ -79,7 +80,7 @@ class Abbreviation(sympy.AtomicExpr):  # type: ignore[misc]  # SymPy has no type
     def __hash__(self) -> int:
         return object.__hash__(self)
 
-    def _sympystr(self, printer: Any) -> str:
+    def _sympystr(self, printer: Printer) -> str:
         return f"number_{self.number}"
 
 

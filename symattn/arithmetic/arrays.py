@@ -9,7 +9,7 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from symattn.arithmetic.base import Arithmetic, Array
+from symattn.arithmetic.base import Arithmetic, Array, Ground
 from symattn.arithmetic.enclosure import ball, nearest, precision
 from symattn.arithmetic.functions import FUNCTIONS
 from symattn.errors import SymattnError, quote
@@ -31,7 +31,7 @@ class Arrays(Arithmetic):
             raise SymattnError(f"dtype {quote(dtype)}: choose one of {', '.join(DTYPES)}")
         self.dtype: np.dtype[Any] = np.dtype(name)
 
-    def scalar(self, value: sympy.Expr) -> Any:
+    def scalar(self, value: sympy.Expr) -> Ground:
         return self.dtype.type(nearest_float(value))
 
     def array(self, exact: Array) -> Array:
@@ -89,7 +89,7 @@ class Arrays(Arithmetic):
         return np.asarray(np.where(unknown, self.dtype.type(np.nan), chosen))
 
 
-def nearest_float(value: Any) -> float:
+def nearest_float(value: sympy.Expr) -> float:
     """The float64 nearest to a SymPy number; ±inf beyond its range."""
     if isinstance(value, sympy.Rational):
         try:

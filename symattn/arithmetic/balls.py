@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import flint
 import numpy as np
@@ -10,7 +10,15 @@ import sympy
 from flint import arb
 from numpy.typing import NDArray
 
-from symattn.arithmetic.base import Arithmetic, Array, elementwise, stacked
+from symattn.arithmetic.base import (
+    Arithmetic,
+    Array,
+    elementwise,
+    filled,
+    of_rows,
+    rowwise,
+    stacked,
+)
 from symattn.arithmetic.enclosure import MINUS_INFINITY, ball, is_minus_infinity
 from symattn.arithmetic.functions import FUNCTIONS
 from symattn.errors import SymattnError
@@ -37,19 +45,15 @@ class Balls(Arithmetic):
         return np.asarray(elementwise(is_minus_infinity, x), dtype=bool)
 
     def row_max(self, x: Array) -> Array:
-        out = np.empty((*x.shape[:-1], 1), dtype=object)
-        for index in np.ndindex(*x.shape[:-1]):
-            out[index] = [largest(x[index])]
-        return out
+        return of_rows(largest, x)
 
     def shift(self, x: Array) -> Array:
         """x_ij − t_i with t_i the largest midpoint of the row, exact, so that no e^x overflows."""
-        out = np.empty(x.shape, dtype=object)
-        for index in np.ndindex(*x.shape[:-1]):
-            seen = [entry.mid() for entry in x[index] if not is_minus_infinity(entry)]
-            top = max(seen) if seen else arb(0)
-            out[index] = [e if is_minus_infinity(e) else e - top for e in x[index]]
-        return out
+
+        def middle(row: Array) -> arb:
+            return max((e.mid() for e in row if not is_minus_infinity(e)), default=arb(0))
+
+        return less(middle, x)
 
     def threshold(self, x: Array) -> Array:
         """By τ = max_k (sum of the k largest − 1)/k, which no tie can upset.
@@ -58,10 +62,7 @@ class Balls(Arithmetic):
         largest (Σ_S x − 1)/|S| is τ. The k-th largest of numbers in intervals lies between the
         k-th largest of the lower and of the upper ends.
         """
-        out = np.empty((*x.shape[:-1], 1), dtype=object)
-        for index in np.ndindex(*x.shape[:-1]):
-            out[index] = [self._threshold(list(x[index]))]
-        return out
+        return of_rows(lambda row: self._threshold(list(row)), x)
 
     def _threshold(self, row: list[arb]) -> arb:
         seen = [entry for entry in row if not is_minus_infinity(entry)]
@@ -78,10 +79,7 @@ class Balls(Arithmetic):
         return x
 
     def first_largest(self, x: Array) -> Array:
-        out = np.empty(x.shape, dtype=object)
-        for index in np.ndindex(*x.shape[:-1]):
-            out[index] = _first_largest(list(x[index]))
-        return out
+        return rowwise(lambda row: _first_largest(list(row)), x, x.shape[-1])
 
     def vanishing(self, x: Array) -> NDArray[np.bool_]:
         return np.asarray(elementwise(lambda entry: entry.contains(0), x), dtype=bool)
@@ -94,9 +92,17 @@ class Balls(Arithmetic):
             entries = flint.arb_mat(x.shape[-2], x.shape[-1], list(x.ravel())).inv().entries()
         except ZeroDivisionError:
             raise SymattnError("a matrix that has no inverse, or too near to tell") from None
-        out = np.empty(x.size, dtype=object)
-        out[:] = entries
-        return out.reshape(x.shape)
+        return filled(x.shape, entries)
+
+
+def less(function: Callable[[Array], arb], x: Array) -> Array:
+    """x_ij − f(x_i) for every row; −∞ stays −∞."""
+
+    def lowered(row: Array) -> list[arb]:
+        top = function(row)
+        return [e if is_minus_infinity(e) else e - top for e in row]
+
+    return rowwise(lowered, x, x.shape[-1])
 
 
 def largest(row: Iterable[arb]) -> arb:
@@ -110,9 +116,7 @@ def largest(row: Iterable[arb]) -> arb:
 def _product(a: Array, b: Array) -> Array:
     left = flint.arb_mat(a.shape[0], a.shape[1], list(a.ravel()))
     out = left * flint.arb_mat(b.shape[0], b.shape[1], list(b.ravel()))
-    entries = np.empty(a.shape[0] * b.shape[1], dtype=object)
-    entries[:] = out.entries()
-    return entries.reshape(a.shape[0], b.shape[1])
+    return filled((a.shape[0], b.shape[1]), out.entries())
 
 
 def _ranked(row: list[arb]) -> list[arb]:

@@ -8,17 +8,20 @@ argument). Values are NumPy arrays throughout, of floats or of objects, so that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from symattn.arithmetic.shapes import Array, Shapes
+from symattn.arithmetic.shapes import Array, Shapes, Size
 from symattn.errors import SymattnError
 
-__all__ = ["Arithmetic", "Array", "elementwise", "exactly", "stacked"]
+__all__ = ["Arithmetic", "Array", "Ground", "elementwise", "exactly", "stacked"]
+
+#: A number as some arithmetic holds it: SymPy's, a ball of Arb, a float.
+Ground: TypeAlias = Any
 
 
 class Arithmetic(Shapes):
@@ -29,7 +32,7 @@ class Arithmetic(Shapes):
 
     name: str = "abstract"
 
-    def scalar(self, value: sympy.Expr) -> Any:
+    def scalar(self, value: sympy.Expr) -> Ground:
         """A SymPy number in this arithmetic."""
         raise NotImplementedError
 
@@ -41,26 +44,26 @@ class Arithmetic(Shapes):
         """Whole numbers, such as positions, in this arithmetic."""
         return self.array(exactly(places.shape, map(int, places.ravel())))
 
-    def table(self, function: Callable[..., Any], *sizes: Any) -> Array:
+    def table(self, function: Callable[..., Sequence[Ground]], *sizes: Size) -> Array:
         """The exact numbers that a function lists; in a program it is called by its name."""
         listed = function(*map(int, sizes))
         return self.array(exactly((len(listed),), listed))
 
-    def powers(self, base: sympy.Expr, step: int, size: Any) -> Array:
+    def powers(self, base: sympy.Expr, step: int, size: Size) -> Array:
         """base^(step t/size) for t = 0, 1, … below size/2."""
         exponents = [sympy.Rational(step * t, int(size)) for t in range((int(size) + 1) // 2)]
         return self.array(exactly((len(exponents),), [base**exponent for exponent in exponents]))
 
-    def filled(self, number: sympy.Expr, rows: Any, columns: Any) -> Array:
+    def filled(self, number: sympy.Expr, rows: Size, columns: Size) -> Array:
         """A matrix of one number."""
         shape = int(rows), int(columns)
         return self.array(exactly(shape, [number] * (shape[0] * shape[1])))
 
-    def identity(self, size: Any) -> Array:
+    def identity(self, size: Size) -> Array:
         """Ones on the diagonal."""
         return self.numbers(np.eye(int(size), dtype=int))
 
-    def call(self, formula: Callable[..., Array], *args: Any) -> Array:
+    def call(self, formula: Callable[..., Array], *args: Array) -> Array:
         """A formula over this arithmetic; in a program it is a function, called by its name."""
         return formula(self, *args)
 
@@ -131,7 +134,7 @@ class Arithmetic(Shapes):
         """Every entry with the other sign."""
         return np.asarray(-x)
 
-    def multiply(self, a: Array | Any, b: Array | Any) -> Array:
+    def multiply(self, a: Array | Ground, b: Array | Ground) -> Array:
         """Elementwise product, or by a scalar."""
         return np.asarray(a * b)
 
@@ -149,7 +152,7 @@ class Arithmetic(Shapes):
         if factor.is_negative and self.anywhere(self.hidden(x)):
             raise SymattnError("scaled: −∞ times a negative scale is +∞; use a positive one")
 
-    def divide(self, a: Array, b: Array | Any) -> Array:
+    def divide(self, a: Array, b: Array | Ground) -> Array:
         """Elementwise quotient, or by a scalar."""
         return np.asarray(a / b)
 
@@ -175,12 +178,12 @@ class Arithmetic(Shapes):
         """Sum over an axis, which goes."""
         return np.asarray(self.row_sum(np.moveaxis(x, axis, -1))[..., 0])
 
-    def sums_at(self, x: Array, places: Array, count: Any) -> Array:
+    def sums_at(self, x: Array, places: Array, count: Size) -> Array:
         """In each row the sums of entries that share a place: out_ic = Σ_j x_ij over p_ij = c."""
         sums = (self.row_sum(self.where(places == c, x, self.zero)) for c in range(int(count)))
         return np.concatenate([*sums], axis=-1)
 
-    def where(self, condition: NDArray[np.bool_], a: Array | Any, b: Array | Any) -> Array:
+    def where(self, condition: NDArray[np.bool_], a: Array | Ground, b: Array | Ground) -> Array:
         """`a` where the condition holds, else `b`, whatever the other one is (NaN, ∞)."""
         return np.where(condition, a, b)
 
@@ -189,33 +192,46 @@ class Arithmetic(Shapes):
         return np.asarray(x == number, dtype=bool)
 
     @property
-    def zero(self) -> Any:
+    def zero(self) -> Ground:
         """0 in this arithmetic."""
         return self.scalar(sympy.S.Zero)
 
     @property
-    def minus_infinity(self) -> Any:
+    def minus_infinity(self) -> Ground:
         """−∞ in this arithmetic."""
         return self.scalar(sympy.S.NegativeInfinity)
 
 
-def filled(shape: tuple[int, ...], entries: list[Any]) -> Array:
+def filled(shape: tuple[int, ...], entries: list[Ground]) -> Array:
     """An object array of this shape with these entries."""
     out = np.empty(len(entries), dtype=object)
     out[:] = entries
     return out.reshape(shape)
 
 
-def exactly(shape: tuple[int, ...], entries: Iterable[Any]) -> Array:
+def exactly(shape: tuple[int, ...], entries: Iterable[Ground]) -> Array:
     """Exact numbers as an array of this shape."""
     return filled(shape, [sympy.sympify(entry, strict=True) for entry in entries])
 
 
-def elementwise(function: Callable[[Any], Any], x: Array) -> Array:
+def elementwise(function: Callable[[Ground], Ground], x: Array) -> Array:
     """`function` of every entry, as an object array of the same shape."""
     out = np.empty(x.shape, dtype=object)
     out.ravel()[:] = [function(entry) for entry in x.ravel()] if x.size else []
     return out
+
+
+def rowwise(function: Callable[[Array], Sequence[Ground]], x: Array, width: int) -> Array:
+    """What a function makes of every row, so many numbers, as an object array."""
+    out = np.empty((*x.shape[:-1], width), dtype=object)
+    for index in np.ndindex(*x.shape[:-1]):
+        out[index] = function(x[index])
+    return out
+
+
+def of_rows(function: Callable[[Array], Ground], x: Array) -> Array:
+    """The number that a function makes of every row, kept as an axis of length 1."""
+    return rowwise(lambda row: [function(row)], x, 1)
 
 
 def stacked(a: Array, b: Array, product: Callable[[Array, Array], Array]) -> Array:

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import sympy
+from numpy.typing import NDArray
 
 from symattn.arithmetic.arrays import Arrays
-from symattn.arithmetic.base import Array
+from symattn.arithmetic.base import Array, Ground
 
 #: Decimals that stand for "unrounded": more than a float holds.
 UNROUNDED = 15
@@ -174,7 +174,7 @@ class ByHand(Arrays):
             return quotient
         return np.where(inverse, self.multiply(x, self._constant(1 / divisor, x)), quotient)
 
-    def _constant(self, value: sympy.Expr, x: Array) -> Any:
+    def _constant(self, value: sympy.Expr, x: Array) -> Array | Ground:
         number = self.scalar(value)
         if value.is_Rational or x.ndim < 3 or x.shape[0] != self.ways:
             return number
@@ -197,7 +197,7 @@ class ByHand(Arrays):
             moved = moved | shifted & np.isfinite(top)
         return np.asarray(within - np.where(moved, top, 0.0))
 
-    def vanishing(self, x: Array) -> Any:
+    def vanishing(self, x: Array) -> NDArray[np.bool_]:
         """A way in which a sum is 0 comes to nothing by itself; the others go on."""
         return np.zeros(x.shape, dtype=bool)
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from math import prod
-from typing import Any
 
 import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from symattn.arithmetic.base import Arithmetic, Array
+from symattn.arithmetic.base import Arithmetic, Array, Ground
 from symattn.arithmetic.functions import FUNCTIONS, Kind
 
 
@@ -29,7 +28,7 @@ class Counting(Arithmetic):
         #: How many terms the longest sum has, or whatever else is made of a whole row.
         self.longest = 1
 
-    def scalar(self, value: sympy.Expr) -> Any:
+    def scalar(self, value: sympy.Expr) -> np.float64:
         return np.float64(_kind_of(value))
 
     def array(self, exact: Array) -> Array:
@@ -81,13 +80,13 @@ class Counting(Arithmetic):
     def add(self, a: Array, b: Array) -> Array:
         return self._together(a, b)
 
-    def multiply(self, a: Array | Any, b: Array | Any) -> Array:
+    def multiply(self, a: Array | Ground, b: Array | Ground) -> Array:
         return self._together(a, b)
 
-    def divide(self, a: Array, b: Array | Any) -> Array:
+    def divide(self, a: Array, b: Array | Ground) -> Array:
         return self._together(a, b)
 
-    def where(self, condition: NDArray[np.bool_], a: Array | Any, b: Array | Any) -> Array:
+    def where(self, condition: NDArray[np.bool_], a: Array | Ground, b: Array | Ground) -> Array:
         shape = np.broadcast_shapes(condition.shape, np.shape(a), np.shape(b))
         return self._result(shape, 1, a, b)
 
@@ -100,11 +99,15 @@ class Counting(Arithmetic):
     def _rows(self, x: Array) -> Array:
         return self._result((*x.shape[:-1], 1), x.shape[-1], x)
 
-    def _together(self, a: Array | Any, b: Array | Any) -> Array:
+    def _together(self, a: Array | Ground, b: Array | Ground) -> Array:
         return self._result(np.broadcast_shapes(np.shape(a), np.shape(b)), 1, a, b)
 
     def _result(
-        self, shape: tuple[int, ...], terms: int, *operands: Any, least: Kind = Kind.RATIONAL
+        self,
+        shape: tuple[int, ...],
+        terms: int,
+        *operands: Array | Ground,
+        least: Kind = Kind.RATIONAL,
     ) -> Array:
         """An array of this shape made of `operands`, in `terms` operations an entry."""
         kind = max(least, *map(kind_of, operands))
@@ -118,13 +121,13 @@ def array_of(shape: tuple[int, ...], kind: Kind = Kind.RATIONAL) -> Array:
     return np.broadcast_to(np.float64(kind), shape)
 
 
-def kind_of(x: Array | Any) -> Kind:
+def kind_of(x: Array | Ground) -> Kind:
     """The kind of the entries of an array of kinds; NumPy may have turned their signs."""
     array = np.asarray(x, dtype=float)
     return Kind(int(np.abs(array).max(initial=0)))
 
 
-def _kind_of(value: Any) -> Kind:
+def _kind_of(value: sympy.Expr) -> Kind:
     if isinstance(value, sympy.Rational) or value in (sympy.oo, -sympy.oo):
         return Kind.RATIONAL
     transcendental = value.has(sympy.Function) and value.atoms(sympy.Function) != value.atoms(

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import sympy
 from flint import arb, fmpq, fmpz
 
+from symattn.arithmetic.base import Ground
 from symattn.arithmetic.enclosure import BITS, ball, is_minus_infinity, precision
 from symattn.arithmetic.proof import sign
 from symattn.errors import SymattnError
@@ -47,7 +47,7 @@ class Digits:
 
 
 def decide(
-    ball_at: Callable[[int], Any],
+    ball_at: Callable[[int], arb],
     exact: Callable[[], sympy.Expr | None],
     digits: int,
     rounding: Rounding = "half-up",
@@ -60,7 +60,7 @@ def decide(
     when a ball cannot decide. A value below 10^−tiny is shown in scientific notation, with so many
     digits, instead of as nearly zero.
     """
-    value: Any = None
+    value: arb | None = None
     known = _Exact(exact)
     for bits in (bits for bits in BITS if bits <= most_bits):
         value = ball_at(bits)
@@ -84,9 +84,9 @@ class _Exact:
 
     def __init__(self, value: Callable[[], sympy.Expr | None]) -> None:
         self._value, self.deep = value, False
-        self._asked: dict[tuple[Any, bool], int | None] = {}
+        self._asked: dict[tuple[fmpq, bool], int | None] = {}
 
-    def side(self, number: Any) -> int | None:
+    def side(self, number: fmpq) -> int | None:
         """−1, 0 or 1 as the value is below, equal to or above the rational; None if not known."""
         key = number, self.deep
         if key not in self._asked:
@@ -105,10 +105,10 @@ class _Exact:
             return None
 
 
-def _enclosed(value: sympy.Expr) -> Callable[[int], Any]:
+def _enclosed(value: sympy.Expr) -> Callable[[int], arb]:
     """Balls of an exact value, at any precision."""
 
-    def at(bits: int) -> Any:
+    def at(bits: int) -> arb:
         with precision(bits):
             return ball(value)
 
@@ -116,7 +116,7 @@ def _enclosed(value: sympy.Expr) -> Callable[[int], Any]:
 
 
 def _attempt(
-    value: Any,
+    value: arb,
     exact: _Exact,
     digits: int,
     rounding: Rounding,
@@ -152,7 +152,7 @@ def _attempt(
     return Digits(f"{text}e{size}" if size else text, is_exact)
 
 
-def _scientific(value: Any, size: int, digits: int) -> Digits | None:
+def _scientific(value: arb, size: int, digits: int) -> Digits | None:
     """An astronomically large or small number, by its logarithm: 10^size is never written out.
 
     None where that is too coarse: for the digits, or even for the power of ten.
@@ -171,23 +171,25 @@ def _scientific(value: Any, size: int, digits: int) -> Digits | None:
     return Digits(f"{minus}{_fixed(units, digits)}e{size}", False)
 
 
-def _ten(places: int) -> Any:
+def _ten(places: int) -> fmpq:
     return fmpq(fmpz(10) ** places) if places >= 0 else 1 / fmpq(fmpz(10) ** -places)
 
 
-def _contains(value: Any, number: Any) -> bool:
+def _contains(value: arb, number: fmpq) -> bool:
     """Whether the ball may be `number`: False is a proof that it is not."""
     return bool((value - arb(number)).contains(0))
 
 
-def _magnitude(value: Any) -> int | None:
+def _magnitude(value: arb) -> int | None:
     """The power of ten of the value's leading digit (at most one off), None near zero."""
     if value.contains(0):
         return None
-    return int((abs(value).log() / arb(10).log()).mid().floor().unique_fmpz())
+    power = (abs(value).log() / arb(10).log()).mid().floor().unique_fmpz()
+    assert power is not None  # a midpoint is one number
+    return int(power)
 
 
-def _round(value: Any, exact: _Exact, places: int, rounding: Rounding) -> Any | None:
+def _round(value: arb, exact: _Exact, places: int, rounding: Rounding) -> fmpz | None:
     """The value in units of 10^-places rounded to a whole number, or None if undecided."""
     scaled = value * arb(_ten(places))
     half = scaled + arb(0.5)
@@ -208,7 +210,7 @@ def _round(value: Any, exact: _Exact, places: int, rounding: Rounding) -> Any | 
     return below + 1 if twice > 0 else below
 
 
-def _fixed(units: Any, digits: int) -> str:
+def _fixed(units: fmpz, digits: int) -> str:
     """An integer count of 10^-digits as a decimal."""
     sign, body = ("-", str(-units)) if units < 0 else ("", str(units))
     if digits == 0:
@@ -217,7 +219,7 @@ def _fixed(units: Any, digits: int) -> str:
     return f"{sign}{body[:-digits]}.{body[-digits:]}"
 
 
-def _unproven(value: Any, digits: int) -> Digits:
+def _unproven(value: arb | None, digits: int) -> Digits:
     """The best midpoint where no procedure decided, marked as such."""
     if value is None or not value.is_finite():
         return Digits("?", False, proven=False)
@@ -227,7 +229,7 @@ def _unproven(value: Any, digits: int) -> Digits:
     return Digits(text, False, proven=False)
 
 
-def enclosure(value: Any, digits: int = 20) -> tuple[str, str]:
+def enclosure(value: Ground, digits: int = 20) -> tuple[str, str]:
     """A lower and an upper decimal bound of the ball, rigorously.
 
     >>> enclosure(arb(1) / 3, 6)

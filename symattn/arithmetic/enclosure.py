@@ -12,7 +12,6 @@ import copyreg
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import prod
-from typing import Any
 
 import flint
 import sympy
@@ -69,18 +68,11 @@ def ball(value: sympy.Expr) -> arb:
             for factor in value.args:
                 out *= ball(factor)
             return out
-        case sympy.exp():
-            return ball(value.args[0]).exp()
-        case sympy.log():
-            return ball(value.args[0]).log()
+        case sympy.exp() | sympy.log() | sympy.tanh() | sympy.cos() | sympy.sin():
+            function: Callable[[], arb] = getattr(ball(value.args[0]), type(value).__name__)
+            return function()
         case sympy.Abs():
             return abs(ball(value.args[0]))
-        case sympy.tanh():
-            return ball(value.args[0]).tanh()
-        case sympy.cos():
-            return ball(value.args[0]).cos()
-        case sympy.sin():
-            return ball(value.args[0]).sin()
         case sympy.erf():
             return ball_erf(ball(value.args[0]))
         case sympy.Pow():
@@ -127,7 +119,7 @@ def _whole(x: arb) -> tuple[int, int]:
     return int(mantissa), int(exponent)
 
 
-def _reduced(x: arb) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+def _reduced(x: arb) -> tuple[Callable[..., arb], tuple[object, ...]]:
     """How a ball is pickled and copied, which Arb leaves open: by its midpoint and radius."""
     if x.is_finite():
         return restored, (_whole(x.mid()), _whole(x.rad()))

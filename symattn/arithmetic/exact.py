@@ -9,14 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cmp_to_key
-from typing import Any
 
 import flint
 import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from symattn.arithmetic.base import Arithmetic, Array, elementwise, filled, stacked
+from symattn.arithmetic.base import (
+    Arithmetic,
+    Array,
+    elementwise,
+    filled,
+    of_rows,
+    rowwise,
+    stacked,
+)
 from symattn.arithmetic.functions import FUNCTIONS, exact_above
 from symattn.arithmetic.proof import ordered
 
@@ -120,33 +127,24 @@ class Exact(Arithmetic):
         return x
 
     def row_max(self, x: Array) -> Array:
-        out = np.empty((*x.shape[:-1], 1), dtype=object)
-        for index in np.ndindex(*x.shape[:-1]):
-            out[index] = [Largest(*x[index])]
-        return out
+        return of_rows(lambda row: Largest(*row), x)
 
     def threshold(self, x: Array) -> Array:
-        out = np.empty((*x.shape[:-1], 1), dtype=object)
-        for index in np.ndindex(*x.shape[:-1]):
-            out[index] = [Threshold(*x[index])]
-        return out
+        return of_rows(lambda row: Threshold(*row), x)
 
     def first_largest(self, x: Array) -> Array:
-        out = np.empty(x.shape, dtype=object)
-        for index in np.ndindex(*x.shape[:-1]):
-            first = Argmax(*x[index])
-            chosen = [sympy.Eq(first, place) for place in range(x.shape[-1])]
-            out[index] = [sympy.Piecewise((1, here), (0, True)) for here in chosen]
-        return out
+        def chosen(row: Array) -> list[sympy.Expr]:
+            first = Argmax(*row)
+            here = (sympy.Eq(first, place) for place in range(len(row)))
+            return [sympy.Piecewise((1, condition), (0, True)) for condition in here]
+
+        return rowwise(chosen, x, x.shape[-1])
 
     def add(self, a: Array, b: Array) -> Array:
         return np.asarray(a + b, dtype=object)
 
     def row_sum(self, x: Array) -> Array:
-        out = np.empty((*x.shape[:-1], 1), dtype=object)
-        for index in np.ndindex(*x.shape[:-1]):
-            out[index] = [total(list(x[index]))]
-        return out
+        return of_rows(lambda row: total(list(row)), x)
 
     def matmul(self, a: Array, b: Array) -> Array:
         return stacked(a, b, _product)
@@ -173,7 +171,7 @@ def _product(a: Array, b: Array) -> Array:
     return filled((len(left), len(right)), [_dot(row, column) for row in left for column in right])
 
 
-def _dot(row: list[Any], column: list[Any]) -> sympy.Expr:
+def _dot(row: list[sympy.Expr], column: list[sympy.Expr]) -> sympy.Expr:
     """Σ (n₁/d₁)(n₂/d₂) with the numerators over equal denominators added first."""
     over: dict[sympy.Expr, list[sympy.Expr]] = {}
     for (n1, d1), (n2, d2) in zip(row, column, strict=True):

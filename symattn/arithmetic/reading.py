@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import sympy
+from flint import arb
 from sympy.logic.boolalg import BooleanAtom
 
 from symattn.arithmetic.base import Array
@@ -34,8 +35,11 @@ _ROUND = {"sin": sympy.sin, "cos": sympy.cos, "tanh": sympy.tanh}
 _MOST_ANGLE = 1_000_000
 _CONSTANTS = {"e": sympy.E, "pi": sympy.pi, "∞": sympy.oo}
 
+#: Numbers as somebody gives them: nested lists, an array of any library, a matrix of SymPy.
+Nested: TypeAlias = Any
 
-def read_number(value: Any, where: str, most: int = MAX_LENGTH) -> sympy.Expr:
+
+def read_number(value: object, where: str, most: int = MAX_LENGTH) -> sympy.Expr:
     """One number, exactly; `where` (``K[2,1]``) begins the message of a `ReadError`.
 
     A text has at `most` so many characters.
@@ -130,7 +134,7 @@ def _checked(result: sympy.Expr, source: str, where: str) -> sympy.Expr:
     return result
 
 
-def sympy_power_of_ten() -> Any:
+def sympy_power_of_ten() -> arb:
     """The bound on sizes, as a ball."""
     return ball(sympy.Integer(10) ** MAX_EXPONENT)
 
@@ -222,7 +226,7 @@ def _bounded(value: sympy.Expr) -> None:
 
 
 def read_array(
-    value: Any,
+    value: Nested,
     name: str,
     *,
     levels: tuple[int, ...] = (2,),
@@ -248,7 +252,7 @@ def read_array(
         )
     out = np.empty(shape, dtype=object)
     for index in np.ndindex(*shape):
-        entry: Any = value
+        entry: Nested = value
         for step in index:
             entry = entry[step]
         place = f"{name}[{','.join(str(i + 1) for i in index)}]"
@@ -262,7 +266,7 @@ def read_array(
     return out
 
 
-def _truth(entry: Any, place: str) -> sympy.Integer:
+def _truth(entry: object, place: str) -> sympy.Integer:
     """True and 1 are 1, false and 0 are 0; nothing else is."""
     if isinstance(entry, bool | np.bool_ | BooleanAtom):
         return sympy.Integer(bool(entry))
@@ -272,14 +276,14 @@ def _truth(entry: Any, place: str) -> sympy.Integer:
     return number
 
 
-def is_array(value: Any) -> bool:
+def is_array(value: object) -> bool:
     """Whether a value is an array, of NumPy or of another library; a matrix of SymPy is not."""
     if isinstance(value, type | np.generic | sympy.Basic | sympy.MatrixBase):
         return False
     return isinstance(value, np.ndarray) or hasattr(value, "__array__")
 
 
-def plain_array(value: Any, name: str) -> Array:
+def plain_array(value: object, name: str) -> Array:
     """An array of any library as a NumPy array of numbers, truth values, texts or objects.
 
     Raises `ReadError` for what would be lost or changed: hidden entries of a masked array, complex
@@ -304,7 +308,7 @@ def plain_array(value: Any, name: str) -> Array:
     return array
 
 
-def _listed(value: Any, name: str, depth: int = 0) -> Any:
+def _listed(value: Nested, name: str, depth: int = 0) -> Nested:
     """Arrays and SymPy matrices as nested lists, those inside of lists too."""
     if isinstance(value, sympy.MatrixBase | sympy.NDimArray):
         return value.tolist()
@@ -317,7 +321,7 @@ def _listed(value: Any, name: str, depth: int = 0) -> Any:
     return value
 
 
-def as_lists(value: Any, name: str) -> Any:
+def as_lists(value: Nested, name: str) -> Nested:
     """An array as nested lists whose numbers keep the shortest spelling of their own dtype."""
     array = plain_array(value, name)
     if array.size > MAX_ENTRIES:
@@ -327,7 +331,7 @@ def as_lists(value: Any, name: str) -> Any:
     return array.tolist()
 
 
-def _nested(array: Array) -> Any:
+def _nested(array: Array) -> Nested:
     """Nested lists that keep NumPy scalars, whose text is the shortest for their own dtype."""
     if array.ndim == 0:
         return array[()]
@@ -338,10 +342,10 @@ def _too_many(name: str, count: int) -> str:
     return f"{name}: {count} entries are too many to derive step by step; {MAX_ENTRIES} at most"
 
 
-def _shape(value: Any, name: str) -> tuple[int, ...]:
+def _shape(value: Nested, name: str) -> tuple[int, ...]:
     """The shape of nested lists; ragged or oversized ones are refused before they are read."""
     shape: list[int] = []
-    level: list[Any] = [value]
+    level: list[Nested] = [value]
     while level and isinstance(level[0], list | tuple):
         lengths = {len(part) if isinstance(part, list | tuple) else -1 for part in level}
         if len(lengths) != 1:
@@ -362,7 +366,7 @@ def _shape(value: Any, name: str) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def _ragged(level: Sequence[Any], shape: Sequence[int], name: str) -> str:
+def _ragged(level: Sequence[Nested], shape: Sequence[int], name: str) -> str:
     """Which row differs from the first one."""
     sizes = [len(part) if isinstance(part, list | tuple) else None for part in level]
     index, size = next((k, size) for k, size in enumerate(sizes) if size != sizes[0])

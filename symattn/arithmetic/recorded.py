@@ -18,10 +18,14 @@ import sympy
 from sympy.logic.boolalg import Boolean
 
 from symattn.arithmetic.base import Arithmetic
+from symattn.arithmetic.shapes import Size
 from symattn.errors import CannotSpell
 
 #: An operand: another value, a SymPy number or size, or a truth that is known.
 Operand: TypeAlias = "Recorded | sympy.Expr | bool"
+
+#: What stands for an array here: a recorded value, or a number or a truth that is known.
+Value: TypeAlias = Any
 
 #: What positions are reckoned with, and what says where something holds.
 Place: TypeAlias = "Recorded | sympy.Expr | int"
@@ -35,6 +39,24 @@ _OF_POSITIONS = {
     np.clip: "clip",
     np.isin: "among",
 }
+
+
+def _placed(operation: str) -> Callable[..., Recorded]:
+    """An operator of Python as an operation on positions."""
+
+    def method(self: Recorded, *others: Place) -> Recorded:
+        return self.owner.placed(operation, self, *others)
+
+    return method
+
+
+def _compared(relation: str) -> Callable[[Recorded, object], Condition]:
+    """A comparison of Python as a condition on positions."""
+
+    def method(self: Recorded, other: object) -> Condition:
+        return self.owner.compared(relation, self, other)
+
+    return method
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,67 +97,36 @@ class Recorded:
             raise CannotSpell(f"a formula uses NumPy's {name} outside its arithmetic")
         return self.owner.placed(_OF_POSITIONS[function], *args)
 
-    def __add__(self, other: Place) -> Recorded:
-        return self.owner.placed("add", self, other)
-
-    def __radd__(self, other: Place) -> Recorded:
-        return self.owner.placed("add", self, other)
-
-    def __sub__(self, other: Place) -> Recorded:
-        return self.owner.placed("subtract", self, other)
+    __add__ = __radd__ = _placed("add")
+    __sub__ = _placed("subtract")
+    __mul__ = __rmul__ = _placed("multiply")
+    __floordiv__ = _placed("whole quotient")
+    __mod__ = _placed("remainder")
+    __neg__ = _placed("negative")
+    __abs__ = _placed("size of")
+    __le__ = _compared("at most")
+    __lt__ = _compared("below")
+    __ge__ = _compared("at least")
+    __gt__ = _compared("above")
+    __eq__ = _compared("equals")  # type: ignore[assignment]  # where, rather than whether
+    __hash__ = object.__hash__
 
     def __rsub__(self, other: Place) -> Recorded:
         return self.owner.placed("subtract", other, self)
 
-    def __mul__(self, other: Place) -> Recorded:
-        return self.owner.placed("multiply", self, other)
-
-    __rmul__ = __mul__
-
-    def __floordiv__(self, other: Place) -> Recorded:
-        return self.owner.placed("whole quotient", self, other)
-
-    def __mod__(self, other: Place) -> Recorded:
-        return self.owner.placed("remainder", self, other)
-
-    def __neg__(self) -> Recorded:
-        return self.owner.placed("negative", self)
-
-    def __abs__(self) -> Recorded:
-        return self.owner.placed("size of", self)
-
-    def __le__(self, other: Place) -> Condition:
-        return self.owner.compared("at most", self, other)
-
-    def __lt__(self, other: Place) -> Condition:
-        return self.owner.compared("below", self, other)
-
-    def __ge__(self, other: Place) -> Condition:
-        return self.owner.compared("at least", self, other)
-
-    def __gt__(self, other: Place) -> Condition:
-        return self.owner.compared("above", self, other)
-
-    def __eq__(self, other: object) -> Any:
-        return self.owner.compared("equals", self, other)
-
-    def __ne__(self, other: object) -> Any:
-        return self.owner.opposite(self.owner.compared("equals", self, other))
-
-    __hash__ = object.__hash__
+    def __ne__(self, other: object) -> Condition:  # type: ignore[override]
+        return self.owner.opposite(self == other)
 
     def __and__(self, other: Condition) -> Condition:
         return self.owner.both(self, other)
 
-    __rand__ = __and__
-
     def __or__(self, other: Condition) -> Condition:
         return self.owner.either(self, other)
 
-    __ror__ = __or__
-
     def __invert__(self) -> Condition:
         return self.owner.opposite(self)
+
+    __rand__, __ror__ = __and__, __or__
 
     def __getitem__(self, places: object) -> Recorded:
         if self.operation != "listed" or not isinstance(places, Recorded):
@@ -169,8 +160,8 @@ class Recording(Arithmetic):
     def record(
         self,
         operation: str,
-        *operands: Any,
-        shape: Sequence[Any] | None = None,
+        *operands: Value,
+        shape: Sequence[Size] | None = None,
         details: tuple[Any, ...] = (),
         positional: bool = False,
     ) -> Recorded:
@@ -186,7 +177,7 @@ class Recording(Arithmetic):
             )
         return self._known[key]
 
-    def given(self, name: str, shape: Sequence[Any], *, logits: bool = False) -> Recorded:
+    def given(self, name: str, shape: Sequence[Size], *, logits: bool = False) -> Recorded:
         """A matrix that is given, with any axes ahead; `logits`: its entries may be −∞."""
         return Recorded(self, "given", (), tuple(shape), (name, logits), batched=bool(shape))
 
@@ -203,7 +194,7 @@ class Recording(Arithmetic):
         if operation == "among" and len(values[1].details) == 1:
             return self.placed("equals", first, *values[1].details)
         known = [part for part in values if isinstance(part, Recorded)]
-        found = [part.shape for part in known if not _of(part, "listed")]
+        found = [part.shape for part in known if not is_of(part, "listed")]
         shape = together(*(found or [part.shape for part in known]))
         return self.record(operation, *values, shape=shape, positional=True)
 
@@ -246,67 +237,67 @@ class Recording(Arithmetic):
             return self.opposite(inner)
         return self.record(operation, one, other, positional=positional)
 
-    def rows(self, count: sympy.Expr, start: sympy.Expr = sympy.S.Zero) -> Any:
+    def rows(self, count: sympy.Expr, start: sympy.Expr = sympy.S.Zero) -> Value:
         return self.record("rows", _number(start), shape=(count, 1), positional=True)
 
-    def columns(self, count: Any) -> Any:
+    def columns(self, count: Size) -> Value:
         return self.record("columns", shape=(1, count), positional=True)
 
-    def listed(self, numbers: Iterable[Any]) -> Any:
+    def listed(self, numbers: Iterable[Size]) -> Value:
         whole = tuple(map(int, numbers))
         return _Listed(self, "listed", (), (sympy.Integer(len(whole)),), whole, positional=True)
 
-    def places(self, function: Callable[..., int], x: Any, *settings: Any) -> Any:
+    def places(self, function: Callable[..., int], x: Value, *settings: Size) -> Value:
         details = (function.__name__,)
         return self.record("places", x, *settings, shape=x.shape, details=details, positional=True)
 
-    def every(self, condition: Any) -> Any:
+    def every(self, condition: Value) -> Value:
         if isinstance(condition, Recorded) and not _rows_can_hold(condition):
             return False
-        if _of(condition, "not"):
+        if is_of(condition, "not"):
             return self.opposite(self._by_row("some", condition.operands[0]))
         return condition and self._by_row("every", condition)
 
-    def anywhere(self, condition: Any) -> bool:
+    def anywhere(self, condition: Value) -> bool:
         return False
 
     # ---- numbers -----------------------------------------------------------------------------
 
-    def scalar(self, value: sympy.Expr) -> Any:
+    def scalar(self, value: sympy.Expr) -> Value:
         return value
 
-    def array(self, exact: Any) -> Any:
+    def array(self, exact: Value) -> Value:
         return self.record("literal", shape=exact.shape, details=_nested(exact.tolist()))
 
-    def numbers(self, places: Any) -> Any:
+    def numbers(self, places: Value) -> Value:
         return self.record("numbers", places)
 
-    def table(self, function: Callable[..., Any], *sizes: Any) -> Any:
+    def table(self, function: Callable[..., Value], *sizes: Size) -> Value:
         return self.record("table", *sizes, shape=sizes[:1], details=(function.__name__,))
 
-    def powers(self, base: sympy.Expr, step: int, size: Any) -> Any:
+    def powers(self, base: sympy.Expr, step: int, size: Size) -> Value:
         count = size / 2 if step < 0 else sympy.ceiling(size / 2)
         return self.record("powers", base, size, shape=(count,), details=(step,))
 
-    def filled(self, number: sympy.Expr, rows: Any, columns: Any) -> Any:
+    def filled(self, number: sympy.Expr, rows: Size, columns: Size) -> Value:
         return self.record("filled", number, shape=(rows, columns))
 
-    def identity(self, size: Any) -> Any:
+    def identity(self, size: Size) -> Value:
         return self.record("identity", size, shape=(size, size))
 
-    def call(self, formula: Callable[..., Any], *args: Any) -> Any:
+    def call(self, formula: Callable[..., Value], *args: Value) -> Value:
         inner = formula(self, *args)
         return self.record("call", *args, inner, shape=inner.shape, details=(formula.__name__,))
 
-    def exp(self, x: Any) -> Any:
+    def exp(self, x: Value) -> Value:
         return self.record("exp", x)
 
-    def apply(self, name: str, x: Any) -> Any:
+    def apply(self, name: str, x: Value) -> Value:
         return self.record(name, x)
 
-    def add(self, a: Any, b: Any) -> Any:
+    def add(self, a: Value, b: Value) -> Value:
         for one, other in ((a, b), (b, a)):
-            if _of(one, "filled") and _is(one.operands[0], 0) and other.shape == one.shape:
+            if is_of(one, "filled") and _is(one.operands[0], 0) and other.shape == one.shape:
                 return other
             taken = _taken_off(other)
             if taken is not None:
@@ -316,28 +307,28 @@ class Recording(Arithmetic):
             return self.where(self.both(one, other), self.zero, self.minus_infinity)
         return self.record("add", a, b)
 
-    def subtract(self, a: Any, b: Any) -> Any:
+    def subtract(self, a: Value, b: Value) -> Value:
         taken = _taken_off(b)
         return self.record("subtract", a, b) if taken is None else self.record("add", a, taken)
 
-    def negative(self, x: Any) -> Any:
+    def negative(self, x: Value) -> Value:
         if not isinstance(x, Recorded):
             return -x
         return x.operands[0] if x.operation == "negative" else self.record("negative", x)
 
-    def multiply(self, a: Any, b: Any) -> Any:
+    def multiply(self, a: Value, b: Value) -> Value:
         for one, other in ((a, b), (b, a)):
-            number = one.operands[0] if _of(one, "filled") else one
-            spreads = _of(one, "filled") and (
+            number = one.operands[0] if is_of(one, "filled") else one
+            spreads = is_of(one, "filled") and (
                 not isinstance(other, Recorded) or together(one.shape, other.shape) != other.shape
             )
             if not isinstance(number, Recorded) and not spreads:
                 return self._times(other, number)
-            if _of(other, "negative"):
+            if is_of(other, "negative"):
                 return self.negative(self.multiply(one, other.operands[0]))
         return self.record("multiply", a, b)
 
-    def _times(self, x: Any, number: sympy.Expr) -> Any:
+    def _times(self, x: Value, number: sympy.Expr) -> Value:
         if number == 1:
             return x
         if number.is_number and number.is_negative:
@@ -346,54 +337,54 @@ class Recording(Arithmetic):
             return self.divide(x, sympy.Integer(number.q))
         return self.record("multiply", number, x)
 
-    def divide(self, a: Any, b: Any) -> Any:
+    def divide(self, a: Value, b: Value) -> Value:
         return a if _is(b, 1) else self.record("divide", a, b)
 
-    def matmul(self, a: Any, b: Any) -> Any:
+    def matmul(self, a: Value, b: Value) -> Value:
         lead = together(a.shape[:-2], b.shape[:-2])
         return self.record("matmul", a, b, shape=(*lead, a.shape[-2], b.shape[-1]))
 
-    def transpose(self, x: Any) -> Any:
+    def transpose(self, x: Value) -> Value:
         if x.operation == "transpose":
             return x.operands[0]
         return self.record("transpose", x, shape=(*x.shape[:-2], x.shape[-1], x.shape[-2]))
 
-    def inverse(self, x: Any) -> Any:
+    def inverse(self, x: Value) -> Value:
         return self.record("inverse", x)
 
-    def shift(self, x: Any) -> Any:
+    def shift(self, x: Value) -> Value:
         return self.lowered(x)
 
-    def lowered(self, x: Any) -> Any:
+    def lowered(self, x: Value) -> Value:
         return self.subtract(x, self.row_max(x))
 
-    def row_max(self, x: Any) -> Any:
+    def row_max(self, x: Value) -> Value:
         return self._by_row("row_max", x)
 
-    def row_sum(self, x: Any) -> Any:
+    def row_sum(self, x: Value) -> Value:
         return self._by_row("row_sum", x)
 
-    def threshold(self, x: Any) -> Any:
+    def threshold(self, x: Value) -> Value:
         return self._by_row("threshold", x)
 
-    def first_largest(self, x: Any) -> Any:
+    def first_largest(self, x: Value) -> Value:
         return self.record("first_largest", x)
 
-    def _by_row(self, operation: str, x: Any) -> Recorded:
+    def _by_row(self, operation: str, x: Value) -> Recorded:
         return self.record(operation, x, shape=(*x.shape[:-1], 1))
 
-    def total(self, x: Any, axis: int) -> Any:
+    def total(self, x: Value, axis: int) -> Value:
         return self.record("total", x, shape=_without(x.shape, axis), details=(axis,))
 
-    def sums_at(self, x: Any, places: Any, count: Any) -> Any:
+    def sums_at(self, x: Value, places: Value, count: Size) -> Value:
         return self.record("sums_at", x, places, count, shape=(*x.shape[:-1], count))
 
-    def _keeps_minus_infinity(self, x: Any, factor: sympy.Expr) -> None:
+    def _keeps_minus_infinity(self, x: Value, factor: sympy.Expr) -> None:
         """Nothing is known of the numbers."""
 
     # ---- −∞ and choices ----------------------------------------------------------------------
 
-    def hidden(self, x: Any) -> Any:
+    def hidden(self, x: Value) -> Value:
         if not self._may_hide(x):
             return False
         match x.operation:
@@ -422,14 +413,14 @@ class Recording(Arithmetic):
 
     def _hides_by(self, x: Recorded) -> Condition | None:
         """The condition of a matrix that is 0 where it holds and −∞ elsewhere; None of others."""
-        if _of(x, "where") and _is(x.operands[1], 0) and _is(x.operands[2], -sympy.oo):
+        if is_of(x, "where") and _is(x.operands[1], 0) and _is(x.operands[2], -sympy.oo):
             return x.operands[0]
         return None
 
-    def vanishing(self, x: Any) -> Any:
+    def vanishing(self, x: Value) -> Value:
         return False
 
-    def equals(self, x: Any, number: int) -> Any:
+    def equals(self, x: Value, number: int) -> Value:
         if number == 0 and self._hides_by(x) is not None:
             return self._hides_by(x)
         logits = _logits_of(x)
@@ -438,7 +429,7 @@ class Recording(Arithmetic):
             return hidden and self.record("equals", x, sympy.S.Zero)
         return self.record("equals", x, sympy.Integer(number))
 
-    def where(self, condition: Any, a: Any, b: Any) -> Any:
+    def where(self, condition: Value, a: Value, b: Value) -> Value:
         if not isinstance(condition, Recorded):
             return a if condition else b
         if condition.operation == "not":
@@ -447,12 +438,12 @@ class Recording(Arithmetic):
             chosen = a if condition.operation == "always" else b
             return chosen if isinstance(chosen, Recorded) else self.filled(chosen, *condition.shape)
         a, b = self._settled(a, condition, True), self._settled(b, condition, False)
-        if _is(b, 0) and _of(a, "σ") and self.hidden(a.operands[0]) is self.opposite(condition):
+        if _is(b, 0) and is_of(a, "σ") and self.hidden(a.operands[0]) is self.opposite(condition):
             return a  # σ(−∞) is 0
         shapes = [part.shape for part in (condition, a, b) if isinstance(part, Recorded)]
         return self.record("where", condition, a, b, shape=together(*shapes))
 
-    def _settled(self, x: Any, condition: Recorded, holds: bool) -> Any:
+    def _settled(self, x: Value, condition: Recorded, holds: bool) -> Value:
         """The value as it is where a condition is known to hold, or not to."""
         if not isinstance(x, Recorded):
             return x
@@ -471,7 +462,7 @@ class Recording(Arithmetic):
 
     # ---- shapes ------------------------------------------------------------------------------
 
-    def broadcast(self, x: Any, rows: Any, columns: Any) -> Any:
+    def broadcast(self, x: Value, rows: Size, columns: Size) -> Value:
         if not isinstance(x, Recorded):
             operation = "always" if x else "never"
             return self.record(operation, shape=(rows, columns), positional=True)
@@ -480,17 +471,17 @@ class Recording(Arithmetic):
         shape = (*x.shape[:-2], rows, columns)
         return self.record("broadcast", x, shape=shape, positional=x.positional)
 
-    def repeat(self, x: Any, times: Any, axis: int) -> Any:
+    def repeat(self, x: Value, times: Size, axis: int) -> Value:
         shape = list(x.shape)
         shape[axis] = shape[axis] * times
         return self.record("repeat", x, times, shape=shape, details=(axis,))
 
-    def expand(self, x: Any, axis: int) -> Any:
+    def expand(self, x: Value, axis: int) -> Value:
         place = len(x.shape) + 1 + axis
         shape = (*x.shape[:place], sympy.S.One, *x.shape[place:])
         return self.record("expand", x, shape=shape, details=(axis,))
 
-    def pick(self, x: Any, place: Any, axis: int) -> Any:
+    def pick(self, x: Value, place: Size, axis: int) -> Value:
         return self.record(
             "pick",
             x,
@@ -499,7 +490,7 @@ class Recording(Arithmetic):
             details=(axis,),
         )
 
-    def part(self, x: Any, first: Any, count: Any, axis: int, step: int = 1) -> Any:
+    def part(self, x: Value, first: Size, count: Size, axis: int, step: int = 1) -> Value:
         if first == 0 and sympy.expand(count - x.shape[axis]) == 0:
             return x
         shape = list(x.shape)
@@ -507,29 +498,29 @@ class Recording(Arithmetic):
         bounds = sympy.sympify(first, strict=True), sympy.expand(first + count * step)
         return self.record("part", x, *bounds, shape=shape, details=(axis, step))
 
-    def entries(self, x: Any, rows: Any, columns: Any) -> Any:
+    def entries(self, x: Value, rows: Value, columns: Value) -> Value:
         places = together(*(part.shape for part in (rows, columns) if isinstance(part, Recorded)))
         columns = columns if isinstance(columns, Recorded) else sympy.Integer(columns)
         return self.record("entries", x, rows, columns, shape=(*x.shape[:-2], *places))
 
-    def join(self, parts: Any, axis: int) -> Any:
+    def join(self, parts: Value, axis: int) -> Value:
         lead = together(*(part.shape[:axis] for part in parts))
         width = sympy.Add(*(part.shape[axis] for part in parts))
         behind = parts[0].shape[axis:][1:]
         return self.record("join", *parts, shape=(*lead, width, *behind), details=(axis,))
 
-    def interleave(self, a: Any, b: Any) -> Any:
+    def interleave(self, a: Value, b: Value) -> Value:
         width = a.shape[-1] + b.shape[-1]
         width = width.replace(sympy.floor, lambda half: 2 * half - sympy.ceiling(half))
         shape = (*together(a.shape[:-1], b.shape[:-1]), width)
         return self.record("interleave", a, b, shape=shape)
 
-    def flattened(self, x: Any) -> Any:
+    def flattened(self, x: Value) -> Value:
         *lead, rows, columns = x.shape
         shape = (*lead, sympy.S.One, rows * columns)
         return self.record("flattened", x, shape=shape)
 
-    def beneath(self, x: Any) -> Any:
+    def beneath(self, x: Value) -> Value:
         if len(x.shape) == 2 and not x.batched:
             return x
         if self._hides_by(x) is not None:
@@ -537,25 +528,25 @@ class Recording(Arithmetic):
             return self.where(seen, self.zero, self.minus_infinity)
         return self.record("beneath", x, shape=(*x.shape[:-2], sympy.S.One, *x.shape[-2:]))
 
-    def shared(self, x: Any, heads: Any) -> Any:
+    def shared(self, x: Value, heads: Size) -> Value:
         shape = (*x.shape[:-2], heads, *x.shape[-2:])
         return self.record("shared", x, heads, shape=shape)
 
-    def by_head(self, x: Any, used: sympy.Expr, head: sympy.Symbol, count: Any) -> Any:
+    def by_head(self, x: Value, used: sympy.Expr, head: sympy.Symbol, count: Size) -> Value:
         groups = x.shape[-3]
         if used != sympy.floor(head * groups / count):
             raise CannotSpell(f"the matrix {used} for head {head} has no program here")
         return self.repeat(x, count / groups, -3)
 
-    def heads_apart(self, x: Any, heads: Any) -> Any:
+    def heads_apart(self, x: Value, heads: Size) -> Value:
         *lead, rows, columns = x.shape
         return self.record("heads apart", x, heads, shape=(*lead, heads, rows, columns / heads))
 
-    def heads_beside(self, x: Any) -> Any:
+    def heads_beside(self, x: Value) -> Value:
         *lead, heads, rows, columns = x.shape
         return self.record("heads beside", x, shape=(*lead, rows, heads * columns))
 
-    def groups(self, x: Any, count: Any) -> Any:
+    def groups(self, x: Value, count: Size) -> Value:
         *lead, heads, rows, columns = x.shape
         shape = (*lead, count, heads / count, rows, columns)
         return self.record("groups", x, count, shape=shape)
@@ -564,7 +555,7 @@ class Recording(Arithmetic):
 class _Listed(Recorded):
     """Whole numbers in a row; what is taken off each is taken off at once."""
 
-    def __sub__(self, other: Any) -> Recorded:
+    def __sub__(self, other: Place) -> Recorded:
         return self.owner.listed(number - other for number in self.details)  # type: ignore[no-any-return]
 
     __hash__ = object.__hash__
@@ -598,7 +589,7 @@ def _rows_can_hold(condition: Recorded) -> bool:
     return not any(_holds(opposite, row, key) is True for key in keys)
 
 
-def _holds(x: Operand, row: sympy.Expr, column: sympy.Expr) -> Any:
+def _holds(x: Operand, row: sympy.Expr, column: sympy.Expr) -> sympy.Basic | bool | None:
     """What a positional value is for a row and a column: a SymPy number, a truth, None if open."""
     if not isinstance(x, Recorded):
         return x
@@ -626,7 +617,7 @@ def _holds(x: Operand, row: sympy.Expr, column: sympy.Expr) -> Any:
 
 
 #: What operations on positions mean in SymPy.
-_MEANINGS: dict[str, Callable[..., Any]] = {
+_MEANINGS: dict[str, Callable[..., sympy.Basic]] = {
     "add": lambda a, b: a + b,
     "subtract": lambda a, b: a - b,
     "multiply": lambda a, b: a * b,
@@ -643,13 +634,13 @@ _MEANINGS: dict[str, Callable[..., Any]] = {
 }
 
 
-def _logits_of(x: Any) -> Any:
+def _logits_of(x: Value) -> Value:
     """What a row's sum is made of that is 0 only where all of the row is −∞; None of others."""
-    if _of(x, "row_sum") and _of(x.operands[0], "exp"):
+    if is_of(x, "row_sum") and is_of(x.operands[0], "exp"):
         return x.operands[0].operands[0]
-    if _of(x, "row_sum") and _of(x.operands[0], "above0"):
+    if is_of(x, "row_sum") and is_of(x.operands[0], "above0"):
         (weights,) = x.operands[0].operands
-        if _of(weights, "call") and weights.details == ("sparsemax",):
+        if is_of(weights, "call") and weights.details == ("sparsemax",):
             return weights.operands[0]
     return None
 
@@ -658,7 +649,8 @@ def _key(operand: Operand) -> object:
     return id(operand) if isinstance(operand, Recorded) else (type(operand), operand)
 
 
-def _of(x: object, operation: str) -> bool:
+def is_of(x: object, operation: str) -> bool:
+    """Whether an operand is the value of this operation."""
     return isinstance(x, Recorded) and x.operation == operation
 
 
@@ -670,9 +662,9 @@ def _number(value: sympy.Expr | int) -> sympy.Expr:
     return value if isinstance(value, sympy.Basic) else sympy.Integer(int(value))
 
 
-def _taken_off(x: Any) -> Any:
+def _taken_off(x: Value) -> Value:
     """What is subtracted where this is added; None where nothing is."""
-    return x.operands[0] if _of(x, "negative") else None
+    return x.operands[0] if is_of(x, "negative") else None
 
 
 def _without(shape: Sequence[sympy.Expr], axis: int) -> tuple[sympy.Expr, ...]:

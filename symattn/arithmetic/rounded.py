@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import sympy
 from flint import arb
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-from symattn.arithmetic.balls import Balls, largest
-from symattn.arithmetic.base import Array, elementwise
+from symattn.arithmetic.balls import Balls, largest, less
+from symattn.arithmetic.base import Array, Ground, elementwise, filled
 from symattn.arithmetic.enclosure import is_minus_infinity, nearest
 from symattn.arithmetic.functions import FUNCTIONS
 
@@ -40,7 +40,7 @@ class Rounded(Balls):
 
     name = "rounded"
 
-    def __init__(self, dtype: Any, digits: int | None = None) -> None:
+    def __init__(self, dtype: DTypeLike, digits: int | None = None) -> None:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         info = np.finfo(self.dtype)
         self.digits = digits
@@ -99,11 +99,7 @@ class Rounded(Balls):
 
     def lowered(self, x: Array) -> Array:
         """x_ij − max_l x_il, with a ball that contains the maximum of any numbers in the row."""
-        out = np.empty(x.shape, dtype=object)
-        for index in np.ndindex(*x.shape[:-1]):
-            top = largest(x[index])
-            out[index] = [e if is_minus_infinity(e) else e - top for e in x[index]]
-        return self._widened(out)
+        return self._widened(less(largest, x))
 
     def shift(self, x: Array) -> Array:
         """The shift of balls and two roundings; floating point may take another c_i."""
@@ -112,10 +108,10 @@ class Rounded(Balls):
     def add(self, a: Array, b: Array) -> Array:
         return self._widened(super().add(a, b))
 
-    def multiply(self, a: Array | Any, b: Array | Any) -> Array:
+    def multiply(self, a: Array | Ground, b: Array | Ground) -> Array:
         return self._widened(super().multiply(a, b))
 
-    def divide(self, a: Array, b: Array | Any) -> Array:
+    def divide(self, a: Array, b: Array | Ground) -> Array:
         return self._widened(super().divide(a, b))
 
     def share(self, part: Array, whole: Array) -> Array:
@@ -138,7 +134,5 @@ class Rounded(Balls):
         return self._widened_by(super().matmul(a, b), sizes, a.shape[-1])
 
     def _widened_by(self, x: Array, sizes: Array, roundings: int) -> Array:
-        out = np.empty(x.shape, dtype=object)
         pairs = zip(x.ravel(), sizes.ravel(), strict=True)
-        out.ravel()[:] = [self._widen(entry, size, roundings) for entry, size in pairs]
-        return out
+        return filled(x.shape, [self._widen(entry, size, roundings) for entry, size in pairs])

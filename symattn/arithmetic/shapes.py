@@ -17,41 +17,44 @@ from numpy.typing import NDArray
 
 Array: TypeAlias = NDArray[Any]
 
+#: How many rows, columns or heads there are, or which place: Python's whole number or SymPy's.
+Size: TypeAlias = int | sympy.Expr
+
 
 class Shapes:
     """The operations on shapes and positions, the same for all that holds entries in arrays."""
 
-    def rows(self, count: Any, start: Any = 0) -> Array:
+    def rows(self, count: Size, start: Size = 0) -> Array:
         """The whole numbers from `start` on, so many, as a column."""
         return np.arange(int(start), int(start) + int(count))[:, None]
 
-    def columns(self, count: Any) -> Array:
+    def columns(self, count: Size) -> Array:
         """The whole numbers from 0 on, so many, as a row."""
         return np.arange(int(count))[None, :]
 
-    def listed(self, numbers: Iterable[Any]) -> Array:
+    def listed(self, numbers: Iterable[Size]) -> Array:
         """Some whole numbers in a row, to look up by position or to look for."""
         return np.array([int(number) for number in numbers])
 
-    def places(self, function: Callable[..., int], x: Array, *settings: Any) -> Array:
+    def places(self, function: Callable[..., int], x: Array, *settings: Size) -> Array:
         """A function of each whole number; in a program it is called by its name."""
         found, place = np.unique(x, return_inverse=True)
         values = [function(int(number), *map(int, settings)) for number in found]
         return np.array(values)[place].reshape(x.shape)
 
-    def every(self, condition: Any) -> Any:
+    def every(self, condition: Array) -> Array:
         """Where a condition holds for all of a row, as an axis of length 1."""
         return np.asarray(condition.all(axis=-1, keepdims=True))
 
-    def anywhere(self, condition: Any) -> bool:
+    def anywhere(self, condition: Array) -> bool:
         """Whether a condition holds at all; in a program, which has no numbers yet, it does not."""
         return bool(condition.any())
 
-    def broadcast(self, x: Array, rows: Any, columns: Any) -> Array:
+    def broadcast(self, x: Array, rows: Size, columns: Size) -> Array:
         """Repeated to so many rows and columns, where it has 1."""
         return np.broadcast_to(x, (*x.shape[:-2], int(rows), int(columns)))
 
-    def repeat(self, x: Array, times: Any, axis: int) -> Array:
+    def repeat(self, x: Array, times: Size, axis: int) -> Array:
         """Every entry along an axis so many times."""
         return np.repeat(x, int(times), axis=axis)
 
@@ -59,17 +62,17 @@ class Shapes:
         """A new axis of length 1."""
         return np.expand_dims(x, axis)
 
-    def pick(self, x: Array, place: Any, axis: int) -> Array:
+    def pick(self, x: Array, place: Size, axis: int) -> Array:
         """What stands at one place of an axis, which goes."""
         return np.asarray(np.take(x, int(place), axis=axis))
 
-    def part(self, x: Array, first: Any, count: Any, axis: int, step: int = 1) -> Array:
+    def part(self, x: Array, first: Size, count: Size, axis: int, step: int = 1) -> Array:
         """Consecutive entries along an axis, or every `step`-th, so many."""
         chosen = slice(int(first), int(first) + (int(count) - 1) * step + 1, step)
         behind = [slice(None)] * (-1 - axis)
         return np.asarray(x[(Ellipsis, chosen, *behind)])  # type: ignore[arg-type]  # slices
 
-    def entries(self, x: Array, rows: Any, columns: Any) -> Array:
+    def entries(self, x: Array, rows: Array | Size, columns: Array | Size) -> Array:
         """The entries at places: out_ij = x_{r, c} with r = rows_ij and c = columns_ij."""
         return np.asarray(x[..., rows, columns])
 
@@ -93,15 +96,15 @@ class Shapes:
         """A matrix that all heads share, where axes before it have to stay apart from theirs."""
         return x[..., None, :, :] if x.ndim > 2 else x
 
-    def shared(self, x: Array, heads: Any) -> Array:
+    def shared(self, x: Array, heads: Size) -> Array:
         """The same matrix for each of so many heads."""
         return np.broadcast_to(x[..., None, :, :], (*x.shape[:-2], int(heads), *x.shape[-2:]))
 
-    def by_head(self, x: Array, used: sympy.Expr, head: sympy.Symbol, count: Any) -> Array:
+    def by_head(self, x: Array, used: sympy.Expr, head: sympy.Symbol, count: Size) -> Array:
         """For each head of so many the matrix whose number is `used`, an expression in the head."""
         return np.take(x, [int(used.subs(head, number)) for number in range(int(count))], axis=-3)
 
-    def heads_apart(self, x: Array, heads: Any) -> Array:
+    def heads_apart(self, x: Array, heads: Size) -> Array:
         """(…, rows, heads · columns) as (…, heads, rows, columns): block i is head i's."""
         apart = x.reshape(*x.shape[:-1], int(heads), x.shape[-1] // int(heads))
         return np.moveaxis(apart, -2, -3)
@@ -111,7 +114,7 @@ class Shapes:
         moved = np.moveaxis(x, -3, -2)
         return moved.reshape(*moved.shape[:-2], moved.shape[-2] * moved.shape[-1])
 
-    def groups(self, x: Array, count: Any) -> Array:
+    def groups(self, x: Array, count: Size) -> Array:
         """(…, heads, rows, columns) as (…, groups, heads/groups, rows, columns)."""
         heads, *matrix = x.shape[-3:]
         return x.reshape(*x.shape[:-3], int(count), heads // int(count), *matrix)

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import sympy
-from flint import fmpq
+from flint import arb, fmpq
 
 from symattn.arithmetic.decide import LOOSE, USUAL_BITS
 from symattn.arithmetic.enclosure import BITS, ball, is_minus_infinity, precision
@@ -29,7 +29,7 @@ Accepted: TypeAlias = Literal["either", "half-up", "half-even", "truncated"]
 class Quantity:
     """A true number: balls of it at any precision, and its exact value (None if there is none)."""
 
-    ball_at: Callable[[int], Any]
+    ball_at: Callable[[int], arb]
     exact: Callable[[], sympy.Expr | None]
     most_bits: int = USUAL_BITS
 
@@ -38,7 +38,7 @@ class Quantity:
         """Whether it is −∞."""
         return is_minus_infinity(self.ball_at(BITS[0]))
 
-    def side(self, q: Any) -> int:
+    def side(self, q: fmpq) -> int:
         """The sign of x − q for a rational q, proven.
 
         Raises `Undecided` where neither balls nor exact arithmetic can tell.
@@ -110,7 +110,7 @@ def rounds_to(x: Quantity, written: Written, accepted: Accepted = "either") -> b
     return accepted != "half-up" and _is_even(c / written.unit)
 
 
-def surely_rounds(value: Any, written: Written) -> bool:
+def surely_rounds(value: arb, written: Written) -> bool:
     """Whether a ball lies within half a unit of what is written: True is a proof."""
     if written.places is None:
         return False
@@ -118,7 +118,7 @@ def surely_rounds(value: Any, written: Written) -> bool:
     return bool(value > low and value < high)
 
 
-def surely_apart(value: Any, written: Written) -> bool:
+def surely_apart(value: arb, written: Written) -> bool:
     """Whether a ball lies more than one unit from what is written: True is a proof."""
     if written.places is None or written.hidden or not value.is_finite():
         return False
@@ -126,7 +126,7 @@ def surely_apart(value: Any, written: Written) -> bool:
     return bool(value < low or value > high)
 
 
-def _is_even(units: Any) -> bool:
+def _is_even(units: fmpq) -> bool:
     return bool(int(units.p) % 2 == 0)
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property, lru_cache
 from math import inf
-from typing import Any
 
 import sympy
 from flint import arb, fmpq, fmpz
@@ -48,27 +47,27 @@ class Written:
     continued: bool = field(default=False, repr=False)
 
     @cached_property
-    def number(self) -> Any:
+    def number(self) -> fmpq:
         """The decimal that stands there, as a FLINT rational."""
         assert self.places is not None
         return fmpq(int(self.value.p), int(self.value.q))
 
     @cached_property
-    def unit(self) -> Any:
+    def unit(self) -> fmpq:
         """One unit of the last digit, as a FLINT rational."""
         assert self.places is not None
         ten = fmpz(10) ** abs(self.places)
         return fmpq(1, ten) if self.places >= 0 else fmpq(ten)
 
     @cached_property
-    def bounds(self) -> tuple[Any, Any]:
+    def bounds(self) -> tuple[arb, arb]:
         """Half a unit of the last digit below and above, as balls of 128 bits."""
         half = self.unit / 2
         with precision(128):
             return arb(self.number - half), arb(self.number + half)
 
     @cached_property
-    def reach(self) -> tuple[Any, Any]:
+    def reach(self) -> tuple[arb, arb]:
         """One unit of the last digit below and above, as balls of 128 bits."""
         with precision(128):
             return arb(self.number - self.unit), arb(self.number + self.unit)
@@ -95,7 +94,7 @@ class Written:
         return self.text
 
 
-def read_written(value: Any, where: str, decimal: str = "") -> Written | None:
+def read_written(value: object, where: str, decimal: str = "") -> Written | None:
     """A claimed number, None for a blank; `where` begins the message of a `ReadError`.
 
     `decimal` is the decimal sign of the sheet, "" where that is not known.

@@ -14,7 +14,7 @@ from symattn.attention.words import Parameter, Word
 from symattn.derivation import Input, Step
 from symattn.nodes.arguments import Setting
 from symattn.nodes.heads import Head
-from symattn.step import HEAD
+from symattn.step import HEAD, Facts
 
 PAPER = "Vaswani et al. 2017, section "
 
@@ -91,7 +91,7 @@ class Builder:
             single = True
         return matrix if single else Head(matrix, HEAD)
 
-    def facts(self, name: str, symbol: MatrixExpr, kind: str) -> dict[str, Any]:
+    def facts(self, name: str, symbol: MatrixExpr, kind: str) -> Facts:
         """What is known of a matrix of this name and kind."""
         grouped = kind == GROUP and self.plan.kv_heads is not None
         count = (g if grouped else h) if isinstance(symbol, Head) else None

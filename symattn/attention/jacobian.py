@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cmp_to_key
-from typing import Any
 
 import sympy
 from flint import arb
@@ -33,6 +32,7 @@ from symattn.errors import SymattnError, counted
 from symattn.nodes.entrywise import Diagonal, Exponential
 from symattn.nodes.lines import LineQuotient, LineSum
 from symattn.notation.options import MAX_DIGITS
+from symattn.step import Facts
 
 _PAPER = "Vaswani et al. 2017, section 3.2.1"
 _BACKWARD = "Dao et al. 2022, appendix B.2"
@@ -68,7 +68,7 @@ def softmax_jacobian() -> Derivation:
         name: str, expr: MatrixExpr, rule: str, because: str, source: str
     ) -> sympy.MatrixSymbol:
         result = symbol(name, *expr.shape)
-        fact: dict[str, Any] = WORDS[name].facts
+        fact: Facts = WORDS[name].facts
         steps.append(Step(name, result, expr, rule, because, source, **fact))
         return result
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import sympy
 from flint import arb
@@ -19,7 +18,7 @@ from symattn.arithmetic.enclosure import ball, precision
 from symattn.attention.spec import Attention
 from symattn.derivation import Derivation, Evaluation, Given
 from symattn.documents.blocks import Block, Break, Document, Paragraph
-from symattn.documents.data import derivation_data
+from symattn.documents.data import Data, derivation_data
 from symattn.documents.outline import View, derivation_document, outline
 from symattn.errors import SymattnError, nearest, quote
 from symattn.notation.numbers import number
@@ -345,7 +344,7 @@ def ladder_document(rungs: Sequence[Rung], brief: bool = False) -> Document:
     return Document("" if brief else "The road to attention", (*before, *parts))
 
 
-def ladder_data(rungs: Sequence[Rung]) -> list[dict[str, Any]]:
+def ladder_data(rungs: Sequence[Rung]) -> list[dict[str, Data]]:
     """Rungs as plain data, each with the derivation that it shows."""
     found = []
     for rung in rungs:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from symattn.errors import SymattnError, nearest, quote
+
 if TYPE_CHECKING:
     from symattn.derivation import Derivation
     from symattn.writing import Destination
@@ -41,7 +43,6 @@ def _parts(source: str) -> tuple[str, str]:
 def _attention(source: str, destinations: Sequence[Destination]) -> Derivation:
     from symattn.algebra.comparison import ending_with
     from symattn.attention.variants import VARIANTS
-    from symattn.errors import SymattnError, nearest, quote
 
     name, step = _parts(source)
     names = [row.name for row in VARIANTS]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from symattn.cli.formats import write_data
 from symattn.cli.screen import complain, debug_asked, print_lines
+from symattn.errors import ReadError, quote
 from symattn.status import Status
 
 if TYPE_CHECKING:
+    from symattn.algebra.certificate import Data
     from symattn.algebra.equality import Equality
     from symattn.writing import Destination
 
@@ -23,12 +26,10 @@ SECONDS, _MEMORY = 60.0, 2048
 
 def write_certificate(answer: Equality, destination: Destination) -> None:
     """The certificate as JSON; a line on standard error where there is none."""
-    from symattn.documents.data import written
-
     if answer.certificate is None:
         click.echo(f"no certificate is written: {answer.summary}", err=True)
     else:
-        destination.write(f"{written(answer.certificate)}\n")
+        write_data(answer.certificate, destination)
 
 
 def check_certificates(name: str, seconds: float | None) -> Status:
@@ -51,10 +52,9 @@ def check_certificates(name: str, seconds: float | None) -> Status:
     return Status.WRONG if refused else Status.AGREES
 
 
-def _replayed(file: tuple[str, list[Any]]) -> tuple[int, list[tuple[str, str]]]:
+def _replayed(file: tuple[str, list[Data]]) -> tuple[int, list[tuple[str, str]]]:
     """How many of a file's certificates are refused, and what is said of each."""
     from symattn.algebra.certificate import Refused, check
-    from symattn.errors import ReadError, quote
 
     name, certificates = file
 
@@ -74,11 +74,9 @@ def _replayed(file: tuple[str, list[Any]]) -> tuple[int, list[tuple[str, str]]]:
     return refused, lines
 
 
-def _certificates(name: str) -> list[Any]:
+def _certificates(name: str) -> list[Data]:
     """The certificates in a file: one, or the proofs that ``--format json`` writes."""
     import json
-
-    from symattn.errors import ReadError, quote
 
     try:
         with Path(name).open("rb") as file:

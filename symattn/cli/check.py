@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from symattn.cli.formats import FORMS, format_options, show
+from symattn.cli.formats import FORMS, format_options, show, write_data
 from symattn.cli.limits import limit_options, runs
 from symattn.cli.marking import Asked, Marked, Mending, mark
 from symattn.cli.progress import Progress
@@ -19,6 +19,7 @@ from symattn.cli.screen import END_OF_HELP, complain, debug_asked, is_folder, pa
 from symattn.cli.watching import Remembered, again, check_watchable, watch_option
 from symattn.documents.job import FORMATS, check_flavor
 from symattn.doors import Failure, failure
+from symattn.errors import SymattnError, counted
 from symattn.printable import printable
 from symattn.status import Status, worst
 from symattn.writing import Destination
@@ -68,8 +69,6 @@ def check(
     claims, unless --if-any is given; files of a folder without claims are skipped. A file that
     cannot be used does not keep the others from being marked.
     """
-    from symattn.errors import SymattnError
-
     if (options["diff"] or options["fix"]) and form != "text":
         raise SymattnError(f"--format {form}: applies to reports, not to corrections; leave it out")
     if options["fix"] and watch:
@@ -214,7 +213,6 @@ def _show(
     found: Overview, form: str, flavor: str | None, full: bool, destination: Destination
 ) -> None:
     """The report of a single worksheet, or the overview of several files, in a format."""
-    from symattn.documents.data import written
     from symattn.worksheet.reports.annotations import github_annotations
     from symattn.worksheet.reports.documents import overview_document, report_document
     from symattn.worksheet.reports.junit import junit_xml
@@ -226,7 +224,7 @@ def _show(
     match form:
         case "json":
             data = overview_data(found) if alone is None else report_data(alone)
-            destination.write(written(data) + "\n")
+            write_data(data, destination)
         case "github":
             destination.write(github_annotations(found))
         case "sarif":
@@ -247,7 +245,6 @@ def _mend(
 ) -> list[Status]:
     """Show, or make, the changes that put wrong numbers right; the statuses of what is left."""
     from symattn.cli.screen import diff_line
-    from symattn.errors import counted
 
     left: list[Status] = []
     mended = 0
@@ -270,7 +267,6 @@ def _mend(
 
 def _mended(name: str, mending: Mending, diff: bool, fix: bool) -> Iterator[str]:
     """The diff of a file, and what is left as it is; with `fix` the file is corrected."""
-    from symattn.errors import SymattnError
     from symattn.writing import replace_text
 
     changes = mending.after != mending.before

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -29,6 +29,7 @@ from symattn.documents.job import (
     check_format,
     document_of,
 )
+from symattn.errors import SymattnError, counted, nearest, quote
 from symattn.status import Status, worst
 from symattn.writing import Destination
 
@@ -40,7 +41,13 @@ if TYPE_CHECKING:
     from symattn.worksheet import Worksheet
 
 
-def _names(context: click.Context, option: click.Parameter, value: str | None) -> Any:
+#: The options of the command as click hands them on, by name.
+Options: TypeAlias = dict[str, Any]
+
+
+def _names(
+    context: click.Context, option: click.Parameter, value: str | None
+) -> tuple[str, ...] | None:
     """The names that an option lists; none of them for all, None where it is not asked for."""
     if value is None:
         return None
@@ -178,8 +185,6 @@ def derive(
     **options: Any,
 ) -> Status:
     """Derive attention step by step from a worksheet (- for standard input) or a named variant."""
-    from symattn.errors import SymattnError
-
     if pdf and form not in ("text", "tex", "pdf"):
         raise SymattnError(f"--pdf: is made of tex; leave out --format {form}")
     form = "pdf" if pdf else form
@@ -207,11 +212,10 @@ def _read(source: str) -> Iterator[Path]:
 
 
 def _derive(
-    source: str, form: str, symbolic: bool, options: dict[str, Any], destination: Destination
+    source: str, form: str, symbolic: bool, options: Options, destination: Destination
 ) -> Status:
     """Derive, print or write the document, and say whether NumPy agrees."""
     from symattn.documents.cost import admit_document
-    from symattn.errors import SymattnError
 
     on_screen = destination.is_screen and form == "text"
     documents: list[Document] = []
@@ -256,7 +260,7 @@ def _may_be_more(form: str, job: Job) -> bool:
     return own and job.evaluation is not None and "worked" in job.views and not chosen
 
 
-def _more(source: str, options: dict[str, Any], job: Job) -> str:
+def _more(source: str, options: Options, job: Job) -> str:
     """The command that shows what the document leaves out."""
     sized = ((name, options[name]) for name in ("tokens", "d_k", "heads") if options[name])
     words = " ".join(f"--{name.replace('_', '-')} {count}" for name, count in sized)
@@ -290,13 +294,12 @@ def status_of(check: Check | None) -> Status:
 
 
 def _jobs(
-    source: str, form: str, symbolic: bool, options: dict[str, Any], destination: Destination
+    source: str, form: str, symbolic: bool, options: Options, destination: Destination
 ) -> tuple[list[Job], Callable[[], AbstractContextManager[None]]]:
     """The derivations to show, and the context that names the file in what is refused later."""
     from symattn.attention.vocabulary import Notation
-    from symattn.errors import SymattnError
 
-    changes: dict[str, Any] = {"exact": options["exact"]}
+    changes: Options = {"exact": options["exact"]}
     if isinstance(options["heads"], str):
         changes["heads"], options["heads"] = options["heads"], None
     for name in ("digits", "layout", "steps", "worked", "head"):
@@ -349,14 +352,14 @@ def _jobs(
     return jobs, nullcontext
 
 
-def _lettered(notation: Notation, options: dict[str, Any]) -> Notation:
+def _lettered(notation: Notation, options: Options) -> Notation:
     """The notation with the letters that --notation and --symbol ask for."""
     from symattn.worksheet.reading.symbols import read_symbols
 
     return notation.lettered(options["notation"], read_symbols(options["symbols"]))
 
 
-def _how(options: dict[str, Any]) -> dict[str, Any]:
+def _how(options: Options) -> Options:
     """How the options of the command line show a derivation."""
     views = VIEWS if options["view"] == "all" else (options["view"],)
     return {
@@ -373,13 +376,12 @@ def _of_variant(
     source: str,
     form: str,
     symbolic: bool,
-    chunks: Any,
+    chunks: int | list[int] | None,
     notation: Notation,
-    options: dict[str, Any],
+    options: Options,
 ) -> list[Job]:
     """The derivation of a named variant, or, decoded over a cache, one for each chunk."""
     from symattn.attention.variants import VARIANTS
-    from symattn.errors import SymattnError, nearest, quote
 
     names = [row.name for row in VARIANTS]
     if source not in names:
@@ -438,7 +440,9 @@ def _sheet_code(sheet: Worksheet) -> str:
     )
 
 
-def _derived_code(sheet: Worksheet, gradient: Any, symbolic: bool, batch: int | None = None) -> str:
+def _derived_code(
+    sheet: Worksheet, gradient: tuple[str, ...] | None, symbolic: bool, batch: int | None = None
+) -> str:
     """Python that derives from a worksheet."""
     lines = [_sheet_code(sheet)]
     if batch is not None:
@@ -451,7 +455,7 @@ def _derived_code(sheet: Worksheet, gradient: Any, symbolic: bool, batch: int | 
     return "\n".join(lines)
 
 
-def _backward_code(gradient: Any) -> str:
+def _backward_code(gradient: tuple[str, ...] | None) -> str:
     return "" if gradient is None else f".gradient({gradient or None!r})"
 
 
@@ -460,7 +464,7 @@ def _series(
     series: Series,
     symbolic: bool,
     notation: Notation,
-    options: dict[str, Any],
+    options: Options,
     notes: list[str],
 ) -> list[Job]:
     """A job for each chunk; a step asked for is shown where there is one."""
@@ -491,8 +495,6 @@ def _series(
 
 def _read_chunks(text: str) -> int | list[int]:
     """How the tokens are cut: ``2`` at a time, or ``3,1,1``."""
-    from symattn.errors import SymattnError, quote
-
     parts = text.split(",")
     if len(text) > 400 or not all(re.fullmatch(r" *[0-9]{1,6} *", part) for part in parts):
         raise SymattnError(
@@ -504,7 +506,5 @@ def _read_chunks(text: str) -> int | list[int]:
 
 def _unmarked(count: int) -> list[str]:
     """What is said of claims, which another command marks."""
-    from symattn.errors import counted
-
     stand, them = ("stands", "it") if count == 1 else ("stand", "them")
     return [f"{counted(count, 'claim')} {stand} in this worksheet; derive does not mark {them}"]

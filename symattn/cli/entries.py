@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symattn.documents.job import Job
+from symattn.errors import SymattnError
 
 
 def choose_entries(jobs: Sequence[Job], entries: Sequence[str]) -> None:
@@ -14,7 +15,6 @@ def choose_entries(jobs: Sequence[Job], entries: Sequence[str]) -> None:
     """
     if not entries:
         return
-    from symattn.errors import SymattnError
     from symattn.worksheet.reading.references import entries_at
 
     if not {"worked", "value"} & {*jobs[0].views}:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -13,6 +13,9 @@ from symattn.writing import Destination
 
 if TYPE_CHECKING:
     from symattn.documents.blocks import Document
+
+#: A command that is given options.
+Command = TypeVar("Command", bound=Callable[..., object])
 
 #: The formats that show any document, and the plain data that every command has beside them.
 FORMS = (*(name for name, row in FORMATS.items() if row.writer), "json")
@@ -24,7 +27,7 @@ def _flavors(names: Iterable[str]) -> str:
     return " ".join(f"Of {name}: {', '.join(flavors)}." for name, flavors in having if flavors)
 
 
-def format_options(names: Sequence[str] = FORMS) -> Callable[[Callable[..., Any]], Any]:
+def format_options(names: Sequence[str] = FORMS) -> Callable[[Command], Command]:
     """Gives a command the options, with these formats."""
     options = (
         click.option(
@@ -36,12 +39,19 @@ def format_options(names: Sequence[str] = FORMS) -> Callable[[Callable[..., Any]
         ),
     )
 
-    def given(command: Callable[..., Any]) -> Any:
+    def given(command: Command) -> Command:
         for option in reversed(options):
             command = option(command)
         return command
 
     return given
+
+
+def write_data(data: object, destination: Destination) -> None:
+    """Write plain data as JSON."""
+    from symattn.documents.data import written as as_json
+
+    destination.write(f"{as_json(data)}\n")
 
 
 def show(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
+from symattn.cli.formats import Command
 from symattn.cli.screen import debug_asked
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def seconds(context: click.Context, option: click.Parameter, value: float | None
     return value
 
 
-def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def limit_options(command: Command) -> Command:
     """Gives a command the options."""
     command = click.option(
         "--isolated",

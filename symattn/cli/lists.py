@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from symattn.cli.formats import format_options, show
+from symattn.cli.formats import format_options, show, write_data
 from symattn.cli.screen import END_OF_HELP
 from symattn.documents.job import FORMATS, check_flavor
 from symattn.status import Status
@@ -17,13 +17,12 @@ def variants(form: str, flavor: str | None, output: str | None) -> Status:
     """List the named variants."""
     from symattn.attention.variants import VARIANTS
     from symattn.documents.blocks import Document, List, named
-    from symattn.documents.data import written
 
     destination = Destination.of(output)
     if form == "json":
         keys = ("name", "about", "source")
         rows = [{key: getattr(row, key) for key in keys} for row in VARIANTS]
-        destination.write(written(rows) + "\n")
+        write_data(rows, destination)
         return Status.AGREES
     brief = FORMATS[form].brief
     items = tuple(named(row.name, row.about, row.source, brief) for row in VARIANTS)
@@ -38,13 +37,12 @@ def variants(form: str, flavor: str | None, output: str | None) -> Status:
 def ladder(name: str | None, form: str, flavor: str | None, output: str | None) -> Status:
     """Build up attention rung by rung; numbers at each rung show why the next is needed."""
     from symattn.attention.ladder import LADDER, climbed, ladder_data, ladder_document
-    from symattn.documents.data import written
 
     destination = Destination.of(output)
     check_flavor(form, flavor)
     rungs = LADDER if name is None else (climbed(name),)
     if form == "json":
-        destination.write(written(ladder_data(rungs)) + "\n")
+        write_data(ladder_data(rungs), destination)
     else:
         show(form, [ladder_document(rungs, FORMATS[form].brief)], flavor, destination)
     return Status.AGREES

@@ -12,6 +12,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from symattn.errors import ReadError
 from symattn.printable import as_line
 from symattn.status import Status
 
@@ -78,7 +79,6 @@ def mark(asked: Asked) -> Marked | None:
     Raises `ReadError` (or another `SymattnError`) that begins with the file and the line.
     """
     from symattn.budget import limited
-    from symattn.errors import ReadError
     from symattn.worksheet.pages import check_file
     from symattn.worksheet.reports.overview import file_report
 

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from symattn.cli.attentions import attentions, is_attention
 from symattn.cli.certificates import SECONDS, check_certificates, write_certificate
-from symattn.cli.formats import format_options, show
+from symattn.cli.formats import Command, format_options, show, write_data
 from symattn.cli.limits import seconds
 from symattn.cli.progress import Progress
 from symattn.cli.screen import END_OF_HELP
 from symattn.documents.job import FORMATS, check_flavor
+from symattn.errors import ReadError, SymattnError, quote
 from symattn.status import Status, worst
 from symattn.writing import Destination
 
 if TYPE_CHECKING:
+    from symattn.algebra.counterexample import Sides
     from symattn.algebra.identities.proofs import Identity, Proof
+    from symattn.algebra.shapes import GivenShape
 
 Made = TypeVar("Made")
 
@@ -31,6 +34,12 @@ _SIZED = re.compile(rf"\s*({_NAME})\s*=\s*([1-9][0-9]{{0,3}})\s*")
 _LETTER = re.compile(rf"\s*({_NAME})\s*")
 
 
+def _assumed(option: str, what: str) -> Callable[[Command], Command]:
+    """An option for what is assumed of letters."""
+    words = f"Assume that {what}; may be repeated."
+    return click.option(option, multiple=True, metavar="LETTER", help=words)
+
+
 @click.command(epilog=END_OF_HELP)
 @click.argument("name", required=False, metavar='[NAME|"A = B"|ATTENTION')
 @click.argument("other", required=False, metavar="ATTENTION]")
@@ -39,30 +48,10 @@ _LETTER = re.compile(rf"\s*({_NAME})\s*")
 @click.option(
     "--where", multiple=True, metavar="EQUATION", help="Assume this equation; may be repeated."
 )
-@click.option(
-    "--positive",
-    multiple=True,
-    metavar="LETTER",
-    help="Assume that this letter's entries are positive; may be repeated.",
-)
-@click.option(
-    "--permuting",
-    multiple=True,
-    metavar="LETTER",
-    help="Assume that this letter is a permutation matrix; may be repeated.",
-)
-@click.option(
-    "--orthogonal",
-    multiple=True,
-    metavar="LETTER",
-    help="Assume that this letter is an orthogonal matrix; may be repeated.",
-)
-@click.option(
-    "--symmetric",
-    multiple=True,
-    metavar="LETTER",
-    help="Assume that this letter is a symmetric matrix; may be repeated.",
-)
+@_assumed("--positive", "this letter's entries are positive")
+@_assumed("--permuting", "this letter is a permutation matrix")
+@_assumed("--orthogonal", "this letter is an orthogonal matrix")
+@_assumed("--symmetric", "this letter is a symmetric matrix")
 @click.option(
     "--shape",
     "shapes",
@@ -126,8 +115,6 @@ def prove(
     from symattn.algebra.identities import IDENTITIES
     from symattn.algebra.identities import prove as proven
     from symattn.algebra.identities.reports import catalogue, catalogue_data
-    from symattn.documents.data import written
-    from symattn.errors import SymattnError
 
     check_flavor(form, flavor)
     if check is not None:
@@ -148,7 +135,7 @@ def prove(
     if name is None and not everything:
         destination = Destination.of(output)
         if form == "json":
-            destination.write(f"{written(catalogue_data(IDENTITIES))}\n")
+            write_data(catalogue_data(IDENTITIES), destination)
         else:
             show(form, [catalogue(IDENTITIES, FORMATS[form].brief)], flavor, destination)
         return Status.AGREES
@@ -187,15 +174,14 @@ def _asked(
     Raises `SymattnError` for a name of none.
     """
     from symattn.algebra.identities import IDENTITIES, identity
-    from symattn.errors import SymattnError
 
     if name is None:
         return IDENTITIES
     if other is not None:
-        pair = attentions((name, other), destinations)
-        return [_own(f"{name} = {other}", **facts, sides=lambda: pair)]
+        one, two = attentions((name, other), destinations)
+        return [_own(f"{name} = {other}", facts, lambda: (one, two))]
     if "=" in name:
-        return [_own(name, **facts)]
+        return [_own(name, facts)]
     if is_attention(name):
         raise SymattnError(f"{name} is one attention; give two, as in prove {name} causal")
     return [identity(name)]
@@ -214,15 +200,7 @@ def status_of(proof: Proof) -> Status:
 
 
 def _own(
-    statement: str,
-    where: tuple[str, ...],
-    positive: tuple[str, ...],
-    permuting: tuple[str, ...],
-    orthogonal: tuple[str, ...],
-    symmetric: tuple[str, ...],
-    shapes: tuple[str, ...],
-    sizes: tuple[str, ...],
-    sides: Any = None,
+    statement: str, facts: Mapping[str, tuple[str, ...]], sides: Callable[[], Sides] | None = None
 ) -> Identity:
     """An equation that somebody wrote, or two attentions, with what is assumed of the letters.
 
@@ -230,29 +208,29 @@ def _own(
     """
     from symattn.algebra.identities.proofs import Identity
 
+    def letters(kind: str) -> tuple[str, ...]:
+        mend = f"give one letter, as in --{kind} P"
+        return tuple(_read(_LETTER, f"--{kind}", one, mend)[1] for one in facts[kind])
+
     return Identity(
         "",
         "",
         statement,
         "",
         "",
-        where=where,
-        positive=tuple(_letter("--positive", one) for one in positive),
-        permuting=tuple(_letter("--permuting", one) for one in permuting),
-        orthogonal=tuple(_letter("--orthogonal", one) for one in orthogonal),
-        symmetric=tuple(_letter("--symmetric", one) for one in symmetric),
-        shapes=_once("--shape", map(_shape, shapes)),
-        sizes=_once("--size", map(_sized, sizes)),
+        where=facts["where"],
+        positive=letters("positive"),
+        permuting=letters("permuting"),
+        orthogonal=letters("orthogonal"),
+        symmetric=letters("symmetric"),
+        shapes=_once("--shape", map(_shape, facts["shapes"])),
+        sizes=_once("--size", map(_sized, facts["sizes"])),
         for_all=False,
         sides=sides,
     )
 
 
-def _letter(option: str, text: str) -> str:
-    return str(_read(_LETTER, option, text, f"give one letter, as in {option} P")[1])
-
-
-def _shape(text: str) -> tuple[str, Any]:
+def _shape(text: str) -> tuple[str, GivenShape]:
     """``A=n,d_k``: a letter, its rows and its columns; ``c=scalar``."""
     found = _read(_SHAPE, "--shape", text, "give rows and columns, as in A=n,d_k, or c=scalar")
     if found[2]:
@@ -269,8 +247,6 @@ def _sized(text: str) -> tuple[str, int]:
 
 def _once(option: str, pairs: Iterable[tuple[str, Made]]) -> tuple[tuple[str, Made], ...]:
     """The pairs; a name with two different values is refused."""
-    from symattn.errors import SymattnError
-
     values: dict[str, Made] = {}
     for name, value in pairs:
         if values.setdefault(name, value) != value:
@@ -279,8 +255,6 @@ def _once(option: str, pairs: Iterable[tuple[str, Made]]) -> tuple[tuple[str, Ma
 
 
 def _read(pattern: re.Pattern[str], option: str, text: str, mend: str) -> re.Match[str]:
-    from symattn.errors import ReadError, quote
-
     found = pattern.fullmatch(text)
     if found is None:
         raise ReadError(f"{option} {quote(text)}: {mend}")
@@ -300,11 +274,10 @@ def _show(
     numbers: str | None,
 ) -> None:
     from symattn.algebra.identities import reports
-    from symattn.documents.data import written
 
     if form == "json":
         rows = [reports.data(proof) for proof in proofs]
-        destination.write(f"{written(rows if everything else rows[0])}\n")
+        write_data(rows if everything else rows[0], destination)
         return
     brief = FORMATS[form].brief
     if everything:
@@ -314,12 +287,11 @@ def _show(
     show(form, [document], flavor, destination)
 
 
-def _given(name: str | None) -> dict[str, Any] | None:
+def _given(name: str | None) -> dict[str, object] | None:
     """The letters that a TOML file gives, none for small numbers; None where none are wanted.
 
     Raises `ReadError` for a file that cannot be used.
     """
-    from symattn.errors import ReadError, quote
     from symattn.worksheet.reading.toml import parse
 
     if name is None or name == "small":

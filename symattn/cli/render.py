@@ -21,6 +21,7 @@ from symattn.cli.screen import (
 )
 from symattn.cli.watching import Remembered, again, check_watchable, watch_option
 from symattn.doors import Failure, failure
+from symattn.errors import ReadError, SymattnError, nearest, quote
 from symattn.status import Status, worst
 
 if TYPE_CHECKING:
@@ -57,7 +58,6 @@ def render(
     the others from being filled in.
     """
     from symattn.documents.markdown import FLAVORS
-    from symattn.errors import SymattnError, nearest, quote
 
     if flavor not in FLAVORS:
         raise SymattnError(f"--flavor {quote(flavor)}: no such flavor{nearest(flavor, FLAVORS)}")
@@ -107,7 +107,6 @@ class _Asked:
 def _fill(asked: _Asked) -> tuple[str, str]:
     """A page's text, and the text with all filled in."""
     from symattn.budget import limited
-    from symattn.errors import ReadError
     from symattn.worksheet.filling import fill_page
     from symattn.worksheet.reading.files import read_text
 

@@ -8,7 +8,6 @@ import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -73,7 +72,9 @@ def can_show_unicode() -> bool:
     return True
 
 
-def paths_given(context: click.Context, option: click.Parameter, paths: tuple[str, ...]) -> Any:
+def paths_given(
+    context: click.Context, option: click.Parameter, paths: tuple[str, ...]
+) -> tuple[str, ...]:
     """The paths of a command line; an empty one, as of a variable that is not set, is none."""
     if "" in paths:
         raise click.BadParameter("the name is empty; give a file or a folder", context, option)

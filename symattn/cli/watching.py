@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from symattn.cli.formats import Command
 from symattn.cli.screen import complain, debug_asked, is_folder, print_lines
 from symattn.doors import Failure, failure
 from symattn.errors import SymattnError, needing
@@ -50,7 +51,7 @@ _MAX_LINKS = 40
 _NAMED = 3
 
 
-def watch_option(command: Callable[..., Any]) -> Callable[..., Any]:
+def watch_option(command: Command) -> Command:
     """Gives a command the option."""
     words = "Keep running, and repeat when a file that was read changes, until ^C."
     return click.option("--watch", is_flag=True, help=words)(command)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -21,7 +20,7 @@ from symattn.nodes.lines import Filled, LineSum
 from symattn.nodes.masks import Masked, VisibleScores
 from symattn.nodes.normalise import Normaliser
 from symattn.notation.letters import CHANGE, GRADIENT, derived_from, prefixed
-from symattn.step import HEAD, Input, Item, Step, letter_of
+from symattn.step import HEAD, Facts, Input, Item, Step, letter_of
 
 _REVERSE = "Griewank and Walther 2008, section 3.2"
 _FORWARD = "Griewank and Walther 2008, section 3.1"
@@ -89,9 +88,7 @@ class Graph:
 
 
 def backward(
-    inputs: Sequence[Input],
-    steps: Sequence[Step],
-    sizes: Mapping[sympy.Symbol, int],
+    graph: Graph,
     *,
     wrt: Collection[str] | str | None = None,
     of: str | None = None,
@@ -100,7 +97,6 @@ def backward(
     row_dots: bool = False,
 ) -> tuple[tuple[Input, ...], tuple[Step, ...]]:
     """Inputs and steps of the backward pass; see `Derivation.gradient`."""
-    graph = Graph(inputs, steps, sizes)
     target = _target(graph, of)
     letters = _wanted(graph, target, wrt)
     active = graph.ahead(letters) & graph.behind([target.letter])
@@ -108,7 +104,7 @@ def backward(
         raise SymattnError(f'upstream = {quote(upstream)}: give "ones", or leave it out')
     gradients: list[Step] = []
     name, symbol = prefixed(GRADIENT, target.name), _symbol(GRADIENT, target.symbol)
-    facts: dict[str, Any] = {"title": _title("gradient", target), "count": target.count}
+    facts: Facts = {"title": _title("gradient", target), "count": target.count}
     start = Input(name, symbol, meaning=_meaning(target), **facts)
     if upstream == "ones":
         why = f"The loss is the sum of all entries of {{{target.letter}}}: each has gradient 1."
@@ -364,9 +360,7 @@ def _symbol(prefix: str, symbol: MatrixExpr) -> MatrixExpr:
 
 
 def onward(
-    inputs: Sequence[Input],
-    steps: Sequence[Step],
-    sizes: Mapping[sympy.Symbol, int],
+    graph: Graph,
     *,
     along: Collection[str] | str | None = None,
     only: Collection[str] | None = None,
@@ -375,9 +369,8 @@ def onward(
 
     `only` names the steps whose change is wanted; all if it is None.
     """
-    graph = Graph(inputs, steps, sizes)
     if along is None:
-        names = [item.name for item in inputs if not (item.fixed or _is_gradient(item))]
+        names = [item.name for item in graph.inputs if not (item.fixed or _is_gradient(item))]
     else:
         names = [*words(along, "along")]
     moved = [graph.found(name, "along") for name in names]
@@ -392,7 +385,7 @@ def onward(
     def changes(leaf: MatrixExpr) -> MatrixExpr | None:
         return _symbol(CHANGE, leaf) if letter_of(leaf) in letters else None
 
-    for step in steps:
+    for step in graph.steps:
         expr = change(step.expr, changes, step.symbol)
         why = f"{{{step.letter}}} changes by this, to first order, when its inputs change."
         if expr is None:
@@ -424,11 +417,12 @@ def onward(
         )
         for item in moved
     ]
+    inputs, steps = (*graph.inputs, *start), (*graph.steps, *steps_of_change)
     if only is None:
-        return (*inputs, *start), (*steps, *steps_of_change)
-    whole = Graph((*inputs, *start), (*steps, *steps_of_change), sizes)
+        return inputs, steps
+    whole = Graph(inputs, steps, graph.sizes)
     needed = whole.behind(whole.found(name, "only").letter for name in only)
-    used = tuple(item for item in inputs if item.letter in needed)
+    used = tuple(item for item in graph.inputs if item.letter in needed)
     return (*used, *start), tuple(step for step in whole.steps if step.letter in needed)
 
 
@@ -439,18 +433,15 @@ def _is_gradient(item: Item) -> bool:
 
 
 def hessian_vector(
-    inputs: Sequence[Input],
-    steps: Sequence[Step],
-    sizes: Mapping[sympy.Symbol, int],
+    graph: Graph,
     *,
     wrt: Collection[str] | str | None = None,
     of: str | None = None,
     upstream: str | None = None,
 ) -> tuple[tuple[Input, ...], tuple[Step, ...]]:
     """Inputs and steps of the Hessian times a direction; see `Derivation.hessian_vector`."""
-    graph = Graph(inputs, steps, sizes)
     letters = _wanted(graph, _target(graph, of), wrt)
     names = [graph.items[letter].name for letter in letters]
-    gradient = backward(inputs, steps, sizes, wrt=names, of=of, upstream=upstream)
+    gradient = Graph(*backward(graph, wrt=names, of=of, upstream=upstream), graph.sizes)
     only = [prefixed(CHANGE, prefixed(GRADIENT, name)) for name in names]
-    return onward(*gradient, sizes, along=names, only=only)
+    return onward(gradient, along=names, only=only)

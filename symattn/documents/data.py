@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from sympy.printing.str import StrPrinter
@@ -21,6 +21,9 @@ from symattn.notation.text import line
 from symattn.notation.tree import Tree
 
 SCHEMA = 1
+
+#: What JSON holds: texts, numbers, lists, tables.
+Data: TypeAlias = Any
 
 #: Exact values of larger matrices are written only on request: each may hold a term for every key.
 MOST_EXACT = 256
@@ -64,7 +67,7 @@ def json_series(
     A part is a derivation, its evaluation, its check and the names of the steps shown (all if
     there are none).
     """
-    data: dict[str, Any] = {"schema": SCHEMA, "title": title}
+    data: dict[str, Data] = {"schema": SCHEMA, "title": title}
     data["chunks"] = [
         derivation_data(derivation, evaluation, notation_of(notation), only, check)
         for derivation, evaluation, check, only in parts
@@ -81,9 +84,9 @@ def derivation_data(
     only: Sequence[str] = (),
     check: Check | None = None,
     notes: Sequence[str] = (),
-) -> dict[str, Any]:
+) -> dict[str, Data]:
     """A derivation as plain data, of the items named in `only` where there are any."""
-    data: dict[str, Any] = {"schema": SCHEMA, "title": derivation.title}
+    data: dict[str, Data] = {"schema": SCHEMA, "title": derivation.title}
     data["sizes"] = (evaluation or derivation).known_sizes
     data["labels"] = {str(size): list(names) for size, names in derivation.labels.items()}
     data["digits"] = notation.digits
@@ -105,7 +108,7 @@ def derivation_data(
     return data
 
 
-def _is_short(value: dict[str, Any]) -> bool:
+def _is_short(value: dict[str, Data]) -> bool:
     """Whether an object stands on one line: nothing in it but scalars and a few numbers."""
     flat = all(
         not isinstance(part, dict | list)
@@ -119,7 +122,7 @@ def _is_short(value: dict[str, Any]) -> bool:
     return flat and len(json.dumps(value)) < 100
 
 
-def written(value: Any, indent: str = "") -> str:
+def written(value: Data, indent: str = "") -> str:
     """JSON with an object's keys and a matrix's rows on lines of their own."""
     deeper = indent + "  "
     if isinstance(value, dict) and value and (indent == "" or not _is_short(value)):
@@ -131,16 +134,16 @@ def written(value: Any, indent: str = "") -> str:
     return _HIDDEN.sub(lambda c: f"\\u{ord(c[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 
-def _input(item: Input, evaluation: Evaluation | None, notation: Notation) -> dict[str, Any]:
-    out: dict[str, Any] = {
+def _input(item: Input, evaluation: Evaluation | None, notation: Notation) -> dict[str, Data]:
+    out: dict[str, Data] = {
         "symbol": _spelled(Speller(notation).matrix(item.symbol)),
         "meaning": item.meaning,
     }
     return out | _value(item, evaluation, notation)
 
 
-def _step(step: Step, evaluation: Evaluation | None, notation: Notation) -> dict[str, Any]:
-    out: dict[str, Any] = {
+def _step(step: Step, evaluation: Evaluation | None, notation: Notation) -> dict[str, Data]:
+    out: dict[str, Data] = {
         "symbol": _spelled(Speller(notation).matrix(step.symbol)),
         "formula": _spelled(step.formula(notation)),
         "entry": _spelled(step.entry(notation)),
@@ -164,7 +167,7 @@ def _spelled(tree: Tree) -> dict[str, str]:
     return {"text": line(tree), "latex": latex(tree), "mathml": mathml(tree)}
 
 
-def _value(item: Item, evaluation: Evaluation | None, notation: Notation) -> dict[str, Any]:
+def _value(item: Item, evaluation: Evaluation | None, notation: Notation) -> dict[str, Data]:
     """Shape and, where there are numbers, the values; three levels are [head][row][column]."""
     if evaluation is None:
         shape = [str(size) for size in item.shape]
@@ -201,7 +204,7 @@ def _turned(table: Array, notation: Notation) -> Array:
     return table.swapaxes(-1, -2) if notation.convention == "columns" else table
 
 
-def _check(check: Check) -> dict[str, Any]:
+def _check(check: Check) -> dict[str, Data]:
     return {
         "dtype": check.dtype,
         "agrees": check.agrees,

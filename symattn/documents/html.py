@@ -11,9 +11,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from symattn.derivation import Check, Derivation, Evaluation, Item, Place, Step, worked
+from symattn.documents.data import Data
 from symattn.documents.outline import VIEWS, Outline, Section, View, outline
 from symattn.documents.page import frame, weights
 from symattn.documents.page.elements import Markup, el, formula, prose
@@ -26,6 +26,7 @@ from symattn.notation.latex import escape_controls
 from symattn.notation.options import Notation, notation_of
 from symattn.notation.spoken import spoken
 from symattn.notation.text import line
+from symattn.notation.tree import Tree
 
 #: So many entries have their worked line written here; the page works out the others itself.
 MOST_WORKED = 600
@@ -220,11 +221,11 @@ class _Page:
             example = el("div", first, class_="worked", data_m=step.letter)
         return el("div", el("div", *strips, class_="strips"), example, class_="values")
 
-    def worked(self, step: Step, head: int | None, i: int, j: int) -> Any:
+    def worked(self, step: Step, head: int | None, i: int, j: int) -> Tree:
         """The worked line of an entry as shown; exact where the reader wants that."""
         return worked(self.evaluation, step, i, j, head, self.notation)
 
-    def data(self, live: Live) -> dict[str, Any]:
+    def data(self, live: Live) -> dict[str, Data]:
         """All that the page's own program needs to know."""
         lines = Lines()
         labels: list[Sequence[str]] = []
@@ -277,7 +278,7 @@ def _place(names: Sequence[str], labels: list[Sequence[str]]) -> int | None:
     return labels.index(names)
 
 
-def _numbers(matrix: MatrixView) -> list[Any]:
+def _numbers(matrix: MatrixView) -> list[float | str]:
     """A matrix's floats in rows, as shown; −∞ as text, which JSON has no number for."""
     return [
         value if abs(value) < float("inf") else str(value)
@@ -285,7 +286,7 @@ def _numbers(matrix: MatrixView) -> list[Any]:
     ]
 
 
-def _json(data: dict[str, Any]) -> str:
+def _json(data: dict[str, Data]) -> str:
     """JSON that may stand in a script: nothing in it can end that, or open a comment."""
     written = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return written.replace("</", "<\\/").replace("<!", "\\u003c!").replace("##", "#\\u0023")

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby, pairwise, product
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 import sympy
 
@@ -462,7 +462,10 @@ def _holds_cases(step: Step) -> bool:
     return bool(step.parts) and any(isinstance(part, Cases) for part in inside)
 
 
-def _few(items: Sequence[Any], notation: Notation) -> list[Any]:
+Element = TypeVar("Element")
+
+
+def _few(items: Sequence[Element], notation: Notation) -> list[Element | None]:
     """The items, None for a gap where they are too many."""
     shown = indices_of(len(items), notation.limit)
     return [None if k is None else items[k] for k in shown]

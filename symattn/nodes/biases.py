@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 import sympy
@@ -66,8 +66,8 @@ class ALiBi(Placed):
     [ -1/8, -1/16,    0]])
     """
 
-    source: ClassVar[str] = "Press et al. 2021, section 3"
-    reason: ClassVar[str] = "The further back a key is, the more is subtracted from its score."
+    source = "Press et al. 2021, section 3"
+    reason = "The further back a key is, the more is subtracted from its score."
 
     rows, columns, heads = Size(), Size(), Whole(1, least=1)
     index = Scalar(otherwise=_only_head)
@@ -200,11 +200,9 @@ class RelativeBias(Placed):
     Matrix([[T[0, 0], T[5, 0], T[6, 0], T[6, 0], T[7, 0], T[7, 0]]])
     """
 
-    source: ClassVar[str] = "Raffel et al. 2020, section 2.1"
-    adjoint_because: ClassVar[str] = (
-        "The gradient of a bucket's bias is the sum of the gradients of its entries."
-    )
-    reason: ClassVar[str] = "The bias added to a score depends only on the relative position."
+    source = "Raffel et al. 2020, section 2.1"
+    adjoint_because = "The gradient of a bucket's bias is the sum of the gradients of its entries."
+    reason = "The bias added to a score depends only on the relative position."
 
     rows, columns, table = Size(), Size(), Matrix()
     buckets, furthest, bidirectional, clip = Scalar(), Scalar(), Scalar(), Scalar()
@@ -404,9 +402,9 @@ class BucketSum(Placed):
     buckets, furthest, bidirectional, clip = Scalar(), Scalar(), Scalar(), Scalar()
     start = Scalar()
 
-    word: ClassVar[str] = "bucketsum"
-    source: ClassVar[str] = "Raffel et al. 2020, section 2.1"
-    adjoint_because: ClassVar[str] = "Every entry of a bucket receives the bucket's gradient."
+    word = "bucketsum"
+    source = "Raffel et al. 2020, section 2.1"
+    adjoint_because = "Every entry of a bucket receives the bucket's gradient."
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:

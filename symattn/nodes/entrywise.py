@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -35,10 +34,10 @@ class Entrywise(Node):
     """
 
     matrix, function = Matrix(), Word("function", FUNCTIONS)
-    transposes: ClassVar[bool] = True
-    source: ClassVar[str] = "Horn and Johnson 1991, section 6.3"
+    transposes = True
+    source = "Horn and Johnson 1991, section 6.3"
 
-    adjoint_because: ClassVar[str] = (
+    adjoint_because = (
         "Each entry's gradient is multiplied by the function's derivative at that entry."
     )
 
@@ -90,9 +89,9 @@ class Exponential(Entrywise):
     """
 
     function = None  # it is always the same, and no argument
-    source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.1"
+    source = "Vaswani et al. 2017, section 3.2.1"
 
-    adjoint_because: ClassVar[str] = (
+    adjoint_because = (
         "The exponential is its own derivative, so its gradient is multiplied by its value."
     )
 
@@ -113,9 +112,9 @@ class Features(Entrywise):
     """
 
     function = Word("feature map", FEATURE_MAPS, "elu+1")
-    source: ClassVar[str] = "Katharopoulos et al. 2020, section 3.2.1"
+    source = "Katharopoulos et al. 2020, section 3.2.1"
 
-    adjoint_because: ClassVar[str] = (
+    adjoint_because = (
         "Each entry's gradient is multiplied by the feature map's derivative at that entry."
     )
 
@@ -167,10 +166,10 @@ class EntryQuotient(Node):
     """
 
     above, below = Matrix(), Matrix()
-    transposes: ClassVar[bool] = True
-    source: ClassVar[str] = "Horn and Johnson 1991, chapter 5"
+    transposes = True
+    source = "Horn and Johnson 1991, chapter 5"
 
-    adjoint_because: ClassVar[str] = (
+    adjoint_because = (
         "Quotient rule: a quotient rises with its numerator and falls with its denominator."
     )
 
@@ -207,11 +206,11 @@ class Diagonal(Node):
     """
 
     vector = Matrix()
-    word: ClassVar[str] = "diag"
-    transposes: ClassVar[bool] = True
-    source: ClassVar[str] = _SOURCE
+    word = "diag"
+    transposes = True
+    source = _SOURCE
 
-    adjoint_because: ClassVar[str] = "Only the diagonal entries depend on the vector."
+    adjoint_because = "Only the diagonal entries depend on the vector."
 
     def _check(self) -> None:
         rows, columns = self.vector.shape
@@ -255,10 +254,10 @@ class SoftCap(Node):
     """
 
     matrix, cap = Matrix(), Scalar()
-    transposes: ClassVar[bool] = True
-    source: ClassVar[str] = "Gemma Team 2024, section 2"
+    transposes = True
+    source = "Gemma Team 2024, section 2"
 
-    adjoint_because: ClassVar[str] = (
+    adjoint_because = (
         "The derivative of tanh is 1 − tanh², which is near 0 for scores near the cap."
     )
 

@@ -6,8 +6,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr
@@ -38,8 +36,8 @@ class Head(Node):
     """
 
     symbol, head = Matrix(), Scalar()
-    transposes: ClassVar[bool] = True
-    source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.2"
+    transposes = True
+    source = "Vaswani et al. 2017, section 3.2.2"
 
     def _check(self) -> None:
         if not isinstance(self.symbol, sympy.MatrixSymbol):
@@ -86,9 +84,9 @@ class Concat(Node):
     """
 
     matrix, index, heads, axis = Matrix(), Bound(), Scalar(), Axis()
-    source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.2"
+    source = "Vaswani et al. 2017, section 3.2.2"
 
-    adjoint_because: ClassVar[str] = "The gradient of a head is its own block of columns."
+    adjoint_because = "The gradient of a head is its own block of columns."
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
@@ -176,8 +174,8 @@ class Split(Node):
     """
 
     matrix, index, heads, axis = Matrix(), Scalar(), Scalar(), Axis()
-    source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.2"
-    adjoint_because: ClassVar[str] = "Each head's gradient is put back in its columns."
+    source = "Vaswani et al. 2017, section 3.2.2"
+    adjoint_because = "Each head's gradient is put back in its columns."
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
@@ -249,8 +247,8 @@ class Slice(Node):
     """
 
     matrix, first, number, axis = Matrix(), Scalar(), Scalar(), Axis(0)
-    source: ClassVar[str] = "Shazeer 2019, section 2.4"
-    adjoint_because: ClassVar[str] = "The rows left out have no effect, so their gradient is 0."
+    source = "Shazeer 2019, section 2.4"
+    adjoint_because = "The rows left out have no effect, so their gradient is 0."
 
     def _check(self) -> None:
         matrix, first, number, axis = self.args
@@ -307,9 +305,9 @@ class GroupSum(Node):
     """
 
     matrix, index, heads, groups, group = Matrix(), Bound(), Scalar(), Scalar(), Scalar()
-    transposes: ClassVar[bool] = True
-    source: ClassVar[str] = "Ainslie et al. 2023, section 2.2"
-    adjoint_because: ClassVar[str] = "Each head of the group receives the group's gradient."
+    transposes = True
+    source = "Ainslie et al. 2023, section 2.2"
+    adjoint_because = "Each head of the group receives the group's gradient."
 
     def _rule(self, i: Index, j: Index) -> Rule:
         body, index, heads, groups, group = self.args
@@ -346,9 +344,9 @@ class Stacked(Node):
     """
 
     first, second, axis = Matrix(), Matrix(), Axis(0)
-    source: ClassVar[str] = "Shazeer 2019, section 2.4"
+    source = "Shazeer 2019, section 2.4"
 
-    adjoint_because: ClassVar[str] = "The gradient of each part is its own block of rows."
+    adjoint_because = "The gradient of each part is its own block of rows."
 
     def _check(self) -> None:
         one, two, across = self.first.shape, self.second.shape, 1 - int(self.axis)
@@ -404,10 +402,10 @@ class HeadSum(Node):
     """
 
     matrix, index, heads = Matrix(), Bound(), Scalar()
-    transposes: ClassVar[bool] = True
-    source: ClassVar[str] = "Elhage et al. 2021, on additive heads"
+    transposes = True
+    source = "Elhage et al. 2021, on additive heads"
 
-    adjoint_because: ClassVar[str] = "Each term of a sum has the sum's gradient, here each head."
+    adjoint_because = "Each term of a sum has the sum's gradient, here each head."
 
     def _rule(self, i: Index, j: Index) -> Rule:
         body, index, count = self.args

@@ -7,7 +7,6 @@ their gradients need: r 1ᵀ (`Spread`), lengths ‖a_i‖, unit vectors, matric
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -78,7 +77,7 @@ class Filled(Node):
     """
 
     rows, columns, number = Size(), Size(), Scalar()
-    source: ClassVar[str] = _REVERSE
+    source = _REVERSE
 
     def _rule(self, i: Index, j: Index) -> Rule:
         return r.Const(self.number)
@@ -108,8 +107,8 @@ class Spread(Node):
     """
 
     vector, size, axis = Matrix(), Scalar(), Axis()
-    source: ClassVar[str] = _REVERSE
-    adjoint_because: ClassVar[str] = (
+    source = _REVERSE
+    adjoint_because = (
         "Each number was used along a whole row, so the gradients of that row are added."
     )
 
@@ -154,8 +153,8 @@ class LineProduct(Node):
     """
 
     matrix, vector, axis = Matrix(), Matrix(), Axis()
-    source: ClassVar[str] = _REVERSE
-    adjoint_because: ClassVar[str] = (
+    source = _REVERSE
+    adjoint_because = (
         "The gradient of each factor is the product's gradient times the other factor."
     )
 
@@ -194,11 +193,9 @@ class Lengths(NumberOfLines):
     Matrix([[5]])
     """
 
-    word: ClassVar[str] = "lengths"
-    source: ClassVar[str] = "Graves et al. 2014, section 3.3.1"
-    adjoint_because: ClassVar[str] = (
-        "The gradient of a vector's length is the vector divided by its length."
-    )
+    word = "lengths"
+    source = "Graves et al. 2014, section 3.3.1"
+    adjoint_because = "The gradient of a vector's length is the vector divided by its length."
 
     def _rule(self, i: Index, j: Index) -> Rule:
         index, along, size = self._line(i, j)
@@ -237,9 +234,9 @@ class PlusVector(Node):
     """
 
     matrix, vector, axis = Matrix(), Matrix(), Axis()
-    source: ClassVar[str] = "PyTorch, nn.MultiheadAttention"
+    source = "PyTorch, nn.MultiheadAttention"
 
-    adjoint_because: ClassVar[str] = (
+    adjoint_because = (
         "A sum passes its gradient to both terms; the vector was added to every row, so its "
         "gradient is the sum of those of all rows."
     )
@@ -276,11 +273,11 @@ class UnitVectors(OfLines):
     Matrix([[3/5, 4/5]])
     """
 
-    word: ClassVar[str] = "unit"
-    source: ClassVar[str] = "Graves et al. 2014, section 3.3.1"
-    partial: ClassVar[bool] = True
+    word = "unit"
+    source = "Graves et al. 2014, section 3.3.1"
+    partial = True
 
-    adjoint_because: ClassVar[str] = (
+    adjoint_because = (
         "Lengthening a vector does not change its direction: the part of the gradient along it is "
         "removed, and the rest is divided by the vector's length."
     )
@@ -329,9 +326,9 @@ class LineDifference(Node):
     """
 
     matrix, numbers, axis = Matrix(), Matrix(), Axis()
-    source: ClassVar[str] = _SHIFTED
+    source = _SHIFTED
 
-    adjoint_because: ClassVar[str] = (
+    adjoint_because = (
         "A difference passes its gradient on; the number was subtracted from a whole row, so its "
         "gradient is minus the sum of that row's."
     )
@@ -371,9 +368,9 @@ class LineSum(NumberOfLines):
     Source: Vaswani et al. 2017, section 3.2.1 (the denominator of the softmax).
     """
 
-    source: ClassVar[str] = _SOFTMAX
+    source = _SOFTMAX
 
-    adjoint_because: ClassVar[str] = (
+    adjoint_because = (
         "Every entry counts once in the sum of its row, so each has the sum's gradient."
     )
 
@@ -402,9 +399,9 @@ class LineQuotient(Node):
     """
 
     matrix, sums, axis = Matrix(), Matrix(), Axis()
-    source: ClassVar[str] = _SOFTMAX
+    source = _SOFTMAX
 
-    adjoint_because: ClassVar[str] = (
+    adjoint_because = (
         "Quotient rule: a quotient rises with its numerator and falls with its row's divisor."
     )
 

@@ -181,9 +181,9 @@ class Causal(Mask):
     [0,   0, -oo]])
     """
 
-    source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.3"
-    word: ClassVar[str] = "causal"
-    reason: ClassVar[str] = "No query may attend to a later key."
+    source = "Vaswani et al. 2017, section 3.2.3"
+    word = "causal"
+    reason = "No query may attend to a later key."
 
     @classmethod
     def of(cls, rows: object, columns: object, parameter: Setting, start: object = 0) -> Mask:
@@ -216,10 +216,10 @@ class Padding(Mask):
     [0, 0, -oo]])
     """
 
-    source: ClassVar[str] = "PyTorch, nn.MultiheadAttention, key_padding_mask"
-    word: ClassVar[str] = "padding"
-    reason: ClassVar[str] = "Keys past the end of the text are padding and are masked out."
-    needs: ClassVar[str] = "say how many keys are real: {padding = 3}"
+    source = "PyTorch, nn.MultiheadAttention, key_padding_mask"
+    word = "padding"
+    reason = "Keys past the end of the text are padding and are masked out."
+    needs = "say how many keys are real: {padding = 3}"
 
     length = Count()
     start = Fixed(0)  # what is padding is padding for every query
@@ -245,10 +245,10 @@ class Prefix(Mask):
     [0, 0,   0]])
     """
 
-    source: ClassVar[str] = "Raffel et al. 2020, section 3.2.1"
-    word: ClassVar[str] = "prefix"
-    reason: ClassVar[str] = "Every query attends to the whole prefix; past it, to no later key."
-    needs: ClassVar[str] = "give the number of keys in the prefix: {prefix = 3}"
+    source = "Raffel et al. 2020, section 3.2.1"
+    word = "prefix"
+    reason = "Every query attends to the whole prefix; past it, to no later key."
+    needs = "give the number of keys in the prefix: {prefix = 3}"
 
     length = Count()
 
@@ -277,10 +277,10 @@ class Documents(Mask):
     [-oo, -oo,   0]])
     """
 
-    source: ClassVar[str] = "Grattafiori et al. 2024, section 3.2"
-    word: ClassVar[str] = "documents"
-    reason: ClassVar[str] = "A token may attend only to tokens of its own document."
-    needs: ClassVar[str] = "say which document each token is from: {documents = [1, 1, 2]}"
+    source = "Grattafiori et al. 2024, section 3.2"
+    word = "documents"
+    reason = "A token may attend only to tokens of its own document."
+    needs = "say which document each token is from: {documents = [1, 1, 2]}"
 
     numbers = Counts()
 
@@ -411,10 +411,10 @@ class Window(Mask):
     [-oo, 0,   0]])
     """
 
-    source: ClassVar[str] = _LONGFORMER
-    word: ClassVar[str] = "window"
-    reason: ClassVar[str] = "A query attends only to keys near its own position."
-    needs: ClassVar[str] = "give the reach of the window: {window = 2} or {window = [2, 0]}"
+    source = _LONGFORMER
+    word = "window"
+    reason = "A query attends only to keys near its own position."
+    needs = "give the reach of the window: {window = 2} or {window = [2, 0]}"
 
     left, right = Width(), Width(otherwise=lambda rows, columns, left: left)
 
@@ -457,10 +457,10 @@ class Dilated(Mask):
     [-oo,   0, -oo,   0]])
     """
 
-    source: ClassVar[str] = _LONGFORMER
-    word: ClassVar[str] = "dilated"
-    reason: ClassVar[str] = "A query attends to keys at equal steps on both sides of its position."
-    needs: ClassVar[str] = "say how many keys on each side and the step: {dilated = [2, 3]}"
+    source = _LONGFORMER
+    word = "dilated"
+    reason = "A query attends to keys at equal steps on both sides of its position."
+    needs = "say how many keys on each side and the step: {dilated = [2, 3]}"
 
     width, step = Count(), Count(least=1)
 
@@ -487,12 +487,10 @@ class Strided(Mask):
     Matrix([[-oo, 0, -oo, 0, 0, 0]])
     """
 
-    source: ClassVar[str] = "Child et al. 2019, section 4.3"
-    word: ClassVar[str] = "strided"
-    reason: ClassVar[str] = (
-        "A query attends to the last few keys, and to earlier ones at equal steps."
-    )
-    needs: ClassVar[str] = "say the stride: {strided = 3}"
+    source = "Child et al. 2019, section 4.3"
+    word = "strided"
+    reason = "A query attends to the last few keys, and to earlier ones at equal steps."
+    needs = "say the stride: {strided = 3}"
 
     stride = Count(least=1)
 
@@ -526,10 +524,10 @@ class Global(Mask):
     [0, -oo, -oo]])
     """
 
-    source: ClassVar[str] = _LONGFORMER
-    word: ClassVar[str] = "global"
-    reason: ClassVar[str] = "Global tokens attend to every token, and every token to them."
-    needs: ClassVar[str] = "say which tokens, counted from 1: {global = [1]}"
+    source = _LONGFORMER
+    word = "global"
+    reason = "Global tokens attend to every token, and every token to them."
+    needs = "say which tokens, counted from 1: {global = [1]}"
 
     tokens = Tokens()
 
@@ -566,9 +564,9 @@ class Allowed(Node):
     """
 
     matrix = Matrix()
-    transposes: ClassVar[bool] = True
-    word: ClassVar[str] = "allow"
-    source: ClassVar[str] = "ONNX, operator Attention"
+    transposes = True
+    word = "allow"
+    source = "ONNX, operator Attention"
 
     def _rule(self, i: Index, j: Index) -> Rule:
         return r.Cases(r.rule_of(self.matrix, i, j), "=", r.Const(sympy.S.One), SEEN, HIDDEN)
@@ -599,8 +597,8 @@ class AnyOf(Node):
     [0, -oo,   0]])
     """
 
-    word: ClassVar[str] = "any"
-    source: ClassVar[str] = "Zaheer et al. 2020, section 2"
+    word = "any"
+    source = "Zaheer et al. 2020, section 2"
 
     def _check(self) -> None:
         if not self.args:
@@ -644,10 +642,10 @@ class Masked(Node):
     """
 
     scores, mask = Matrix(), Matrix()
-    transposes: ClassVar[bool] = True
-    source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.3"
+    transposes = True
+    source = "Vaswani et al. 2017, section 3.2.3"
 
-    adjoint_because: ClassVar[str] = (
+    adjoint_because = (
         "A score masked with {−∞} has no effect, so its gradient is 0; others are passed on."
     )
 
@@ -687,11 +685,11 @@ class VisibleScores(Node):
     """
 
     scores, mask = Matrix(), Matrix()
-    transposes: ClassVar[bool] = True
-    word: ClassVar[str] = "keep"
-    source: ClassVar[str] = "Katharopoulos et al. 2020, section 3.3"
+    transposes = True
+    word = "keep"
+    source = "Katharopoulos et al. 2020, section 3.3"
 
-    adjoint_because: ClassVar[str] = (
+    adjoint_because = (
         "A score that is not kept has no effect, so its gradient is 0; others are passed on."
     )
 

@@ -106,9 +106,9 @@ class RowMax(NumberOfLines):
     Matrix([[2*sqrt(2)], [4]])
     """
 
-    source: ClassVar[str] = "Blanchard, Higham, Higham 2021, equation 1.3"
+    source = "Blanchard, Higham, Higham 2021, equation 1.3"
 
-    adjoint_because: ClassVar[str] = (
+    adjoint_because = (
         "Only the largest entry of a row affects its maximum; of equal ones, only the first."
     )
 
@@ -151,14 +151,14 @@ class Hardmax(Normaliser):
     Matrix([[0, 1, 0]])
     """
 
-    source: ClassVar[str] = "ONNX, operator Hardmax"
-    word: ClassVar[str] = "hardmax"
-    rule_name: ClassVar[str] = "hardmax"
-    reason: ClassVar[str] = (
+    source = "ONNX, operator Hardmax"
+    word = "hardmax"
+    rule_name = "hardmax"
+    reason = (
         "Each query puts all its weight on the key with the largest score, the first of them "
         "if several are equal."
     )
-    adjoint_because: ClassVar[str] = (
+    adjoint_because = (
         "A small change of the scores leaves the weights unchanged, so the gradient is 0; at a "
         "tie, where the weights jump, it does not exist."
     )
@@ -204,18 +204,18 @@ class Sparsemax(Normaliser):
     Matrix([[3/4, 1/4, 0]])
     """
 
-    source: ClassVar[str] = "Martins and Astudillo 2016"
-    word: ClassVar[str] = "sparsemax"
-    rule_name: ClassVar[str] = "sparsemax"
-    reason: ClassVar[str] = (
+    source = "Martins and Astudillo 2016"
+    word = "sparsemax"
+    rule_name = "sparsemax"
+    reason = (
         "The same number {τ} is subtracted from all of a query's scores so that the positive "
         "results sum to 1; keys with small scores get weight 0."
     )
-    adjoint_because: ClassVar[str] = (
+    adjoint_because = (
         "Among the keys with positive weight, the mean of their gradients is subtracted from each; "
         "a key with weight 0 has gradient 0."
     )
-    adjoint_source: ClassVar[str] = "Martins and Astudillo 2016, section 2.5"
+    adjoint_source = "Martins and Astudillo 2016, section 2.5"
 
     def _rule(self, i: Index, j: Index) -> Rule:
         index, score, size = self._line(i, j)
@@ -271,15 +271,15 @@ class Softmax(Normaliser):
     Matrix([[1/4, 3/4]])
     """
 
-    source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.1"
-    word: ClassVar[str] = "softmax"
-    rule_name: ClassVar[str] = "row softmax"
-    reason: ClassVar[str] = (
+    source = "Vaswani et al. 2017, section 3.2.1"
+    word = "softmax"
+    rule_name = "row softmax"
+    reason = (
         "Exponentials are never negative; dividing by their sum makes each query's "
         "weights sum to 1."
     )
-    adjoint_because: ClassVar[str] = _SHARED_WEIGHT
-    adjoint_source: ClassVar[str] = "Dao et al. 2022, appendix B.2"
+    adjoint_because = _SHARED_WEIGHT
+    adjoint_source = "Dao et al. 2022, appendix B.2"
 
     def _rule(self, i: Index, j: Index) -> Rule:
         index, score, size = self._line(i, j)
@@ -309,15 +309,13 @@ class RowRatio(Normaliser):
     Matrix([[1/4, 3/4]])
     """
 
-    source: ClassVar[str] = "Graves et al. 2014, section 3.3.2"
-    partial: ClassVar[bool] = True
-    additive_mask: ClassVar[bool] = False
-    word: ClassVar[str] = "ratio"
-    rule_name: ClassVar[str] = "row ratio"
-    reason: ClassVar[str] = (
-        "Dividing by the sum of all its scores makes each query's weights sum to 1."
-    )
-    adjoint_because: ClassVar[str] = (
+    source = "Graves et al. 2014, section 3.3.2"
+    partial = True
+    additive_mask = False
+    word = "ratio"
+    rule_name = "row ratio"
+    reason = "Dividing by the sum of all its scores makes each query's weights sum to 1."
+    adjoint_because = (
         "Each score also changes its row's sum: the weighted mean of a row's gradients is "
         "subtracted from each, and the result is divided by the sum of the scores."
     )
@@ -348,8 +346,8 @@ class RowRatio(Normaliser):
 class _OneMore(Normaliser):
     """A softmax over the scores and one more, whose weight then belongs to no key."""
 
-    sums_to_one: ClassVar[bool] = False
-    adjoint_because: ClassVar[str] = _SHARED_WEIGHT
+    sums_to_one = False
+    adjoint_because = _SHARED_WEIGHT
 
     def _below(self, i: Index, j: Index, extra: Rule) -> Rule:
         """e^{z_ij} over `extra` and the sum of all exponentials."""
@@ -382,12 +380,10 @@ class OffByOneSoftmax(_OneMore):
     Matrix([[1/4, 1/2]])
     """
 
-    source: ClassVar[str] = "Miller, Attention Is Off By One (2023)"
-    word: ClassVar[str] = "softmax"
-    rule_name: ClassVar[str] = "softmax off by one"
-    reason: ClassVar[str] = (
-        "With 1 added to the denominator, the weights of a query sum to less than 1."
-    )
+    source = "Miller, Attention Is Off By One (2023)"
+    word = "softmax"
+    rule_name = "softmax off by one"
+    reason = "With 1 added to the denominator, the weights of a query sum to less than 1."
 
     def _rule(self, i: Index, j: Index) -> Rule:
         return self._below(i, j, r.Const(sympy.S.One))
@@ -413,10 +409,10 @@ class SinkSoftmax(_OneMore):
     """
 
     sink = Learned("beta", "the sink's logit")
-    source: ClassVar[str] = "Xiao et al. 2023; OpenAI, gpt-oss (2025)"
-    word: ClassVar[str] = "softmax"
-    rule_name: ClassVar[str] = "softmax with a sink"
-    reason: ClassVar[str] = (
+    source = "Xiao et al. 2023; OpenAI, gpt-oss (2025)"
+    word = "softmax"
+    rule_name = "softmax with a sink"
+    reason = (
         "The sink is a learned extra score: it takes a share of each query's weight and has "
         "no value."
     )
@@ -454,14 +450,12 @@ class Sigmoid(Normaliser):
     Matrix([[1/2, 3/4]])
     """
 
-    source: ClassVar[str] = "Ramapuram et al. 2024"
-    sums_to_one: ClassVar[bool] = False
-    word: ClassVar[str] = "sigmoid"
-    rule_name: ClassVar[str] = "sigmoid"
-    reason: ClassVar[str] = (
-        "Each score is mapped to a number between 0 and 1, whatever the other scores are."
-    )
-    adjoint_because: ClassVar[str] = (
+    source = "Ramapuram et al. 2024"
+    sums_to_one = False
+    word = "sigmoid"
+    rule_name = "sigmoid"
+    reason = "Each score is mapped to a number between 0 and 1, whatever the other scores are."
+    adjoint_because = (
         "The sigmoid's derivative σ(1 − σ) is largest at weight 1/2 and near 0 at 0 and 1."
     )
 
@@ -498,13 +492,13 @@ class Unnormalised(Normaliser):
     Matrix([[2, 0, -1]])
     """
 
-    source: ClassVar[str] = "Sun et al. 2023, equation 5"
-    sums_to_one: ClassVar[bool] = False
-    additive_mask: ClassVar[bool] = False
-    word: ClassVar[str] = "none"
-    rule_name: ClassVar[str] = "no normalisation"
-    reason: ClassVar[str] = "The scores are used as weights; nothing is normalised."
-    adjoint_because: ClassVar[str] = "The scores are the weights, so the gradients are equal."
+    source = "Sun et al. 2023, equation 5"
+    sums_to_one = False
+    additive_mask = False
+    word = "none"
+    rule_name = "no normalisation"
+    reason = "The scores are used as weights; nothing is normalised."
+    adjoint_because = "The scores are the weights, so the gradients are equal."
 
     def _rule(self, i: Index, j: Index) -> Rule:
         score = r.rule_of(self.args[0], i, j)

@@ -196,8 +196,8 @@ class Sinusoidal(Placed):
     [sin(1), cos(1), sin(1/100), cos(1/100)]])
     """
 
-    source: ClassVar[str] = "Vaswani et al. 2017, section 3.5"
-    reason: ClassVar[str] = "Each position has its own sines and cosines, of many wavelengths."
+    source = "Vaswani et al. 2017, section 3.5"
+    reason = "Each position has its own sines and cosines, of many wavelengths."
 
     rows, columns, base, start = Size(), Size(), Base(10000), Whole(0, least=-_MOST)
 
@@ -255,14 +255,12 @@ class Rotary(Placed):
     Matrix([[1, 0], [cos(1), sin(1)]])
     """
 
-    source: ClassVar[str] = "Su et al. 2021, section 3.2.2"
-    reason: ClassVar[str] = (
+    source = "Su et al. 2021, section 3.2.2"
+    reason = (
         "Rotating each pair of columns by an angle proportional to the position makes a score "
         "depend on positions only through their difference."
     )
-    adjoint_because: ClassVar[str] = (
-        "Each row of the gradient is rotated back by the angle of its position."
-    )
+    adjoint_because = "Each row of the gradient is rotated back by the angle of its position."
     forwards: ClassVar[bool] = True  # or back: see `RotaryBack`
 
     matrix, base = Matrix(), Base(10000)

@@ -8,7 +8,6 @@ adjoint of both, is Σ_j u_ij over the keys with c(i, j) = c.
 from __future__ import annotations
 
 from functools import partial
-from typing import ClassVar
 
 import numpy as np
 import sympy
@@ -30,9 +29,7 @@ class _ByDistance(Node):
     """A matrix with a column for each distance, or for each key, made of one with the others."""
 
     matrix, columns = Matrix(), Scalar()
-    adjoint_because: ClassVar[str] = (
-        "The gradient of each distance is the sum of the gradients of its entries."
-    )
+    adjoint_because = "The gradient of each distance is the sum of the gradients of its entries."
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
@@ -56,8 +53,8 @@ class RelativeShift(_ByDistance):
     [6, 5]])
     """
 
-    word: ClassVar[str] = "shift"
-    source: ClassVar[str] = "Dai et al. 2019, section 3.3"
+    word = "shift"
+    source = "Dai et al. 2019, section 3.3"
 
     def _check(self) -> None:
         (rows, wide), keys = shape_of(self.matrix), self.columns
@@ -105,7 +102,7 @@ class ClippedShift(_ByDistance):
     """
 
     start = Scalar(0)
-    source: ClassVar[str] = "Shaw et al. 2018, section 3.2"
+    source = "Shaw et al. 2018, section 3.2"
 
     def _check(self) -> None:
         wide, start = shape_of(self.matrix)[1], self.start
@@ -159,8 +156,8 @@ class ShiftSum(_ByDistance, Placed):
     """
 
     start = Scalar(-1)
-    source: ClassVar[str] = "Dai et al. 2019, section 3.3"
-    adjoint_because: ClassVar[str] = "Each entry receives the gradient of its distance."
+    source = "Dai et al. 2019, section 3.3"
+    adjoint_because = "Each entry receives the gradient of its distance."
 
     @property
     def _clipped(self) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
@@ -31,11 +29,9 @@ class Quotient(Node):
     """
 
     matrix, divisor = Matrix(), Scalar()
-    transposes: ClassVar[bool] = True
-    source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.1"
-    adjoint_because: ClassVar[str] = (
-        "Dividing a matrix by a number divides its gradient by the same number."
-    )
+    transposes = True
+    source = "Vaswani et al. 2017, section 3.2.1"
+    adjoint_because = "Dividing a matrix by a number divides its gradient by the same number."
 
     def _rule(self, i: Index, j: Index) -> Rule:
         return r.Over(r.rule_of(self.matrix, i, j), r.Const(self.divisor))
@@ -68,12 +64,10 @@ class PowerTimes(Node):
     """
 
     matrix, base, exponent = Matrix(), Scalar(), Scalar()
-    transposes: ClassVar[bool] = True
-    source: ClassVar[str] = "ONNX, operator Attention"
+    transposes = True
+    source = "ONNX, operator Attention"
 
-    adjoint_because: ClassVar[str] = (
-        "Multiplying a matrix by a number multiplies its gradient by the same number."
-    )
+    adjoint_because = "Multiplying a matrix by a number multiplies its gradient by the same number."
 
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, base, exponent = self.args

@@ -6,8 +6,6 @@ is the product of `UnitVectors`. The gradients of the additive score are `PairSu
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
@@ -52,9 +50,9 @@ class Distance(_OfPairs):
     (1964).
     """
 
-    source: ClassVar[str] = "Nadaraya 1964; Watson 1964"
+    source = "Nadaraya 1964; Watson 1964"
 
-    adjoint_because: ClassVar[str] = (
+    adjoint_because = (
         "The derivative of minus the squared distance is twice the difference of the vectors; "
         "the contributions of all pairs are added."
     )
@@ -94,10 +92,10 @@ class Additive(_OfPairs):
     """
 
     vector = Matrix()
-    word: ClassVar[str] = "additive"
-    source: ClassVar[str] = "Bahdanau, Cho, Bengio 2015, appendix A.1.2"
+    word = "additive"
+    source = "Bahdanau, Cho, Bengio 2015, appendix A.1.2"
 
-    adjoint_because: ClassVar[str] = (
+    adjoint_because = (
         "Each score's gradient is multiplied by the hidden unit's weight and the derivative of "
         "tanh, 1 − tanh²; for the weight itself, by tanh."
     )
@@ -153,8 +151,8 @@ class PairSum(Node):
     Source: Bahdanau, Cho, Bengio 2015, appendix A.1.2, differentiated.
     """
 
-    source: ClassVar[str] = "Bahdanau, Cho, Bengio 2015, appendix A.1.2"
-    adjoint_because: ClassVar[str] = "Each pair of query and key contributes one term to the sum."
+    source = "Bahdanau, Cho, Bengio 2015, appendix A.1.2"
+    adjoint_because = "Each pair of query and key contributes one term to the sum."
 
     left, one, other = Word("sum", _LEFT), Matrix(), Matrix()
     queries, keys, order = Matrix(), Matrix(), Scalar()

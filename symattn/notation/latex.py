@@ -11,6 +11,7 @@ import unicodedata
 from itertools import starmap
 
 from symattn.errors import CannotSpell
+from symattn.greek import GREEK
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
 
@@ -55,7 +56,7 @@ _COMMAND, _LONGEST = re.compile(r"\\[a-zA-Z]+\Z"), 20
 #: Functions that have a command of their own, which keeps them off what stands before.
 _FUNCTIONS = ("cos", "sin", "tanh", "ln", "log", "max", "min")
 
-_GREEK_COMMANDS = {letter: f"\\{name}" for name, letter in t.GREEK.items()} | {
+_GREEK_COMMANDS = {letter: f"\\{name}" for name, letter in GREEK.items()} | {
     "∂": r"\partial",
     "ℝ": r"\mathbb{R}",
     "φ": r"\varphi",

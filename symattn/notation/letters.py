@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 
 from symattn.errors import SymattnError, quote
+from symattn.greek import GREEK
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
 
@@ -26,7 +27,7 @@ _FONTS = "mathbf|boldsymbol|mathrm|mathsf|mathcal|mathbb"
 _ACCENTS = "tilde|hat|bar|vec"
 _LATEX_TOKEN = re.compile(
     rf"\\(?:{_FONTS}|{_ACCENTS}|top|prime|"
-    + "|".join(t.GREEK)
+    + "|".join(GREEK)
     + r")(?![A-Za-z])|[A-Za-z0-9^_{}() ,'*+-]"
 )
 
@@ -112,7 +113,7 @@ def allocated(symbols: Mapping[str, str]) -> dict[str, str]:
         taken[letter] = name
     out = {}
     for name, letters in OTHERS.items():
-        free = (x for x in letters if t.GREEK.get(x, x) not in taken)
+        free = (x for x in letters if GREEK.get(x, x) not in taken)
         out[name] = symbols.get(name) or next(free, letters[-1])
     return out
 
@@ -189,7 +190,7 @@ def derived_from(letter: str) -> tuple[str, str] | None:
     if prefix not in (GRADIENT, CHANGE):
         return None
     base = rest.partition("_")[0]
-    whole = len(base) == 1 or base in t.GREEK or derived_from(rest) is not None
+    whole = len(base) == 1 or base in GREEK or derived_from(rest) is not None
     return (prefix, rest) if whole else None
 
 
@@ -206,8 +207,8 @@ def name_tree(name: str) -> Tree:
 def _word(word: str) -> Tree:
     if word.isdigit():
         return t.Num(word)
-    if word in t.GREEK:
-        return t.Ident(t.GREEK[word])
+    if word in GREEK:
+        return t.Ident(GREEK[word])
     return t.Ident(word, roman=len(word) > 1)
 
 
@@ -221,10 +222,10 @@ def custom_symbol(letter: str) -> Tree:
     """
     if _PLAIN_NAME.match(letter):
         return name_tree(letter)
-    if len(letter) == 1 and letter in t.GREEK.values():
+    if len(letter) == 1 and letter in GREEK.values():
         return t.Ident(letter)
-    if letter[:1] == "\\" and letter[1:] in t.GREEK:
-        return t.Ident(t.GREEK[letter[1:]])
+    if letter[:1] == "\\" and letter[1:] in GREEK:
+        return t.Ident(GREEK[letter[1:]])
     position = 0
     while position < len(letter):
         token = _LATEX_TOKEN.match(letter, position)

@@ -10,6 +10,7 @@ from typing import Any, Literal, Self, TypeVar
 
 from symattn.arguments import flag, instance, table, whole, word, words
 from symattn.errors import SymattnError, nearest, quote
+from symattn.greek import GREEK
 from symattn.notation import tree as t
 from symattn.notation.letters import (
     CHANGE,
@@ -164,7 +165,7 @@ class Notation:
     def _prefixed(self, prefix: str, symbol: Tree) -> Tree:
         """The symbol of a gradient or of a change: dV or ∂L/∂V, δV."""
         if prefix == CHANGE:
-            return t.Marked(t.Ident(t.GREEK.get(self._others[CHANGE], CHANGE)), symbol)
+            return t.Marked(t.Ident(GREEK.get(self._others[CHANGE], CHANGE)), symbol)
         if self.gradients == "d" and self._others[GRADIENT] == GRADIENT:
             return t.Marked(t.Ident(GRADIENT, roman=True), symbol)
         return t.Frac(t.Marked(t.Ident("∂"), self._other("L")), t.Marked(t.Ident("∂"), symbol))

@@ -13,6 +13,7 @@ from unicodedata import category, combining, east_asian_width
 
 from symattn.arguments import choice
 from symattn.errors import CannotSpell
+from symattn.greek import GREEK
 from symattn.notation import tree as t
 from symattn.notation.latex import escape_controls
 from symattn.notation.tree import Tree
@@ -46,29 +47,7 @@ _ASCII = {
     "…": "..",
     "\u2062": "",
     "\u2061": "",
-    "α": "alpha",
-    "β": "beta",
-    "γ": "gamma",
-    "δ": "delta",
-    "ε": "epsilon",
-    "ζ": "zeta",
-    "η": "eta",
-    "θ": "theta",
-    "ι": "iota",
-    "κ": "kappa",
-    "λ": "lambda",
-    "μ": "mu",
-    "ν": "nu",
-    "ξ": "xi",
-    "π": "pi",
-    "ρ": "rho",
-    "σ": "sigma",
-    "τ": "tau",
-    "υ": "upsilon",
-    "φ": "phi",
-    "χ": "chi",
-    "ψ": "psi",
-    "ω": "omega",
+    **{letter: name for name, letter in GREEK.items() if name.islower() and name != "ell"},
     "⌊": "floor(",
     "⌋": ")",
     **{above: f"^{below}" for below, above in _SUPERSCRIPTS.items() if below.isascii()},

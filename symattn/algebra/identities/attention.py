@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
 
+from symattn.algebra.counterexample import Sides
 from symattn.algebra.identities.proofs import ENTRIES, HYPOTHESIS, Identity
+from symattn.arithmetic.shapes import Size
 from symattn.nodes.heads import Stacked
 from symattn.nodes.lines import LineSum
 from symattn.nodes.masks import Causal, Masked
@@ -18,11 +19,11 @@ _CIRCUITS = "Elhage et al., A Mathematical Framework for Transformer Circuits (2
 _LINEAR = "Katharopoulos et al., Transformers are RNNs (2020), section "
 
 
-def _letters(*letters: tuple[str, Any, Any]) -> list[sympy.MatrixSymbol]:
+def _letters(*letters: tuple[str, Size, Size]) -> list[sympy.MatrixSymbol]:
     return [sympy.MatrixSymbol(*letter) for letter in letters]
 
 
-def _blocks() -> tuple[Any, Any, Any]:
+def _blocks() -> tuple[MatrixExpr, MatrixExpr, MatrixExpr]:
     """Scores in blocks: of the first n queries with the first n and the next p keys."""
     a, b = _letters(("S", n, n), ("R", n, p))
     c, d = _letters(("T", p, n), ("U", p, p))
@@ -32,14 +33,14 @@ def _blocks() -> tuple[Any, Any, Any]:
     return weights * Stacked(values, more), (a, b, c, d), (values, more)
 
 
-def _prefix() -> tuple[Any, Any]:
+def _prefix() -> Sides:
     """The first n rows of a causal pass over n + p tokens; a causal pass over n tokens."""
     whole, (first, *_), (values, _) = _blocks()
     rows = Stacked(sympy.Identity(n), sympy.ZeroMatrix(n, p), 1)
     return rows * whole, Softmax(Masked(first, Causal(n, n))) * values
 
 
-def _cache() -> tuple[Any, Any]:
+def _cache() -> Sides:
     """The last p rows of a causal pass; p new queries over n cached keys and p new ones."""
     whole, (_, _, old, new), (values, more) = _blocks()
     rows = Stacked(sympy.ZeroMatrix(p, n), sympy.Identity(p), 1)
@@ -47,7 +48,7 @@ def _cache() -> tuple[Any, Any]:
     return rows * whole, Softmax(fresh) * Stacked(values, more)
 
 
-def _variance() -> tuple[Any, Any]:
+def _variance() -> Sides:
     """E (q·k)² = Σ_ab E q_a q_b E k_a k_b, each second moment being the identity matrix."""
     unit = sympy.Identity(d_k)
     return LineSum(LineSum(sympy.HadamardProduct(unit, unit, evaluate=False)), 0), d_k

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import sympy
 
+from symattn.algebra.counterexample import Sides
 from symattn.algebra.identities.positions import ABSOLUTE
 from symattn.algebra.identities.proofs import Identity
 from symattn.nodes.entrywise import SoftCap
@@ -30,27 +30,27 @@ def _scores() -> sympy.MatrixSymbol:
     return sympy.MatrixSymbol("S", 2, 2)
 
 
-def _after() -> tuple[Any, Any]:
+def _after() -> Sides:
     scores = _scores()
     return sympy.HadamardProduct(Softmax(scores), _lower()), Softmax(Masked(scores, _hidden()))
 
 
-def _zeroed() -> tuple[Any, Any]:
+def _zeroed() -> Sides:
     scores = _scores()
     return Softmax(sympy.HadamardProduct(scores, _lower())), Softmax(Masked(scores, _hidden()))
 
 
-def _big_number() -> tuple[Any, Any]:
+def _big_number() -> Sides:
     scores, low = _scores(), sympy.ImmutableMatrix([[0, -4], [0, 0]])
     return Softmax(Masked(scores, low)), Softmax(Masked(scores, _hidden()))
 
 
-def _inverted() -> tuple[Any, Any]:
+def _inverted() -> Sides:
     turned = sympy.ImmutableMatrix([[0, 0], [-sympy.oo, 0]])
     return Softmax(Masked(_scores(), turned)), Softmax(Masked(_scores(), _hidden()))
 
 
-def _cap_last() -> tuple[Any, Any]:
+def _cap_last() -> Sides:
     """A cap over masked scores lets −∞ become −c."""
     scores = _scores()
     finite = sympy.ImmutableMatrix([[0, -1000], [0, 0]])
@@ -60,7 +60,7 @@ def _cap_last() -> tuple[Any, Any]:
     )
 
 
-def _alignment() -> tuple[Any, Any]:
+def _alignment() -> Sides:
     """One new query after two cached keys sees three keys, not one."""
     scores = sympy.MatrixSymbol("S", 1, 3)
     return Softmax(Masked(scores, Causal(1, 3))), Softmax(Masked(scores, Causal(1, 3, 2)))
@@ -72,13 +72,13 @@ def _grid(name: str, rows: int, columns: int) -> sympy.Matrix:
     )
 
 
-def _reshaped() -> tuple[Any, Any]:
+def _reshaped() -> Sides:
     """Two tokens of width 4 as two heads of width 2: rows cut in order, and columns cut."""
     matrix = _grid("q", 2, 4)
     return matrix.reshape(4, 2)[:2, :], matrix[:, :2]
 
 
-def _tiled() -> tuple[Any, Any]:
+def _tiled() -> Sides:
     """Four query heads over two key heads: 1 2 1 2, and 1 1 2 2."""
     one, two = _grid("k", 1, 1), _grid("l", 1, 1)
     return sympy.Matrix.hstack(one, two, one, two), sympy.Matrix.hstack(one, one, two, two)

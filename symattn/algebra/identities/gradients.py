@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 
 import sympy
 
 from symattn.algebra.certificate import Slope
+from symattn.algebra.counterexample import Sides
 from symattn.algebra.equality import expressed
 from symattn.algebra.identities.proofs import Identity
+from symattn.algebra.shapes import GivenShape
 
 _FLASH = "Dao et al., FlashAttention (2022), appendix B.2"
 _FLASH_DOTS = "Dao et al., FlashAttention (2022), appendices B.2 and B.4"
@@ -46,8 +47,8 @@ _DS = f"({_SEEN} ∘ (dO V^T - rowsum({_SEEN} ∘ (dO V^T))))"
 
 
 def slopes(
-    loss: str, letter: str, formula: str, shapes: Mapping[str, Any] = _SHAPES
-) -> tuple[Any, Any]:
+    loss: str, letter: str, formula: str, shapes: Mapping[str, GivenShape] = _SHAPES
+) -> Sides:
     """The derivatives of a number by the entries of a letter, and the formula for them."""
     value, stated = expressed(loss, shapes), expressed(formula, shapes)
     by = next(one for one in value.atoms(sympy.MatrixSymbol) if one.name == letter)
@@ -80,38 +81,38 @@ def _scores_gradient(weights: sympy.Matrix, upstream: sympy.Matrix) -> sympy.Mat
     return weights.multiply_elementwise(upstream - _rows(weights.multiply_elementwise(upstream)))
 
 
-def _values() -> tuple[Any, Any]:
+def _values() -> Sides:
     weights = _weights()
     return _by(_paired(_DO, weights * _V), _V), weights.T * _DO
 
 
-def _upstream() -> tuple[Any, Any]:
+def _upstream() -> Sides:
     return _by(_paired(_DO, _A * _V), _A), _DO * _V.T
 
 
-def _scores() -> tuple[Any, Any]:
+def _scores() -> Sides:
     weights = _softmax(_S)
     return _by(_paired(_DA, weights), _S), _scores_gradient(weights, _DA)
 
 
-def _queries_or_keys(queries: bool) -> tuple[Any, Any]:
+def _queries_or_keys(queries: bool) -> Sides:
     weights = _weights()
     inner = _scores_gradient(weights, _DO * _V.T)
     formula = inner * _K / _ROOT if queries else inner.T * _Q / _ROOT
     return _by(_paired(_DO, weights * _V), _Q if queries else _K), formula
 
 
-def _without_row_sums() -> tuple[Any, Any]:
+def _without_row_sums() -> Sides:
     weights = _softmax(_S)
     return _by(_paired(_DA, weights), _S), weights.multiply_elementwise(_DA)
 
 
-def _without_scale() -> tuple[Any, Any]:
+def _without_scale() -> Sides:
     derived, formula = _queries_or_keys(queries=True)
     return derived, formula * _ROOT
 
 
-def _without_transpose() -> tuple[Any, Any]:
+def _without_transpose() -> Sides:
     weights = _weights()
     return _by(_paired(_DO, weights * _V), _V), weights * _DO
 
@@ -121,7 +122,7 @@ def _row(
     says: str,
     statement: str,
     use: str,
-    sides: Callable[[], Any],
+    sides: Callable[[], Sides],
     everywhere: tuple[str, str, str] | None = None,
     behind: tuple[str, ...] = (),
 ) -> Identity:

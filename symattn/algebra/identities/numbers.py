@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 import sympy
+from flint import arb
 
 from symattn.algebra.counterexample import Side, compared
 from symattn.algebra.hypotheses import Statement
 from symattn.algebra.identities.proofs import Proof
 from symattn.algebra.proof_lines import Lines
 from symattn.arithmetic.balls import BALLS
+from symattn.arithmetic.base import Array
 from symattn.arithmetic.decide import decide
 from symattn.arithmetic.enclosure import precision
 from symattn.arithmetic.written import read_written
@@ -29,11 +31,11 @@ from symattn.notation.tree import Tree
 _PATTERNS = ((1, 0, 0, 1, 2, 1, 1, 0, 2), (1, -1, 1, 1, -1), (1, 0, 0), (0,))
 _SIZE, _MOST_CELLS = 2, 64
 
-Arrays = dict[str, Any]
-Scalars = dict[sympy.Symbol, Any]
+Arrays = dict[str, Array]
+Scalars = dict[sympy.Symbol, sympy.Expr]
 
 
-def numbers_put_in(proof: Proof, given: Mapping[str, Any] | None = None) -> Iterator[b.Block]:
+def numbers_put_in(proof: Proof, given: Mapping[str, object] | None = None) -> Iterator[b.Block]:
     """Blocks of a proof with these numbers, or with small ones.
 
     Raises `SymattnError` for letters that are missing, and where an assumed equation does not hold.
@@ -60,7 +62,7 @@ def numbers_put_in(proof: Proof, given: Mapping[str, Any] | None = None) -> Iter
     yield b.Worked("Both sides are", _decimals(values))
 
 
-def _chain(chain: Lines, values: Any, arrays: Arrays, scalars: Scalars) -> Iterator[b.Block]:
+def _chain(chain: Lines, values: Array, arrays: Arrays, scalars: Scalars) -> Iterator[b.Block]:
     """The lines of a chain for its first entry; nothing where a line cannot be written out."""
     first = {sympy.Symbol(letter, integer=True): 0 for letter in "ij"}
     sizes = {name: value for name, value in scalars.items() if name.is_integer}
@@ -98,22 +100,22 @@ def _leaf(arrays: Arrays, scalars: Scalars) -> Callable[[r.Rule], Tree | None]:
     return leaf
 
 
-def _values(side: Side, arrays: Arrays, scalars: Scalars) -> Any:
+def _values(side: Side, arrays: Arrays, scalars: Scalars) -> Array:
     """The value of a side in balls."""
     with precision(200), np.errstate(all="ignore"):
         return side.value({name: BALLS.array(v) for name, v in arrays.items()}, BALLS, scalars)
 
 
-def _decimal(ball: Any) -> Tree:
+def _decimal(ball: arb) -> Tree:
     return number(decide(lambda _: ball, lambda: None, 4).text)
 
 
-def _decimals(values: Any) -> Tree:
+def _decimals(values: Array) -> Tree:
     rows = tuple(tuple(map(_decimal, row)) for row in values)
     return rows[0][0] if values.shape == (1, 1) else t.Fenced(t.Grid(rows), "[", "]")
 
 
-def _grid(value: Any) -> Tree:
+def _grid(value: Array) -> Tree:
     rows = tuple(tuple(map(Speller().scalar, row)) for row in value)
     return t.Fenced(t.Grid(rows), "[", "]")
 
@@ -170,7 +172,7 @@ def _from(statement: Statement, pattern: tuple[int, ...]) -> tuple[Arrays, Scala
     return arrays, scalars
 
 
-def _define(symbol: Any, value: Side, arrays: Arrays, scalars: Scalars) -> None:
+def _define(symbol: sympy.Symbol, value: Side, arrays: Arrays, scalars: Scalars) -> None:
     """Give a letter the whole numbers that an equation says; others are left."""
     try:
         balls = _values(value, arrays, scalars)
@@ -232,7 +234,7 @@ def _given(statement: Statement, given: Mapping[str, Any]) -> tuple[Arrays, Scal
     return arrays, scalars
 
 
-def _read(value: Any, where: str) -> Any:
+def _read(value: object, where: str) -> sympy.Expr:
     found = read_written(value, where)
     if found is None:
         raise ReadError(f"{where}: is left blank")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import sympy
 
+from symattn.algebra.counterexample import Sides
 from symattn.algebra.identities.gradients import slopes
 from symattn.algebra.identities.proofs import Identity
 
@@ -26,19 +26,19 @@ def _pair(name: str) -> sympy.Matrix:
     return sympy.Matrix([[sympy.Symbol(f"{name}_{k}", real=True) for k in (1, 2)]])
 
 
-def _absolute() -> tuple[Any, Any]:
+def _absolute() -> Sides:
     q, k = _pair("q"), _pair("k")
     return (q * rotation(_A * _W)) * (k * rotation(_B * _W)).T, q * k.T
 
 
-def _cap_slope() -> tuple[Any, Any]:
+def _cap_slope() -> Sides:
     """The soft cap's derivative is 1 − tanh², which is positive."""
     x, c = sympy.Symbol("x", real=True), sympy.Symbol("c", positive=True)
     grown = sympy.exp(x / c) + sympy.exp(-x / c)
     return sympy.diff(c * sympy.tanh(x / c), x), 4 / grown**2
 
 
-def _recurrent() -> tuple[Any, Any]:
+def _recurrent() -> Sides:
     """Three steps of h ← tanh(w h): the derivative is a product of three Jacobians."""
     h, w = sympy.symbols("h w", real=True)
     states = [h]
@@ -48,7 +48,7 @@ def _recurrent() -> tuple[Any, Any]:
     return sympy.diff(states[-1], h), product
 
 
-def _one_step() -> tuple[Any, Any]:
+def _one_step() -> Sides:
     """In attention one factor stands between any two tokens: ∂o/∂v_j is the weight a_j."""
     scores = [sympy.Symbol(f"s_{k}", real=True) for k in (1, 2, 3)]
     values = [sympy.Symbol(f"v_{k}", real=True) for k in (1, 2, 3)]

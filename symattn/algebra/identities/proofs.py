@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 from time import perf_counter
-from typing import Any
 
-from symattn.algebra.counterexample import Side
+from symattn.algebra.counterexample import Meaning, Side, Sides
 from symattn.algebra.equality import (
     AT_GIVEN,
     FOR_ALL,
@@ -21,6 +20,7 @@ from symattn.algebra.equality import (
 )
 from symattn.algebra.hypotheses import Statement
 from symattn.algebra.rules import follows, rule
+from symattn.algebra.shapes import GivenShape
 from symattn.algebra.traces import reason as decided_by
 from symattn.arguments import flag, instance, whole, word, words, wrong
 from symattn.grammar import sides as split_sides
@@ -54,13 +54,13 @@ class Identity:
     permuting: tuple[str, ...] = ()
     orthogonal: tuple[str, ...] = ()
     symmetric: tuple[str, ...] = ()
-    shapes: tuple[tuple[str, Any], ...] = ()
+    shapes: tuple[tuple[str, GivenShape], ...] = ()
     sizes: tuple[tuple[str, int], ...] = ()
     holds: bool = True
     for_all: bool = True
     behind: tuple[str, ...] = ()
-    sides: Callable[[], tuple[Any, Any]] | None = field(default=None, compare=False)
-    everywhere: Callable[[], tuple[Any, Any]] | None = field(default=None, compare=False)
+    sides: Callable[[], Sides] | None = field(default=None, compare=False)
+    everywhere: Callable[[], Sides] | None = field(default=None, compare=False)
     reason: str = ""
 
     def __post_init__(self) -> None:
@@ -89,7 +89,7 @@ class Identity:
         """
         if self.sides is not None:
             pair = instance(self.sides(), (tuple, list), "sides", "a function that makes both")
-            meanings: list[Any] = list(pair)
+            meanings: list[Meaning] = list(pair)
             if len(meanings) < 2:
                 raise wrong(pair, "sides", "a function that makes both")
             steps = [meanings[0], *meanings[2:], meanings[1]]
@@ -117,8 +117,8 @@ class Identity:
 class Link:
     """One link of a proof: two expressions, the rule between them, and what was decided."""
 
-    left: Any
-    right: Any
+    left: Meaning
+    right: Meaning
     rule: str
     equality: Equality
     applies: bool
@@ -137,8 +137,8 @@ class Proof:
     equality: Equality
     links: tuple[Link, ...]
     seconds: float
-    left: Any
-    right: Any
+    left: Meaning
+    right: Meaning
 
     @property
     def good(self) -> bool:

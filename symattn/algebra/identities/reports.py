@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
+from symattn.algebra.counterexample import Meaning
 from symattn.algebra.equality import FOR_ALL
 from symattn.algebra.identities.numbers import numbers_put_in
 from symattn.algebra.identities.proofs import ENTRIES, HYPOTHESIS, Identity, Link, Proof
 from symattn.algebra.proof_lines import Exposition, Line, Lines
 from symattn.algebra.rules import rule
 from symattn.documents import blocks as b
+from symattn.documents.data import Data
 from symattn.errors import CannotSpell, SymattnError
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -33,7 +34,7 @@ _MOST_CHAINS = 4
 _MOST_LETTERS = 220
 
 
-def spelled(meaning: Any) -> Tree | None:
+def spelled(meaning: Meaning) -> Tree | None:
     """A side as a notation tree; None for a derivation or what has no spelling."""
     try:
         known = isinstance(meaning, MatrixExpr | sympy.MatrixBase | sympy.Expr)
@@ -58,14 +59,14 @@ def catalogue(rows: Sequence[Identity], brief: bool = False) -> b.Document:
     return b.Document("" if brief else _TITLE, (b.List(tuple(items)),))
 
 
-def catalogue_data(rows: Sequence[Identity]) -> list[dict[str, Any]]:
+def catalogue_data(rows: Sequence[Identity]) -> list[dict[str, Data]]:
     """The same as plain data."""
     keys = ("name", "says", "statement", "holds", "source")
     return [{key: getattr(row, key) for key in keys} for row in rows]
 
 
 def proof_document(
-    proof: Proof, brief: bool = False, numbers: Mapping[str, Any] | None = None
+    proof: Proof, brief: bool = False, numbers: Mapping[str, object] | None = None
 ) -> b.Document:
     """A proof, or the numbers that refute a statement.
 
@@ -294,7 +295,7 @@ def _outcome(proof: Proof) -> str:
     return answer.summary + (f": {answer.reason}" if _is_open(proof) else "")
 
 
-def data(proof: Proof) -> dict[str, Any]:
+def data(proof: Proof) -> dict[str, Data]:
     """The proof as data for JSON."""
     row, found = proof.identity, proof.equality.counterexample
     return {
@@ -343,10 +344,10 @@ def data(proof: Proof) -> dict[str, Any]:
     }
 
 
-def _plain(meaning: Any) -> str:
+def _plain(meaning: Meaning) -> str:
     tree = spelled(meaning)
     return str(meaning) if tree is None else line(tree)
 
 
-def _listed(value: Any) -> Any:
+def _listed(value: Data) -> Data:
     return list(map(_listed, value)) if isinstance(value, tuple) else str(value)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import sympy
 
+from symattn.algebra.counterexample import Sides
 from symattn.algebra.identities.gradients import slopes
 from symattn.algebra.identities.proofs import ENTRIES, HYPOTHESIS, Identity
 from symattn.nodes.heads import Stacked
@@ -24,7 +24,7 @@ def _row(count: int) -> list[sympy.Symbol]:
     return [sympy.Symbol(f"z_{k}", real=True) for k in range(1, count + 1)]
 
 
-def _jacobian() -> tuple[Any, Any]:
+def _jacobian() -> Sides:
     """∂p_i/∂z_j by SymPy's derivative of each entry, and diag(p) − p pᵀ."""
     z = _row(3)
     weights = [sympy.exp(x) / sympy.Add(*map(sympy.exp, z)) for x in z]
@@ -33,20 +33,20 @@ def _jacobian() -> tuple[Any, Any]:
     return derived, stated
 
 
-def _log_sum_exp() -> tuple[Any, Any]:
+def _log_sum_exp() -> Sides:
     z = _row(4)
     total = sympy.log(sympy.Add(*map(sympy.exp, z)))
     derived = sympy.Matrix([[sympy.diff(total, x) for x in z]])
     return derived, Softmax(sympy.ImmutableMatrix([z]))
 
 
-def _cold() -> tuple[Any, Any]:
+def _cold() -> Sides:
     """Every gap to the largest score, divided by T → 0, is −∞; the largest itself stays 0."""
     gaps = sympy.ImmutableMatrix([[0, -sympy.oo, -sympy.oo]])
     return Softmax(gaps), sympy.ImmutableMatrix([[1, 0, 0]])
 
 
-def _deleted() -> tuple[Any, Any]:
+def _deleted() -> Sides:
     """All keys past the first m are masked, on the left; they are not there, on the right."""
     seen, rest = sympy.MatrixSymbol("S", n, m), sympy.MatrixSymbol("R", n, p)
     values, more = sympy.MatrixSymbol("V", m, d_v), sympy.MatrixSymbol("W", p, d_v)

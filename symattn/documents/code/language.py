@@ -55,11 +55,23 @@ class Language:
     imports: Mapping[str, str] = field(default_factory=dict)
     #: Functions of its own that a program may call, by name; a file holds those that it calls.
     helpers: Mapping[str, str] = field(default_factory=dict)
-    #: The names of helpers that differ from those of the formulas.
+    #: The names of helpers that differ from those of the operations and formulas.
     called: Mapping[str, str] = field(default_factory=dict)
+    #: Whether a name of several words is written like rowSum.
+    camel: bool = False
     between: str = "\n\n"
     suffix: str = ".py"
     reserved: tuple[str, ...] = ()
+
+    def template(self, name: str, operands: int) -> str | None:
+        """How an operation or a formula is spelled: by its row, or as a call of its helper."""
+        if name in self.operations:
+            return self.operations[name]
+        helper = self.called.get(name, name)
+        if self.camel:
+            helper = re.sub("_(.)", lambda found: found[1].upper(), helper)
+        places = ", ".join(f"{{{place}}}" for place in range(operands))
+        return f"{helper}({places})" if helper in self.helpers else None
 
     def needed(self, code: str) -> list[str]:
         """The helpers that the code calls, and those that they call, in their order."""

@@ -29,8 +29,20 @@ _PYTHON: dict[str, Any] = {
     "pair": '"{0}": {1}',
 }
 
-#: Functions whose names in programs are not those of their operations.
+#: Functions of programs whose names are not those of their operations.
 _CALLED = {
+    "exp": "exponential",
+    "√": "sqrt",
+    "max0": "relu",
+    "σ": "sigmoid",
+    "ln": "log",
+    "abs": "absolute",
+    "min1": "at_most_1",
+    "and": "both",
+    "not": "negated",
+    "every": "row_all",
+    "some": "row_any",
+    "first_largest": "hardmax",
     "heads apart": "split_heads",
     "heads beside": "merge_heads",
     "groups": "group_heads",
@@ -93,10 +105,7 @@ _OPERATIONS = {
     "√": "np.sqrt({0})",
     "cos": "np.cos({0})",
     "sin": "np.sin({0})",
-    "erf": "erf({0})",
     "max0": "np.maximum({0}, 0)",
-    "σ": "sigmoid({0})",
-    "elu1": "elu1({0})",
     "ln": "np.log({0})",
     "abs": "np.abs({0})",
     "min1": "np.minimum({0}, 1)",
@@ -127,13 +136,6 @@ _OPERATIONS = {
     "broadcast": "np.broadcast_to({0}, ({shape}))",
     "with heads": "np.broadcast_to({0}, (*{1}.shape[:-2], {2}, {3}))",
     "join": "np.concatenate([{all}], axis={axis})",
-    "interleave": "interleave({0}, {1})",
-    "heads apart": "split_heads({0}, {1})",
-    "heads beside": "merge_heads({0})",
-    "groups": "group_heads({0}, {1})",
-    "flattened": "in_one_row({0})",
-    "sums_at": "sums_at({0}, {1}, {2})",
-    "first_largest": "hardmax({0})",
     "size": "{0}.shape[{1}]",
     "power": "{0}**{1}",
     "power of more": "{0:a} ** {1}",
@@ -261,91 +263,32 @@ TORCH = _arrays(
     counted="torch.arange({0}, device={like}.device)",
 )
 
-#: Operations as calls of functions, by what these are called; lists and JavaScript have the same.
-_NAMES = {
-    "add": "add",
-    "subtract": "subtract",
-    "multiply": "multiply",
-    "divide": "divide",
-    "negative": "negative",
-    "matmul": "matmul",
-    "exp": "exponential",
-    "tanh": "tanh",
-    "√": "sqrt",
-    "cos": "cos",
-    "sin": "sin",
-    "erf": "erf",
-    "max0": "relu",
-    "σ": "sigmoid",
-    "elu1": "elu1",
-    "ln": "log",
-    "abs": "absolute",
-    "min1": "at_most_1",
-    "above0": "above0",
-    "below1": "below1",
-    "hidden": "hidden",
-    "equals": "equals",
-    "and": "both",
-    "not": "negated",
-    "where": "where",
-    "every": "row_all",
-    "some": "row_any",
-    "row_sum": "row_sum",
-    "row_max": "row_max",
-    "threshold": "threshold",
-    "first_largest": "hardmax",
-    "transpose": "transpose",
-    "identity": "identity",
-    "interleave": "interleave",
-    "heads apart": "split_heads",
-    "heads beside": "merge_heads",
-    "groups": "group_heads",
-    "flattened": "in_one_row",
-    "sums_at": "sums_at",
-    "entries": "entries",
+#: Operations that lists and JavaScript's arrays spell alike; the others are calls of functions.
+_CALLS = {
+    "part": "part({0}, {1}, {2}, {step}, {axis})",
+    "pick": "pick({0}, {1}, {axis})",
+    "expand": "expand({0}, {axis})",
+    "beneath": "expand({0}, -3)",
+    "repeat": "repeat({0}, {1}, {axis})",
+    "total": "total({0}, {axis})",
+    "broadcast": "broadcast({0}, [{shape}])",
+    "with heads": "broadcast({0}, [{shape}])",
+    "filled": "broadcast({0}, [{shape}])",
+    "join": "join([{all}], {axis})",
+    "numbers": "{0}",
+    "power of more": "{0:a} ** {1}",
 }
-_OF_TWO = ("add", "subtract", "multiply", "divide", "matmul", "equals", "and", "interleave")
-_WITH_SIZE = ("heads apart", "groups")
-_OF_THREE = ("where", "sums_at", "entries")
-
-
-def _called(change: Mapping[str, str]) -> dict[str, str]:
-    """Templates of calls."""
-
-    def template(operation: str) -> str:
-        two = operation in (*_OF_TWO, *_WITH_SIZE)
-        count = 3 if operation in _OF_THREE else 2 if two else 1
-        called = change.get(operation, _NAMES[operation])
-        return f"{called}({', '.join(f'{{{k}}}' for k in range(count))})"
-
-    return {operation: template(operation) for operation in _NAMES} | {
-        "part": "part({0}, {1}, {2}, {step}, {axis})",
-        "pick": "pick({0}, {1}, {axis})",
-        "expand": "expand({0}, {axis})",
-        "beneath": "{0}",
-        "shared": "repeat([{0}], {1}, -3)",
-        "repeat": "repeat({0}, {1}, {axis})",
-        "total": "total({0}, {axis})",
-        "broadcast": "broadcast({0}, [{shape}])",
-        "with heads": "broadcast({0}, [{shape}])",
-        "join": "join([{all}], {axis})",
-        "table": "{0}",
-        "filled": "broadcast({0}, [{shape}])",
-    }
-
 
 PYTHON = Language(
     name="python",
-    operations=_called({})
+    operations=_CALLS
     | {
         "literal": "{0}",
+        "table": "{0}",
         "counted": "[[i] for i in range({0})]",
-        "numbers": "{0}",
         "powers": "[{0} ** ({sign}t / {1:a}) for t in range(0, {1}, 2)]",
         "size": "len({0}{zeros})",
         "power": "{0}**{1}",
-        "power of more": "{0:a} ** {1}",
-        "beneath": "expand({0}, -3)",
         "shared": "[{0} for _ in range({1})]",
     },
     places=_SCALARS
@@ -385,34 +328,15 @@ PYTHON = Language(
     **_PYTHON,
 )
 
-_CAMEL = {
-    "min1": "atMost1",
-    "and": "and",
-    "not": "not",
-    "every": "every",
-    "some": "some",
-    "row_sum": "rowSum",
-    "row_max": "rowMax",
-    "heads apart": "splitHeads",
-    "heads beside": "mergeHeads",
-    "groups": "groupHeads",
-    "flattened": "inOneRow",
-    "sums_at": "sumsAt",
-}
-
 JAVASCRIPT = Language(
     name="javascript",
-    operations=_called(_CAMEL)
+    operations=_CALLS
     | {
         "literal": "matrix({0})",
-        "numbers": "{0}",
         "table": "matrix({0})",
         "powers": "matrix(range(0, {1}, 2).map((t) => {0} ** ({sign}t / {1:a})))",
-        "identity": "identity({0})",
         "size": "{0}.shape.at({1})",
         "power": "{0} ** {1}",
-        "power of more": "{0:a} ** {1}",
-        "beneath": "expand({0}, -3)",
         "shared": "repeat(expand({0}, -3), {1}, -3)",
     },
     places=_SCALARS
@@ -457,14 +381,8 @@ JAVASCRIPT = Language(
     between="\n",
     suffix=".js",
     helpers=_functions("arrays.js", r"(?:function\*?|const) (\w+)"),
-    called={
-        "rotate_half": "rotateHalf",
-        "rotate_pairs": "rotatePairs",
-        "softmax_off_by_one": "softmaxOffByOne",
-        "softmax_with_sink": "softmaxWithSink",
-        "alibi_slopes": "alibiSlopes",
-        "relative_bucket": "relativeBucket",
-    },
+    called=_CALLED | {name: name for name in ("and", "not", "every", "some")},
+    camel=True,
     reserved=("t", "arguments", "delete", "new", "this", "var", "let", "const", "function"),
 )
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.arithmetic.recorded import Recorded, Recording
+from symattn.arithmetic.recorded import Recorded, Recording, Value
 from symattn.derivation import Derivation
 from symattn.evaluate.values import program_of_step
 from symattn.nodes.base import Node, shape_of
@@ -94,11 +93,11 @@ def recorded(derivation: Derivation, *, given: Collection[str] = (), tempered: s
             shape = (*shape[:-2], buckets.symbol, sympy.S.One)
             settings.pop("buckets", None)
         inputs.append((item, recording.given(item.letter, shape, logits=item.logits)))
-    known: dict[str, Any] = {item.letter: value for item, value in inputs}
+    known: dict[str, Value] = {item.letter: value for item, value in inputs}
     temperature = recording.given(TEMPERATURE, ())
     found = []
     for step in steps:
-        value: Any = program_of_step(step, {})(known.__getitem__, recording)
+        value: Value = program_of_step(step, {})(known.__getitem__, recording)
         if step.name == tempered:
             value = recording.divide(value, temperature)
         known[step.letter] = value

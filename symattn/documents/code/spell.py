@@ -7,11 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import sympy
 
-from symattn.arithmetic.recorded import Recorded, together
+from symattn.arithmetic.recorded import Recorded, Value, is_of, together
 from symattn.documents.code.bracketed import Piece
 from symattn.documents.code.language import Language
 from symattn.documents.code.line_breaks import fitted
@@ -145,17 +144,11 @@ class _Writer:
 
     def _resolved(self, x: Recorded) -> Recorded:
         """The value itself; for a call of a function that the language lacks, what it does."""
-        while x.operation == "call" and not self._has(x.details[0]):
+        while x.operation == "call" and self.language.template(x.details[0], 0) is None:
             x = x.operands[-1]  # type: ignore[assignment]
         return x
 
-    def _has(self, name: str) -> bool:
-        return name in self.language.operations or self._helper(name) in self.language.helpers
-
-    def _helper(self, name: str) -> str:
-        return self.language.called.get(name, name)
-
-    def _operands(self, x: Recorded) -> tuple[Any, ...]:
+    def _operands(self, x: Recorded) -> tuple[Value, ...]:
         operands = x.operands[:-1] if x.operation == "call" else x.operands
         return tuple(self._resolved(one) if isinstance(one, Recorded) else one for one in operands)
 
@@ -314,7 +307,7 @@ class _Writer:
 
     # ---- values ----------------------------------------------------------------------------------
 
-    def piece(self, x: Any) -> Piece:
+    def piece(self, x: Value) -> Piece:
         """A value where another one uses it."""
         if not isinstance(x, Recorded):
             return self.sizes.number(x)
@@ -364,7 +357,7 @@ class _Writer:
             return f"{whole}_by_head" if x.details == (-3,) else "repeated"
         if x.operation == "equals" and isinstance(x.operands[0], Recorded):
             return "visible" if x.operands[0].operation == "given" else "empty"
-        if x.operation == "numbers" and not _of(x.operands[0], "rows"):
+        if x.operation == "numbers" and not is_of(x.operands[0], "rows"):
             return "distance"
         if x.positional and x.operation != "listed":
             return "distance" if x.operation == "subtract" else "index"
@@ -410,19 +403,20 @@ class _Writer:
             one = [*self._narrowed(x, operands)][longest]
             if isinstance(one, Recorded) and one not in self.names:
                 pieces[longest] = self._set_apart(one)
-        if x.operation == "multiply" and _of(operands[0], "multiply") and self.language.batches:
+        if x.operation == "multiply" and is_of(operands[0], "multiply") and self.language.batches:
             return Piece(f"{pieces[0]} * {pieces[1]:a}")
         return self._format(x, pieces)
 
-    def _format(self, x: Recorded, pieces: Sequence[Piece]) -> Piece:
-        name = x.operation
+    def _format(self, x: Recorded, pieces: Sequence[Piece], name: str = "") -> Piece:
+        name = name or x.operation
         for detail in x.details:
             name = f"{name} {detail}" if f"{name} {detail}" in self.language.operations else name
-        if name not in self.language.operations:
+        template = self.language.template(name, len(pieces))
+        if template is None:
             raise CannotSpell(f"{name} has no program in {self.language.name}")
-        return self._filled_in(self.language.operations[name], x, *pieces)
+        return self._filled_in(template, x, *pieces)
 
-    def _filled_in(self, template: str, x: Recorded, *pieces: str, **more: Any) -> Piece:
+    def _filled_in(self, template: str, x: Recorded, *pieces: str, **more: str) -> Piece:
         """A template with the pieces of its operands, and what else it asks for."""
         dtype = "dtype" if self.typed or not self.quotient else f"{self.quotient}.dtype"
         self.typed |= "{dtype}" in template and dtype == "dtype"
@@ -431,7 +425,7 @@ class _Writer:
         axis = x.details[0] if x.details else ""
         return Piece(template.format(*pieces, like=self.like, dtype=dtype, axis=axis, **more))
 
-    def _narrowed(self, x: Recorded, operands: tuple[Any, ...]) -> Iterator[Any]:
+    def _narrowed(self, x: Recorded, operands: tuple[Value, ...]) -> Iterator[Value]:
         """The operands, those of one number throughout, or repeated, as what broadcasts."""
         for place, one in enumerate(operands):
             others = [
@@ -447,31 +441,30 @@ class _Writer:
             )
             yield inner if fits and together(*others, shape) == x.shape else one
 
-    def _spreads(self, x: Recorded, one: Any) -> bool:
+    def _spreads(self, x: Recorded, one: Value) -> bool:
         """Whether an operand only repeats a number or a matrix that would broadcast."""
         repeats = isinstance(one, Recorded) and one.operation in ("filled", "repeat", "broadcast")
         return repeats and x.operation in _BROADCASTS and one not in self.names
 
     def _called(
-        self, x: Recorded, operands: Sequence[Any], spelled: Callable[[Any], Piece]
+        self, x: Recorded, operands: Sequence[Value], spelled: Callable[[Value], Piece]
     ) -> Piece:
         """A call of a function by its name; of sizes and settings, whole numbers."""
         name = x.details[0]
         pieces = [
             spelled(one) if isinstance(one, Recorded) else self._setting(one) for one in operands
         ]
-        if name in self.language.operations:
-            return Piece(self.language.operations[name].format(*pieces))
-        if not self._has(name):
+        template = self.language.template(name, len(pieces))
+        if template is None:
             raise CannotSpell(
                 f"{name} has no program in {self.language.name}: write it among its helpers"
             )
-        called = f"{self._helper(name)}({', '.join(pieces)})"
+        called = Piece(template.format(*pieces))
         if x.operation == "table":
             return self._filled_in(self.language.operations["table"], x, called)
-        return Piece(called)
+        return called
 
-    def _setting(self, value: Any) -> Piece:
+    def _setting(self, value: Value) -> Piece:
         """A number or a truth that a function is given."""
         if isinstance(value, bool):
             return Piece(self.language.truths[not value])
@@ -493,7 +486,7 @@ class _Writer:
         behind = ", :" * (-1 - axis)
         return Piece(f"{self.piece(whole):a}[..., {chosen}{behind}]")
 
-    def _joined(self, x: Recorded, operands: Sequence[Any]) -> Piece:
+    def _joined(self, x: Recorded, operands: Sequence[Value]) -> Piece:
         """One matrix after the other, with the heads and the batches that the others have."""
         axis = x.details[0]
         lead = x.shape[:-2]
@@ -519,7 +512,7 @@ class _Writer:
         template = self.language.operations["join"]
         return Piece(template.format(all=", ".join(pieces), axis=axis))
 
-    def _where(self, x: Recorded, condition: Recorded, one: Any, other: Any) -> Piece:
+    def _where(self, x: Recorded, condition: Recorded, one: Value, other: Value) -> Piece:
         """A choice; with one number, by its own way where the language has one."""
         one, other = [*self._narrowed(x, (condition, one, other))][1:]
         values = [isinstance(part, Recorded) for part in (one, other)]
@@ -533,10 +526,9 @@ class _Writer:
             return self._filled_in(template, x, filled, code, self.piece(number))
         if not any(values) and len(self.piece(condition)) > _SHORT and condition not in self.names:
             self._line(condition, self.inlined[condition])
-        name = "where" if any(values) else "where of numbers"
-        name = name if name in self.language.operations else "where"
-        pieces = map(self.piece, (condition, one, other))
-        return self._filled_in(self.language.operations[name], x, *pieces)
+        typed = not any(values) and "where of numbers" in self.language.operations
+        pieces = [*map(self.piece, (condition, one, other))]
+        return self._format(x, pieces, "where of numbers" if typed else "where")
 
     def _opposite(self, condition: Recorded) -> Piece:
         if condition.operation == "not":
@@ -558,7 +550,7 @@ class _Writer:
         end = self.sizes.whole(start + places.shape[axis])
         return end if start == 0 else Piece(f"{self.sizes.whole(start)}, {end}")
 
-    def _nested(self, values: Any) -> str:
+    def _nested(self, values: object) -> str:
         if isinstance(values, tuple):
             return f"[{', '.join(map(self._nested, values))}]"
         return self.sizes.number(sympy.sympify(values, strict=True))
@@ -577,7 +569,7 @@ class _Writer:
         template = self.language.places["table"]
         return Piece(template.format(self._entry(x), rows=rows, columns=columns))
 
-    def _entry(self, x: Any) -> Piece:
+    def _entry(self, x: Value) -> Piece:
         """A positional value in terms of i and j."""
         if not isinstance(x, Recorded):
             return self.sizes.whole(x)
@@ -590,7 +582,7 @@ class _Writer:
         if x.operation == "broadcast" and grids is None:
             return self._entry(operands[0])
 
-        def inner(part: Any) -> Piece:
+        def inner(part: Value) -> Piece:
             if grids is None or not isinstance(part, Recorded):
                 return self._entry(part)
             return self.piece(part)
@@ -638,7 +630,7 @@ class _Writer:
             else:
                 yield from self._parts(part, operation)
 
-    def _grids_of(self, x: Any) -> None:
+    def _grids_of(self, x: Value) -> None:
         """The numbers of rows before those of columns."""
         if self.language.grids is not None and isinstance(x, Recorded):
             found = [*self._grids_in(x)]
@@ -671,12 +663,9 @@ def _stage(step: Step) -> int:
     return 3 if step.weights else 2 if step.fixed else int(step.logits)
 
 
-def _of(x: Any, operation: str) -> bool:
-    return isinstance(x, Recorded) and x.operation == operation
-
-
-def _is_norm(x: Any) -> bool:
+def _is_norm(x: Value) -> bool:
     """Whether a value, under a root, is the length of each row."""
-    return (
-        _of(x, "row_sum") and _of(x.operands[0], "multiply") and len({*x.operands[0].operands}) < 2
-    )
+    if not is_of(x, "row_sum"):
+        return False
+    (squares,) = x.operands
+    return is_of(squares, "multiply") and len({*squares.operands}) < 2

@@ -44,12 +44,19 @@ from symattn.step import COLUMN, HEAD, ROW, Step
 
 Data: TypeAlias = Any
 
+#: Where the free indices of a rule are.
+Places: TypeAlias = dict[sympy.Symbol, int]
+
 #: What the page calls rules that are made of rules alone.
 _KINDS: Mapping[type, str] = {Plus: "+", Times: "*", Exp: "x"}
 
 
 def rule_data(
-    step: Step, shape: tuple[int, int], heads: int, sizes: Mapping[Any, int], notation: Notation
+    step: Step,
+    shape: tuple[int, int],
+    heads: int,
+    sizes: Mapping[sympy.Symbol, int],
+    notation: Notation,
 ) -> Data:
     """The rule of a step's entries, rows and columns as they are shown.
 
@@ -67,7 +74,7 @@ class _Encoder:
     def __init__(
         self,
         ranges: Mapping[sympy.Symbol, tuple[str, int]],
-        sizes: Mapping[Any, int],
+        sizes: Mapping[sympy.Symbol, int],
         speller: Speller,
     ) -> None:
         self.ranges, self.sizes, self.speller = ranges, sizes, speller
@@ -129,10 +136,10 @@ class _Encoder:
             expr.free_symbols, lambda places: int(expr.subs(places).subs(self.sizes))
         )
 
-    def table(self, free: set[Any], entry: Callable[[Any], Rule]) -> Data:
+    def table(self, free: set[sympy.Symbol], entry: Callable[[Places], Rule]) -> Data:
         """A number that positions decide, with the way it is written."""
 
-        def spelled(places: Any) -> Data:
+        def spelled(places: Places) -> Data:
             value = _value(entry(places)).subs(self.sizes)
             number = nearest_float(value)
             written = mathml(self.speller.scalar(value))
@@ -141,11 +148,11 @@ class _Encoder:
 
         return ["c", self.tabulated(free, spelled)]
 
-    def tabulated(self, free: set[Any], entry: Callable[[Any], Data]) -> Data:
+    def tabulated(self, free: set[sympy.Symbol], entry: Callable[[Places], Data]) -> Data:
         """``entry`` over all that the free symbols may be: a value, or names and nested lists."""
         symbols = [symbol for symbol in self.ranges if symbol in free]
 
-        def nested(left: list[Any], places: dict[Any, int]) -> Data:
+        def nested(left: list[sympy.Symbol], places: Places) -> Data:
             if not left:
                 return entry(places)
             first, *rest = left
@@ -156,9 +163,9 @@ class _Encoder:
         return {"by": [self.ranges[symbol][0] for symbol in symbols], "of": nested(symbols, {})}
 
 
-def _symbols(rule: Rule) -> set[Any]:
+def _symbols(rule: Rule) -> set[sympy.Symbol]:
     """The symbols that the numbers of a rule depend on."""
-    found: set[Any] = set()
+    found: set[sympy.Symbol] = set()
     for part in parts(rule):
         if isinstance(part, Ordinal | Const):
             value = part.index if isinstance(part, Ordinal) else part.value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from io import BytesIO
-from typing import Any
+from typing import Any, TypeAlias
 
 from symattn.arguments import instance, word
 from symattn.derivation import Derivation, Evaluation
@@ -13,6 +13,9 @@ from symattn.errors import SymattnError
 from symattn.notation.options import Notation, notation_of
 
 _MARGIN = 8.0
+
+#: Axes, or a figure, of matplotlib, which is imported when something is drawn.
+Axes: TypeAlias = Any
 
 #: Pixels to a unit of the drawing.
 _SCALE = 2.0
@@ -34,11 +37,11 @@ def png_document(drawing: Drawing) -> bytes:
 def plot(
     values: Evaluation,
     step: str = "",
-    ax: Any = None,
+    ax: Axes = None,
     *,
     picture: str = "heat",
     notation: Notation | None = None,
-) -> Any:
+) -> Axes:
     """A picture of a step's matrix in matplotlib: the Axes `ax` that it is drawn into, or new ones.
 
     `picture` is a row of `KINDS`; `step` is the weights if it is not said. Raises `SymattnError`
@@ -59,7 +62,7 @@ def plot(
     return ax
 
 
-def _figure(what: str, drawing: Drawing) -> Any:
+def _figure(what: str, drawing: Drawing) -> Axes:
     """A figure as large as the drawing and its margins."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -72,7 +75,7 @@ def _figure(what: str, drawing: Drawing) -> Any:
     return figure
 
 
-def _draw_into(axes: Any, drawing: Drawing) -> None:
+def _draw_into(axes: Axes, drawing: Drawing) -> None:
     """The drawing as large as the axes have room for, its words with it."""
     axes.set(xlim=(-_MARGIN, drawing.width + _MARGIN), ylim=(drawing.height + _MARGIN, -_MARGIN))
     axes.set_aspect("equal")
@@ -87,7 +90,7 @@ def _draw_into(axes: Any, drawing: Drawing) -> None:
         _draw(axes, shape, scale)
 
 
-def _draw(axes: Any, shape: Shape, scale: float) -> None:
+def _draw(axes: Axes, shape: Shape, scale: float) -> None:
     from matplotlib.patches import Rectangle
 
     match shape:

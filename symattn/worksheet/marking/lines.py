@@ -9,7 +9,7 @@ as any side before it, of which they are roundings, or as the true numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -393,8 +393,6 @@ class _TrueParts(_Parts):
                     return self.check.consts[name]
                 letter, place = self.check.entries[name]
                 return self.check.evaluation.exact(letter)[place]
-            case Call("exp", (body,)):
-                return sympy.exp(self.value(body))
             case Call(name, (body,)):
                 return FUNCTIONS[name].exact(self.value(body))
             case Apart("+", parts):
@@ -511,16 +509,6 @@ def _value(tree: Tree) -> sympy.Expr:
 # ---- ranges ----------------------------------------------------------------------------------
 
 
-_ARB: Mapping[str, Callable[[arb], arb]] = {
-    "exp": arb.exp,
-    "ln": arb.log,
-    "√": arb.sqrt,
-    "sin": arb.sin,
-    "cos": arb.cos,
-    "tanh": arb.tanh,
-}
-
-
 def _range(side: Side) -> arb:
     """All that a side may come to if its decimals were rounded or cut off, as a ball."""
     if side.written is not None:
@@ -538,8 +526,8 @@ def _range(side: Side) -> arb:
                 )
             case Call("exp", (body,)) if _value(body) is sympy.S.NegativeInfinity:
                 return arb(0)
-            case Call(name, (body,)) if name in _ARB:
-                return _ARB[name](ranged(body))
+            case Call(name, (body,)):
+                return FUNCTIONS[name].ball(ranged(body))
             case Apart("+", parts):
                 return sum((ranged(part) for part in parts), arb(0))
             case Apart("*", parts):

@@ -6,8 +6,6 @@ the same code as a right one.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 import sympy
 
@@ -27,7 +25,7 @@ _SEEN, _HIDDEN = r.Const(sympy.S.Zero), r.Const(sympy.S.NegativeInfinity)
 class Inverted(Node):
     """The opposite of a mask: 0 where m_ij = −∞, else −∞."""
 
-    word: ClassVar[str] = "not"
+    word = "not"
 
     mask = Matrix()
 
@@ -87,7 +85,7 @@ class _OfHeads(Node):
 class ReversedConcat(_OfHeads):
     """The heads joined from the last one to the first: [Z^(h) … Z^(1)]."""
 
-    word: ClassVar[str] = "reversed"
+    word = "reversed"
 
     def _rule(self, i: Index, j: Index) -> Rule:
         body, _, count = self.args
@@ -106,7 +104,7 @@ class MergedByReshape(_OfHeads):
     The number at (i, j) is the one at place i h d + j of all heads one after the other.
     """
 
-    word: ClassVar[str] = "reshape"
+    word = "reshape"
 
     def _rule(self, i: Index, j: Index) -> Rule:
         body, _, count = self.args
@@ -131,7 +129,7 @@ class SplitByReshape(_OfHeads):
     The number of head k at (i, j) is the one at place (k n + i) d + j of the projection.
     """
 
-    word: ClassVar[str] = "reshape"
+    word = "reshape"
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
@@ -164,7 +162,7 @@ class SplitByReshape(_OfHeads):
 class InRows(Node):
     """The rows of a set R from a mistaken matrix, the others from the right one."""
 
-    word: ClassVar[str] = "rows"
+    word = "rows"
 
     mistaken, right, chosen = Matrix(), Matrix(), Counts()
 
