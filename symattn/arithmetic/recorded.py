@@ -507,6 +507,8 @@ class Recording(Arithmetic):
                 return x.operands[0]
             if _of(x, "transpose") and x.shape[axis] == 1:
                 return self.pick(x.operands[0], 0, other)
+            if _of(x, "negative"):
+                return self.negative(self.pick(x.operands[0], 0, axis))
             if _of(x, "row_sum") and axis == -1:
                 return self.total(x.operands[0], -1)
             if _of(x, "matmul") and axis == -1 and _of(x.operands[1], "expand"):

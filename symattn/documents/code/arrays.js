@@ -454,7 +454,7 @@ function join(parts, axis) {
   return out;
 }
 
-// (…, rows, heads · columns) as (…, heads, rows, columns)
+// (..., rows, heads * columns) as (..., heads, rows, columns)
 function splitHeads(x, heads) {
   const [n, wide] = x.shape.slice(-2);
   const d = wide / heads;
@@ -468,7 +468,7 @@ function splitHeads(x, heads) {
   });
 }
 
-// (…, heads, rows, columns) as (…, rows, heads · columns)
+// (..., heads, rows, columns) as (..., rows, heads * columns)
 function mergeHeads(x) {
   const [h, n, d] = x.shape.slice(-3);
   return moved([...x.shape.slice(0, -3), n, h * d], (at) => {

@@ -13,13 +13,17 @@ from symattn.documents.code.language import Language
 from symattn.documents.code.languages import LANGUAGES
 from symattn.documents.code.program import Program, recorded
 from symattn.documents.code.sizes import Sizes
-from symattn.documents.code.spell import names, spelled, variable, words_in
-from symattn.notation.letters import derived_from
+from symattn.documents.code.spell import names, spelled, words_in
+from symattn.notation.letters import CHANGE, GRADIENT, derived_from
 from symattn.notation.prose import read_prose
 from symattn.notation.text import line
 
 #: Of so many steps beside the result, each is named.
 _FEW = 5
+
+#: What derivatives add to the first line of a description.
+_PASSES = {GRADIENT: ", with its backward pass", CHANGE: ", with its changes to first order"}
+_DERIVED = {GRADIENT: "the gradients", CHANGE: "the changes"}
 
 #: Modules of Python's own, imported above the others.
 _STANDARD = ("math", "operator")
@@ -33,7 +37,8 @@ def code_document(derivation: Derivation, language: str) -> str:
     spoken = LANGUAGES[language]
     program = recorded(derivation)
     title = " ".join(derivation.title.split()) or "Attention, step by step"
-    first = derivation.about or title
+    last = derived_from(derivation.steps[-1].letter)
+    first = (derivation.about or title) + (_PASSES[last[0]] if last else "")
     width = spoken.style.width - len(spoken.docs[0])
     docs = [*wrap(_sentence(first), width), ""]
     for told in (*_inputs(program, spoken), *(f"{s.name}: {s.meaning}" for s in program.settings)):
@@ -72,8 +77,8 @@ def _returned(program: Program, language: Language) -> str:
     """What is returned: the result, its shape and key, and the other keys where they are few."""
     *before, (step, result) = program.steps
     keys = names(program)
-    if derived_from(step.letter) is not None:
-        return "Returns every step by its name; a gradient is called `d_`, a change `delta_`."
+    if derived := derived_from(step.letter):
+        return f"Returns all steps by name, {_DERIVED[derived[0]]} last."
     own, shape = keys[step.letter], _shape(program, language, result)
     others = [keys[other.letter] for other, _ in before]
     if not others:
@@ -88,11 +93,16 @@ def _returned(program: Program, language: Language) -> str:
 
 def _inputs(program: Program, language: Language) -> Iterator[str]:
     """What each input is, and its shape; together where neighbours of one shape are alike."""
-    rows = []
+    rows, called = [], names(program)
     for item, value in program.inputs:
-        prose = [part if isinstance(part, str) else line(part) for part in read_prose(item.meaning)]
-        noun, _, kind = re.split("[:,] ", "".join(prose))[0].rpartition(" ")
-        rows.append((_shape(program, language, value), kind, noun, variable(item.name)))
+        prose = [*read_prose(item.meaning or item.title or item.name)]
+        own = called[item.letter]
+        if made_of := derived_from(item.letter):  # and the only formula is that letter
+            base = called.get(made_of[1], re.sub("^(d|delta)_?", "", own))
+            prose = [part if isinstance(part, str) else f"`{base}`" for part in prose]
+        words = "".join(part if isinstance(part, str) else line(part) for part in prose)
+        noun, _, kind = re.split("[:,] ", words)[0].rpartition(" ")
+        rows.append((_shape(program, language, value), kind, noun, own))
     for (shape, kind), alike in groupby(rows, lambda row: row[:2]):
         nouns, variables = zip(*(row[2:] for row in alike), strict=True)
         listed = " and ".join(filter(None, (", ".join(nouns[:-1]), nouns[-1])))

@@ -10,7 +10,7 @@ import numpy as np
 
 
 def softmax(x: np.ndarray) -> np.ndarray:
-    """Softmax over the last axis."""
+    """Softmax over the last axis, less the row maximum so that exp cannot overflow."""
     exps = np.exp(x - x.max(axis=-1, keepdims=True))
     return exps / exps.sum(axis=-1, keepdims=True)
 
@@ -111,15 +111,15 @@ def sums_at(x: np.ndarray, places: np.ndarray, count: int) -> np.ndarray:
 
 
 def split_heads(x: np.ndarray, heads: int) -> np.ndarray:
-    """(…, rows, heads · columns) as (…, heads, rows, columns)."""
+    """(..., rows, heads * columns) as (..., heads, rows, columns)."""
     return np.moveaxis(x.reshape(*x.shape[:-1], heads, -1), -2, -3)
 
 
 def group_heads(x: np.ndarray, groups: int) -> np.ndarray:
-    """(…, heads, rows, columns) as (…, groups, heads / groups, rows, columns)."""
+    """(..., heads, rows, columns) as (..., groups, heads / groups, rows, columns)."""
     return x.reshape(*x.shape[:-3], groups, -1, *x.shape[-2:])
 
 
 def in_one_row(x: np.ndarray) -> np.ndarray:
-    """(…, rows, columns) as (…, 1, rows · columns)."""
+    """(..., rows, columns) as (..., 1, rows * columns)."""
     return x.reshape(*x.shape[:-2], 1, -1)

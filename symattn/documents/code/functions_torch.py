@@ -84,15 +84,15 @@ def sums_at(x: Tensor, places: Tensor, count: int) -> Tensor:
 
 
 def split_heads(x: Tensor, heads: int) -> Tensor:
-    """(…, rows, heads · columns) as (…, heads, rows, columns)."""
+    """(..., rows, heads * columns) as (..., heads, rows, columns)."""
     return x.unflatten(-1, (heads, -1)).transpose(-3, -2)
 
 
 def group_heads(x: Tensor, groups: int) -> Tensor:
-    """(…, heads, rows, columns) as (…, groups, heads / groups, rows, columns)."""
+    """(..., heads, rows, columns) as (..., groups, heads / groups, rows, columns)."""
     return x.unflatten(-3, (groups, -1))
 
 
 def in_one_row(x: Tensor) -> Tensor:
-    """(…, rows, columns) as (…, 1, rows · columns)."""
+    """(..., rows, columns) as (..., 1, rows * columns)."""
     return x.flatten(-2).unsqueeze(-2)

@@ -15,7 +15,7 @@ from symattn.derivation import Derivation
 from symattn.evaluate.values import program_of_step
 from symattn.nodes.base import Node, shape_of
 from symattn.notation.letters import derived_from
-from symattn.step import Input, Step
+from symattn.step import Input, Item, Step
 
 #: A parameter that divides what the weights are made of; 1 leaves everything as it is.
 TEMPERATURE = "temperature"
@@ -77,19 +77,19 @@ class Program:
     @property
     def tokens(self) -> frozenset[sympy.Symbol]:
         """The sizes that count queries and keys."""
-        return _tokens(step for step, _ in self.steps)
+        return _tokens(item for item, _ in (*self.inputs, *self.steps))
 
     def batched(self, value: Recorded) -> bool:
         """Whether what is given has a row for each token, so that a batch has several of it."""
         return value.ndim > 1 and bool(self.tokens & value.shape[-2].free_symbols)
 
 
-def _tokens(steps: Iterable[Step]) -> frozenset[sympy.Symbol]:
+def _tokens(items: Iterable[Item]) -> frozenset[sympy.Symbol]:
     return frozenset(
         symbol
-        for step in steps
-        if step.weights
-        for size in step.shape
+        for item in items
+        if item.weights
+        for size in item.shape
         for symbol in size.free_symbols
     )
 
@@ -163,7 +163,7 @@ def _vectors(derivation: Derivation) -> dict[str, tuple[int, ...]]:
 
     There are none where nothing says which sizes count tokens.
     """
-    tokens = _tokens(derivation.steps)
+    tokens = _tokens((*derivation.inputs, *derivation.steps))
     return {
         item.letter: (-1, -1) if item.shape == (1, 1) else (item.shape.index(1) - 2,)
         for item in (derivation.inputs if tokens else ())

@@ -35,6 +35,10 @@ _TOLD = {
 }
 
 
+#: Masks of one or two comparisons, which need no words where they stand alone.
+_PLAIN = (Causal, Padding, Prefix, Window)
+
+
 def why(program: Program, step: Step, *, several: bool) -> str:
     """What is to be said above a step's lines; nothing where they speak for themselves.
 
@@ -45,7 +49,7 @@ def why(program: Program, step: Step, *, several: bool) -> str:
     if derived_from(step.letter) is not None:
         return step.reason if several else ""
     if step.expr.has(RowRatio) and not _has(program, Features):
-        return "Scores of both signs may sum to 0, for which there are no weights"
+        return "The sum of a row may be 0, since scores can be negative"
     return next((told for node, told in _TOLD.items() if step.expr.has(node)), "")
 
 
@@ -65,27 +69,27 @@ def _has(program: Program, *nodes: type) -> bool:
 
 
 def seen(mask: MatrixExpr) -> str:
-    """Which keys a query sees, of a mask made of parts; nothing where there are no words for it.
+    """Which keys a query sees; nothing of a mask whose line says it, or that has no words here.
 
-    >>> window = Window(4, 4, sympy.Symbol("window"), 0)
+    >>> window = Window(4, 4, sympy.Symbol("window", positive=True), 0)
     >>> seen(AnyOf(window, Global(4, 4, [1])))
     'A query sees its own key and the `window` before it; token 0 sees and is seen by all'
     >>> seen(sympy.MatAdd(Causal(4, 4), Padding(4, 4, 3)))
     'A query sees keys up to its own, and of these only the first 3 keys'
     """
-    if isinstance(mask, Causal):
-        return ""  # a triangle, or j <= i, says so itself
+    if isinstance(mask, _PLAIN):
+        return ""
     joined = isinstance(mask, AnyOf)
     parts = mask.args if isinstance(mask, AnyOf | sympy.MatAdd) else (mask,)
     everywhere = [_global(part) for part in parts if isinstance(part, Global)]
-    near = [_near(part) for part in parts if not isinstance(part, Global)]
+    near = [keys_seen(part) for part in parts if not isinstance(part, Global)]
     if "" in near or (everywhere and not (joined and near)):
         return ""
     keys = (", and also " if joined else ", and of these only ").join(near)
     return "; ".join([f"A query sees {keys}", *everywhere])
 
 
-def _near(mask: MatrixExpr) -> str:
+def keys_seen(mask: MatrixExpr) -> str:
     """The keys that a query sees; empty for a mask that has no words here."""
     match mask:
         case Causal():

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from textwrap import wrap
 from typing import Any
 
 import sympy
@@ -66,6 +67,9 @@ _SIZED = ("repeat", "shared", "pick", "heads apart", "groups", "sums_at", "entri
 
 #: The opposites of comparisons.
 _OPPOSITES = {"at most": "above", "below": "at least", "at least": "below", "above": "at most"}
+
+#: So many statements, with the blank lines between them, are one paragraph.
+_BRIEF = 5
 
 #: A value longer than this gets a line of its own.
 _LONG = 60
@@ -214,6 +218,8 @@ class _Writer:
         if self.typed:
             self._tell("dtype", language.dtype.format(like=self.like))
         self._refuse()
+        if len(body) <= _BRIEF:
+            body = [lines for lines in body if lines]
         statements = [*self.body, *([[]] if self.body else []), *body, []]
         pairs = ", ".join(
             language.pair[key == self.results[letter]].format(key, self.results[letter])
@@ -287,11 +293,12 @@ class _Writer:
         self.body.append(lines)
 
     def _comment(self, reason: str) -> list[list[str]]:
-        """The first sentence of a reason in a line, if it fits there."""
+        """The first sentence of a reason, in one line or two."""
         sentence = escape_controls(" ".join(reason.split()).partition(". ")[0]).rstrip(".")
-        style = self.language.style
-        line = f"{style.indent}{self.language.comment.format(sentence)}"
-        return [[line]] if sentence and len(line) <= style.width else []
+        style, comment = self.language.style, self.language.comment
+        width = style.width - len(style.indent) - len(comment.format(""))
+        lines = [f"{style.indent}{comment.format(line)}" for line in wrap(sentence, width)]
+        return [lines] if 0 < len(lines) < 3 else []
 
     def _note(self, x: Recorded) -> str:
         """The shape of a value that no value in it has; of repeated heads, how many use each."""

@@ -302,7 +302,7 @@ import numpy as np
 
 
 def softmax(x: np.ndarray) -> np.ndarray:
-    \"""Softmax over the last axis.\"""
+    \"""Softmax over the last axis, less the row maximum so that exp cannot overflow.\"""
     exps = np.exp(x - x.max(axis=-1, keepdims=True))
     return exps / exps.sum(axis=-1, keepdims=True)
 
