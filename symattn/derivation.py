@@ -44,6 +44,7 @@ class Derivation:
 
     `sizes` holds the sizes that are known already (d_k = 64), `labels` the names of rows and
     columns, by size symbol (n: the query tokens); `order` names sizes as they are to be listed.
+    `about` says in a clause what it computes, and `source` where that was published.
 
     >>> from symattn import Attention
     >>> derivation = Attention().derivation()
@@ -62,6 +63,8 @@ class Derivation:
     labels: Mapping[sympy.Expr, tuple[str, ...]] = field(default_factory=dict)
     title: str = ""
     order: tuple[str, ...] = ()
+    about: str = ""
+    source: str = ""
 
     def __post_init__(self) -> None:
         for name, kind in (("inputs", Input), ("steps", Step)):
@@ -72,7 +75,8 @@ class Derivation:
                 instance(item, kind, name, wanted)
         instance(self.sizes, Mapping, "sizes", "a table of sizes")
         instance(self.labels, Mapping, "labels", "a table of names by size")
-        word(self.title, "title")
+        for name in ("title", "about", "source"):
+            word(getattr(self, name), name)
         object.__setattr__(self, "order", words(self.order, "order"))
         known = {item.letter for item in self.inputs}
         for step in self.steps:

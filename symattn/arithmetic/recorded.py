@@ -146,7 +146,17 @@ _KEEPS = (
     "broadcast",
     "shared",
 )
-_MOVES = ("part", "pick", "entries", "join", "by head", "heads apart", "heads beside", "flattened")
+_MOVES = (
+    "part",
+    "pick",
+    "entries",
+    "chosen",
+    "join",
+    "by head",
+    "heads apart",
+    "heads beside",
+    "flattened",
+)
 
 
 class Recording(Arithmetic):
@@ -177,9 +187,11 @@ class Recording(Arithmetic):
             )
         return self._known[key]
 
-    def given(self, name: str, shape: Sequence[Size], *, logits: bool = False) -> Recorded:
-        """A matrix that is given, with any axes ahead; `logits`: its entries may be −∞."""
-        return Recorded(self, "given", (), tuple(shape), (name, logits), batched=bool(shape))
+    def given(
+        self, name: str, shape: Sequence[Size], *, logits: bool = False, batched: bool = True
+    ) -> Recorded:
+        """What is given, with any axes ahead if `batched`; `logits`: its entries may be −∞."""
+        return Recorded(self, "given", (), tuple(shape), (name, logits), batched=batched)
 
     # ---- positions and conditions ------------------------------------------------------------
 
@@ -411,6 +423,12 @@ class Recording(Arithmetic):
         operands = x.operands[1:] if x.operation == "where" else x.operands
         return x.operation in (*_KEEPS, *_MOVES, *where) and any(map(self._may_hide, operands))
 
+    def allowed_by(self, x: Value) -> Value:
+        """The condition that a mask of 0 and −∞ says no more than; None of other matrices."""
+        if is_of(x, "filled") and _is(x.operands[0], 0):
+            return self.broadcast(True, *x.shape)
+        return self._hides_by(x)
+
     def _hides_by(self, x: Recorded) -> Condition | None:
         """The condition of a matrix that is 0 where it holds and −∞ elsewhere; None of others."""
         if is_of(x, "where") and _is(x.operands[1], 0) and _is(x.operands[2], -sympy.oo):
@@ -482,6 +500,21 @@ class Recording(Arithmetic):
         return self.record("expand", x, shape=shape, details=(axis,))
 
     def pick(self, x: Value, place: Size, axis: int) -> Value:
+        """What stands at one place; of a single row or column, without having made it."""
+        if place == 0 and axis in (-1, -2):
+            other = -3 - axis
+            if is_of(x, "expand") and x.details == (axis,):
+                return x.operands[0]
+            if is_of(x, "transpose") and x.shape[axis] == 1:
+                return self.pick(x.operands[0], 0, other)
+            if is_of(x, "negative"):
+                return self.negative(self.pick(x.operands[0], 0, axis))
+            if is_of(x, "row_sum") and axis == -1:
+                return self.total(x.operands[0], -1)
+            if is_of(x, "matmul") and axis == -1 and is_of(x.operands[1], "expand"):
+                table, vector = x.operands[0], x.operands[1].operands[0]
+                if vector.ndim == 1 and x.operands[1].details == (-1,):
+                    return self.record("matmul", table, vector, shape=x.shape[:-1])
         return self.record(
             "pick",
             x,
@@ -500,6 +533,9 @@ class Recording(Arithmetic):
 
     def entries(self, x: Value, rows: Value, columns: Value) -> Value:
         places = together(*(part.shape for part in (rows, columns) if isinstance(part, Recorded)))
+        if is_of(x, "expand") and x.details == (-1,) and _is(columns, 0):
+            vector = x.operands[0]
+            return self.record("chosen", vector, rows, shape=(*vector.shape[:-1], *places))
         columns = columns if isinstance(columns, Recorded) else sympy.Integer(columns)
         return self.record("entries", x, rows, columns, shape=(*x.shape[:-2], *places))
 

@@ -5,9 +5,10 @@ Adding a variant is adding a row.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from symattn.attention.spec import Attention
+from symattn.derivation import Derivation
 from symattn.errors import NoSuchName, nearest, quote
 from symattn.nodes.arguments import Setting
 
@@ -18,18 +19,36 @@ _HEADS: dict[str, Setting] = {"source": "self", "heads": "h", "output_projection
 
 @dataclass(frozen=True)
 class Variant:
-    """A named spec; `called` where a title says more than the name: Attention with ALiBi."""
+    """A named spec, what it is in a clause (`about`), and where it was published.
+
+    `called` is its title where that says more than the name: Attention with ALiBi. `computes` is
+    what a program of it says that it computes.
+    """
 
     name: str
     spec: Attention
     about: str
     source: str
     called: str = ""
+    computes: str = ""
 
     @property
     def title(self) -> str:
         """The first words of a title: Causal attention."""
         return self.called or f"{self.name[0].upper()}{self.name[1:]} attention"
+
+    def told_of(self, derivation: Derivation) -> Derivation:
+        """A derivation of it that says so, with its source."""
+        about = self.computes or self.about
+        return replace(derivation, title=self.title, about=about, source=self.source)
+
+    def derivation(self) -> Derivation:
+        """All steps, with its title, what it computes, and where it was published.
+
+        >>> variant("rotary").derivation().about
+        'Causal self-attention with queries and keys rotated by their positions'
+        """
+        return self.told_of(self.spec.derivation())
 
 
 VARIANTS: tuple[Variant, ...] = (
@@ -38,18 +57,21 @@ VARIANTS: tuple[Variant, ...] = (
         Attention(),
         "queries, keys and values given, scores divided by √d_k",
         f"{_PAPER}3.2.1",
+        computes="Dot-product attention, softmax(q kᵀ / √d_k) v",
     ),
     Variant(
         "dot-product",
         Attention(scale=False),
         "dot-product scores without the division by √d_k",
         "Luong, Pham, Manning, Effective Approaches to Attention-based NMT (2015), sec. 3.1",
+        computes="Dot-product attention without a scale, softmax(q kᵀ) v",
     ),
     Variant(
         "bare",
         Attention(source="bare", scale=False),
         "no projections: token vectors serve as queries, keys and values",
         "Raschka, Build a Large Language Model (2024), section 3.3",
+        computes="Attention in which the token vectors are queries, keys and values at once",
     ),
     Variant(
         "self",
@@ -57,6 +79,7 @@ VARIANTS: tuple[Variant, ...] = (
         "queries, keys and values projected from one sequence",
         f"{_PAPER}3.2.3",
         "Self-attention",
+        computes="Attention of one sequence to itself, through learned projections",
     ),
     Variant(
         "causal",
@@ -64,6 +87,7 @@ VARIANTS: tuple[Variant, ...] = (
         "each token attends only to itself and earlier tokens",
         f"{_PAPER}3.2.3",
         "Causal self-attention",
+        computes="Self-attention in which no token sees a later one",
     ),
     Variant(
         "cross",
@@ -71,24 +95,28 @@ VARIANTS: tuple[Variant, ...] = (
         "queries from one sequence, keys and values from another",
         f"{_PAPER}3.2.3",
         "Cross-attention",
+        computes="Attention of one sequence (x) to another one (memory)",
     ),
     Variant(
         "masked",
         Attention(mask="boolean"),
         "a given boolean matrix says which keys each query may attend to",
         "ONNX, operator Attention, input attn_mask",
+        computes="Attention to the keys that a boolean matrix allows each query",
     ),
     Variant(
         "biased",
         Attention(mask="additive"),
         "a given matrix of numbers is added to the scores",
         "ONNX, operator Attention, input attn_mask",
+        computes="Attention with a matrix of numbers added to its scores",
     ),
     Variant(
         "multi-head",
         Attention(**_HEADS),
         "several heads with their own projections, concatenated and projected",
         f"{_PAPER}3.2.2",
+        computes="Several heads of attention side by side, concatenated and projected",
     ),
     Variant(
         "causal-multi-head",
@@ -96,6 +124,7 @@ VARIANTS: tuple[Variant, ...] = (
         "multi-head attention with a causal mask, as in a decoder",
         f"{_PAPER}3.2.3",
         "Causal multi-head attention",
+        computes="Multi-head attention in which no token sees a later one, as in a decoder",
     ),
     Variant(
         "multi-head-sum",
@@ -103,18 +132,21 @@ VARIANTS: tuple[Variant, ...] = (
         "multi-head attention written as a sum over the heads",
         "Elhage et al., A Mathematical Framework for Transformer Circuits (2021)",
         "Multi-head attention as a sum",
+        computes="Multi-head attention as a sum, each head's output projected on its own",
     ),
     Variant(
         "multi-query",
         Attention(**_HEADS, kv_heads=1),
         "all heads share one key and one value projection",
         "Shazeer, Fast Transformer Decoding (2019), section 3",
+        computes="Multi-head attention whose heads share one key and one value projection",
     ),
     Variant(
         "grouped-query",
         Attention(**_HEADS, kv_heads="g"),
         "groups of heads share keys and values",
         "Ainslie et al., GQA (2023), section 2.2",
+        computes="Multi-head attention in which groups of heads share keys and values",
     ),
     Variant(
         "multi-head-latent",
@@ -122,6 +154,7 @@ VARIANTS: tuple[Variant, ...] = (
         "keys and values from one small latent, which alone is cached",
         "DeepSeek-AI, DeepSeek-V2 (2024), section 2.1.2",
         "Multi-head latent attention",
+        computes="Multi-head attention whose keys and values are made from one small latent",
     ),
     Variant(
         "absorbed-latent",
@@ -129,6 +162,7 @@ VARIANTS: tuple[Variant, ...] = (
         "latent attention that compares queries with the latent, computing no keys or values",
         "DeepSeek-AI, DeepSeek-V2 (2024), section 2.1.2",
         "Absorbed multi-head latent attention",
+        computes="Latent attention that compares queries with the latent and makes no keys",
     ),
     Variant(
         "deepseek",
@@ -142,6 +176,7 @@ VARIANTS: tuple[Variant, ...] = (
         "latents for queries, keys and values; rotary positions in a separate part",
         "DeepSeek-AI, DeepSeek-V2 (2024), sections 2.1.2 and 2.1.3, equations 9 to 19",
         "DeepSeek's latent attention",
+        computes="Causal multi-head attention over latents, with rotary positions kept apart",
     ),
     Variant(
         "embedded",
@@ -149,6 +184,7 @@ VARIANTS: tuple[Variant, ...] = (
         "token vectors looked up: one-hot vectors times an embedding table",
         f"{_PAPER}3.4",
         "Self-attention with an embedding",
+        computes="Self-attention over token vectors looked up in an embedding table",
     ),
     Variant(
         "sinusoidal",
@@ -156,6 +192,7 @@ VARIANTS: tuple[Variant, ...] = (
         "sines and cosines of the position added to the token vectors",
         f"{_PAPER}3.5",
         "Attention with sinusoidal positions",
+        computes="Self-attention with sinusoidal positions added to the token vectors",
     ),
     Variant(
         "learned-positions",
@@ -163,6 +200,7 @@ VARIANTS: tuple[Variant, ...] = (
         "a learned vector for each position added to the token vectors",
         "Gehring et al., Convolutional Sequence to Sequence Learning (2017), section 3.1",
         "Attention with learned positions",
+        computes="Self-attention with a learned position vector added to each token vector",
     ),
     Variant(
         "rotary",
@@ -170,12 +208,14 @@ VARIANTS: tuple[Variant, ...] = (
         "queries and keys rotated by angles proportional to their positions",
         "Su et al., RoFormer (2021), section 3.2.2",
         "Attention with rotary positions (RoFormer)",
+        computes="Causal self-attention with queries and keys rotated by their positions",
     ),
     Variant(
         "llama",
         Attention(**_HEADS, kv_heads="g", mask="causal", positions={"rotary": {"pairing": "half"}}),
         "causal mask, rotary positions (half-split), grouped heads",
         "Touvron et al., Llama 2 (2023), section 2.2",
+        computes="Causal grouped-query attention with rotary positions, paired by halves",
     ),
     Variant(
         "alibi",
@@ -183,6 +223,7 @@ VARIANTS: tuple[Variant, ...] = (
         "a penalty proportional to the distance, with a different slope in each head",
         "Press, Smith, Lewis, Train Short, Test Long (2021), section 3",
         "Attention with ALiBi",
+        computes="Causal multi-head attention with a penalty on each score, linear in the distance",
     ),
     Variant(
         "t5",
@@ -190,6 +231,7 @@ VARIANTS: tuple[Variant, ...] = (
         "a learned bias for each bucket of distances, no scale",
         "Raffel et al., T5 (2020), section 2.1",
         "T5 attention",
+        computes="Multi-head attention with a learned bias for each bucket of distances",
     ),
     Variant(
         "shaw",
@@ -198,6 +240,7 @@ VARIANTS: tuple[Variant, ...] = (
         "Shaw, Uszkoreit, Vaswani, Self-Attention with Relative Position Representations "
         "(2018), section 3.2",
         "Attention with relative positions (Shaw)",
+        computes="Multi-head attention with a learned key for each clipped relative position",
     ),
     Variant(
         "transformer-xl",
@@ -205,12 +248,14 @@ VARIANTS: tuple[Variant, ...] = (
         "scores of four terms: content and distance, each with and without the query",
         "Dai et al., Transformer-XL (2019), section 3.3",
         "Transformer-XL attention",
+        computes="Causal multi-head attention with scores of four terms, two of them by distance",
     ),
     Variant(
         "bahdanau",
         Attention(source="given", score="additive", scale=False),
         "a small network scores each pair of query and key",
         "Bahdanau, Cho, Bengio (2015), section A.1.2",
+        computes="Attention scored by a small network on each pair of query and key",
     ),
     Variant(
         "luong-general",
@@ -218,12 +263,14 @@ VARIANTS: tuple[Variant, ...] = (
         "a dot product with a learned matrix between query and key",
         "Luong, Pham, Manning (2015), section 3.1",
         "Luong's general attention",
+        computes="Attention with the bilinear score q W kᵀ of a learned matrix W",
     ),
     Variant(
         "cosine",
         Attention(source="given", score="cosine", scale=False),
         "the score is the cosine of the angle between query and key",
         "Graves, Wayne, Danihelka, Neural Turing Machines (2014), section 3.3.1",
+        computes="Attention scored by the cosine of the angle between query and key",
     ),
     Variant(
         "nadaraya-watson",
@@ -231,30 +278,35 @@ VARIANTS: tuple[Variant, ...] = (
         "kernel regression: values weighted by a Gaussian of the distance",
         "Nadaraya (1964); Watson (1964)",
         "Nadaraya-Watson attention",
+        computes="Average of the values, weighted by a Gaussian of the distance from query to key",
     ),
     Variant(
         "sliding-window",
         Attention(**_SELF, mask={"window": 2}),
         "each token attends only to itself and its neighbours",
         "Beltagy, Peters, Cohan, Longformer (2020), section 3.1",
+        computes="Self-attention within a window around each token",
     ),
     Variant(
         "mistral",
         Attention(**_SELF, mask={"window": [3, 0]}),
         "each token attends to itself and the few tokens before it",
         "Jiang et al., Mistral 7B (2023), section 2",
+        computes="Self-attention in which each token sees itself and the few tokens before it",
     ),
     Variant(
         "longformer",
         Attention(**_SELF, mask={"any": [{"window": 1}, {"global": [1]}]}),
         "a window, and a global token that attends to all tokens and all to it",
         "Beltagy, Peters, Cohan, Longformer (2020), section 3.1",
+        computes="Self-attention within a window, and to and from one global token",
     ),
     Variant(
         "strided",
         Attention(**_SELF, mask={"strided": 2}),
         "the last few tokens, and earlier ones at equal steps",
         "Child et al., Generating Long Sequences with Sparse Transformers (2019), section 4.3",
+        computes="Causal self-attention to the last few tokens, and to earlier ones at equal steps",
     ),
     Variant(
         "prefix-lm",
@@ -262,12 +314,14 @@ VARIANTS: tuple[Variant, ...] = (
         "every token attends to the whole prefix; the rest is causal",
         "Raffel et al., T5 (2020), section 3.2.1",
         "Attention of a prefix LM",
+        computes="Self-attention that is bidirectional over a prefix and causal after it",
     ),
     Variant(
         "gemma",
         Attention(**_HEADS, mask="causal", soft_cap=50),
         "scores kept between −50 and 50 by a soft cap",
         "Gemma Team, Gemma 2 (2024), section 2",
+        computes="Causal multi-head attention with scores kept within a soft cap",
     ),
     Variant(
         "off-by-one",
@@ -275,6 +329,7 @@ VARIANTS: tuple[Variant, ...] = (
         "1 is added to the softmax's denominator, so all weights can be near 0",
         "Miller, Attention Is Off By One (2023)",
         "Softmax-off-by-one attention",
+        computes="Attention by a softmax with 1 added to its denominator",
     ),
     Variant(
         "sink",
@@ -283,30 +338,35 @@ VARIANTS: tuple[Variant, ...] = (
         "Xiao et al., Efficient Streaming Language Models with Attention Sinks (2023); "
         "OpenAI, gpt-oss (2025)",
         "Attention with a sink",
+        computes="Causal attention in which a learned extra logit takes weight in each head",
     ),
     Variant(
         "sigmoid",
         Attention(normaliser="sigmoid"),
         "a sigmoid of each score, independent of the other scores",
         "Ramapuram et al., Theory, Analysis, and Best Practices for Sigmoid Self-Attention (2024)",
+        computes="Attention weighted by a sigmoid of each score, independent of the others",
     ),
     Variant(
         "sparsemax",
         Attention(normaliser="sparsemax"),
         "a sparse projection in place of softmax: weights may be exactly 0",
         "Martins, Astudillo, From Softmax to Sparsemax (2016)",
+        computes="Attention by sparsemax, which makes some weights exactly 0",
     ),
     Variant(
         "hard",
         Attention(normaliser="hardmax"),
         "all weight on the key with the highest score",
         "ONNX, operator Hardmax",
+        computes="Attention with all weight on the key with the highest score",
     ),
     Variant(
         "linear",
         Attention(feature_map="elu+1", scale=False, normaliser="sum"),
         "non-negative features of queries and keys instead of exponentials",
         "Katharopoulos et al., Transformers are RNNs (2020), section 3.2",
+        computes="Attention by the kernel φ(q)·φ(k), φ = elu + 1, in place of exp",
     ),
     Variant(
         "causal-linear",
@@ -314,12 +374,14 @@ VARIANTS: tuple[Variant, ...] = (
         "linear attention with a causal mask",
         "Katharopoulos et al., Transformers are RNNs (2020), section 3.3",
         "Causal linear attention",
+        computes="Causal attention by the kernel φ(q)·φ(k), φ = elu + 1, in place of exp",
     ),
     Variant(
         "hopfield",
         Attention(source="given", scale="1/2", tie="key-value"),
         "one update of a modern Hopfield network: values are the stored patterns",
         "Ramsauer et al., Hopfield Networks is All You Need (2020), section 2",
+        computes="One update of a modern Hopfield network: keys and values are the stored patterns",
     ),
     Variant(
         "cached",
@@ -327,6 +389,7 @@ VARIANTS: tuple[Variant, ...] = (
         "decoding: keys and values of earlier tokens come from a cache",
         "Shazeer, Fast Transformer Decoding (2019), section 2.4",
         "Attention with a cache",
+        computes="Causal self-attention of new tokens over a cache of earlier keys and values",
     ),
     Variant(
         "cached-window",
@@ -334,6 +397,7 @@ VARIANTS: tuple[Variant, ...] = (
         "decoding in which each token attends only to the last few tokens",
         "Jiang et al., Mistral 7B (2023), section 2, rolling buffer cache",
         "Sliding-window attention with a cache",
+        computes="Self-attention of new tokens to the last few, over a cache of keys and values",
     ),
     Variant(
         "cached-llama",
@@ -347,12 +411,14 @@ VARIANTS: tuple[Variant, ...] = (
         "decoding with rotary positions and grouped heads, which keep the cache small",
         "Ainslie et al., GQA (2023), section 2.2",
         "Llama attention with a cache",
+        computes="Causal grouped-query attention of new tokens over a cache, with rotary positions",
     ),
     Variant(
         "perceiver",
         Attention(source="cross", heads="h", output_projection=True),
         "a few latent vectors (X) attend to a long input (memory)",
         "Jaegle et al., Perceiver (2021), section 3.1",
+        computes="Attention of a few latent vectors (x) to a long input (memory)",
     ),
     Variant(
         "set-pooling",
@@ -360,6 +426,7 @@ VARIANTS: tuple[Variant, ...] = (
         "a few learned seed vectors (X) attend to a set (memory)",
         "Lee et al., Set Transformer (2019), section 3.2, equation 11",
         "Set pooling by attention",
+        computes="Attention of a few learned seed vectors (x) to a set (memory)",
     ),
     Variant(
         "unfolded",
@@ -367,6 +434,7 @@ VARIANTS: tuple[Variant, ...] = (
         "the softmax written as exponentials, sums and quotients",
         f"{_PAPER}3.2.1",
         "Attention with its softmax unfolded",
+        computes="Attention with its softmax taken in steps: exponentials, sums, quotients",
     ),
     Variant(
         "ratio",
@@ -374,6 +442,7 @@ VARIANTS: tuple[Variant, ...] = (
         "scores divided by their sum, without exponentials",
         "Graves, Wayne, Danihelka, Neural Turing Machines (2014), section 3.3.2",
         "Attention without exponentials",
+        computes="Attention whose weights are the scores over their sum, without exponentials",
     ),
 )
 

@@ -409,7 +409,7 @@ def _of_variant(
         )
         return _series(decoded, Series(title, code), symbolic, notation, options, [])
     if symbolic or not sized:
-        derivation = row.spec.derivation(title=title)
+        derivation = row.derivation()
         if options["gradient"] is not None:
             derivation = derivation.gradient(options["gradient"] or None)
         code = (
@@ -428,7 +428,8 @@ def _of_variant(
         "from symattn import variant\nfrom symattn.attention.example import small_example\n\n"
         f'derivation, values = small_example(variant("{row.name}").spec{arguments})'
     )
-    return [Job(derivation, evaluation, notation, **_how(options), code=code)]
+    told = row.told_of(derivation)
+    return [Job(told, evaluation, notation, **_how(options), code=code)]
 
 
 def _sheet_code(sheet: Worksheet) -> str:

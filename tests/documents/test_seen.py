@@ -27,6 +27,7 @@ from click.testing import CliRunner
 from symattn.attention.vocabulary import Notation
 from symattn.cli import main
 from symattn.documents.code.document import code_document
+from symattn.documents.code.program import recorded
 from symattn.documents.code.spell import variable
 from symattn.documents.data import json_document
 from symattn.documents.html import html_document
@@ -40,6 +41,7 @@ from symattn.documents.pictures.tikz import tikz_document
 from symattn.notation.prose import Prose
 from symattn.notation.text import line
 from tests import ROOT
+from tests.documents.code.test_code import without_ones
 from tests.documents.page.test_page import cells
 from tests.documents.test_markdown import formulas
 from tests.extras import package
@@ -696,9 +698,16 @@ def test_programs(names: Sequence[str]) -> None:
         for derivation, values in evaluated(name):
             room: dict[str, Any] = {}
             exec(code_document(derivation, "numpy"), room)
-            given = {variable(item.name): values.array(item.letter) for item in derivation.inputs}
+            program = recorded(derivation)
+            given = {
+                variable(item.name): without_ones(values.array(item.letter), item, value)
+                for item, value in program.inputs
+            }
             with np.errstate(all="ignore"):
                 found = room["attention"](**given)
+            for letter in program.conditions:  # true where the text has 0, not −∞
+                key = variable(derivation[letter].name)
+                found[key] = np.where(found[key], 0.0, -np.inf)
             notation = notation_of(name).but(exact=False)
             unit = Decimal(1).scaleb(-notation.digits)
             for step in derivation:

@@ -285,18 +285,15 @@ const mod = (a, b) => ((a % b) + b) % b;
 
 // Softmax of each row.
 function softmax(x) {
-  const powers = exponential(subtract(x, rowMax(x)));
-  return divide(powers, rowSum(powers));
+  const exps = exponential(subtract(x, rowMax(x)));
+  return divide(exps, rowSum(exps));
 }
 
 // Softmax of each row beside one more score, the sink's, whose weight is dropped.
 function softmaxWithSink(x, sink) {
   const largest = each(Math.max, rowMax(x), sink);
-  const powers = exponential(subtract(x, largest));
-  return divide(
-    powers,
-    add(rowSum(powers), exponential(subtract(sink, largest))),
-  );
+  const exps = exponential(subtract(x, largest));
+  return divide(exps, add(rowSum(exps), exponential(subtract(sink, largest))));
 }
 
 // Softmax of each row beside one more score, 0, whose weight is dropped.
@@ -354,17 +351,20 @@ function alibiSlopes(heads) {
   return [...slopes, ...between.slice(0, heads - power)];
 }
 
-// The bucket of a distance j - i, as in T5 (Raffel et al. 2020).
-function relativeBucket(distance, buckets, maxDistance, bidirectional) {
-  const share = bidirectional ? buckets / 2 : buckets;
-  const first = bidirectional && distance > 0 ? share : 0;
-  const far = bidirectional ? Math.abs(distance) : Math.max(-distance, 0);
-  const exact = Math.floor(share / 2);
-  if (far < exact) return first + far;
-  const ratio = Math.log(far / exact) / Math.log(maxDistance / exact);
-  // the logarithms may fall just short of a whole number
-  const spaced = exact + Math.floor(ratio * (share - exact) + 1e-9);
-  return first + Math.min(spaced, share - 1);
+// The bucket of an offset j - i, as in T5 (Raffel et al. 2020).
+function relativeBucket(offset, buckets, maxDistance, bidirectional) {
+  if (bidirectional) {
+    const half = buckets / 2; // for each direction
+    const earlier = relativeBucket(-Math.abs(offset), half, maxDistance, false);
+    return offset > 0 ? half + earlier : earlier;
+  }
+  const distance = Math.max(-offset, 0);
+  const exact = Math.floor(buckets / 2);
+  if (distance < exact) return distance;
+  const ratio = Math.log(distance / exact) / Math.log(maxDistance / exact);
+  // The logarithms may fall just short of a whole number.
+  const spaced = exact + Math.floor(ratio * (buckets - exact) + 1e-9);
+  return Math.min(spaced, buckets - 1);
 }
 
 // The entries of each matrix at the places of rows and columns.
@@ -375,6 +375,15 @@ function entries(x, rows, columns) {
   const out = array([...x.shape.slice(0, -2), ...places.shape]);
   for (let k = 0; k < out.data.length; k++)
     out.data[k] = x.data[Math.floor(k / size) * n * m + places.data[k % size]];
+  return out;
+}
+
+// The entries of each row at places along it.
+function chosen(x, places) {
+  const [width, size] = [x.shape.at(-1), count(places.shape)];
+  const out = array([...x.shape.slice(0, -1), ...places.shape]);
+  for (let k = 0; k < out.data.length; k++)
+    out.data[k] = x.data[Math.floor(k / size) * width + places.data[k % size]];
   return out;
 }
 
@@ -445,7 +454,7 @@ function join(parts, axis) {
   return out;
 }
 
-// (…, rows, heads · columns) as (…, heads, rows, columns)
+// (..., rows, heads * columns) as (..., heads, rows, columns)
 function splitHeads(x, heads) {
   const [n, wide] = x.shape.slice(-2);
   const d = wide / heads;
@@ -459,7 +468,7 @@ function splitHeads(x, heads) {
   });
 }
 
-// (…, heads, rows, columns) as (…, rows, heads · columns)
+// (..., heads, rows, columns) as (..., rows, heads * columns)
 function mergeHeads(x) {
   const [h, n, d] = x.shape.slice(-3);
   return moved([...x.shape.slice(0, -3), n, h * d], (at) => {

@@ -6,10 +6,13 @@ from __future__ import annotations
 class Piece(str):
     """Code that stands in other code.
 
-    ``{0:a}`` in a template brackets what is not one atom, ``{0:t}`` what is no term of a sum.
+    ``{0:a}`` in a template brackets what is not one atom, ``{0:t}`` what is no term of a sum,
+    ``{0:m}`` what is no product of matrices, as the first factor of another one.
     """
 
     def __format__(self, spec: str) -> str:
+        if spec == "m":
+            return f"({self})" if _holds(self.replace(" @ ", "@"), _LOOSE - {"@"}) else str(self)
         loose = {"a": _LOOSE, "t": _LOOSE - _TIGHT}.get(spec, set())
         return f"({self})" if _holds(self, loose) else str(self)
 

@@ -13,12 +13,17 @@ from symattn.documents.code.language import Language
 from symattn.documents.code.languages import LANGUAGES
 from symattn.documents.code.program import Program, recorded
 from symattn.documents.code.sizes import Sizes
-from symattn.documents.code.spell import names, spelled, variable
+from symattn.documents.code.spell import names, spelled, words_in
+from symattn.notation.letters import CHANGE, GRADIENT, derived_from
 from symattn.notation.prose import read_prose
 from symattn.notation.text import line
 
-#: How long a line of a description may be.
-_WIDTH = 76
+#: Of so many steps beside the result, each is named.
+_FEW = 5
+
+#: What derivatives add to the first line of a description.
+_PASSES = {GRADIENT: ", with its backward pass", CHANGE: ", with its changes to first order"}
+_DERIVED = {GRADIENT: "the gradients", CHANGE: "the changes"}
 
 #: Modules of Python's own, imported above the others.
 _STANDARD = ("math", "operator")
@@ -31,15 +36,15 @@ def code_document(derivation: Derivation, language: str) -> str:
     """
     spoken = LANGUAGES[language]
     program = recorded(derivation)
-    title = " ".join(derivation.title.split()) or "Attention, step by step."
-    docs = [*wrap(_sentence(title), _WIDTH), ""]
+    title = " ".join(derivation.title.split()) or "Attention, step by step"
+    last = derived_from(derivation.steps[-1].letter)
+    first = (derivation.about or title) + (_PASSES[last[0]] if last else "")
+    width = spoken.style.width - len(spoken.docs[0])
+    docs = [*wrap(_sentence(first), width), ""]
     for told in (*_inputs(program, spoken), *(f"{s.name}: {s.meaning}" for s in program.settings)):
-        docs += wrap(told, _WIDTH, subsequent_indent="    ")
-    step, result = program.steps[-1]
-    shape = _shape(program, spoken, result)
-    returned = f"Returns {names(program)[step.letter]} {shape} and every step before it."
-    docs += ["", *wrap(returned, _WIDTH)]
-    docs += wrap(spoken.note, _WIDTH)
+        docs += wrap(told, width, subsequent_indent="    ")
+    docs += ["", *wrap(_returned(program, spoken), width)]
+    docs += wrap(spoken.note, width)
     code = spelled(program, spoken, docs)
     parts = [*spoken.needed(code), code]
     called = {
@@ -50,34 +55,63 @@ def code_document(derivation: Derivation, language: str) -> str:
     own = "".join(text for name, text in called.items() if name in _STANDARD)
     others = "".join(text for name, text in called.items() if name not in _STANDARD)
     imports = "\n".join(filter(None, (own, others)))
-    return spoken.between.join([imports, *parts] if imports else parts)
+    whole = spoken.between.join([imports, *parts] if imports else parts)
+    heading = _heading(title, derivation.source, spoken) if derivation.about else ""
+    between = "\n" if imports or not spoken.imports else spoken.between
+    return f"{heading}{between}{whole}" if heading else whole
+
+
+def _heading(title: str, source: str, language: Language) -> str:
+    """What the file is: its title, and where that was published, in one line if they fit."""
+    begin, other, end = language.heading
+    title, source = (words_in(" ".join(part.split()), language) for part in (title, source))
+    lines = [f"{title}: {source}." if source else f"{title}."]
+    if len(begin + lines[0] + end) > language.style.width:
+        lines = [f"{title}.", "", *wrap(f"{source}.", language.style.width - len(begin))]
+        end = f"\n{end}" if end else ""
+    told = [(begin if k == 0 else other) + line for k, line in enumerate(lines)]
+    return "\n".join(map(str.rstrip, told)) + f"{end}\n"
+
+
+def _returned(program: Program, language: Language) -> str:
+    """What is returned: the result, its shape and key, and the other keys where they are few."""
+    *before, (step, result) = program.steps
+    keys = names(program)
+    if derived := derived_from(step.letter):
+        return f"Returns all steps by name, {_DERIVED[derived[0]]} last."
+    own, shape = keys[step.letter], _shape(program, language, result)
+    others = [keys[other.letter] for other, _ in before]
+    if not others:
+        return f"Returns {own}, {shape}."
+    if own != step.title:
+        return f"Returns the steps by name; the result is `{own}`, {shape}."
+    if len(others) > _FEW:
+        return f"Returns the {own} {shape} and the steps before it, by name."
+    *most, last = others
+    return f"Returns the {own} {shape} with {', '.join(most)}{' and ' if most else ''}{last}."
 
 
 def _inputs(program: Program, language: Language) -> Iterator[str]:
     """What each input is, and its shape; together where neighbours of one shape are alike."""
-    rows = []
+    rows, called = [], names(program)
     for item, value in program.inputs:
-        prose = [part if isinstance(part, str) else line(part) for part in read_prose(item.meaning)]
-        noun, _, kind = re.split("[:,] ", "".join(prose))[0].rpartition(" ")
-        rows.append((_shape(program, language, value), kind, noun, variable(item.name)))
+        prose = [*read_prose(item.meaning or item.title or item.name)]
+        own = called[item.letter]
+        if made_of := derived_from(item.letter):  # and the only formula is that letter
+            base = called.get(made_of[1], re.sub("^(d|delta)_?", "", own))
+            prose = [part if isinstance(part, str) else f"`{base}`" for part in prose]
+        words = "".join(part if isinstance(part, str) else line(part) for part in prose)
+        noun, _, kind = re.split("[:,] ", words)[0].rpartition(" ")
+        rows.append((_shape(program, language, value), kind, noun, own))
     for (shape, kind), alike in groupby(rows, lambda row: row[:2]):
         nouns, variables = zip(*(row[2:] for row in alike), strict=True)
         listed = " and ".join(filter(None, (", ".join(nouns[:-1]), nouns[-1])))
-        yield " ".join(f"{', '.join(variables)}: {listed} {kind} {shape}".split())
+        yield " ".join(f"{', '.join(variables)}: {listed} {kind}, {shape}".split())
 
 
 def _shape(program: Program, language: Language, value: Recorded) -> str:
-    """A shape for readers; with ``…`` for batches ahead of what has a row for each token."""
-    tokens = {
-        symbol
-        for step, found in program.steps
-        for size in found.shape[-2:]
-        if step.weights
-        for symbol in size.free_symbols
-    }
-    shown = Sizes.shown(value.shape)
-    batched = language.batches and tokens & value.shape[-2].free_symbols
-    return shown.replace("(", "(…, ", 1) if batched else shown
+    """A shape for readers; with ``...`` for batches ahead of what has a row for each token."""
+    return Sizes.shown(value.shape, batched=language.batches and program.batched(value))
 
 
 def _sentence(title: str) -> str:

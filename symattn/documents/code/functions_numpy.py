@@ -10,23 +10,23 @@ import numpy as np
 
 
 def softmax(x: np.ndarray) -> np.ndarray:
-    """Softmax over the last axis."""
-    powers = np.exp(x - x.max(axis=-1, keepdims=True))
-    return powers / powers.sum(axis=-1, keepdims=True)
+    """Softmax over the last axis, less the row maximum so that exp cannot overflow."""
+    exps = np.exp(x - x.max(axis=-1, keepdims=True))
+    return exps / exps.sum(axis=-1, keepdims=True)
 
 
 def softmax_off_by_one(x: np.ndarray) -> np.ndarray:
     """Softmax beside one more score, 0, whose weight is dropped."""
     largest = np.maximum(x.max(axis=-1, keepdims=True), 0)
-    powers = np.exp(x - largest)
-    return powers / (powers.sum(axis=-1, keepdims=True) + np.exp(-largest))
+    exps = np.exp(x - largest)
+    return exps / (exps.sum(axis=-1, keepdims=True) + np.exp(-largest))
 
 
 def softmax_with_sink(x: np.ndarray, sink: np.ndarray) -> np.ndarray:
     """Softmax beside one more score, the sink, whose weight is dropped."""
     largest = np.maximum(x.max(axis=-1, keepdims=True), sink)
-    powers = np.exp(x - largest)
-    return powers / (powers.sum(axis=-1, keepdims=True) + np.exp(sink - largest))
+    exps = np.exp(x - largest)
+    return exps / (exps.sum(axis=-1, keepdims=True) + np.exp(sink - largest))
 
 
 def sparsemax(x: np.ndarray) -> np.ndarray:
@@ -89,22 +89,19 @@ def alibi_slopes(heads: int) -> list[float]:
 
 
 def relative_bucket(
-    distance: np.ndarray, buckets: int, max_distance: int, bidirectional: bool
+    offsets: np.ndarray, buckets: int, max_distance: int, bidirectional: bool
 ) -> np.ndarray:
-    """The bucket of each distance j - i, as in T5 (Raffel et al. 2020)."""
-    first = np.zeros_like(distance)
-    if bidirectional:
-        buckets //= 2
-        first = np.where(distance > 0, buckets, 0)
-        distance = np.abs(distance)
-    else:
-        distance = np.maximum(-distance, 0)
+    """The bucket of each offset j - i, as in T5 (Raffel et al. 2020)."""
+    if bidirectional:  # half of the buckets are for each direction
+        half = buckets // 2
+        earlier = relative_bucket(-np.abs(offsets), half, max_distance, False)
+        return np.where(offsets > 0, half, 0) + earlier
+    distance = np.maximum(-offsets, 0)
     exact = buckets // 2
     ratio = np.log(np.maximum(distance, 1) / exact) / math.log(max_distance / exact)
-    # the logarithms may fall just short of a whole number
+    # The logarithms may fall just short of a whole number.
     spaced = exact + np.floor(ratio * (buckets - exact) + 1e-9).astype(int)
-    spaced = np.minimum(spaced, buckets - 1)
-    return first + np.where(distance < exact, distance, spaced)
+    return np.where(distance < exact, distance, np.minimum(spaced, buckets - 1))
 
 
 def sums_at(x: np.ndarray, places: np.ndarray, count: int) -> np.ndarray:
@@ -114,21 +111,15 @@ def sums_at(x: np.ndarray, places: np.ndarray, count: int) -> np.ndarray:
 
 
 def split_heads(x: np.ndarray, heads: int) -> np.ndarray:
-    """(…, rows, heads · columns) as (…, heads, rows, columns)."""
+    """(..., rows, heads * columns) as (..., heads, rows, columns)."""
     return np.moveaxis(x.reshape(*x.shape[:-1], heads, -1), -2, -3)
 
 
-def merge_heads(x: np.ndarray) -> np.ndarray:
-    """(…, heads, rows, columns) as (…, rows, heads · columns)."""
-    moved = np.moveaxis(x, -3, -2)
-    return moved.reshape(*moved.shape[:-2], -1)
-
-
 def group_heads(x: np.ndarray, groups: int) -> np.ndarray:
-    """(…, heads, rows, columns) as (…, groups, heads / groups, rows, columns)."""
+    """(..., heads, rows, columns) as (..., groups, heads / groups, rows, columns)."""
     return x.reshape(*x.shape[:-3], groups, -1, *x.shape[-2:])
 
 
 def in_one_row(x: np.ndarray) -> np.ndarray:
-    """(…, rows, columns) as (…, 1, rows · columns)."""
+    """(..., rows, columns) as (..., 1, rows * columns)."""
     return x.reshape(*x.shape[:-2], 1, -1)

@@ -13,15 +13,15 @@ from torch import Tensor
 def softmax_off_by_one(x: Tensor) -> Tensor:
     """Softmax beside one more score, 0, whose weight is dropped."""
     largest = x.amax(dim=-1, keepdim=True).clamp(min=0)
-    powers = torch.exp(x - largest)
-    return powers / (powers.sum(dim=-1, keepdim=True) + torch.exp(-largest))
+    exps = torch.exp(x - largest)
+    return exps / (exps.sum(dim=-1, keepdim=True) + torch.exp(-largest))
 
 
 def softmax_with_sink(x: Tensor, sink: Tensor) -> Tensor:
     """Softmax beside one more score, the sink, whose weight is dropped."""
     largest = torch.maximum(x.amax(dim=-1, keepdim=True), sink)
-    powers = torch.exp(x - largest)
-    return powers / (powers.sum(dim=-1, keepdim=True) + torch.exp(sink - largest))
+    exps = torch.exp(x - largest)
+    return exps / (exps.sum(dim=-1, keepdim=True) + torch.exp(sink - largest))
 
 
 def sparsemax(x: Tensor) -> Tensor:
@@ -61,23 +61,20 @@ def interleave(a: Tensor, b: Tensor) -> Tensor:
 
 
 def relative_bucket(
-    distance: Tensor, buckets: int, max_distance: int, bidirectional: bool
+    offsets: Tensor, buckets: int, max_distance: int, bidirectional: bool
 ) -> Tensor:
-    """The bucket of each distance j - i, as in T5 (Raffel et al. 2020)."""
-    first = torch.zeros_like(distance)
-    if bidirectional:
-        buckets //= 2
-        first = torch.where(distance > 0, buckets, 0)
-        distance = distance.abs()
-    else:
-        distance = (-distance).clamp(min=0)
+    """The bucket of each offset j - i, as in T5 (Raffel et al. 2020)."""
+    if bidirectional:  # half of the buckets are for each direction
+        half = buckets // 2
+        earlier = relative_bucket(-offsets.abs(), half, max_distance, False)
+        return torch.where(offsets > 0, half, 0) + earlier
+    distance = (-offsets).clamp(min=0)
     exact = buckets // 2
     ratio = torch.log(distance.clamp(min=1).double() / exact)
     ratio = ratio / math.log(max_distance / exact)
-    # the logarithms may fall just short of a whole number
+    # The logarithms may fall just short of a whole number.
     spaced = exact + (ratio * (buckets - exact) + 1e-9).long()
-    spaced = spaced.clamp(max=buckets - 1)
-    return first + torch.where(distance < exact, distance, spaced)
+    return torch.where(distance < exact, distance, spaced.clamp(max=buckets - 1))
 
 
 def sums_at(x: Tensor, places: Tensor, count: int) -> Tensor:
@@ -87,20 +84,15 @@ def sums_at(x: Tensor, places: Tensor, count: int) -> Tensor:
 
 
 def split_heads(x: Tensor, heads: int) -> Tensor:
-    """(…, rows, heads · columns) as (…, heads, rows, columns)."""
+    """(..., rows, heads * columns) as (..., heads, rows, columns)."""
     return x.unflatten(-1, (heads, -1)).transpose(-3, -2)
 
 
-def merge_heads(x: Tensor) -> Tensor:
-    """(…, heads, rows, columns) as (…, rows, heads · columns)."""
-    return x.transpose(-3, -2).flatten(-2)
-
-
 def group_heads(x: Tensor, groups: int) -> Tensor:
-    """(…, heads, rows, columns) as (…, groups, heads / groups, rows, columns)."""
+    """(..., heads, rows, columns) as (..., groups, heads / groups, rows, columns)."""
     return x.unflatten(-3, (groups, -1))
 
 
 def in_one_row(x: Tensor) -> Tensor:
-    """(…, rows, columns) as (…, 1, rows · columns)."""
+    """(..., rows, columns) as (..., 1, rows * columns)."""
     return x.flatten(-2).unsqueeze(-2)

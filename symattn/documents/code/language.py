@@ -34,10 +34,13 @@ class Language:
     assignment: str
     comment: str
     header: str
-    #: An argument, one with a matrix for each head, a number that is one, and one with a default.
-    arguments: tuple[str, str, str, str]
+    #: An array of one, two or three axes as an argument, a number, and one with a default.
+    arguments: tuple[str, str, str, str, str]
     returned: str
-    pair: str
+    #: What stops a number of heads that the groups do not divide.
+    refused: tuple[str, str]
+    #: A key and its variable, and the two where they are called alike.
+    pair: tuple[str, str]
     footer: str = ""
     #: What the header ends with, after its arguments; what stands between code and comment.
     opening: str = ":"
@@ -46,6 +49,8 @@ class Language:
     style: Style = BLACK
     #: How the lines of the description begin: the first, the others, and the one that ends it.
     docs: tuple[str, str, str] = ('    """', "    ", '    """')
+    #: The same of the file's own description, which ends on its last line.
+    heading: tuple[str, str, str] = ('"""', "", '"""')
     #: What a reader has to know of its matrices.
     note: str = ""
     #: Whether the description stands before the header.

@@ -26,7 +26,11 @@ _PYTHON: dict[str, Any] = {
     "assignment": "{name} = {code}",
     "comment": "# {0}",
     "returned": "return {{{pairs}}}",
-    "pair": '"{0}": {1}',
+    "refused": (
+        "if {0} % {1}:",
+        'raise ValueError(f"{{{0}}} heads cannot share {{{1}}} keys and values evenly")',
+    ),
+    "pair": ('"{0}": {1}', '"{0}": {1}'),
 }
 
 #: Functions of programs whose names are not those of their operations.
@@ -62,6 +66,7 @@ def _arrays(
     counted: str,
 ) -> Language:
     """A language of Python with arrays from the module `alias`; NumPy unless said otherwise."""
+    of_array = f"{{0}}: {array}"
 
     def renamed(table: Mapping[str, str]) -> dict[str, str]:
         return {key: template.replace("np.", f"{alias}.") for key, template in table.items()}
@@ -76,7 +81,7 @@ def _arrays(
         root="math.sqrt({0})",
         dtype=f"{alias}.result_type({{like}}, 1.0)",
         header=f"def attention({{arguments}}) -> dict[str, {array}]:",
-        arguments=(f"{{0}}: {array}", f"{{0}}: {array}", "{0}: float", "{0}: {1} = {2}"),
+        arguments=(of_array, of_array, of_array, "{0}: float", "{0}: {1} = {2}"),
         imports={"math": "import math\n", **imports},
         helpers=helpers,
         called=_CALLED,
@@ -98,7 +103,8 @@ _OPERATIONS = {
     "multiply": "{0:a} * {1:a}",
     "divide": "{0:a} / {1:a}",
     "negative": "-{0:a}",
-    "matmul": "{0:a} @ {1:a}",
+    "matmul": "{0:m} @ {1:a}",
+    "matmul a vector": "{0:m} @ {1:a}",
     "inverse": "np.linalg.inv({0})",
     "exp": "np.exp({0})",
     "tanh": "np.tanh({0})",
@@ -128,10 +134,14 @@ _OPERATIONS = {
     "expand -3": "{0:a}[..., None, :, :]",
     "expand twice": "{0:a}[:, None, None]",
     "beneath": "{0:a}[..., None, :, :]",
+    "expand beneath": "{0:a}[..., None, :, None]",
     "pick -1": "{0:a}[..., {1}]",
+    "pick -2": "{0:a}[..., {1}, :]",
     "pick -3": "{0:a}[..., {1}, :, :]",
     "entries": "{0:a}[..., {1}, {2}]",
+    "chosen": "{0:a}[..., {1}]",
     "repeat": "np.repeat({0}, {1}, axis={axis})",
+    "heads beside": "np.moveaxis({0:a}, -3, -2).reshape(*{0:a}.shape[:-3], {rows}, -1)",
     "shared": "np.repeat({0:a}[..., None, :, :], {1}, axis=-3)",
     "broadcast": "np.broadcast_to({0}, ({shape}))",
     "with heads": "np.broadcast_to({0}, (*{1}.shape[:-2], {2}, {3}))",
@@ -166,6 +176,9 @@ _PLACES = _SCALARS | {
     "clip": "np.clip({0}, {1}, {2})",
     "among": "np.isin({0}, {1})",
     "listed": "np.array({0})",
+    "triangle": "np.tri({0}, dtype=bool)",
+    "triangle of sizes": "np.tri({0}, {1}, dtype=bool)",
+    "triangle from": "np.tri({0}, {1}, k={2}, dtype=bool)",
     "always": "np.full(({shape}), True)",
     "never": "np.full(({shape}), False)",
 }
@@ -249,6 +262,7 @@ TORCH = _arrays(
         "row_max": "{0:a}.amax(dim=-1, keepdim=True)",
         "total": "{0:a}.sum(dim={axis})",
         "repeat": "{0:a}.repeat_interleave({1}, dim={axis})",
+        "heads beside": "{0:a}.transpose(-3, -2).flatten(-2)",
         "shared": "{0:a}.unsqueeze(-3).repeat_interleave({1}, dim=-3)",
         "with heads": "{0:a}.expand(*{1}.shape[:-2], {2}, {3})",
         "join": "torch.cat([{all}], dim={axis})",
@@ -258,6 +272,9 @@ TORCH = _arrays(
         "larger": "torch.clamp({0}, min={1})",
         "clip": "torch.clamp({0}, {1}, {2})",
         "listed": "torch.tensor({0}, device={like}.device)",
+        "triangle": "torch.ones({0}, {0}, dtype=torch.bool, device={like}.device).tril()",
+        "triangle of sizes": "torch.ones({0}, {1}, dtype=torch.bool, device={like}.device).tril()",
+        "triangle from": "torch.ones({0}, {1}, dtype=torch.bool, device={like}.device).tril({2})",
     },
     imports={"torch": "import torch\n", "Tensor": "from torch import Tensor\n"},
     counted="torch.arange({0}, device={like}.device)",
@@ -269,6 +286,7 @@ _CALLS = {
     "pick": "pick({0}, {1}, {axis})",
     "expand": "expand({0}, {axis})",
     "beneath": "expand({0}, -3)",
+    "matmul a vector": "pick(matmul({0}, expand({1}, -1)), 0, -1)",
     "repeat": "repeat({0}, {1}, {axis})",
     "total": "total({0}, {axis})",
     "broadcast": "broadcast({0}, [{shape}])",
@@ -312,6 +330,7 @@ PYTHON = Language(
     dtype="float",
     header="def attention({arguments}) -> dict[str, list]:",
     arguments=(
+        "{0}: list[float]",
         "{0}: list[list[float]]",
         "{0}: list[list[list[float]]]",
         "{0}: float",
@@ -367,14 +386,19 @@ JAVASCRIPT = Language(
     assignment="const {name} = {code};",
     comment="// {0}",
     header="function attention({{ {arguments} }}) {{",
-    arguments=("{0}", "{0}", "{0}", "{0} = {2}"),
+    arguments=("{0}", "{0}", "{0}", "{0}", "{0} = {2}"),
     returned="return {{ {pairs} }};",
-    pair="{0}: {1}",
+    refused=(
+        "if ({0} % {1})",
+        "throw new Error(`${{{0}}} heads cannot share ${{{1}}} keys and values`);",
+    ),
+    pair=("{0}: {1}", "{0}"),
     footer="}\n",
     opening=" {",
     gap=" ",
     style=PRETTIER,
     docs=("/**\n * ", " * ", " */"),
+    heading=("// ", "// ", ""),
     note="Matrices are made by matrix([[1, 2], [3, 4]]).",
     docs_first=True,
     unquoted=("*/", "* /"),

@@ -255,8 +255,8 @@ def softmax(x):
 
     def weights(row):
         largest = max(row)
-        powers = [math.exp(entry - largest) for entry in row]
-        return [power / sum(powers) for power in powers]
+        exps = [math.exp(entry - largest) for entry in row]
+        return [e / sum(exps) for e in exps]
 
     return each(weights, x, whole=1)
 
@@ -306,25 +306,30 @@ def alibi_slopes(heads):
     return slopes + between[: heads - power]
 
 
-def relative_bucket(distance, buckets, max_distance, bidirectional):
-    """The bucket of a distance j - i, as in T5 (Raffel et al. 2020)."""
-    first = 0
-    if bidirectional:
-        buckets //= 2
-        first = buckets if distance > 0 else 0
-    distance = abs(distance) if bidirectional else max(-distance, 0)
+def relative_bucket(offset, buckets, max_distance, bidirectional):
+    """The bucket of an offset j - i, as in T5 (Raffel et al. 2020)."""
+    if bidirectional:  # half of the buckets are for each direction
+        half = buckets // 2
+        earlier = relative_bucket(-abs(offset), half, max_distance, False)
+        return half + earlier if offset > 0 else earlier
+    distance = max(-offset, 0)
     exact = buckets // 2
     if distance < exact:
-        return first + distance
+        return distance
     ratio = math.log(distance / exact) / math.log(max_distance / exact)
-    # the logarithms may fall just short of a whole number
+    # The logarithms may fall just short of a whole number.
     spaced = exact + math.floor(ratio * (buckets - exact) + 1e-9)
-    return first + min(spaced, buckets - 1)
+    return min(spaced, buckets - 1)
 
 
 def entries(x, rows, columns):
     """The entries of each matrix at the places of rows and columns."""
     return each(lambda m: each(lambda i, j: m[i][j], rows, columns), x, whole=2)
+
+
+def chosen(x, places):
+    """The entries of each row at places along it."""
+    return each(lambda row: each(lambda place: row[place], places), x, whole=1)
 
 
 def part(x, start, stop, step, axis):

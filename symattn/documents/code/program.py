@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -12,7 +13,8 @@ from symattn.arithmetic.recorded import Recorded, Recording, Value
 from symattn.derivation import Derivation
 from symattn.evaluate.values import program_of_step
 from symattn.nodes.base import Node, shape_of
-from symattn.step import Input, Step
+from symattn.notation.letters import derived_from
+from symattn.step import Input, Item, Step
 
 #: A parameter that divides what the weights are made of; 1 leaves everything as it is.
 TEMPERATURE = "temperature"
@@ -33,22 +35,24 @@ class Setting:
         return sympy.Symbol(self.name, positive=True, integer=self.kind != "float")
 
 
-#: The settings of nodes, by the names of their arguments.
+#: The settings of nodes, by the names of their arguments; by the node's word too where it matters.
 _SETTINGS = {
     "base": Setting("base", "float", "base of the wavelengths"),
     "cap": Setting("soft_cap", "float", "bound of the scores"),
-    "left": Setting("window", "int", "distance to the furthest token that a query attends to"),
-    "right": Setting("lookahead", "int", "largest distance ahead that a query attends to"),
-    "length": Setting("length", "int", "number of first keys every query attends to, at least 1"),
-    "width": Setting("width", "int", "number of keys a query attends to on each side"),
-    "step": Setting("step", "int", "distance between these keys"),
+    "left": Setting("window", "int", "how far the window reaches back, in tokens"),
+    "right": Setting("lookahead", "int", "how far it reaches ahead"),
+    "both": Setting("window", "int", "how far the window reaches on each side, in tokens"),
+    "prefix length": Setting("prefix", "int", "length of the prefix"),
+    "padding length": Setting("length", "int", "number of keys that are no padding, at least 1"),
+    "width": Setting("width", "int", "number of keys on each side of the query's own"),
+    "step": Setting("step", "int", "distance between neighbours among them"),
     "stride": Setting(
-        "stride", "int", "number of preceding tokens a query attends to, and the step beyond them"
+        "stride", "int", "number of preceding keys that are seen, and the step between earlier ones"
     ),
     "buckets": Setting("buckets", "int", "number of buckets"),
     "furthest": Setting("max_distance", "int", "distance from which all share the last bucket"),
     "bidirectional": Setting(
-        "bidirectional", "bool", "whether keys ahead have buckets of their own"
+        "bidirectional", "bool", "whether later keys have buckets of their own"
     ),
 }
 
@@ -57,7 +61,8 @@ _SETTINGS = {
 class Program:
     """What is given and what each step is, as values of operations.
 
-    `sizes` are known beforehand, `order` is that in which sizes are listed.
+    `sizes` are known beforehand, `order` is that in which sizes are listed. `conditions` are the
+    letters of masks that are 0 or −∞ in the derivation, and here true where that is 0.
     """
 
     inputs: tuple[tuple[Input, Recorded], ...]
@@ -66,13 +71,41 @@ class Program:
     settings: tuple[Setting, ...] = ()
     sizes: Mapping[sympy.Symbol, int] | None = None
     order: tuple[str, ...] = ()
+    conditions: frozenset[str] = frozenset()
+
+    @property
+    def tokens(self) -> frozenset[sympy.Symbol]:
+        """The sizes that count queries and keys."""
+        return _tokens(item for item, _ in (*self.inputs, *self.steps))
+
+    def batched(self, value: Recorded) -> bool:
+        """Whether what is given has a row for each token, so that a batch has several of it."""
+        return value.ndim > 1 and bool(self.tokens & value.shape[-2].free_symbols)
 
 
-def recorded(derivation: Derivation, *, given: Collection[str] = (), tempered: str = "") -> Program:
+def _tokens(items: Iterable[Item]) -> frozenset[sympy.Symbol]:
+    return frozenset(
+        symbol
+        for item in items
+        if item.weights
+        for size in item.shape
+        for symbol in size.free_symbols
+    )
+
+
+def recorded(
+    derivation: Derivation,
+    *,
+    given: Collection[str] = (),
+    tempered: str = "",
+    matrices: bool = False,
+) -> Program:
     """The program of a derivation for any sizes.
 
     Steps whose names are `given` become inputs. The step named `tempered` is divided by a
-    parameter, `TEMPERATURE`. Raises `CannotSpell` for a formula that cannot be followed.
+    parameter, `TEMPERATURE`. What is learned as a single row or column is given without that axis,
+    as is its gradient, unless all is to be `matrices`. Raises `CannotSpell` for a formula that
+    cannot be followed.
     """
     recording = Recording()
     heads = {item.count for item in (*derivation.inputs, *derivation.steps)}
@@ -87,21 +120,32 @@ def recorded(derivation: Derivation, *, given: Collection[str] = (), tempered: s
     buckets = settings.get("buckets")
     taken = [step for step in derivation.steps if step.name in given]
     inputs = []
+    known: dict[str, Value] = {}
+    axes = {} if matrices else _vectors(derivation)
     for item in (*derivation.inputs, *map(Input.of, taken)):
         shape = item.shape if item.count is None else (item.count, *item.shape)
         if buckets and item.shape == (buckets.value, 1):  # the table says how many there are
             shape = (*shape[:-2], buckets.symbol, sympy.S.One)
             settings.pop("buckets", None)
-        inputs.append((item, recording.given(item.letter, shape, logits=item.logits)))
-    known: dict[str, Value] = {item.letter: value for item, value in inputs}
-    temperature = recording.given(TEMPERATURE, ())
+        dropped = axes.get(_origin(item.letter), ())
+        if dropped:
+            shape = (*shape[:-2], *(size for size in shape[-2:] if size != 1))
+        matrix = recording.given(item.letter, shape, logits=item.logits, batched=not dropped)
+        known[item.letter] = reduce(recording.expand, dropped, matrix)
+        inputs.append((item, matrix))
+    temperature = recording.given(TEMPERATURE, (), batched=False)
     found = []
     for step in steps:
         value: Value = program_of_step(step, {})(known.__getitem__, recording)
         if step.name == tempered:
             value = recording.divide(value, temperature)
         known[step.letter] = value
+        for axis in reversed(axes.get(_origin(step.letter), ())):
+            value = recording.pick(value, 0, axis)
         found.append((step, value))
+    allowed = {step.letter: recording.allowed_by(value) for step, value in found if step.fixed}
+    conditions = {letter: value for letter, value in allowed.items() if value is not None}
+    found = [(step, conditions.get(step.letter, value)) for step, value in found]
     return Program(
         tuple(inputs),
         tuple(found),
@@ -109,7 +153,30 @@ def recorded(derivation: Derivation, *, given: Collection[str] = (), tempered: s
         tuple(settings.values()),
         derivation.sizes,
         derivation.order,
+        frozenset(conditions),
     )
+
+
+def _vectors(derivation: Derivation) -> dict[str, tuple[int, ...]]:
+    """By letter the axes, to be put back in turn, of what is given without those of length 1.
+
+    There are none where nothing says which sizes count tokens.
+    """
+    tokens = _tokens((*derivation.inputs, *derivation.steps))
+    return {
+        item.letter: (-1, -1) if item.shape == (1, 1) else (item.shape.index(1) - 2,)
+        for item in (derivation.inputs if tokens else ())
+        if 1 in item.shape
+        and (item.per_head or item.shape != (1, 1))
+        and not any(tokens & size.free_symbols for size in item.shape)
+    }
+
+
+def _origin(letter: str) -> str:
+    """The letter that a gradient or a change is derived from, or the letter itself."""
+    while (derived := derived_from(letter)) is not None:
+        _, letter = derived
+    return letter
 
 
 def _set(step: Step, settings: dict[str, Setting]) -> Step:
@@ -123,11 +190,12 @@ def _set(step: Step, settings: dict[str, Setting]) -> Step:
         if "clip" in node.places and node.clip >= 0:  # then distances are clipped, and no buckets
             return node
         for place, (argument, value) in enumerate(zip(node.arguments, node.args, strict=True)):
-            equal = argument.name == "right" and value == node.args[place - 1]  # both sides
-            row = _SETTINGS.get("left" if equal else argument.name)
+            row = _SETTINGS.get(f"{node.word} {argument.name}") or _SETTINGS.get(argument.name)
+            if {"left", "right"} <= {*node.places} and node.left == node.right:
+                row = _SETTINGS["both"]
             if row and value.is_number and value.is_finite and (value > 0 or row.kind == "bool"):
-                usual = bool(value) if row.kind == "bool" else value
-                if settings.setdefault(row.name, replace(row, value=usual)).value == usual:
+                row = replace(row, value=bool(value) if row.kind == "bool" else value)
+                if settings.setdefault(row.name, row) == row:
                     args[place] = row.symbol
         return MatrixExpr.__new__(type(node), *args)  # type: ignore[no-any-return]
 

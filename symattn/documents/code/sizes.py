@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 import sympy
@@ -26,9 +27,12 @@ class Sizes:
         self._settings = {setting.symbol: name(setting.name) for setting in program.settings}
 
     @staticmethod
-    def shown(shape: tuple[sympy.Expr, ...]) -> str:
-        """A shape for readers: (n, 2 d_k)."""
+    def shown(shape: tuple[sympy.Expr, ...], *, batched: bool = False) -> str:
+        """A shape for readers: (n, 2 * d_k); with ``...`` for the axes of a batch."""
         sizes = ", ".join(line(Speller().scalar(size)) for size in shape)
+        sizes = re.sub(r"(?<=\w) (?=\w)", " * ", sizes).replace("/", " / ").replace("−", "-")
+        if batched:
+            return f"(..., {sizes})"
         return f"({sizes},)" if len(shape) == 1 else f"({sizes})"
 
     def shape(self, shape: tuple[sympy.Expr, ...]) -> str:

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from textwrap import wrap
 
 import sympy
 
@@ -15,9 +16,9 @@ from symattn.documents.code.bracketed import Piece
 from symattn.documents.code.language import Language
 from symattn.documents.code.line_breaks import fitted
 from symattn.documents.code.program import Program
+from symattn.documents.code.remarks import NO_KEY, unscaled, why
 from symattn.documents.code.sizes import Sizes
 from symattn.errors import CannotSpell
-from symattn.nodes.masks import Mask
 from symattn.notation.latex import escape_controls
 from symattn.step import Step
 
@@ -29,7 +30,7 @@ _NOUNS = {
     "hidden": "hidden",
     "every": "empty",
     "some": "any_visible",
-    "exp": "powers",
+    "exp": "exps",
     "row_sum": "sums",
     "total": "sums",
     "row_max": "largest",
@@ -55,7 +56,7 @@ _NOUNS = {
 _ROLES = {"cos": "angles", "sin": "angles", "look up": "documents"}
 
 #: Values so plain that they are written wherever they are used.
-_PLAIN = ("filled", "negative", "transpose", "expand", "beneath", "pick", "always", "never")
+_PLAIN = ("filled", "negative", "transpose", "expand", "pick", "always", "never")
 
 #: Values that have a line of their own wherever they are used.
 _NAMED = ("listed", "table", "powers", "cos", "sin", "numbers", "repeat")
@@ -66,11 +67,11 @@ _SIZED = ("repeat", "shared", "pick", "heads apart", "groups", "sums_at", "entri
 #: The opposites of comparisons.
 _OPPOSITES = {"at most": "above", "below": "at least", "at least": "below", "above": "at most"}
 
+#: So many statements, with the blank lines between them, are one paragraph.
+_BRIEF = 5
+
 #: A value longer than this gets a line of its own.
 _LONG = 60
-
-#: A condition longer than this, too, where it makes a mask.
-_SHORT = 30
 
 #: Names that mislead where they stand alone.
 _MISREAD = ("l", "o", "i", "j")
@@ -85,6 +86,12 @@ def spelled(program: Program, language: Language, docs: Sequence[str] = ()) -> s
     code = writer.function(docs)
     crowded = {noun for noun, count in writer.nouns.items() if count > 1}
     return _Writer(program, language, crowded).function(docs) if crowded else code
+
+
+def words_in(line: str, language: Language) -> str:
+    """Words as they may stand in a description, which they cannot end."""
+    plain = escape_controls(line).replace("\\", "/").replace("##", "# #")
+    return plain.replace(*language.unquoted)
 
 
 def variable(name: str) -> str:
@@ -112,7 +119,7 @@ class _Writer:
     def __init__(self, program: Program, language: Language, crowded: Collection[str] = ()) -> None:
         self.program, self.language, self.crowded = program, language, crowded
         self.nouns: Counter[str] = Counter()
-        self.subject = self.condition = ""
+        self.subject = ""
         self.taken = {*language.reserved, *language.helpers, *keyword.kwlist, *_MISREAD}
         self.names: dict[Recorded, str] = {}
         self.inlined: dict[Recorded, Piece] = {}
@@ -131,10 +138,16 @@ class _Writer:
         self.sizes = Sizes(program, language, self._free_size)
         self.uses: Counter[Recorded] = Counter()
         self.roles: dict[Recorded, str] = {}
+        #: Whether each value has the axes of a batch ahead of its own.
+        self.batched: dict[Recorded, bool] = {}
         seen: set[Recorded] = set()
         self.stepwise = [(step, self._resolved(value)) for step, value in program.steps]
         for _, value in self.stepwise:
             self._count(value, seen)
+        #: The masks that are conditions, whose shapes are told.
+        self.masks = {value for step, value in program.steps if step.letter in program.conditions}
+        #: The numbers of heads and groups of what is repeated.
+        self.shared: list[tuple[sympy.Expr, sympy.Expr]] = []
         #: The lines of each statement.
         self.body: list[list[str]] = []
         #: Whether there is a line for the type of all numbers; a matrix that has it, if any yet.
@@ -176,9 +189,6 @@ class _Writer:
             name = self.results[step.letter]
             first, _, rest = name.partition("_")
             self.subject = first if rest and first in self.names.values() else name
-            if step.fixed:
-                word = step.expr.word if isinstance(step.expr, Mask) else "attention"
-                self.condition = f"{word}_mask"
             before = len(self.body)
             if value in self.names:
                 code = Piece(self.names[value])
@@ -187,11 +197,10 @@ class _Writer:
                 self.names[value] = name
             several = len(self.body) > before + 1
             stage = max(stage, _stage(step))
-            self._tell(name, code, value)
+            self._tell(name, code, value, unscaled(self.program, step))
             self.quotient = name if value.operation == "divide" else self.quotient
             backward = [name for name in upstream if re.search(rf"\b{name}\b", self.body[-1][-1])]
-            if several or step.fixed or step.weights:
-                self.body[before:before] = self._comment(step.reason)
+            self.body[before:before] = self._comment(why(self.program, step, several=several))
             if before and (several or backward or stage > earlier):  # a paragraph of its own
                 self.body.insert(before, [])
                 upstream = upstream - {*backward}
@@ -207,9 +216,13 @@ class _Writer:
                 self._tell(size, read)
         if self.typed:
             self._tell("dtype", language.dtype.format(like=self.like))
+        self._refuse()
+        if len(body) <= _BRIEF:
+            body = [lines for lines in body if lines]
         statements = [*self.body, *([[]] if self.body else []), *body, []]
         pairs = ", ".join(
-            language.pair.format(key, self.results[letter]) for letter, key in self.keys.items()
+            language.pair[key == self.results[letter]].format(key, self.results[letter])
+            for letter, key in self.keys.items()
         )
         returned = fitted(
             language.returned.format(pairs=pairs), language.style, language.style.indent
@@ -229,10 +242,10 @@ class _Writer:
     def _header(self) -> list[str]:
         """The first line, broken like any other though it ends with what opens the body."""
         language = self.language
-        matrix, matrices, number, default = language.arguments
+        *arrays, number, default = language.arguments
         arguments = [
-            (matrices if item.per_head else matrix).format(self.inputs[item.letter])
-            for item, _ in self.program.inputs
+            arrays[value.ndim - 1].format(self.inputs[item.letter])
+            for item, value in self.program.inputs
         ]
         arguments += [number.format(one.details[0]) for one in self.program.parameters]
         arguments += [
@@ -250,43 +263,71 @@ class _Writer:
         lines = fitted(header[:opening], language.style, broken=True)
         return [*lines[:-1], lines[-1] + header[opening:]]
 
-    def _tell(self, name: str, code: str, value: Recorded | None = None) -> None:
-        """A line of its own; beside it, if that fits, a note."""
+    def _refuse(self) -> None:
+        """Lines that stop a number of heads that the groups do not divide."""
+        language, indent = self.language, self.language.style.indent
+        for heads, groups in dict.fromkeys(self.shared):
+            test, error = (
+                part.format(self.sizes.whole(heads), self.sizes.whole(groups))
+                for part in language.refused
+            )
+            line = f"{indent}{test} {error}"
+            if not language.style.tall or len(line) > language.style.width:
+                lines = [f"{indent}{test}", f"{indent * 2}{error}"]
+            else:
+                lines = [line]
+            self.body.append(lines)
+
+    def _tell(self, name: str, code: str, value: Recorded | None = None, remark: str = "") -> None:
+        """A line of its own; beside it, if that fits, a note: a shape, and a remark."""
         language = self.language
         lines = fitted(
             language.assignment.format(name=name, code=code), language.style, language.style.indent
         )
-        if value is not None and (note := self._note(value)):
+        told = [remark] if value is None else [self._note(value), remark]
+        if note := ", ".join(filter(None, told)):
             comment = language.comment.format(note)
             if len(lines) == 1 and len(lines[0]) + 2 + len(comment) <= language.style.width:
                 lines = [f"{lines[0]}{language.gap}{comment}"]
         self.body.append(lines)
 
     def _comment(self, reason: str) -> list[list[str]]:
-        """The first sentence of a reason in a line, if it fits there."""
+        """The first sentence of a reason, in one line or two."""
         sentence = escape_controls(" ".join(reason.split()).partition(". ")[0]).rstrip(".")
-        style = self.language.style
-        line = f"{style.indent}{self.language.comment.format(sentence)}"
-        return [[line]] if sentence and len(line) <= style.width else []
+        style, comment = self.language.style, self.language.comment
+        width = style.width - len(style.indent) - len(comment.format(""))
+        lines = [f"{style.indent}{comment.format(line)}" for line in wrap(sentence, width)]
+        return [lines] if 0 < len(lines) < 3 else []
 
     def _note(self, x: Recorded) -> str:
         """The shape of a value that no value in it has; of repeated heads, how many use each."""
         if x.operation == "repeat" and x.details == (-3,):
             return f"each serves {self.sizes.whole(x.operands[1])} heads"
-        return "" if self._keeps_shape(x) else Sizes.shown(x.shape)
+        if self._keeps_shape(x):
+            return ""
+        return Sizes.shown(x.shape, batched=self.language.batches and self._batched(x))
+
+    def _batched(self, x: Recorded) -> bool:
+        """Whether a value has what is given for each of a batch in it."""
+        if x not in self.batched:
+            parts = [one for one in self._operands(x) if isinstance(one, Recorded)]
+            own = x.operation == "given" and self.program.batched(x)
+            self.batched[x] = own or any(map(self._batched, parts))
+        return self.batched[x]
 
     def _keeps_shape(self, x: Recorded) -> bool:
         """Whether a value is a number, a place, or of the shape of what it is made of."""
-        if x.positional or x.operation == "matmul":
-            return x.positional
+        if x.positional and x.operation != "broadcast":
+            return x.ndim != 2 or x not in self.masks
+        if x.operation == "matmul":
+            return False
         parts = [one for one in self._operands(x) if isinstance(one, Recorded)]
         return any(one.shape == x.shape for one in parts if not one.positional)
 
     def _described(self, docs: Sequence[str]) -> list[str]:
         language = self.language
         first, other, last = language.docs
-        plain = (escape_controls(line).replace("\\", "/").replace("##", "# #") for line in docs)
-        clean = [line.replace(*language.unquoted) for line in plain]
+        clean = [words_in(line, language) for line in docs]
         told = [(first if k == 0 else other) + words for k, words in enumerate(clean)]
         return [*map(str.rstrip, told), last] if docs else []
 
@@ -313,6 +354,8 @@ class _Writer:
             return self.sizes.number(x)
         if x in self.names:
             return Piece(self.names[x])
+        if x.operation == "beneath" and not self.language.batches and x.ndim == 3:
+            return self.piece(self._operands(x)[0])  # which broadcasts
         if x not in self.inlined:
             code = self.code(x)
             if x in self.names:  # which it got on the way
@@ -329,6 +372,8 @@ class _Writer:
         self.nouns[noun] += 1
         name = self._free(f"{self.subject}_{noun}" if noun in self.crowded else noun)
         self.names[x] = name
+        if x.operation in ("every", "some"):
+            self.body += self._comment(NO_KEY)
         self._tell(name, code, x)
         return Piece(name)
 
@@ -351,16 +396,18 @@ class _Writer:
         if x.operation == "√" and _is_norm(self._operands(x)[0]):
             return "norm"
         if x.positional and x.operation in (*_OPPOSITES, "equals", "and", "or", "not", "among"):
-            return self.condition or "visible"
+            return "visible"
         if x.operation == "repeat" and isinstance(x.operands[0], Recorded):
             whole = self.names.get(self._resolved(x.operands[0]), "matrices")
             return f"{whole}_by_head" if x.details == (-3,) else "repeated"
         if x.operation == "equals" and isinstance(x.operands[0], Recorded):
             return "visible" if x.operands[0].operation == "given" else "empty"
         if x.operation == "numbers" and not is_of(x.operands[0], "rows"):
-            return "distance"
+            return "offset" if is_of(x.operands[0], "subtract") else "distance"
         if x.positional and x.operation != "listed":
-            return "distance" if x.operation == "subtract" else "index"
+            return "offset" if x.operation == "subtract" else "index"
+        if x.operation == "beneath":
+            return f"{self.names.get(self._operands(x)[0], 'shared')}_heads"
         return _NOUNS.get(x.operation, "value")
 
     def code(self, x: Recorded) -> Piece:
@@ -383,12 +430,24 @@ class _Writer:
                 return counted
             case "literal":
                 return self._format(x, [Piece(self._nested(x.details))])
+            case "beneath" if is_of(operands[0], "expand") and self.language.batches:
+                vector = self._operands(operands[0])[0]
+                template = self.language.operations["expand beneath"]
+                return self._filled_in(template, x, self.piece(vector))
+            case "heads beside" if "heads beside" in self.language.operations:
+                heads = self.piece(operands[0])
+                heads = heads if heads.isidentifier() else self._line(operands[0], heads)
+                template = self.language.operations["heads beside"]
+                rows = self.sizes.whole(x.shape[-2]) if "{rows}" in template else ""
+                return self._filled_in(template, x, heads, rows=rows)
+            case "repeat" if x.details == (-3,):
+                self.shared.append((x.shape[-3], operands[0].shape[-3]))
             case "powers":
                 base, size = operands
                 sign = "-" if x.details[0] < 0 else ""
                 pieces = [self.sizes.number(base), self.sizes.whole(size)]
                 return self._filled_in(self.language.operations["powers"], x, *pieces, sign=sign)
-            case "expand" if operands[0].operation == "expand" and self.language.batches:
+            case "expand" if self._is_twice(x):
                 table = self._operands(operands[0])[0]
                 template = self.language.operations["expand twice"]
                 return self._filled_in(template, x, self.piece(table))
@@ -405,7 +464,15 @@ class _Writer:
                 pieces[longest] = self._set_apart(one)
         if x.operation == "multiply" and is_of(operands[0], "multiply") and self.language.batches:
             return Piece(f"{pieces[0]} * {pieces[1]:a}")
+        if x.operation == "matmul" and operands[1].ndim == 1:
+            return self._format(x, pieces, "matmul a vector")
         return self._format(x, pieces)
+
+    def _is_twice(self, x: Recorded) -> bool:
+        """Whether two axes are put behind the one that there is."""
+        inner = self._operands(x)[0]
+        twice = is_of(inner, "expand") and inner.details == x.details == (-1,)
+        return twice and x.ndim == 3 and self.language.batches
 
     def _format(self, x: Recorded, pieces: Sequence[Piece], name: str = "") -> Piece:
         name = name or x.operation
@@ -524,8 +591,6 @@ class _Writer:
             template, filled = self.language.operations["fill"], self.piece(kept)
             filled = self._set_apart(kept) if len(filled) > _LONG // 2 else filled
             return self._filled_in(template, x, filled, code, self.piece(number))
-        if not any(values) and len(self.piece(condition)) > _SHORT and condition not in self.names:
-            self._line(condition, self.inlined[condition])
         typed = not any(values) and "where of numbers" in self.language.operations
         pieces = [*map(self.piece, (condition, one, other))]
         return self._format(x, pieces, "where of numbers" if typed else "where")
@@ -559,15 +624,35 @@ class _Writer:
 
     def _placed(self, x: Recorded) -> Piece:
         """What follows from positions: of grids, or entry by entry."""
-        self._grids_of(x)
+        if not self._is_triangle(x):
+            self._grids_of(x)
         if x.operation == "listed":
             listed = f"[{', '.join(map(str, x.details))}]"
             return Piece(self.language.places["listed"].format(listed, like=self.like))
         if self.language.grids is not None:
-            return self._entry(x)
+            return self._triangle(x) or self._entry(x)
         rows, columns = map(self.sizes.whole, x.shape[-2:])
         template = self.language.places["table"]
         return Piece(template.format(self._entry(x), rows=rows, columns=columns))
+
+    def _is_triangle(self, x: Recorded) -> bool:
+        """Whether a condition says j ≤ i + start for grids that nothing else has asked for."""
+        return (
+            "triangle" in self.language.places
+            and x.operation == "at most"
+            and is_of(x.operands[0], "columns")
+            and is_of(x.operands[1], "rows")
+            and not all(part in self.names for part in self._operands(x))
+        )
+
+    def _triangle(self, x: Recorded) -> Piece | None:
+        """A lower triangle by its own function; None for other conditions."""
+        if not self._is_triangle(x):
+            return None
+        start, sizes = self._operands(x)[1].operands[0], x.shape[-2:]
+        name = "triangle" if sizes[0] == sizes[1] else "triangle of sizes"
+        template = self.language.places[name if start == 0 else "triangle from"]
+        return self._filled_in(template, x, *map(self.sizes.whole, (*sizes, start)))
 
     def _entry(self, x: Value) -> Piece:
         """A positional value in terms of i and j."""
@@ -595,7 +680,10 @@ class _Writer:
             pieces = [*map(inner, self._operands(operands[0]))]
             return Piece(places[_OPPOSITES[operands[0].operation]].format(*pieces))
         if x.operation in ("and", "or"):
-            parts = [self._inside(part) for part in self._parts(x, x.operation)]
+            found = [*self._parts(x, x.operation)]
+            wide = [self._operands(one)[0] if is_of(one, "broadcast") else one for one in found]
+            found = wide if together(*(one.shape for one in wide)) == x.shape else found
+            parts = [self._inside(part) for part in found]
             return Piece(places[x.operation].join(parts))
         if x.operation == "places":
             return self._called(x, operands, inner)
@@ -616,7 +704,9 @@ class _Writer:
 
     def _inside(self, part: Recorded) -> str:
         """A condition among others, with brackets where they bind tighter."""
-        code = self.piece(part) if self.language.grids is not None else self._entry(part)
+        grids = self.language.grids is not None
+        alone = part in self.names or self.uses[part] > 1 or part.operation == "broadcast"
+        code = self.piece(part) if grids and alone else self._entry(part)
         if self.language.grids is not None:
             return f"{code:a}"
         return f"({code})" if part.operation in ("and", "or") else str(code)

@@ -46,7 +46,7 @@ def live_program(derivation: Derivation) -> Live:
     )
     masks = tuple(step.name for step in derivation.steps if step.fixed)  # a reader may set them
     name = "" if tempered is None else tempered.name
-    program = recorded(derivation, given=masks, tempered=name)
+    program = recorded(derivation, given=masks, tempered=name, matrices=True)
     language = LANGUAGES["javascript"]
     code = spelled(program, language)
     code = "\n".join([*language.needed(code + scripts()), code])

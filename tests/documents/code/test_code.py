@@ -24,7 +24,7 @@ import sympy
 from symattn import VARIANTS, Attention
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.functions import FUNCTIONS
-from symattn.arithmetic.recorded import Recording
+from symattn.arithmetic.recorded import Recorded, Recording
 from symattn.derivation import Derivation, Evaluation, Input, Step
 from symattn.documents.code.document import code_document
 from symattn.documents.code.languages import LANGUAGES
@@ -32,6 +32,7 @@ from symattn.documents.code.program import TEMPERATURE, Program, recorded
 from symattn.documents.code.spell import names, spelled, variable
 from symattn.errors import CannotSpell, SymattnError
 from symattn.nodes.entrywise import Entrywise
+from symattn.step import Item
 from tests import TRACED
 from tests.combinations import cover, sizes_of
 from tests.extras import package
@@ -67,8 +68,7 @@ SIZES = {
 
 @cache
 def derived(name: str) -> Derivation:
-    spec = next(row.spec for row in VARIANTS if row.name == name)
-    return spec.derivation(title=f"{name}, step by step")
+    return next(row for row in VARIANTS if row.name == name).derivation()
 
 
 @cache
@@ -229,10 +229,14 @@ def differing(
     derivation: Derivation, values: Evaluation, found: dict[str, Any], rounding: float = 1e-9
 ) -> list[str]:
     """The steps whose values are not those of the derivation."""
-    letters = names(recorded(derivation))
+    program = recorded(derivation)
+    letters = names(program)
     out = []
-    for step in derivation.steps:
+    for step, value in program.steps:
         wanted, got = values.array(step.letter), np.asarray(found[letters[step.letter]], float)
+        if step.letter in program.conditions:
+            wanted = (wanted == 0).astype(float)  # true where the derivation has 0, not −∞
+        wanted = without_ones(wanted, step, value)
         size = np.abs(wanted[np.isfinite(wanted)]).max(initial=1)
         same = wanted.shape == got.shape and np.allclose(
             got, wanted, rtol=rounding, atol=rounding * 1e-3 * size, equal_nan=False
@@ -287,47 +291,48 @@ def test_the_program_reads_like_one_written_by_hand() -> None:
     assert (
         code
         == """\
+\"""Causal self-attention.
+
+Vaswani et al., Attention Is All You Need (2017), section 3.2.3.
+\"""
+
 import math
 
 import numpy as np
 
 
 def softmax(x: np.ndarray) -> np.ndarray:
-    \"""Softmax over the last axis.\"""
-    powers = np.exp(x - x.max(axis=-1, keepdims=True))
-    return powers / powers.sum(axis=-1, keepdims=True)
+    \"""Softmax over the last axis, less the row maximum so that exp cannot overflow.\"""
+    exps = np.exp(x - x.max(axis=-1, keepdims=True))
+    return exps / exps.sum(axis=-1, keepdims=True)
 
 
 def attention(
     x: np.ndarray, w_q: np.ndarray, w_k: np.ndarray, w_v: np.ndarray
 ) -> dict[str, np.ndarray]:
-    \"""Causal, step by step.
+    \"""Self-attention in which no token sees a later one.
 
-    x: token vectors (…, n, d_model)
-    w_q, w_k: query and key weights (d_model, d_k)
-    w_v: value weights (d_model, d_v)
+    x: token vectors, (..., n, d_model)
+    w_q, w_k: query and key weights, (d_model, d_k)
+    w_v: value weights, (d_model, d_v)
 
-    Returns output (…, n, d_v) and every step before it.
+    Returns the output (..., n, d_v) and the steps before it, by name.
     \"""
     n = x.shape[-2]
     d_k = w_q.shape[-1]
 
-    q = x @ w_q  # (n, d_k)
-    k = x @ w_k  # (n, d_k)
-    v = x @ w_v  # (n, d_v)
+    q = x @ w_q  # (..., n, d_k)
+    k = x @ w_k  # (..., n, d_k)
+    v = x @ w_v  # (..., n, d_v)
 
-    scores = q @ k.mT  # (n, n)
+    scores = q @ k.mT  # (..., n, n)
     scaled = scores / math.sqrt(d_k)
 
-    # No query may attend to a later key
-    i = np.arange(n)[:, None]
-    j = np.arange(n)
-    causal_mask = j <= i
-    mask = np.where(causal_mask, 0, -np.inf).astype(scaled.dtype)  # (n, n)
-    masked = np.where(causal_mask, scaled, -np.inf)
+    mask = np.tri(n, dtype=bool)  # (n, n)
+    masked = np.where(mask, scaled, -np.inf)
 
     weights = softmax(masked)
-    output = weights @ v  # (n, d_v)
+    output = weights @ v  # (..., n, d_v)
 
     return {
         "q": q,
@@ -400,7 +405,7 @@ SETTINGS: tuple[tuple[dict[str, Any], dict[str, Any], dict[str, Any]], ...] = (
     ({"mask": {"window": 2}}, {"mask": {"window": 1}}, {"window": 1}),
     ({"mask": {"window": [3, 0]}}, {"mask": {"window": [1, 0]}}, {"window": 1}),
     ({"mask": {"window": [1, 2]}}, {"mask": {"window": [2, 1]}}, {"window": 2, "lookahead": 1}),
-    ({"mask": {"prefix": 2}}, {"mask": {"prefix": 3}}, {"length": 3}),
+    ({"mask": {"prefix": 2}}, {"mask": {"prefix": 3}}, {"prefix": 3}),
     ({"mask": {"padding": 2}}, {"mask": {"padding": 3}}, {"length": 3}),
     ({"mask": {"dilated": [1, 2]}}, {"mask": {"dilated": [2, 1]}}, {"width": 2, "step": 1}),
     ({"mask": {"strided": 2}}, {"mask": {"strided": 3}}, {"stride": 3}),
@@ -445,10 +450,30 @@ def run(
     return found
 
 
+def conditions(name: str) -> set[str]:
+    """The keys of a variant's masks, which say where a query may attend."""
+    program = program_of(name)
+    return {names(program)[letter] for letter in program.conditions}
+
+
 def given_to(derivation: Derivation, values: Evaluation) -> dict[str, Array]:
     """What the program of a derivation is given, by its names."""
-    letters = names(recorded(derivation))
-    return {letters[item.letter]: values.array(item.letter) for item in derivation.inputs}
+    program = recorded(derivation)
+    letters = names(program)
+    return {
+        letters[item.letter]: without_ones(values.array(item.letter), item, value)
+        for item, value in program.inputs
+    }
+
+
+def without_ones(numbers: Array, item: Item, value: Recorded) -> Array:
+    """A row or a column as a program has it, without the axis whose length is always 1."""
+    axes = item.per_head + 2
+    if value.ndim == axes:
+        return numbers
+    ones = tuple(axis for axis in (-2, -1) if item.shape[axis] == 1)
+    assert value.ndim == axes - len(ones)
+    return numbers.squeeze(ones)
 
 
 #: Rows of −∞ alone: where there can be any, there is a guard, and nowhere else.
@@ -650,8 +675,10 @@ def test_numbers_keep_their_type(name: str) -> None:
     given = {key: value.astype(np.float32) for key, value in inputs_of(name).items()}
     with np.errstate(all="ignore"):
         found = room["attention"](**given)
-    kept = {key: value.dtype for key, value in found.items()}
+    masks = conditions(name)
+    kept = {key: value.dtype for key, value in found.items() if key not in masks}
     assert set(kept.values()) == {np.dtype(np.float32)}, kept
+    assert all(found[key].dtype == bool for key in masks)
 
 
 @pytest.mark.parametrize("name", share(NAMES, 4, 3))
@@ -662,6 +689,7 @@ def test_torch_keeps_the_type_and_the_device_of_what_is_given(name: str) -> None
     given = {letter: torch.tensor(values) for letter, values in inputs_of(name).items()}
     for told in ({"dtype": torch.bfloat16}, {"dtype": torch.float32, "device": "meta"}):
         found = room["attention"](**{letter: one.to(**told) for letter, one in given.items()})
-        assert {(value.dtype, value.device.type) for value in found.values()} == {
-            (told["dtype"], told.get("device", "cpu"))
-        }
+        for key, value in found.items():
+            dtype = torch.bool if key in conditions(name) else told["dtype"]
+            assert (key, value.dtype) == (key, dtype)
+            assert (key, value.device.type) == (key, told.get("device", "cpu"))

@@ -37,7 +37,6 @@ SHARED: dict[str, tuple[Any, ...]] = {
     "interleave": (X, Y[..., :3]),
     "sums_at": (X, np.broadcast_to(PLACES, X.shape), 5),
     "split_heads": (X, 2),
-    "merge_heads": (HEADS,),
     "group_heads": (HEADS, 3),
     "in_one_row": (X,),
 }
@@ -96,6 +95,8 @@ ALONE: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "expand": (np.expand_dims, (X, -2)),
     "total": (np.sum, (X, -2)),
     "identity": (np.eye, (3,)),
+    "chosen": (lambda x, places: x[..., places], (X, np.array([[0, 2], [3, 1], [1, 1]]))),
+    "merge_heads": (lambda x: np.concatenate(np.moveaxis(x, -3, 0), axis=-1), (HEADS,)),
 }
 
 

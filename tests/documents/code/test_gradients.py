@@ -26,6 +26,7 @@ from tests.documents.code.test_code import (
     run,
     run_javascript,
     with_numbers,
+    without_ones,
 )
 from tests.extras import package
 from tests.shares import share
@@ -118,12 +119,19 @@ def test_numpy_agrees_with_autograd(number: int) -> None:
     except SymattnError:
         return  # these numbers have no value
     code = code_document(problem.derivation.gradient(), "numpy")
-    letters = names(recorded(derivation))
+    program = recorded(derivation)
+    letters = names(program)
     numbers = {**problem.given, derivation.inputs[-1].name: problem.upstream}
-    given = {letters[item.letter]: numbers[item.name] for item in derivation.inputs}
+    given = {
+        letters[item.letter]: without_ones(np.asarray(numbers[item.name]), item, value)
+        for item, value in program.inputs
+    }
     found = run(code, "numpy", given)
     of = {step.name: letters[step.letter] for step in derivation.steps}
-    ours = {name: found[of[gradient_of(derivation, name)]] for name in problem.names}
+    ours = {
+        name: found[of[gradient_of(derivation, name)]].reshape(np.shape(problem.given[name]))
+        for name in problem.names
+    }
     assert disagreement(ours, problem.by_torch(torch)) == ""
 
 
@@ -138,9 +146,11 @@ def test_a_batch_has_a_gradient_for_each_item(number: int, kind: str) -> None:
     derivation = derivation.gradient() if kind == "gradient" else derivation.tangent(along)
     _, values = with_numbers(derivation, sizes_of(SPECS[number]))
     one = given_to(derivation, values)
-    letters = names(recorded(derivation))
+    program = recorded(derivation)
+    letters = names(program)
     kept = {letters[item.letter] for item in derivation.inputs if item.boolean or item.fixed}
-    shared = {name for name in one if name[:2] in ("w_", "b_")}
+    vectors = {letters[item.letter] for item, value in program.inputs if not value.batched}
+    shared = {name for name in one if name[:2] in ("w_", "b_")} | vectors
     other = {name: x if name in kept | shared else 0.75 * x for name, x in one.items()}
     both = {name: x if name in shared else np.stack([x, other[name]]) for name, x in one.items()}
     code = code_document(derivation, "numpy")
