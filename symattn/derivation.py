@@ -14,7 +14,7 @@ from symattn.evaluate.defined import defined_numbers
 from symattn.evaluate.evaluation import Evaluation, StepValue
 from symattn.evaluate.value_view import value_view
 from symattn.evaluate.values import Given, Place
-from symattn.evaluate.worked import worked
+from symattn.evaluate.worked import worked, worked_together
 from symattn.merging import merged
 from symattn.notation.latex import latex
 from symattn.notation.mime import bundle
@@ -35,6 +35,7 @@ __all__ = [
     "defined_numbers",
     "value_view",
     "worked",
+    "worked_together",
 ]
 
 

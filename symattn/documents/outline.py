@@ -24,7 +24,7 @@ from symattn.derivation import (
     Place,
     Step,
     defined_numbers,
-    worked,
+    worked_together,
 )
 from symattn.documents import blocks as b
 from symattn.documents.blocks import Line
@@ -399,14 +399,13 @@ class _Writer:
         numbers = count_entries(rule_of(step.expr, ROW, COLUMN), self.evaluation.sizes)
         if step.parts and numbers > _MOST_NUMBERS:
             return [], [f"an entry is made of {numbers} numbers; show more steps to work it out"]
-        places = self._places(step)
-        lines = []
-        for *head, row, column in places:
-            turned = self.notation.convention == "columns"
-            place = (column, row) if turned else (row, column)
-            one = head[0] if head else None
-            tree = worked(self.evaluation, step, *place, head=one, notation=self.notation)
-            lines.append(Line("worked", tree))
+        turned = self.notation.convention == "columns"
+        places = [
+            (*head, column, row) if turned else (*head, row, column)
+            for *head, row, column in self._places(step)
+        ]
+        trees = worked_together(self.evaluation, step, places, self.notation)
+        lines = [Line("worked", tree) for tree in trees]
         heads = heads_of(self.evaluation, step, self.notation)
         rows, columns = self.evaluation.shape(step.letter)[-2:]
         more = len(heads) * rows * columns - len(lines)
