@@ -1,15 +1,19 @@
 """Steps that are shown with those between them put into their formulas."""
 
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from symattn import VARIANTS, Attention, Notation, SymattnError, document, text, variant
 from symattn.attention.example import small_example
+from symattn.cli import main
 from symattn.derivation import Derivation, Evaluation
 from symattn.documents.outline import outline, overview
 from symattn.notation.text import line
+from symattn.step import called
 from tests.shares import share
 from tests.worked_lines import faults
 
@@ -78,3 +82,42 @@ def test_documents_show_the_steps_that_are_asked_for_and_count_them() -> None:
     assert "1. Attention weights" in page and "2. Projected output" in page
     assert "Scores" not in page
     assert "numbers; show more steps to work it out" in page
+
+
+def test_a_step_is_called_by_its_name_or_its_letter() -> None:
+    derivation = Attention(source="self", mask="causal").derivation()
+    items = (*derivation.inputs, *derivation.steps)
+    named = {item.name for item in items}
+    for item in items:
+        assert called(items, [item.letter]) == called(items, [item.name]) == (item.name,)
+    assert called(items, ["A", "output", "weights", "O"]) == ("weights", "output")
+    renamed = Notation(symbols={"weights": r"\mathbf{P}", "output": "alpha", "Q": "K", "K": "L"})
+    for letter, name in ((r"\mathbf{P}", "weights"), ("α", "output"), ("alpha", "output")):
+        assert called(items, [letter], renamed) == (name,)
+    assert called(items, ["A"], renamed) == ("weights",)  # which no other has
+    assert (called(items, ["Q"], renamed), called(items, ["L"], renamed)) == (("Q",), ("K",))
+    with pytest.raises(SymattnError, match=r'"K" may be Q \(letter K\) or K \(letter L\)') as both:
+        called(items, ["K"], renamed)
+    with pytest.raises(SymattnError, match='no step is called "P"') as none:
+        called(items, ["P"])
+    assert "\n" not in f"{both.value}{none.value}"
+    assert named >= {"Q", "K", "weights", "output"}
+
+
+def test_letters_choose_the_steps_at_every_door(tmp_path: Path) -> None:
+    sheet = tmp_path / "sheet.toml"
+    sheet.write_text(
+        "[attention]\n[given]\nQ = [[1]]\nK = [[1], [2]]\nV = [[1], [3]]\n"
+        '[notation]\nsteps = ["P", "O"]\nsymbols = { weights = "P" }\n'
+    )
+    runs = [
+        CliRunner().invoke(main, ["derive", str(sheet), "--view", "formula", *more])
+        for more in ([], ["--steps", "weights,output"], ["--steps", "P,output"])
+    ]
+    assert {run.exit_code for run in runs} == {0}
+    assert len({run.output for run in runs}) == 1
+    assert "P = softmax" in runs[0].output
+    derivation = Attention().derivation()
+    by_letter, by_name = (document(derivation, "md", steps=[one]) for one in ("A", "weights"))
+    assert by_letter == by_name
+    assert derivation.merged(["A"]) == derivation.merged(["weights"])

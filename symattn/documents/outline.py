@@ -45,7 +45,7 @@ from symattn.notation.prose import Prose, read_prose
 from symattn.notation.text import line, side_by_side
 from symattn.notation.text import width as columns_of
 from symattn.notation.tree import Tree
-from symattn.step import COLUMN, HEAD, ROW
+from symattn.step import COLUMN, HEAD, ROW, called
 
 View: TypeAlias = Literal["formula", "entry", "worked", "value"]
 VIEWS: tuple[View, ...] = ("formula", "entry", "worked", "value")
@@ -128,10 +128,7 @@ def outline(
             raise SymattnError(f"no view is called {quote(view)}{nearest(view, VIEWS)}")
     if entries and not {"worked", "value"} & {*views}:
         raise SymattnError("entry: appears in the worked and the value view; show one of them")
-    names = [item.name for item in (*derivation.inputs, *derivation.steps)]
-    for name in only:
-        if name not in names:
-            raise SymattnError(f"no step is called {quote(name)}{nearest(name, names)}")
+    only = called((*derivation.inputs, *derivation.steps), only, notation)
     given = [item for item in derivation.inputs if not only or item.name in only]
     steps = [step for step in derivation.steps if not only or step.name in only]
     _check_letters((*derivation.inputs, *steps), derivation.size_symbols, notation)
