@@ -105,11 +105,16 @@ class Item:
         return {fact.name: getattr(self, fact.name) for fact in fields(Item) if fact.kw_only}
 
     def subs(self, sizes: Mapping[sympy.Symbol, object]) -> Self:
-        """The item with sizes put in."""
+        """The item with sizes put in, and so the steps that a merged formula is made of."""
         instance(sizes, Mapping, "sizes", "a table of sizes")
         sizes = {as_scalar(size, "sizes"): size_put_in(n, str(size)) for size, n in sizes.items()}
         own = {part.name: getattr(self, part.name) for part in fields(self)}
-        sized = {name: x.subs(sizes) for name, x in own.items() if isinstance(x, sympy.Basic)}
+        sized: dict[str, Any] = {}
+        for name, x in own.items():
+            if isinstance(x, sympy.Basic):
+                sized[name] = x.subs(sizes)
+            elif isinstance(x, tuple):
+                sized[name] = tuple(part.subs(sizes) for part in x)
         return replace(self, **sized)
 
 

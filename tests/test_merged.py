@@ -121,3 +121,18 @@ def test_letters_choose_the_steps_at_every_door(tmp_path: Path) -> None:
     by_letter, by_name = (document(derivation, "md", steps=[one]) for one in ("A", "weights"))
     assert by_letter == by_name
     assert derivation.merged(["A"]) == derivation.merged(["weights"])
+
+
+def test_sizes_are_put_into_the_parts_of_a_merged_formula_too() -> None:
+    merged = Attention(source="self", positions="rotary").derivation().merged(["scores"])
+    (d_k,) = (size for size in merged.size_symbols if size.name == "d_k")
+    scores = merged["scores"]
+    sized = scores.subs({d_k: 4})
+    before, after = (
+        [line(one.statement) for one in step.definitions()] for step in (scores, sized)
+    )
+    assert "θ_t = 10000^(−2 (t − 1)/d_k)" in before
+    assert not any("d_k" in one for one in after)
+    assert len(after) == len(before) == 3
+    assert all(not part.expr.has(d_k) for part in sized.parts)
+    assert any(part.expr.has(d_k) for part in scores.parts)
