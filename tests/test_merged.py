@@ -136,3 +136,12 @@ def test_sizes_are_put_into_the_parts_of_a_merged_formula_too() -> None:
     assert len(after) == len(before) == 3
     assert all(not part.expr.has(d_k) for part in sized.parts)
     assert any(part.expr.has(d_k) for part in scores.parts)
+
+
+def test_the_row_of_a_table_names_its_indices_in_a_sum() -> None:
+    """The denominator has the bias of key l, of which κ_ij is the row of another."""
+    weights = variant("t5").spec.derivation().merged(["weights"])["weights"]
+    above, below = line(weights.entry()).split(" / ")
+    assert above.count("κ_ij") == 1 and "κ_il" not in above
+    assert below.count("κ_il") == 1 and "κ_ij" not in below
+    assert line(weights.definitions()[0].statement).startswith("κ_ij = ")
