@@ -44,7 +44,7 @@ def merged(
                 "more of the steps before it"
             )
         inside = [part for letter in step.operands for part in parts.get(letter, ())]
-        whole = (*dict.fromkeys(inside), step)
+        whole = tuple(dict.fromkeys((*inside, *(step.parts or (step,)))))
         if step.name not in names:
             meanings[step.letter], parts[step.letter] = expr, whole
         else:

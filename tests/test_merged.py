@@ -11,7 +11,7 @@ from symattn import VARIANTS, Attention, Notation, SymattnError, document, text,
 from symattn.attention.example import small_example
 from symattn.cli import main
 from symattn.derivation import Derivation, Evaluation
-from symattn.documents.outline import outline, overview
+from symattn.documents.outline import Outline, View, outline, overview
 from symattn.notation.text import line
 from symattn.step import called
 from tests.shares import share
@@ -145,3 +145,36 @@ def test_the_row_of_a_table_names_its_indices_in_a_sum() -> None:
     assert above.count("κ_ij") == 1 and "κ_il" not in above
     assert below.count("κ_il") == 1 and "κ_ij" not in below
     assert line(weights.definitions()[0].statement).startswith("κ_ij = ")
+
+
+def where_lines(shown: Outline, name: str) -> list[str]:
+    """The lines below a formula that say what stands in it."""
+    (section,) = (one for one in shown.steps if one.name == name)
+    return [line(each.tree) for each in section.lines if each.view == "where"]
+
+
+@pytest.mark.parametrize("views", [("formula",), ("formula", "entry")])
+def test_functions_of_a_merged_formula_are_defined_where_its_rule_is_too_long(
+    views: tuple[View, ...],
+) -> None:
+    derivation = variant("rotary").spec.derivation().merged(["scores", "output"])
+    shown = outline(derivation, views=views, only=["scores", "output"])
+    rope, *letters = where_lines(shown, "scores")
+    assert rope.startswith("where Q_r = rope(Q) has the entries q^r_ij = ")
+    assert [one[:4] for one in letters] == ["and "] * 3
+    assert [one.partition(" has the entries ")[0] for one in where_lines(shown, "output")] == [
+        "where A = softmax(G)",
+        "and M = causal(n, n)",
+    ]
+    (output,) = (one for one in shown.steps if one.name == "output")
+    assert ("cases inside a sum" in output.left_out) is ("entry" in views)
+    again = outline(derivation.merged(["output"]), views=views, only=["output"])
+    assert len(where_lines(again, "output")) == 3 + 3  # rope with its three letters
+    short = Attention().derivation().merged(["weights"])
+    assert where_lines(outline(short, only=["weights"]), "weights") == []  # it has a rule
+
+
+def test_another_step_is_named_by_the_words_of_its_heading() -> None:
+    shown = outline(Attention(source="self").derivation())
+    words = {one.name: "".join(map(str, one.why)) for one in shown.steps}
+    assert words["K"].endswith("Entries as for the queries.")

@@ -7,7 +7,7 @@ show the same digits.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby, pairwise, product
@@ -54,7 +54,7 @@ VIEWS: tuple[View, ...] = ("formula", "entry", "worked", "value")
 WIDTH = 60
 
 #: How many characters wide the overview is at most, and about how many digits where it is set.
-_OVERVIEW, _OVERVIEW_SET = 90, 58
+_OVERVIEW, _OVERVIEW_SET = 90, 62
 
 #: How many characters wide formula, entry and worked line in a row are.
 _LINE = 80
@@ -292,18 +292,25 @@ class _Writer:
             lines.append(Line("formula", stated.formula(self.notation)))
         if "entry" in self.views and not is_told:
             rule = self._rule(stated)
+            functions = dict.fromkeys(_functions(stated.formula(self.notation)))
+            where: list[Tree] = []
             if rule is not None:
                 lines.append(Line("entry", rule))
-            else:
-                left_out.append("the rule of an entry is too long to be read")
-            lines += [Line("where", tree) for tree in self._definitions(step)]
-        elif "formula" in self.views and "entry" not in self.views:
-            functions = {*_functions(lines[0].tree)}
-            rule = self._rule(step) if functions - self.defined else None
-            if rule is not None:
                 self.defined.update(functions)
-                where = t.row(t.Text("where "), rule)
-                lines += [Line("where", tree) for tree in (where, *self._definitions(step, "and "))]
+            else:
+                left_out.append(_why_no_rule(step))
+                where += self._applied(step, functions)
+            where += self._definitions(step, "and " if where else "where ")
+            lines += [Line("where", tree) for tree in where]
+        elif "formula" in self.views and "entry" not in self.views:
+            functions = dict.fromkeys(_functions(lines[0].tree))
+            new = functions.keys() - self.defined
+            rule = self._rule(step) if new else None
+            where = [t.row(t.Text("where "), rule)] if rule is not None else []
+            where += self._applied(step, functions) if rule is None else []
+            self.defined.update(functions)
+            where += self._definitions(step, "and ") if where else []
+            lines += [Line("where", tree) for tree in where]
         if self.evaluation is not None:
             if "worked" in self.views and (not is_told or step.name in self.entries):
                 shown, words = self._worked(step)
@@ -321,6 +328,19 @@ class _Writer:
         rule = step.entry(self.notation)
         long = columns_of(line(rule)) > _MOST_RULE or _holds_cases(step)
         return None if long else rule
+
+    def _applied(self, step: Step, functions: Iterable[Tree]) -> Iterator[Tree]:
+        """What functions of a merged formula do: each by the first step in it that applies it."""
+        word = "where "
+        for name in functions:
+            applying = (p for p in step.parts if name in _functions(p.formula(self.notation)))
+            part = next(applying, None)
+            rule = None if part is None or name in self.defined else self._rule(part)
+            if part is not None and rule is not None:
+                self.defined.add(name)
+                entries = t.Text(" has the entries ")
+                yield t.row(t.Text(word), part.formula(self.notation), entries, rule)
+                word = "and "
 
     def _stated(self, step: Step) -> Step:
         """The step as it is stated: for any head, or for the one that is shown."""
@@ -340,8 +360,8 @@ class _Writer:
         if first is step:
             return reason, False
         if _MATHEMATICS.sub("", first.because) == _MATHEMATICS.sub("", step.because):
-            return (f"As for {first.name}.",), True
-        return (*reason, f" Entries as for {first.name}."), True
+            return (f"As for {_in_words(first)}.",), True
+        return (*reason, f" Entries as for {_in_words(first)}."), True
 
     def _definitions(self, step: Step, word: str = "where ") -> Iterator[Tree]:
         """The lines "where θ_1 = … and …": definitions of letters, and their numbers."""
@@ -456,6 +476,19 @@ def _holds_cases(step: Step) -> bool:
     """Whether a merged formula has cases inside a sum or an exponent, where no line has room."""
     _, *inside = parts(rule_of(step.expr, ROW, COLUMN))
     return bool(step.parts) and any(isinstance(part, Cases) for part in inside)
+
+
+def _in_words(item: Item) -> str:
+    """What a sentence calls a matrix: the queries."""
+    article = "" if not item.title or item.title.startswith(_NO_ARTICLE) else "the "
+    return f"{article}{item.title or item.name}"
+
+
+def _why_no_rule(step: Step) -> str:
+    """Why the rule of an entry is not shown."""
+    if _holds_cases(step):
+        return "the rule of an entry has cases inside a sum; show more steps to see it"
+    return "the rule of an entry is too long to be read; show more steps to see it"
 
 
 def _few(items: Sequence[Any], notation: Notation) -> list[Any]:

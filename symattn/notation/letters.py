@@ -86,7 +86,6 @@ _SIGNS = {
 }
 
 
-
 def sign(name: str) -> str | None:
     """What a sign means that has one letter in every notation; None of what is none.
 
