@@ -14,7 +14,7 @@ from symattn.evaluate.defined import defined_numbers
 from symattn.evaluate.evaluation import Evaluation, StepValue
 from symattn.evaluate.value_view import value_view
 from symattn.evaluate.values import Given, Place
-from symattn.evaluate.worked import worked
+from symattn.evaluate.worked import worked, worked_together
 from symattn.merging import merged
 from symattn.notation.latex import latex
 from symattn.notation.mime import bundle
@@ -35,6 +35,7 @@ __all__ = [
     "defined_numbers",
     "value_view",
     "worked",
+    "worked_together",
 ]
 
 
@@ -297,16 +298,17 @@ class Derivation:
         inputs = tuple(Input.of(item) for name, item in items.items() if name in names)
         return replace(self, inputs=inputs, steps=steps)
 
-    def merged(self, names: Collection[str]) -> Derivation:
+    def merged(self, names: Collection[str], notation: Notation | None = None) -> Derivation:
         """The steps that are named, with those between them put into their formulas.
 
-        The inputs stay. Raises `SymattnError` for an unknown name and a formula that is too long.
+        A step may be called by its letter too, A, as it is written in this notation. The inputs
+        stay. Raises `SymattnError` for an unknown name and a formula that is too long.
 
         >>> from symattn import Attention
-        >>> print(Attention().derivation().merged(["weights"]))
+        >>> print(Attention().derivation().merged(["A"]))
         weights  A = softmax(Q Kᵀ / √d_k)
         """
-        return replace(self, steps=merged(self.inputs, self.steps, words(names, "steps")))
+        return replace(self, steps=merged(self.inputs, self.steps, words(names, "steps"), notation))
 
     def _unused(self, item: Item, available: set[str], names: Collection[str]) -> str:
         """Why a matrix that is given leads nowhere, and how to mend it."""

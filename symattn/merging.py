@@ -8,26 +8,27 @@ from dataclasses import replace
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.errors import NoSuchName, SymattnError, nearest, quote
+from symattn.errors import SymattnError
 from symattn.nodes.heads import Head
-from symattn.step import HEAD, Input, Step, letter_of, letters_in
+from symattn.notation.options import Notation
+from symattn.step import HEAD, Input, Step, called, letter_of, letters_in
 
 #: The most parts (matrices, operations, numbers) that a merged formula has.
 MOST_PARTS = 2_000
 
 
 def merged(
-    inputs: Sequence[Input], steps: Sequence[Step], names: Collection[str]
+    inputs: Sequence[Input],
+    steps: Sequence[Step],
+    names: Collection[str],
+    notation: Notation | None = None,
 ) -> tuple[Step, ...]:
     """The steps that are named, with those between them put into their expressions.
 
-    Raises `SymattnError` for a name that neither a step nor an input has, and for an expression of
-    more than `MOST_PARTS` parts.
+    A step may be called by its letter. Raises `SymattnError` for a name that neither a step nor an
+    input has, and for an expression of more than `MOST_PARTS` parts.
     """
-    known = [item.name for item in (*inputs, *steps)]
-    for name in names:
-        if name not in known:
-            raise NoSuchName(f"no step is called {quote(name)}{nearest(name, known)}")
+    names = called((*inputs, *steps), [*names], notation)
     needed: set[str] = set()
     for step in reversed(steps):
         if step.name in names or step.letter in needed:
@@ -43,7 +44,7 @@ def merged(
                 "more of the steps before it"
             )
         inside = [part for letter in step.operands for part in parts.get(letter, ())]
-        whole = (*dict.fromkeys(inside), step)
+        whole = tuple(dict.fromkeys((*inside, *(step.parts or (step,)))))
         if step.name not in names:
             meanings[step.letter], parts[step.letter] = expr, whole
         else:

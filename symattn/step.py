@@ -12,7 +12,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arguments import flag, instance, whole, word, wrong
-from symattn.errors import ShapeError, SymattnError
+from symattn.errors import NoSuchName, ShapeError, SymattnError, nearest, quote
 from symattn.nodes.arguments import as_scalar
 from symattn.nodes.base import Definition, definitions, shape_of
 from symattn.nodes.flip import flip
@@ -109,11 +109,16 @@ class Item:
         return {fact.name: getattr(self, fact.name) for fact in fields(Item) if fact.kw_only}
 
     def subs(self, sizes: Mapping[sympy.Symbol, object]) -> Self:
-        """The item with sizes put in."""
+        """The item with sizes put in, and so the steps that a merged formula is made of."""
         instance(sizes, Mapping, "sizes", "a table of sizes")
         sizes = {as_scalar(size, "sizes"): size_put_in(n, str(size)) for size, n in sizes.items()}
         own = {part.name: getattr(self, part.name) for part in fields(self)}
-        sized = {name: x.subs(sizes) for name, x in own.items() if isinstance(x, sympy.Basic)}
+        sized: dict[str, Any] = {}
+        for name, x in own.items():
+            if isinstance(x, sympy.Basic):
+                sized[name] = x.subs(sizes)
+            elif isinstance(x, tuple):
+                sized[name] = tuple(part.subs(sizes) for part in x)
         return replace(self, **sized)
 
 
@@ -210,6 +215,44 @@ class Step(Item):
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return bundle(str(self), latex(self.formula()))
+
+
+def called(
+    items: Sequence[Item], words_: Sequence[str], notation: Notation | None = None
+) -> tuple[str, ...]:
+    """The names of the items that are called so, by their names or by their letters.
+
+    A letter is written as a document writes it in this notation, or as the reader gave it; or it
+    is the default one. Raises `NoSuchName` for what none is called, or more than one.
+    """
+    notation = notation_of(notation)
+    found = []
+    for one in words_:
+        named = [item.name for item in items if item.name == one]
+        lettered = [item.name for item in items if one in _spellings(item, notation)]
+        which = [*dict.fromkeys((*named, *lettered))]
+        which = which or [item.name for item in items if item.letter == one]
+        if len(which) > 1:
+            both = (item for item in items if item.name in which)
+            listed = " or ".join(
+                f"{item.name} (letter {line(_lettered(item, notation))})" for item in both
+            )
+            raise NoSuchName(f"steps: {quote(one)} may be {listed}; use another of these")
+        if not which:
+            known = [item.name for item in items]
+            raise NoSuchName(f"no step is called {quote(one)}{nearest(one, known)}")
+        found += which
+    return tuple(dict.fromkeys(found))
+
+
+def _lettered(item: Item, notation: Notation) -> Tree:
+    return notation.letter(item.letter, item.per_head)
+
+
+def _spellings(item: Item, notation: Notation) -> set[str]:
+    """How a reader writes the letter of an item."""
+    own = (notation.symbols.get(f"{item.letter}{part}") for part in ("", "[head]"))
+    return {line(_lettered(item, notation)), *filter(None, own)}
 
 
 def stated(expr: MatrixExpr, i: Index, j: Index) -> tuple[Index, Index, Rule]:

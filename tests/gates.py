@@ -127,10 +127,15 @@ _CHILDREN: dict[str, tuple[int, int]] = {
     **dict.fromkeys((*_TOKENS, "mspace"), (0, 0)),
     **dict.fromkeys(("math", "mrow", "msqrt", "mstyle", "mpadded", "mphantom", "mtd"), _ANY),
     **dict.fromkeys(("mtable", "mtr"), (1, 10**9)),
-    **dict.fromkeys(("mfrac", "mroot", "msub", "msup", "munder", "mover"), (2, 2)),
+    "annotation": (0, 0),
+    **dict.fromkeys(("semantics", "mfrac", "mroot", "msub", "msup", "munder", "mover"), (2, 2)),
     **dict.fromkeys(("msubsup", "munderover"), (3, 3)),
 }
 _NESTING = {"mtable": "mtr", "mtr": "mtd"}
+
+#: An intent of MathML 4: what a table is, or a concept of the elements that are its arguments.
+_ARGUMENTS = r"\(((\$[a-z]|_[a-z]+|_\([^()]*\)),?)+\)"
+_INTENT = rf":[a-z]+|transpose\((\$[a-z]|_{_ARGUMENTS})\)|_{_ARGUMENTS}"
 _BOOLEAN = "true|false"
 _LENGTH = r"[+-]?[0-9]*\.?[0-9]+(em|ex|px|pt|%)|0"
 _STYLE = r"([a-z-]+:[a-z0-9 #.%-]+)(;[a-z-]+:[a-z0-9 #.%-]+)*"
@@ -143,9 +148,12 @@ _GLOBAL = {
     "style": _STYLE,
     "displaystyle": _BOOLEAN,
     "scriptlevel": r"[+-]?\d+",
+    "intent": _INTENT,
+    "arg": "[a-z]",
 }
 _OWN: dict[str, dict[str, str]] = {
     "math": {"display": "block|inline", "alttext": r"[^\x00-\x1f]+"},
+    "annotation": {"encoding": "application/x-tex"},
     "mi": {"mathvariant": "normal"},
     "mo": {
         "form": "prefix|infix|postfix",
@@ -254,6 +262,7 @@ def _element_faults(element: Element, parent: str) -> Iterator[str]:
     if name == "mtable" and len({len(line) for line in element}) > 1:
         yield "mtable with lines of unequal length"
     yield from _text_faults(element, name)
+    yield from _intent_faults(element, name)
     allowed = _GLOBAL | _OWN.get(name, {})
     for key, value in element.attrib.items():
         if key not in allowed or not re.fullmatch(allowed[key], value):
@@ -262,9 +271,22 @@ def _element_faults(element: Element, parent: str) -> Iterator[str]:
         yield from _element_faults(child, name)
 
 
+def _intent_faults(element: Element, name: str) -> Iterator[str]:
+    """What an intent names and no element below it is; LaTeX that stands elsewhere than last."""
+    for argument in re.findall(r"\$([a-z])", element.get("intent", "")):
+        if not any(child.get("arg") == argument for child in element.iter()):
+            yield f"{name} has no argument {argument!r}"
+    tags = [child.tag.removeprefix(_MATHML) for child in element]
+    if (name == "semantics") != ("annotation" in tags) or "annotation" in tags[:-1]:
+        yield f"annotation in {name}"
+
+
 def _text_faults(element: Element, name: str) -> Iterator[str]:
     text = element.text or ""
-    if name not in _TOKENS:
+    if name == "annotation":
+        if not text.strip():
+            yield "annotation is empty"
+    elif name not in _TOKENS:
         loose = text + "".join(child.tail or "" for child in element)
         if loose.strip():
             yield f"{name} holds the bare text {loose.strip()!r}"

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import doctest
+import re
+import shlex
 from pathlib import Path
 
+import click
 import pytest
+from click.testing import CliRunner
 
+from symattn.cli import main
+from symattn.cli.derive import derive
 from symattn.worksheet.pages import check_file
 from tests import ROOT
+from tests.conftest import Tool
 
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
@@ -63,3 +70,35 @@ def test_the_example_of_a_wrong_calculation_is_explained() -> None:
     (marking,) = checked.markings
     assert str(marking.first_wrong) == "weights[1,2]"
     assert [each.name for each in marking.explanations] == ["softmax-over-columns"]
+
+
+#: A row of the table of options: the option, and a command that uses it.
+_ROW = re.compile(r"^\| `(--[a-z-]+)` \| .* \| `symattn (derive .*)` \|$", re.MULTILINE)
+
+
+def test_every_option_of_derive_is_told_once_with_a_command_that_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: Tool
+) -> None:
+    rows = _ROW.findall((ROOT / "docs" / "commands.md").read_text("utf-8"))
+    options = {
+        next(name for name in option.opts if name.startswith("--"))
+        for option in derive.params
+        if isinstance(option, click.Option)
+    }
+    assert [name for name, _ in rows] == list(dict.fromkeys(name for name, _ in rows))
+    assert {name for name, _ in rows} == options
+    tool("pdflatex")
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    (tmp_path / "sheet.toml").write_text(
+        "[attention]\nbatch = 2\n[given]\n"
+        "Q = [[[1]], [[2]]]\nK = [[[1]], [[2]]]\nV = [[[3]], [[4]]]\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    for name, command in rows:
+        assert name in command
+        if name == "--watch":  # which goes on until it is stopped
+            continue
+        run = CliRunner().invoke(main, shlex.split(command))
+        assert run.exit_code == 0, (command, run.output)
+    assert (tmp_path / "causal.pdf").read_bytes().startswith(b"%PDF")
+    assert "# " in (tmp_path / "causal.md").read_text("utf-8")

@@ -1,15 +1,19 @@
 """Steps that are shown with those between them put into their formulas."""
 
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from symattn import VARIANTS, Attention, Notation, SymattnError, document, text, variant
 from symattn.attention.example import small_example
+from symattn.cli import main
 from symattn.derivation import Derivation, Evaluation
-from symattn.documents.outline import outline, overview
+from symattn.documents.outline import Outline, View, outline, overview
 from symattn.notation.text import line
+from symattn.step import called
 from tests.shares import share
 from tests.worked_lines import faults
 
@@ -78,3 +82,99 @@ def test_documents_show_the_steps_that_are_asked_for_and_count_them() -> None:
     assert "1. Attention weights" in page and "2. Projected output" in page
     assert "Scores" not in page
     assert "numbers; show more steps to work it out" in page
+
+
+def test_a_step_is_called_by_its_name_or_its_letter() -> None:
+    derivation = Attention(source="self", mask="causal").derivation()
+    items = (*derivation.inputs, *derivation.steps)
+    named = {item.name for item in items}
+    for item in items:
+        assert called(items, [item.letter]) == called(items, [item.name]) == (item.name,)
+    assert called(items, ["A", "output", "weights", "O"]) == ("weights", "output")
+    renamed = Notation(symbols={"weights": r"\mathbf{P}", "output": "alpha", "Q": "K", "K": "L"})
+    for letter, name in ((r"\mathbf{P}", "weights"), ("α", "output"), ("alpha", "output")):
+        assert called(items, [letter], renamed) == (name,)
+    assert called(items, ["A"], renamed) == ("weights",)  # which no other has
+    assert (called(items, ["Q"], renamed), called(items, ["L"], renamed)) == (("Q",), ("K",))
+    with pytest.raises(SymattnError, match=r'"K" may be Q \(letter K\) or K \(letter L\)') as both:
+        called(items, ["K"], renamed)
+    with pytest.raises(SymattnError, match='no step is called "P"') as none:
+        called(items, ["P"])
+    assert "\n" not in f"{both.value}{none.value}"
+    assert named >= {"Q", "K", "weights", "output"}
+
+
+def test_letters_choose_the_steps_at_every_door(tmp_path: Path) -> None:
+    sheet = tmp_path / "sheet.toml"
+    sheet.write_text(
+        "[attention]\n[given]\nQ = [[1]]\nK = [[1], [2]]\nV = [[1], [3]]\n"
+        '[notation]\nsteps = ["P", "O"]\nsymbols = { weights = "P" }\n'
+    )
+    runs = [
+        CliRunner().invoke(main, ["derive", str(sheet), "--view", "formula", *more])
+        for more in ([], ["--steps", "weights,output"], ["--steps", "P,output"])
+    ]
+    assert {run.exit_code for run in runs} == {0}
+    assert len({run.output for run in runs}) == 1
+    assert "P = softmax" in runs[0].output
+    derivation = Attention().derivation()
+    by_letter, by_name = (document(derivation, "md", steps=[one]) for one in ("A", "weights"))
+    assert by_letter == by_name
+    assert derivation.merged(["A"]) == derivation.merged(["weights"])
+
+
+def test_sizes_are_put_into_the_parts_of_a_merged_formula_too() -> None:
+    merged = Attention(source="self", positions="rotary").derivation().merged(["scores"])
+    (d_k,) = (size for size in merged.size_symbols if size.name == "d_k")
+    scores = merged["scores"]
+    sized = scores.subs({d_k: 4})
+    before, after = (
+        [line(one.statement) for one in step.definitions()] for step in (scores, sized)
+    )
+    assert "θ_t = 10000^(−2 (t − 1)/d_k)" in before
+    assert not any("d_k" in one for one in after)
+    assert len(after) == len(before) == 3
+    assert all(not part.expr.has(d_k) for part in sized.parts)
+    assert any(part.expr.has(d_k) for part in scores.parts)
+
+
+def test_the_row_of_a_table_names_its_indices_in_a_sum() -> None:
+    """The denominator has the bias of key l, of which κ_ij is the row of another."""
+    weights = variant("t5").spec.derivation().merged(["weights"])["weights"]
+    above, below = line(weights.entry()).split(" / ")
+    assert above.count("κ_ij") == 1 and "κ_il" not in above
+    assert below.count("κ_il") == 1 and "κ_ij" not in below
+    assert line(weights.definitions()[0].statement).startswith("κ_ij = ")
+
+
+def where_lines(shown: Outline, name: str) -> list[str]:
+    """The lines below a formula that say what stands in it."""
+    (section,) = (one for one in shown.steps if one.name == name)
+    return [line(each.tree) for each in section.lines if each.view == "where"]
+
+
+@pytest.mark.parametrize("views", [("formula",), ("formula", "entry")])
+def test_functions_of_a_merged_formula_are_defined_where_its_rule_is_too_long(
+    views: tuple[View, ...],
+) -> None:
+    derivation = variant("rotary").spec.derivation().merged(["scores", "output"])
+    shown = outline(derivation, views=views, only=["scores", "output"])
+    rope, *letters = where_lines(shown, "scores")
+    assert rope.startswith("where Q_r = rope(Q) has the entries q^r_ij = ")
+    assert [one[:4] for one in letters] == ["and "] * 3
+    assert [one.partition(" has the entries ")[0] for one in where_lines(shown, "output")] == [
+        "where A = softmax(G)",
+        "and M = causal(n, n)",
+    ]
+    (output,) = (one for one in shown.steps if one.name == "output")
+    assert ("cases inside a sum" in output.left_out) is ("entry" in views)
+    again = outline(derivation.merged(["output"]), views=views, only=["output"])
+    assert len(where_lines(again, "output")) == 3 + 3  # rope with its three letters
+    short = Attention().derivation().merged(["weights"])
+    assert where_lines(outline(short, only=["weights"]), "weights") == []  # it has a rule
+
+
+def test_another_step_is_named_by_the_words_of_its_heading() -> None:
+    shown = outline(Attention(source="self").derivation())
+    words = {one.name: "".join(map(str, one.why)) for one in shown.steps}
+    assert words["K"].endswith("Entries as for the queries.")

@@ -184,12 +184,14 @@ def _negative(term: Term) -> Term:
 
 def _product(factors: list[Term]) -> Term:
     """The factors; 5.03·10^(−7) is one number."""
-    match factors:
-        case [one]:
-            return one
-        case [("number", digits), ("^", ("number", "10"), ("number", power)), *more]:
-            return _product([("number", f"{digits}e{power}"), *more])
-    return ("·", *factors)
+    found: list[Term] = []
+    for factor in factors:
+        match [*found[-1:], factor]:
+            case [("number", digits), ("^", ("number", "10"), ("number", power))]:
+                found[-1] = ("number", f"{digits}e{power}")
+            case _:
+                found.append(factor)
+    return found[0] if len(found) == 1 else ("·", *found)
 
 
 def term_of(stage: str) -> Term:

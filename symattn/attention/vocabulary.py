@@ -13,7 +13,7 @@ from symattn.attention.words import COMMON, SIZES, Word
 from symattn.errors import SymattnError, nearest, quote
 from symattn.nodes.normalise import NORMALISERS
 from symattn.notation import options
-from symattn.notation.letters import CALLED, CHANGE, GRADIENT
+from symattn.notation.letters import CALLED, CHANGE, GRADIENT, sign
 
 #: Every step and input of attention by its name: the common ones, and those of each row.
 WORDS: Mapping[str, Word] = {
@@ -96,6 +96,11 @@ def _key(name: str) -> str:
     letter = symbol_of(whole)
     if letter is None and not part:
         letter = CALLED.get(name, name if name in (*SIZES, *CALLED.values()) else None)
+    meaning = sign(name)
+    if letter is None and meaning is not None:
+        raise SymattnError(
+            f"symbols: {name} is {meaning} in every notation and has no other letter; leave it out"
+        )
     if letter is None:
         raise SymattnError(
             f"symbols: nothing is called {quote(name)}{nearest(name, (*SYMBOLS, *SIZES, *CALLED))}"

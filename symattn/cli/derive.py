@@ -84,7 +84,8 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
     "--steps",
     metavar="NAMES",
     callback=_names,
-    help="Show these steps, as in weights,output; those between are put into their formulas.",
+    help="Show these steps, as in weights,output or A,O; those between are put into their "
+    "formulas.",
 )
 @click.option(
     "--worked",
@@ -469,6 +470,8 @@ def _series(
     notes: list[str],
 ) -> list[Job]:
     """A job for each chunk; a step asked for is shown where there is one."""
+    from symattn.step import called
+
     code = "derivation = chunks[{0}].derivation" if symbolic else "values = chunks[{0}].evaluation"
     jobs = [
         Job(
@@ -482,11 +485,12 @@ def _series(
         for number, c in enumerate(chunks)
     ]
     if notation.steps:
-        there = [{item.name for item in (*c.derivation.inputs, *c.derivation)} for c in chunks]
-        missing = tuple(name for name in notation.steps if name not in set().union(*there))
-        for job, names in zip(jobs, there, strict=True):
-            some = missing + tuple(name for name in notation.steps if name in names)
-            job.notation = notation.but(steps=some)
+        there = [(*c.derivation.inputs, *c.derivation) for c in chunks]
+        every = {item.name: item for items in there for item in items}
+        asked = called([*every.values()], notation.steps, notation)
+        for job, items in zip(jobs, there, strict=True):
+            names = {item.name for item in items}
+            job.notation = notation.but(steps=tuple(name for name in asked if name in names))
         jobs = [job for job in jobs if job.steps]
     for number, job in enumerate(jobs):
         job.before = jobs[:number]

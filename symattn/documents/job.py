@@ -74,7 +74,10 @@ class Job:
     @property
     def steps(self) -> tuple[str, ...]:
         """The names of the steps that are shown; all if there are none."""
-        return self.notation.steps
+        from symattn.step import called
+
+        items = (*self.derivation.inputs, *self.derivation.steps)
+        return called(items, self.notation.steps, self.notation)
 
     @cached_property
     def shown(self) -> Derivation:

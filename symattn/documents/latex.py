@@ -8,13 +8,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from symattn.documents import blocks as b
-from symattn.documents.wrap import ROOM, WIDE_ROOM, Piece, size_of, wrapped
+from symattn.documents.wrap import (
+    INDENT,
+    ROOM,
+    WIDE_ROOM,
+    Piece,
+    size_of,
+    words_size,
+    wrapped,
+    wrapped_words,
+)
 from symattn.notation import tree as t
 from symattn.notation.latex import latex, prose, text
-from symattn.notation.text import box, line
+from symattn.notation.text import box
 from symattn.notation.tree import APPROX, EQUALS, Fenced, Grid, Row, Scheme, Tree
 
 #: A display does not break across pages; one that is narrower than the last fits every column.
@@ -26,12 +35,12 @@ _SLACK = 3
 #: The line below the head of a table, and room under it.
 _RULE = r"\hline\rule{0pt}{2.5ex}%"
 
-#: How many links of a proof, and rows of a table, stand in one display.
-_MOST_LINKS, _MOST_ROWS = 6, 35
+#: How many rows of a proof, and of a table, stand in one display.
+_MOST_LINKS, _MOST_ROWS = 12, 35
 
-#: About how many letters wide a line of a chain may be with its reason, and its left side alone.
-_MOST_WIDTH, _MOST_LEFT = 84, 24
-_RELATIONS = (EQUALS, APPROX)
+#: About how many digits wide a left side is at most that has no row of its own.
+_MOST_LEFT = 24
+_RELATIONS = (EQUALS, APPROX, t.Op("≠"))
 
 
 #: Where a line would be a command to a runner of workflows (`symattn.printable`).
@@ -122,33 +131,64 @@ def _formulas(block: b.Formulas, style: _Style) -> str:
 
 
 def _worked(lead: str, tree: Tree, inline: bool, style: _Style) -> str:
-    (body,) = displays((b.Line("worked", tree),), style.fitted)
-    return "\n".join(filter(None, (prose(lead), f"\\[\n{body}\n\\]")))
+    shown = [f"\\[\n{body}\n\\]" for body in displays((b.Line("worked", tree),), style.fitted)]
+    return "\n".join(filter(None, (prose(lead), *shown)))
 
 
 def chain_displays(block: b.Chain, fitted: bool = False) -> Iterator[str]:
-    """The bodies of displays: the left side, then each right side beside its reason.
+    """The bodies of displays: the left side, then each right side with its reason.
 
-    A long left side has a line of its own, and so have the reasons where one line is long.
+    A long left side has a line of its own. Reasons stand beside the right sides where there is room
+    for all of them, else below. A chain of more rows than a display takes goes on in the next.
     """
-    alone = _width(block.left) > _MOST_LEFT
-    left = f"&{latex(block.left)} \\\\[4pt]\n" if alone else f"{latex(block.left)} "
-    before = 0 if alone else _width(block.left)
-    wide = [
-        before + _width(tree) + len(b.spelled(reason, str, line)) for tree, reason in block.links
-    ]
-    between = " && " if max(wide, default=0) < _MOST_WIDTH else " \\\\\n&\\qquad "
-    rows = [f"&= {latex(tree)}{between}{_in_display(reason)}" for tree, reason in block.links]
-    for start in range(0, len(rows), _MOST_LINKS):
-        shown = left + " \\\\[4pt]\n".join(rows[start : start + _MOST_LINKS])
-        body = f"\\begin{{aligned}}\n{shown}\n\\end{{aligned}}"
-        yield rf"\symattnfit{{{body}}}" if fitted else body
-        left = ""
+    room = WIDE_ROOM if fitted else ROOM
+    before = size_of(block.left)
+    alone = before > _MOST_LEFT
+    indent = 0 if alone else before
+    sides = []
+    for number, (tree, _) in enumerate(block.links):
+        is_first = number == 0 and not alone
+        equation = t.equation(block.left if is_first else t.EMPTY, (EQUALS, tree))
+        sides.append([*_rows(equation, room if is_first else room - indent)])
+    reasons = [why for _, why in block.links]
+    width = max(row.size for rows in sides for row in rows) + _SLACK
+    width += max(map(words_size, reasons))
+    if not alone and width <= room and all(len(rows) == 1 for rows in sides):
+        links = [
+            [Piece(f"{row.tex} && {_in_display(why)}", width)]
+            for (row,), why in zip(sides, reasons, strict=True)
+        ]
+    else:
+        links = [
+            [*rows, *(_reason(row) for row in wrapped_words(why, room - indent - 2 * INDENT))]
+            for rows, why in zip(sides, reasons, strict=True)
+        ]
+    links = [[*_rows(block.left, room)], *links] if alone else links
+    for group in _pages(links):
+        body = " \\\\[4pt]\n".join(" \\\\\n".join(row.tex for row in rows) for rows in group)
+        whole = _aligned(body)
+        fits = max(row.size for rows in group for row in rows) <= _NARROW
+        yield rf"\symattnfit{{{whole}}}" if fitted and not fits else whole
 
 
-def _width(tree: Tree) -> int:
-    """About how many letters wide a formula is."""
-    return max(map(len, box(tree).lines))
+def _reason(words: b.Words) -> Piece:
+    """A row of a reason that stands below what it is the reason of."""
+    return Piece(rf"&\qquad\qquad {_in_display(words)}", 2 * INDENT + words_size(words))
+
+
+def _pages(links: Sequence[list[Piece]]) -> Iterator[list[list[Piece]]]:
+    """The links of a chain in groups that fit on a page."""
+    group: list[list[Piece]] = []
+    for rows in links:
+        if group and sum(map(len, group)) + len(rows) > _MOST_LINKS:
+            yield group
+            group = []
+        group.append(rows)
+    yield group
+
+
+def _aligned(body: str) -> str:
+    return f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}"
 
 
 def _in_display(words: b.Words) -> str:
@@ -213,12 +253,13 @@ def displays(
 
     At most so many lines stand in one; for `fitted` see `latex_document`.
     """
-    for group in _groups(lines, most):
-        body, size = _display(group, WIDE_ROOM if fitted else ROOM)
+    room = WIDE_ROOM if fitted else ROOM
+    for group in _groups(lines, most, room):
+        body, size, _ = _display(group, room)
         yield rf"\symattnfit{{{body}}}" if fitted and size > _NARROW else body
 
 
-def _groups(lines: tuple[b.Line, ...], most: int) -> Iterator[list[b.Line]]:
+def _groups(lines: tuple[b.Line, ...], most: int, room: float) -> Iterator[list[b.Line]]:
     """Equations that stand together aligned at their first relation; a matrix stands alone.
 
     A display is never broken across pages, so that a long group becomes several.
@@ -232,7 +273,7 @@ def _groups(lines: tuple[b.Line, ...], most: int) -> Iterator[list[b.Line]]:
             yield [each]
             group, height = [], 0
             continue
-        rows = max(len([*_rows(each.tree)]), len(box(each.tree).lines))
+        rows = max(len([*_rows(each.tree, room)]), len(box(each.tree).lines))
         if group and height + rows > most:
             yield group
             group, height = [], 0
@@ -255,37 +296,52 @@ def has_grid(tree: Tree) -> bool:
             return False
 
 
-def _display(group: list[b.Line], room: int) -> Piece:
+def _display(group: list[b.Line], room: float) -> Piece:
     rows = [row for each in group for row in _rows(each.tree, room)]
     if len(rows) == 1:
         tree = group[0].tree
         wide = max(box(tree).width, size_of(tree)) if has_grid(tree) else rows[0].size
         return Piece(latex(tree), wide)
     body = rows[0].tex
-    for (before, _), (row, _) in pairwise(rows):
+    for (before, *_), (row, *_) in pairwise(rows):
         body += (r" \\[6pt]" if "frac" in before + row else r" \\") + "\n" + row
     widest = max(row.size for row in rows)
-    return Piece(f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}", widest)
+    return Piece(_aligned(body), widest)
 
 
-def _rows(tree: Tree, room: int = ROOM) -> Iterator[Piece]:
+def _rows(tree: Tree, room: float = ROOM) -> Iterator[Piece]:
     """The equation in one row, or, where it is wide, in several that begin with a relation.
 
-    A side that is still too wide goes on in further rows.
+    A side that is still too wide goes on in further rows, and a wide left side has its own. Of
+    equations side by side each begins a row where they do not fit in one.
     """
     items = tree.items if isinstance(tree, Row) else (tree,)
-    starts = [k for k, item in enumerate(items) if item in _RELATIONS] or [1]
-    starts = starts[:1] if has_grid(tree) else starts
+    is_wide = size_of(tree) > room
+    if is_wide and t.GAP in items:
+        for is_gap, part in groupby(items, lambda item: item == t.GAP):
+            yield from () if is_gap else _rows(t.row(*part), room)
+        return
+    starts = [k for k, item in enumerate(items) if item in _RELATIONS] or [0]
     left, indent = latex(t.row(*items[: starts[0]])), size_of(t.row(*items[: starts[0]]))
     rows: list[Piece] = []
+    if is_wide and indent > _MOST_LEFT:
+        rows += _continued(wrapped(items[: starts[0]], room))
+        left, indent = "", 0
     for start, stop in pairwise([*starts, len(items)]):
-        first, *more = wrapped(items[start:stop], room)
+        first, *more = wrapped(items[start:stop], room - indent)
         if rows and not more and rows[-1].size + first.size <= room - _SLACK:
             rows[-1] = Piece(f"{rows[-1].tex} {first.tex}", rows[-1].size + first.size)
             continue
-        row = f"{left} &{first.tex}".strip()
-        row = f"{{}}{row}" if row.startswith("[") else row  # no option of the display
-        rows += [Piece(row, indent + first.size)]
-        rows += [Piece(rf"&\qquad {{}}{piece.tex}", indent + piece.size) for piece in more]
+        rows += _continued([first, *more], left, indent)
         left = ""
     yield from rows
+
+
+def _continued(pieces: Sequence[Piece], left: str = "", indent: float = 0) -> Iterator[Piece]:
+    """The rows of a side, aligned where it begins, behind what stands on its left."""
+    first, *more = pieces
+    row = f"{left} &{first.tex}".strip()
+    row = f"{{}}{row}" if row.startswith("[") else row  # no option of the display
+    yield Piece(row, indent + first.size)
+    for piece in more:
+        yield Piece(rf"&\qquad {piece.tex}", indent + INDENT + piece.size)

@@ -55,7 +55,7 @@ def _blocks(blocks: Sequence[b.Block], display: Display, level: int) -> Iterator
                     continue
                 if lead:
                     yield words(lead)
-                yield display(latex(tree), "")
+                yield from (display(body, "") for body in displays((b.Line("worked", tree),)))
             case b.Chain():
                 yield from (display(body, "") for body in chain_displays(block))
             case b.List(items):

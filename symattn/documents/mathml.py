@@ -8,6 +8,7 @@ from itertools import pairwise
 from symattn.documents import blocks as b
 from symattn.documents.page.elements import Markup, el, joined
 from symattn.notation import tree as t
+from symattn.notation.latex import latex
 from symattn.notation.mathml import math
 from symattn.notation.text import line
 from symattn.notation.tree import APPROX, EQUALS, Row, Tree
@@ -78,8 +79,8 @@ def sentence(words: b.Words) -> Markup:
 
 
 def formula(tree: Tree, display: bool) -> Markup:
-    """A ``math`` element with its plain alternative."""
-    return Markup(math(tree, line(tree), display))
+    """A ``math`` element with its plain alternative, and its LaTeX, which can be copied."""
+    return Markup(math(tree, line(tree), display, latex(tree)))
 
 
 def _formulas(block: b.Formulas) -> Iterator[Markup]:

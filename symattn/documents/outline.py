@@ -7,7 +7,7 @@ show the same digits.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby, pairwise, product
@@ -24,7 +24,7 @@ from symattn.derivation import (
     Place,
     Step,
     defined_numbers,
-    worked,
+    worked_together,
 )
 from symattn.documents import blocks as b
 from symattn.documents.blocks import Line
@@ -45,7 +45,7 @@ from symattn.notation.prose import Prose, read_prose
 from symattn.notation.text import line, side_by_side
 from symattn.notation.text import width as columns_of
 from symattn.notation.tree import Tree
-from symattn.step import COLUMN, HEAD, ROW
+from symattn.step import COLUMN, HEAD, ROW, called
 
 View: TypeAlias = Literal["formula", "entry", "worked", "value"]
 VIEWS: tuple[View, ...] = ("formula", "entry", "worked", "value")
@@ -54,7 +54,7 @@ VIEWS: tuple[View, ...] = ("formula", "entry", "worked", "value")
 WIDTH = 60
 
 #: How many characters wide the overview is at most, and about how many digits where it is set.
-_OVERVIEW, _OVERVIEW_SET = 90, 58
+_OVERVIEW, _OVERVIEW_SET = 90, 62
 
 #: How many characters wide formula, entry and worked line in a row are.
 _LINE = 80
@@ -128,10 +128,7 @@ def outline(
             raise SymattnError(f"no view is called {quote(view)}{nearest(view, VIEWS)}")
     if entries and not {"worked", "value"} & {*views}:
         raise SymattnError("entry: appears in the worked and the value view; show one of them")
-    names = [item.name for item in (*derivation.inputs, *derivation.steps)]
-    for name in only:
-        if name not in names:
-            raise SymattnError(f"no step is called {quote(name)}{nearest(name, names)}")
+    only = called((*derivation.inputs, *derivation.steps), only, notation)
     given = [item for item in derivation.inputs if not only or item.name in only]
     steps = [step for step in derivation.steps if not only or step.name in only]
     _check_letters((*derivation.inputs, *steps), derivation.size_symbols, notation)
@@ -295,18 +292,25 @@ class _Writer:
             lines.append(Line("formula", stated.formula(self.notation)))
         if "entry" in self.views and not is_told:
             rule = self._rule(stated)
+            functions = dict.fromkeys(_functions(stated.formula(self.notation)))
+            where: list[Tree] = []
             if rule is not None:
                 lines.append(Line("entry", rule))
-            else:
-                left_out.append("the rule of an entry is too long to be read")
-            lines += [Line("where", tree) for tree in self._definitions(step)]
-        elif "formula" in self.views and "entry" not in self.views:
-            functions = {*_functions(lines[0].tree)}
-            rule = self._rule(step) if functions - self.defined else None
-            if rule is not None:
                 self.defined.update(functions)
-                where = t.row(t.Text("where "), rule)
-                lines += [Line("where", tree) for tree in (where, *self._definitions(step, "and "))]
+            else:
+                left_out.append(_why_no_rule(step))
+                where += self._applied(step, functions)
+            where += self._definitions(step, "and " if where else "where ")
+            lines += [Line("where", tree) for tree in where]
+        elif "formula" in self.views and "entry" not in self.views:
+            functions = dict.fromkeys(_functions(lines[0].tree))
+            new = functions.keys() - self.defined
+            rule = self._rule(step) if new else None
+            where = [t.row(t.Text("where "), rule)] if rule is not None else []
+            where += self._applied(step, functions) if rule is None else []
+            self.defined.update(functions)
+            where += self._definitions(step, "and ") if where else []
+            lines += [Line("where", tree) for tree in where]
         if self.evaluation is not None:
             if "worked" in self.views and (not is_told or step.name in self.entries):
                 shown, words = self._worked(step)
@@ -324,6 +328,19 @@ class _Writer:
         rule = step.entry(self.notation)
         long = columns_of(line(rule)) > _MOST_RULE or _holds_cases(step)
         return None if long else rule
+
+    def _applied(self, step: Step, functions: Iterable[Tree]) -> Iterator[Tree]:
+        """What functions of a merged formula do: each by the first step in it that applies it."""
+        word = "where "
+        for name in functions:
+            applying = (p for p in step.parts if name in _functions(p.formula(self.notation)))
+            part = next(applying, None)
+            rule = None if part is None or name in self.defined else self._rule(part)
+            if part is not None and rule is not None:
+                self.defined.add(name)
+                entries = t.Text(" has the entries ")
+                yield t.row(t.Text(word), part.formula(self.notation), entries, rule)
+                word = "and "
 
     def _stated(self, step: Step) -> Step:
         """The step as it is stated: for any head, or for the one that is shown."""
@@ -343,8 +360,8 @@ class _Writer:
         if first is step:
             return reason, False
         if _MATHEMATICS.sub("", first.because) == _MATHEMATICS.sub("", step.because):
-            return (f"As for {first.name}.",), True
-        return (*reason, f" Entries as for {first.name}."), True
+            return (f"As for {_in_words(first)}.",), True
+        return (*reason, f" Entries as for {_in_words(first)}."), True
 
     def _definitions(self, step: Step, word: str = "where ") -> Iterator[Tree]:
         """The lines "where θ_1 = … and …": definitions of letters, and their numbers."""
@@ -399,14 +416,13 @@ class _Writer:
         numbers = count_entries(rule_of(step.expr, ROW, COLUMN), self.evaluation.sizes)
         if step.parts and numbers > _MOST_NUMBERS:
             return [], [f"an entry is made of {numbers} numbers; show more steps to work it out"]
-        places = self._places(step)
-        lines = []
-        for *head, row, column in places:
-            turned = self.notation.convention == "columns"
-            place = (column, row) if turned else (row, column)
-            one = head[0] if head else None
-            tree = worked(self.evaluation, step, *place, head=one, notation=self.notation)
-            lines.append(Line("worked", tree))
+        turned = self.notation.convention == "columns"
+        places = [
+            (*head, column, row) if turned else (*head, row, column)
+            for *head, row, column in self._places(step)
+        ]
+        trees = worked_together(self.evaluation, step, places, self.notation)
+        lines = [Line("worked", tree) for tree in trees]
         heads = heads_of(self.evaluation, step, self.notation)
         rows, columns = self.evaluation.shape(step.letter)[-2:]
         more = len(heads) * rows * columns - len(lines)
@@ -460,6 +476,19 @@ def _holds_cases(step: Step) -> bool:
     """Whether a merged formula has cases inside a sum or an exponent, where no line has room."""
     _, *inside = parts(rule_of(step.expr, ROW, COLUMN))
     return bool(step.parts) and any(isinstance(part, Cases) for part in inside)
+
+
+def _in_words(item: Item) -> str:
+    """What a sentence calls a matrix: the queries."""
+    article = "" if not item.title or item.title.startswith(_NO_ARTICLE) else "the "
+    return f"{article}{item.title or item.name}"
+
+
+def _why_no_rule(step: Step) -> str:
+    """Why the rule of an entry is not shown."""
+    if _holds_cases(step):
+        return "the rule of an entry has cases inside a sum; show more steps to see it"
+    return "the rule of an entry is too long to be read; show more steps to see it"
 
 
 Element = TypeVar("Element")

@@ -25,7 +25,7 @@ from symattn.notation.mime import bundle
 from symattn.notation.options import MAX_DIGITS, Notation, notation_of
 from symattn.notation.text import box, side_by_side
 from symattn.notation.tree import Tree
-from symattn.step import Item, Step
+from symattn.step import Item, Step, called
 
 #: How many characters wide a line of matrices is in a notebook.
 _WIDTH = 88
@@ -71,7 +71,8 @@ class Evaluation(Values):
         return iter(self._by_name)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        shown = [s for s in self.steps if s.name in (self.notation.steps or self)]
+        names = called((*self.inputs, *self.steps), self.notation.steps, self.notation)
+        shown = [s for s in self.steps if s.name in (names or self)]
         trees = [tree for step in shown for tree in StepValue(self, step)._trees()]
         words = "\n".join("\n".join(box(tree).lines) for tree in trees)
         rows = r" \\ ".join(map(latex, trees))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from math import prod
+from typing import TypeAlias
 
 import sympy
 from flint import arb
@@ -57,12 +58,22 @@ class Stage:
     exact: bool
 
 
+#: How many digits more than usual the rounded numbers of a stage have, and the stage.
+_Found: TypeAlias = tuple[int, Stage]
+
+
 @dataclass
 class Numbers:
-    """The numbers in the rule of one entry: as balls, exactly, and as they are printed."""
+    """The numbers in the rule of one entry: as balls, exactly, and as they are printed.
+
+    `least`: how many digits beyond the usual ones the stage of a kind has at least; `used`: how
+    many it has.
+    """
 
     evaluation: Values
     notation: Notation
+    least: Mapping[Kind, int] = field(default_factory=dict)
+    used: dict[Kind, int] = field(default_factory=dict)
     _balls: dict[tuple[Rule, int], arb] = field(default_factory=dict)
 
     @property
@@ -86,11 +97,16 @@ class Numbers:
             kinds = kinds[1:]
         for some in _fewer_and_fewer(kinds):
             if (exact or some) and (found := self._chain(rule, some, result)) is not None:
-                return (*exact, *found)
+                self.used.update(zip(some, (guard for guard, _ in found), strict=True))
+                short = self._shorter(rule, some, found)
+                rest = [] if short is None else self._chain(rule, some[1:], result)
+                if short is not None and rest:
+                    found = [(0, short), *rest]
+                return (*exact, *(stage for _, stage in found))
         names = self._exactly(rule, kinds[0])[0]
         for some in _fewer_and_fewer(kinds[1:]):
             if (found := self._chain(rule, some, result)) is not None:
-                return (*exact, names, *found)
+                return (*exact, names, *(stage for _, stage in found))
         return (*exact, names)
 
     def _holds(self, rule: Rule, kind: Kind) -> bool:
@@ -105,36 +121,68 @@ class Numbers:
         _, stage = self._with_numbers(rule, kind, self.notation.digits)
         return stage if stage.exact else None
 
-    def _chain(self, rule: Rule, kinds: Sequence[Kind], result: Digits) -> list[Stage] | None:
+    def _shorter(self, rule: Rule, kinds: Sequence[Kind], found: Sequence[_Found]) -> Stage | None:
+        """The operands of functions as exact numbers: e^√2 rather than e^1.4142136.
+
+        None where the usual digits do, and where an exact number is longer than the decimal.
+        """
+        if len(kinds) < 2 or kinds[0] or found[0][0] == 0:
+            return None
+        stage, is_plain = self._exactly(rule, ())
+        longer = len(line(stage.tree)) > len(line(found[0][1].tree))
+        return stage if is_plain and not longer else None
+
+    def _chain(self, rule: Rule, kinds: Sequence[Kind], result: Digits) -> list[_Found] | None:
         """Stages in which each number follows from those of the stage before; None if none do.
 
         The last stage is found first, with as few digits as give the result, then the one before
-        it, with as many as give the decimals of the last one. A number that both show is the same.
+        it, with as many as give the decimals of the last one. All rounded numbers of a stage have
+        the same number of decimals, and so have two stages that show a number both.
         """
-        usual = self.notation.digits
-        places = {rule: usual}
-        after = {rule: result.text}
-        found: list[Stage] = []
-        for kind in reversed(kinds):
-            for guard in range(_GUARD + 1):
-                texts, stage = self._with_numbers(rule, kind, usual + guard, places)
-                wanted = {part: text for part, text in after.items() if part not in texts}
-                wanted[rule] = result.text
-                if all(
-                    self._gives(part, texts, text, places[part]) for part, text in wanted.items()
-                ):
+        least = [self.least.get(kind, 0) for kind in kinds]
+        found: dict[int, _Found] = {}
+        texts: dict[int, dict[Rule, str]] = {len(kinds): {rule: result.text}}
+        k = len(kinds) - 1
+        while k >= 0:
+            for guard in range(least[k], _GUARD + 1):
+                digits = self.notation.digits + guard
+                texts[k], stage = self._with_numbers(rule, kinds[k], digits)
+                if self._follows(rule, texts[k], texts[k + 1], result, found.get(k + 1)):
                     break
             else:
                 return None
-            found.insert(0, stage)
-            places.update({part: usual + guard for part in texts if part not in places})
-            after = texts
-        return found
+            found[k] = guard, stage
+            after = found.get(k + 1)
+            if after is not None and after[0] != guard and texts[k].keys() & texts[k + 1].keys():
+                if guard > after[0]:
+                    k += 1
+                least[k] = max(guard, after[0])
+                continue
+            k -= 1
+        return [found[k] for k in range(len(kinds))]
+
+    def _follows(
+        self,
+        rule: Rule,
+        texts: dict[Rule, str],
+        after: Mapping[Rule, str],
+        result: Digits,
+        found: _Found | None,
+    ) -> bool:
+        """Whether the numbers of a stage give those of the next one, and the result."""
+        usual = self.notation.digits
+        if found is not None and not all(
+            self._gives(part, texts, text, usual + found[0])
+            for part, text in after.items()
+            if part not in texts
+        ):
+            return False
+        return self._gives(rule, texts, result.text, usual)
 
     def _with_numbers(
-        self, rule: Rule, collapsed: Kind, digits: int, places: Mapping[Rule, int] | None = None
+        self, rule: Rule, collapsed: Kind, digits: int
     ) -> tuple[dict[Rule, str], Stage]:
-        """The decimals of its operands, and the rule with them; `places`: those with others."""
+        """The decimals of its operands, and the rule with them."""
         texts: dict[Rule, str] = {}
         exact = True
 
@@ -145,7 +193,7 @@ class Numbers:
             simple = self._simple(part)
             if simple is not None:
                 return simple
-            decimal = self.digits(part, (places or {}).get(part, digits))
+            decimal = self.digits(part, digits)
             texts[part] = decimal.text
             exact = exact and decimal.exact
             return number(decimal.text)

@@ -7,7 +7,7 @@ printed numbers to give the printed result when they are worked out again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -37,14 +37,66 @@ def worked(
     notation: Notation | None = None,
 ) -> Tree:
     """One entry of a step worked out, as a notation tree; row, column and head count from 0."""
+    return _worked(evaluation, step, row, column, head, notation_of(notation), {})[0]
+
+
+def worked_together(
+    evaluation: Values, step: Step, places: Sequence[Place], notation: Notation
+) -> list[Tree]:
+    """Entries of a step worked out with the same number of decimals, where that is possible.
+
+    `places` are rows and columns as the reader has them, behind the head where there are heads.
+    """
+
+    def lines(least: Mapping[Kind, int]) -> list[tuple[Tree, Mapping[Kind, int]]]:
+        found = []
+        for *head, row, column in places:
+            which = head[0] if head else None
+            found.append(_worked(evaluation, step, row, column, which, notation, least))
+        return found
+
+    first = found = lines({})
+    most: Mapping[Kind, int] = {}
+    while True:  # more digits of one line may ask for more of another
+        before, most = most, _most(used for _, used in found)
+        if most == before or all(used.items() <= most.items() for _, used in found):
+            break
+        found = lines(most)
+    return [
+        other if used.keys() == others.keys() else tree
+        for (tree, used), (other, others) in zip(first, found, strict=True)
+    ]
+
+
+def _most(lines: Iterable[Mapping[Kind, int]]) -> Mapping[Kind, int]:
+    """How many digits the line with most of them has, for each stage."""
+    most: dict[Kind, int] = {}
+    for used in lines:
+        for kind, guard in used.items():
+            most[kind] = max(guard, most.get(kind, 0))
+    return most
+
+
+def _worked(
+    evaluation: Values,
+    step: Step,
+    row: int,
+    column: int,
+    head: int | None,
+    notation: Notation,
+    least: Mapping[Kind, int],
+) -> tuple[Tree, Mapping[Kind, int]]:
+    """The line, and how many digits beyond the usual ones each of its stages has.
+
+    At `least` so many are shown.
+    """
     instance(evaluation, Values, "evaluation", "an Evaluation")
     instance(step, Step, "step", "a Step")
     row, column = (whole(k, f"{step.name}: place", 0, MAX_ENTRIES) for k in (row, column))
     head = None if head is None else whole(head, f"{step.name}: head", 0, MAX_ENTRIES)
-    notation = notation_of(notation)
     symbol, expr = step.in_convention(notation)
     places = {ROW: row, COLUMN: column} | ({} if head is None else {HEAD: head})
-    numbers = Numbers(evaluation, notation)
+    numbers = Numbers(evaluation, notation, least)
     speller = Speller(notation)
     left = speller.rule(r.at(r.rule_of(symbol, row, column), places, evaluation.sizes))
     stated = r.at(_unfolded(evaluation, expr, notation), places, evaluation.sizes)
@@ -56,24 +108,24 @@ def worked(
         t.equation(left, (t.EQUALS, number(result.text))), t.Text(" (no key may be attended to)")
     )
     if isinstance(rule, r.Over) and rule.empty is not None and numbers.vanishes(rule.den):
-        return nothing
+        return nothing, {}
     if any(numbers.is_open(part) for part in r.parts(rule)):
-        return nothing
+        return nothing, {}
     if isinstance(stated, r.Cases) and isinstance(stated.right, r.OfRow):
         best = numbers.exact(stated.right)
         if best < 0:
-            return nothing
+            return nothing, {}
         because = t.equation(numbers.row_stage(stated.right, best), (t.EQUALS, speller.index(best)))
         value = written_out(numbers.exact(rule))  # proven, where balls cannot tell a tie
         equation = t.equation(left, (t.EQUALS, speller.scalar(value)))
-        return t.row(equation, t.Text(" since "), because)
+        return t.row(equation, t.Text(" since "), because), {}
     if notation.exact:
         links = [*_exact_links(numbers, rule, simplified(evaluation.exact(step.letter)[place]))]
     else:
         links = [*_links(numbers, rule, result)]
         settled = numbers.settled(rule) if result.exact and links[-1][0] == t.APPROX else None
         links = links if settled is None else [*_settled_links(numbers, (rule, settled), result)]
-    return t.equation(left, *links)
+    return t.equation(left, *links), numbers.used
 
 
 def _unfolded(evaluation: Values, expr: MatrixExpr, notation: Notation) -> Rule:

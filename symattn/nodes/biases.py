@@ -33,11 +33,15 @@ from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
 
-#: The letters of definitions: the largest power of 2 within the heads, a head, a row, a distance.
+#: The letters of definitions: the largest power of 2 within the heads, a head, a distance.
 _POWER = sympy.Symbol("N", integer=True, positive=True)
 _ANY_HEAD = sympy.Symbol("head", integer=True)
-_ROW_OF_TABLE = sympy.Symbol("kappa", positive=True)
 _DISTANCE = sympy.Symbol("Delta", positive=True)
+
+
+def _row_of_table(i: Index, j: Index) -> sympy.Symbol:
+    """κ_ij, which names its indices: in a sum over keys they are others."""
+    return sympy.Symbol(f"kappa@{i}@{j}", positive=True)
 
 
 def _only_head(rows: sympy.Expr, columns: sympy.Expr, heads: sympy.Expr) -> sympy.Expr:
@@ -253,11 +257,11 @@ class RelativeBias(Placed):
             near = partial(at_most, j, query + clip - 1, inside, partial(r.rule_of, table, last, 0))
             return at_most(j, query - clip, partial(r.rule_of, table, 0, 0), near)
         bucket = Bucket(sympy.sympify(j, strict=True) - query, buckets, furthest, bidirectional)
-        row = int(bucket) if bucket.is_Integer else Number(bucket, _ROW_OF_TABLE)
+        row = int(bucket) if bucket.is_Integer else Number(bucket, _row_of_table(i, j))
         return r.rule_of(table, row, 0)
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
-        """κ, the row of the table, by T5's buckets of a distance Δ (see `relative_bucket`)."""
+        """κ_ij, the row of the table, by T5's buckets of a distance Δ (see `relative_bucket`)."""
         _, _, _, buckets, furthest, bidirectional, clip, start = self.args
         if clip >= 0:
             return
@@ -273,7 +277,7 @@ class RelativeBias(Placed):
         later = row(j - query, int(half)) if bidirectional else speller.index(0)
         earlier = speller.condition((r.Ordinal(j), "≤", r.Ordinal(query)))
         rows = t.cases([(row(query - j, 0), earlier)], later)
-        yield Definition(t.equation(speller.scalar(_ROW_OF_TABLE), (t.EQUALS, rows)))
+        yield Definition(t.equation(speller.scalar(_row_of_table(i, j)), (t.EQUALS, rows)))
         distance = speller.scalar(_DISTANCE)
         ratios = (_DISTANCE / each, sympy.Rational(furthest, each))
         above, below = (

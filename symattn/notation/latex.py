@@ -159,7 +159,9 @@ def _row(items: tuple[Tree, ...]) -> str:
         piece = _latex(item)
         if item == t.Op("−") and (index == 0 or _is_operator(items[index - 1])):
             piece = "-"
-        if item == t.TIMES and any(isinstance(x, t.Marked) for x in items[index - 1 : index + 2]):
+        if item == t.TIMES and any(
+            isinstance(x, t.Marked) for x in items[max(index - 1, 0) : index + 2]
+        ):
             piece = r" \, "  # dS K, where dSK would be read as one
         if piece[:1].isalpha() and _COMMAND.search(out[-_LONGEST:]):
             out += " "  # or the letter would be read as one of the command's
@@ -199,6 +201,12 @@ def is_tall(tree: Tree) -> bool:
             return is_tall(body)
         case _:
             return False
+
+
+def brackets(fenced: t.Fenced, size: str = "") -> tuple[str, str]:
+    r"""Both fences by themselves, of their usual size, or of one: ``\biggl(`` and ``\biggr)``."""
+    one, other = (_fence(fence, "." if size else "") for fence in (fenced.open, fenced.close))
+    return (f"{size}{one}", f"{size[:-1]}r{other}") if size else (one, other)
 
 
 def _fenced(body: Tree, left: str, right: str) -> str:

@@ -86,6 +86,16 @@ _SIGNS = {
     "ξ": "the argument of functions",
 }
 
+
+def sign(name: str) -> str | None:
+    """What a sign means that has one letter in every notation; None of what is none.
+
+    >>> sign("sigma")
+    'the sigmoid'
+    """
+    return _SIGNS.get(t.GREEK.get(name, name))
+
+
 #: The small letters of indices, sizes and learned vectors: an entry has the capital, M_ij.
 _NO_ENTRIES = frozenset("bdehijlmnprtu")
 

@@ -1,11 +1,14 @@
 """The notation tree read as MathML Core.
 
 One ``mi`` for a function's name with U+2061 behind it, one ``mrow`` with two stretchy fences for
-a bracketed matrix, styles in CSS, nothing outside MathML Core.
+a bracketed matrix, styles in CSS, nothing outside MathML Core. For those who hear a formula there
+is an invisible comma between two indices, and an `intent` (MathML 4) where the signs alone would
+be read wrongly: a transpose, a head, a matrix, cases.
 """
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from html import escape
 
@@ -52,13 +55,30 @@ NBSP = "\u00a0"
 _BLANK = f"<mtext>{NBSP}{NBSP}</mtext>"
 _ORDINARY = "∞⋯⋮⋱?′⊤…"
 
+#: What stands between two indices, unseen: s_12 is no s with index twelve.
+INVISIBLE_COMMA = "<mo>\u2063</mo>"
+_TAG = re.compile(r"<\w+")
+_TRANSPOSES = (t.Ident("T"), t.Op("⊤"), t.Op("′"))
+_INTENT = re.compile(r' (?:intent|arg)="[^"<>]*"')
 
-def math(tree: Tree, alttext: str, display: bool = True) -> str:
-    """A whole ``math`` element, with the spoken or plain alternative in `alttext`."""
+
+def math(tree: Tree, alttext: str, display: bool = True, source: str = "") -> str:
+    """A whole ``math`` element, with the spoken or plain alternative in `alttext`.
+
+    `source` is its LaTeX, which is what somebody copies who copies the formula.
+    """
     kind = "block" if display else "inline"
     alternative = in_markup(escape_controls(alttext))
     body = mathml(tree)
+    if source:
+        note = f'<annotation encoding="application/x-tex">{in_markup(source)}</annotation>'
+        body = f"<semantics>{body}{note}</semantics>"
     return f'<math xmlns="{NAMESPACE}" display="{kind}" alttext="{alternative}">{body}</math>'
+
+
+def without_intent(markup: str) -> str:
+    """Markup without `intent`, which the checkers of HTML do not know yet."""
+    return _INTENT.sub("", markup)
 
 
 def mathml(tree: Tree) -> str:
@@ -80,16 +100,16 @@ def mathml(tree: Tree) -> str:
         case t.Root(body):
             return f"<msqrt>{mathml(body)}</msqrt>"
         case t.Fenced(t.Grid() as grid, _, _) if grid.labelled:
-            return f'<mrow><mspace width="0.25em"/>{_ruled(t.ruled(grid))}</mrow>'
+            return f'<mrow><mspace width="0.25em"/>{_ruled(t.ruled(grid), "array")}</mrow>'
         case t.Fenced(body, left, right):
             inner = _row(body.items) if isinstance(body, t.Row) else mathml(body)
             tall = is_tall(body)  # Chromium sets blanks about a stretched bracket
             before, behind = _fence(left, "prefix", tall), _fence(right, "postfix", tall)
             return f"<mrow>{before}{inner}{behind}</mrow>"
         case t.Grid():
-            return _ruled(
-                t.Ruled(tree.rows, 0, 0, tree.align * max(map(len, tree.rows), default=0))
-            )
+            align = tree.align * max(map(len, tree.rows), default=0)
+            kind = "cases" if tree.align == "l" else "matrix"
+            return _ruled(t.Ruled(tree.rows, 0, 0, align), kind)
         case t.Text(words):
             # a plain blank at either end would be lost
             return f"<mtext>{in_markup(escape_controls(words)).replace(' ', NBSP)}</mtext>"
@@ -102,7 +122,7 @@ def mathml(tree: Tree) -> str:
             style = "outline:1px solid;outline-offset:2px" if boxed else "font-weight:bold"
             return f'<mrow style="{style}">{mathml(body)}</mrow>'
         case t.Scheme():
-            return _ruled(t.ruled(tree))
+            return _ruled(t.ruled(tree), "array")
     raise t.no_tree(tree)
 
 
@@ -142,7 +162,9 @@ def _fence(fence: str, form: str, tall: bool) -> str:
 
 def _script(base: Tree, sub: Tree | None, sup: Tree | None) -> str:
     under = base == t.SUM
-    parts = [mathml(part) for part in (base, sub, sup) if part is not None]
+    whole = mathml(base)
+    below = "" if sub is None else _indices(sub)
+    above = "" if sup is None else mathml(sup)
     match sub is None, sup is None:
         case False, False:
             name = "munderover" if under else "msubsup"
@@ -151,12 +173,41 @@ def _script(base: Tree, sub: Tree | None, sup: Tree | None) -> str:
         case True, False:
             name = "mover" if under else "msup"
         case _:
-            return parts[0]
-    return f"<{name}>{''.join(parts)}</{name}>"
+            return whole
+    intent, above = ("", above) if under else _intent(sup, above)
+    if intent:
+        whole, below = _argument("m", whole), _argument("i", below)
+        matrix = "_($m,_sub,$i)" if below else "$m"
+        intent = f' intent="{intent.replace("$m", matrix)}"'
+    return f"<{name}{intent}>{whole}{below}{above}</{name}>"
 
 
-def _ruled(table: t.Ruled) -> str:
-    """A table with a rule each way, where it has any."""
+def _intent(sup: Tree | None, markup: str) -> tuple[str, str]:
+    """How a superscript is read that is no power: a transpose, a head; and its elements."""
+    match sup:
+        case t.Fenced(_, "(", ")"):
+            return "_($m,_of,_head,$h)", _argument("h", markup)
+        case t.Row((t.Fenced(_, "(", ")") as head, sign)) if sign in _TRANSPOSES:
+            written = mathml(head)
+            named = markup.replace(written, _argument("h", written), 1)
+            return "transpose(_($m,_of,_head,$h))", named
+    return ("transpose($m)" if sup in _TRANSPOSES else ""), markup
+
+
+def _indices(sub: Tree) -> str:
+    """A subscript; between indices that stand side by side is an invisible comma."""
+    if isinstance(sub, t.Row) and all(isinstance(part, t.Ident | t.Num) for part in sub.items):
+        return f"<mrow>{INVISIBLE_COMMA.join(map(mathml, sub.items))}</mrow>"
+    return mathml(sub)
+
+
+def _argument(name: str, element: str) -> str:
+    """An element, if it is one, that an `intent` can name."""
+    return _TAG.sub(rf'\g<0> arg="{name}"', element, count=1)
+
+
+def _ruled(table: t.Ruled, kind: str) -> str:
+    """A table with a rule each way, where it has any; `kind` is how it is to be read."""
     rule = "1px solid"
     lines = []
     for number, line in enumerate(table.levelled, 1):
@@ -169,7 +220,7 @@ def _ruled(table: t.Ruled) -> str:
             body = _BLANK if cell == t.EMPTY else mathml(cell).replace("<mtext></mtext>", _BLANK)
             cells.append(f'<mtd style="{";".join(style)}">{body}{unseen}</mtd>')
         lines.append(f"<mtr>{''.join(cells)}</mtr>")
-    return f"<mtable>{''.join(lines)}</mtable>"
+    return f'<mtable intent=":{kind}">{"".join(lines)}</mtable>'
 
 
 @lru_cache(maxsize=256)

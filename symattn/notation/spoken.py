@@ -72,6 +72,8 @@ def _speech(tree: Tree) -> str:
             return _script(tree)
         case t.Fenced(t.Grid() as grid, _, _):
             return _grid(grid)
+        case t.Fenced(body, "(", ")") if len(_speech(body).split()) > 2:
+            return f"open parenthesis {_speech(body)} close parenthesis"
         case t.Fenced(body, left, _):
             return f"{_FENCES.get(left, '')} {_speech(body)}"
         case t.Grid():
@@ -107,9 +109,11 @@ def _script(tree: t.Script) -> str:
         low = "" if tree.sub is None else f"over {_speech(tree.sub)}"
         high = "" if tree.sup is None else f"to {_speech(tree.sup)}"
         return f"the sum {low} {high} of"
+    label, sup = _labelled(tree)
+    base = f"{base} {'' if label is None else _speech(label)}"
     if tree.sub is not None:
         base = f"{base} {_speech(tree.sub)}"
-    match tree.sup:
+    match sup:
         case None:
             return base
         case t.Ident("T") | t.Op("⊤") | t.Op("′"):
@@ -118,11 +122,20 @@ def _script(tree: t.Script) -> str:
             return f"{base} squared"
         case t.Fenced() as head:
             return f"{base} of head {_speech(head)}"
-        case t.Row((*before, t.Fenced() as head)):
-            return f"{base} {' '.join(map(_speech, before))} of head {_speech(head)}"
-        case t.Row((*before, t.Ident("T"))):
+        case t.Row((*before, t.Ident("T") | t.Op("⊤") | t.Op("′"))):
             return f"{_script(t.Script(tree.base, tree.sub, t.row(*before)))} transposed"
-    return f"{base} to the power {_speech(tree.sup)}"
+    return f"{base} to the power {_speech(sup)}"
+
+
+def _labelled(tree: t.Script) -> tuple[Tree | None, Tree | None]:
+    """The label of an entry, which stands above it, and what else is there: k^u_ij, w^Q(h)_ij."""
+    turns = (t.Ident("T"), t.Op("⊤"), t.Op("′"))
+    match tree.sup:
+        case t.Ident() if tree.sub is not None and tree.sup not in turns:
+            return tree.sup, None
+        case t.Row((label, t.Fenced() as head)):
+            return label, head
+    return None, tree.sup
 
 
 def _grid(grid: t.Grid) -> str:

@@ -92,7 +92,8 @@ def numbers_in_latex(source: str) -> list[str]:
 
 def numbers_in_mathml(markup: str) -> list[str]:
     """The numbers of a MathML formula, those in its words left out."""
-    return _NUMBER.findall(reading(ElementTree.fromstring(markup), words=False))
+    said = reading(ElementTree.fromstring(markup), words=False)
+    return _NUMBER.findall(said.replace("\u2063", ""))  # which stands between two indices
 
 
 def is_within(part: list[str], whole: list[str]) -> bool:

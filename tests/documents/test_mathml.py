@@ -12,9 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn import VARIANTS, Notation, SymattnError
-from symattn.documents.outline import VIEWS, View, outline
-from symattn.notation.mathml import math
-from symattn.notation.tree import Text
+from symattn.documents import mathml as mathml_writer
+from symattn.documents.outline import VIEWS, View, derivation_document, outline
+from symattn.documents.page import static
+from symattn.notation.latex import latex
+from symattn.notation.mathml import math, mathml, without_intent
+from symattn.notation.tree import Fenced, Grid, Ident, Num, Op, Row, Script, Text, Tree
 from tests.gates import (
     EXAMPLES,
     HOSTILE_LABELS,
@@ -65,7 +68,10 @@ _SOUND = (
     "<mtr><mtd><mrow><mo>−</mo><mi>∞</mi></mrow></mtd><mtd><mtext>a-b</mtext></mtd></mtr></mtable>"
     "<munderover><mo>∑</mo><mi>l</mi><mi>n</mi></munderover><msub><mi>x</mi><mi>l</mi></msub>"
     "<msubsup><mi>x</mi><mi>i</mi><mi>Q</mi></msubsup><msup><mi>K</mi><mi>T</mi></msup>"
-    "<mfrac><mn>1</mn><msqrt><mi>d</mi></msqrt></mfrac></mrow></math></p></div>"
+    "<mfrac><mn>1</mn><msqrt><mi>d</mi></msqrt></mfrac></mrow></math> "
+    '<math xmlns="http://www.w3.org/1998/Math/MathML" alttext="Vᵀ"><semantics>'
+    '<msup intent="transpose($m)"><mi arg="m">V</mi><mi>T</mi></msup>'
+    '<annotation encoding="application/x-tex">V^{T}</annotation></semantics></math></p></div>'
 )
 
 
@@ -103,6 +109,11 @@ def test_a_sound_document_has_no_faults() -> None:
         ('display="block"', 'display="large"', "math display='large'"),
         ("x = 1", " ", "math without alttext"),
         ('alttext="x = 1"', "", "math without alttext"),
+        ('arg="m"', "", "msup has no argument 'm'"),
+        ("transpose.*m[)]", "transpose($m", "msup intent='transpose($m'"),
+        ("V.{T}</ann", "</ann", "annotation is empty"),
+        ("application/x-tex", "text/html", "annotation encoding='text/html'"),
+        ("</?semantics>", "", "annotation in math"),
         ("Title", "&", "not XML"),
         ("Title", "<script>f()</script>", "script outside math"),
         ("<h2>", '<h2 onclick="f()">', "h2 onclick"),
@@ -146,3 +157,59 @@ def test_a_symbol_is_refused_or_sound(symbol: str) -> None:
         refusal = ""
         assert mathml_faults(mathml_document(outline(derivation, notation=notation))) == []
     assert refusal == "" or f'"{symbol}"' in refusal
+
+
+def test_a_formula_that_is_copied_gives_its_latex() -> None:
+    shown = page("two_heads")
+    formulas = ElementTree.fromstring(mathml_document(shown)).iter(f"{_MATH}math")
+    found = [formula.findtext(f"{_MATH}semantics/{_MATH}annotation") for formula in formulas]
+    assert [" ".join(each.split()) for each in found if each] == [*map(latex, trees(shown))]
+    assert len(found) > 20
+
+
+_K, _HEAD = Ident("K"), Fenced(Ident("h"))
+
+
+@pytest.mark.parametrize(
+    ("tree", "intent", "named"),
+    [
+        (Script(_K, None, Ident("T")), "transpose($m)", {"m": "K"}),
+        (Script(_K, None, Op("⊤")), "transpose($m)", {"m": "K"}),
+        (Script(_K, Ident("u"), Ident("T")), "transpose(_($m,_sub,$i))", {"m": "K", "i": "u"}),
+        (Script(_K, None, _HEAD), "_($m,_of,_head,$h)", {"m": "K", "h": "(h)"}),
+        (
+            Script(_K, None, Row((_HEAD, Ident("T")))),
+            "transpose(_($m,_of,_head,$h))",
+            {"m": "K", "h": "(h)"},
+        ),
+        (Script(_K, None, Num("2")), None, {}),
+        (Script(Op("∑"), None, Ident("T")), None, {}),
+        (Grid(((Num("1"),),)), ":matrix", {}),
+        (Grid(((Num("1"),),), align="l"), ":cases", {}),
+    ],
+)
+def test_what_would_be_read_wrongly_says_what_it_is(
+    tree: Tree, intent: str | None, named: dict[str, str]
+) -> None:
+    element = ElementTree.fromstring(mathml(tree))
+    assert element.get("intent") == intent
+    found = {
+        each.attrib["arg"]: "".join(each.itertext())
+        for each in element.iter()
+        if "arg" in each.attrib
+    }
+    assert found == named
+    assert "intent" not in without_intent(mathml(tree)) + str(found)
+
+
+def test_two_indices_are_no_number() -> None:
+    twelve, both = (Script(Ident("s"), sub) for sub in (Num("12"), Row((Num("1"), Num("2")))))
+    assert "<mn>12</mn>" in mathml(twelve)
+    assert "<mn>1</mn><mo>\u2063</mo><mn>2</mn>" in mathml(both)
+
+
+def test_a_page_that_is_checked_as_html_has_no_intent() -> None:
+    document = derivation_document(page("causal"))
+    assert ' intent="transpose' in mathml_writer.write([document])
+    assert ' intent="' not in static.write([document])
+    assert "<annotation " in static.write([document])

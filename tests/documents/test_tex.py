@@ -14,17 +14,20 @@ import pytest
 from click.testing import CliRunner
 
 from symattn import VARIANTS, Notation, SymattnError
+from symattn.algebra.identities import IDENTITIES, prove
+from symattn.algebra.identities.reports import proofs_document
 from symattn.attention.decoding import decode
 from symattn.attention.example import small_example, small_inputs
 from symattn.cli import main
 from symattn.derivation import Derivation
-from symattn.documents import pdf
+from symattn.documents import pdf, tex
 from symattn.documents.outline import Outline, outline
 from symattn.documents.pdf import pdf_document
 from symattn.documents.tex import FLAVORS
 from symattn.worksheet import worksheet_of
 from tests.conftest import Tool
 from tests.gates import EXAMPLES, HOSTILE_LABELS, HOSTILE_TITLE, SUBJECTS, labelled, page
+from tests.shares import share
 from tests.written import latex_document, tex_document
 
 FILES = tuple(name for name in FLAVORS if name != "overlays")  # the same slides, row by row
@@ -383,3 +386,23 @@ def test_large_matrices_fit_a_slide(typeset: Typeset, tmp_path: Path) -> None:
     wide = labelled(tmp_path, "wide", [f"token {k}" for k in range(16)])
     sized = replace(wide, notation=Notation(limit=0))
     assert typeset("pdflatex", tex_document(sized, flavor="beamer"), tmp_path) == []
+
+
+@pytest.mark.parametrize("turn", share(range(4), 4, 3))
+def test_proofs_are_broken_rather_than_made_smaller(
+    turn: int, typeset: Typeset, tmp_path: Path
+) -> None:
+    """Every display of the proofs, as wide as TeX sets it, fits a line as it is."""
+    proofs = [prove(row) for row in IDENTITIES[turn::4]]
+    source = tex.write([proofs_document(proofs)], "article")
+    start, end = source.index(r"\providecommand{\symattnfit}"), source.index(r"\makeatletter")
+    measured = (
+        r"\newcommand{\symattnfit}[1]{\setbox0\hbox{$\displaystyle #1$}"
+        r"\typeout{IS \the\wd0}\box0}"
+    )
+    found = typeset("pdflatex", f"{source[:start]}{measured}\n{source[end:]}", tmp_path)
+    assert found == []
+    log = (tmp_path / "page.log").read_text("utf-8")
+    widths = [*map(float, re.findall(r"^IS ([\d.]+)pt$", log, re.MULTILINE))]
+    assert len(widths) == source.count(r"\symattnfit{") > 15
+    assert min(widths) < 350 < max(widths) <= 500.5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
@@ -16,7 +17,7 @@ import sympy
 from symattn import VARIANTS, Attention, Derivation, Evaluation, Notation, text
 from symattn.arithmetic.decide import enclosure
 from symattn.attention.example import small_example
-from symattn.derivation import Input, Step
+from symattn.derivation import Input, Step, worked, worked_together
 from symattn.nodes.entrywise import Entrywise
 from symattn.worksheet.reading.worksheet import read_worksheet
 from tests.shares import share
@@ -178,3 +179,68 @@ def test_an_exponential_stays_above_the_bar() -> None:
     line = text(values["weights"].worked(1, 2, notation=Notation(exact=True)))
     power = "e^(√2 (−√2 − 1/6)/2)"
     assert line.endswith(f"= {power}/({power} + e^(1/(3 √2)))")
+
+
+#: A rounded decimal; what is in scientific notation is rounded otherwise.
+_DECIMAL = re.compile(r"(?<![\w.])\d+\.(\d+)(?!\d*·10)")
+
+
+def decimals_of(line: str, digits: int, exact: set[str]) -> list[set[int]]:
+    """How many decimals the rounded numbers of each stage but the result have."""
+    links = re.split(r" [=≈] ", line.partition(" since ")[0].partition(" (no key")[0])
+    return [
+        {
+            len(match[1])
+            for match in _DECIMAL.finditer(stage)
+            if len(match[1]) >= digits and match[0] not in exact
+        }
+        for stage in links[1:-1]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "digits"), share(product([variant.name for variant in VARIANTS], range(1, 9)), 20, 7)
+)
+def test_the_numbers_of_a_stage_have_as_many_decimals(name: str, digits: int) -> None:
+    """In a line, and, as far as they have the same stages, in the lines of a step."""
+    (spec,) = (variant.spec for variant in VARIANTS if variant.name == name)
+    derivation, evaluation = small_example(spec)
+    notation, names = Notation(digits=digits), dict[str, Any]()
+    for step in derivation:
+        places = [*np.ndindex(*evaluation[step.name].shape)][:6]
+        exact = {  # 0.8 of a step before has all its digits
+            str(abs(float(x))) for item in derivation for x in evaluation[item.name].array.flat
+        }
+        trees = worked_together(evaluation, step, places, notation)
+        found = []
+        for tree in trees:
+            line = text(tree)
+            assert list(faults(line, digits, names)) == []
+            found.append(decimals_of(line, digits, exact))
+            assert all(len(some) <= 1 for some in found[-1]), line
+        for one, other in product(found, found):
+            if len(one) == len(other) and all(map(bool, one)) and all(map(bool, other)):
+                assert one == other, [text(tree) for tree in trees]
+
+
+def test_lines_of_a_step_have_the_decimals_of_the_one_with_most() -> None:
+    """Five decimals, which one line asks for, are too few for another: all have six."""
+    (spec,) = (variant.spec for variant in VARIANTS if variant.name == "prefix-lm")
+    derivation, evaluation = small_example(spec)
+    step, notation = derivation["output"], Notation()
+    places = [*np.ndindex(3, 2)]
+    alone = [worked(evaluation, step, i, j, notation=notation) for i, j in places]
+    together = worked_together(evaluation, step, places, notation)
+    counts = [decimals_of(text(tree), 4, {"0", "1"}) for tree in (*alone, *together)]
+    assert counts == [[{4}]] * 5 + [[{5}]] + [[{6}]] * 6
+    assert text(together[5]).endswith("≈ 0.733681·2 + 0.087949·3 + 0.178370·(−2) ≈ 1.3745")
+    assert decimals_of("a ≈ 2.14/(2.1 + 2.14) ≈ 0.5", 1, set()) == [{1, 2}]
+
+
+def test_an_exact_number_is_preferred_to_many_digits() -> None:
+    told: dict[str, Any] = {"Q": [[1, 2]], "K": [[2, 1], [0, 1]], "V": [[1], [2]]}
+    weights = Attention().derivation().evaluate(**told)["weights"]
+    few, many = (text(weights.worked(1, 1, notation=Notation(digits=k))) for k in (1, 4))
+    assert few == "a_11 ≈ e^2.83/(e^2.83 + e^1.41) ≈ 16.9/(16.9 + 4.1) ≈ 16.9/21.0 ≈ 0.8"
+    exact = "a_11 = e^(2 √2)/(e^(2 √2) + e^(√2))"
+    assert many == f"{exact} ≈ 16.9188/(16.9188 + 4.1133) ≈ 16.9188/21.0321 ≈ 0.8044"

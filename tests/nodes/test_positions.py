@@ -518,7 +518,7 @@ SPELLED = {
     ("odd", 0): "q_ij + [[sin(ψ_it), if j = 2 t], [cos(ψ_it), otherwise]]",
     ("alibi", 1): "s_ij⁽ʰ⁾ + μ_h (j − i)",
     ("symmetric", 1): "s_ij⁽ʰ⁾ − μ_h·|i − j|",
-    ("bias", 1): "s_ij⁽ʰ⁾ + T_κ1⁽ʰ⁾",
+    ("bias", 1): "s_ij⁽ʰ⁾ + T_κ_ij,1⁽ʰ⁾",
 }
 
 

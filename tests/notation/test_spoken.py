@@ -56,7 +56,16 @@ def test_signs(symbols: str, words: str) -> None:
         (Frac(SUM, B), "the quantity a plus b over b"),
         (Frac(A, Row((A, t.MINUS, B))), "a over the quantity a minus b"),
         (Root(A), "the square root of a"),
-        (Fenced(SUM), "a plus b"),
+        (Fenced(SUM), "open parenthesis a plus b close parenthesis"),
+        (Fenced(A), "a"),
+        (
+            Row((Fenced(SUM), t.TIMES, Script(Fenced(SUM), None, Ident("T")))),
+            "open parenthesis a plus b close parenthesis open parenthesis a plus b close "
+            "parenthesis transposed",
+        ),
+        (Script(A, Row((ONE, TWO)), Ident("u")), "a u 1 2"),
+        (Script(A, Row((ONE, TWO)), Row((Ident("u"), HEAD))), "a u 1 2 of head h"),
+        (Script(Q, B, Row((HEAD, Op("⊤")))), "Q b of head h transposed"),
         (Fenced(A, "|", "|"), "the absolute value of a"),
         (Fenced(A, "⌊", "⌋"), "the floor of a"),
         (Fenced(A, "⌈", "⌉"), "the ceiling of a"),

@@ -17,6 +17,7 @@ from symattn.algebra.proof_lines import Exposition, Line, Lines
 from symattn.algebra.rules import rule
 from symattn.documents import blocks as b
 from symattn.documents.data import Data
+from symattn.documents.wrap import WIDE_ROOM, size_of
 from symattn.errors import CannotSpell, SymattnError
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -29,6 +30,9 @@ _TITLE = "Identities and false beliefs"
 
 #: How many cases of a proof are printed.
 _MOST_CHAINS = 4
+
+#: The widest side of a statement that is set, in digits; a wider one stands as it is typed.
+_MOST_WIDE = 3 * WIDE_ROOM
 
 #: The longest line of an entry whose sizes are written.
 _MOST_LETTERS = 220
@@ -146,9 +150,9 @@ def _blocks(proof: Proof, brief: bool) -> Iterator[b.Block]:
 
 
 def _claim(proof: Proof) -> Tree | None:
-    """Both sides as one equation, where the statement is made of matrices."""
+    """Both sides as one equation, where the statement is made of matrices that a page can show."""
     one, other = spelled(proof.left), spelled(proof.right)
-    if one is None or other is None:
+    if one is None or other is None or max(size_of(one), size_of(other)) > _MOST_WIDE:
         return None
     sign = t.Op("≠") if proof.equality.verdict == "different" else t.EQUALS
     return t.equation(one, (sign, other))

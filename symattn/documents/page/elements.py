@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from symattn.notation.latex import escape_controls
-from symattn.notation.mathml import math
+from symattn.notation.mathml import INVISIBLE_COMMA, math, without_intent
 from symattn.notation.prose import Prose
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
@@ -49,9 +49,14 @@ def joined(*children: str) -> Markup:
     )
 
 
+def compact(markup: str) -> str:
+    """MathML without what it has for speech alone: a page has the plain alternative for that."""
+    return without_intent(markup).replace(INVISIBLE_COMMA, "").replace(' fence="true"', "")
+
+
 def formula(tree: Tree, display: bool = False) -> Markup:
-    """A formula in MathML Core with its plain alternative."""
-    markup = math(tree, alttext=line(tree), display=display)
+    """A formula in MathML Core with its plain alternative, without what takes room on a page."""
+    markup = compact(math(tree, alttext=line(tree), display=display))
     return Markup(_STYLE.sub(r' class="\1"', _NAMESPACE.sub("", markup)))
 
 

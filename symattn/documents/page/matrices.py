@@ -11,7 +11,7 @@ import numpy as np
 
 from symattn.derivation import Evaluation, Item, Step
 from symattn.documents.page.colour import shade_of
-from symattn.documents.page.elements import Markup, el, formula
+from symattn.documents.page.elements import Markup, compact, el, formula
 from symattn.errors import SymattnError
 from symattn.evaluate.cells import indices_of
 from symattn.evaluate.value_view import heads_of
@@ -109,11 +109,13 @@ class MatrixView:
         """The name of an entry with `GAPS` for its indices, short and with commas, in MathML."""
         short, long = ([t.Num(gap * width) for gap in GAPS] for width in (1, 2))
         return tuple(  # type: ignore[return-value]
-            mathml(
-                self.notation.entry(
-                    self.item.letter,
-                    row_column_head[2] if self.item.per_head else None,
-                    tuple(row_column_head[:2]),
+            compact(
+                mathml(
+                    self.notation.entry(
+                        self.item.letter,
+                        row_column_head[2] if self.item.per_head else None,
+                        tuple(row_column_head[:2]),
+                    )
                 )
             )
             .replace(GAPS[0] * 2, GAPS[0])

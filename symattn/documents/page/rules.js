@@ -127,7 +127,7 @@ function evaluate(rule, env) {
 const SUM = 1, PRODUCT = 2, ATOM = 3;
 const mo = (sign) => `<mo>${sign}</mo>`;
 const mrow = (...parts) => `<mrow>${parts.join("")}</mrow>`;
-const fenced = (piece) => mrow('<mo fence="true" form="prefix" stretchy="false">(</mo>', piece.markup, '<mo fence="true" form="postfix" stretchy="false">)</mo>');
+const fenced = (piece) => mrow('<mo form="prefix" stretchy="false">(</mo>', piece.markup, '<mo form="postfix" stretchy="false">)</mo>');
 const atLeast = (piece, holds) => (piece.holds < holds || piece.negative ? fenced(piece) : piece.markup);
 
 function numeral(text) {

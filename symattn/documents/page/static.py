@@ -9,6 +9,7 @@ from symattn.documents.blocks import Block, Document, Section
 from symattn.documents.mathml import xhtml
 from symattn.documents.page.colour import palette
 from symattn.documents.page.elements import Markup, el
+from symattn.notation.mathml import without_intent
 
 
 def write(documents: Sequence[Document], flavor: str = "") -> str:
@@ -41,7 +42,7 @@ def fragment(documents: Sequence[Document]) -> str:
 
 
 def _content(tag: str, documents: Sequence[Document], level: int, *before: Markup) -> Markup:
-    lines = [*before, *xhtml(documents, level)]
+    lines = [*before, *(Markup(without_intent(part)) for part in xhtml(documents, level))]
     return el(tag, Markup("\n"), *(Markup(f"{part}\n") for part in lines), class_="symattn")
 
 
