@@ -271,9 +271,12 @@ def _more(source: str, options: Options, job: Job) -> str:
     *before, rows, columns = (min(2, size) for size in job.evaluation.shape(step.letter))
     head = f"[{before[-1]}]" if step.per_head else ""
     entry = f"{step.name}{head}[{rows},{1 if rows > 1 else columns}]"
-    heads = "--head 2, " if any(step.per_head for step in job.shown) else ""
+    head_too = "; `--head 2` shows one head" if any(step.per_head for step in job.shown) else ""
     command = " ".join(filter(None, ("symattn derive", shlex.quote(source), words)))
-    return f'More: {command} --entry "{entry}" (or --worked all, {heads}--full).'
+    return (
+        f'More: `{command} --entry "{entry}"` works out another entry, `--worked all` every one'
+        f"{head_too}; `--digits 8` shows more digits, `--full` what is left out."
+    )
 
 
 def _reason_document(derivation: Derivation, name: str, form: str) -> Document:

@@ -560,7 +560,8 @@ def derivation_document(
     if outline.overview is not None:
         blocks += [b.Worked("", outline.overview), b.Break()]
     if any(section.lines for section in outline.given):
-        blocks += [b.Section("Given", _given(outline, width)), b.Break()]
+        given = _given(outline, width, sizes=not facts)
+        blocks += [b.Section("Given", given), b.Break()]
     for section in outline.steps:
         lines = flowed(outline, section.lines, width)
         why = () if facts and outline.alone else section.why
@@ -573,7 +574,7 @@ def derivation_document(
     if facts and outline.check is not None:
         blocks.append(_check(outline.check, outline.notation))
     for note in outline.notes:
-        blocks.append(b.Paragraph((note,), "note"))
+        blocks.append(b.Paragraph(_note(note), "note"))
         blocks += [b.Break()] if cells is not None else []
     return b.Document(outline.title, tuple(blocks))
 
@@ -587,8 +588,17 @@ def _sizes(outline: Outline) -> Prose:
     return tuple(out)
 
 
-def _given(outline: Outline, width: int) -> tuple[b.Block, ...]:
-    """What each matrix that is given is, then their numbers side by side; or all by symbol."""
+def _note(note: str) -> b.Words:
+    """A note; what stands between backticks is typed."""
+    parts = enumerate(re.split(r"`([^`]+)`", note))
+    return tuple(b.Code(part) if place % 2 else part for place, part in parts if part)
+
+
+def _given(outline: Outline, width: int, sizes: bool) -> tuple[b.Block, ...]:
+    """What each matrix that is given is, then their numbers side by side; or all by symbol.
+
+    `sizes`: with what the sizes are, where there are numbers.
+    """
     if any(each.view != "value" for one in outline.given for each in one.lines):
         sentences = (outline.introductions[section.name] for section in outline.given)
         return (b.List(tuple(map(b.Item, sentences))),)
@@ -599,7 +609,10 @@ def _given(outline: Outline, width: int) -> tuple[b.Block, ...]:
         words += [*section.why, " (", *section.shape, ")"]
         left_out += [f"{section.name}: {section.left_out}"] if section.left_out else []
     lines = flowed(outline, [each for one in outline.given for each in one.lines], width)
-    return (b.Formulas(lines, (*words, "."), left_out="; ".join(left_out)),)
+    words.append(".")
+    if sizes and outline.sizes:
+        words += [" Sizes: ", *_sizes(outline), "."]
+    return (b.Formulas(lines, tuple(words), left_out="; ".join(left_out)),)
 
 
 def _formulas(section: Section, label: str, lines: tuple[Line, ...]) -> b.Formulas:

@@ -75,9 +75,12 @@ _FITTED = "\n".join(
 _TIGHT = "\n".join(
     [
         r"\makeatletter",
-        r"\renewcommand{\subsection}{\@startsection{subsection}{2}{\z@}%",
+        # a page may stay empty for a twelfth of its height, so that it ends before a step
+        r"\renewcommand{\subsection}{\par\vskip\z@ plus .08\textheight\penalty-100%",
+        r"  \vskip\z@ plus -.08\textheight\@startsection{subsection}{2}{\z@}%",
         r"  {.8ex plus 1ex minus .2ex}{-.7em}{\normalfont\normalsize\bfseries}}",
         r"\makeatother",
+        r"\postdisplaypenalty=200",
         r"\AtBeginDocument{\abovedisplayskip=.15ex plus .9ex minus .05ex%",
         r"  \belowdisplayskip=\abovedisplayskip\abovedisplayshortskip=.1ex plus .3ex%",
         r"  \belowdisplayshortskip=\abovedisplayskip}",

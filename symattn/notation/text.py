@@ -6,7 +6,7 @@ The layout is a box of lines with a baseline; boxes are set side by side on thei
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 from unicodedata import category, combining, east_asian_width
@@ -96,19 +96,32 @@ def box(tree: Tree, charset: Charset = "unicode") -> Box:
 
 
 def side_by_side(trees: Iterable[Tree], room: int) -> list[Tree]:
-    """The trees in rows, each of as many as a line of so many characters has room for."""
+    """The trees in as few rows as lines of so many characters have room for, equally full.
+
+    >>> heads = [t.Num(digit) for digit in "1234"]
+    >>> [line(row) for row in side_by_side(heads, 9)]
+    ['1   2', '3   4']
+    """
+    sized = [(tree, box(tree).width) for tree in trees]
+    fewest = len(_rows_of(sized, room, len(sized)))
+    most = next((k for k in range(1, len(sized)) if len(_rows_of(sized, room, k)) == fewest), None)
+    rows = _rows_of(sized, room, most or len(sized))
+    return [t.row(*row) if len(row) > 1 else row[0] for row in rows]
+
+
+def _rows_of(sized: Sequence[tuple[Tree, int]], room: int, most: int) -> list[list[Tree]]:
+    """The trees, with their widths, in rows of at most so many; a gap stands between two."""
     rows: list[list[Tree]] = []
-    left = 0
+    left = count = 0
     gap = box(t.GAP).width
-    for tree in trees:
-        size = box(tree).width
-        if rows and gap + size <= left:
+    for tree, size in sized:
+        if rows and count < most and gap + size <= left:
             rows[-1] += [t.GAP, tree]
-            left -= gap + size
+            left, count = left - gap - size, count + 1
         else:
             rows.append([tree])
-            left = room - size
-    return [t.row(*row) if len(row) > 1 else row[0] for row in rows]
+            left, count = room - size, 1
+    return rows
 
 
 def width(words: str) -> int:
