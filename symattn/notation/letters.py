@@ -93,7 +93,7 @@ def sign(name: str) -> str | None:
     >>> sign("sigma")
     'the sigmoid'
     """
-    return _SIGNS.get(t.GREEK.get(name, name))
+    return _SIGNS.get(GREEK.get(name, name))
 
 
 #: The small letters of indices, sizes and learned vectors: an entry has the capital, M_ij.
