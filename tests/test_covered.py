@@ -29,8 +29,11 @@ def test_what_one_worker_reaches_the_others_need_not() -> None:
 
 def test_a_run_that_reaches_too_little_fails() -> None:
     one = "tests/nodes/test_masks.py::test_every_mask_is_defined_here"
-    plugin = {"PYTEST_ADDOPTS": "-p tests.covered", "PYTEST_XDIST_WORKER": ""}
-    run = python("-m", "pytest", "-q", "-n", "1", one, **plugin)
+    run = python(
+        *("-m", "pytest", "-q", "-n", "1", one),
+        PYTEST_ADDOPTS="-p tests.covered",
+        PYTEST_XDIST_WORKER="",
+    )
     (percent,) = re.findall(rf"(\S+) % of lines .* reached; {LEAST:.0f} % have to be", run.stdout)
     assert 5 < float(percent) < LEAST
     assert re.search(r"^symattn/nodes/masks\.py +\d+ ", run.stdout, re.M)
