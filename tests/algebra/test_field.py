@@ -7,6 +7,7 @@ near twin that is not, both judged by NumPy at random numbers too.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import mpmath
@@ -35,6 +36,7 @@ from tests.oracle import (
     gelu,
     hardmax,
     judge,
+    norm2,
     relu,
     rowmax,
     rowsum,
@@ -318,6 +320,121 @@ def test_what_has_no_value_or_is_not_covered_is_told(
 ) -> None:
     with pytest.raises(kind, match=words):
         shown(no(text, lambda: (0, 1), shapes={"b": ("m", 1)}))
+
+
+# ---- hypotheses ----------------------------------------------------------------------------------
+
+SQUARE: dict[str, Any] = {"sizes": {"n": 2}}
+
+
+def _square(where: str, *letters: str) -> dict[str, Any]:
+    shapes = {name: ("n", "n") if name.isupper() else ("n", 1) for name in letters}
+    return {"where": where, "shapes": shapes}
+
+
+def _longer(A: Any, B: Any) -> Any:
+    """A with rows as long as norm2(A) = 1 + norm2(B) says."""
+    return A * sqrt((1 + norm2(B)) / norm2(A))
+
+
+ASSUMED: tuple[Statement, ...] = (
+    yes(
+        "x^T A y = y^T A x",
+        lambda A, x, y: (x.T @ A @ y, y.T @ A @ x),
+        "A: symmetric n; x y: n 1",
+        **_square("A = A^T", *"Axy"),
+    ),
+    no(
+        "x^T A y = x^T A x",
+        lambda A, x, y: (x.T @ A @ y, x.T @ A @ x),
+        "A: symmetric n; x y: n 1",
+        **_square("A = A^T", *"Axy"),
+    ),
+    yes(
+        "x^T A x = 0",
+        lambda A, x: (x.T @ A @ x, np.zeros((1, 1))),
+        "A: skew n; x: n 1",
+        **_square("-A^T = A", *"Ax"),
+    ),
+    no(
+        "A A = 0 A",
+        lambda A: (A @ A, 0 * A),
+        "A: skew n",
+        **_square("-A^T = A", *"A"),
+    ),
+    yes(
+        "x^T R^T R x = x^T x",
+        lambda R, x: (x.T @ R.T @ R @ x, x.T @ x),
+        "R: orthonormal n n; x: n 1",
+        **_square("R R^T = I", *"Rx"),
+    ),
+    no(
+        "x^T R R x = x^T x",
+        lambda R, x: (x.T @ R @ R @ x, x.T @ x),
+        "R: orthonormal n n; x: n 1",
+        **_square("R R^T = I", *"Rx"),
+    ),
+    yes(
+        "norm2(2 A) = 4 + 4 norm2(B)",
+        lambda A, B: (norm2(2 * _longer(A, B)), 4 + 4 * norm2(B)),
+        where="norm2(A) = 1 + norm2(B)",
+        shapes=dict.fromkeys("AB", ("n", "m")),
+    ),
+    no(
+        "norm2(2 A) = 2 + 2 norm2(B)",
+        lambda A, B: (norm2(2 * _longer(A, B)), 2 + 2 * norm2(B)),
+        where="norm2(A) = 1 + norm2(B)",
+        shapes=dict.fromkeys("AB", ("n", "m")),
+    ),
+    yes(
+        "rowsum(A ∘ (A + 1)) = norm2(A) + 1",
+        lambda A: (rowsum(A * (A + 1)), rowsum(A * A) + 1),
+        "A: stochastic n m",
+        where="rowsum(A) = 1",
+    ),
+    no(
+        "rowsum(A ∘ A) = 1",
+        lambda A: (rowsum(A * A), np.ones((len(A), 1))),
+        "A: stochastic n m",
+        where="rowsum(A) = 1",
+    ),
+    yes(
+        "rowsum(A + B) = rowsum(B)",
+        lambda A, B: (rowsum(A + B), rowsum(B)),
+        "A: centred n m",
+        where=["rowsum(A) = 0", "A + B = B + A"],
+    ),
+    no(
+        "rowsum(abs(A) + B) = rowsum(B)",
+        lambda A, B: (rowsum(abs(A) + B), rowsum(B)),
+        "A: centred n m",
+        where=["rowsum(A) = 0", "A + B = B + A"],
+    ),
+)
+
+
+@pytest.mark.parametrize("row", ASSUMED, ids=lambda row: f"{row.holds}: {row.text}")
+def test_entries_use_what_is_assumed(row: Statement) -> None:
+    assert judge(row) is row.holds
+    square = "A: symmetric" in row.letters or "n n" in row.letters or "skew" in row.letters
+    assert shown(replace(row, options={**row.options, **(SQUARE if square else {})})) is row.holds
+
+
+@pytest.mark.parametrize(
+    ("where", "kind", "words"),
+    [
+        ("B = B + 1", Undefined, "contradict one another"),
+        ("A ∘ B = A ∘ A", TooHard, "not all solutions are known"),
+        ("norm2(A) = 1", TooHard, "wherever one of its factors is 0"),
+        ("B^T B = I", Undefined, "1 × 2 cannot be orthonormal so"),
+    ],
+)
+def test_hypotheses_that_entries_cannot_use_are_told(
+    where: str, kind: type[Exception], words: str
+) -> None:
+    shapes = dict.fromkeys("AB", ("n", "m"))
+    with pytest.raises(kind, match=words):
+        shown(no("A = B", lambda A, B: (A, B), where=where, shapes=shapes))
 
 
 # ---- values ------------------------------------------------------------------------------------
