@@ -1594,6 +1594,8 @@ class Checker:
 
     def canonical(self, bound: Bound, factors: Mapping[Atom, Fraction]) -> Atom:
         """A sum of a product, its indices named by their places."""
+        if len(bound) > len(_LETTERS):
+            raise Refused("a sum over too many indices")
         deep = 1 + max(map(height, factors), default=0)
         new = {name: variable(f"_{deep}{_LETTERS[k]}") for k, (name, _) in enumerate(bound)}
         sizes = tuple((new[name][0][0], put(size, new)) for name, size in bound)

@@ -18,10 +18,7 @@ from symattn import VARIANTS, Attention, SymattnError, equal, variant
 from symattn.algebra.certificate import Refused
 from symattn.algebra.effort import Spent, within
 from symattn.algebra.equality import certified, stated
-from symattn.algebra.field import Again, Known, Ring, solved
-from symattn.algebra.field_arithmetic import Entries
 from symattn.algebra.free_algebra import _spans
-from symattn.algebra.functions import Functions
 from symattn.algebra.traces import certificate
 from symattn.errors import ShapeError
 from symattn.nodes.normalise import Softmax
@@ -446,46 +443,6 @@ def test_exponentials_add_up_whatever_the_fractions(terms: list[Any], more: Any)
     assert equal(product, sympy.exp(sympy.Add(*parts) * x))
     if extra != 0:
         assert equal(product, sympy.exp((sympy.Add(*parts) + extra) * x)).verdict == "different"
-
-
-def test_the_field_agrees_with_mpmath() -> None:
-    """An element's value at a point, from its generators, is mpmath's value of the formula."""
-    x = sympy.Symbol("x", positive=True)
-    formula = sympy.exp(x / 2) / (1 + sympy.sqrt(x)) + sympy.log(x) * sympy.tanh(x)
-    known = Known()
-    while True:
-        try:
-            functions = Functions(known)
-            element = Entries(functions).scalar(formula)
-            break
-        except Again:
-            continue
-    point = mpmath.mpf("0.7")
-
-    def value(place: int) -> Any:
-        generator = functions.ring.generators[place]
-        scale = mpmath.mpf(generator.scale.numerator) / generator.scale.denominator
-        match generator.kind:
-            case "exp":
-                return mpmath.exp(scale * inner(generator.of))
-            case "log":
-                return mpmath.log(inner(generator.of))
-            case "root":
-                return mpmath.root(inner(generator.of), generator.order)
-        return point
-
-    def inner(part: Any) -> Any:
-        return part.at(value, lambda q: mpmath.mpf(q.numerator) / q.denominator)
-
-    wanted = mpmath.mpf(sympy.N(formula.subs(x, sympy.Rational(7, 10)), 30))
-    assert mpmath.almosteq(inner(element), wanted, 1e-12)
-
-
-def test_linear_equations_are_solved_or_refused() -> None:
-    ring = Ring()
-    one = ring.number(1)
-    assert [x == 2 for x in solved([[one]], [ring.number(2)]) or []] == [True]
-    assert solved([[one], [one]], [one, ring.number(2)]) is None
 
 
 def test_the_softmax_keeps_its_node() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import math
 import re
@@ -22,6 +23,7 @@ from symattn.documents.blocks import spelled
 from symattn.nodes.spell import Speller
 from symattn.notation.latex import latex
 from symattn.notation.text import line as text_line
+from tests import oracle
 from tests.oracle import Statement
 from tests.proof_reader import Reader, Unread, tokens
 from tests.shares import share
@@ -230,6 +232,86 @@ def test_numbers_that_do_not_fit_are_refused(tmp_path: Path, numbers: str, words
     assert status == 2
     assert out.count("\n") == 1
     assert words in out
+
+
+#: Statements, how they are asked, and what both sides are in NumPy.
+PUT_IN: tuple[tuple[str, str, Any], ...] = (
+    ("softmax(P S) = P softmax(S)", "--permuting P", lambda P, S: oracle.softmax(P @ S)),
+    ("ln(exp(A) ∘ B) = A + ln(B)", "--positive B", lambda A, B: A + np.log(B)),
+    ("x^T R^T R x = x^T x", "--orthogonal R", lambda x, **_: x.T @ x),
+    ("c (A + B) = c A + c B", "--shape c=scalar", lambda c, A, B: c * (A + B)),
+    ("A B = B A", "--where B=2*A --shape A=n,n", lambda A, B: 2 * A @ A),
+    ("c A = 2 A", "--where c=2 --shape c=scalar", lambda A: 2 * A),
+    ("rowmax(2 S) = 2 rowmax(S)", "", lambda S: 2 * oracle.rowmax(S)),
+    ("relu(A) - relu(-A) = A", "", lambda A: A),
+    ("A [B, B] = [A B, A B]", "", lambda A, B: np.hstack([A @ B, A @ B])),
+    ("softmax(S + causal()) 1 = 1", "", lambda S: np.ones((len(S), 1))),
+    ("M M^-1 A = A", "", lambda A, **_: A),
+    ("softmax(Q K^T / sqrt(d_k)) 1 = 1", "", lambda Q, K: np.ones((len(Q), 1))),
+    (
+        "softmax(-dist2(Q, K) / 2) = softmax(Q K^T)",
+        "--where norm2(K)=c",
+        lambda Q, K, **_: oracle.softmax(Q @ K.T),
+    ),
+)
+
+
+def _numbers(text: str) -> Any:
+    return np.array(ast.literal_eval(text.replace("−", "-")), dtype=float)
+
+
+@pytest.mark.parametrize(("text", "words", "side"), PUT_IN, ids=[row[0] for row in PUT_IN])
+def test_small_numbers_satisfy_all_and_give_what_numpy_gives(
+    text: str, words: str, side: Any
+) -> None:
+    status, out = run("prove", text, *words.split(), "--with", "small")
+    assert status == 0, out
+    (listed,) = re.findall("With numbers put in: (.*)", out)
+    letters = re.findall(r"(\w+) = (\[\[.*?\]\]|[-−\d]+)", listed)
+    given = {name: _numbers(value) for name, value in letters}
+    (value,) = re.findall("Both sides are (.*)", out)
+    found, wanted = np.ravel(_numbers(value)), np.ravel(side(**given))
+    assert found.size == wanted.size
+    np.testing.assert_allclose(found, wanted, atol=6e-5)
+
+
+def test_numbers_in_a_row_are_a_vector(tmp_path: Path) -> None:
+    file = tmp_path / "n.toml"
+    file.write_text('x = [1, "1/2", 3]\ny = [[4], [2], [-1]]\n', encoding="utf-8")
+    status, out = run(
+        "prove", "x^T y = y^T x", "--shape", "x=n,1", "--shape", "y=n,1", "--with", str(file)
+    )
+    assert status == 0
+    assert "Both sides are 2\n" in out
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "numbers", "told"),
+    [
+        ("c A = A c", "--shape c=scalar", "A = [[1]]", "c: no number is given"),
+        ("abs(A) = A", "--positive A", "A = [[1, 0]]", "A > 0 does not hold"),
+        ("P^T P = I", "--permuting P", "P = [[1, 1], [0, 1]]", "that P is a permutation"),
+        ("A + B = B + A", "", "A = [[1, 2]]\nB = [[1]]", "B: m is 2, but here it is 1"),
+        ("A + A = 2 A", "", f"A = [{[1] * 65}]", "more than 64 numbers"),
+        ("A + A = 2 A", "", 'A = [["?"]]', "is left blank"),
+        ("A + A = 2 A", "--shape A=n,2", "A = [[1, 2, 3]]", "2 is 2, but here it is 3"),
+    ],
+)
+def test_numbers_that_break_what_is_assumed_are_refused(
+    tmp_path: Path, text: str, words: str, numbers: str, told: str
+) -> None:
+    file = tmp_path / "n.toml"
+    file.write_text(f"{numbers}\n", encoding="utf-8")
+    status, out = run("prove", text, *words.split(), "--with", str(file))
+    assert (status, out.count("\n")) == (2, 1)
+    assert told in out
+
+
+def test_no_small_numbers_is_told() -> None:
+    words = ["--where", "rowsum(A) = 7", "--with", "small"]
+    status, out = run("prove", "rowsum(2 A) = 14", *words)
+    assert status == 2
+    assert "no small numbers were found" in out
 
 
 def test_the_identity_behind_a_step() -> None:

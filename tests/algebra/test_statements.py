@@ -32,7 +32,7 @@ from tests.fuzz.terms import (
     value,
 )
 from tests.oracle import KINDS, TOGETHER, Statement, agree, judge
-from tests.statements import STATEMENTS
+from tests.statements import STATEMENTS, TELLING
 
 
 def test_there_are_enough_statements_of_both_kinds() -> None:
@@ -232,6 +232,16 @@ def test_most_of_what_is_true_is_proven(sampled: list[Judged]) -> None:
     """A prover that refused everything would make no mistakes."""
     true = [one for one in sampled if one.holds]
     assert sum(one.outcome.equal for one in true) > 0.5 * len(true)
+
+
+def test_a_statement_of_each_kind_is_judged_rightly() -> None:
+    rows = [row for row in STATEMENTS if row.text in TELLING]
+    assert {row.text for row in rows} == {*TELLING}
+    judged = [*asked(map(question, rows), ask)]
+    wrong = [one for one in judged if one.falsely_equal or one.falsely_different]
+    assert not [str(one) for one in wrong]
+    assert not [str(one) for one in judged if one.outcome.kind == "traceback"]
+    assert {one.outcome.kind for one in judged} >= {"equal, all sizes", "different", "refused"}
 
 
 def test_broken_statements_are_refused_in_one_line(worker: Worker) -> None:

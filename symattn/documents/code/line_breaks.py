@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from textwrap import wrap
 
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
@@ -20,8 +21,8 @@ _RULE = re.compile(r"\([ij, ]+\) => ")
 #: One that is a single call.
 _CALL = re.compile(_RULE.pattern + r"\w+\([^()]*\)")
 
-#: A function of one expression that gets a name.
-_ARROW = re.compile(r"const \w+ = \([^()]*\) => ")
+#: A number as it is written in a list.
+_NUMBER = re.compile(r"-?[\d.]+(e[-+]?\d+)?")
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,8 @@ class Style:
     """How long a line may be, how deep it is indented, and the two habits that differ.
 
     Black puts what stands in brackets, but not a dict, on one line of its own if it fits there;
-    Prettier (`tall`) has every part on its own line, keeps a list that stands alone in brackets
-    with them, and breaks every list of rows.
+    Prettier (`tall`) has every part on its own line, but as many numbers of a list as fit, keeps a
+    list that stands alone in brackets with them, and breaks every list of rows.
     """
 
     width: int
@@ -44,21 +45,20 @@ BLACK, PRETTIER = Style(88, "    "), Style(80, "  ", tall=True)
 def fitted(code: str, style: Style, indent: str = "", *, broken: bool = False) -> list[str]:
     """The code in lines that fit, where brackets allow it; in several if it is `broken`.
 
-    Only what ends with a bracket (and at most a comma or semicolon) is broken, inside that pair.
+    Only what ends with a bracket (and at most a comma or semicolon) is broken, inside that pair,
+    and a sum.
     """
     fits = len(indent) + len(code) <= style.width and not (style.tall and _ROWS.search(code))
     if fits and not broken:
         return [indent + code]
-    if style.tall and _ARROW.match(code):
-        head, body = code.split("=> ", 1)
-        return [f"{indent}{head}=>", indent + style.indent + body]
     if style.tall and _RULE.match(code):
         head, body = code.split(" => ", 1)
         return [f"{indent}{head} =>", indent + style.indent + body]
-    if not style.tall and (several := _operands(code)):
-        return _in_brackets(code, several, style, indent)
     tail = ";" if code.endswith(";") else "," if code.endswith(",") else ""
     start = _opening(code.removesuffix(tail))
+    several = [] if style.tall else _operands(code)
+    if len(several) > 2 or (several and start is None):
+        return _in_brackets(code, several, style, indent)
     if start is None:
         return [indent + code]
     body = code[start + 1 : len(code) - len(tail) - 1]
@@ -79,13 +79,16 @@ def fitted(code: str, style: Style, indent: str = "", *, broken: bool = False) -
         lines = fitted(body, style, inside)
     elif not style.tall and (runs := _runs(body)) is not None:
         lines = [line for part in runs for line in fitted(part, style, inside)]
+    elif style.tall and len(parts) > 1 and all(map(_NUMBER.fullmatch, parts)):
+        numbers = f"{', '.join(parts)},"
+        lines = wrap(numbers, style.width, initial_indent=inside, subsequent_indent=inside)
     else:
         lines = [line for part in parts for line in fitted(f"{part},", style, inside)]
     return [indent + code[: start + 1], *lines, indent + closing]
 
 
 def _operands(code: str) -> list[str]:
-    """What is assigned, in operands with the operator ahead; empty where these are fewer than 3."""
+    """What is assigned, in operands with the operator ahead; empty where it is no sum."""
     name, equals, body = code.partition(" = ")
     if not equals or not name.isidentifier():
         return []
@@ -100,7 +103,7 @@ def _operands(code: str) -> list[str]:
                 start = place
         if parts:
             parts.append(body[start:].strip())
-            return parts if len(parts) > 2 else []
+            return parts
         depth = start = 0
     return []
 

@@ -171,17 +171,9 @@ def test_files_run_at_the_smallest_sizes(name: str, sizes: dict[str, int]) -> No
 def test_python_is_formatted_as_black_does(language: str, tmp_path: Path) -> None:
     for name in NAMES:
         (tmp_path / f"{name}.py").write_text(written(name, language), encoding="utf-8")
-    ruff = [sys.executable, "-m", "ruff"]
+    assert black_changes(tmp_path) == ""
     ran = subprocess.run(
-        [*ruff, "format", "--isolated", "--diff", "."],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (ran.returncode, ran.stdout) == (0, "")
-    ran = subprocess.run(
-        [*ruff, "check", "--isolated", "--select", "E,F,N,W,I,B,UP", "--ignore", "B905", "."],
+        [*RUFF, "check", "--isolated", "--select", "E,F,N,W,I,B,UP", "--ignore", "B905", "."],
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -190,18 +182,94 @@ def test_python_is_formatted_as_black_does(language: str, tmp_path: Path) -> Non
     assert ran.returncode == 0, ran.stdout
 
 
+RUFF = [sys.executable, "-m", "ruff"]
+
+
+def black_changes(folder: Path) -> str:
+    """What Black would change in the files of a folder."""
+    ran = subprocess.run(
+        [*RUFF, "format", "--isolated", "--diff", "."],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode != 0) is bool(ran.stdout), ran.stderr
+    return ran.stdout
+
+
+def prettier_changes(node: str, prettier: Path, folder: Path) -> str:
+    """The files of a folder that Prettier would change."""
+    ran = subprocess.run(
+        [node, prettier, "--list-different", folder], capture_output=True, text=True, check=False
+    )
+    assert (ran.returncode != 0) is bool(ran.stdout), ran.stderr
+    return ran.stdout
+
+
 def test_javascript_is_formatted_as_prettier_does(
     tool: Callable[[str], str], node_file: Callable[[str], Path], tmp_path: Path
 ) -> None:
     for name in NAMES:
         (tmp_path / f"{name}.js").write_text(written(name, "javascript"), encoding="utf-8")
-    ran = subprocess.run(
-        [tool("node"), node_file("prettier/bin/prettier.cjs"), "--list-different", tmp_path],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (ran.returncode, ran.stdout) == (0, "")
+    assert prettier_changes(tool("node"), node_file("prettier/bin/prettier.cjs"), tmp_path) == ""
+
+
+@cache
+def of_long_lines() -> tuple[Derivation, Evaluation]:
+    """A derivation whose names and numbers are too long for a line, in all the ways they can be."""
+    n, m = sympy.symbols("n m", integer=True, positive=True)
+    ordinals = ("first", "second", "third", "fourth")
+    scores = [sympy.MatrixSymbol(f"S_{k}", n, m) for k, _ in enumerate(ordinals)]
+    sums = [sympy.MatrixSymbol(name, n, m) for name in "TUZ"]
+    few = sympy.ImmutableMatrix([[1, 2, 3], [4, 5, 6]])
+    wide = sympy.ImmutableMatrix([range(100, 130)])
+    tall = sympy.ImmutableMatrix(8, 12, range(100, 196))
+    rows = [sympy.MatrixSymbol(name, n, width) for name, width in (("A", 2), ("B", 1), ("C", 8))]
+    inputs = [
+        *(
+            Input(f"scores_of_the_{word}_layer", letter, "scores")
+            for word, letter in zip(ordinals, scores, strict=True)
+        ),
+        *(Input(str(letter), letter, "numbers") for letter in rows),
+    ]
+    steps = [
+        Step("sum_of_the_layers", sums[0], sympy.MatAdd(*scores)),
+        Step(
+            "what_the_first_has_more_than_others",
+            sums[1],
+            sympy.MatAdd(scores[0], *(-letter for letter in scores[1:])),
+        ),
+        Step("of_all_but_the_last", sums[2], sympy.MatAdd(*scores[:3])),
+        Step("short", sympy.MatrixSymbol("D", n, 3), rows[0] * few),
+        Step("wide", sympy.MatrixSymbol("E", n, 30), rows[1] * wide),
+        Step("tall", sympy.MatrixSymbol("F", n, 12), rows[2] * tall),
+    ]
+    return with_numbers(Derivation(tuple(inputs), tuple(steps)), {})
+
+
+def test_long_lines_are_broken_as_black_breaks_them(tmp_path: Path) -> None:
+    derivation, values = of_long_lines()
+    for language in ("python", "numpy", "torch", "jax"):
+        code = code_document(derivation, language)
+        (tmp_path / f"{language}.py").write_text(code, encoding="utf-8")
+    assert black_changes(tmp_path) == ""
+    code = (tmp_path / "numpy.py").read_text(encoding="utf-8")
+    assert differing(derivation, values, run(code, "numpy", given_to(derivation, values))) == []
+    (tmp_path / "numpy.py").write_text(code.replace("[1, 2, 3], ", "[1, 2, 3],\n"), "utf-8")
+    assert "[1, 2, 3]" in black_changes(tmp_path)
+
+
+def test_long_lines_are_broken_as_prettier_breaks_them(
+    tool: Callable[[str], str], node_file: Callable[[str], Path], tmp_path: Path
+) -> None:
+    derivation, values = of_long_lines()
+    code = code_document(derivation, "javascript")
+    (tmp_path / "long.js").write_text(code, encoding="utf-8")
+    node, prettier = tool("node"), node_file("prettier/bin/prettier.cjs")
+    assert prettier_changes(node, prettier, tmp_path) == ""
+    (found,) = run_javascript(node, tmp_path, [(code, given_to(derivation, values))])
+    assert differing(derivation, values, found) == []
 
 
 def test_a_hostile_title_stays_in_the_description() -> None:

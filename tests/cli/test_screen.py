@@ -1,0 +1,95 @@
+"""What a terminal is sent: lines in their styles, and the line that tells how far things are."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+
+import pytest
+
+from symattn.cli.progress import Progress
+from symattn.cli.screen import can_show_unicode, print_lines
+from tests.terminal import terminal_here
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="terminals are of POSIX")
+
+LINES = [
+    ("heading", "Scores"),
+    ("formula", "S = Q Kᵀ"),
+    ("good", "agrees"),
+    ("bad", "wrong \x1b]0;title\x07 here"),
+    ("plain", "and no more"),
+]
+
+
+def test_lines_have_their_styles_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    with terminal_here(monkeypatch) as shown:
+        print_lines(LINES)
+    lines = shown().splitlines()
+    assert lines == [
+        "\x1b[1;36mScores\x1b[0m",
+        "\x1b[1mS = Q Kᵀ\x1b[0m",
+        "\x1b[32magrees\x1b[0m",
+        "\x1b[1;31mwrong \\x1b]0;title\\x07 here\x1b[0m",
+        "and no more",
+    ]
+
+
+def test_lines_are_plain_where_no_colour_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    with terminal_here(monkeypatch) as shown:
+        monkeypatch.setenv("NO_COLOR", "1")
+        print_lines(LINES)
+    assert shown().splitlines() == [
+        "Scores",
+        "S = Q Kᵀ",
+        "agrees",
+        "wrong \\x1b]0;title\\x07 here",
+        "and no more",
+    ]
+
+
+def test_a_closed_standard_output_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(OSError, match="standard output is closed"):
+        print_lines(LINES)
+    assert not can_show_unicode()
+
+
+def soon(happens: Callable[[], bool]) -> bool:
+    """Whether something happens within ten seconds."""
+    end = time.monotonic() + 10
+    while not happens() and time.monotonic() < end:
+        time.sleep(0.01)
+    return happens()
+
+
+def test_the_line_of_progress_is_taken_away_for_others_and_at_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("symattn.cli.progress._AFTER", 0.0)
+    with terminal_here(monkeypatch) as shown:
+        with Progress("marking").watched() as told:
+            assert soon(lambda: "marking… 0 s" in shown())
+            told.at("marking 2 of 3: a\x1b]0;b\n.toml")
+            with told.aside():
+                print_lines([("plain", "a line")])
+            assert soon(lambda: "marking 2 of 3: a\\x1b]0;b\\n.toml… 0 s" in shown())
+        told.show()  # a timer that comes too late
+    before, after = shown().split("a line")
+    assert before.endswith("\x1b[2K")
+    assert "\x1b[2K" in after.rpartition("… 0 s")[2]
+    assert "\x1b]0" not in shown()
+    assert shown().rfind("\x1b[?25h") > shown().rfind("\x1b[?25l")
+
+
+def test_what_is_quick_shows_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    with terminal_here(monkeypatch) as shown:
+        with Progress("marking").watched():
+            pass
+        monkeypatch.setenv("TERM", "dumb")
+        monkeypatch.setattr("symattn.cli.progress._AFTER", 0.0)
+        with Progress("marking").watched():
+            time.sleep(0.05)
+    assert shown() == ""
