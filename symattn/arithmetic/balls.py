@@ -10,9 +10,10 @@ import sympy
 from flint import arb
 from numpy.typing import NDArray
 
-from symattn.arithmetic.base import Arithmetic, Array, elementwise, stacked
+from symattn.arithmetic.base import Arithmetic, Array, elementwise, filled, stacked
 from symattn.arithmetic.enclosure import MINUS_INFINITY, ball, is_minus_infinity
 from symattn.arithmetic.functions import FUNCTIONS
+from symattn.arithmetic.machine import decimals, is_machine
 from symattn.errors import SymattnError
 
 
@@ -25,7 +26,7 @@ class Balls(Arithmetic):
         return ball(value)
 
     def array(self, exact: Array) -> Array:
-        return elementwise(ball, exact)
+        return _read(exact) if is_machine(exact) else elementwise(ball, exact)
 
     def exp(self, x: Array) -> Array:
         return elementwise(arb.exp, x)
@@ -97,6 +98,23 @@ class Balls(Arithmetic):
         out = np.empty(x.size, dtype=object)
         out[:] = entries
         return out.reshape(x.shape)
+
+
+def _read(array: Array) -> Array:
+    """Balls of machine numbers; a decimal is a quotient of whole numbers, rounded once."""
+    powers: dict[int, arb] = {}
+
+    def read(decimal: tuple[int, int] | None) -> arb:
+        if decimal is None:
+            return MINUS_INFINITY
+        units, places = decimal
+        if places <= 0:
+            return arb(units * 10**-places)
+        if places not in powers:
+            powers[places] = arb(flint.fmpz(10) ** places)
+        return arb(units) / powers[places]
+
+    return filled(array.shape, [*map(read, decimals(array))])
 
 
 def largest(row: Iterable[arb]) -> arb:

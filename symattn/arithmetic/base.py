@@ -34,7 +34,7 @@ class Arithmetic(Shapes):
         raise NotImplementedError
 
     def array(self, exact: Array) -> Array:
-        """An array of SymPy numbers in this arithmetic."""
+        """An array of SymPy numbers, or of NumPy's that were given, in this arithmetic."""
         raise NotImplementedError
 
     def numbers(self, places: Array) -> Array:
@@ -75,6 +75,10 @@ class Arithmetic(Shapes):
     def hidden(self, x: Array) -> NDArray[np.bool_]:
         """Where an entry is −∞."""
         raise NotImplementedError
+
+    def all_hidden(self, x: Array) -> Any:
+        """Which rows are −∞ alone, as an axis of length 1."""
+        return self.every(self.hidden(x))
 
     def shift(self, x: Array) -> Array:
         """x_ij − c_i with some c_i for each row, where the arithmetic needs it to stay in range.

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from symattn.arithmetic.base import Arithmetic, Array, elementwise, filled, stacked
 from symattn.arithmetic.functions import FUNCTIONS, exact_above
+from symattn.arithmetic.machine import exact_numbers, is_machine
 from symattn.arithmetic.proof import ordered
 
 
@@ -105,7 +106,7 @@ class Exact(Arithmetic):
         return value
 
     def array(self, exact: Array) -> Array:
-        return exact
+        return exact_numbers(exact) if is_machine(exact) else exact
 
     def exp(self, x: Array) -> Array:
         return elementwise(sympy.exp, x)

@@ -235,7 +235,7 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     def numpy(cls, *args: Operand) -> Array:
         """The node's formula in NumPy float64, for the functions that `sympy.lambdify` writes."""
         converted = [
-            FLOAT64.array(arg)
+            FLOAT64.array(arg if arg.dtype == object else arg.astype(float))
             if getattr(arg, "ndim", 0) >= 2
             else sympy.Symbol(arg)
             if isinstance(arg, str)

@@ -57,7 +57,7 @@ def unless_all_hidden(
     arithmetic: Arithmetic, scores: Array, weigh: Callable[[Arithmetic, Array], Array]
 ) -> Array:
     """The weights of scores, and 0 in every row that has nothing to attend to (−∞ alone)."""
-    nothing = arithmetic.every(arithmetic.hidden(scores))
+    nothing = arithmetic.all_hidden(scores)
     weights = arithmetic.call(weigh, arithmetic.where(nothing, arithmetic.zero, scores))
     return arithmetic.where(nothing, arithmetic.zero, weights)
 
