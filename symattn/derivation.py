@@ -12,6 +12,7 @@ from symattn.errors import NoSuchName, SymattnError, nearest, quote
 from symattn.evaluate.check import Check, StepCheck
 from symattn.evaluate.defined import defined_numbers
 from symattn.evaluate.evaluation import Evaluation, StepValue
+from symattn.evaluate.fusing import Plan, plan_of
 from symattn.evaluate.value_view import value_view
 from symattn.evaluate.values import ByShapes, Given, Place
 from symattn.evaluate.worked import worked
@@ -130,6 +131,17 @@ class Derivation:
         return Evaluation(
             self.inputs, self.steps, given, self.sizes, self.labels, dtype, self.order, known
         )
+
+    def plan(self) -> Plan:
+        """What arrays of later steps are computed without: large steps that nobody asks for.
+
+        It shows itself as a line for each product, with the identity that `symattn prove` proves.
+
+        >>> from symattn import Attention
+        >>> print(Attention().derivation().plan())
+        output: O = A V by rows, without scores, scaled, weights (late-normalisation)
+        """
+        return plan_of(self.steps)
 
     def subs(self, sizes: Mapping[str | sympy.Symbol, object]) -> Derivation:
         """The derivation at concrete sizes.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
+from math import prod
 from typing import Any, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -21,6 +22,8 @@ from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.reading import MAX_ENTRIES, read_matrix
 from symattn.arithmetic.rounded import Rounded
 from symattn.errors import NoSuchName, ShapeError, SymattnError, counted, nearest, quote
+from symattn.evaluate import fusing
+from symattn.evaluate.fusing import Fused, Fusion, fusion_of
 from symattn.evaluate.walk import Program, program_of, size_error, split_heads
 from symattn.nodes.base import Node
 from symattn.nodes.heads import Head
@@ -277,7 +280,43 @@ class Values:
             self._check_size(step)
         elif self._is_partial(step) and self.is_exact:
             self.balls(letter, BITS[1])  # which refuses what floating point would gloss over
+        if key == "array" and (fused := self._fused(step)) is not None:
+            return self._by_rows(step, *fused)
         return self.follow(step, lambda operand: self.value(operand, arithmetic, key), arithmetic)
+
+    def _fused(self, step: Step) -> tuple[Fusion, Sequence[Fused]] | None:
+        """How a step is computed by rows; None where that is not worth it, or has been in vain."""
+
+        def make() -> tuple[Fusion, Sequence[Fused]] | None:
+            fusion = fusion_of(step, self._steps)
+            if fusion is None or any(map(self._is_partial, (*fusion.steps, step))):
+                return None
+            if prod(size.subs(self.sizes) for size in fusion.steps[-1].shape) < fusing.LEAST:
+                return None
+            heads = range(step.heads(self.sizes))
+            return fusion, [Fused(fusion, self.sizes, head) for head in heads]
+
+        found = self.known(("fused", step), make)
+        kept = self._values["array"]
+        return None if found is None or any(s.letter in kept for s in found[0].steps) else found
+
+    def _by_rows(self, step: Step, fusion: Fusion, heads: Sequence[Fused]) -> Array:
+        """A step by rows, for every item of a batch and every head."""
+        read = {x for one in (*fusion.steps, step) for x in one.operands}
+        read -= {one.letter for one in fusion.steps}
+        whole = {letter: self.value(letter, self.arithmetic, "array") for letter in read}
+        leads = [self._leads(self.item(letter), value.shape) for letter, value in whole.items()]
+        rows, columns = (int(size.subs(self.sizes)) for size in step.shape)
+        lead = np.broadcast_shapes(*leads)
+        out = np.empty((*lead, len(heads), rows, columns), dtype=self.arithmetic.dtype)
+        for index in np.ndindex(*lead):
+            own = {letter: self.item_of(letter, x, index) for letter, x in whole.items()}
+            for place, head in zip(out[index], heads, strict=True):
+                first = 0
+                for part in head.rows(own.__getitem__, self.arithmetic.dtype, fusing.TILE):
+                    place[first : first + len(part)] = part
+                    first += len(part)
+        return out if step.per_head else out[..., 0, :, :]
 
     def follow(self, step: Step, operand: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
         """The value of a step for these values of its operands; exact ones are abbreviated."""

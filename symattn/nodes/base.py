@@ -79,6 +79,10 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     #: Whether some numbers have no value under the node; exact arithmetic then looks first.
     partial: ClassVar[bool] = False
 
+    #: How many of its matrices, the first ones, row i of the value needs row i of alone, if it
+    #: needs the others as a whole (with axis 1, if it has one). None if that is not so.
+    by_rows: ClassVar[float | None] = None
+
     #: Whether f(Aᵀ, …) = f(A, …)ᵀ, as with functions of every entry; with an axis it turns, too.
     transposes: ClassVar[bool] = False
 

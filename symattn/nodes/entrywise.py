@@ -35,6 +35,7 @@ class Entrywise(Node):
     """
 
     matrix, function = Matrix(), Word("function", FUNCTIONS)
+    by_rows: ClassVar[float | None] = 1
     transposes: ClassVar[bool] = True
     source: ClassVar[str] = "Horn and Johnson 1991, section 6.3"
 
@@ -255,6 +256,7 @@ class SoftCap(Node):
     """
 
     matrix, cap = Matrix(), Scalar()
+    by_rows: ClassVar[float | None] = 1
     transposes: ClassVar[bool] = True
     source: ClassVar[str] = "Gemma Team 2024, section 2"
 

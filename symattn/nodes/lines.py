@@ -238,6 +238,7 @@ class PlusVector(Node):
 
     matrix, vector, axis = Matrix(), Matrix(), Axis()
     source: ClassVar[str] = "PyTorch, nn.MultiheadAttention"
+    by_rows: ClassVar[float | None] = 1
 
     adjoint_because: ClassVar[str] = (
         "A sum passes its gradient to both terms; the vector was added to every row, so its "

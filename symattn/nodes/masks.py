@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import reduce
+from math import inf
 from typing import ClassVar
 
 import numpy as np
@@ -95,6 +96,7 @@ class Mask(Node):
     needs: ClassVar[str] = ""
 
     rows, columns, start = Tokenwise(), Tokenwise(), Count(default=0)
+    by_rows: ClassVar[float | None] = 0
 
     @classmethod
     def _owner(cls) -> str:
@@ -277,6 +279,7 @@ class Documents(Mask):
     [-oo, -oo,   0]])
     """
 
+    by_rows: ClassVar[float | None] = None  # it is as long as all rows
     source: ClassVar[str] = "Grattafiori et al. 2024, section 3.2"
     word: ClassVar[str] = "documents"
     reason: ClassVar[str] = "A token may attend only to tokens of its own document."
@@ -566,6 +569,7 @@ class Allowed(Node):
     """
 
     matrix = Matrix()
+    by_rows: ClassVar[float | None] = 1
     transposes: ClassVar[bool] = True
     word: ClassVar[str] = "allow"
     source: ClassVar[str] = "ONNX, operator Attention"
@@ -599,6 +603,7 @@ class AnyOf(Node):
     [0, -oo,   0]])
     """
 
+    by_rows: ClassVar[float | None] = inf
     word: ClassVar[str] = "any"
     source: ClassVar[str] = "Zaheer et al. 2020, section 2"
 
@@ -644,6 +649,7 @@ class Masked(Node):
     """
 
     scores, mask = Matrix(), Matrix()
+    by_rows: ClassVar[float | None] = 2
     transposes: ClassVar[bool] = True
     source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.3"
 
@@ -687,6 +693,7 @@ class VisibleScores(Node):
     """
 
     scores, mask = Matrix(), Matrix()
+    by_rows: ClassVar[float | None] = 2
     transposes: ClassVar[bool] = True
     word: ClassVar[str] = "keep"
     source: ClassVar[str] = "Katharopoulos et al. 2020, section 3.3"

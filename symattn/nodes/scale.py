@@ -31,6 +31,7 @@ class Quotient(Node):
     """
 
     matrix, divisor = Matrix(), Scalar()
+    by_rows: ClassVar[float | None] = 1
     transposes: ClassVar[bool] = True
     source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.1"
     adjoint_because: ClassVar[str] = (
@@ -68,6 +69,7 @@ class PowerTimes(Node):
     """
 
     matrix, base, exponent = Matrix(), Scalar(), Scalar()
+    by_rows: ClassVar[float | None] = 1
     transposes: ClassVar[bool] = True
     source: ClassVar[str] = "ONNX, operator Attention"
 
