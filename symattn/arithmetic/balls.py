@@ -35,7 +35,7 @@ class Balls(Arithmetic):
         return elementwise(FUNCTIONS[name].ball, x)
 
     def hidden(self, x: Array) -> NDArray[np.bool_]:
-        return np.asarray(elementwise(is_minus_infinity, x), dtype=bool)
+        return np.asarray(x == MINUS_INFINITY, dtype=bool)
 
     def row_max(self, x: Array) -> Array:
         out = np.empty((*x.shape[:-1], 1), dtype=object)
@@ -47,9 +47,8 @@ class Balls(Arithmetic):
         """x_ij − t_i with t_i the largest midpoint of the row, exact, so that no e^x overflows."""
         out = np.empty(x.shape, dtype=object)
         for index in np.ndindex(*x.shape[:-1]):
-            seen = [entry.mid() for entry in x[index] if not is_minus_infinity(entry)]
-            top = max(seen) if seen else arb(0)
-            out[index] = [e if is_minus_infinity(e) else e - top for e in x[index]]
+            top = max(entry.mid() for entry in x[index])
+            out[index] = x[index] - (arb(0) if is_minus_infinity(top) else top)
         return out
 
     def threshold(self, x: Array) -> Array:
@@ -102,19 +101,19 @@ class Balls(Arithmetic):
 
 def _read(array: Array) -> Array:
     """Balls of machine numbers; a decimal is a quotient of whole numbers, rounded once."""
-    powers: dict[int, arb] = {}
-
-    def read(decimal: tuple[int, int] | None) -> arb:
-        if decimal is None:
-            return MINUS_INFINITY
-        units, places = decimal
-        if places <= 0:
-            return arb(units * 10**-places)
-        if places not in powers:
-            powers[places] = arb(flint.fmpz(10) ** places)
-        return arb(units) / powers[places]
-
-    return filled(array.shape, [*map(read, decimals(array))])
+    read = decimals(array)
+    every = {decimal[1] for decimal in read if decimal is not None}
+    powers = {places: flint.fmpz(10) ** abs(places) for places in every}
+    divisors = {places: arb(power) for places, power in powers.items()}
+    entries = [
+        MINUS_INFINITY
+        if decimal is None
+        else arb(decimal[0]) / divisors[decimal[1]]
+        if decimal[1] > 0
+        else arb(decimal[0] * powers[decimal[1]])
+        for decimal in read
+    ]
+    return filled(array.shape, entries)
 
 
 def largest(row: Iterable[arb]) -> arb:

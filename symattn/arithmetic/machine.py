@@ -6,8 +6,6 @@ What is read of it here is that decimal, as a whole number over a power of ten.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import sympy
 
@@ -27,24 +25,28 @@ def kept(array: Array) -> Array:
     return copy
 
 
-def decimals(array: Array) -> Iterator[tuple[int, int] | None]:
+def decimals(array: Array) -> list[tuple[int, int] | None]:
     """Every entry as (units, places), the number units/10^places; None is −∞.
 
-    >>> [*decimals(np.array([0.25, 1e20, -np.inf]))]
+    >>> decimals(np.array([0.25, 1e20, -np.inf]))
     [(25, 2), (1, -20), None]
     """
     if array.dtype.kind != "f":
-        yield from ((int(entry), 0) for entry in array.ravel().tolist())
-        return
-    for text in _texts(array):
-        digits, _, power = text.partition("e")
-        whole, _, fraction = digits.partition(".")
-        if fraction == "0":
-            fraction = ""
-        if whole == "-inf":
-            yield None
-        else:
-            yield int(whole + fraction), len(fraction) - int(power or 0)
+        return [(int(entry), 0) for entry in array.ravel().tolist()]
+    texts = _texts(array)
+    together = " ".join(texts)
+    if "e" in together or "inf" in together:
+        return [*map(_decimal, texts)]
+    units = map(int, together.replace(".", "").split())
+    return [(n, len(text) - text.find(".") - 1) for n, text in zip(units, texts, strict=True)]
+
+
+def _decimal(text: str) -> tuple[int, int] | None:
+    if text == "-inf":
+        return None
+    digits, _, power = text.partition("e")
+    whole, _, fraction = digits.partition(".")
+    return int(whole + fraction), len(fraction) - int(power or 0)
 
 
 def _texts(array: Array) -> list[str]:
