@@ -12,13 +12,15 @@ from symattn.errors import NoSuchName, SymattnError, nearest, quote
 from symattn.evaluate.check import Check, StepCheck
 from symattn.evaluate.defined import defined_numbers
 from symattn.evaluate.evaluation import Evaluation, StepValue
+from symattn.evaluate.fusing import Plan, plan_of
 from symattn.evaluate.value_view import value_view
-from symattn.evaluate.values import Given, Place
+from symattn.evaluate.values import ByShapes, Given, Place
 from symattn.evaluate.worked import worked, worked_together
 from symattn.merging import merged
 from symattn.notation.latex import latex
 from symattn.notation.mime import bundle
 from symattn.notation.options import Notation
+from symattn.restricting import restricted
 from symattn.step import Input, Item, Step, listed_sizes, size_put_in
 
 __all__ = [
@@ -66,6 +68,7 @@ class Derivation:
     order: tuple[str, ...] = ()
     about: str = ""
     source: str = ""
+    _by_shapes: ByShapes = field(default_factory=ByShapes, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name, kind in (("inputs", Input), ("steps", Step)):
@@ -129,9 +132,21 @@ class Derivation:
         >>> values["weights"].decimals(3)
         [['0.670', '0.330']]
         """
+        known = self._by_shapes
         return Evaluation(
-            self.inputs, self.steps, given, self.sizes, self.labels, dtype, self.order
+            self.inputs, self.steps, given, self.sizes, self.labels, dtype, self.order, known
         )
+
+    def plan(self) -> Plan:
+        """What arrays of later steps are computed without: large steps that nobody asks for.
+
+        It shows itself as a line for each product, with the identity that `symattn prove` proves.
+
+        >>> from symattn import Attention
+        >>> print(Attention().derivation().plan())
+        output: O = A V by rows, without scores, scaled, weights (late-normalisation)
+        """
+        return plan_of(self.steps)
 
     def subs(self, sizes: Mapping[str | sympy.Symbol, object]) -> Derivation:
         """The derivation at concrete sizes.
@@ -272,30 +287,7 @@ class Derivation:
         >>> Attention().derivation().restricted({"scaled"}).names
         ('weights',)
         """
-        items: dict[str, Item] = {item.name: item for item in (*self.inputs, *self.steps)}
-        names = words(names, "given")
-        for name in names:
-            if name not in items:
-                raise SymattnError(
-                    f"{quote(name)} is not part of this derivation{nearest(name, items)}"
-                )
-        available = {items[name].letter for name in names}
-        possible: list[Step] = []
-        for step in self.steps:
-            if step.name not in names and set(step.operands) <= available:
-                possible.append(step)
-                available.add(step.letter)
-        wanted = self._wanted(names)
-        steps = tuple(step for step in possible if step.letter in wanted)
-        used = {letter for step in steps for letter in step.operands}
-        listed = ", ".join(sorted(names)) or "nothing"
-        if not any(step.operands for step in steps):
-            needs = ", ".join(item.name for item in self.inputs)
-            raise SymattnError(f"given: {listed} leads to no step; this attention needs {needs}")
-        for name in names:
-            if items[name].letter not in used:
-                raise SymattnError(self._unused(items[name], available, names))
-        inputs = tuple(Input.of(item) for name, item in items.items() if name in names)
+        inputs, steps = restricted(self.inputs, self.steps, words(names, "given"))
         return replace(self, inputs=inputs, steps=steps)
 
     def merged(self, names: Collection[str], notation: Notation | None = None) -> Derivation:
@@ -309,23 +301,3 @@ class Derivation:
         weights  A = softmax(Q Kᵀ / √d_k)
         """
         return replace(self, steps=merged(self.inputs, self.steps, words(names, "steps"), notation))
-
-    def _unused(self, item: Item, available: set[str], names: Collection[str]) -> str:
-        """Why a matrix that is given leads nowhere, and how to mend it."""
-        by_letter = {other.letter: other.name for other in (*self.inputs, *self.steps)}
-        for step in self.steps:
-            if item.letter in step.operands and step.name not in names:
-                missing = [by_letter[x] for x in step.operands if x not in available]
-                if missing:
-                    return f"{item.name}: {step.name} needs {' and '.join(missing)} too; give that"
-        return f"{item.name}: no step needs it besides the other inputs; remove it"
-
-    def _wanted(self, names: Collection[str]) -> set[str]:
-        """The letters that lead to a result without passing through a given step."""
-        wanted: set[str] = set()
-        for step in reversed(self.steps):
-            readers = [other for other in self.steps if step.letter in other.operands]
-            leads_on = not readers or any(other.letter in wanted for other in readers)
-            if leads_on and step.name not in names:
-                wanted.add(step.letter)
-        return wanted

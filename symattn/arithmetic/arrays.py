@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from symattn.arithmetic.base import Arithmetic, Array, Ground
 from symattn.arithmetic.enclosure import ball, nearest, precision
 from symattn.arithmetic.functions import FUNCTIONS
+from symattn.arithmetic.machine import as_floats, is_machine
 from symattn.errors import SymattnError, quote
 
 DTYPES = ("float64", "float32", "float16")
@@ -35,8 +36,11 @@ class Arrays(Arithmetic):
         return self.dtype.type(nearest_float(value))
 
     def array(self, exact: Array) -> Array:
-        if exact.dtype != object:
-            return exact.astype(self.dtype)
+        if exact.dtype == self.dtype:
+            return exact
+        if is_machine(exact):
+            with np.errstate(over="ignore"):
+                return as_floats(exact).astype(self.dtype)
         with np.errstate(over="ignore"):  # beyond the dtype's range is inf, as in any program
             return np.array([nearest_float(x) for x in exact.ravel()], dtype=self.dtype).reshape(
                 exact.shape
@@ -58,7 +62,17 @@ class Arrays(Arithmetic):
             raise SymattnError("a matrix that has no inverse") from None
 
     def hidden(self, x: Array) -> NDArray[np.bool_]:
-        return np.asarray(np.isneginf(x))
+        return np.asarray(x == -np.inf)
+
+    def all_hidden(self, x: Array) -> Any:
+        first = self.hidden(x[..., :1])  # most rows show by their first entry that they are not
+        return super().all_hidden(x) if first.any() else first
+
+    def where(self, condition: NDArray[np.bool_], a: Array | Any, b: Array | Any) -> Array:
+        if isinstance(b, np.ndarray) and b.dtype == self.dtype and not condition.any():
+            shape = np.broadcast_shapes(condition.shape, np.shape(a), b.shape)
+            return b if shape == b.shape else np.broadcast_to(b, shape)
+        return super().where(condition, a, b)
 
     def row_max(self, x: Array) -> Array:
         return np.asarray(x.max(axis=-1, keepdims=True, initial=-np.inf))

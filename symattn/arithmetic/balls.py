@@ -21,6 +21,7 @@ from symattn.arithmetic.base import (
 )
 from symattn.arithmetic.enclosure import MINUS_INFINITY, ball, is_minus_infinity
 from symattn.arithmetic.functions import FUNCTIONS
+from symattn.arithmetic.machine import decimals, is_machine
 from symattn.errors import SymattnError
 
 
@@ -33,7 +34,7 @@ class Balls(Arithmetic):
         return ball(value)
 
     def array(self, exact: Array) -> Array:
-        return elementwise(ball, exact)
+        return _read(exact) if is_machine(exact) else elementwise(ball, exact)
 
     def exp(self, x: Array) -> Array:
         return elementwise(arb.exp, x)
@@ -42,7 +43,7 @@ class Balls(Arithmetic):
         return elementwise(FUNCTIONS[name].ball, x)
 
     def hidden(self, x: Array) -> NDArray[np.bool_]:
-        return np.asarray(elementwise(is_minus_infinity, x), dtype=bool)
+        return np.asarray(x == MINUS_INFINITY, dtype=bool)
 
     def row_max(self, x: Array) -> Array:
         return of_rows(largest, x)
@@ -50,10 +51,11 @@ class Balls(Arithmetic):
     def shift(self, x: Array) -> Array:
         """x_ij − t_i with t_i the largest midpoint of the row, exact, so that no e^x overflows."""
 
-        def middle(row: Array) -> arb:
-            return max((e.mid() for e in row if not is_minus_infinity(e)), default=arb(0))
+        def moved(row: Array) -> Array:
+            top = max(entry.mid() for entry in row)
+            return np.asarray(row - (arb(0) if is_minus_infinity(top) else top))
 
-        return less(middle, x)
+        return rowwise(moved, x, x.shape[-1])
 
     def threshold(self, x: Array) -> Array:
         """By τ = max_k (sum of the k largest − 1)/k, which no tie can upset.
@@ -103,6 +105,23 @@ def less(function: Callable[[Array], arb], x: Array) -> Array:
         return [e if is_minus_infinity(e) else e - top for e in row]
 
     return rowwise(lowered, x, x.shape[-1])
+
+
+def _read(array: Array) -> Array:
+    """Balls of machine numbers; a decimal is a quotient of whole numbers, rounded once."""
+    read = decimals(array)
+    every = {decimal[1] for decimal in read if decimal is not None}
+    powers = {places: flint.fmpz(10) ** abs(places) for places in every}
+    divisors = {places: arb(power) for places, power in powers.items()}
+    entries = [
+        MINUS_INFINITY
+        if decimal is None
+        else arb(decimal[0]) / divisors[decimal[1]]
+        if decimal[1] > 0
+        else arb(decimal[0] * powers[decimal[1]])
+        for decimal in read
+    ]
+    return filled(array.shape, entries)
 
 
 def largest(row: Iterable[arb]) -> arb:

@@ -37,7 +37,7 @@ class Arithmetic(Shapes):
         raise NotImplementedError
 
     def array(self, exact: Array) -> Array:
-        """An array of SymPy numbers in this arithmetic."""
+        """An array of SymPy numbers, or of NumPy's that were given, in this arithmetic."""
         raise NotImplementedError
 
     def numbers(self, places: Array) -> Array:
@@ -78,6 +78,10 @@ class Arithmetic(Shapes):
     def hidden(self, x: Array) -> NDArray[np.bool_]:
         """Where an entry is −∞."""
         raise NotImplementedError
+
+    def all_hidden(self, x: Array) -> Any:
+        """Which rows are −∞ alone, as an axis of length 1."""
+        return self.every(self.hidden(x))
 
     def shift(self, x: Array) -> Array:
         """x_ij − c_i with some c_i for each row, where the arithmetic needs it to stay in range.
@@ -221,7 +225,7 @@ def elementwise(function: Callable[[Ground], Ground], x: Array) -> Array:
     return out
 
 
-def rowwise(function: Callable[[Array], Sequence[Ground]], x: Array, width: int) -> Array:
+def rowwise(function: Callable[[Array], Sequence[Ground] | Array], x: Array, width: int) -> Array:
     """What a function makes of every row, so many numbers, as an object array."""
     out = np.empty((*x.shape[:-1], width), dtype=object)
     for index in np.ndindex(*x.shape[:-1]):

@@ -25,6 +25,7 @@ from symattn.arithmetic.base import (
     stacked,
 )
 from symattn.arithmetic.functions import FUNCTIONS, exact_above
+from symattn.arithmetic.machine import exact_numbers, is_machine
 from symattn.arithmetic.proof import ordered
 
 
@@ -112,7 +113,7 @@ class Exact(Arithmetic):
         return value
 
     def array(self, exact: Array) -> Array:
-        return exact
+        return exact_numbers(exact) if is_machine(exact) else exact
 
     def exp(self, x: Array) -> Array:
         return elementwise(sympy.exp, x)

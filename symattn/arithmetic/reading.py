@@ -21,6 +21,7 @@ from sympy.logic.boolalg import BooleanAtom
 
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.enclosure import ball, precision
+from symattn.arithmetic.machine import is_machine, kept
 from symattn.errors import ReadError, quote
 from symattn.grammar import Apart, Call, Name, Number, Tree, read_closed
 
@@ -240,6 +241,31 @@ def read_array(
     """
     value = _listed(value, name)
     shape = _shape(value, name)
+    _check_levels(shape, name, levels)
+    out = np.empty(shape, dtype=object)
+    for index in np.ndindex(*shape):
+        entry: Any = value
+        for step in index:
+            entry = entry[step]
+        out[index] = _entry(entry, name, index, infinite, boolean)
+    return out
+
+
+def _entry(
+    entry: Any, name: str, index: Sequence[int], infinite: bool, boolean: bool
+) -> sympy.Expr:
+    """One entry of a matrix, which has a meaning there."""
+    place = f"{name}[{','.join(str(i + 1) for i in index)}]"
+    if boolean:
+        return _truth(entry, place)
+    number = read_number(entry, place)
+    if number is sympy.S.NegativeInfinity and not infinite:
+        raise ReadError(f"{place}: −∞ has no meaning in {name}; only scores and masks hold it")
+    return number
+
+
+def _check_levels(shape: Sequence[int], name: str, levels: Sequence[int]) -> None:
+    """Refuse an empty matrix, and brackets (or axes) that are not as deep as is asked for."""
     if 0 in shape:
         raise ReadError(f"{name}: the matrix is empty; give at least one row and one column")
     if len(shape) not in levels:
@@ -250,20 +276,50 @@ def read_array(
             f"{name}: {found}, where {wanted} levels of brackets are needed; "
             "write a matrix as [[1, 2], [3, 4]]"
         )
-    out = np.empty(shape, dtype=object)
-    for index in np.ndindex(*shape):
-        entry: Nested = value
-        for step in index:
-            entry = entry[step]
-        place = f"{name}[{','.join(str(i + 1) for i in index)}]"
-        if boolean:
-            out[index] = _truth(entry, place)
-            continue
-        number = read_number(entry, place)
-        if number is sympy.S.NegativeInfinity and not infinite:
-            raise ReadError(f"{place}: −∞ has no meaning in {name}; only scores and masks hold it")
-        out[index] = number
-    return out
+
+
+def read_matrix(
+    value: Any,
+    name: str,
+    *,
+    levels: tuple[int, ...] = (2,),
+    infinite: bool = False,
+    boolean: bool = False,
+) -> Array:
+    """The same as `read_array`, where an array of machine numbers stays one, of any size.
+
+    Its entries are checked all at once; none is read unless it is refused. Other arrays of more
+    than `MAX_ENTRIES` are refused.
+    """
+    array = plain_array(value, name) if is_array(value) else None
+    if array is not None and array.dtype.kind == "f" and array.size > MAX_ENTRIES:
+        array = array if is_machine(array) else array.astype(float)
+    if array is None or not is_machine(array):
+        if array is not None and array.size > MAX_ENTRIES and array.ndim >= 2:
+            raise ReadError(
+                f"{name}: {array.size} entries are too many to read as texts and objects; give an "
+                "array of floats"
+            )
+        given = value if array is None else array
+        return read_array(given, name, levels=levels, infinite=infinite, boolean=boolean)
+    if array.ndim < 2 and array.size > MAX_ENTRIES:
+        raise ReadError(_too_many(name, array.size))
+    _check_levels(array.shape, name, levels)
+    if boolean:
+        fine = (array == 0) | (array == 1)
+    elif array.dtype.kind == "f":
+        with np.errstate(all="ignore"):
+            fine = np.isfinite(array.sum())  # then every term is; else it may have overflowed
+        if not fine:
+            fine = np.isfinite(array) | (np.isneginf(array) & infinite)
+    else:
+        fine = np.broadcast_to(array.dtype.kind != "b", array.shape)
+    if not fine.all():
+        index = tuple(map(int, np.argwhere(~fine)[0]))
+        short = array.dtype.kind == "f" and array.dtype != np.float64  # has its own spelling
+        entry = array[index] if short else array[index].item()
+        _entry(entry, name, index, infinite, boolean)
+    return kept(array)
 
 
 def _truth(entry: object, place: str) -> sympy.Integer:

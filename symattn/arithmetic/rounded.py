@@ -46,31 +46,53 @@ class Rounded(Balls):
         self.digits = digits
         self.unit = arb(float(info.eps)) / 2 if digits is None else arb(2) ** -digits
         self.tiny = arb(float(info.smallest_subnormal))
+        self._known: dict[int, tuple[arb, arb]] = {}
 
     def _widened(self, x: Array, roundings: int = 1) -> Array:
-        return elementwise(lambda entry: self._widen(entry, entry, roundings), x)
+        return self._widened_by(x, x, roundings)
+
+    def _widened_by(self, x: Array, sizes: Array, roundings: int) -> Array:
+        """Every entry of x with an error bound of so many roundings of its size."""
+        if all(size.is_finite() and not size.is_zero() for size in sizes.flat):
+            gamma, tiny = self._bounds(roundings)
+            return np.asarray(x + (sizes * gamma + tiny))
+        out = np.empty(x.shape, dtype=object)
+        pairs = zip(x.ravel(), sizes.ravel(), strict=True)
+        out.ravel()[:] = [self._widen(entry, size, roundings) for entry, size in pairs]
+        return out
 
     def _widen(self, x: arb, size: arb, roundings: int) -> arb:
         if is_minus_infinity(x) or size.is_zero():
             return x
-        gamma = roundings * self.unit / (1 - roundings * self.unit)
-        radius = gamma * size.abs_upper() + roundings * self.tiny
-        return x + arb(0, radius.upper())
+        gamma, tiny = self._bounds(roundings)
+        return x + (size * gamma + tiny) if size.is_finite() else x + arb(0, float("inf"))
+
+    def _bounds(self, roundings: int) -> tuple[arb, arb]:
+        """γ_k and k times the smallest subnormal, as balls about 0."""
+        if roundings not in self._known:
+            gamma = roundings * self.unit / (1 - roundings * self.unit)
+            tiny = roundings * self.tiny
+            self._known[roundings] = arb(0, gamma.upper()), arb(0, tiny.upper())
+        return self._known[roundings]
 
     def scalar(self, value: sympy.Expr) -> arb:
-        return self._stored(super().scalar(value))
+        stored: arb = self._stored(filled((1, 1), [super().scalar(value)]))[0, 0]
+        return stored
 
     def array(self, exact: Array) -> Array:
-        return elementwise(self._stored, super().array(exact))
+        return self._stored(super().array(exact))
 
-    def _stored(self, x: arb) -> arb:
-        """A number as the dtype stores it: widened unless it is there exactly."""
+    def _stored(self, x: Array) -> Array:
+        """Numbers as the dtype stores them: widened unless they are there exactly."""
         with np.errstate(over="ignore"):
-            near = float(self.dtype.type(nearest(x)))
-        if self.digits is not None and np.isfinite(near):
+            near = np.array([nearest(entry) for entry in x.flat]).astype(self.dtype).astype(float)
+        if self.digits is not None:
             fraction, exponent = np.frexp(near)
-            near = float(np.ldexp(np.rint(np.ldexp(fraction, self.digits)), exponent - self.digits))
-        return x if x == arb(near) else self._widen(x, x, 2)
+            short = np.ldexp(np.rint(np.ldexp(fraction, self.digits)), exponent - self.digits)
+            near = np.where(np.isfinite(near), short, near)
+        pairs = zip(x.ravel(), near.tolist(), strict=True)
+        stored = [one if one == arb(there) else self._widen(one, one, 2) for one, there in pairs]
+        return filled(x.shape, stored)
 
     def exp(self, x: Array) -> Array:
         return self._widened(super().exp(x), FUNCTIONS["exp"].roundings)
@@ -117,11 +139,12 @@ class Rounded(Balls):
     def share(self, part: Array, whole: Array) -> Array:
         """Where rounding leaves no sharper bound, a share still lies between 0 and 1."""
         between = arb(0.5, 0.5) + arb(0, 2 * self.unit)
+        half = between.rad()
 
         def bounded(quotient: arb) -> arb:
             if not quotient.is_finite():
                 return between
-            return quotient if quotient.rad() < between.rad() else quotient.intersection(between)
+            return quotient if quotient.rad() < half else quotient.intersection(between)
 
         return elementwise(bounded, self.divide(part, whole))
 
@@ -132,7 +155,3 @@ class Rounded(Balls):
     def matmul(self, a: Array, b: Array) -> Array:
         sizes = super().matmul(elementwise(abs, a), elementwise(abs, b))
         return self._widened_by(super().matmul(a, b), sizes, a.shape[-1])
-
-    def _widened_by(self, x: Array, sizes: Array, roundings: int) -> Array:
-        pairs = zip(x.ravel(), sizes.ravel(), strict=True)
-        return filled(x.shape, [self._widen(entry, size, roundings) for entry, size in pairs])

@@ -228,8 +228,8 @@ def _check_sight(
 def _all_rows(chunk: Chunk, kept: _Kept) -> Array:
     """All rows of a cached matrix by the end of a chunk; exact unless they are too many."""
     item = chunk.evaluation[kept.both if kept.both in chunk.derivation.names else kept.new].step
-    exact = all(array.dtype == object for array in chunk.evaluation.given.values())
-    return chunk.evaluation.exact(item.letter) if exact else chunk.evaluation.array(item.letter)
+    read = chunk.evaluation.exact if chunk.evaluation.is_exact else chunk.evaluation.array
+    return read(item.letter)
 
 
 def _cut(item: Input, value: Array, start: int, stop: int, before: int) -> Array:

@@ -164,22 +164,24 @@ def compare(name: str, array: Array, true: Array, allowed: Array, after: bool = 
     """
     if array.shape != true.shape:
         return StepCheck(name, array.shape, math.inf, math.inf, (), 0.0, False)
-    worst: tuple[float, float, tuple[int, ...], float] = (-1.0, 0.0, (), 0.0)
-    failed: list[tuple[int, ...]] = []
-    lost = True
-    places = zip(np.ndindex(*array.shape), array.flat, true.flat, allowed.flat, strict=True)
-    for place, value, exact, ball in places:
-        error, tolerance, inside = _distance(value, exact, ball)
-        if not inside:
-            failed.append(place)
-            lost = lost and (after or beyond(value, exact))
-        if error > worst[0]:
-            worst = (error, _ulps(error, exact, array.dtype), place, tolerance)
-    error, ulps, place, tolerance = worst
-    first = failed[0] if failed else None
-    overflowed = bool(failed) and lost
+    values = array.ravel().tolist()
+    errors = [_error(value, exact) for value, exact in zip(values, true.flat, strict=True)]
+    largest = max(errors)
+    worst = errors.index(largest)
+    entries = zip(values, true.flat, allowed.flat, strict=True)
+    failed = [k for k, entry in enumerate(entries) if not _is_inside(*entry)]
+    places = [tuple(map(int, np.unravel_index(k, array.shape))) for k in (worst, *failed[:1])]
+    exact, ball = true.flat[worst], allowed.flat[worst]
     return StepCheck(
-        name, array.shape, error, ulps, place, tolerance, not failed, first, overflowed
+        name,
+        array.shape,
+        largest,
+        _ulps(largest, exact, array.dtype),
+        places[0],
+        _tolerance(values[worst], exact, ball),
+        not failed,
+        places[1] if failed else None,
+        bool(failed) and (after or all(beyond(array.flat[k], true.flat[k]) for k in failed)),
     )
 
 
@@ -189,18 +191,30 @@ def beyond(value: np.floating, true: arb) -> bool:
     return bool(np.isinf(value) and true.is_finite() and not abs(true) < largest)
 
 
-def _distance(value: np.floating, true: arb, allowed: arb) -> tuple[float, float, bool]:
-    """|value − true|, the most that it may be, and whether the value lies in its ball."""
+def _error(value: float, true: arb) -> float:
+    """|value − true|; 0 where the one cannot be told from the other."""
     if is_minus_infinity(true):
-        same = bool(np.isneginf(value))
-        return (0.0 if same else math.inf), 0.0, same
-    if not np.isfinite(value):
-        return math.inf, _upper(allowed.rad()), False
-    point = arb(float(value))
-    tolerance = _upper(allowed.rad() + abs(allowed.mid() - true))
-    error = 0.0 if true.contains(point) else _upper(abs(point - true))
-    bounded = allowed.is_finite()  # a ball without bound contains everything and shows nothing
-    return error, tolerance if bounded else math.inf, bool(bounded and allowed.contains(point))
+        return 0.0 if value == -math.inf else math.inf
+    if not math.isfinite(value):
+        return math.inf
+    point = arb(value)
+    return 0.0 if true.contains(point) else _upper(point - true)
+
+
+def _is_inside(value: float, true: arb, allowed: arb) -> bool:
+    """Whether a value lies in its ball; one without bound contains everything and shows nothing."""
+    if is_minus_infinity(true):
+        return value == -math.inf
+    return math.isfinite(value) and bool(allowed.is_finite() and allowed.contains(arb(value)))
+
+
+def _tolerance(value: float, true: arb, allowed: arb) -> float:
+    """The most that |value − true| may be."""
+    if is_minus_infinity(true):
+        return 0.0
+    if not math.isfinite(value):
+        return _upper(allowed.rad())
+    return _upper(allowed.rad() + abs(allowed.mid() - true)) if allowed.is_finite() else math.inf
 
 
 def _upper(x: arb) -> float:

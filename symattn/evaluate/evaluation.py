@@ -105,7 +105,10 @@ class Evaluation(Values):
 
     def _overflows(self, letter: str) -> bool:
         """Whether a number that was given does not fit into the dtype."""
-        array, true = self.array(letter), self.balls(letter, BITS[1])
+        array = self.array(letter)
+        if np.isfinite(array).all():
+            return False
+        true = self.balls(letter, BITS[1])
         return any(map(beyond, array.flat, true.flat))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
+from math import prod
 from typing import Any, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -18,9 +19,11 @@ from symattn.arithmetic.base import Arithmetic, Array, elementwise
 from symattn.arithmetic.decide import USUAL_BITS, Digits, decide
 from symattn.arithmetic.enclosure import BITS, precision
 from symattn.arithmetic.exact import EXACT
-from symattn.arithmetic.reading import MAX_ENTRIES, is_array, plain_array, read_array
+from symattn.arithmetic.reading import MAX_ENTRIES, read_matrix
 from symattn.arithmetic.rounded import Rounded
 from symattn.errors import NoSuchName, ShapeError, SymattnError, counted, nearest, quote
+from symattn.evaluate import fusing
+from symattn.evaluate.fusing import Fused, Fusion, fusion_of
 from symattn.evaluate.walk import Program, program_of, size_error, split_heads
 from symattn.nodes.base import Node
 from symattn.nodes.heads import Head
@@ -34,8 +37,30 @@ Place = tuple[int, ...]
 #: A matrix as it is given: nested lists of numbers or texts, a NumPy array, a SymPy matrix.
 Given: TypeAlias = Any
 
+#: For how many shapes a derivation keeps what it has worked out.
+_KEPT = 8
+
 #: What is worked out once for all numbers of the same shapes.
 Known = TypeVar("Known")
+
+
+class ByShapes:
+    """What was worked out for the latest few shapes of what is given, by these shapes."""
+
+    def __init__(self) -> None:
+        self._by_shapes: dict[tuple[Place, ...], dict[tuple[object, ...], Any]] = {}
+
+    def of(self, shapes: tuple[Place, ...]) -> dict[tuple[object, ...], Any]:
+        """All that is known at these shapes, to be added to."""
+        known = self._by_shapes.pop(shapes, {})
+        self._by_shapes[shapes] = known
+        while len(self._by_shapes) > _KEPT:
+            del self._by_shapes[next(iter(self._by_shapes))]
+        return known
+
+    def __reduce__(self) -> tuple[type[ByShapes], tuple[()]]:
+        """Pickles and copies work it out again."""
+        return ByShapes, ()
 
 
 class Values:
@@ -50,6 +75,7 @@ class Values:
         labels: Mapping[sympy.Expr, tuple[str, ...]],
         dtype: object = "float64",
         order: Sequence[str] = (),
+        known: ByShapes | None = None,
     ) -> None:
         for name, items, kind in (("inputs", inputs, Input), ("steps", steps, Step)):
             for item in instance(items, (tuple, list), name, "a tuple of them"):
@@ -68,17 +94,16 @@ class Values:
         self.given = _read(self.inputs, given, sizes)
         #: The sizes that were said, before the matrices told the others.
         self.stated = dict(sizes)
-        self.sizes = self._bound(sizes)
-        _check_batches(self.inputs, self.given)
+        #: What depends on the steps and shapes alone: shared by all values of the same.
+        self._known = {} if known is None else known.of(tuple(g.shape for g in self.given.values()))
+        self.sizes = dict(self.known(("sizes",), lambda: self._bound(sizes)))
         self._values: dict[object, dict[str, Array]] = {}
         self._abbreviations = Abbreviations()
         self._digits: dict[object, Digits] = {}
-        #: What depends on the steps and sizes alone: shared by `again`.
-        self._known: dict[tuple[object, ...], Any] = {}
         #: Which item of a batch these values are of; () for all of it.
         self._item: Place = ()
         self._batched: frozenset[str] = frozenset()
-        self._check_labels()
+        self.known(("labels",), self._check_labels)
 
     def _bound(self, sizes: Mapping[sympy.Symbol, int]) -> dict[sympy.Symbol, int]:
         """Every size that the shapes of the given matrices tell; two that disagree are an error."""
@@ -111,6 +136,7 @@ class Values:
                         f"({size} = {expected})"
                     )
         self._check_groups(known, origin)
+        _check_batches(self.inputs, self.given)
         return known
 
     def _check_groups(
@@ -252,9 +278,45 @@ class Values:
         step = self._steps[letter]
         if not isinstance(arithmetic, Arrays):
             self._check_size(step)
-        elif self._is_partial(step) and all(g.dtype == object for g in self.given.values()):
+        elif self._is_partial(step) and self.is_exact:
             self.balls(letter, BITS[1])  # which refuses what floating point would gloss over
+        if key == "array" and (fused := self._fused(step)) is not None:
+            return self._by_rows(step, *fused)
         return self.follow(step, lambda operand: self.value(operand, arithmetic, key), arithmetic)
+
+    def _fused(self, step: Step) -> tuple[Fusion, Sequence[Fused]] | None:
+        """How a step is computed by rows; None where that is not worth it, or has been in vain."""
+
+        def make() -> tuple[Fusion, Sequence[Fused]] | None:
+            fusion = fusion_of(step, self._steps)
+            if fusion is None or any(map(self._is_partial, (*fusion.steps, step))):
+                return None
+            if prod(size.subs(self.sizes) for size in fusion.steps[-1].shape) < fusing.LEAST:
+                return None
+            heads = range(step.heads(self.sizes))
+            return fusion, [Fused(fusion, self.sizes, head) for head in heads]
+
+        found = self.known(("fused", step), make)
+        kept = self._values["array"]
+        return None if found is None or any(s.letter in kept for s in found[0].steps) else found
+
+    def _by_rows(self, step: Step, fusion: Fusion, heads: Sequence[Fused]) -> Array:
+        """A step by rows, for every item of a batch and every head."""
+        read = {x for one in (*fusion.steps, step) for x in one.operands}
+        read -= {one.letter for one in fusion.steps}
+        whole = {letter: self.value(letter, self.arithmetic, "array") for letter in read}
+        leads = [self._leads(self.item(letter), value.shape) for letter, value in whole.items()]
+        rows, columns = (int(size.subs(self.sizes)) for size in step.shape)
+        lead = np.broadcast_shapes(*leads)
+        out = np.empty((*lead, len(heads), rows, columns), dtype=self.arithmetic.dtype)
+        for index in np.ndindex(*lead):
+            own = {letter: self.item_of(letter, x, index) for letter, x in whole.items()}
+            for place, head in zip(out[index], heads, strict=True):
+                first = 0
+                for part in head.rows(own.__getitem__, self.arithmetic.dtype, fusing.TILE):
+                    place[first : first + len(part)] = part
+                    first += len(part)
+        return out if step.per_head else out[..., 0, :, :]
 
     def follow(self, step: Step, operand: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
         """The value of a step for these values of its operands; exact ones are abbreviated."""
@@ -293,11 +355,16 @@ class Values:
 
     def _check_exact(self, letter: str) -> None:
         value = self.given[letter]
-        if value.dtype != object:
+        if value.size > MAX_ENTRIES:
             raise SymattnError(
                 f"{letter}: {value.size} entries are too many for exact values or proven "
                 f"digits ({MAX_ENTRIES} at most); its arrays are there"
             )
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether what was given is small enough for exact values and proven digits."""
+        return all(array.size <= MAX_ENTRIES for array in self.given.values())
 
     def _check_size(self, step: Step) -> None:
         """Refuse a step too large to be derived entry by entry."""
@@ -369,7 +436,8 @@ class Values:
     def array(self, letter: str) -> Array:
         """NumPy's values of a matrix."""
         with np.errstate(all="ignore"):  # an overflow shows in the value, and check() says so
-            return self.value(letter, self.arithmetic, "array")
+            value = self.value(letter, self.arithmetic, "array")
+        return value if value.flags.writeable else value.copy()  # what was given is kept
 
     def digits(self, letter: str, place: Place, notation: Notation) -> Digits:
         """One entry as a decimal that is proven, or marked as not."""
@@ -452,7 +520,7 @@ def program_of_step(step: Step, sizes: Mapping[sympy.Symbol, int]) -> Program:
 def _read(
     inputs: Sequence[Input], given: Mapping[str, Given], sizes: Mapping[sympy.Symbol, int]
 ) -> dict[str, Array]:
-    """What was given, by letter: exact entries, or plain floats where they are too many."""
+    """What was given, by letter: arrays of numbers as they are, all else as exact entries."""
     names = [item.name for item in inputs]
     letters = {item.letter: item.name for item in inputs}
     given = {letters.get(name, name): value for name, value in given.items()}
@@ -467,19 +535,13 @@ def _read(
             raise SymattnError(
                 f"{item.name} is not given; this derivation needs {', '.join(names)}"
             )
-        value = given[item.name]
-        if is_array(value):
-            value = plain_array(value, item.name)
-        if isinstance(value, np.ndarray) and value.size > MAX_ENTRIES and value.ndim >= 2:
-            array: Array = _large(value, item)
-        else:
-            array = read_array(
-                value,
-                item.name,
-                levels=(2, 3, 4),
-                infinite=item.logits,
-                boolean=item.boolean,
-            )
+        array = read_matrix(
+            given[item.name],
+            item.name,
+            levels=(2, 3, 4),
+            infinite=item.logits,
+            boolean=item.boolean,
+        )
         if item.per_head and array.ndim == 2:
             count = item.heads(sizes)
             if not count:
@@ -487,25 +549,6 @@ def _read(
             array = split_heads(array, count, item.name)
         out[item.letter] = array
     return out
-
-
-def _large(value: Array, item: Item) -> Array:
-    """A matrix too large for exact entries, as floats; what has no meaning is still refused."""
-    if value.dtype.kind in "OU":
-        raise SymattnError(
-            f"{item.name}: {value.size} entries are too many to read as texts and objects; give an "
-            "array of floats"
-        )
-    array = np.asarray(value, dtype=float)
-    allowed = np.isfinite(array) | (np.isneginf(array) & item.logits)
-    if item.boolean:
-        allowed = (array == 0) | (array == 1)
-    if not allowed.all():
-        place = ",".join(str(i + 1) for i in np.argwhere(~allowed)[0])
-        raise SymattnError(
-            f"{item.name}[{place}]: this value has no meaning here; give a finite number"
-        )
-    return array
 
 
 def _check_batches(inputs: Sequence[Input], given: Mapping[str, Array]) -> None:

@@ -114,11 +114,11 @@ def _of_heads(
     """The matrices that the heads read: their own, that of their group, ⌊i g/h⌋, or one of all."""
     if isinstance(index, sympy.Symbol):
         return lambda values, arithmetic: values(letter)
-    if index.is_Integer:
-        return lambda values, arithmetic: arithmetic.pick(values(letter), index, -3)
+    used = index.subs(sizes)
+    if used.is_Integer:
+        return lambda values, arithmetic: arithmetic.pick(values(letter), used, -3)
     (symbol,) = (s for s in index.free_symbols if s.is_positive is not True)
     number = sympy.S.Zero if count is None else count.subs(sizes)
-    used = index.subs(sizes)
     return lambda values, arithmetic: arithmetic.by_head(values(letter), used, symbol, number)
 
 

@@ -79,6 +79,10 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     #: Whether some numbers have no value under the node; exact arithmetic then looks first.
     partial: ClassVar[bool] = False
 
+    #: How many of its matrices, the first ones, row i of the value needs row i of alone, if it
+    #: needs the others as a whole (with axis 1, if it has one). None if that is not so.
+    by_rows: ClassVar[float | None] = None
+
     #: Whether f(Aᵀ, …) = f(A, …)ᵀ, as with functions of every entry; with an axis it turns, too.
     transposes: ClassVar[bool] = False
 
@@ -235,7 +239,7 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     def numpy(cls, *args: Operand) -> Array:
         """The node's formula in NumPy float64, for the functions that `sympy.lambdify` writes."""
         converted = [
-            FLOAT64.array(arg)
+            FLOAT64.array(arg if arg.dtype == object else arg.astype(float))
             if getattr(arg, "ndim", 0) >= 2
             else sympy.Symbol(arg)
             if isinstance(arg, str)

@@ -74,6 +74,7 @@ class ALiBi(Placed):
     reason = "The further back a key is, the more is subtracted from its score."
 
     rows, columns, heads = Size(), Size(), Whole(1, least=1)
+    by_rows = 0
     index = Scalar(otherwise=_only_head)
     symmetric, start = Flag(False), Whole(0)
 
@@ -209,6 +210,7 @@ class RelativeBias(Placed):
     reason = "The bias added to a score depends only on the relative position."
 
     rows, columns, table = Size(), Size(), Matrix()
+    by_rows = 0
     buckets, furthest, bidirectional, clip = Scalar(), Scalar(), Scalar(), Scalar()
     start = Whole()
 

@@ -34,6 +34,7 @@ class Entrywise(Node):
     """
 
     matrix, function = Matrix(), Word("function", FUNCTIONS)
+    by_rows = 1
     transposes = True
     source = "Horn and Johnson 1991, section 6.3"
 
@@ -254,6 +255,7 @@ class SoftCap(Node):
     """
 
     matrix, cap = Matrix(), Scalar()
+    by_rows = 1
     transposes = True
     source = "Gemma Team 2024, section 2"
 

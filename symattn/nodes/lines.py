@@ -235,6 +235,7 @@ class PlusVector(Node):
 
     matrix, vector, axis = Matrix(), Matrix(), Axis()
     source = "PyTorch, nn.MultiheadAttention"
+    by_rows = 1
 
     adjoint_because = (
         "A sum passes its gradient to both terms; the vector was added to every row, so its "

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import reduce
+from math import inf
 from typing import ClassVar
 
 import numpy as np
@@ -95,6 +96,7 @@ class Mask(Node):
     needs: ClassVar[str] = ""
 
     rows, columns, start = Tokenwise(), Tokenwise(), Count(default=0)
+    by_rows: ClassVar[float | None] = 0
 
     @classmethod
     def _owner(cls) -> str:
@@ -277,6 +279,7 @@ class Documents(Mask):
     [-oo, -oo,   0]])
     """
 
+    by_rows = None  # it is as long as all rows
     source = "Grattafiori et al. 2024, section 3.2"
     word = "documents"
     reason = "A token may attend only to tokens of its own document."
@@ -564,6 +567,7 @@ class Allowed(Node):
     """
 
     matrix = Matrix()
+    by_rows = 1
     transposes = True
     word = "allow"
     source = "ONNX, operator Attention"
@@ -597,6 +601,7 @@ class AnyOf(Node):
     [0, -oo,   0]])
     """
 
+    by_rows = inf
     word = "any"
     source = "Zaheer et al. 2020, section 2"
 
@@ -642,6 +647,7 @@ class Masked(Node):
     """
 
     scores, mask = Matrix(), Matrix()
+    by_rows = 2
     transposes = True
     source = "Vaswani et al. 2017, section 3.2.3"
 
@@ -685,6 +691,7 @@ class VisibleScores(Node):
     """
 
     scores, mask = Matrix(), Matrix()
+    by_rows = 2
     transposes = True
     word = "keep"
     source = "Katharopoulos et al. 2020, section 3.3"

@@ -6,7 +6,7 @@ is adding a class and a row of `NORMALISERS` here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import ClassVar
 
 import sympy
@@ -43,8 +43,18 @@ class Normaliser(OfLines):
     #: Whether the weights of every query that sees a key sum to 1.
     sums_to_one: ClassVar[bool] = True
 
+    #: The identity of the catalogue by which the weights times other matrices are divided last.
+    late: ClassVar[str] = ""
+
     #: Whether a masked score is −∞; otherwise it has to be made 0 before.
     additive_mask: ClassVar[bool] = True
+
+    @classmethod
+    def _times(
+        cls, arithmetic: Arithmetic, scores: Array, others: Sequence[Array], last: bool
+    ) -> Array:
+        """The weights times other matrices, divided last or first; of those with `late`."""
+        raise NotImplementedError
 
     def _less_mean(self, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr:
         """The gradient less its mean over the line, weighed by the weights: U − rowsum(A ∘ U)."""
@@ -57,15 +67,20 @@ def unless_all_hidden(
     arithmetic: Arithmetic, scores: Array, weigh: Callable[[Arithmetic, Array], Array]
 ) -> Array:
     """The weights of scores, and 0 in every row that has nothing to attend to (−∞ alone)."""
-    nothing = arithmetic.every(arithmetic.hidden(scores))
+    nothing = arithmetic.all_hidden(scores)
     weights = arithmetic.call(weigh, arithmetic.where(nothing, arithmetic.zero, scores))
     return arithmetic.where(nothing, arithmetic.zero, weights)
 
 
 def softmax(arithmetic: Arithmetic, scores: Array) -> Array:
     """e^{z_ij} / Σ_l e^{z_il} for rows with a finite score each."""
+    return arithmetic.share(*exponentials(arithmetic, scores))
+
+
+def exponentials(arithmetic: Arithmetic, scores: Array) -> tuple[Array, Array]:
+    """e^{z_ij} and Σ_l e^{z_il}, both over the same number in each row."""
     powers = arithmetic.exp(arithmetic.shift(scores))
-    return arithmetic.share(powers, arithmetic.row_sum(powers))
+    return powers, arithmetic.row_sum(powers)
 
 
 def softmax_with_sink(arithmetic: Arithmetic, scores: Array, sink: Array) -> Array:
@@ -272,6 +287,7 @@ class Softmax(Normaliser):
     """
 
     source = "Vaswani et al. 2017, section 3.2.1"
+    late = "late-normalisation"
     word = "softmax"
     rule_name = "row softmax"
     reason = (
@@ -288,6 +304,20 @@ class Softmax(Normaliser):
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return sympy.HadamardProduct(value, self._less_mean(upstream, value))
+
+    @classmethod
+    def _times(
+        cls, arithmetic: Arithmetic, scores: Array, others: Sequence[Array], last: bool
+    ) -> Array:
+        nothing = arithmetic.all_hidden(scores)
+        safe = arithmetic.where(nothing, arithmetic.zero, scores)
+        powers, sums = exponentials(arithmetic, safe)
+        out = powers if last else arithmetic.share(powers, sums)
+        for other in others:
+            out = arithmetic.matmul(out, other)
+        return arithmetic.where(
+            nothing, arithmetic.zero, arithmetic.divide(out, sums) if last else out
+        )
 
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:

@@ -29,6 +29,7 @@ class Quotient(Node):
     """
 
     matrix, divisor = Matrix(), Scalar()
+    by_rows = 1
     transposes = True
     source = "Vaswani et al. 2017, section 3.2.1"
     adjoint_because = "Dividing a matrix by a number divides its gradient by the same number."
@@ -64,6 +65,7 @@ class PowerTimes(Node):
     """
 
     matrix, base, exponent = Matrix(), Scalar(), Scalar()
+    by_rows = 1
     transposes = True
     source = "ONNX, operator Attention"
 

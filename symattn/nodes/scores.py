@@ -25,6 +25,7 @@ class _OfPairs(Node):
     """A score of each query and key, which are rows of the same width."""
 
     queries, keys = Matrix(), Matrix()
+    by_rows = 1
 
     def _check(self) -> None:
         of_queries, of_keys = self.queries.shape[1], self.keys.shape[1]

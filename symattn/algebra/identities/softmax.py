@@ -222,6 +222,17 @@ SOFTMAX: tuple[Identity, ...] = (
         misconception="masking after the softmax is masking before it",
     ),
     Identity(
+        "late-normalisation",
+        "the weighted sum of the values may be divided by the sum of the exponentials last",
+        "softmax(S) V = (exp(S) V) / rowsum(exp(S))",
+        _FLASH,
+        "rows of the output without the weights",
+        (
+            ("unfold", "exp(S) / rowsum(exp(S)) V"),
+            ("quotient of rows", "(exp(S) V) / rowsum(exp(S))"),
+        ),
+    ),
+    Identity(
         "two-tiles",
         "the softmax over two tiles of keys from two partial sums",
         "softmax([S1, S2]) [V1; V2] = (exp(S1) V1 + exp(S2) V2) / (rowsum(exp(S1)) + "

@@ -111,7 +111,7 @@ def _orders(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark)
         return
     for row in full_rows(mark):
         line, where = row[0].place[:-1], _row_name(evaluation, row[0])
-        scores = before[line] if before is not None else evaluation.given[logits][line]
+        scores = before[line] if before is not None else evaluation.exact(logits)[line]
         values = [getattr(score, "value", score) for score in scores]
         weights = [entry.claimed.value for entry in row]
         finite = [j for j, value in enumerate(values) if value is not None and value.is_finite]

@@ -1,0 +1,244 @@
+"""Products of weights computed a few rows at a time, so that no matrix of all weights is kept.
+
+Row i of O = softmax(Z) V needs row i of Z alone, and of the scores that Z is made of. What is known
+of a formula by its nodes says which of its matrices are needed by rows and which as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from typing import Any, TypeAlias
+
+import numpy as np
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.arithmetic.arrays import Arrays
+from symattn.arithmetic.base import Array
+from symattn.evaluate.walk import Program, program_of
+from symattn.nodes.base import Node
+from symattn.nodes.heads import Head
+from symattn.nodes.normalise import Normaliser
+from symattn.step import HEAD, Step
+
+#: Weights of one head with fewer entries than this are computed with all their steps.
+LEAST = 2**16
+
+#: About how many entries of the weights are computed at once: they stay in a processor's cache.
+TILE = 2**17
+
+#: The fewest rows at a time: below, a product of matrices is slower for each row.
+FEWEST_ROWS = 32
+
+
+@dataclass(frozen=True)
+class Fusion:
+    """A product that is computed by rows, and the steps on the way to it, which are not kept.
+
+    `identity` is the one of the catalogue by which its rows are divided by their sums last.
+    """
+
+    product: Step
+    steps: tuple[Step, ...]
+    identity: str
+
+    def __str__(self) -> str:
+        between = ", ".join(step.name for step in self.steps)
+        return f"{self.product.name}: {self.product} by rows, without {between} ({self.identity})"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is computed together where only later steps are asked for."""
+
+    fusions: tuple[Fusion, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.fusions)) or "every step is computed by itself"
+
+
+def plan_of(steps: Sequence[Step]) -> Plan:
+    """Every product of weights that can be computed by rows."""
+    found = (fusion_of(step, {one.letter: one for one in steps}) for step in steps)
+    return Plan(tuple(fusion for fusion in found if fusion is not None))
+
+
+def fusion_of(product: Step, steps: Mapping[str, Step]) -> Fusion | None:
+    """How a step is computed by rows, if it is weights times other matrices."""
+    if not isinstance(product.expr, sympy.MatMul):
+        return None
+    coefficient, factors = product.expr.as_coeff_matrices()
+    weights = steps.get(_own(factors[0], product.per_head))
+    if coefficient != 1 or len(factors) < 2 or weights is None:
+        return None
+    if not isinstance(weights.expr, Normaliser) or not weights.expr.late or weights.expr.axis != 1:
+        return None
+    found = {weights.letter: weights}
+    waiting = [weights.expr.matrix]
+    while waiting:
+        for leaf in _needed_by_rows(waiting.pop()):
+            step = steps.get(_own(leaf, product.per_head))
+            if step is not None and step.shape == weights.shape and _parts(step.expr) is not None:
+                found[step.letter] = step
+                waiting.append(step.expr)
+    between = tuple(step for step in steps.values() if step.letter in found)
+    return Fusion(product, between, weights.expr.late)
+
+
+def _own(part: MatrixExpr, per_head: bool) -> str:
+    """The letter of a matrix by its name: that of the same head, or one that all heads share."""
+    if isinstance(part, Head):
+        return part.name if per_head and part.head == HEAD else ""
+    return str(part.name) if isinstance(part, sympy.MatrixSymbol) else ""
+
+
+def _needed_by_rows(expr: MatrixExpr) -> Iterator[MatrixExpr]:
+    """The matrices by name of which row i of an expression needs row i alone."""
+    if isinstance(expr, Head | sympy.MatrixSymbol):
+        yield expr
+    for part, by_rows in _parts(expr) or ():
+        if by_rows:
+            yield from _needed_by_rows(part)
+
+
+def _parts(expr: MatrixExpr) -> tuple[tuple[MatrixExpr, bool], ...] | None:
+    """The matrices that an expression is made of, and whether its row i needs row i of each alone.
+
+    None where it is not known to be made by rows.
+    """
+    match expr:
+        case sympy.MatMul():
+            _, (first, *others) = expr.as_coeff_matrices()
+            return ((first, True), *((other, False) for other in others))
+        case sympy.MatAdd() | sympy.HadamardProduct():
+            return tuple((part, True) for part in expr.args)
+        case Node(by_rows=int() | float() as count) if _along_rows(expr):
+            matrices = [arg for arg in expr.args if isinstance(arg, MatrixExpr)]
+            return tuple((matrix, place < count) for place, matrix in enumerate(matrices))
+    return None
+
+
+def _along_rows(node: Node) -> bool:
+    """Whether a node has no axis, or that of rows."""
+    return "axis" not in node.places or bool(node.args[node.places["axis"]] == 1)
+
+
+class _Rows(Arrays):
+    """The arithmetic of arrays for some rows: positions begin with the first of them."""
+
+    def __init__(self, dtype: Any, first: int, count: int) -> None:
+        super().__init__(dtype)
+        self.first, self.count = first, count
+
+    def rows(self, count: Any, start: Any = 0) -> Array:
+        return super().rows(self.count, int(start) + self.first)
+
+    def cut(self, x: Array) -> Array:
+        """These rows of a matrix."""
+        return x[..., self.first : self.first + self.count, :]
+
+
+@dataclass(frozen=True)
+class _Tile:
+    """Some rows of one head: the matrices that are needed as a whole, and what is made by rows."""
+
+    arithmetic: _Rows
+    wholes: Sequence[Array]
+    made: dict[str, Array]
+
+
+#: Gives some rows of an expression.
+_ByRows: TypeAlias = Callable[[_Tile], Array]
+
+
+class Fused:
+    """The programs of a fusion for one head, at these sizes."""
+
+    def __init__(self, fusion: Fusion, sizes: Mapping[sympy.Symbol, int], head: int) -> None:
+        self._sizes, self._letters = sizes, {step.letter for step in fusion.steps}
+        self._wholes: list[Program] = []
+        #: Of the weights.
+        self.shape = tuple(int(size.subs(sizes)) for size in fusion.steps[-1].shape)
+        *between, weights = [(s.letter, s.expr.subs(HEAD, head)) for s in fusion.steps]
+        self._steps = [(letter, self._by_rows(expr)) for letter, expr in between]
+        self._kind, self._scores = type(weights[1]), self._by_rows(weights[1].matrix)
+        _, (_, *others) = fusion.product.expr.subs(HEAD, head).as_coeff_matrices()
+        self._others = [program_of(other, sizes) for other in others]
+
+    def rows(self, values: Callable[[str], Array], dtype: Any, tile: int) -> Iterator[Array]:
+        """The product, as many rows at a time as make about `tile` entries of the weights."""
+        whole = Arrays(dtype)
+        wholes = [program(values, whole) for program in self._wholes]
+        others = [program(values, whole) for program in self._others]
+        rows, columns = self.shape
+        last = _stays_finite(columns, others, dtype)
+        count = max(tile // columns, min(FEWEST_ROWS, tile))
+        for first in range(0, rows, count):
+            arithmetic = _Rows(dtype, first, min(count, rows - first))
+            part = _Tile(arithmetic, wholes, {})
+            for letter, program in self._steps:
+                part.made[letter] = program(part)
+            yield self._kind._times(arithmetic, self._scores(part), others, last)
+
+    def _by_rows(self, expr: MatrixExpr) -> _ByRows:
+        """Some rows of an expression."""
+        letter = str(getattr(expr, "name", ""))
+        if letter in self._letters:
+            return lambda tile: tile.made[letter]
+        parts = _parts(expr)
+        if parts is None:
+            whole = self._whole(expr)
+            return lambda tile: tile.arithmetic.cut(whole(tile))
+        programs = [self._by_rows(part) if rows else self._whole(part) for part, rows in parts]
+        match expr:
+            case sympy.MatMul():
+                product, coefficient = _folded(Arrays.matmul, programs), expr.as_coeff_matrices()[0]
+                if coefficient == 1:
+                    return product
+                factor = self._at_size(coefficient)
+                return lambda tile: tile.arithmetic.scaled(product(tile), factor)
+            case sympy.MatAdd():
+                return _folded(Arrays.add, programs)
+            case sympy.HadamardProduct():
+                return _folded(Arrays.multiply, programs)
+        return self._node(expr, programs)
+
+    def _whole(self, expr: MatrixExpr) -> _ByRows:
+        """An expression that is needed as a whole: computed once for all rows."""
+        place = len(self._wholes)
+        self._wholes.append(program_of(expr, self._sizes))
+        return lambda tile: tile.wholes[place]
+
+    def _node(self, node: Node, programs: Sequence[_ByRows]) -> _ByRows:
+        left, kind, rows = iter(programs), type(node), node.places.get("rows")
+        parts = [
+            next(left) if isinstance(arg, MatrixExpr) else self._at_size(arg) for arg in node.args
+        ]
+
+        def run(tile: _Tile) -> Array:
+            values = [part if isinstance(part, sympy.Basic) else part(tile) for part in parts]
+            if rows is not None:
+                values[rows] = sympy.Integer(tile.arithmetic.count)
+            return kind._compute(tile.arithmetic, *values)
+
+        return run
+
+    def _at_size(self, value: sympy.Basic) -> sympy.Basic:
+        return value if isinstance(value, sympy.Integer) else value.subs(self._sizes)
+
+
+def _folded(
+    operation: Callable[[Arrays, Array, Array], Array], parts: Sequence[_ByRows]
+) -> _ByRows:
+    """The operation from left to right."""
+    return lambda tile: reduce(partial(operation, tile.arithmetic), [part(tile) for part in parts])
+
+
+def _stays_finite(terms: int, others: Sequence[Array], dtype: Any) -> bool:
+    """Whether sums of so many numbers up to 1 times these matrices stay in the range of a dtype."""
+    most = float(terms)
+    for other in others:
+        most *= float(np.abs(other).max()) * (1 if other is others[-1] else other.shape[-1])
+    return most < float(np.finfo(dtype).max) / 2

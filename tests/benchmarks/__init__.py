@@ -1,0 +1,1 @@
+"""What takes how long: ratios, measured; nothing here is a test."""
