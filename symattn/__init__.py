@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from symattn.notation.latex import latex
     from symattn.notation.mathml import mathml
     from symattn.notation.text import text
-    from symattn.worksheet.display import check
+    from symattn.worksheet.display import check, compare
 
 __version__ = "0.1.0"
 
@@ -45,6 +45,7 @@ _HOMES = {
     "Variant": "symattn.attention.variants",
     "capture": "symattn.capturing",
     "check": "symattn.worksheet.display",
+    "compare": "symattn.worksheet.display",
     "decode": "symattn.attention.decoding",
     "document": "symattn.documents.job",
     "plot": "symattn.documents.pictures.png",
@@ -77,6 +78,7 @@ __all__ = [
     "__version__",
     "capture",
     "check",
+    "compare",
     "decode",
     "document",
     "equal",

@@ -169,7 +169,7 @@ def compare(name: str, array: Array, true: Array, allowed: Array, after: bool = 
     lost = True
     places = zip(np.ndindex(*array.shape), array.flat, true.flat, allowed.flat, strict=True)
     for place, value, exact, ball in places:
-        error, tolerance, inside = _distance(value, exact, ball)
+        error, tolerance, inside = distance(value, exact, ball)
         if not inside:
             failed.append(place)
             lost = lost and (after or beyond(value, exact))
@@ -189,7 +189,7 @@ def beyond(value: np.floating, true: arb) -> bool:
     return bool(np.isinf(value) and true.is_finite() and not abs(true) < largest)
 
 
-def _distance(value: np.floating, true: arb, allowed: arb) -> tuple[float, float, bool]:
+def distance(value: np.floating, true: arb, allowed: arb) -> tuple[float, float, bool]:
     """|value − true|, the most that it may be, and whether the value lies in its ball."""
     if is_minus_infinity(true):
         same = bool(np.isneginf(value))
