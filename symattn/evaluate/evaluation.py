@@ -118,7 +118,7 @@ class Evaluation(Values):
         >>> import numpy as np
         >>> from symattn import Attention
         >>> values = Attention().derivation().evaluate(Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1], [2]])
-        >>> values.compare(weights=np.array([[0.67, 0.33]], dtype=np.float16)).passed
+        >>> values.compare(weights=np.array([[0.66, 0.34]], dtype=np.float16)).passed
         False
         >>> marks = values.compare(weights=np.array([[0.66976155, 0.33023845]], dtype=np.float32))
         >>> marks.passed

@@ -85,12 +85,17 @@ def mark_arrays(
     marker = ComputedMarker(evaluation, computed_steps(arrays, evaluation))
     if not marker.arrays:
         raise ReadError("nothing to compare; give an array by the name of its step, as weights=A")
-    marking = Marking(title, evaluation, Policy(), marker.marks, tuple(marker.notes))
+    marking = marking_of(title, evaluation, marker)
     if not explain or marking.passed:
         return marking
     run = Run(explainer_of(evaluation), evaluation, marker.arrays, marker.tolerances, marker.right)
     found = explained([run])
-    return replace(marking, notes=(*marking.notes, *cannot_tell(found)), explanations=tuple(found))
+    return replace(marking, notes=(*marking.notes, *cannot_tell(found)), explanations=found)
+
+
+def marking_of(title: str, evaluation: Evaluation, marker: ComputedMarker) -> Marking:
+    """The marks of arrays, without what would explain the wrong ones."""
+    return Marking(title, evaluation, Policy(), marker.marks, tuple(marker.notes))
 
 
 def _item_of(evaluation: Evaluation, entry: EntryMark) -> Place:

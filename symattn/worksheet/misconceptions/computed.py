@@ -16,12 +16,14 @@ from math import log2
 import numpy as np
 
 from symattn.arithmetic.base import Array
+from symattn.arithmetic.enclosure import BITS, nearest
 from symattn.arithmetic.written import Measured
 from symattn.derivation import Derivation, Evaluation
 from symattn.errors import SymattnError
 from symattn.worksheet.marking.sanity import sums_to_one
 from symattn.worksheet.misconceptions import OF_PROGRAMS
 from symattn.worksheet.misconceptions.evidence import (
+    INFINITE,
     LEAST_BITS,
     LEAST_BITS_OF_TWO,
     Candidates,
@@ -38,10 +40,7 @@ from symattn.worksheet.reading.computed import Computed, in_order
 _ROUNDINGS, _TOLERANCES = 16, 2
 
 #: How many explanations are reported, and how many pairs are tried.
-_MOST_SHOWN, _MOST_PAIRS = 4, 2000
-
-#: Bits of a number that is NaN or ∞ by mistake.
-_NOT_FINITE = 3.0
+_MOST_SHOWN, _MOST_PAIRS = 4, 600
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +79,15 @@ class Run:
         one, *others = (known[name] for name in names)
         return self.explainer.pair(one, *others) if others else one
 
+    @cached_property
+    def is_finite(self) -> bool:
+        """Whether every number that was computed is one."""
+        return all(bool(np.isfinite(array.numbers).all()) for array in self.arrays.values())
+
+    def has_values(self, hypothesis: Hypothesis) -> bool:
+        """Whether a changed derivation makes sense with these numbers."""
+        return bool(self._values(hypothesis))
+
     def fits(self, hypothesis: Hypothesis) -> frozenset[str]:
         """The letters of the arrays that a changed derivation gives too, in every number."""
         values = self._values(hypothesis)
@@ -98,7 +106,13 @@ class Run:
         """What a changed derivation gives instead; nothing where it makes no sense."""
         try:
             changed = self.explainer.evaluated(hypothesis, self.given)
-            return {letter: changed.array(letter) for letter in self.letters}
+            found = {letter: changed.array(letter) for letter in self.letters}
+            if not any(part.floating for part in hypothesis.misconceptions):
+                for letter, value in found.items():
+                    if not np.isfinite(value).all():  # where NumPy overflows, balls do not
+                        balls = changed.balls(letter, BITS[0])
+                        found[letter] = np.array([*map(nearest, balls.flat)]).reshape(value.shape)
+            return found
         except (SymattnError, ArithmeticError, ValueError):
             return {}
 
@@ -137,7 +151,7 @@ class Run:
             candidates = Candidates(claims, true, sums_to_one(self.evaluation[letter].step))
             for place in map(tuple, wrong):
                 if claims[place] is None:
-                    total += _NOT_FINITE
+                    total += INFINITE
                 elif np.isfinite(true[place]):
                     total += candidates.bits(place, float(true[place]))
         return total
@@ -194,15 +208,16 @@ def _pairs(first: Run, runs: Sequence[Run]) -> Iterator[Hypothesis]:
 def _everywhere(hypothesis: Hypothesis, runs: Sequence[Run]) -> bool:
     """Whether what was computed in every run is what the same misconceptions give there.
 
-    Where they do not apply (at one token, say), it has to be right.
+    Sizes at which they do not apply (a transpose needs a square matrix) tell nothing, nor do
+    numbers of which they make no sense (a share of 0), if none came out.
     """
     names = [part.name for part in hypothesis.misconceptions]
     for run in runs:
         own = run.hypothesis(names)
-        if own is None:
-            if not run.is_right:
-                return False
-        elif len(run.fits(own)) < len(run.letters):
+        if own is None or len(run.fits(own)) == len(run.letters):
+            continue
+        senseless = not run.has_values(own) and not run.is_finite
+        if not senseless:
             return False
     return True
 

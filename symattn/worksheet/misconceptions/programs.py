@@ -99,6 +99,7 @@ PROGRAMS: tuple[Misconception, ...] = (
         "Subtract the row's maximum before the exponential; the weights are the same.",
         "Blanchard, Higham, Higham 2021",
         _softmax(lambda logits: UnguardedSoftmax(logits, 0)),
+        floating=True,
     ),
     Misconception(
         "nothing-to-attend-to",
@@ -106,6 +107,7 @@ PROGRAMS: tuple[Misconception, ...] = (
         "A query without keys has weights 0 and output 0: −∞ − (−∞) and 0/0 have no value.",
         "PyTorch, scaled_dot_product_attention",
         _softmax(lambda logits: UnguardedSoftmax(logits, 1)),
+        floating=True,
     ),
     Misconception(
         "lowered-by-1e9",
