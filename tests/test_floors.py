@@ -28,9 +28,10 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("documents",),
     ("attention", "algebra"),
     ("worksheet",),
+    ("verifying",),
     ("doors",),
     ("isolation",),
-    ("cli", "pytest_plugin", "capturing", "ipython", "mkdocsext", "sphinxext"),
+    ("testing", "cli", "pytest_plugin", "capturing", "ipython", "mkdocsext", "sphinxext"),
     ("__main__",),
 )
 LEVEL = {name: level for level, floor in enumerate(FLOORS) for name in floor}

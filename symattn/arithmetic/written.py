@@ -94,6 +94,28 @@ class Written:
         return self.text
 
 
+@dataclass(frozen=True)
+class Measured(Written):
+    """A number that a program computed, with the `reaching` that rounding may have moved it by.
+
+    It claims to lie so near to the true value, as a decimal claims half a unit of its last digit;
+    `places` is how many decimals are shown.
+    """
+
+    reaching: float = 0.0
+
+    @cached_property
+    def unit(self) -> fmpq:
+        """Twice how far rounding may have moved it, as a FLINT rational."""
+        above, below = (2 * self.reaching).as_integer_ratio()
+        return fmpq(above, below)
+
+    @cached_property
+    def nearest_unit(self) -> float:
+        """The float nearest to `unit`."""
+        return 2 * self.reaching
+
+
 def read_written(value: object, where: str, decimal: str = "") -> Written | None:
     """A claimed number, None for a blank; `where` begins the message of a `ReadError`.
 

@@ -31,6 +31,7 @@ COMMANDS: Mapping[str, str] = {
     "prove": "symattn.cli.prove",
     "render": "symattn.cli.render",
     "variants": "symattn.cli.lists",
+    "verify": "symattn.cli.verify",
 }
 
 

@@ -50,6 +50,12 @@ _OF_RUNS = ("sarif", "junit")
 )
 @click.option("--if-any", is_flag=True, help="Skip files without a worksheet or without claims.")
 @click.option("--allow-large", is_flag=True, help="Mark it however much work it takes.")
+@click.option(
+    "--claims",
+    metavar="ARCHIVE",
+    help="Compare the arrays of an .npz or .safetensors file, named after their steps, with the "
+    "worksheet; each within what rounding in its dtype explains.",
+)
 @watch_option
 @limit_options
 def check(
@@ -60,6 +66,7 @@ def check(
     timeout: float | None,
     isolated: bool,
     watch: bool,
+    claims: str | None,
     **options: bool,
 ) -> Status:
     """Mark the claims in worksheets and pages (- for standard input), the first wrong one first.
@@ -71,6 +78,13 @@ def check(
     """
     if (options["diff"] or options["fix"]) and form != "text":
         raise SymattnError(f"--format {form}: applies to reports, not to corrections; leave it out")
+    if claims is not None:
+        if len(paths) > 1 or _is_folder(paths[0]):
+            raise SymattnError("--claims: belongs to one worksheet; name one")
+        if options["diff"] or options["fix"]:
+            raise SymattnError("--claims: an array cannot be corrected; leave --diff and --fix out")
+        if not claims:
+            raise SymattnError("--claims: name a file that ends in .npz or .safetensors")
     if options["fix"] and watch:
         raise SymattnError("check: give --fix or --watch, not both")
     if watch:
@@ -78,14 +92,16 @@ def check(
     check_flavor(form, flavor)
     destination = Destination.of(output)
     if destination.exists:
-        destination.refuse_inputs(_inputs(paths))
+        destination.refuse_inputs([*_inputs(paths), *([claims] if claims else [])])
     with runs(timeout, isolated, "symattn.cli.marking") as run:
         if not watch:
-            return _check(paths, form, flavor, destination, run, options)
-        kept = Remembered(run, lambda asked: Path(asked.name))
+            return _check(paths, form, flavor, destination, run, options, claims)
+        kept = Remembered(
+            run, lambda asked: [Path(name) for name in (asked.name, asked.claims) if name]
+        )
         return again(
-            lambda: _check(paths, form, flavor, destination, kept, options),
-            lambda: _read(paths),
+            lambda: _check(paths, form, flavor, destination, kept, options, claims),
+            lambda: (*_read(paths), *([Path(claims)] if claims else ())),
             destination,
         )
 
@@ -97,12 +113,13 @@ def _check(
     destination: Destination,
     run: Run,
     options: Mapping[str, bool],
+    claims: str | None,
 ) -> Status:
     """Mark all files, and say what became of them."""
     mends = options["diff"] or options["fix"]
     options_of_all = not options["no_explain"], options["full"], mends, options["allow_large"]
     asked = [
-        one if isinstance(one, Failure) else Asked(*one, *options_of_all)
+        one if isinstance(one, Failure) else Asked(*one, *options_of_all, claims or "")
         for one in _names(paths, options["if_any"])
     ]
     failures: list[Failure] = []

@@ -36,6 +36,8 @@ class Asked:
     mends: bool = False
     #: Whether it is marked however much work it is.
     allow_large: bool = False
+    #: An archive whose arrays are held against it; "" where its own claims are marked.
+    claims: str = ""
 
     @property
     def printable_name(self) -> str:
@@ -84,7 +86,7 @@ def mark(asked: Asked) -> Marked | None:
 
     start = perf_counter()
     with limited("--allow-large", asked.allow_large):
-        one = check_file(asked.name, asked.explain)
+        one = check_file(asked.name, asked.explain, asked.claims)
     if one is None or not (one.markings or one.problems):
         if asked.must_claim:
             raise ReadError(

@@ -68,7 +68,7 @@ def render(
     with runs(timeout, isolated) as run:
         if not watch:
             return _Filling(flavor, not check, allow_large, run).fill_all(paths)
-        kept = Remembered(run, lambda asked: asked.path)
+        kept = Remembered(run, lambda asked: [asked.path])
         filling = _Filling(flavor, not check, allow_large, kept)
         return again(lambda: filling.fill_all(paths), lambda: _read(paths))
 

@@ -189,11 +189,11 @@ def _separate(changed: list[Path]) -> None:
 class Remembered:
     """A `Run` that does not run again for a file as long as it, and all it names, stay the same.
 
-    `path_of` gives the file of an argument. Failures are tried again.
+    `paths_of` gives the files of an argument. Failures are tried again.
     """
 
-    def __init__(self, run: Run, path_of: Callable[[Any], Path]) -> None:
-        self._run, self._path_of = run, path_of
+    def __init__(self, run: Run, paths_of: Callable[[Any], list[Path]]) -> None:
+        self._run, self._paths_of = run, paths_of
         self._results: dict[object, tuple[dict[Path, Version], Any]] = {}
 
     def __call__(
@@ -202,7 +202,7 @@ class Remembered:
         """The function's result, or why it has none: see `Run`."""
         from symattn.worksheet.reading.files import reached
 
-        now = {path: _version(path) for path in reached([self._path_of(argument)])}
+        now = {path: _version(path) for path in reached(self._paths_of(argument))}
         before, result = self._results.get(argument, ({}, None))
         if now != before:
             result = self._run(function, argument, name)

@@ -191,6 +191,15 @@ def beyond(value: np.floating, true: arb) -> bool:
     return bool(np.isinf(value) and true.is_finite() and not abs(true) < largest)
 
 
+def distance(value: float, true: arb, allowed: arb) -> tuple[float, float, bool]:
+    """|value − true|, the most that it may be, and whether the value lies in its ball."""
+    return (
+        _error(value, true),
+        _tolerance(value, true, allowed),
+        _is_inside(value, true, allowed),
+    )
+
+
 def _error(value: float, true: arb) -> float:
     """|value − true|; 0 where the one cannot be told from the other."""
     if is_minus_infinity(true):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import copy
 from functools import cached_property
+from importlib import import_module
 from typing import Any, Self
 
 import numpy as np
@@ -102,6 +103,30 @@ class Evaluation(Values):
             lost |= {step.letter} if found.overflowed else set()
             steps.append(found)
         return Check(self.arithmetic.dtype.name, tuple(steps))
+
+    def compare(self, explain: bool = True, **arrays: object) -> Any:
+        """What a program computed, compared with the true values, step by step.
+
+        `arrays` are given by the names of their steps or inputs: arrays or tensors of any library
+        and dtype, each in the shape of its step (heads and batches first). A number is right if it
+        lies within what rounding in its own dtype can do to it, as `check` has it for NumPy; one
+        that is not right may follow from the arrays before it. The marks are those of a hand
+        calculation: `passed`, `first_wrong`, `entries`, and `explanations`, which misconceptions
+        would produce the numbers (`explain`). They print as the report.
+
+        Raises `SymattnError` for what is no step, has another shape or holds no real numbers.
+
+        >>> import numpy as np
+        >>> from symattn import Attention
+        >>> values = Attention().derivation().evaluate(Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1], [2]])
+        >>> values.compare(weights=np.array([[0.66, 0.34]], dtype=np.float16)).passed
+        False
+        >>> marks = values.compare(weights=np.array([[0.66976155, 0.33023845]], dtype=np.float32))
+        >>> marks.passed
+        True
+        """
+        face = import_module("symattn")  # which hands on what stands on higher floors
+        return face.compare(self, explain, **arrays)
 
     def _overflows(self, letter: str) -> bool:
         """Whether a number that was given does not fit into the dtype."""

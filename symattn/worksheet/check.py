@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
@@ -12,11 +12,14 @@ from symattn.arguments import flag, instance
 from symattn.derivation import Derivation, Evaluation, Given, Place
 from symattn.errors import ReadError
 from symattn.evaluate.work import admit_values
+from symattn.worksheet.marking.computed import ComputedMarker
 from symattn.worksheet.marking.lines import check_lines
 from symattn.worksheet.marking.sanity import notes
 from symattn.worksheet.marking.verdicts import EntryMark, Marker, StepMark
+from symattn.worksheet.misconceptions.computed import Run, explained, explainer_of
 from symattn.worksheet.misconceptions.explanations import Explainer, cannot_tell
-from symattn.worksheet.reading.claims import read_claims
+from symattn.worksheet.reading.claims import Policy, read_claims
+from symattn.worksheet.reading.computed import computed_steps
 from symattn.worksheet.reading.labels import leaves
 from symattn.worksheet.reading.lines import Line
 from symattn.worksheet.reading.worksheet import Worksheet
@@ -27,9 +30,11 @@ def check_worksheet(sheet: Worksheet, explain: bool = True) -> Marking:
     """The marks of a worksheet's claims. Raises `ReadError` where it claims nothing."""
     instance(sheet, Worksheet, "sheet", "a Worksheet")
     flag(explain, "explain")
-    if not sheet.claims:
+    if not sheet.claims and not sheet.arrays:
         raise ReadError("no claims; add a table [claims] with e.g. weights = [[…]]")
     exercise = exercise_of(sheet)
+    if sheet.arrays:
+        return mark_arrays(sheet.title, exercise.evaluate(sheet), sheet.arrays, explain)
     evaluation = exercise.evaluate(sheet)
     admit_values(evaluation, len([*leaves(sheet.claims)]), explain)
     lines: list[Line] = []
@@ -68,6 +73,29 @@ def mark_claims(
     else:
         found = exercise.explainer.explain(evaluation, claims, policy, marks, first.step)
     return replace(marking, notes=(*sanity, *cannot_tell(found)), explanations=found)
+
+
+def mark_arrays(
+    title: str, evaluation: Evaluation, arrays: Mapping[str, object], explain: bool = True
+) -> Marking:
+    """The marks of arrays that a program computed, by the names of their steps.
+
+    Raises `ReadError` for what is no step, has another shape or holds no real numbers.
+    """
+    marker = ComputedMarker(evaluation, computed_steps(arrays, evaluation))
+    if not marker.arrays:
+        raise ReadError("nothing to compare; give an array by the name of its step, as weights=A")
+    marking = marking_of(title, evaluation, marker)
+    if not explain or marking.passed:
+        return marking
+    run = Run(explainer_of(evaluation), evaluation, marker.arrays, marker.tolerances, marker.right)
+    found = explained([run])
+    return replace(marking, notes=(*marking.notes, *cannot_tell(found)), explanations=found)
+
+
+def marking_of(title: str, evaluation: Evaluation, marker: ComputedMarker) -> Marking:
+    """The marks of arrays, without what would explain the wrong ones."""
+    return Marking(title, evaluation, Policy(), marker.marks, tuple(marker.notes))
 
 
 def _item_of(evaluation: Evaluation, entry: EntryMark) -> Place:

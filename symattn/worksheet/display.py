@@ -11,12 +11,13 @@ from typing import overload
 
 from symattn.arguments import flag, instance, whole
 from symattn.arithmetic.written import read_written
+from symattn.derivation import Evaluation
 from symattn.documents import markdown, text
 from symattn.documents.blocks import Document
 from symattn.documents.page import static
 from symattn.errors import NoSuchPlace, ReadError, counted, quote
 from symattn.printable import as_line
-from symattn.worksheet.check import check_worksheet
+from symattn.worksheet.check import check_worksheet, mark_arrays
 from symattn.worksheet.marking.verdicts import EntryMark, StepMark
 from symattn.worksheet.misconceptions.explanations import Explanation
 from symattn.worksheet.pages import check_file
@@ -216,6 +217,12 @@ def check(text_or_path: str | os.PathLike[str], explain: bool = True) -> Marks |
         return PageMarks(checked)
     (marking,) = checked.markings
     return _marks(marking)
+
+
+def compare(values: Evaluation, explain: bool = True, **arrays: object) -> Marks:
+    """What a program computed, compared with the true values; see `Evaluation.compare`."""
+    instance(values, Evaluation, "values", "an Evaluation")
+    return _marks(mark_arrays("", values, arrays, flag(explain, "explain")))
 
 
 def _is_path(text: str) -> bool:

@@ -21,7 +21,7 @@ from symattn.attention.vocabulary import SYMBOLS
 from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError, SymattnError, Undecided, counted, located
 from symattn.evaluate.work import admit_values
-from symattn.worksheet.check import exercise_of, mark_claims
+from symattn.worksheet.check import exercise_of, mark_arrays, mark_claims
 from symattn.worksheet.marking.correction import correction_of
 from symattn.worksheet.marking.lines import check_lines
 from symattn.worksheet.marking.verdicts import EntryMark, Marker, StepMark
@@ -39,7 +39,7 @@ from symattn.worksheet.reading.labels import leaves, texts_of
 from symattn.worksheet.reading.lines import Line, is_line, last_side, read_line
 from symattn.worksheet.reading.references import is_known_letter
 from symattn.worksheet.reading.toml import Places, Scalar, parse, place_of_fault
-from symattn.worksheet.reading.worksheet import Worksheet, worksheet_of
+from symattn.worksheet.reading.worksheet import Worksheet, with_arrays, worksheet_of
 from symattn.worksheet.reports.results import CheckedFile, Finding, Marking
 from symattn.worksheet.reports.single import true_text
 from symattn.worksheet.syntaxes import MAX_NOTEBOOK, SYNTAXES, Anchor, Block, Flaw, Found, place_of
@@ -54,15 +54,23 @@ _MOST_PROBLEMS = 200
 Problem: TypeAlias = tuple[int, str]
 
 
-def check_file(path: str | Path, explain: bool = True) -> CheckedFile | None:
+def check_file(
+    path: str | Path, explain: bool = True, claims: str | Path = ""
+) -> CheckedFile | None:
     """A file's numbers checked; None where it holds neither a worksheet nor a claim.
 
+    The arrays of the file `claims` are held against a worksheet instead of what it claims itself.
     A worksheet or a claim of a page that cannot be used is one of its problems, unless there is
     nothing else. Raises `ReadError` (or another `SymattnError`) that begins with the file and the
     line.
     """
     name = "<stdin>" if str(path) == "-" else str(path)
-    return check_text(_text_of(path, name), name, explain)
+    text = _text_of(path, name)
+    if not claims:
+        return check_text(text, name, explain)
+    if is_page(name):
+        raise ReadError(f"{name}: arrays are compared with a worksheet, not with a page")
+    return _checked(name, text, [Block(text, 0)], explain, None, claims)
 
 
 def _text_of(path: str | Path, name: str) -> str:
@@ -179,7 +187,12 @@ class _Problems(list[Problem]):
 
 
 def _checked(
-    name: str, text: str, found: Sequence[Found], explain: bool, site: Site | None
+    name: str,
+    text: str,
+    found: Sequence[Found],
+    explain: bool,
+    site: Site | None,
+    claimed: str | Path = "",
 ) -> CheckedFile:
     """All worksheets of a file, each with the claims that follow it.
 
@@ -196,8 +209,10 @@ def _checked(
         refused: dict[str, str] | None = None if alone else {}
         try:
             sheet = sheet_of_block(name, text, block, site, refused)
+            if claimed:
+                sheet = with_arrays(sheet, claimed)
             read.append(sheet)
-            if not sheet.claims and not anchors and not refused:
+            if not (sheet.claims or sheet.arrays or anchors or refused):
                 continue
             one = _Sheet(name, text, block, sheet, anchors, None if alone else problems)
             for key, reason in (refused or {}).items():
@@ -322,6 +337,12 @@ class _Sheet:
         """
         exercise = exercise_of(self.sheet)
         evaluation = exercise.evaluate(self.sheet)
+        if self.sheet.arrays:
+            if self.anchors:
+                raise ReadError("claims: an array of a program is claimed; write none in the text")
+            marking = mark_arrays(self.sheet.title, evaluation, self.sheet.arrays, explain)
+            self.once = marking.steps
+            return marking
         lines_here = sum(1 for anchor in self.anchors if anchor.line)
         quoted = len(self.anchors) - lines_here
         admit_values(evaluation, len([*leaves(self.sheet.claims)]), explain, quoted, lines_here)
@@ -414,9 +435,9 @@ class _Sheet:
 
     def _placed(self, line: Line) -> Line:
         """A line of its own claims, with where it begins in the file."""
-        if self.block.file:
-            return replace(line, where=place_of(self.text, self.block.start))
         key, number = self.origins[line.letter, line.place]
+        if self.block.file or key in self.sheet.elsewhere:
+            return replace(line, where=place_of(self.text, self._stands(key)))
         start = self.block.place(self.spans[key][number].start)
         return replace(line, where=place_of(self.text, start))
 
@@ -464,13 +485,17 @@ class _Sheet:
         marks = {mark.letter: mark for mark in self.once}
         for mark in self.once:
             for entry in mark.entries:
+                if self.sheet.arrays:
+                    start, text = self._stands(mark.name), str(entry.claimed)
+                    yield self._finding(marking, mark, entry, start, text)
+                    continue
                 origin = self.origins.get((mark.letter, entry.place))
                 if origin is None:
                     continue
                 key, number = origin
-                if self.block.file:
-                    text = str(entry.claimed)
-                    yield self._finding(marking, mark, entry, self.block.start, text)
+                if self.block.file or key in self.sheet.elsewhere:
+                    start, text = self._stands(key), str(entry.claimed)
+                    yield self._finding(marking, mark, entry, start, text)
                     continue
                 span = self.spans[key][number]
                 text, offset = last_side(span.text)

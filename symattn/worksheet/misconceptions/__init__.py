@@ -8,14 +8,19 @@ that are changed, or to None where it does not apply. Slips (`slips`) change one
 
 from symattn.worksheet.misconceptions.base import Change, Misconception, Steps
 from symattn.worksheet.misconceptions.masks import MASKS
+from symattn.worksheet.misconceptions.programs import PROGRAMS
 from symattn.worksheet.misconceptions.projections import PROJECTIONS
 from symattn.worksheet.misconceptions.scores import SCORES
 from symattn.worksheet.misconceptions.weights import WEIGHTS
 
-__all__ = ["COMMON", "MISCONCEPTIONS", "Change", "Misconception", "Steps"]
+__all__ = ["COMMON", "MISCONCEPTIONS", "OF_PROGRAMS", "Change", "Misconception", "Steps"]
 
-#: All of them; of several that explain as much, the one that stands first is named first.
+#: All that a calculation by hand can show; of several that explain as much, the one that stands
+#: first is named first.
 MISCONCEPTIONS: tuple[Misconception, ...] = (*WEIGHTS, *SCORES, *MASKS, *PROJECTIONS)
+
+#: Those that are tried on what a program computed.
+OF_PROGRAMS: tuple[Misconception, ...] = (*MISCONCEPTIONS, *PROGRAMS)
 
 #: Those that are seen most; what is tried first needs less evidence.
 COMMON = (

@@ -46,6 +46,8 @@ class Misconception:
     change: Callable[[Steps], Change | None]
     #: The name of a simpler one that is reported instead where the numbers fit both.
     rather: str = ""
+    #: Whether it is a matter of floating point: exact numbers do not show it.
+    floating: bool = False
 
 
 class Steps:

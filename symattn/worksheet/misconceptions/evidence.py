@@ -26,8 +26,8 @@ LEAST_BITS_OF_TWO = 2 * LEAST_BITS
 #: (1/3), as one of those whose denominators are not larger.
 _EXACT = 1e-6
 
-#: Nobody writes −∞ by accident: it counts as two decimals do.
-_INFINITE = 6.0
+#: Nobody writes −∞ by accident, and no program NaN: it counts as two decimals do.
+INFINITE = 6.0
 
 
 class Candidates:
@@ -94,7 +94,7 @@ class Candidates:
         """
         claim = float(self.claims[place])
         if not isfinite(claim):
-            return _INFINITE
+            return INFINITE
         reach = min(max(self.high, 0.0) - min(self.low, 0.0), 4 * abs(claim - meant))
         return log2(reach / self.unit(place) + 1)
 

@@ -113,7 +113,7 @@ class Explanations(tuple[Explanation, ...]):
 
 
 @dataclass(frozen=True, eq=False)
-class _Hypothesis:
+class Hypothesis:
     """Misconceptions, and the steps of the derivation as they are done with them."""
 
     misconceptions: tuple[Misconception, ...]
@@ -123,23 +123,29 @@ class _Hypothesis:
 class Explainer:
     """Tries misconceptions on one derivation at concrete sizes; made once, used for many sheets."""
 
-    def __init__(self, derivation: Derivation, evaluation: Evaluation) -> None:
+    def __init__(
+        self,
+        derivation: Derivation,
+        evaluation: Evaluation,
+        misconceptions: Sequence[Misconception] = MISCONCEPTIONS,
+    ) -> None:
+        self.misconceptions = tuple(misconceptions)
         sizes = {s: n for s, n in evaluation.sizes.items() if s.name not in ("h", "g")}
         heads = {s: n for s, n in evaluation.sizes.items() if s.name in ("h", "g")}
         self.derivation = replace(derivation.subs(sizes), sizes=heads)
         self.rules = Rules()
         self.singles = tuple(self._singles())
-        self._pairs: dict[tuple[_Hypothesis, _Hypothesis], _Hypothesis | None] = {}
-        self._first: dict[_Hypothesis, Evaluation] = {}
-        self._first_claimed: dict[tuple[_Hypothesis, frozenset[str]], str | None] = {}
+        self._pairs: dict[tuple[Hypothesis, Hypothesis], Hypothesis | None] = {}
+        self._first: dict[Hypothesis, Evaluation] = {}
+        self._first_claimed: dict[tuple[Hypothesis, frozenset[str]], str | None] = {}
 
-    def _singles(self) -> Iterator[_Hypothesis]:
+    def _singles(self) -> Iterator[Hypothesis]:
         steps = Steps(self.derivation)
-        for misconception in MISCONCEPTIONS:
+        for misconception in self.misconceptions:
             if changed := _changed_steps(steps, misconception):
-                yield _Hypothesis((misconception,), changed)
+                yield Hypothesis((misconception,), changed)
 
-    def pair(self, one: _Hypothesis, other: _Hypothesis) -> _Hypothesis | None:
+    def pair(self, one: Hypothesis, other: Hypothesis) -> Hypothesis | None:
         """Two hypotheses together: one upon the other where both change a step; None if not new."""
         if (one, other) not in self._pairs:
             both = (*one.misconceptions, *other.misconceptions)
@@ -149,17 +155,17 @@ class Explainer:
                 steps = {**one.steps, **other.steps}
             known = {tuple(single.steps.items()) for single in self.singles}
             new = steps and tuple(steps.items()) not in known
-            self._pairs[one, other] = _Hypothesis(both, steps) if new else None
+            self._pairs[one, other] = Hypothesis(both, steps) if new else None
         return self._pairs[one, other]
 
-    def _upon(self, one: _Hypothesis, other: _Hypothesis) -> Mapping[str, Step]:
+    def _upon(self, one: Hypothesis, other: Hypothesis) -> Mapping[str, Step]:
         """The steps of one hypothesis, and those that the other makes of these."""
         first = tuple(one.steps.get(step.name, step) for step in self.derivation.steps)
         steps = Steps(replace(self.derivation, steps=first))
         (misconception,) = other.misconceptions
         return {**one.steps, **changed} if (changed := _changed_steps(steps, misconception)) else {}
 
-    def first_claimed(self, hypothesis: _Hypothesis, claimed: frozenset[str]) -> str | None:
+    def first_claimed(self, hypothesis: Hypothesis, claimed: frozenset[str]) -> str | None:
         """The first claimed step that a hypothesis changes; None where there is none."""
         key = hypothesis, claimed
         if key not in self._first_claimed:
@@ -175,7 +181,7 @@ class Explainer:
                     break
         return self._first_claimed[key]
 
-    def in_rows(self, hypothesis: _Hypothesis, rows: tuple[int, ...], where: str) -> _Hypothesis:
+    def in_rows(self, hypothesis: Hypothesis, rows: tuple[int, ...], where: str) -> Hypothesis:
         """A misconception in some rows only; the others are done rightly."""
         (misconception,) = hypothesis.misconceptions
         steps = {}
@@ -183,7 +189,7 @@ class Explainer:
             right = next(s for s in self.derivation.steps if s.name == name)
             steps[name] = replace(step, expr=InRows(step.expr, right.expr, rows))
         only = replace(misconception, instead=f"in {where} only: {misconception.instead}")
-        return _Hypothesis((only,), steps)
+        return Hypothesis((only,), steps)
 
     def explain(
         self,
@@ -199,7 +205,7 @@ class Explainer:
         found.complete = sheet.complete
         return found
 
-    def evaluated(self, hypothesis: _Hypothesis, given: Mapping[str, Array]) -> Evaluation:
+    def evaluated(self, hypothesis: Hypothesis, given: Mapping[str, Array]) -> Evaluation:
         """The changed derivation with these numbers."""
         if hypothesis not in self._first:
             steps = [hypothesis.steps.get(step.name, step) for step in self.derivation.steps]
@@ -267,7 +273,7 @@ _UNTOUCHED = _Comparison({}, 0, False, (), touches=False)
 class _Case:
     """The sheet as marked against a derivation: the right one, or that of a hypothesis."""
 
-    hypothesis: _Hypothesis | None
+    hypothesis: Hypothesis | None
     evaluation: Evaluation
     marks: tuple[StepMark, ...]
     bits: float
@@ -423,11 +429,11 @@ class _Sheet:
 
     # ---- misconceptions ---------------------------------------------------------------------
 
-    def singles(self, compared: Mapping[_Hypothesis, _Comparison]) -> list[_Case]:
+    def singles(self, compared: Mapping[Hypothesis, _Comparison]) -> list[_Case]:
         """The misconceptions with enough evidence, marked again, the simplest first."""
         viable = [(hypothesis, c) for hypothesis, c in compared.items() if c.fixed and not c.direct]
         effects: list[_Effect] = []
-        ranks: dict[_Hypothesis, int] = {}
+        ranks: dict[Hypothesis, int] = {}
         for hypothesis, found in sorted(viable, key=lambda pair: _plausibility(pair[0])):
             if not any(_alike(found.fixed, known) for known in effects):
                 effects.append(found.fixed)
@@ -489,7 +495,7 @@ class _Sheet:
 
     def certified(
         self,
-        hypothesis: _Hypothesis,
+        hypothesis: Hypothesis,
         found: _Comparison,
         effects: Sequence[_Effect],
     ) -> Iterator[_Case]:
@@ -506,7 +512,7 @@ class _Sheet:
 
     def marked(
         self,
-        hypothesis: _Hypothesis,
+        hypothesis: Hypothesis,
         rank: int,
         effects: Sequence[_Effect] = (),
         more: float = 0.0,
@@ -548,7 +554,7 @@ class _Sheet:
         left = sum(entry.verdict in _MISTAKEN for entry in before)
         return 4 * left <= len(before)
 
-    def rows(self, compared: Mapping[_Hypothesis, _Comparison]) -> list[_Case]:
+    def rows(self, compared: Mapping[Hypothesis, _Comparison]) -> list[_Case]:
         """Misconceptions in some rows only."""
         able = [(hypothesis, c) for hypothesis, c in compared.items() if c.rows]
         cases: list[_Case] = []
@@ -569,7 +575,7 @@ class _Sheet:
                 cases.extend(self.marked(only, len(able), [again.fixed], log2(len(able)) + 1))
         return cases
 
-    def pairs(self, compared: Mapping[_Hypothesis, _Comparison], cases: list[_Case]) -> list[_Case]:
+    def pairs(self, compared: Mapping[Hypothesis, _Comparison], cases: list[_Case]) -> list[_Case]:
         """Two misconceptions that only together reproduce everything."""
         singles = self.explainer.singles
         touching = [s for s in singles if compared[s].touches]
@@ -582,7 +588,7 @@ class _Sheet:
         rest = [] if alone else list(combinations(touching, 2))
         every = sum(int(wrong.sum()) for wrong in self.mistaken.values())
         found: list[_Case] = []
-        seen: set[frozenset[_Hypothesis]] = set()
+        seen: set[frozenset[Hypothesis]] = set()
         marked = 0
         for tried, (one, other) in enumerate((*first, *second, *rest)):
             if found and tried >= len(first):
@@ -610,7 +616,7 @@ class _Sheet:
         return found
 
     def tried(
-        self, compared: Mapping[_Hypothesis, _Comparison]
+        self, compared: Mapping[Hypothesis, _Comparison]
     ) -> dict[tuple[str, Place], list[float]]:
         """The numbers that misconceptions give single mistaken entries, all else being right."""
         found: dict[tuple[str, Place], list[float]] = {}
@@ -640,7 +646,7 @@ class _Sheet:
 
     # ---- screening --------------------------------------------------------------------------
 
-    def compare(self, hypothesis: _Hypothesis) -> _Comparison:
+    def compare(self, hypothesis: Hypothesis) -> _Comparison:
         """How near a changed derivation comes to the claims, in floating point."""
         given: dict[str, Array] = {}  # what it changes, recomputed from what is given
         taken: dict[str, Array] = {}  # and from the claims before
@@ -699,7 +705,7 @@ class _Sheet:
         exact = exact and not broken and self.claimed - visited <= self.fine
         return _Comparison(fixed, broken, direct, rows or (), touches, tuple(values), exact)
 
-    def is_refuted(self, hypothesis: _Hypothesis) -> bool:
+    def is_refuted(self, hypothesis: Hypothesis) -> bool:
         """Whether the first claimed step that a hypothesis changes is right in every entry."""
         first = self.explainer.first_claimed(hypothesis, self.claimed)
         if first is None:
@@ -771,7 +777,7 @@ def _closer(candidates: Candidates, value: Array, again: Array) -> Array:
     return out
 
 
-def _plausibility(hypothesis: _Hypothesis) -> int:
+def _plausibility(hypothesis: Hypothesis) -> int:
     """The place of a misconception among those that are seen most."""
     name = hypothesis.misconceptions[0].name
     return COMMON.index(name) if name in COMMON else len(COMMON)

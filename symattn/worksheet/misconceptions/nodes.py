@@ -14,6 +14,7 @@ from symattn.nodes import rule as r
 from symattn.nodes.arguments import Bound, Matrix, Operand, Scalar
 from symattn.nodes.base import Node, shape_of
 from symattn.nodes.masks import Counts
+from symattn.nodes.normalise import Softmax
 from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -64,6 +65,51 @@ class MaskedTo(Node):
             arithmetic.where(hidden, arithmetic.zero, mask),
         )
         return arithmetic.where(hidden, arithmetic.scalar(value), added)
+
+
+class Lowered(Node):
+    """Scores with a finite number added where −∞ belongs: s_ij + c where m_ij = −∞."""
+
+    scores, mask, value = Matrix(), Matrix(), Scalar(0)
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        scores, mask, value = self.args
+        hidden, score = r.rule_of(mask, i, j), r.rule_of(scores, i, j)
+        lower = r.Plus((score, r.Const(value)))
+        return r.Cases(hidden, "=", _HIDDEN, lower, r.Plus((score, hidden)))
+
+    def _spell(self, speller: Speller) -> Tree:
+        scores, mask, value = self.args
+        inside = speller.matrix(scores), speller.matrix(mask), speller.scalar(value)
+        return t.call(t.Ident("lower", roman=True), *inside)
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        scores, mask, value = args
+        number = arithmetic.scalar(value)
+        return arithmetic.add(scores, arithmetic.where(arithmetic.hidden(mask), number, mask))
+
+
+class UnguardedSoftmax(Node):
+    """The softmax as programs compute it that do not look for what floating point lacks.
+
+    e^z over its sum, with the row's maximum taken off (1) or not (0): −∞ − (−∞) and 0/0 are NaN.
+    """
+
+    word = "softmax"
+
+    logits, shifted = Matrix(), Scalar()
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        return r.rule_of(Softmax(self.args[0]), i, j)
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        logits, shifted = args
+        if shifted == 1:
+            logits = arithmetic.lowered(logits)
+        powers = arithmetic.exp(logits)
+        return arithmetic.divide(powers, arithmetic.row_sum(powers))
 
 
 class _OfHeads(Node):
@@ -121,6 +167,52 @@ class MergedByReshape(_OfHeads):
         heads: Array = args[0]
         *lead, count, rows, columns = heads.shape
         return heads.reshape(*lead, rows, count * columns)
+
+
+class InterleavedConcat(_OfHeads):
+    """The heads joined entry by entry, (n, d, h) to (n, h d): [z^(1)_i1 z^(2)_i1 … z^(h)_id]."""
+
+    word = "interleaved"
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        count = self.args[2]
+        return self._entry_of(sympy.Mod(j, count), i, sympy.floor(j / count))
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        heads: Array = np.moveaxis(args[0], -3, -1)
+        return heads.reshape(*heads.shape[:-2], -1)
+
+
+class OverHeads(_OfHeads):
+    """A softmax over the heads: e^(z_ij^(k)) / Σ_l e^(z_ij^(l))."""
+
+    word = "softmax over heads"
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """One head's matrix."""
+        return shape_of(self.args[0])
+
+    @property
+    def free_symbols(self) -> set[sympy.Basic]:
+        """All symbols; the head index says which head this is."""
+        return self.args[0].free_symbols | {self.args[1]}  # type: ignore[no-any-return]
+
+    def _eval_subs(self, old: sympy.Basic, new: sympy.Basic) -> Node | None:
+        return None
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        body, head, count = self.args
+        powers = tuple(
+            r.Exp(r.rule_of(body.subs(head, sympy.Integer(k)), i, j)) for k in range(int(count))
+        )
+        return r.Over(r.Exp(r.rule_of(body, i, j)), r.Plus(powers), empty=sympy.S.Zero)
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        across = np.moveaxis(args[0], -3, -1)
+        return np.moveaxis(Softmax._rows(arithmetic, across), -1, -3)
 
 
 class SplitByReshape(_OfHeads):

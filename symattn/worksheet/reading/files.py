@@ -151,6 +151,13 @@ def excerpt(name: str) -> str:
     return text if len(name) <= 200 else f"{text}…"
 
 
+def names_numbers(value: object) -> bool:
+    """Whether this is a text that names a file of numbers, or one in it, as ``mine.npz:A``."""
+    ends = "|".join(map(re.escape, _NUMBERS))
+    named = rf"[^\n]{{1,200}}?(?:{ends})(?::[^\n]*)?"
+    return isinstance(value, str) and bool(re.fullmatch(named, value.strip(), re.IGNORECASE))
+
+
 def files_named(text: str, folder: Path) -> list[Path]:
     """The worksheets, and files of numbers, that a text names, where they may lie, there or not."""
     found: list[Path] = []

@@ -26,7 +26,7 @@ import numpy as np
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.reading import MAX_ENTRIES, read_number
 from symattn.errors import ReadError, located, nearest, quote
-from symattn.worksheet.reading.files import excerpt, named_file, open_regular, reason
+from symattn.worksheet.reading.files import excerpt, kind_of, named_file, open_regular, reason
 
 #: Numbers that a matrix from a file may have, and how many axes.
 MAX_NUMBERS = 4_000_000
@@ -74,6 +74,61 @@ def named_matrix(reference: str, folder: Path, roots: Sequence[Path] = ()) -> Na
     if Path(file).suffix.lower() not in _READERS:
         raise ReadError(f"{excerpt(file)}: not a file of matrices; known: {', '.join(_READERS)}")
     return NamedMatrix(file, name, named_file(file, folder, "worksheet", roots))
+
+
+def every_matrix(file: Path) -> dict[str, Array]:
+    """All arrays of an archive that a person names, by name.
+
+    Raises `ReadError`, which begins with the file, where it is none, or cannot be read.
+    """
+    ending = file.suffix.lower()
+    with located(excerpt(str(file))):
+        if ending not in _NAMES:
+            known = " or ".join(_NAMES)
+            raise ReadError(f"does not name its arrays; give a file that ends in {known}")
+        try:
+            kind = kind_of(file)
+            if kind:
+                raise ReadError(f"is {kind}; give a regular file")
+            path = file.resolve()
+            with open_regular(path) as opened:
+                names = _NAMES[ending](opened)
+            if not names:
+                raise ReadError("holds no matrix; save one with numpy.savez, or safetensors")
+            found: dict[str, Array] = {}
+            for name in names:
+                with open_regular(path) as opened, located(excerpt(name)):
+                    array = _READERS[ending](opened, name)
+                assert isinstance(array, np.ndarray)
+                found[name] = array
+                if sum(one.size for one in found.values()) > MAX_NUMBERS:
+                    raise ReadError(f"more than {MAX_NUMBERS:,} numbers are too many")
+            return found
+        except OSError as error:
+            raise ReadError(f"cannot be read: {reason(error)}") from None
+
+
+def _names_of_npz(file: BinaryIO) -> list[str]:
+    try:
+        with ZipFile(_Sparing(file)) as archive:
+            return _members(archive)
+    except ReadError:
+        raise
+    except _ZIP_ERRORS as error:
+        raise ReadError(f"cannot be read: {_words(error)}") from None
+
+
+def _members(archive: ZipFile) -> list[str]:
+    """The names of an archive's arrays."""
+    ended = (info.filename for info in archive.infolist() if info.filename.endswith(".npy"))
+    return [name.removesuffix(".npy") for name in ended]
+
+
+def _names_of_tensors(file: BinaryIO) -> list[str]:
+    length = int.from_bytes(_exactly(file, 8), "little")
+    if length > MAX_TENSORS_HEADER:
+        raise ReadError(f"cannot be read: a header of {length:,} bytes is too long")
+    return [name for name in _tensors(_exactly(file, length)) if name != "__metadata__"]
 
 
 def _split(reference: str) -> tuple[str, str]:
@@ -127,7 +182,7 @@ class _Sparing(io.RawIOBase):
 def _member(archive: ZipFile, name: str, size: int) -> Array:
     """The array of an archive of `size` bytes; nothing is decompressed whose sizes are not true."""
     members = [info for info in archive.infolist() if info.filename.endswith(".npy")]
-    names = [info.filename.removesuffix(".npy") for info in members]
+    names = _members(archive)
     place = _chosen(name, names)
     if names.count(names[place]) > 1:
         raise ReadError(f"holds more than one array {quote(excerpt(names[place]))}; keep one")
@@ -492,4 +547,10 @@ _READERS: Mapping[str, Callable[[BinaryIO, str], Array | list[list[str]]]] = {
     ".npz": _npz,
     ".safetensors": _safetensors,
     ".csv": _csv,
+}
+
+#: The formats whose files name their arrays, and what lists the names.
+_NAMES: Mapping[str, Callable[[BinaryIO], list[str]]] = {
+    ".npz": _names_of_npz,
+    ".safetensors": _names_of_tensors,
 }

@@ -34,7 +34,8 @@ from symattn.grammar import Apart, Call
 from symattn.nodes.arguments import Setting
 from symattn.nodes.masks import MASKS
 from symattn.worksheet.reading.claims import SETTINGS, Policy, claimed_reference
-from symattn.worksheet.reading.files import MAX_BYTES, path_of, read_text
+from symattn.worksheet.reading.computed import Computed, computed
+from symattn.worksheet.reading.files import MAX_BYTES, names_numbers, path_of, read_text
 from symattn.worksheet.reading.labels import (
     LABELS,
     depth,
@@ -96,6 +97,10 @@ class Worksheet:
     items: frozenset[str] = frozenset()
     #: The files of numbers that were read for it, resolved.
     files: tuple[Path, ...] = ()
+    #: Arrays that a program computed, by step; they are claimed instead of numbers.
+    arrays: Mapping[str, Computed] = field(default_factory=dict)
+    #: The keys of claims whose numbers stand in a file of their own.
+    elsewhere: frozenset[str] = frozenset()
 
     @contextmanager
     def in_file(self) -> Iterator[None]:
@@ -248,7 +253,8 @@ def _worksheet(
         raise ReadError("given: nothing is given; add [given] with e.g. Q = [[1, 0]], K and V")
     spec, settings, levels = _spec(attention, given)
     labels = labels_of(settings, given)
-    claims, policy = _table(data, "claims"), _policy(data)
+    claims, arrays = _claims(_table(data, "claims"), files)
+    policy = _policy(data)
     notation = _notation(_table(data, "notation"))
     absent = "bias" if spec.bias is None else ""
     references = _references(claims, notation, absent, refused)
@@ -257,6 +263,7 @@ def _worksheet(
     given = {name: _with_points(value, name, decimal) for name, value in given.items()}
     steps = {*given, *(reference.step for reference in references.values())}
     spec = _unfolded(spec, steps, _exponentials(claims, references, notation, decimal))
+    spec = _unfolded_for(spec, arrays)
     sizes = {name: settings[name] for name in _SIZES if name in settings}
     return Worksheet(
         label_of(data.get("title", ""), "title", 500),
@@ -274,7 +281,64 @@ def _worksheet(
         batch=levels.batch,
         items=levels.items,
         files=tuple(files.read),
+        arrays=arrays,
+        elsewhere=frozenset(key for key in claims if names_numbers(_table(data, "claims")[key])),
     )
+
+
+def _claims(
+    table: Mapping[str, object], files: _Files
+) -> tuple[Mapping[str, object], dict[str, Computed]]:
+    """The numbers that are claimed, those of CSV files too, and arrays claimed instead of them."""
+    claims: dict[str, object] = {}
+    arrays: dict[str, Computed] = {}
+    for key, value in table.items():
+        matrix = files.as_saved(key, str(value)) if names_numbers(value) else value
+        if isinstance(matrix, np.ndarray):
+            step = claimed_reference(key).step
+            if step != key.strip():
+                raise ReadError(f"{key}: an array claims a whole step; write {step} = …")
+            arrays[step] = computed(matrix, key)
+        else:
+            claims[key] = matrix
+    if claims and arrays:
+        raise ReadError(
+            f"claims: {next(iter(arrays))} is an array of a program, {next(iter(claims))} is "
+            "written by hand; give a worksheet for each"
+        )
+    return claims, arrays
+
+
+def with_arrays(sheet: Worksheet, file: str | Path) -> Worksheet:
+    """The worksheet, of which the arrays of an archive are claimed instead of its own claims.
+
+    Raises `ReadError` for a file that cannot be read, or holds what is no step.
+    """
+    from symattn.worksheet.reading.matrices import every_matrix
+
+    path = Path(path_of(file, "claims"))
+    arrays = {name: computed(array, name) for name, array in every_matrix(path).items()}
+    for name in arrays:
+        with located(str(file)):
+            if symbol_of(name) is None:
+                known = nearest(name, SYMBOLS)
+                raise ReadError(f"{quote(name)} is not the name of a step{known}")
+    files = (*sheet.files, path.resolve())
+    spec = _unfolded_for(sheet.spec, arrays)
+    return replace(sheet, spec=spec, claims={}, arrays=arrays, files=files)
+
+
+def _unfolded_for(spec: Attention, arrays: Mapping[str, Computed]) -> Attention:
+    """With the softmax in steps where one of them was computed."""
+    exponentials = (
+        [
+            [sympy.S.One if x == 1 else sympy.Float(x) if np.isfinite(x) else None for x in row]
+            for row in arrays["exp"].numbers.reshape(-1, arrays["exp"].numbers.shape[-1])
+        ]
+        if "exp" in arrays
+        else []
+    )
+    return _unfolded(spec, arrays, exponentials)
 
 
 def _references(
@@ -560,14 +624,18 @@ class _Files:
         self.read: dict[Path, None] = {}
         self._memory = 0
 
-    def matrix(self, key: str, reference: str) -> Given:
-        """The matrix of a file, as nested lists unless it is too large for exact numbers."""
+    def as_saved(self, key: str, reference: str) -> Given:
+        """The matrix of a file, as an array of its own dtype, or the texts of a CSV file."""
         from symattn.worksheet.reading.matrices import named_matrix
 
         with located(key):
             found = named_matrix(reference, self.folder, self.roots)
             self.read[found.path] = None
-            matrix: Given = found.read()
+            return found.read()
+
+    def matrix(self, key: str, reference: str) -> Given:
+        """The matrix of a file, as nested lists unless it is too large for exact numbers."""
+        matrix = self.as_saved(key, reference)
         if isinstance(matrix, np.ndarray) and matrix.size <= MAX_ENTRIES:
             matrix = as_lists(matrix, key)
         large = isinstance(matrix, np.ndarray)

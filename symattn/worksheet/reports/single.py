@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from symattn.arithmetic.written import Written
+from symattn.arithmetic.written import Measured, Written
 from symattn.derivation import Evaluation, Place, Step
 from symattn.documents.blocks import Cell, Row, Table
 from symattn.errors import counted
@@ -284,6 +284,13 @@ def _first(marking: Marking, steps: Sequence[StepReport], notation: Notation) ->
         if step.name == first.step and entry.place == first.place and not entry.passes
     )
     read = f", read as {entry.read_as}" if entry.read_as else ""
+    if isinstance(first.claimed, Measured) and entry.verdict == "wrong":
+        more = f"; {entry.remark}" if entry.remark else ""
+        told = f"is computed as {entry.claimed}; the true value is {entry.true}{more}."
+        sentence = f"The first wrong number is {entry.entry}. It {told}"
+        return FirstWrong(
+            first.step, entry, sentence, *_worked(marking, first, notation, entry.true)
+        )
     wrote = f"{entry.entry}: you wrote {entry.claimed}{read}"
     if entry.verdict == "undecided":
         why = f" ({entry.remark})" if entry.remark else ""

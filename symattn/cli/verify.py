@@ -1,0 +1,155 @@
+"""``symattn verify``: a function of your own held against a derivation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from symattn.cli.formats import FORMS, format_options, show
+from symattn.cli.limits import seconds
+from symattn.cli.screen import END_OF_HELP, complain, debug_asked
+from symattn.documents.job import FORMATS, check_flavor
+from symattn.doors import Failure
+from symattn.status import Status
+from symattn.writing import Destination
+
+if TYPE_CHECKING:
+    from symattn.attention.spec import Attention
+
+#: What a function may take: seconds, and MiB beyond what its process has by itself.
+_SECONDS, _MEMORY = 120.0, 4096
+
+_EXAMPLES = """\b
+Examples:
+  symattn verify mine.py:attention
+  symattn verify mine.py:attention --variant grouped-query
+  symattn verify mine.py:attend --variant causal --map Q=left,K=right,V=values
+  symattn verify mine.py:attend --attention sheet.toml --returns output,weights
+  symattn verify package.layers:sdpa --library torch --skip "fully masked"
+
+"""
+
+
+def _mapped(
+    context: click.Context, option: click.Parameter, value: tuple[str, ...]
+) -> dict[str, str]:
+    """``Q=left,K=right`` as a table."""
+    found: dict[str, str] = {}
+    for pair in (part for text in value for part in text.split(",")):
+        step, sign, argument = (part.strip() for part in pair.partition("="))
+        if not (step and sign and argument):
+            raise click.BadParameter("write MATRIX=ARGUMENT, as in Q=left,K=right", context, option)
+        if found.setdefault(step, argument) != argument:
+            raise click.BadParameter(f"{step} is given twice", context, option)
+    return found
+
+
+@click.command(epilog=f"{_EXAMPLES}{END_OF_HELP}")
+@click.argument("target", metavar="MODULE.PY:FUNCTION")
+@click.option(
+    "--variant",
+    metavar="NAME",
+    help="The attention that it should be, as symattn variants lists them; scaled-dot-product "
+    "without it.",
+)
+@click.option(
+    "--attention", metavar="FILE", help="The attention that it should be, as a worksheet says it."
+)
+@click.option(
+    "--map",
+    "mapped",
+    multiple=True,
+    callback=_mapped,
+    metavar="Q=ARGUMENT,…",
+    help="Which argument is which matrix, where their names do not tell.",
+)
+@click.option(
+    "--library",
+    type=click.Choice(("numpy", "torch", "jax", "lists")),
+    help="Whose arrays it takes; otherwise what its code names is tried.",
+)
+@click.option(
+    "--returns", metavar="STEP,…", help="Which steps it returns, where it returns a tuple."
+)
+@click.option(
+    "--skip", multiple=True, metavar="PROPERTY", help="Leave a property out; may be repeated."
+)
+@click.option(
+    "--timeout",
+    type=float,
+    default=_SECONDS,
+    show_default=True,
+    callback=seconds,
+    metavar="SECONDS",
+    help="Give up after this time.",
+)
+@click.option(
+    "--memory",
+    type=click.IntRange(64, 1_000_000),
+    default=_MEMORY,
+    show_default=True,
+    metavar="MIB",
+    help="How much memory it may take.",
+)
+@format_options(FORMS)
+def verify(
+    target: str,
+    variant: str | None,
+    attention: str | None,
+    mapped: dict[str, str],
+    library: str | None,
+    returns: str | None,
+    skip: tuple[str, ...],
+    timeout: float,
+    memory: int,
+    form: str,
+    flavor: str | None,
+    output: str | None,
+) -> Status:
+    """Hold a function of your own against the derivation of an attention.
+
+    It is called with many inputs: other sizes, one token, rows without keys, large and tiny
+    numbers, batches, views, float32 and float16. The report names the first property that does not
+    hold, the smallest input found that shows it, and the misconception that computes the same
+    numbers.
+
+    The module is RUN, in a process of its own with limits on time, memory and the files that it
+    writes. That is no security sandbox: verify only code that you would run yourself.
+    """
+    from symattn.documents.data import written
+    from symattn.isolation import Limits, within
+    from symattn.verifying.loading import Asked, Verified, verify_named
+
+    check_flavor(form, flavor)
+    destination = Destination.of(output)
+    spec, named = _attention(variant, attention)
+    brief = form not in FORMATS or FORMATS[form].brief
+    steps = tuple(part.strip() for part in returns.split(",")) if returns else ()
+    asked = Asked(target, spec, named, mapped, library or "", steps, skip, brief)
+    with within(Limits(timeout, memory), ("symattn.verifying.loading",), debug_asked()) as run:
+        found: Verified | Failure = run(verify_named, asked, target)
+    if isinstance(found, Failure):
+        complain(found.line)
+        died = found.status == Status.INTERNAL and "internal error" not in found.line
+        return Status.UNUSABLE if died else found.status
+    if form == "json":
+        destination.write(written(found.data) + "\n")
+    else:
+        show(form, [found.document], flavor, destination)
+    return found.status
+
+
+def _attention(variant: str | None, file: str | None) -> tuple[Attention, str]:
+    """The attention that is meant, and what it is called."""
+    from symattn.attention.variants import variant as named
+    from symattn.errors import SymattnError
+
+    if variant is not None and file is not None:
+        raise SymattnError("verify: give --variant or --attention, not both")
+    if file is not None:
+        from symattn.worksheet import read_worksheet
+
+        return read_worksheet(file).spec, f"the attention of {file}"
+    name = variant if variant is not None else "scaled-dot-product"
+    return named(name).spec, f"{name} attention"

@@ -1,0 +1,1 @@
+"""A function that somebody wrote, verified against the derivation of the attention it should be."""

@@ -1,0 +1,219 @@
+"""What a function is tried on: properties, each with the sizes and the numbers that ask for it.
+
+All numbers are multiples of 1/8, so that every dtype holds them exactly. A new property is a row
+of `PROPERTIES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from symattn.arithmetic.base import Array
+from symattn.attention.spec import Attention
+from symattn.attention.vocabulary import WORDS
+from symattn.derivation import Derivation
+from symattn.errors import SymattnError
+from symattn.step import Input
+from symattn.verifying.subject import shape_of_input
+
+#: Sizes that differ, so that no axis is taken for another one; what is not named is 3.
+_USUAL: Mapping[str, int] = {
+    "p": 2,
+    "d_model": 6,
+    "d_mem": 5,
+    "d_k": 4,
+    "d_v": 2,
+    "d_r": 2,
+    "d_out": 7,
+    "h": 4,
+    "g": 2,
+    "n_vocab": 5,
+}
+
+#: How numbers are drawn: the largest one, and what they are multiples of.
+_DRAWN: Mapping[str, tuple[int, float]] = {
+    "usual": (16, 0.125),
+    "large": (960, 0.125),
+    "low": (960, 0.125),
+    "tiny": (16, 2.0**-60),
+    "zeros": (0, 1.0),
+    "small": (2, 1.0),
+}
+
+_EXTREME = ("large", "low", "tiny", "zeros")
+
+
+@dataclass(frozen=True)
+class Property:
+    """One thing to hold of a function: its name, what is tried, and on which inputs."""
+
+    name: str
+    about: str
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    drawn: str = "usual"
+    dtype: str = "float64"
+    #: How many calculations there are at once.
+    batch: int = 1
+    strided: bool = False
+    #: Whether a query sees no key.
+    empty_row: bool = False
+    #: Whether a function need not be able to do this at all; if it can, it has to be right.
+    optional: bool = False
+    #: Which of several draws this is.
+    seed: int = 0
+
+
+_WIDTHS = ("n", "m", "d_k", "d_v", "d_model")
+
+PROPERTIES: tuple[Property, ...] = (
+    Property("ordinary", "a few tokens, moderate numbers"),
+    Property("rectangular", "fewer queries than keys", {"n": 2, "m": 5}),
+    Property("more queries", "more queries than keys", {"n": 5, "m": 2}),
+    Property("square", "all matrices square", dict.fromkeys(_WIDTHS, 4)),
+    Property("one token", "one query, one key", {"n": 1, "m": 1}),
+    Property("fully masked", "a query that may attend to no key", {"n": 3, "m": 4}, empty_row=True),
+    Property("large scores", "scores of thousands, where e^z overflows", drawn="large"),
+    Property("low scores", "scores of minus thousands", drawn="low", seed=3),
+    Property("tiny numbers", "numbers near 10^-18", drawn="tiny"),
+    Property("equal scores", "all scores 0", drawn="zeros"),
+    Property("other sizes", "other sizes", {"n": 4, "m": 6, "d_k": 2, "d_v": 3, "g": 4}, seed=1),
+    Property("other heads", "another number of heads", {"h": 6, "g": 3, "n": 2, "m": 3}, seed=2),
+    Property("batched", "several calculations at once", batch=2, optional=True),
+    Property("not contiguous", "arrays that are views of others", strided=True),
+    Property("float32", "single precision", dtype="float32", optional=True),
+    Property(
+        "float32, large scores",
+        "large scores in single precision",
+        drawn="large",
+        dtype="float32",
+        optional=True,
+    ),
+    Property("float16", "half precision", dtype="float16", optional=True),
+    Property("bfloat16", "half precision with a short fraction", dtype="bfloat16", optional=True),
+)
+
+
+def sizes_of(derivation: Derivation, spec: Attention, wanted: Mapping[str, int]) -> dict[str, int]:
+    """The sizes of a case by name: those wanted, and the usual ones.
+
+    Where a number of heads is fixed, it is that.
+    """
+    names = sorted({symbol.name for symbol in derivation.size_symbols} | {"h", "g"})
+    sizes = {name: wanted.get(name, _USUAL.get(name, 3)) for name in names}
+    for name, value in (("h", spec.heads), ("g", spec.kv_heads)):
+        if isinstance(value, int):
+            sizes[name] = value
+    return sizes
+
+
+def fits(item: Property, spec: Attention, derivation: Derivation) -> bool:
+    """Whether a property asks something of this attention that the ordinary one does not."""
+    if item.empty_row:
+        return any(one.name in ("allowed", "mask") for one in derivation.inputs)
+    symbols = {symbol.name for symbol in derivation.size_symbols}
+    if item.name in ("rectangular", "more queries"):
+        return {"n", "m"} <= symbols
+    if item.name == "other heads":
+        return spec.heads == "h"
+    return True
+
+
+def numbers_of(
+    item: Property, derivation: Derivation, sizes: Mapping[str, int], lead: int, spec: Attention
+) -> dict[str, Array]:
+    """The matrices of a case by name, the same ones whenever it is asked for."""
+    random = np.random.default_rng([item.seed, *sizes.values()])
+    symbols = {symbol: sizes[symbol.name] for symbol in derivation.size_symbols}
+    counts = {
+        s: sizes[s.name]
+        for one in derivation.inputs
+        if one.count is not None
+        for s in one.count.free_symbols
+    }
+    numbers: dict[str, Array] = {}
+    for one in derivation.inputs:
+        shape = shape_of_input(one, {**symbols, **counts})
+        word = WORDS.get(one.name)
+        shared = one.fixed or (word is not None and word.learned)
+        axes = () if shared else _batches(item, lead)
+        numbers[one.name] = _drawn(item, one, (*axes, *shape), random, spec)
+    return numbers
+
+
+def _batches(item: Property, lead: int) -> tuple[int, ...]:
+    """The axes for batches; a function that has none is given one only where that is tried."""
+    return (item.batch,) * max(lead, 1 if item.batch > 1 else 0)
+
+
+def _drawn(
+    item: Property, one: Input, shape: tuple[int, ...], random: np.random.Generator, spec: Attention
+) -> Array:
+    most, unit = _DRAWN[item.drawn]
+    learned = one.name in WORDS and WORDS[one.name].learned
+    if learned and item.drawn in _EXTREME:
+        most, unit = _DRAWN["usual"]
+    if one.boolean:
+        seen = random.random(shape) < 0.6
+        seen[..., np.arange(shape[-2]), random.integers(shape[-1], size=shape[-2])] = True
+        if item.empty_row:
+            seen[..., 0, :] = False
+        return seen
+    if one.name == "one_hot":
+        return np.eye(shape[-1])[random.integers(shape[-1], size=shape[:-1])]
+    if one.name == "V" and item.drawn == "zeros":
+        most, unit = _DRAWN["usual"]
+    drawn: Array = random.integers(-most, most + 1, size=shape) * unit
+    if item.drawn == "low" and one.name in ("Q", "K"):
+        drawn = np.abs(drawn) * (1 if one.name == "Q" else -1)
+    if spec.normaliser == "sum" and not learned:
+        drawn = np.abs(drawn) + unit
+    if one.name in ("mask", "masked"):
+        hidden = random.random(shape) < 0.4
+        hidden[..., np.arange(shape[-2]), random.integers(shape[-1], size=shape[-2])] = False
+        if item.empty_row:
+            hidden[..., 0, :] = True
+        drawn = np.where(hidden, -np.inf, drawn)
+    return drawn
+
+
+def smaller(sizes: Mapping[str, int], free: frozenset[str]) -> Iterator[dict[str, int]]:
+    """All sizes up to these, the smallest first; only the `free` ones change."""
+    names = sorted(free & set(sizes))
+    ranges = (range(1, sizes[name] + 1) for name in names)
+    found = sorted(product(*ranges), key=lambda one: (prod(one), sum(one)))
+    for one in found:
+        yield {**sizes, **dict(zip(names, one, strict=True))}
+
+
+def simpler(numbers: Mapping[str, Array]) -> Iterator[dict[str, Array]]:
+    """The same matrices with one number simpler each: 0, 1 or a whole number instead."""
+    for name, array in numbers.items():
+        if array.dtype == bool:
+            continue
+        for place, value in np.ndenumerate(array):
+            for other in (0.0, 1.0, float(np.trunc(value)) if np.isfinite(value) else value):
+                if abs(other) < abs(value) or (
+                    value < 0 and other >= 0 and abs(other) <= abs(value)
+                ):
+                    changed = array.copy()
+                    changed[place] = other
+                    yield {**numbers, name: changed}
+
+
+def named(name: str) -> Property:
+    """A property by its name. Raises `SymattnError` for an unknown one."""
+    for item in PROPERTIES:
+        if item.name == name:
+            return item
+    names = ", ".join(item.name for item in PROPERTIES)
+    raise SymattnError(f"no property is called {name[:60]!r}; there are {names}")
+
+
+def small(item: Property) -> Property:
+    """The same property with small whole numbers, where its own need not be large."""
+    return item if item.drawn in _EXTREME else replace(item, drawn="small")

@@ -1,0 +1,181 @@
+"""What is said of a function that was verified: as blocks, for every format, and as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from symattn.arithmetic.base import Array
+from symattn.documents import blocks as b
+from symattn.documents import text
+from symattn.printable import printable
+from symattn.status import Status
+from symattn.worksheet.misconceptions.explanations import Explanation, cannot_tell
+from symattn.worksheet.reports.documents import report_document
+from symattn.worksheet.reports.results import Marking
+from symattn.worksheet.reports.single import Data, report_data, report_of
+
+#: How many cells of a terminal a line takes, where it can be broken.
+_WIDTH = 80
+
+_NO_PROOF = (
+    "It agrees on every input that was tried: each number lies within what rounding in its dtype "
+    "can do to it. That is no proof for other inputs."
+)
+
+_HEADLINES = {
+    "wrong": "does not agree with",
+    "inaccurate": "is less accurate than rounding explains, but no other formula than",
+    "raises": "cannot do all that is asked of",
+    "shape": "returns another shape than",
+    "changes": "changes its inputs; it is to be",
+    "random": "is not repeatable; it is to be",
+}
+
+
+#: What became of one call.
+Kind: TypeAlias = Literal["right", "wrong", "inaccurate", "raises", "shape", "changes", "random"]
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was found of a function.
+
+    `tried` has every property with what became of it; `failed` is the first that does not hold, on
+    the smallest input that was found to show it, and `marking` holds its numbers against the true
+    ones.
+    """
+
+    name: str
+    attention: str
+    layout: str
+    tried: tuple[tuple[str, str], ...]
+    lacking: tuple[str, ...] = ()
+    failed: str = ""
+    about: str = ""
+    kind: Kind = "right"
+    message: str = ""
+    input: Mapping[str, Array] | None = None
+    marking: Marking | None = None
+    explanations: tuple[Explanation, ...] = ()
+
+    @property
+    def agrees(self) -> bool:
+        """Whether every number of every input lies within its proven tolerance."""
+        return self.kind == "right"
+
+    @property
+    def status(self) -> Status:
+        """How a command ends that verified it; a loss of accuracy settles nothing."""
+        if self.agrees:
+            return Status.AGREES
+        return Status.UNSETTLED if self.kind == "inaccurate" else Status.WRONG
+
+    def __bool__(self) -> bool:
+        return self.agrees
+
+    def __str__(self) -> str:
+        return text.write([verification_document(self)]).rstrip("\n")
+
+
+def verification_document(found: Verification, brief: bool = True) -> b.Document:
+    """The report: the verdict, what fails first and why, the smallest input, what was tried."""
+    return b.Document("", tuple(_blocks(found, brief)), width=_WIDTH)
+
+
+def headline(found: Verification) -> str:
+    """The verdict in a sentence."""
+    verb = "agrees with" if found.agrees else _HEADLINES[found.kind]
+    return f"{found.name} {verb} {found.attention}."
+
+
+def _blocks(found: Verification, brief: bool) -> Iterator[b.Block]:
+    yield b.Paragraph((b.Strong(printable(headline(found))),), "good" if found.agrees else "bad")
+    if found.agrees:
+        count = sum(verdict == "agrees" for _, verdict in found.tried)
+        words = f"{count} {'property' if count == 1 else 'properties'} tried. {_NO_PROOF}"
+        yield b.Paragraph((words,))
+    else:
+        yield b.Paragraph((f"It fails first for: {found.failed} ({found.about}).",))
+        if found.message:
+            yield b.Paragraph((printable(found.message[:1].upper() + found.message[1:] + "."),))
+        yield from _reasons(found)
+        yield from _input(found)
+        if found.marking is not None:
+            alone = report_of(found.marking)
+            yield b.Break()
+            yield report_document(replace(alone, reasons=(), reasons_shown=0), brief)
+    yield b.Break()
+    rows = tuple(b.Row(b.Cell((name,)), (b.Cell((verdict,)),)) for name, verdict in found.tried)
+    yield b.Table(("outcome",), rows, "", "Tried", "property", "l")
+    yield b.Paragraph((f"Called with {found.layout}.",), "note")
+
+
+def _reasons(found: Verification) -> Iterator[b.Block]:
+    """The misconceptions that compute the same numbers on all inputs."""
+    if not found.explanations:
+        return
+    items = tuple(
+        b.Item((b.Strong(one.name), f": {printable(one.done)}"), more=one.tell, role="bad")
+        for one in found.explanations
+    )
+    yield from [b.Break(), b.Section("Consistent with", (b.List(items),))]
+    for note in cannot_tell(found.explanations):
+        yield b.Paragraph((note,), "note")
+
+
+def _input(found: Verification) -> Iterator[b.Block]:
+    """The smallest input, as it can be typed."""
+    if found.input is None:
+        return
+    lines = tuple(
+        b.Item((b.Code(f"{name} = {_typed(array)}"),)) for name, array in found.input.items()
+    )
+    yield from [b.Break(), b.Section("The smallest input found that shows it", (b.List(lines),))]
+
+
+def _typed(array: Array) -> str:
+    """Numbers as nested lists."""
+    return str(_plain(array)).replace("'", "")
+
+
+def _plain(array: Array) -> object:
+    if array.dtype == bool:
+        return array.tolist()
+    listed = np.vectorize(
+        lambda x: int(x) if np.isfinite(x) and x == int(x) else float(x), otypes=[object]
+    )
+    return listed(array).tolist()
+
+
+def verification_data(found: Verification) -> Data:
+    """The same as plain data."""
+    numbers: Mapping[str, Array] = found.input or {}
+    return {
+        "schema": 1,
+        "function": found.name,
+        "attention": found.attention,
+        "agrees": found.agrees,
+        "kind": found.kind,
+        "failed": found.failed,
+        "about": found.about,
+        "message": found.message,
+        "explanations": [
+            {"name": one.name, "instead": one.instead, "tell": one.tell}
+            for one in found.explanations
+        ],
+        "input": {name: _strings(_plain(array)) for name, array in numbers.items()},
+        "report": None if found.marking is None else report_data(report_of(found.marking)),
+        "tried": [{"property": name, "verdict": verdict} for name, verdict in found.tried],
+        "layout": found.layout,
+    }
+
+
+def _strings(value: object) -> object:
+    """What JSON has no number for, as text."""
+    if isinstance(value, list):
+        return [_strings(part) for part in value]
+    return str(value) if isinstance(value, float) and not np.isfinite(value) else value

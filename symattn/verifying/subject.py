@@ -1,0 +1,504 @@
+"""A user's function: which of its arguments is which matrix, and how matrices are laid out for it.
+
+Arguments are matched by name. How heads lie in an array, whether there is a batch, and which
+library is used is tried: `layouts` has the ways in order.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from symattn.arithmetic.base import Array
+from symattn.attention.spec import MATRIX_MASKS, Attention
+from symattn.attention.vocabulary import WORDS
+from symattn.attention.words import SIZES
+from symattn.derivation import Derivation, Evaluation
+from symattn.errors import ShapeError, SymattnError, nearest, quote
+from symattn.step import Input, Item
+from symattn.worksheet.reading.computed import Computed, computed
+
+#: Libraries whose arrays a function may take; lists are for functions in plain Python.
+LIBRARIES = ("numpy", "torch", "jax", "lists")
+
+#: What arguments are called, without case and underscores, beside the names of `WORDS`.
+_ALIASES: Mapping[str, str] = {
+    alias: name
+    for name, aliases in {
+        "Q": "q query queries qs qmat qmatrix",
+        "K": "k key keys ks kmat kmatrix",
+        "V": "v value values vs vmat vmatrix",
+        "X": "x xs hiddenstates hidden inputs input tokens embeddings embedding sequence src xq",
+        "memory": "memory context encoderhiddenstates encoderoutput y kv source states xkv",
+        "W_Q": "wq qw wquery queryweight queryweights qweight qproj qkernel weightq weightsq",
+        "W_K": "wk kw wkey keyweight keyweights kweight kproj kkernel weightk weightsk",
+        "W_V": "wv vw wvalue valueweight valueweights vweight vproj vkernel weightv weightsv",
+        "W_O": "wo ow wout woutput outputweight outputweights oweight oproj outproj weighto",
+        "b_Q": "bq qbias querybias",
+        "b_K": "bk kbias keybias",
+        "b_V": "bv vbias valuebias",
+        "b_O": "bo obias outbias outputbias",
+        "bias": "bias attnbias attentionbias positionbias",
+        "K_past": "kpast pastk pastkey pastkeys kcache keycache cachek",
+        "V_past": "vpast pastv pastvalue pastvalues vcache valuecache cachev",
+    }.items()
+    for alias in aliases.split()
+}
+
+#: What a mask is called, and whether a function is to be causal by itself.
+_MASKS = ("mask", "attnmask", "attentionmask", "allowed", "boolmask", "visible")
+_CAUSAL = ("iscausal", "causal")
+
+#: What sizes are called.
+_SIZES: Mapping[str, str] = {
+    alias: name
+    for name, aliases in {
+        "h": "h heads numheads nheads nhead numattentionheads numqheads qheads headcount",
+        "g": "g kvheads numkvheads nkvheads groups numgroups ngroups numkeyvalueheads kvheadcount",
+        "d_k": "dk headdim dhead headsize dq",
+        "d_v": "dv",
+        "d_model": "dmodel embeddim hiddensize",
+        "n": "n seqlen queriescount",
+        "m": "m keyscount",
+    }.items()
+    for alias in aliases.split()
+}
+
+#: A matrix of numbers that are the same in every calculation, and those that a batch has.
+_FIRST = ("Q", "K", "V")
+
+
+def plain(name: str) -> str:
+    """A name without case and underscores."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How matrices are laid out for a function.
+
+    `lead` counts batches before them; `heads` is where those of activations are (``first``:
+    h × n × d, ``second``: n × h × d, ``joined``: n × h d), and `weights` how those of projections
+    are (``joined``: d_model × h d, ``stacked``: h × d_model × d, ``transposed``: h d × d_model).
+    """
+
+    library: str
+    lead: int = 0
+    heads: str = "first"
+    weights: str = "joined"
+
+    def told(self, has_heads: bool, has_weights: bool) -> str:
+        """It in words."""
+        batches = {0: "no batch", 1: "a batch first", 2: "two axes for batches first"}[self.lead]
+        parts = [{"lists": "nested lists"}.get(self.library, self.library), batches]
+        if has_heads:
+            parts.append(
+                {
+                    "first": "heads before tokens",
+                    "second": "tokens before heads",
+                    "joined": "heads side by side",
+                }[self.heads]
+            )
+        if has_weights and self.weights != "joined":
+            parts.append(
+                {"stacked": "weights by head", "transposed": "weights transposed"}[self.weights]
+            )
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One argument of a function, and what it is given: a matrix, a size, a flag, or nothing."""
+
+    name: str
+    kind: str
+    meaning: str
+    by_position: bool = False
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A function, its arguments, and the attention that it should be."""
+
+    function: Callable[..., Any]
+    name: str
+    spec: Attention
+    parameters: tuple[Parameter, ...]
+    given: tuple[str, ...]
+    #: What the parts of a tuple that it returns are; () for the usual (output, weights).
+    returns: tuple[str, ...] = ()
+    derivations: dict[tuple[int, int], Derivation] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    def derivation(self, heads: int, groups: int) -> Derivation:
+        """The steps from what the function is given on, for so many heads."""
+        key = heads, groups
+        if key not in self.derivations:
+            spec = self.spec
+            if spec.heads == "h":
+                spec = replace(spec, heads=heads)
+            if spec.kv_heads == "g":
+                spec = replace(spec, kv_heads=groups)
+            if spec.output_projection and "W_O" not in self.given:
+                spec = replace(spec, output_projection=None)
+            self.derivations[key] = spec.derivation(list(self.given))
+        return self.derivations[key]
+
+    @property
+    def has_heads(self) -> bool:
+        """Whether a matrix that it is given has one for each head."""
+        inputs = self.derivation(4, 2).inputs
+        return any(item.per_head and not WORDS[item.name].learned for item in inputs)
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether it is given the weights of projections."""
+        return any(WORDS[name].learned for name in self.given if name in WORDS)
+
+    def layouts(self, libraries: Sequence[str]) -> Iterator[Layout]:
+        """The ways in which matrices may be laid out for it, the usual ones first."""
+        heads = ("first", "second", "joined") if self.has_heads else ("first",)
+        leads = (0, 1) if self.has_heads or self.spec.heads is not None else (0, 1, 2)
+        for library in libraries:
+            weights = ["joined", "stacked"] if self.has_weights else ["joined"]
+            if self.has_weights and library == "torch":  # as nn.Linear keeps them
+                weights.append("transposed")
+            for lead, where, how in product(leads, heads, weights):
+                yield Layout(library, lead, where, how)
+
+    def arguments(
+        self,
+        evaluation: Evaluation,
+        numbers: Mapping[str, Array],
+        layout: Layout,
+        dtype: str,
+        strided: bool = False,
+    ) -> tuple[list[Any], dict[str, Any], dict[str, Any]]:
+        """Positional and named arguments, and the arrays among them by the names of matrices.
+
+        `strided`: as views of other arrays.
+        """
+        sizes = evaluation.known_sizes
+        made: dict[str, Any] = {}
+        args: list[Any] = []
+        kwargs: dict[str, Any] = {}
+        for parameter in self.parameters:
+            if parameter.kind == "matrix":
+                item = evaluation.item(evaluation[parameter.meaning].step.letter)
+                laid = laid_out(item, numbers[parameter.meaning], layout)
+                value = converted(laid, layout.library, dtype)
+                value = made[parameter.meaning] = as_view(value) if strided else value
+            elif parameter.kind == "mask":
+                seen = np.isfinite(evaluation.array(evaluation["mask"].step.letter))
+                value = converted(seen, layout.library, dtype)
+            elif parameter.kind == "size":
+                value = sizes.get(parameter.meaning, 1)
+            else:
+                value = True if parameter.kind == "flag" else None
+            if parameter.by_position:
+                args.append(value)
+            else:
+                kwargs[parameter.name] = value
+        return args, kwargs, made
+
+    def returned(
+        self,
+        result: Any,
+        evaluation: Evaluation,
+        layout: Layout,
+        dtype: Computed,
+        coarse: bool = False,
+    ) -> dict[str, Computed]:
+        """What the function returned, by letter, laid out as the derivation has it.
+
+        It is held in the dtype of what the function was given; if `coarse`, in its own where that
+        has fewer digits. Raises `SymattnError` for what is none of the steps.
+        """
+        found: dict[str, Computed] = {}
+        if result is None:
+            raise SymattnError("it returns None")
+        for name, value in self._named(result, evaluation, layout):
+            array = computed(value, name or "what it returns")
+            step, numbers = self._step_of(name, array.numbers, evaluation, layout)
+            own = replace(array, numbers=numbers)
+            if not coarse or own.rounding <= dtype.rounding:
+                own = Computed(numbers.astype(dtype.numbers.dtype), dtype.digits)
+            found[evaluation[step].step.letter] = own
+        if not found:
+            raise SymattnError("it returns nothing")
+        return found
+
+    def _named(
+        self, result: Any, evaluation: Evaluation, layout: Layout
+    ) -> Iterator[tuple[str, Any]]:
+        """The parts of what is returned, by name; "" for the result itself."""
+        if hasattr(result, "_asdict"):
+            result = result._asdict()
+        if isinstance(result, Mapping):
+            named = [
+                (str(name), value) for name, value in result.items() if str(name) in evaluation
+            ]
+            if not named:
+                raise SymattnError(
+                    f"it returns a table of which no name is a step; the steps are "
+                    f"{', '.join(evaluation)}"
+                )
+            yield from named
+            return
+        if isinstance(result, tuple):
+            names = self.returns or self._usual(result, evaluation, layout)
+            if len(names) > len(result):
+                raise SymattnError(f"it returns {len(result)} arrays, not {', '.join(names)}")
+            yield from zip(names, result, strict=False)
+            return
+        yield (self.returns[0] if self.returns else "", result)
+
+    def _usual(self, result: tuple[Any, ...], evaluation: Evaluation, layout: Layout) -> list[str]:
+        """The names of the parts of a tuple: the result, and weights if one fits."""
+        names = [""]
+        for value in result[1:]:
+            fits = value is not None and "weights" in evaluation and len(names) == 1
+            if not fits:
+                break
+            shape = np.shape(computed(value, "weights").numbers)
+            if shape != _lead(layout) + evaluation["weights"].shape[-len(shape) + layout.lead :]:
+                break
+            names.append("weights")
+        return names
+
+    def _step_of(
+        self, name: str, numbers: Array, evaluation: Evaluation, layout: Layout
+    ) -> tuple[str, Array]:
+        """The step that an array is, and its numbers as the derivation has them."""
+        last = [n for n in self.derivation(4, 2).names if n != "concat"][-1]
+        names = [name] if name else [last]
+        if not name and last == "heads":
+            names = ["concat", "heads"] if layout.heads == "joined" else ["heads", "concat"]
+        for step in names:
+            if step not in evaluation:
+                raise SymattnError(
+                    f"{quote(step)} is no step; the steps are {', '.join(evaluation)}"
+                )
+            shape = evaluation[step].shape
+            if step == "heads" and layout.heads == "second" and numbers.ndim >= 3:
+                turned = numbers.swapaxes(-3, -2)
+                if turned.shape == shape:
+                    return step, turned
+            if numbers.shape == shape:
+                return step, numbers
+        shapes = " or ".join(" × ".join(map(str, evaluation[n].shape)) for n in names)
+        own = " × ".join(map(str, numbers.shape)) or "a single number"
+        raise ShapeError(f"it returns {own} where {names[0]} is {shapes}")
+
+
+def _lead(layout: Layout) -> tuple[int, ...]:
+    return (BASE_BATCH,) * layout.lead
+
+
+#: How many calculations a batch has, where a function takes nothing else.
+BASE_BATCH = 1
+
+
+def subject_of(
+    function: Callable[..., Any],
+    spec: Attention,
+    mapped: Mapping[str, str] | None = None,
+    returns: Sequence[str] = (),
+    name: str = "",
+) -> Subject:
+    """A function with its arguments matched; `mapped` says which argument a matrix is: Q to query.
+
+    Raises `SymattnError` for what can be no function of matrices, and for an argument that has to
+    be given and is not known.
+    """
+    if not callable(function):
+        raise SymattnError(f"{quote(function)} is no function")
+    name = name or getattr(function, "__name__", type(function).__name__)
+    mapped = dict(mapped or {})
+    known = {*WORDS, *SIZES}
+    for step in mapped:
+        if step not in known:
+            raise SymattnError(f"--map {step}: is no matrix of attention{nearest(step, known)}")
+    taken = {argument: step for step, argument in mapped.items()}
+    try:
+        signature = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # of a compiled library
+        signature = [inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)]
+    names = {each.name for each in signature}
+    for argument in taken:
+        if argument not in names:
+            raise SymattnError(
+                f"--map: {name} has no argument {quote(argument)}{nearest(argument, names)}"
+            )
+    parameters = [
+        found for each in signature if (found := _parameter(each, spec, taken)) is not None
+    ]
+    takes_any = any(each.kind is each.VAR_POSITIONAL for each in signature)
+    if takes_any and not any(p.kind == "matrix" for p in parameters):
+        parameters = [Parameter(n, "matrix", n, by_position=True) for n in _FIRST]
+    parameters = _one_mask(parameters)
+    given = tuple(p.meaning for p in parameters if p.kind == "matrix")
+    if not given:
+        raise SymattnError(
+            f"{name}: no argument is a matrix; say which is which: --map Q=…,K=…,V=…"
+        )
+    twice = [n for n in given if given.count(n) > 1]
+    if twice:
+        both = " and ".join(p.name for p in parameters if p.meaning == twice[0])
+        raise SymattnError(
+            f"{name}: {both} could both be {twice[0]}; say which: --map {twice[0]}=…"
+        )
+    subject = Subject(function, name, spec, tuple(parameters), given, tuple(returns))
+    try:
+        subject.derivation(4, 2)
+    except SymattnError as error:
+        raise SymattnError(f"{name}({', '.join(names)}): {error}") from None
+    return subject
+
+
+def _parameter(
+    each: inspect.Parameter, spec: Attention, taken: Mapping[str, str]
+) -> Parameter | None:
+    """What an argument is given; None where it keeps its default."""
+    if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
+        return None
+    by_position = each.kind is each.POSITIONAL_ONLY
+    word, required = plain(each.name), each.default is each.empty
+    meaning = taken.get(each.name)
+    if meaning in SIZES:
+        return Parameter(each.name, "size", meaning, by_position)
+    if meaning is None and not taken_elsewhere(word, taken):
+        meaning = _ALIASES.get(word) or next((n for n in WORDS if plain(n) == word), None)
+        if word in _MASKS:
+            kinds = [MATRIX_MASKS[kind] for kind, _ in spec.mask if kind in MATRIX_MASKS]
+            meaning = kinds[0] if kinds else None
+            if meaning is None and spec.mask and (required or each.default is None):
+                return Parameter(each.name, "mask", "mask", by_position)
+            if meaning is None and required:
+                return Parameter(each.name, "nothing", "mask", by_position)
+        elif word in _SIZES and (required or _SIZES[word] in ("h", "g")):
+            return Parameter(each.name, "size", _SIZES[word], by_position)
+        elif word in _CAUSAL:
+            causal = any(kind == "causal" for kind, _ in spec.mask)
+            return Parameter(each.name, "flag", "causal", by_position) if causal else None
+        elif meaning == "bias" and spec.bias is None:
+            meaning = None
+    if meaning is not None and not (meaning in MATRIX_MASKS.values() and not spec.mask):
+        return Parameter(each.name, "matrix", meaning, by_position)
+    if required:
+        raise SymattnError(
+            f"the argument {quote(each.name)} is not known; say what it is, as in "
+            f"--map Q={each.name}, or give it a default"
+        )
+    return None
+
+
+def taken_elsewhere(word: str, taken: Mapping[str, str]) -> bool:
+    """Whether the matrix that an argument would be by its name is mapped to another one."""
+    return _ALIASES.get(word) in taken.values()
+
+
+def _one_mask(parameters: list[Parameter]) -> list[Parameter]:
+    """A function that is told to be causal needs no mask beside."""
+    if not any(p.kind == "flag" for p in parameters):
+        return parameters
+    return [p for p in parameters if p.kind != "mask"]
+
+
+# ---- arrays ----------------------------------------------------------------------------------
+
+
+def laid_out(item: Item, numbers: Array, layout: Layout) -> Array:
+    """A matrix as the layout has it, from (…, h,) rows, columns."""
+    learned = item.name in WORDS and WORDS[item.name].learned
+    if not learned:
+        if not item.per_head or layout.heads == "first":
+            return numbers
+        turned = numbers.swapaxes(-3, -2)
+        return turned if layout.heads == "second" else turned.reshape(*turned.shape[:-2], -1)
+    if item.per_head and layout.weights != "stacked":
+        numbers = np.concatenate(list(np.moveaxis(numbers, -3, 0)), axis=-1)
+    if item.name.startswith("b_"):
+        return numbers[..., 0, :]
+    if layout.weights == "transposed":
+        return numbers.swapaxes(-1, -2)
+    return numbers
+
+
+def converted(array: Array, library: str, dtype: str) -> Any:
+    """An array of a library, in a dtype; of truth values it keeps these."""
+    truth = array.dtype == bool
+    if library == "lists":
+        return array.tolist()
+    if library == "torch":
+        import torch
+
+        tensor = torch.from_numpy(np.array(array))
+        return tensor if truth else tensor.to(getattr(torch, dtype))
+    if library == "jax":
+        import jax.numpy as jnp
+
+        if truth or dtype == "float64":  # which it may not have; then it takes float32
+            return jnp.asarray(array)
+        return jnp.asarray(array, dtype=getattr(jnp, dtype))
+    return np.array(array) if truth else np.array(array, dtype=dtype)
+
+
+def as_view(array: Any) -> Any:
+    """An array whose rows do not lie one after the other: a view of its transpose."""
+    if getattr(array, "ndim", 0) < 2:
+        return array
+    turned = array.swapaxes(-1, -2)
+    held = turned.contiguous() if hasattr(turned, "contiguous") else np.ascontiguousarray(turned)
+    return held.swapaxes(-1, -2)
+
+
+def libraries_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The libraries that a function's own code names, then others that may do.
+
+    What is not imported yet is not imported only to be tried.
+    """
+    inner: Any = function
+    while hasattr(inner, "__wrapped__") or hasattr(inner, "func"):
+        inner = getattr(inner, "__wrapped__", None) or inner.func
+    if not hasattr(inner, "__code__"):  # an object that is called
+        inner = getattr(type(inner), "forward", type(inner).__call__)
+    space = getattr(inner, "__globals__", {})
+    names = [*_names_in(getattr(inner, "__code__", None)), *space]
+    roots = [name if name in LIBRARIES else _root(space.get(name)) for name in names]
+    own = str(getattr(function, "__module__", "") or "").partition(".")[0]
+    found = [root for root in (own, *roots) if root in LIBRARIES]
+    special = [root for root in found if root in ("torch", "jax")]
+    loaded = [name for name in ("torch", "jax") if name in sys.modules]
+    return tuple(dict.fromkeys([*special, "numpy", "lists", *loaded]))
+
+
+def _names_in(code: CodeType | None) -> Iterator[str]:
+    """The names that a function's code reads or imports, and the functions inside it."""
+    if code is None:
+        return
+    yield from (name.partition(".")[0] for name in code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names_in(constant)
+
+
+def _root(value: Any) -> str:
+    """The library that a module, or a function of one, belongs to."""
+    name = value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", None)
+    return str(name or "").partition(".")[0]
+
+
+def shape_of_input(item: Input, sizes: Mapping[Any, int]) -> tuple[int, ...]:
+    """Heads, rows and columns of what is given, at these sizes."""
+    sides = item.shape if item.count is None else (item.count, *item.shape)
+    return tuple(int(side.subs(sizes)) for side in sides)

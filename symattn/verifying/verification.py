@@ -1,0 +1,412 @@
+"""A function verified: every property tried in turn, the first that fails made small, and why.
+
+*Agrees* means: on every input that was tried, each number lies within the tolerance that is proven
+for its dtype. It is no proof about other inputs.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from symattn.arithmetic.base import Array
+from symattn.arithmetic.enclosure import BITS
+from symattn.attention.spec import Attention
+from symattn.derivation import Derivation, Evaluation
+from symattn.errors import ShapeError, SymattnError
+from symattn.evaluate.check import distance
+from symattn.printable import printable
+from symattn.verifying.inputs import (
+    PROPERTIES,
+    Property,
+    fits,
+    named,
+    numbers_of,
+    simpler,
+    sizes_of,
+    small,
+    smaller,
+)
+from symattn.verifying.report import Kind, Verification
+from symattn.verifying.subject import (
+    LIBRARIES,
+    Layout,
+    Subject,
+    libraries_of,
+    subject_of,
+)
+from symattn.worksheet.check import marking_of
+from symattn.worksheet.marking.computed import ComputedMarker
+from symattn.worksheet.misconceptions.computed import Run, explained, explainer_of
+from symattn.worksheet.misconceptions.explanations import Explainer, Explanation
+from symattn.worksheet.reading.computed import Computed, computed
+
+#: A number further off than so many tolerances is no matter of rounding.
+_TOLERANCES = 100
+
+#: How many sizes, draws of numbers and simpler numbers are tried to make a failure small.
+_MOST_SIZES, _DRAWS, _MOST_SIMPLER = 40, 4, 160
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One call of the function on one input."""
+
+    item: Property
+    kind: Kind
+    message: str = ""
+    numbers: Mapping[str, Array] | None = None
+    evaluation: Evaluation | None = None
+    marker: ComputedMarker | None = None
+
+    @property
+    def passes(self) -> bool:
+        """Whether it is right, or need not be possible."""
+        return self.kind == "right" or self.is_lacking
+
+    @property
+    def is_lacking(self) -> bool:
+        """Whether the function cannot do what it need not."""
+        return self.item.optional and self.kind in ("raises", "shape")
+
+
+def verify(
+    function: Callable[..., Any],
+    spec: Attention,
+    *,
+    mapped: Mapping[str, str] | None = None,
+    library: str = "",
+    returns: Sequence[str] = (),
+    skip: Sequence[str] = (),
+    name: str = "",
+    attention: str = "",
+) -> Verification:
+    """A function held against the derivation of an attention, on every row of `PROPERTIES`.
+
+    Arguments are matched by name, or as `mapped` says (``{"Q": "left"}``). Raises `SymattnError`
+    for a function that cannot be called with the matrices of this attention.
+    """
+    if library and library not in LIBRARIES:
+        raise SymattnError(f"library {library[:60]!r}: choose one of {', '.join(LIBRARIES)}")
+    left_out = [named(one) for one in skip]
+    subject = subject_of(function, spec, mapped, returns, name)
+    found = _Tried(subject, attention or "this attention")
+    libraries = (library,) if library else libraries_of(function)
+    found.choose(libraries)
+    return found.verification([item for item in PROPERTIES if item not in left_out])
+
+
+class _Tried:
+    """A function with the ways in which it was called, and what came of it."""
+
+    def __init__(self, subject: Subject, attention: str) -> None:
+        self.subject, self.attention = subject, attention
+        self.layout = Layout("numpy")
+        self._evaluations: dict[object, Evaluation] = {}
+        self._explainers: dict[object, Explainer] = {}
+
+    # ---- how it is called ----------------------------------------------------------------------
+
+    def choose(self, libraries: Sequence[str]) -> None:
+        """Choose the layout under which ordinary inputs agree, or the first that can be called."""
+        refused: list[tuple[Layout, Outcome]] = []
+        for item in (named("ordinary"), named("square")):
+            first: Layout | None = None
+            for layout in self.subject.layouts(libraries):
+                if first is not None and replace(layout, heads=first.heads) != first:
+                    continue  # it takes arrays of another library or of other shapes
+                try:
+                    self.layout = layout
+                    outcome = self.call(item)
+                except ImportError:
+                    continue
+                if outcome.kind == "right":
+                    return
+                if outcome.kind in ("raises", "shape"):
+                    refused.append((layout, outcome))
+                elif first is None:
+                    first = layout
+            if first is not None:
+                self.layout = first
+                return
+        for layout, outcome in refused:
+            if outcome.kind == "shape":
+                self.layout = layout
+                return
+        why = f"none of {', '.join(libraries)} is installed"
+        if refused:
+            why = refused[0][1].message
+        raise SymattnError(f"{self.subject.name}: cannot be called: {why}")
+
+    def verification(self, items: Sequence[Property]) -> Verification:
+        """Every property in turn, up to the first that fails."""
+        outcomes: list[Outcome] = []
+        tried: list[tuple[str, str]] = []
+        derivation = self.subject.derivation(4, 2)
+        for item in items:
+            if not fits(item, self.subject.spec, derivation) or not self._has(item):
+                continue
+            if item.dtype != "float64" and any(o.kind == "wrong" for o in outcomes):
+                continue  # what is wrong in full precision is so in others
+            outcome = self.call(item)
+            tried.append((item.name, _WORDS["lacking" if outcome.is_lacking else outcome.kind]))
+            outcomes.append(outcome)
+        told = self.layout.told(self.subject.has_heads, self.subject.has_weights)
+        lacking = tuple(o.item.name for o in outcomes if o.is_lacking)
+        failed = next((o for o in outcomes if not o.passes and o.kind != "inaccurate"), None)
+        failed = failed or next((o for o in outcomes if not o.passes), None)
+        common = (self.subject.name, self.attention, told, tuple(tried), lacking)
+        if failed is None:
+            return Verification(*common)
+        if failed.marker is None or failed.evaluation is None:
+            shrunk = self.shrunk(failed)
+            item = shrunk.item
+            return Verification(
+                *common, item.name, item.about, shrunk.kind, shrunk.message, shrunk.numbers
+            )
+        reasons: tuple[Explanation, ...] = ()
+        if failed.kind == "wrong":
+            telling = [o for o in outcomes if o is failed or not o.item.optional]
+            reasons = explained(list(self._runs(telling)))
+        shrunk = self.shrunk(failed)
+        marking = None
+        if shrunk.marker is not None and shrunk.evaluation is not None:
+            marking = replace(
+                marking_of("", shrunk.evaluation, shrunk.marker), notes=(), explanations=reasons
+            )
+        item = shrunk.item
+        return Verification(
+            *common,
+            item.name,
+            item.about,
+            shrunk.kind,
+            shrunk.message,
+            shrunk.numbers,
+            marking,
+            reasons,
+        )
+
+    def _has(self, item: Property) -> bool:
+        """Whether the library has what a property asks for."""
+        if item.dtype == "bfloat16":
+            return self.layout.library in ("torch", "jax")
+        if self.layout.library == "lists":
+            return item.dtype == "float64" and not item.strided
+        return not (item.strided and self.layout.library == "jax")
+
+    # ---- one call ------------------------------------------------------------------------------
+
+    def call(self, item: Property, sizes: Mapping[str, int] | None = None) -> Outcome:
+        """The function on the numbers of a property."""
+        derivation = self.subject.derivation(4, 2)
+        wanted = sizes or sizes_of(derivation, self.subject.spec, item.sizes)
+        derivation = self.subject.derivation(wanted["h"], wanted["g"])
+        numbers = numbers_of(item, derivation, wanted, self.layout.lead, self.subject.spec)
+        return self.on(item, derivation, numbers)
+
+    def on(self, item: Property, derivation: Derivation, numbers: Mapping[str, Array]) -> Outcome:
+        """The function on these numbers."""
+        evaluation = self._evaluated(derivation, numbers)
+        args, kwargs, made = self.subject.arguments(
+            evaluation, numbers, self.layout, item.dtype, item.strided
+        )
+        before = {key: np.array(computed(value, key).numbers) for key, value in made.items()}
+        dtype = next(computed(x, key) for key, x in made.items() if before[key].dtype != bool)
+        outcome = partial(Outcome, item, numbers=numbers, evaluation=evaluation)
+        try:
+            result = self._result(args, kwargs)
+            arrays = self.subject.returned(result, evaluation, self.layout, dtype)
+        except ShapeError as error:
+            return outcome("shape", str(error))
+        except SymattnError as error:
+            return outcome("raises", str(error))
+        except ImportError:
+            raise
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt):
+                raise
+            return outcome("raises", _said(error))
+        for key, value in made.items():
+            if not np.array_equal(before[key], computed(value, key).numbers, equal_nan=True):
+                return outcome("changes", f"it changes {key}, which it is given")
+        again = self._again(args, kwargs, evaluation, dtype)
+        if again is None or any(not _same(arrays[x], again[x]) for x in arrays):
+            return outcome("random", "it returns other numbers when it is called again")
+        marker = ComputedMarker(evaluation, arrays)
+        kind, message = self._judged(marker)
+        if kind == "wrong":
+            own = self.subject.returned(result, evaluation, self.layout, dtype, coarse=True)
+            coarser = next((x.dtype for x in own.values() if x.rounding > dtype.rounding), "")
+            if coarser and self._judged(ComputedMarker(evaluation, own))[0] != "wrong":
+                kind, message = "inaccurate", f"it returns {coarser} of {dtype.dtype}"
+            elif self._is_in_float32(item, evaluation, numbers, arrays):
+                kind, message = "inaccurate", "it computes in float32, whatever it is given"
+        return outcome(kind, message, marker=marker)
+
+    def _again(
+        self,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        evaluation: Evaluation,
+        dtype: Computed,
+    ) -> dict[str, Computed] | None:
+        """What a second call returns; None where it has nothing that the first one had."""
+        try:
+            result = self._result(args, kwargs)
+            return self.subject.returned(result, evaluation, self.layout, dtype)
+        except Exception:
+            return None
+
+    def _result(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            return self.subject.function(*args, **kwargs)
+
+    def _is_in_float32(
+        self,
+        item: Property,
+        evaluation: Evaluation,
+        numbers: Mapping[str, Array],
+        arrays: Mapping[str, Computed],
+    ) -> bool:
+        """Whether a function gives of float64 what it gives of float32, within its tolerance."""
+        if item.dtype != "float64" or self.layout.library in ("lists", "jax"):
+            return False
+        single = {x: replace(a, numbers=a.numbers.astype(np.float32)) for x, a in arrays.items()}
+        if self._judged(ComputedMarker(evaluation, single))[0] == "wrong":
+            return False
+        args, kwargs, _ = self.subject.arguments(evaluation, numbers, self.layout, "float32")
+        try:
+            result = self._result(args, kwargs)
+            dtype = Computed(np.zeros(1, np.float64))
+            again = self.subject.returned(result, evaluation, self.layout, dtype)
+        except Exception:
+            return False
+        return all(_same(arrays[x], again[x]) for x in arrays)
+
+    def _judged(self, marker: ComputedMarker) -> tuple[Kind, str]:
+        """Whether the numbers are right, and whether rounding has anything to do with it."""
+        worst, kind, message = 0.0, "right", ""
+        _ = marker.marks
+        for letter, array in marker.arrays.items():
+            if marker.right[letter].all():
+                continue
+            allowed: Any = marker.allowed(letter, array)
+            true: Any = marker.evaluation.balls(letter, BITS[1])
+            for place in map(tuple, np.argwhere(~marker.right[letter])):
+                value: Any = array.numbers[place]
+                error, tolerance, _ = distance(value, true[place], allowed[place])
+                if not error <= _TOLERANCES * tolerance:
+                    return "wrong", ""
+                worst = max(worst, error / tolerance)
+                kind = "inaccurate"
+        if kind == "inaccurate":
+            message = f"it is off by {worst:.2g} times what rounding explains"
+            return "inaccurate", message
+        return "right", ""
+
+    def _evaluated(self, derivation: Derivation, numbers: Mapping[str, Array]) -> Evaluation:
+        """The derivation with these numbers; what shapes share is made once."""
+        key = (id(derivation), *((name, x.shape) for name, x in numbers.items()))
+        if key not in self._evaluations:
+            self._evaluations[key] = derivation.evaluate(**numbers)
+        return self._evaluations[key].again(**numbers)
+
+    # ---- why -----------------------------------------------------------------------------------
+
+    def _runs(self, outcomes: Sequence[Outcome]) -> Iterator[Run]:
+        """What was computed in full precision, for misconceptions to be tried on."""
+        for outcome in outcomes:
+            marker = outcome.marker
+            if outcome.evaluation is None or marker is None or outcome.item.dtype != "float64":
+                continue
+            key = tuple(outcome.evaluation.given[i.letter].shape for i in outcome.evaluation.inputs)
+            if key not in self._explainers:
+                self._explainers[key] = explainer_of(outcome.evaluation)
+            yield Run(
+                self._explainers[key],
+                outcome.evaluation,
+                marker.arrays,
+                marker.tolerances,
+                marker.right,
+            )
+
+    # ---- small ---------------------------------------------------------------------------------
+
+    def shrunk(self, failed: Outcome) -> Outcome:
+        """The same failure at the smallest sizes and with the simplest numbers that were found."""
+        derivation = self.subject.derivation(4, 2)
+        sizes = sizes_of(derivation, self.subject.spec, failed.item.sizes)
+        free = frozenset(symbol.name for symbol in derivation.size_symbols)
+        free -= frozenset(name for name in ("h", "g") if self.subject.spec.heads is None)
+        best = failed
+        for smaller_sizes in islice(smaller(sizes, free), _MOST_SIZES):
+            found = self._same_failure(failed, smaller_sizes)
+            if found is not None:
+                best = found
+                break
+        return self._simplified(best)
+
+    def _same_failure(self, failed: Outcome, sizes: Mapping[str, int]) -> Outcome | None:
+        for seed in range(_DRAWS):
+            for item in (small(failed.item), failed.item):
+                try:
+                    found = self.call(replace(item, seed=seed), sizes)
+                except SymattnError:
+                    return None  # sizes that this attention cannot have
+                if found.kind == failed.kind:
+                    return replace(found, item=failed.item)
+        return None
+
+    def _simplified(self, best: Outcome) -> Outcome:
+        """The same failure with simpler numbers."""
+        number = 0
+        changed = True
+        while changed and best.numbers is not None and best.evaluation is not None:
+            changed = False
+            for numbers in simpler(best.numbers):
+                number += 1
+                if number > _MOST_SIMPLER:
+                    return best
+                try:
+                    evaluation = best.evaluation.again(**numbers)
+                    derivation = self.subject.derivation(
+                        evaluation.known_sizes.get("h", 4), evaluation.known_sizes.get("g", 2)
+                    )
+                    found = self.on(best.item, derivation, numbers)
+                except SymattnError:
+                    continue
+                if found.kind == best.kind:
+                    best, changed = found, True
+                    break
+        return best
+
+
+#: What a table says of a property.
+_WORDS = {
+    "right": "agrees",
+    "wrong": "WRONG",
+    "inaccurate": "less accurate",
+    "raises": "RAISES",
+    "shape": "WRONG SHAPE",
+    "changes": "CHANGES ITS INPUT",
+    "random": "NOT REPEATABLE",
+    "lacking": "not supported",
+}
+
+
+def _said(error: BaseException) -> str:
+    """What an exception of a function says, in a line."""
+    lines = str(error).splitlines()
+    words = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+    return printable(words[:200])
+
+
+def _same(one: Computed, other: Computed) -> bool:
+    return bool(np.array_equal(one.numbers, other.numbers, equal_nan=True))

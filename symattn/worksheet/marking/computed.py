@@ -1,0 +1,223 @@
+"""Verdicts on arrays that a program computed: a number may be as far off as rounding explains.
+
+``right``: within the tolerance that `symattn.arithmetic.rounded` proves for the dtype, the sizes
+and the numbers, as `Evaluation.check` has it for NumPy. ``carried``: not right, and within that
+tolerance of what follows from the arrays before it. ``undecided``: the number does not fit into the
+dtype, or rounding leaves no bound. Anything else is ``wrong``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+import sympy
+from flint import arb
+
+from symattn.arithmetic.base import Array, elementwise
+from symattn.arithmetic.enclosure import BITS, MINUS_INFINITY, precision
+from symattn.arithmetic.rounded import Rounded
+from symattn.arithmetic.written import Measured
+from symattn.derivation import Evaluation, Place
+from symattn.errors import SymattnError, counted
+from symattn.evaluate.check import beyond, distance
+from symattn.worksheet.marking.verdicts import EntryMark, StepMark
+from symattn.worksheet.reading.computed import Computed, in_order
+from symattn.worksheet.reading.rules import operands
+
+#: Decimals that are shown at the least and at the most; true values are shown with two more.
+_FEWEST, _MOST = 2, 20
+
+#: What a float says that is no number.
+_NO_NUMBERS = {"-inf": sympy.S.NegativeInfinity, "inf": sympy.oo, "nan": sympy.nan}
+
+#: Of so many entries of a step that follow from others, it is said from which.
+_MOST_TRACED = 24
+
+_NO_BOUND = "rounding leaves no bound to compare it with"
+
+
+class ComputedMarker:
+    """Marks arrays, by letter, of one evaluated derivation."""
+
+    def __init__(self, evaluation: Evaluation, arrays: Mapping[str, Computed]) -> None:
+        self.evaluation, self.arrays = evaluation, arrays
+        #: Which numbers are right, and the largest finite tolerance of each matrix.
+        self.right: dict[str, Array] = {}
+        self.tolerances: dict[str, float] = {}
+        self._found: dict[tuple[str, Place], EntryMark] = {}
+
+    @cached_property
+    def marks(self) -> tuple[StepMark, ...]:
+        """The marks of all arrays, in the order of the derivation."""
+        found: list[StepMark] = []
+        for letter in in_order(self.evaluation, self.arrays):
+            item = self.evaluation[letter]
+            entries = tuple(self._entries(letter))
+            self._found |= {(letter, entry.place): entry for entry in entries}
+            found.append(StepMark(item.name, letter, item.shape, entries))
+        return tuple(found)
+
+    @property
+    def notes(self) -> Iterator[str]:
+        """How the numbers were compared, and where they are none."""
+        dtypes = dict.fromkeys(array.dtype for array in self.arrays.values())
+        yield (
+            f"compared in {' and '.join(dtypes)}: a number is right if it lies within what "
+            "rounding can do to it"
+        )
+        for letter in in_order(self.evaluation, self.arrays):
+            nan = np.isnan(self.arrays[letter].numbers)
+            if nan.any():
+                name, count = self.evaluation[letter].name, int(nan.sum())
+                are = "is" if count == 1 else "are"
+                where = counted(int(nan.any(axis=-1).sum()), "row")
+                yield f"{name}: {counted(count, 'number')} in {where} {are} NaN"
+
+    def allowed(self, letter: str, array: Computed) -> Array:
+        """Where floating point of an array's dtype may end up, from what is given."""
+        key = ("rounded", array.dtype)
+        with precision(BITS[0]), np.errstate(all="ignore"):
+            return self.evaluation.value(letter, _arithmetic(array), key)
+
+    def following(self, letter: str) -> Array | None:
+        """Where it may end up from the arrays before it; None where these make no sense."""
+        step, array = self.evaluation.step(letter), self.arrays[letter]
+        if step is None:
+            return None
+        arithmetic = _arithmetic(array)
+        known: dict[str, Array] = {}
+
+        def operand(name: str) -> Array:
+            if name not in known:
+                before = self.evaluation.step(name)
+                if name in self.arrays:
+                    known[name] = elementwise(_exactly, self.arrays[name].numbers)
+                elif before is None:
+                    known[name] = self.allowed(name, array)
+                else:
+                    known[name] = self.evaluation.follow(before, operand, arithmetic)
+            return known[name]
+
+        with precision(BITS[0]), np.errstate(all="ignore"):
+            try:
+                value = self.evaluation.follow(step, operand, arithmetic)
+            except (SymattnError, ArithmeticError, ValueError):
+                return None
+        return np.broadcast_to(value, self.arrays[letter].numbers.shape)
+
+    def _entries(self, letter: str) -> Iterator[EntryMark]:
+        array, evaluation = self.arrays[letter], self.evaluation
+        name = evaluation[letter].name
+        # entry by entry: what is in an object array has no type
+        allowed: Any = self.allowed(letter, array)
+        true: Any = evaluation.balls(letter, BITS[1])
+        numbers: Any = array.numbers
+        places = list(np.ndindex(*array.numbers.shape))
+        judged = [
+            (place, *distance(numbers[place], true[place], allowed[place])) for place in places
+        ]
+        right = self.right[letter] = np.zeros(array.numbers.shape, dtype=bool)
+        for place, _, _, inside in judged:
+            right[place] = inside
+        bounds = (tolerance for _, _, tolerance, _ in judged if math.isfinite(tolerance))
+        self.tolerances[letter] = max(bounds, default=0.0)
+        follows: Any = None if right.all() else self.following(letter)
+        mistaken = not right.all() and self._mistaken(letter)
+        said, carried = False, 0
+        for place, error, tolerance, inside in judged:
+            value = numbers[place]
+            verdict, remark = "right", ""
+            if not inside:
+                verdict = "wrong"
+                if beyond(value, true[place]):
+                    verdict, remark = "undecided", f"it does not fit into {array.dtype}"
+                elif (
+                    not allowed[place].is_finite() and not np.isnan(value) and math.isinf(tolerance)
+                ):
+                    verdict, remark = "undecided", _NO_BOUND
+                elif follows is not None and _lies_in(value, follows[place]):
+                    verdict = "carried" if mistaken else "rounded-early"
+                    carried += mistaken
+                elif not said:
+                    remark, said = _off(array, error, tolerance), True
+            written = self._written(value, error, tolerance, inside)
+            mark = EntryMark(name, place, written, verdict, remark, evaluation.notation)
+            if verdict == "carried" and carried <= _MOST_TRACED:
+                mark = replace(mark, find_origins=partial(self._origins, letter, place))
+            yield mark
+
+    def _written(self, value: np.floating, error: float, tolerance: float, right: bool) -> Measured:
+        """A number as it is shown: to its tolerance, or so that one sees what is wrong with it."""
+        number = float(value)
+        least = tolerance if right else error
+        places = -math.floor(math.log10(least)) if 0 < least < math.inf else 6
+        places = min(max(places - right, _FEWEST), _MOST)
+        if not math.isfinite(number):
+            return Measured(str(number), _NO_NUMBERS[str(number)], places)
+        text = np.format_float_positional(value, precision=places, trim="-", unique=True)
+        above, below = number.as_integer_ratio()
+        reach = tolerance if math.isfinite(tolerance) else 0.0
+        return Measured(text, sympy.Rational(above, below), places, reaching=reach)
+
+    def _mistaken(self, letter: str) -> bool:
+        """Whether a nearest array before a step has an entry that is not right."""
+        pending, seen = [letter], set[str]()
+        while pending:
+            step = self.evaluation.step(pending.pop())
+            for other in step.operands if step is not None else ():
+                if other in self.arrays and not self.right[other].all():
+                    return True
+                if other not in self.arrays and other not in seen:
+                    seen.add(other)
+                    pending.append(other)
+        return False
+
+    def _origins(self, letter: str, place: Place) -> tuple[EntryMark, ...]:
+        """The mistaken entries that an entry follows from."""
+        before = sorted(self._before(letter, place))
+        return tuple(self._found[x] for x in before if not self.right[x[0]][x[1]])
+
+    def _before(self, letter: str, place: Place) -> Iterator[tuple[str, Place]]:
+        """The nearest computed entries that an entry is made of."""
+        item, inside = self.evaluation.within(letter, place)
+        lead = (*(0 for _ in self.evaluation.batch[len(item) :]), *item)
+        part = self.evaluation.of_batch(*lead) if lead else self.evaluation
+        pending, seen = [(letter, inside)], set[tuple[str, Place]]()
+        while pending:
+            for other in operands(part, *pending.pop()):
+                if other in seen:
+                    continue
+                seen.add(other)
+                if other[0] in self.arrays:
+                    yield other[0], part.place_of(*other)
+                else:
+                    pending.append(other)
+
+
+def _arithmetic(array: Computed) -> Rounded:
+    return Rounded(array.numbers.dtype, array.digits)
+
+
+def _exactly(value: float) -> arb:
+    number = float(value)
+    return MINUS_INFINITY if number == -math.inf else arb(number)
+
+
+def _lies_in(value: np.floating, allowed: arb) -> bool:
+    """Whether a number is one that rounding may make; a ball without bound shows nothing."""
+    if np.isneginf(value):
+        return bool(allowed == MINUS_INFINITY)
+    if not np.isfinite(value):  # it follows from numbers of which no others can follow
+        return bool(np.isnan(value) and allowed.mid().is_nan())
+    return bool(allowed.is_finite() and allowed.contains(arb(float(value))))
+
+
+def _off(array: Computed, error: float, tolerance: float) -> str:
+    """By how much a number is off, and by how much it may be."""
+    may = f"where rounding in {array.dtype} explains {tolerance:.1e} at most"
+    return f"off by {error:.1e}, {may}" if math.isfinite(error) else f"it is no number, {may}"

@@ -1,0 +1,230 @@
+"""Which misconceptions reproduce arrays that a program computed, on every input that was tried.
+
+The misconceptions are those of `symattn.worksheet.misconceptions`; a changed derivation is
+evaluated in NumPy and compared whole. What it reproduces counts by the numbers that were wrong,
+less what was tried: see `symattn.worksheet.misconceptions.evidence`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, islice
+from math import log2
+
+import numpy as np
+
+from symattn.arithmetic.base import Array
+from symattn.arithmetic.enclosure import BITS, nearest
+from symattn.arithmetic.written import Measured
+from symattn.derivation import Derivation, Evaluation
+from symattn.errors import SymattnError
+from symattn.worksheet.marking.sanity import sums_to_one
+from symattn.worksheet.misconceptions import OF_PROGRAMS
+from symattn.worksheet.misconceptions.evidence import (
+    INFINITE,
+    LEAST_BITS,
+    LEAST_BITS_OF_TWO,
+    Candidates,
+)
+from symattn.worksheet.misconceptions.explanations import (
+    Explainer,
+    Explanation,
+    Hypothesis,
+)
+from symattn.worksheet.reading.computed import Computed, in_order
+
+#: How far a program that does the same may be away, in roundings of the largest number of a matrix
+#: and in tolerances of the right one.
+_ROUNDINGS, _TOLERANCES = 16, 2
+
+#: How many explanations are reported, and how many pairs are tried.
+_MOST_SHOWN, _MOST_PAIRS = 4, 600
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What a program computed from the numbers of an evaluation.
+
+    `tolerances` are the largest finite ones of each matrix; `right` says which numbers are right.
+    """
+
+    explainer: Explainer
+    evaluation: Evaluation
+    arrays: Mapping[str, Computed]
+    tolerances: Mapping[str, float]
+    right: Mapping[str, Array]
+
+    @cached_property
+    def letters(self) -> tuple[str, ...]:
+        """The letters of what was computed, in the order of the derivation."""
+        return tuple(in_order(self.evaluation, self.arrays))
+
+    @cached_property
+    def given(self) -> dict[str, Array]:
+        """The numbers that were put in."""
+        return {item.name: self.evaluation.given[item.letter] for item in self.evaluation.inputs}
+
+    @cached_property
+    def is_right(self) -> bool:
+        """Whether every number is right."""
+        return all(right.all() for right in self.right.values())
+
+    def hypothesis(self, names: Sequence[str]) -> Hypothesis | None:
+        """The misconceptions of these names, one or two, at these sizes; None where one is idle."""
+        known = {single.misconceptions[0].name: single for single in self.explainer.singles}
+        if any(name not in known for name in names):
+            return None
+        one, *others = (known[name] for name in names)
+        return self.explainer.pair(one, *others) if others else one
+
+    @cached_property
+    def is_finite(self) -> bool:
+        """Whether every number that was computed is one."""
+        return all(bool(np.isfinite(array.numbers).all()) for array in self.arrays.values())
+
+    def has_values(self, hypothesis: Hypothesis) -> bool:
+        """Whether a changed derivation makes sense with these numbers."""
+        return bool(self._values(hypothesis))
+
+    def fits(self, hypothesis: Hypothesis) -> frozenset[str]:
+        """The letters of the arrays that a changed derivation gives too, in every number."""
+        values = self._values(hypothesis)
+        return frozenset(x for x, value in values.items() if self._same(x, value).all())
+
+    def is_idle(self, hypothesis: Hypothesis) -> bool:
+        """Whether a change leaves every number as it is, or makes no sense by itself."""
+        values = self._values(hypothesis)
+        with np.errstate(invalid="ignore"):
+            return all(
+                np.allclose(value, self.evaluation.array(x), rtol=1e-12, atol=0, equal_nan=True)
+                for x, value in values.items()
+            )
+
+    def _values(self, hypothesis: Hypothesis) -> dict[str, Array]:
+        """What a changed derivation gives instead; nothing where it makes no sense."""
+        try:
+            changed = self.explainer.evaluated(hypothesis, self.given)
+            found = {letter: changed.array(letter) for letter in self.letters}
+            if not any(part.floating for part in hypothesis.misconceptions):
+                for letter, value in found.items():
+                    if not np.isfinite(value).all():  # where NumPy overflows, balls do not
+                        balls = changed.balls(letter, BITS[0])
+                        found[letter] = np.array([*map(nearest, balls.flat)]).reshape(value.shape)
+            return found
+        except (SymattnError, ArithmeticError, ValueError):
+            return {}
+
+    def _same(self, letter: str, value: Array) -> Array:
+        array = self.arrays[letter]
+        numbers = array.numbers.astype(float)
+        if value.shape != numbers.shape:
+            value = np.broadcast_to(value, numbers.shape)
+        near = self._near(letter, value)
+        with np.errstate(invalid="ignore"):
+            close = np.abs(value - numbers) <= near
+        same = (value == numbers) | close | (np.isnan(value) & np.isnan(numbers))
+        return np.asarray(same)
+
+    def _near(self, letter: str, *values: Array) -> float:
+        """How far numbers of this matrix may be apart that are meant to be the same."""
+        array = self.arrays[letter]
+        sizes = [np.abs(x[np.isfinite(x)]).max(initial=0.0) for x in (array.numbers, *values)]
+        rounding = _ROUNDINGS * array.rounding * max(map(float, sizes))
+        return rounding + _TOLERANCES * self.tolerances[letter]
+
+    @cached_property
+    def bits(self) -> float:
+        """The bits of the wrong numbers: how many others each of them might have been."""
+        total = 0.0
+        for letter in self.letters:
+            wrong = np.argwhere(~self.right[letter])
+            if not len(wrong):
+                continue
+            array, true = self.arrays[letter], self.evaluation.array(letter)
+            reach = self._near(letter, true)
+            claims = np.full(array.numbers.shape, None, dtype=object)
+            for place, number in np.ndenumerate(array.numbers.astype(float)):
+                if np.isfinite(number):
+                    claims[place] = Measured("", number, 0, reaching=reach)
+            candidates = Candidates(claims, true, sums_to_one(self.evaluation[letter].step))
+            for place in map(tuple, wrong):
+                if claims[place] is None:
+                    total += INFINITE
+                elif np.isfinite(true[place]):
+                    total += candidates.bits(place, float(true[place]))
+        return total
+
+
+def explainer_of(evaluation: Evaluation) -> Explainer:
+    """Tries the misconceptions of programs on a derivation at these sizes."""
+    derivation = Derivation(evaluation.inputs, evaluation.steps, evaluation.sizes)
+    return Explainer(derivation, evaluation, OF_PROGRAMS)
+
+
+def explained(runs: Sequence[Run]) -> tuple[Explanation, ...]:
+    """The misconceptions that reproduce all that was computed in every run, the simplest first.
+
+    Where none does, two together; then, of a single run, those that reproduce the first wrong step
+    completely.
+    """
+    first = next((run for run in runs if not run.is_right), None)
+    if first is None:
+        return ()
+    singles = first.explainer.singles
+    bits = sum(run.bits for run in runs if not run.is_right) - log2(len(singles) or 1)
+    if bits < LEAST_BITS:
+        return ()
+    fits = {single: first.fits(single) for single in singles}
+    every = frozenset(first.letters)
+    whole = [single for single in singles if fits[single] == every]
+    found = [single for single in whole if _everywhere(single, runs)]
+    bits_of_two = bits - log2(len(singles))
+    if not found and bits_of_two >= LEAST_BITS_OF_TWO:
+        found, bits = list(_pairs(first, runs)), bits_of_two
+    if found:
+        names = {part.name for one in found for part in one.misconceptions}
+        plain = [h for h in found if not any(p.rather in names for p in h.misconceptions)]
+        return tuple(_explanation(h, first, every, bits) for h in plain[:_MOST_SHOWN])
+    wrong = next(letter for letter in first.letters if not first.right[letter].all())
+    partly = [single for single in singles if wrong in fits[single]] if len(runs) == 1 else []
+    return tuple(_explanation(h, first, fits[h], bits) for h in partly[:_MOST_SHOWN])
+
+
+def _pairs(first: Run, runs: Sequence[Run]) -> Iterator[Hypothesis]:
+    """Two misconceptions that only together reproduce everything; the first ones found."""
+    every, found = frozenset(first.letters), 0
+    touching = [single for single in first.explainer.singles if not first.is_idle(single)]
+    for one, other in islice(combinations(touching, 2), _MOST_PAIRS):
+        pair = first.explainer.pair(one, other)
+        if pair is not None and first.fits(pair) == every and _everywhere(pair, runs):
+            yield pair
+            found += 1
+            if found == 2:
+                return
+
+
+def _everywhere(hypothesis: Hypothesis, runs: Sequence[Run]) -> bool:
+    """Whether what was computed in every run is what the same misconceptions give there.
+
+    Sizes at which they do not apply (a transpose needs a square matrix) tell nothing, nor do
+    numbers of which they make no sense (a share of 0), if none came out.
+    """
+    names = [part.name for part in hypothesis.misconceptions]
+    for run in runs:
+        own = run.hypothesis(names)
+        if own is None or len(run.fits(own)) == len(run.letters):
+            continue
+        senseless = not run.has_values(own) and not run.is_finite
+        if not senseless:
+            return False
+    return True
+
+
+def _explanation(
+    hypothesis: Hypothesis, run: Run, fits: frozenset[str], bits: float
+) -> Explanation:
+    wrong = next(i for i, x in enumerate(run.letters) if not run.right[x].all())
+    steps = tuple(run.evaluation[letter].name for letter in run.letters[wrong:] if letter in fits)
+    return Explanation(hypothesis.misconceptions, steps, len(fits) == len(run.letters), bits)

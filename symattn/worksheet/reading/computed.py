@@ -1,0 +1,105 @@
+"""Arrays that a program computed: the numbers of any library, in the precision that they have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symattn.arithmetic.base import Array
+from symattn.arithmetic.reading import is_array, plain_array
+from symattn.derivation import Evaluation
+from symattn.errors import ReadError, nearest, quote
+from symattn.evaluate.work import admit_values
+
+#: Dtypes that NumPy lacks, by name, and their significant binary digits.
+_DIGITS = {"bfloat16": 8}
+
+
+@dataclass(frozen=True)
+class Computed:
+    """An array of float64, float32 or float16.
+
+    `digits` are its significant binary digits where NumPy has no such dtype: bfloat16 is held in
+    float32.
+    """
+
+    numbers: Array
+    digits: int | None = None
+
+    @property
+    def dtype(self) -> str:
+        """The name of the dtype that it was computed in."""
+        return next((n for n, d in _DIGITS.items() if d == self.digits), self.numbers.dtype.name)
+
+    @property
+    def rounding(self) -> float:
+        """The unit roundoff of its dtype, 2^-53 of float64."""
+        if self.digits is not None:
+            return float(2.0**-self.digits)
+        return float(np.finfo(self.numbers.dtype).eps) / 2
+
+
+def computed(value: Any, name: str) -> Computed:
+    """An array, or a tensor, of any library and dtype; nested lists of numbers too.
+
+    Whole numbers and truth values are read as float64, longer floats are rounded to it. Raises
+    `ReadError` for what holds no real numbers, or does not give them away.
+    """
+    if isinstance(value, Computed):
+        return value
+    if hasattr(value, "detach") and hasattr(value, "cpu"):  # a tensor of PyTorch
+        value = value.detach().cpu()
+    kind = str(getattr(value, "dtype", "")).rpartition(".")[2]
+    if kind in _DIGITS:
+        held = value.float() if hasattr(value, "float") else np.asarray(value, dtype=np.float32)
+        return Computed(np.asarray(held), _DIGITS[kind])
+    if not is_array(value):
+        try:
+            value = np.asarray(value, dtype=float)
+        except (TypeError, ValueError, OverflowError):
+            raise ReadError(f"{name}: {quote(value)} is not an array of numbers") from None
+    array = plain_array(value, name)
+    if array.dtype.kind in "OU":
+        raise ReadError(f"{name}: an array of {array.dtype} is not one of numbers; give floats")
+    kept = array.dtype.name in ("float64", "float32", "float16")
+    return Computed(array if kept else array.astype(np.float64))
+
+
+def computed_steps(arrays: Mapping[str, object], evaluation: Evaluation) -> dict[str, Computed]:
+    """Arrays by the letters of their steps, each in the shape of its step.
+
+    Raises `ReadError` for what is no step of this attention, and for another shape.
+    """
+    found: dict[str, Computed] = {}
+    for name, value in arrays.items():
+        if name not in evaluation:
+            hint = nearest(name, tuple(evaluation))
+            raise ReadError(f"{quote(name)} is no step of this attention{hint}")
+        array, item = computed(value, name), evaluation[name]
+        if item.step.letter in found:
+            raise ReadError(f"{name}: is given twice, by its name and by its letter; keep one")
+        numbers = array.numbers
+        if _without_ones(numbers.shape) != _without_ones(item.shape):
+            shapes = (
+                " × ".join(map(str, shape)) or "one number" for shape in (numbers.shape, item.shape)
+            )
+            raise ReadError("{}: is {}, where {} are needed".format(name, *shapes))
+        found[item.step.letter] = Computed(numbers.reshape(item.shape), array.digits)
+    admit_values(evaluation, sum(array.numbers.size for array in found.values()), explained=True)
+    return found
+
+
+def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """A shape without leading axes of length 1, such as a batch of one."""
+    while len(shape) > 2 and shape[0] == 1:
+        shape = shape[1:]
+    return shape
+
+
+def in_order(evaluation: Evaluation, arrays: Mapping[str, Computed]) -> Iterator[str]:
+    """The letters of the arrays, in the order of the derivation."""
+    letters = (evaluation[name].step.letter for name in evaluation)
+    return (letter for letter in letters if letter in arrays)

@@ -1,0 +1,174 @@
+"""``symattn verify``: a function in a file, verified in a process of its own, within limits."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from symattn.cli import main
+from symattn.errors import SymattnError
+from symattn.verifying.loading import load
+
+MINE = '''
+"""Attention, as somebody may write it."""
+import os, sys, time
+import numpy as np
+import beside
+
+def softmax(z):
+    e = np.exp(z - z.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+def attention(q, k, v):
+    print("a line for every call", file=sys.stderr)
+    return softmax(q @ k.T / np.sqrt(k.shape[1])) @ v
+
+def wrong(q, k, v):
+    return softmax(q @ k.T / k.shape[1]) @ v
+
+def strange(left, right, payload):
+    return attention(left, right, payload)
+
+def causal(q, k, v):
+    z = q @ k.T / np.sqrt(k.shape[1])
+    return softmax(np.where(np.tri(*z.shape) == 1, z, -np.inf)) @ v
+
+def slow(q, k, v):
+    time.sleep(60)
+
+def greedy(q, k, v):
+    return np.ones(2 ** 36)
+
+def dies(q, k, v):
+    os.abort()
+
+def leaves(q, k, v):
+    os._exit(0)
+
+def writes(q, k, v):
+    with open("big", "wb") as file:
+        file.write(bytes(2 ** 26))
+    return attention(q, k, v)
+
+def single(q, k, v):
+    return attention(*(x.astype(np.float32) for x in (q, k, v))).astype(np.float32)
+
+not_a_function = 3
+
+class Module:
+    pass
+'''
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text(MINE, encoding="utf-8")
+    Path("beside.py").write_text("", encoding="utf-8")
+    Path("broken.py").write_text("1 +\n", encoding="utf-8")
+    sheet = '[attention]\nmask = "causal"\n[given]\nQ = [[1]]\nK = [[1]]\nV = [[1]]\n'
+    Path("sheet.toml").write_text(sheet, encoding="utf-8")
+    return tmp_path
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(main, ["verify", *words])
+
+
+def test_a_right_function_agrees_and_that_is_said_to_be_no_proof() -> None:
+    result = run("mine.py:attention")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("attention agrees with scaled-dot-product attention.")
+    assert "That is no proof for other" in result.stdout
+    assert result.stderr == ""  # what the function prints is not shown
+
+
+def test_a_wrong_function_is_told_with_its_mistake_and_the_smallest_input() -> None:
+    result = run("mine.py:wrong")
+    assert result.exit_code == 1
+    assert "It fails first for: ordinary" in result.stdout
+    assert "scaled-by-d_k: the scores are divided by d_k instead of √d_k" in result.stdout
+    assert "Q = [[0, 1]]" in result.stdout
+    assert result.stderr == ""
+
+
+@pytest.mark.parametrize("form", ["json", "html", "md", "latex"])
+def test_every_format_has_the_report(form: str) -> None:
+    result = run("mine.py:wrong", "--format", form)
+    assert result.exit_code == 1, result.stderr
+    assert "by-d" in result.stdout
+    if form == "json":
+        data = json.loads(result.stdout)
+        assert (data["agrees"], data["failed"]) == (False, "ordinary")
+        assert data["explanations"][0]["name"] == "scaled-by-d_k"
+        assert data["input"]["Q"] == [[0, 1]]
+        assert data["report"]["first_wrong"]["entry"] == "output[1,1]"
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        ("mine.py:causal --variant scaled-dot-product", 1),
+        ("mine.py:attention --variant causal", 1),
+        ("mine.py:causal --attention sheet.toml", 0),
+        ("mine.py:strange --map Q=left,K=right --map V=payload --library numpy", 0),
+        ("mine.py:single", 4),
+        ("mine:attention", 2),
+    ],
+)
+def test_options(words: str, status: int) -> None:
+    assert run(*words.split()).exit_code == status
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("mine.py:attend", 'mine.py: has no "attend"'),
+        ("mine.py", "name a file and a function in it"),
+        ("absent.py:attention", "absent.py: there is no such file"),
+        ("broken.py:attention", "broken.py: cannot be imported: SyntaxError"),
+        ("mine.py:not_a_function", "is no function"),
+        ("mine.py:Module", "is no function"),
+        ("mine.py:strange", '"left" is not known; say what it is'),
+        ("mine.py:attention --map Q", "write MATRIX=ARGUMENT"),
+        ("mine.py:attention --map Q=q,Q=k", "Q is given twice"),
+        ("mine.py:attention --map Q=x", 'no argument "x"'),
+        ("mine.py:attention --variant casual", "did you mean"),
+        ("mine.py:attention --variant causal --attention sheet.toml", "not both"),
+        ("mine.py:attention --skip large", "no property is called"),
+        ("mine.py:greedy", "cannot be called: "),
+        ("mine.py:dies", "its process was killed by signal 6"),
+        ("mine.py:leaves", "its process ended without an answer"),
+        ("mine.py:writes", "cannot be called: OSError"),
+    ],
+)
+def test_what_cannot_be_used_is_one_line(words: str, said: str) -> None:
+    result = run(*words.split())
+    assert result.exit_code == 2, result.output
+    assert said in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
+
+
+def test_a_function_that_takes_too_long_is_not_settled() -> None:
+    result = run("mine.py:slow", "--timeout", "3")
+    assert result.exit_code == 4
+    assert "not finished in 3 s" in result.stderr
+
+
+def test_help_says_that_it_is_no_sandbox_and_has_examples() -> None:
+    printed = run("--help").output
+    assert "That is no security sandbox" in printed
+    assert "symattn verify mine.py:attention --variant grouped-query" in printed
+
+
+def test_a_function_of_a_module_and_a_part_of_one_are_found() -> None:
+    function: Any = load("math:sqrt")
+    assert function(4) == 2
+    assert callable(load("os:path.join"))
+    with pytest.raises(SymattnError, match='has no "sqr"; did you mean "sqrt"'):
+        load("math:sqr")

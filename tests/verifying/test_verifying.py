@@ -1,0 +1,360 @@
+"""The adversary: right functions in unusual style, broken ones, and mutants of the right ones.
+
+None of these was written from the package's misconceptions; what a broken one should be called is
+said here. `docs/checking.md` has the table of what came of them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symattn import Attention, SymattnError, variant
+from symattn.status import Status
+from symattn.testing import Verification, assert_attention, verify_attention
+from symattn.verifying.inputs import PROPERTIES
+from symattn.verifying.verification import verify
+from symattn.worksheet.misconceptions.programs import PROGRAMS
+from tests import ROOT
+from tests.shares import share
+from tests.verifying import broken, right
+from tests.verifying.mutants import MUTANTS, changed
+
+Array = Any
+
+DOT = Attention()
+CAUSAL = Attention(mask="causal")
+MASKED = Attention(mask="boolean")
+HEADS = Attention(heads="h")
+GROUPS = Attention(heads="h", kv_heads="g")
+MULTI = variant("multi-head").spec
+GROUPED = variant("grouped-query").spec
+
+RIGHT: Mapping[str, Attention] = {
+    "textbook": DOT,
+    "with_weights": DOT,
+    "every_step": DOT,
+    "einsum": DOT,
+    "loops": DOT,
+    "blockwise": DOT,
+    "logsumexp": DOT,
+    "in_place_on_copies": DOT,
+    "scaled_first": DOT,
+    "torch_sdpa": DOT,
+    "torch_softmax": DOT,
+    "jax_plain": DOT,
+    "causal": CAUSAL,
+    "causal_told": CAUSAL,
+    "causal_with_a_mask": CAUSAL,
+    "causal_sdpa": CAUSAL,
+    "masked": MASKED,
+    "grouped": GROUPS,
+    "grouped_by_reshape": GROUPS,
+    "tokens_first": HEADS,
+    "multi_head": MULTI,
+    "multi_head_of_lists": MULTI,
+    "grouped_query": GROUPED,
+}
+
+#: The attention that each is to be, the property that fails, and the mistake; "" where it has none.
+BROKEN: Mapping[str, tuple[Attention, str, str]] = {
+    "divided_by_width": (DOT, "ordinary", "scaled-by-d_k"),
+    "no_scale": (DOT, "ordinary", "not-scaled"),
+    "scaled_by_tokens": (DOT, "ordinary", "scaled-by-length"),
+    "over_queries": (DOT, "ordinary", "softmax-over-columns"),
+    "overflowing": (DOT, "large scores", "overflows"),
+    "scaled_afterwards": (DOT, "ordinary", "scaled-after-softmax"),
+    "softmaxed_twice": (DOT, "ordinary", "softmax-twice"),
+    "without_exponentials": (DOT, "ordinary", "ratio"),
+    "base_two": (DOT, "ordinary", "base-2"),
+    "scores_for_weights": (DOT, "ordinary", "scores-as-weights"),
+    "keys_averaged": (DOT, "ordinary", ""),
+    "whole_matrix": (DOT, "ordinary", "over-everything"),
+    "changes_its_input": (DOT, "ordinary", ""),
+    "never_twice_the_same": (DOT, "ordinary", ""),
+    "one_row_too_few": (DOT, "ordinary", ""),
+    "only_square": (DOT, "rectangular", ""),
+    "causal_strictly": (CAUSAL, "ordinary", "mask-strict"),
+    "causal_at_the_other_corner": (CAUSAL, "rectangular", "mask-other-corner"),
+    "causal_transposed": (CAUSAL, "ordinary", "mask-transposed"),
+    "not_causal": (CAUSAL, "ordinary", "not-masked"),
+    "masked_with_zeros": (CAUSAL, "ordinary", "masked-to-0"),
+    "masked_after_softmax": (CAUSAL, "ordinary", "mask-after-softmax"),
+    "masked_with_minus_1e4": (MASKED, "fully masked", "masked-to-minus-1e4"),
+    "masked_with_minus_1e9": (MASKED, "fully masked", "masked-to-minus-1e9"),
+    "lowered_by_1e4": (MASKED, "fully masked", "lowered-by-1e4"),
+    "lowered_by_1e9": (MASKED, "fully masked", "lowered-by-1e9"),
+    "nan_where_nothing_is_seen": (MASKED, "fully masked", "nothing-to-attend-to"),
+    "mask_the_other_way": (MASKED, "ordinary", "mask-inverted"),
+    "tiled": (GROUPS, "ordinary", "groups-tiled"),
+    "first_group": (GROUPS, "ordinary", "first-group-for-all"),
+    "over_heads": (HEADS, "ordinary", "softmax-over-heads"),
+    "heads_reversed": (MULTI, "ordinary", "heads-reversed"),
+    "heads_interleaved": (MULTI, "ordinary", "heads-interleaved"),
+    "heads_merged_by_reshape": (MULTI, "ordinary", "merged-by-reshape"),
+    "heads_split_by_reshape": (MULTI, "ordinary", "split-by-reshape"),
+    "scaled_by_all_heads": (MULTI, "ordinary", "scaled-by-all-heads"),
+    "keys_from_queries": (MULTI, "ordinary", "queries-as-keys"),
+    "torch_over_the_wrong_axis": (HEADS, "ordinary", "softmax-over-heads"),
+    "torch_divided_by_width": (DOT, "ordinary", "scaled-by-d_k"),
+}
+
+
+def functions(module: Any) -> set[str]:
+    """The public functions that a module defines, but for what they share."""
+    shared = {"softmax", "attend"}
+    own = (n for n, f in vars(module).items() if getattr(f, "__module__", "") == module.__name__)
+    return {name for name in own if not name.startswith("_")} - shared
+
+
+def test_every_function_is_judged() -> None:
+    assert functions(right) == set(RIGHT)
+    assert functions(broken) == set(BROKEN)
+
+
+def test_every_mistake_of_programs_is_made_by_one() -> None:
+    made = {mistake for _, _, mistake in BROKEN.values()}
+    assert {row.name for row in PROGRAMS} <= made
+
+
+def needed(name: str) -> None:
+    for library in ("torch", "jax"):
+        if library in name or (
+            library == "torch" and name in ("grouped_by_reshape", "causal_sdpa")
+        ):
+            pytest.importorskip(library)
+
+
+@pytest.mark.parametrize("name", share(RIGHT, 2))
+def test_a_right_function_agrees(name: str) -> None:
+    needed(name)
+    found = verify(getattr(right, name), RIGHT[name])
+    assert found.agrees, str(found)
+    assert found.status == Status.AGREES
+    assert set(found.lacking) <= {"batched"}
+    assert len(found.tried) >= 9
+
+
+@pytest.mark.parametrize("name", share(BROKEN, 2))
+def test_a_broken_function_is_refused_and_its_mistake_named(name: str) -> None:
+    needed(name)
+    spec, failed, mistake = BROKEN[name]
+    found = verify(getattr(broken, name), spec)
+    assert found.status == Status.WRONG
+    assert found.failed == failed
+    assert [each.name for each in found.explanations][:1] == ([mistake] if mistake else [])
+
+
+@pytest.mark.parametrize(("name", "old", "new"), share(MUTANTS, 3))
+def test_a_mutant_is_refused(name: str, old: str, new: str) -> None:
+    needed(name)
+    try:
+        found = verify(changed(name, old, new), RIGHT[name])
+    except SymattnError:
+        return  # it cannot even be called
+    assert found.status == Status.WRONG, str(found)
+
+
+def test_the_smallest_input_still_shows_the_failure() -> None:
+    """What is printed as the smallest input is one: NumPy alone disagrees on it."""
+    for name in ("divided_by_width", "softmaxed_twice", "base_two", "overflowing", "only_square"):
+        found = verify(getattr(broken, name), DOT)
+        assert found.input is not None
+        q, k, v = (found.input[x] for x in "QKV")
+        wanted = right.textbook(q, k, v)
+        assert max(q.size, k.size, v.size) <= 4
+        try:
+            with np.errstate(all="ignore"):
+                got = getattr(broken, name)(q, k, v)
+        except IndexError:
+            continue
+        assert not np.allclose(got, wanted, rtol=1e-9, atol=0)
+
+
+def test_the_true_value_of_the_report_is_that_of_numpy() -> None:
+    found = verify(broken.divided_by_width, DOT)
+    assert found.input is not None
+    assert found.marking is not None
+    wanted = right.textbook(*(found.input[x] for x in "QKV"))
+    assert f"the true value is {wanted.flat[0]:.4f}" in " ".join(str(found).split())
+
+
+# ---- what is asked for -------------------------------------------------------------------------
+
+
+def test_every_property_can_fail() -> None:
+    """For each property a function that is right but for that one."""
+
+    def small(q: Array, k: Array, v: Array, when: Callable[[Array, Array, Array], bool]) -> Array:
+        out = right.textbook(q, k, v)
+        return 2 * out + 1 if when(q, k, v) else out
+
+    conditions: dict[str, Callable[[Array, Array, Array], bool]] = {
+        "ordinary": lambda q, k, v: q.shape == (3, 4),
+        "rectangular": lambda q, k, v: q.shape[-2] < k.shape[-2] == 5,
+        "more queries": lambda q, k, v: q.shape[-2] > k.shape[-2],
+        "square": lambda q, k, v: q.shape == k.shape == v.shape != (1, 1),
+        "one token": lambda q, k, v: q.shape[-2] == k.shape[-2] == 1,
+        "large scores": lambda q, k, v: q.min() < -50 and q.dtype == np.float64,
+        "low scores": lambda q, k, v: q.max() > 50 and q.min() >= 0,
+        "tiny numbers": lambda q, k, v: 0 < np.abs(q).max() < 1e-9,
+        "equal scores": lambda q, k, v: not q.any(),
+        "other sizes": lambda q, k, v: q.shape[-1] == 2,
+        "batched": lambda q, k, v: q.ndim == 3,
+        "not contiguous": lambda q, k, v: not q.flags.c_contiguous,
+        "float32": lambda q, k, v: q.dtype == np.float32 and np.abs(q).max() < 50,
+        "float32, large scores": lambda q, k, v: q.dtype == np.float32 and np.abs(q).max() > 50,
+        "float16": lambda q, k, v: q.dtype == np.float16,
+    }
+    for name, when in conditions.items():
+        found = verify(lambda q, k, v, when=when: small(q, k, v, when), DOT)
+        assert (found.failed, found.kind) == (name, "wrong"), name
+    asked = {item.name for item in PROPERTIES}
+    elsewhere = {"fully masked", "other heads", "bfloat16"}
+    assert set(conditions) | elsewhere == asked
+
+
+def test_heads_and_bfloat16_can_fail_too() -> None:
+    torch = pytest.importorskip("torch")
+
+    def six(q: Array, k: Array, v: Array) -> Array:
+        return right.grouped(q, k, v) + (len(q) == 6)
+
+    assert verify(six, GROUPS).failed == "other heads"
+
+    def brain(q: Any, k: Any, v: Any) -> Any:
+        return right.torch_sdpa(q, k, v) + (q.dtype == torch.bfloat16)
+
+    assert verify(brain, DOT).failed == "bfloat16"
+
+
+def test_single_precision_is_no_wrong_mathematics() -> None:
+    def single(q: Array, k: Array, v: Array) -> Array:
+        return right.blockwise(*(x.astype(np.float32) for x in (q, k, v)))
+
+    def widened(q: Array, k: Array, v: Array) -> Array:
+        return single(q, k, v).astype(np.float64)
+
+    for function, words in ((single, "returns float32"), (widened, "computes in float32")):
+        found = verify(function, DOT)
+        assert (found.kind, found.status) == ("inaccurate", Status.UNSETTLED)
+        assert words in found.message
+        assert found.explanations == ()
+
+
+def test_half_precision_that_loses_digits_is_told_as_such() -> None:
+    def lossy(q: Array, k: Array, v: Array) -> Array:
+        out = right.textbook(q, k, v)
+        return out * np.float16(1.05) if q.dtype == np.float16 else out
+
+    found = verify(lossy, DOT)
+    assert (found.failed, found.kind) == ("float16", "inaccurate")
+    assert "is less accurate than rounding explains" in str(found)
+
+
+# ---- arguments ---------------------------------------------------------------------------------
+
+
+def test_arguments_are_matched_by_name() -> None:
+    def queries_last(values: Array, keys: Array, queries: Array) -> Array:
+        return right.textbook(queries, keys, values)
+
+    def positional(q: Array, k: Array, v: Array, /) -> Array:
+        return right.textbook(q, k, v)
+
+    def any_number(*matrices: Array) -> Array:
+        return right.textbook(*matrices)
+
+    def with_options(
+        q: Array, k: Array, v: Array, mask: Array = None, dropout: float = 0.0
+    ) -> Array:
+        assert mask is None
+        assert dropout == 0
+        return right.textbook(q, k, v)
+
+    for function in (queries_last, positional, any_number, with_options):
+        assert verify(function, DOT).agrees
+
+
+def test_arguments_are_matched_as_told() -> None:
+    def strange(left: Array, right_: Array, payload: Array) -> Array:
+        return right.textbook(left, right_, payload)
+
+    with pytest.raises(SymattnError, match='"left" is not known'):
+        verify(strange, DOT)
+    mapped = {"Q": "left", "K": "right_", "V": "payload"}
+    assert verify(strange, DOT, mapped=mapped).agrees
+    with pytest.raises(SymattnError, match='no argument "lefty"; did you mean "left"'):
+        verify(strange, DOT, mapped={**mapped, "Q": "lefty"})
+    with pytest.raises(SymattnError, match="is no matrix of attention"):
+        verify(strange, DOT, mapped={"Queries!": "left"})
+
+
+def test_parts_of_a_tuple_are_named() -> None:
+    def both(q: Array, k: Array, v: Array) -> tuple[Array, Array]:
+        out, weights = right.with_weights(q, k, v)
+        return weights, out
+
+    assert not verify(both, DOT).agrees
+    assert verify(both, DOT, returns=("weights", "output")).agrees
+    wrong = verify(lambda q, k, v: (both(q, k, v)[1], 2 * both(q, k, v)[0]), DOT)
+    assert wrong.marking is not None
+    assert str(wrong.marking.first_wrong) == "weights[1,1]"
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda q, k, v: None, "cannot be called: it returns None"),
+        (lambda q, k, v: {"result": q}, "no name is a step"),
+        (lambda a, b: a, '"a" is not known'),
+        (lambda: 1, "no argument is a matrix"),
+        (lambda q, query, k, v: q, "could both be Q"),
+        (lambda q, k, v: 1 / 0, "ZeroDivisionError: division by zero"),
+        (lambda q, k, v: sys.exit(3), "SystemExit: 3"),
+        ("attention", "is no function"),
+    ],
+)
+def test_what_cannot_be_called_is_one_line(function: Any, words: str) -> None:
+    with pytest.raises(SymattnError) as raised:
+        verify(function, DOT, name="f")
+    assert words in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_property_may_be_left_out() -> None:
+    assert not verify(broken.overflowing, DOT).agrees
+    skipped = ("large scores", "low scores", "float32, large scores")
+    assert verify(broken.overflowing, DOT, skip=skipped).agrees
+    with pytest.raises(SymattnError, match="there are ordinary, rectangular"):
+        verify(broken.overflowing, DOT, skip=("large",))
+
+
+# ---- in tests of one's own ---------------------------------------------------------------------
+
+
+def test_assert_attention_raises_the_report() -> None:
+    assert_attention(right.textbook)
+    assert_attention(right.causal, CAUSAL)
+    with pytest.raises(AssertionError) as raised:
+        assert_attention(broken.divided_by_width, "scaled-dot-product")
+    assert "scaled-by-d_k: the scores are divided by d_k instead of √d_k" in str(raised.value)
+    assert "scaled-dot-product attention" in str(raised.value)
+    with pytest.raises(SymattnError, match="give an Attention"):
+        verify_attention(right.textbook, 3)  # type: ignore[arg-type]  # on purpose
+    assert isinstance(verify_attention(right.textbook), Verification)
+
+
+def test_the_table_of_the_docs_counts_these() -> None:
+    page = (ROOT / "docs/checking.md").read_text(encoding="utf-8")
+    named = sum(1 for _, _, mistake in BROKEN.values() if mistake)
+    for row in (
+        f"| right, in unusual style | {len(RIGHT)} | 0 refused |",
+        f"| broken by hand | {len(BROKEN)} | 0 accepted, {named} of {named} mistakes named |",
+        f"| one small change in a right one | {len(MUTANTS)} | 0 accepted |",
+    ):
+        assert row in page
