@@ -113,13 +113,7 @@ class Item:
         instance(sizes, Mapping, "sizes", "a table of sizes")
         sizes = {as_scalar(size, "sizes"): size_put_in(n, str(size)) for size, n in sizes.items()}
         own = {part.name: getattr(self, part.name) for part in fields(self)}
-        sized: dict[str, Any] = {}
-        for name, x in own.items():
-            if isinstance(x, sympy.Basic):
-                sized[name] = x.subs(sizes)
-            elif isinstance(x, tuple):
-                sized[name] = tuple(part.subs(sizes) for part in x)
-        return replace(self, **sized)
+        return replace(self, **{name: _sized(value, sizes) for name, value in own.items()})
 
 
 @dataclass(frozen=True)
@@ -215,6 +209,13 @@ class Step(Item):
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return bundle(str(self), latex(self.formula()))
+
+
+def _sized(value: Any, sizes: Mapping[Any, Any]) -> Any:
+    """A symbol, an expression or parts with sizes put in, and everything else as it is."""
+    if isinstance(value, tuple):
+        return tuple(part.subs(sizes) for part in value)
+    return value.subs(sizes) if isinstance(value, sympy.Basic) else value
 
 
 def called(

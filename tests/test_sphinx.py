@@ -129,7 +129,7 @@ def test_html_has_numbered_equations_and_numbers(built: Path) -> None:
     assert '<span class="symattn-value">0.330</span>' in page
     assert '<span class="symattn-claim">0.330</span>' in page
     merged = r"\frac{X W_{Q} (X W_{K})^{T}}{\sqrt{d_{k}}} + \mathrm{causal}(n, n)"
-    assert rf"A = \mathrm{{softmax}}\left( {merged} \right)" in page
+    assert rf"A &= \mathrm{{softmax}}\left( {merged} \right)" in page  # above what they are
     assert "0.6698 & 0.3302" in page
     assert "<b>" not in page
     assert "Mind the gap." in page
