@@ -273,7 +273,7 @@ def test_long_lines_are_broken_as_prettier_breaks_them(
 
 
 def test_a_hostile_title_stays_in_the_description() -> None:
-    derivation = derived("causal")
+    derivation = Attention(source="self", mask="causal").derivation()
     title = 'a """ b */ c \\\n exit(1)'
     for language in LANGUAGES:
         code = code_document(replace(derivation, title=title), language)
@@ -576,7 +576,7 @@ def test_a_batch_is_calculated_as_its_items_are(name: str) -> None:
     derivation = derived(name)
     room: dict[str, Any] = {}
     exec(written(name, "numpy"), room)
-    shared = {"E", "positions", "table", "distance_keys", "v_d", "u_c", "v_a", "U_a", "beta"}
+    shared = {"E", "positions", "table", "distance_keys", "v_d", "u_c", "v_a", "U_a", "sink"}
     items = []
     for factor in (1.0, 0.5):
         given = inputs_of(name)

@@ -105,7 +105,7 @@ SAID: tuple[tuple[Any, str, Callable[[int, int], bool]], ...] = (
 )
 
 
-@pytest.mark.parametrize(("mask", "sentence", "sees"), SAID, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(("mask", "sentence", "sees"), SAID, ids=[str(mask) for mask, *_ in SAID])
 def test_a_sentence_about_a_mask_is_true(
     mask: Any, sentence: str, sees: Callable[[int, int], bool]
 ) -> None:
