@@ -107,6 +107,68 @@ def test_a_counterexample_is_one_in_mpmath() -> None:
     assert float(found.left) == pytest.approx(float(twice[found.place[1]]), rel=1e-5)
 
 
+def _rows(size: str, *letters: str) -> dict[str, Any]:
+    return {"shapes": dict.fromkeys(letters, ("n", size))}
+
+
+#: A false statement, what is assumed, options, and both equations in NumPy.
+ASSUMED: tuple[tuple[str, str, dict[str, Any], Any, Any], ...] = (
+    (
+        "rowsum(A) = 1",
+        "norm2(A) = 1",
+        _rows("m", "A"),
+        lambda A: ((A * A).sum(1), 1),
+        lambda A: (A.sum(1), 1),
+    ),
+    (
+        "rowsum(B) = 2",
+        "rowsum(B) = 1 + rowsum(A)",
+        _rows("m", "A", "B"),
+        lambda A, B: (B.sum(1), 1 + A.sum(1)),
+        lambda A, B: (B.sum(1), 2),
+    ),
+    ("A A = A", "A = A^T", _rows("n", "A"), lambda A: (A, A.T), lambda A: (A @ A, A)),
+    (
+        "A B = B A",
+        "A^T = -A",
+        _rows("n", "A", "B"),
+        lambda A, B: (A.T, -A),
+        lambda A, B: (A @ B, B @ A),
+    ),
+    (
+        "R = R^T",
+        "R R^T = I",
+        _rows("n", "R"),
+        lambda R: (R @ R.T, np.eye(len(R))),
+        lambda R: (R, R.T),
+    ),
+    (
+        "sqrt(A) = B",
+        "rowsum(A) = rowsum(B)",
+        {**_rows("m", "A", "B"), "positive": ["A", "B"]},
+        lambda A, B: (A.sum(1), B.sum(1)),
+        lambda A, B: (np.sqrt(A), B),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "options", "assumed", "claimed"), ASSUMED, ids=[a for a, *_ in ASSUMED]
+)
+def test_a_counterexample_satisfies_what_is_assumed(
+    text: str, where: str, options: dict[str, Any], assumed: Any, claimed: Any
+) -> None:
+    found = equal(text, where=where, **options).counterexample
+    assert found is not None
+    numbers = {
+        name: np.array([[float(sympy.N(x)) for x in row] for row in rows])
+        for name, rows in found.values
+    }
+    left, right = assumed(**numbers)
+    np.testing.assert_allclose(left, right, atol=1e-12)
+    assert not np.allclose(*claimed(**numbers))
+
+
 def test_the_scope_says_what_was_decided() -> None:
     assert equal("softmax(S) 1 = 1").scope == "for all sizes"
     given = equal("softmax(S) 1 = 1", sizes={"n": 1, "m": 4})

@@ -162,6 +162,62 @@ def test_text_latex_mathml_and_json_say_the_same() -> None:
         assert len(found["proof"]) == len(proof.links)
 
 
+def test_all_proofs_are_listed_with_what_became_of_them() -> None:
+    """✓ proven, ≠ refuted as it should be, ✗ not as the catalogue says."""
+    shift, tiles = BY_NAME["shift"], BY_NAME["two-tiles"]
+    rows = [
+        shift,
+        BY_NAME["no-scale"],
+        replace(shift, statement="softmax(S + c 1^T) = 2 softmax(S)", proof=()),
+        replace(tiles, proof=(("blocks", tiles.proof[0][1]), *tiles.proof[1:])),
+    ]
+    proofs = [prove(row) for row in rows]
+    brief = str(written("text", [reports.proofs_document(proofs, brief=True)]))
+    lines = brief.splitlines()
+    assert [line.split()[:2] for line in lines[:4]] == [
+        ["✓", "shift"],
+        ["≠", "no-scale"],
+        ["✗", "shift"],
+        ["✗", "two-tiles"],
+    ]
+    assert "2 of 4 as stated: 3 identities (2 for all sizes), 1 false beliefs" in brief
+    whole = str(written("text", [reports.proofs_document(proofs)]))
+    for row in rows:
+        assert f"{row.name}: {row.says}" in whole
+    assert "the proof does not hold: the link by blocks fails" in whole
+    assert whole.count("different: with ") == 2
+
+
+def test_entries_of_written_sizes_are_multiplied_out() -> None:
+    """Two turns are one by the sum of the angles, and not by their difference."""
+    a, b = sympy.symbols("a b", real=True)
+
+    def turn(x: Any) -> Any:
+        return sympy.ImmutableMatrix([[sympy.cos(x), -sympy.sin(x)], [sympy.sin(x), sympy.cos(x)]])
+
+    def told(whole: Any) -> tuple[str, bool]:
+        row = Identity(
+            "turns",
+            "two turns",
+            "",
+            "",
+            "",
+            sides=lambda: (turn(a) * turn(b), whole),
+            for_all=False,
+        )
+        judged = sympy.Matrix(turn(a) * turn(b) - whole).subs({a: 0.7, b: 1.9}).norm() < 1e-12
+        return str(written("text", [reports.proof_document(prove(row))])), bool(judged)
+
+    text, holds = told(turn(a + b))
+    assert holds
+    assert "= cos(a + b)   addition formulas" in text
+    assert "= −sin(a + b)   addition formulas" in text
+    text, holds = told(turn(a - b))
+    assert not holds
+    assert "Entry" not in text
+    assert "different: with " in text
+
+
 def run(*words: str) -> tuple[int, str]:
     result = CliRunner().invoke(main, list(words))
     return result.exit_code, result.output

@@ -365,3 +365,36 @@ def test_heads_that_nothing_counts_are_asked_for() -> None:
         told["Q_unit"].array  # noqa: B018
     counted = spec.derivation(sizes={"h": 3}).evaluate(X=[[1, 2], [3, 4]])
     assert counted["Q_unit"].shape == (3, 2, 2)
+
+
+def _cells(table: str, by: str) -> list[list[str]]:
+    """The rows of a table under its heading, cell by cell."""
+    return [re.split(by, row.strip("| ")) for row in table.splitlines()]
+
+
+@pytest.mark.parametrize(("dtype", "key"), [("float64", 2), ("float16", 300)])
+def test_a_check_shows_itself_as_a_table(dtype: str, key: int) -> None:
+    """Row by row what its steps say; 300 · 300 is more than half precision holds."""
+    derivation = Attention(scale=False).derivation()
+    values = derivation.evaluate(Q=[[key]], K=[[key]], V=[[1]], dtype=dtype)
+    check = values.check()
+    assert check.agrees is (key == 2)
+    shown, markdown = repr(check), check._repr_markdown_()
+    assert shown.splitlines()[0] == check.verdict()
+    rows = _cells(shown, r"\s{2,}")[2:]
+    assert [row[0] for row in rows] == [step.name for step in derivation.steps]
+    marked = _cells(markdown.replace("\\", ""), r" \| ")[4:]
+    assert [[cell for cell in row if cell] for row in marked] == rows
+    for row, step in zip(rows, check.steps, strict=True):
+        exact = np.array(values[step.name].exact.tolist(), dtype=float)
+        with np.errstate(invalid="ignore"):  # ∞ − ∞
+            largest = np.abs(values[step.name].array.astype(float) - exact).max()
+        assert row[1] == "1 × 1"
+        if np.isfinite(largest):
+            assert float(row[2]) == pytest.approx(largest, rel=0.06)
+        else:
+            assert row[2] == "inf"
+            assert not step.agrees
+        assert row[-1] == ("agrees" if step.agrees else "OVERFLOW")
+        assert str(step).startswith(step.name)
+        assert ("agrees" in str(step)) is step.agrees

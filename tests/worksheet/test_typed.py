@@ -382,6 +382,90 @@ def test_the_first_false_sign_is_named(entry: str, text: str, words: str) -> Non
     assert not marking.passed
 
 
+#: How attention is calculated in these lines, and from what.
+UNSCALED: dict[str, Any] = {"scale": False}
+CHOICES: dict[str, dict[str, Any]] = {
+    "plain": UNSCALED,
+    "scaled": {},
+    "causal": {**UNSCALED, "mask": "causal"},
+    "capped": {**UNSCALED, "soft_cap": 2},
+    "unfolded": {**UNSCALED, "unfold": "plain"},
+}
+OF_CHOICES: tuple[tuple[str, str, str, str], ...] = (
+    ("causal", "masked[1,2]", "8 - inf = -inf", ""),
+    ("causal", "masked[1,2]", "8 + (-inf) = -∞ = -∞", ""),
+    ("causal", "weights[1,2]", "e^(-inf)/(e^5 + e^(-inf)) = 0/148.41 = 0", ""),
+    ("causal", "weights[1,1]", "e^5/(e^5 + e^(-inf)) = 148.41/(148.41 + 0) = 1", ""),
+    ("capped", "capped[1,1]", "2·tanh(5/2) = 2·tanh(2.5) = 2·0.98661 = 1.9732", ""),
+    ("capped", "capped[1,1]", "2 tanh(5/2) = 2·0.99 = 1.97", ""),
+    ("capped", "capped[1,1]", "2·tanh(2.50) = 2·0.987 = 1.973", ""),
+    ("scaled", "scaled[1,1]", "5/sqrt(2) = 5/1.41 = 3.536", ""),
+    ("scaled", "scaled[1,1]", "5·2^(-1/2) = 5·0.707 = 3.5355", ""),
+    ("unfolded", "exp_sum[1]", "e^5 + e^8 = 148.41 + 2980.96 = 3129.37", ""),
+    ("unfolded", "exp_sum[1]", "148.413 + 2980.96 = 3129.37", ""),
+    ("plain", "output[1,1]", "0.05·1 + 0.95·3 = 0.0474 + 2.8577 = 2.905", ""),
+    ("plain", "output[1,1]", "-0.05·(-1) + 0.95·3 = 0.05 + 2.86 = 2.905", ""),
+    ("plain", "output[1,1]", "0.04·1 + 0.95·3 = 2.89", ""),
+    ("plain", "output[1,1]", "(0.05·1 + 0.95·3)/1 = 2.90", ""),
+    ("plain", "weights[1,1]", "148.4/3129.4 = 148.41/3129.37 = 0.0474", ""),
+    ("plain", "weights[1,1]", "1/(1+20.09) = 1/(1 + e^3) = 0.0474", ""),
+    ("plain", "weights[1,1]", "0.05 = e^5/(e^5+e^8) = 0.0474", ""),
+    ("plain", "scores[1,1]", "1·3 + 2·1 = 5.0", ""),
+    ("plain", "scores[1,1]", "1·3 - 2·(-1) = 5", ""),
+    ("plain", "scores[1,1]", "-(1)(-3) + 2·1 = 5", ""),
+    ("plain", "scores[1,1]", "1.0·3.0 + 2·1 = 5", ""),
+    ("plain", "scores[1,1]", "(1·3 + 2·1)/1 = 5", ""),
+    ("plain", "weights[1,2]", "1 - 0.0474 = 0.9526", ""),
+    ("plain", "weights[1,2]", "exp(8 - 8)/(exp(5-8)+exp(8-8)) = 1/(0.0498+1) = 0.9526", ""),
+    ("causal", "masked[1,2]", "-inf = 8", "-inf is −∞, not 8"),
+    ("causal", "masked[1,2]", "8 - inf = 8", "8 - inf is −∞, not 8"),
+    ("causal", "masked[1,2]", "8 - inf = 8.0", "8 - inf is −∞, not 8.0"),
+    (
+        "capped",
+        "capped[1,1]",
+        "2·tanh(5/2) = 2·tanh(2.5) = 2·0.9766 = 1.9532",
+        "2·tanh(2.5) is 1.973229, not 2·0.9766, which is 1.9532",
+    ),
+    (
+        "scaled",
+        "scaled[1,1]",
+        "5/sqrt(2) = 5/1.42 = 3.536",
+        "5/sqrt(2) is 3.535534, not 5/1.42, which is 3.521127",
+    ),
+    ("scaled", "scaled[1,1]", "5/√2 = 3.53", "5/√2 is 3.5355; 3.53 is cut off"),
+    (
+        "unfolded",
+        "exp[1,1]",
+        "e^5 = 2.718^5 = 148.41",
+        "e^5 is 148.413159, not 2.718^5, which is 148.336238",
+    ),
+    (
+        "unfolded",
+        "exp[1,1]",
+        "e^5 = 2.72^5 = 148.41",
+        "e^5 is 148.413159, not 2.72^5, which is 148.882797",
+    ),
+    (
+        "plain",
+        "weights[1,1]",
+        "0.0500 = e^5/(e^5+e^8) = 0.0474",
+        "0.0500 is 0.05, not e^5/(e^5+e^8)",
+    ),
+    ("plain", "scores[1,1]", "1·3 + 2·1 = 5 = 4", "5 is 5, not 4"),
+)
+
+
+@pytest.mark.parametrize(
+    ("choice", "entry", "text", "words"), OF_CHOICES, ids=lambda value: value[:40]
+)
+def test_lines_of_other_choices(choice: str, entry: str, text: str, words: str) -> None:
+    """−∞, functions, roots, powers, signs, and decimals made from decimals."""
+    given = {**GIVEN, "Q": [[1, 2], [2, 1]]} if choice == "causal" else GIVEN
+    marking = check(given, {entry: text}, CHOICES[choice])
+    assert told(marking) == ([f"worked line of {entry}: {words}"] if words else [])
+    assert marking.passed is (not words or "cut off" in words)
+
+
 def test_the_last_number_is_the_claim() -> None:
     marking = check(GIVEN, {"scores": [["1·3 + 2·1 = 5", "1·0 + 2·4 = 9"]]})
     assert verdicts(marking) == {"scores": ["right", "wrong"]}
