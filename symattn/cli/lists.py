@@ -17,10 +17,11 @@ def variants(form: str, flavor: str | None, output: str | None) -> Status:
     """List the named variants."""
     from symattn.attention.variants import VARIANTS
     from symattn.documents.blocks import Document, List, named
-    from symattn.documents.data import written
 
     destination = Destination.of(output)
     if form == "json":
+        from symattn.documents.data import written  # start-up time
+
         keys = ("name", "about", "source")
         rows = [{key: getattr(row, key) for key in keys} for row in VARIANTS]
         destination.write(written(rows) + "\n")
