@@ -11,10 +11,9 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.attention.plan import Plan, g, h, m, n, p
 from symattn.attention.words import Parameter, Word
-from symattn.derivation import Input, Step
 from symattn.nodes.arguments import Setting
 from symattn.nodes.heads import Head
-from symattn.step import HEAD, Facts
+from symattn.step import HEAD, Facts, Input, Step
 
 PAPER = "Vaswani et al. 2017, section "
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import sympy
 
 from symattn.arguments import choice, table, whole, words, wrong
 from symattn.arithmetic.reading import read_number
-from symattn.attention.build import build
 from symattn.attention.meaning import AXES, check_meaning, check_options
 from symattn.attention.plan import (
     BOTH_SCALE,
@@ -28,13 +27,15 @@ from symattn.attention.plan import (
 )
 from symattn.attention.scoring import SCORES
 from symattn.attention.words import SIZES
-from symattn.derivation import Derivation
 from symattn.errors import NoSuchName, SymattnError, nearest, quote
 from symattn.nodes.arguments import Setting
 from symattn.nodes.entrywise import FEATURE_MAPS
 from symattn.nodes.masks import COMBINED, MASKS, mask_of
 from symattn.nodes.normalise import NORMALISERS
 from symattn.step import MOST_OF_A_SIZE
+
+if TYPE_CHECKING:
+    from symattn.derivation import Derivation
 
 Source: TypeAlias = Literal["given", "self", "cross", "bare"]
 
@@ -187,6 +188,8 @@ class Attention(Plan):
         for new in (n, m):
             if {new, p} <= set(names):  # the keys are those of before and the new ones
                 names[new + p] = names[p] + names[new]
+        from symattn.attention.build import build  # start-up time
+
         derivation = build(plan, known, names, title)
         if given is not None:
             self._check_given(set(given))

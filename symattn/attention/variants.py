@@ -5,32 +5,43 @@ Adding a variant is adding a row.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from symattn.attention.spec import Attention
-from symattn.derivation import Derivation
 from symattn.errors import NoSuchName, nearest, quote
-from symattn.nodes.arguments import Setting
+
+if TYPE_CHECKING:  # start-up time: a list of names needs no SymPy
+    from symattn.attention.spec import Attention
+    from symattn.derivation import Derivation
 
 _PAPER = "Vaswani et al., Attention Is All You Need (2017), section "
-_SELF: dict[str, Setting] = {"source": "self"}
-_HEADS: dict[str, Setting] = {"source": "self", "heads": "h", "output_projection": True}
+_SELF: dict[str, Any] = {"source": "self"}
+_HEADS: dict[str, Any] = {"source": "self", "heads": "h", "output_projection": True}
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A named spec, what it is in a clause (`about`), and where it was published.
+    """A named spec, by its choices: what `Attention` takes.
 
-    `called` is its title where that says more than the name: Attention with ALiBi. `computes` is
-    what a program of it says that it computes.
+    `called` is its title where that says more than the name (Attention with ALiBi), `computes` the
+    first line of its programs.
     """
 
     name: str
-    spec: Attention
+    choices: Mapping[str, Any] = field(hash=False)
     about: str
     source: str
     called: str = ""
     computes: str = ""
+
+    @cached_property
+    def spec(self) -> Attention:
+        """The choices, settled when they are first asked for: a list of names needs no SymPy."""
+        from symattn.attention.spec import Attention  # start-up time
+
+        return Attention(**self.choices)
 
     @property
     def title(self) -> str:
@@ -51,31 +62,36 @@ class Variant:
         return self.told_of(self.spec.derivation())
 
 
+def _choices(**choices: Any) -> dict[str, Any]:
+    """What `Attention` takes."""
+    return choices
+
+
 VARIANTS: tuple[Variant, ...] = (
     Variant(
         "scaled-dot-product",
-        Attention(),
+        _choices(),
         "queries, keys and values given, scores divided by √d_k",
         f"{_PAPER}3.2.1",
         computes="Dot-product attention, softmax(q kᵀ / √d_k) v",
     ),
     Variant(
         "dot-product",
-        Attention(scale=False),
+        _choices(scale=False),
         "dot-product scores without the division by √d_k",
         "Luong, Pham, Manning, Effective Approaches to Attention-based NMT (2015), sec. 3.1",
         computes="Dot-product attention without a scale, softmax(q kᵀ) v",
     ),
     Variant(
         "bare",
-        Attention(source="bare", scale=False),
+        _choices(source="bare", scale=False),
         "no projections: token vectors serve as queries, keys and values",
         "Raschka, Build a Large Language Model (2024), section 3.3",
         computes="Attention in which the token vectors are queries, keys and values at once",
     ),
     Variant(
         "self",
-        Attention(**_SELF),
+        _choices(**_SELF),
         "queries, keys and values projected from one sequence",
         f"{_PAPER}3.2.3",
         "Self-attention",
@@ -83,7 +99,7 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "causal",
-        Attention(**_SELF, mask="causal"),
+        _choices(**_SELF, mask="causal"),
         "each token attends only to itself and earlier tokens",
         f"{_PAPER}3.2.3",
         "Causal self-attention",
@@ -91,7 +107,7 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "cross",
-        Attention(source="cross"),
+        _choices(source="cross"),
         "queries from one sequence, keys and values from another",
         f"{_PAPER}3.2.3",
         "Cross-attention",
@@ -99,28 +115,28 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "masked",
-        Attention(mask="boolean"),
+        _choices(mask="boolean"),
         "a given boolean matrix says which keys each query may attend to",
         "ONNX, operator Attention, input attn_mask",
         computes="Attention to the keys that a boolean matrix allows each query",
     ),
     Variant(
         "biased",
-        Attention(mask="additive"),
+        _choices(mask="additive"),
         "a given matrix of numbers is added to the scores",
         "ONNX, operator Attention, input attn_mask",
         computes="Attention with a matrix of numbers added to its scores",
     ),
     Variant(
         "multi-head",
-        Attention(**_HEADS),
+        _choices(**_HEADS),
         "several heads with their own projections, concatenated and projected",
         f"{_PAPER}3.2.2",
         computes="Several heads of attention side by side, concatenated and projected",
     ),
     Variant(
         "causal-multi-head",
-        Attention(**_HEADS, mask="causal"),
+        _choices(**_HEADS, mask="causal"),
         "multi-head attention with a causal mask, as in a decoder",
         f"{_PAPER}3.2.3",
         "Causal multi-head attention",
@@ -128,7 +144,7 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "multi-head-sum",
-        Attention(**_HEADS, output_form="sum"),
+        _choices(**_HEADS, output_form="sum"),
         "multi-head attention written as a sum over the heads",
         "Elhage et al., A Mathematical Framework for Transformer Circuits (2021)",
         "Multi-head attention as a sum",
@@ -136,21 +152,21 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "multi-query",
-        Attention(**_HEADS, kv_heads=1),
+        _choices(**_HEADS, kv_heads=1),
         "all heads share one key and one value projection",
         "Shazeer, Fast Transformer Decoding (2019), section 3",
         computes="Multi-head attention whose heads share one key and one value projection",
     ),
     Variant(
         "grouped-query",
-        Attention(**_HEADS, kv_heads="g"),
+        _choices(**_HEADS, kv_heads="g"),
         "groups of heads share keys and values",
         "Ainslie et al., GQA (2023), section 2.2",
         computes="Multi-head attention in which groups of heads share keys and values",
     ),
     Variant(
         "multi-head-latent",
-        Attention(**_HEADS, latent=True),
+        _choices(**_HEADS, latent=True),
         "keys and values from one small latent, which alone is cached",
         "DeepSeek-AI, DeepSeek-V2 (2024), section 2.1.2",
         "Multi-head latent attention",
@@ -158,7 +174,7 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "absorbed-latent",
-        Attention(**_HEADS, latent="absorbed"),
+        _choices(**_HEADS, latent="absorbed"),
         "latent attention that compares queries with the latent, computing no keys or values",
         "DeepSeek-AI, DeepSeek-V2 (2024), section 2.1.2",
         "Absorbed multi-head latent attention",
@@ -166,7 +182,7 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "deepseek",
-        Attention(
+        _choices(
             **_HEADS,
             latent=True,
             query_latent=True,
@@ -180,7 +196,7 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "embedded",
-        Attention(**_SELF, embedded=True),
+        _choices(**_SELF, embedded=True),
         "token vectors looked up: one-hot vectors times an embedding table",
         f"{_PAPER}3.4",
         "Self-attention with an embedding",
@@ -188,7 +204,7 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "sinusoidal",
-        Attention(**_SELF, positions="sinusoidal"),
+        _choices(**_SELF, positions="sinusoidal"),
         "sines and cosines of the position added to the token vectors",
         f"{_PAPER}3.5",
         "Attention with sinusoidal positions",
@@ -196,7 +212,7 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "learned-positions",
-        Attention(**_SELF, positions="learned"),
+        _choices(**_SELF, positions="learned"),
         "a learned vector for each position added to the token vectors",
         "Gehring et al., Convolutional Sequence to Sequence Learning (2017), section 3.1",
         "Attention with learned positions",
@@ -204,7 +220,7 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "rotary",
-        Attention(**_SELF, positions="rotary", mask="causal"),
+        _choices(**_SELF, positions="rotary", mask="causal"),
         "queries and keys rotated by angles proportional to their positions",
         "Su et al., RoFormer (2021), section 3.2.2",
         "Attention with rotary positions (RoFormer)",
@@ -212,14 +228,14 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "llama",
-        Attention(**_HEADS, kv_heads="g", mask="causal", positions={"rotary": {"pairing": "half"}}),
+        _choices(**_HEADS, kv_heads="g", mask="causal", positions={"rotary": {"pairing": "half"}}),
         "causal mask, rotary positions (half-split), grouped heads",
         "Touvron et al., Llama 2 (2023), section 2.2",
         computes="Causal grouped-query attention with rotary positions, paired by halves",
     ),
     Variant(
         "alibi",
-        Attention(source="self", heads="h", bias="alibi", mask="causal"),
+        _choices(source="self", heads="h", bias="alibi", mask="causal"),
         "a penalty proportional to the distance, with a different slope in each head",
         "Press, Smith, Lewis, Train Short, Test Long (2021), section 3",
         "Attention with ALiBi",
@@ -227,7 +243,7 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "t5",
-        Attention(**_HEADS, scale=False, bias="relative"),
+        _choices(**_HEADS, scale=False, bias="relative"),
         "a learned bias for each bucket of distances, no scale",
         "Raffel et al., T5 (2020), section 2.1",
         "T5 attention",
@@ -235,7 +251,7 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "shaw",
-        Attention(source="self", heads="h", score="shaw"),
+        _choices(source="self", heads="h", score="shaw"),
         "a learned key for each relative position, clipped at a largest distance",
         "Shaw, Uszkoreit, Vaswani, Self-Attention with Relative Position Representations "
         "(2018), section 3.2",
@@ -244,7 +260,7 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "transformer-xl",
-        Attention(**_HEADS, score="transformer-xl", mask="causal"),
+        _choices(**_HEADS, score="transformer-xl", mask="causal"),
         "scores of four terms: content and distance, each with and without the query",
         "Dai et al., Transformer-XL (2019), section 3.3",
         "Transformer-XL attention",
@@ -252,14 +268,14 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "bahdanau",
-        Attention(source="given", score="additive", scale=False),
+        _choices(source="given", score="additive", scale=False),
         "a small network scores each pair of query and key",
         "Bahdanau, Cho, Bengio (2015), section A.1.2",
         computes="Attention scored by a small network on each pair of query and key",
     ),
     Variant(
         "luong-general",
-        Attention(source="given", score="general", scale=False),
+        _choices(source="given", score="general", scale=False),
         "a dot product with a learned matrix between query and key",
         "Luong, Pham, Manning (2015), section 3.1",
         "Luong's general attention",
@@ -267,14 +283,14 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "cosine",
-        Attention(source="given", score="cosine", scale=False),
+        _choices(source="given", score="cosine", scale=False),
         "the score is the cosine of the angle between query and key",
         "Graves, Wayne, Danihelka, Neural Turing Machines (2014), section 3.3.1",
         computes="Attention scored by the cosine of the angle between query and key",
     ),
     Variant(
         "nadaraya-watson",
-        Attention(source="given", score="distance", scale="1/2"),
+        _choices(source="given", score="distance", scale="1/2"),
         "kernel regression: values weighted by a Gaussian of the distance",
         "Nadaraya (1964); Watson (1964)",
         "Nadaraya-Watson attention",
@@ -282,35 +298,35 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "sliding-window",
-        Attention(**_SELF, mask={"window": 2}),
+        _choices(**_SELF, mask={"window": 2}),
         "each token attends only to itself and its neighbours",
         "Beltagy, Peters, Cohan, Longformer (2020), section 3.1",
         computes="Self-attention within a window around each token",
     ),
     Variant(
         "mistral",
-        Attention(**_SELF, mask={"window": [3, 0]}),
+        _choices(**_SELF, mask={"window": [3, 0]}),
         "each token attends to itself and the few tokens before it",
         "Jiang et al., Mistral 7B (2023), section 2",
         computes="Self-attention in which each token sees itself and the few tokens before it",
     ),
     Variant(
         "longformer",
-        Attention(**_SELF, mask={"any": [{"window": 1}, {"global": [1]}]}),
+        _choices(**_SELF, mask={"any": [{"window": 1}, {"global": [1]}]}),
         "a window, and a global token that attends to all tokens and all to it",
         "Beltagy, Peters, Cohan, Longformer (2020), section 3.1",
         computes="Self-attention within a window, and to and from one global token",
     ),
     Variant(
         "strided",
-        Attention(**_SELF, mask={"strided": 2}),
+        _choices(**_SELF, mask={"strided": 2}),
         "the last few tokens, and earlier ones at equal steps",
         "Child et al., Generating Long Sequences with Sparse Transformers (2019), section 4.3",
         computes="Causal self-attention to the last few tokens, and to earlier ones at equal steps",
     ),
     Variant(
         "prefix-lm",
-        Attention(**_SELF, mask={"prefix": 2}),
+        _choices(**_SELF, mask={"prefix": 2}),
         "every token attends to the whole prefix; the rest is causal",
         "Raffel et al., T5 (2020), section 3.2.1",
         "Attention of a prefix LM",
@@ -318,14 +334,14 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "gemma",
-        Attention(**_HEADS, mask="causal", soft_cap=50),
+        _choices(**_HEADS, mask="causal", soft_cap=50),
         "scores kept between −50 and 50 by a soft cap",
         "Gemma Team, Gemma 2 (2024), section 2",
         computes="Causal multi-head attention with scores kept within a soft cap",
     ),
     Variant(
         "off-by-one",
-        Attention(normaliser="softmax-off-by-one"),
+        _choices(normaliser="softmax-off-by-one"),
         "1 is added to the softmax's denominator, so all weights can be near 0",
         "Miller, Attention Is Off By One (2023)",
         "Softmax-off-by-one attention",
@@ -333,7 +349,7 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "sink",
-        Attention(source="self", heads="h", normaliser="softmax-sink", mask="causal"),
+        _choices(source="self", heads="h", normaliser="softmax-sink", mask="causal"),
         "a learned extra logit takes a share of the weight and has no value",
         "Xiao et al., Efficient Streaming Language Models with Attention Sinks (2023); "
         "OpenAI, gpt-oss (2025)",
@@ -342,35 +358,35 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "sigmoid",
-        Attention(normaliser="sigmoid"),
+        _choices(normaliser="sigmoid"),
         "a sigmoid of each score, independent of the other scores",
         "Ramapuram et al., Theory, Analysis, and Best Practices for Sigmoid Self-Attention (2024)",
         computes="Attention weighted by a sigmoid of each score, independent of the others",
     ),
     Variant(
         "sparsemax",
-        Attention(normaliser="sparsemax"),
+        _choices(normaliser="sparsemax"),
         "a sparse projection in place of softmax: weights may be exactly 0",
         "Martins, Astudillo, From Softmax to Sparsemax (2016)",
         computes="Attention by sparsemax, which makes some weights exactly 0",
     ),
     Variant(
         "hard",
-        Attention(normaliser="hardmax"),
+        _choices(normaliser="hardmax"),
         "all weight on the key with the highest score",
         "ONNX, operator Hardmax",
         computes="Attention with all weight on the key with the highest score",
     ),
     Variant(
         "linear",
-        Attention(feature_map="elu+1", scale=False, normaliser="sum"),
+        _choices(feature_map="elu+1", scale=False, normaliser="sum"),
         "non-negative features of queries and keys instead of exponentials",
         "Katharopoulos et al., Transformers are RNNs (2020), section 3.2",
         computes="Attention by the kernel φ(q)·φ(k), φ = elu + 1, in place of exp",
     ),
     Variant(
         "causal-linear",
-        Attention(feature_map="elu+1", scale=False, normaliser="sum", mask="causal"),
+        _choices(feature_map="elu+1", scale=False, normaliser="sum", mask="causal"),
         "linear attention with a causal mask",
         "Katharopoulos et al., Transformers are RNNs (2020), section 3.3",
         "Causal linear attention",
@@ -378,14 +394,14 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "hopfield",
-        Attention(source="given", scale="1/2", tie="key-value"),
+        _choices(source="given", scale="1/2", tie="key-value"),
         "one update of a modern Hopfield network: values are the stored patterns",
         "Ramsauer et al., Hopfield Networks is All You Need (2020), section 2",
         computes="One update of a modern Hopfield network: keys and values are the stored patterns",
     ),
     Variant(
         "cached",
-        Attention(**_SELF, cache=True, mask="causal"),
+        _choices(**_SELF, cache=True, mask="causal"),
         "decoding: keys and values of earlier tokens come from a cache",
         "Shazeer, Fast Transformer Decoding (2019), section 2.4",
         "Attention with a cache",
@@ -393,7 +409,7 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "cached-window",
-        Attention(**_SELF, cache=True, mask={"window": [3, 0]}),
+        _choices(**_SELF, cache=True, mask={"window": [3, 0]}),
         "decoding in which each token attends only to the last few tokens",
         "Jiang et al., Mistral 7B (2023), section 2, rolling buffer cache",
         "Sliding-window attention with a cache",
@@ -401,7 +417,7 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "cached-llama",
-        Attention(
+        _choices(
             **_HEADS,
             kv_heads="g",
             cache=True,
@@ -415,14 +431,14 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "perceiver",
-        Attention(source="cross", heads="h", output_projection=True),
+        _choices(source="cross", heads="h", output_projection=True),
         "a few latent vectors (X) attend to a long input (memory)",
         "Jaegle et al., Perceiver (2021), section 3.1",
         computes="Attention of a few latent vectors (x) to a long input (memory)",
     ),
     Variant(
         "set-pooling",
-        Attention(source="cross", heads="h", output_projection=True),
+        _choices(source="cross", heads="h", output_projection=True),
         "a few learned seed vectors (X) attend to a set (memory)",
         "Lee et al., Set Transformer (2019), section 3.2, equation 11",
         "Set pooling by attention",
@@ -430,7 +446,7 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "unfolded",
-        Attention(unfold=True),
+        _choices(unfold=True),
         "the softmax written as exponentials, sums and quotients",
         f"{_PAPER}3.2.1",
         "Attention with its softmax unfolded",
@@ -438,7 +454,7 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "ratio",
-        Attention(scale=False, normaliser="sum"),
+        _choices(scale=False, normaliser="sum"),
         "scores divided by their sum, without exponentials",
         "Graves, Wayne, Danihelka, Neural Turing Machines (2014), section 3.3.2",
         "Attention without exponentials",

@@ -330,10 +330,11 @@ class Numbers:
     def ball(self, part: Rule, bits: int) -> arb:
         """An enclosure of a part's true value."""
         key = (part, bits)
-        if key not in self._balls:
+        found = self._balls.get(key)
+        if found is None:
             with precision(bits):
-                self._balls[key] = _InBalls(self, bits, {}).value(part)
-        return self._balls[key]
+                self._balls[key] = found = _InBalls(self, bits, {}).value(part)
+        return found
 
     def exact(
         self, part: Rule, replacements: Mapping[Rule, sympy.Expr] | None = None
@@ -374,7 +375,10 @@ class _Exact(r.Evaluator):
         self.numbers, self.evaluation, self.replacements = numbers, numbers.evaluation, replacements
 
     def value(self, rule: Rule) -> sympy.Expr:
-        return self.replacements[rule] if rule in self.replacements else super().value(rule)
+        if self.replacements and rule in self.replacements:  # to look is to hash all of the rule
+            return self.replacements[rule]
+        value: arb = super().value(rule)
+        return value
 
     def entry(self, entry: r.Entry) -> sympy.Expr:
         place = self.numbers.place(entry.matrix, entry.row, entry.column)
@@ -392,7 +396,10 @@ class _InBalls(r.Evaluator):
         self.bits, self.replacements = bits, replacements
 
     def value(self, rule: Rule) -> arb:
-        return self.replacements[rule] if rule in self.replacements else super().value(rule)
+        if self.replacements and rule in self.replacements:  # to look is to hash all of the rule
+            return self.replacements[rule]
+        value: arb = super().value(rule)
+        return value
 
     def entry(self, entry: r.Entry) -> arb:
         place = self.numbers.place(entry.matrix, entry.row, entry.column)

@@ -411,6 +411,9 @@ class Values:
 
     def abbreviated(self, letter: str) -> Array:
         """Exact values of a matrix, in which long numbers are abbreviated."""
+        known = self._values.get("abbreviated", {}).get(self._letter(letter))
+        if known is not None:
+            return known
         with np.errstate(all="ignore"):  # NumPy looks for overflow even among objects
             return self.value(letter, EXACT, "abbreviated")
 
@@ -422,6 +425,9 @@ class Values:
         """Proven enclosures of a matrix, computed with so many bits."""
         if type(bits) is not int or not 2 <= bits <= BITS[-1]:
             bits = whole(bits, "bits", 2, BITS[-1])
+        known = self._values.get(bits, {}).get(self._letter(letter))
+        if known is not None:
+            return known
         with precision(bits), np.errstate(all="ignore"):
             return self.value(letter, BALLS, bits)
 
