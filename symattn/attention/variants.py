@@ -18,7 +18,7 @@ _HEADS: dict[str, Setting] = {"source": "self", "heads": "h", "output_projection
 
 @dataclass(frozen=True)
 class Variant:
-    """A named spec; `called` where a title says more than the name: Attention with ALiBi."""
+    """A named spec; `called` where a title says more than the name: Causal attention with ALiBi."""
 
     name: str
     spec: Attention
@@ -119,16 +119,17 @@ VARIANTS: tuple[Variant, ...] = (
     Variant(
         "multi-head-latent",
         Attention(**_HEADS, latent=True),
-        "keys and values from one small latent, which alone is cached",
+        "keys and values computed from one small latent vector, which alone is cached",
         "DeepSeek-AI, DeepSeek-V2 (2024), section 2.1.2",
         "Multi-head latent attention",
     ),
     Variant(
         "absorbed-latent",
         Attention(**_HEADS, latent="absorbed"),
-        "latent attention that compares queries with the latent, computing no keys or values",
+        "latent attention that compares queries with the latent vectors, computing no "
+        "keys or values",
         "DeepSeek-AI, DeepSeek-V2 (2024), section 2.1.2",
-        "Absorbed multi-head latent attention",
+        "Multi-head latent attention with absorbed projections",
     ),
     Variant(
         "deepseek",
@@ -139,7 +140,8 @@ VARIANTS: tuple[Variant, ...] = (
             mask="causal",
             positions={"rotary": {"decoupled": True}},
         ),
-        "latents for queries, keys and values; rotary positions in a separate part",
+        "latent vectors for queries, keys and values; rotary position embeddings in a "
+        "separate part; a causal mask",
         "DeepSeek-AI, DeepSeek-V2 (2024), sections 2.1.2 and 2.1.3, equations 9 to 19",
         "DeepSeek's latent attention",
     ),
@@ -155,46 +157,49 @@ VARIANTS: tuple[Variant, ...] = (
         Attention(**_SELF, positions="sinusoidal"),
         "sines and cosines of the position added to the token vectors",
         f"{_PAPER}3.5",
-        "Attention with sinusoidal positions",
+        "Attention with sinusoidal position encodings",
     ),
     Variant(
         "learned-positions",
         Attention(**_SELF, positions="learned"),
         "a learned vector for each position added to the token vectors",
         "Gehring et al., Convolutional Sequence to Sequence Learning (2017), section 3.1",
-        "Attention with learned positions",
+        "Attention with learned position embeddings",
     ),
     Variant(
         "rotary",
         Attention(**_SELF, positions="rotary", mask="causal"),
-        "queries and keys rotated by angles proportional to their positions",
+        "a causal mask; queries and keys rotated by angles proportional to their positions",
         "Su et al., RoFormer (2021), section 3.2.2",
-        "Attention with rotary positions (RoFormer)",
+        "Causal attention with rotary position embeddings (RoFormer)",
     ),
     Variant(
         "llama",
         Attention(**_HEADS, kv_heads="g", mask="causal", positions={"rotary": {"pairing": "half"}}),
-        "causal mask, rotary positions (half-split), grouped heads",
+        "causal mask, rotary position embeddings (half-split pairs, as in Hugging "
+        "Face's implementation), grouped heads",
         "Touvron et al., Llama 2 (2023), section 2.2",
     ),
     Variant(
         "alibi",
         Attention(source="self", heads="h", bias="alibi", mask="causal"),
-        "a penalty proportional to the distance, with a different slope in each head",
+        "a causal mask, and a penalty proportional to the distance, with a different "
+        "slope in each head",
         "Press, Smith, Lewis, Train Short, Test Long (2021), section 3",
-        "Attention with ALiBi",
+        "Causal attention with ALiBi",
     ),
     Variant(
         "t5",
         Attention(**_HEADS, scale=False, bias="relative"),
-        "a learned bias for each bucket of distances, no scale",
+        "a learned bias for each head and each bucket of distances; scores are not scaled",
         "Raffel et al., T5 (2020), section 2.1",
         "T5 attention",
     ),
     Variant(
         "shaw",
         Attention(source="self", heads="h", score="shaw"),
-        "a learned key for each relative position, clipped at a largest distance",
+        "a learned key for each relative position, clipped at a maximum distance; "
+        "without the paper's learned values",
         "Shaw, Uszkoreit, Vaswani, Self-Attention with Relative Position Representations "
         "(2018), section 3.2",
         "Attention with relative positions (Shaw)",
@@ -202,7 +207,8 @@ VARIANTS: tuple[Variant, ...] = (
     Variant(
         "transformer-xl",
         Attention(**_HEADS, score="transformer-xl", mask="causal"),
-        "scores of four terms: content and distance, each with and without the query",
+        "a causal mask; scores of four terms: content and distance, each with and "
+        "without the query",
         "Dai et al., Transformer-XL (2019), section 3.3",
         "Transformer-XL attention",
     ),
@@ -215,7 +221,7 @@ VARIANTS: tuple[Variant, ...] = (
     Variant(
         "luong-general",
         Attention(source="given", score="general", scale=False),
-        "a dot product with a learned matrix between query and key",
+        "a bilinear form: a learned matrix between query and key",
         "Luong, Pham, Manning (2015), section 3.1",
         "Luong's general attention",
     ),
@@ -241,19 +247,19 @@ VARIANTS: tuple[Variant, ...] = (
     Variant(
         "mistral",
         Attention(**_SELF, mask={"window": [3, 0]}),
-        "each token attends to itself and the few tokens before it",
+        "each token attends to itself and to a fixed number of tokens before it",
         "Jiang et al., Mistral 7B (2023), section 2",
     ),
     Variant(
         "longformer",
         Attention(**_SELF, mask={"any": [{"window": 1}, {"global": [1]}]}),
-        "a window, and a global token that attends to all tokens and all to it",
+        "a window, and a global token, which attends to all tokens and to which all tokens attend",
         "Beltagy, Peters, Cohan, Longformer (2020), section 3.1",
     ),
     Variant(
         "strided",
         Attention(**_SELF, mask={"strided": 2}),
-        "the last few tokens, and earlier ones at equal steps",
+        "each token attends to the last few tokens, and to earlier ones at regular intervals",
         "Child et al., Generating Long Sequences with Sparse Transformers (2019), section 4.3",
     ),
     Variant(
@@ -266,7 +272,7 @@ VARIANTS: tuple[Variant, ...] = (
     Variant(
         "gemma",
         Attention(**_HEADS, mask="causal", soft_cap=50),
-        "scores kept between −50 and 50 by a soft cap",
+        "a causal mask; scores kept between −50 and 50 by a soft cap",
         "Gemma Team, Gemma 2 (2024), section 2",
     ),
     Variant(
@@ -279,10 +285,10 @@ VARIANTS: tuple[Variant, ...] = (
     Variant(
         "sink",
         Attention(source="self", heads="h", normaliser="softmax-sink", mask="causal"),
-        "a learned extra logit takes a share of the weight and has no value",
+        "a causal mask; a learned extra logit takes a share of the weight, but has no value vector",
         "Xiao et al., Efficient Streaming Language Models with Attention Sinks (2023); "
         "OpenAI, gpt-oss (2025)",
-        "Attention with a sink",
+        "Causal attention with a sink",
     ),
     Variant(
         "sigmoid",
@@ -293,7 +299,8 @@ VARIANTS: tuple[Variant, ...] = (
     Variant(
         "sparsemax",
         Attention(normaliser="sparsemax"),
-        "a sparse projection in place of softmax: weights may be exactly 0",
+        "the Euclidean projection onto the probability simplex in place of softmax: "
+        "weights may be exactly 0",
         "Martins, Astudillo, From Softmax to Sparsemax (2016)",
     ),
     Variant(
@@ -344,7 +351,8 @@ VARIANTS: tuple[Variant, ...] = (
             mask="causal",
             positions={"rotary": {"pairing": "half"}},
         ),
-        "decoding with rotary positions and grouped heads, which keep the cache small",
+        "decoding with rotary position embeddings and with grouped heads; the groups "
+        "keep the cache small",
         "Ainslie et al., GQA (2023), section 2.2",
         "Llama attention with a cache",
     ),
@@ -366,7 +374,7 @@ VARIANTS: tuple[Variant, ...] = (
         Attention(unfold=True),
         "the softmax written as exponentials, sums and quotients",
         f"{_PAPER}3.2.1",
-        "Attention with its softmax unfolded",
+        "Attention with the softmax in steps",
     ),
     Variant(
         "ratio",

@@ -40,6 +40,7 @@ from symattn.nodes.rule import Cases, count_entries, parts, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.letters import OTHERS, derived_from, reader_name
+from symattn.notation.numbers import number
 from symattn.notation.options import Notation, notation_of
 from symattn.notation.prose import Prose, read_prose
 from symattn.notation.text import line, side_by_side
@@ -206,7 +207,7 @@ def _functions(tree: Tree) -> Iterator[Tree]:
 _KNOWN = {t.Ident(name, roman=True) for name in ("exp", "tanh", "cos", "sin", "ln", "max", "min")}
 
 #: How a meaning begins that takes no article.
-_NO_ARTICLE = ("a ", "the ", "what ", "1 ", "added ")
+_NO_ARTICLE = ("a ", "the ", "what ")
 
 
 def introduction(item: Input, notation: Notation) -> Prose:
@@ -218,6 +219,8 @@ def introduction(item: Input, notation: Notation) -> Prose:
     numbers: Tree = t.Ident("ℝ")
     if item.boolean:
         numbers = t.Fenced(t.commas([t.Num("0"), t.Num("1")]), "{", "}")
+    elif item.logits:
+        numbers = t.Fenced(t.row(numbers, t.Op("∪"), t.Fenced(number("-inf"), "{", "}")))
     space = t.Script(numbers, None, t.row(sizes[0], t.Op("×"), sizes[1]))
     member = t.row(speller.matrix(item.symbol), t.Op("∈"), space)
     lead: Prose = ("Let ",)
@@ -342,9 +345,10 @@ class _Writer:
         first = self.patterns.setdefault((step.rule, step.per_head, pattern(step.expr)), step)
         if first is step:
             return reason, False
+        letter = self.notation.letter(first.letter, first.per_head)
         if _MATHEMATICS.sub("", first.because) == _MATHEMATICS.sub("", step.because):
-            return (f"As for {first.name}.",), True
-        return (*reason, f" Entries as for {first.name}."), True
+            return ("As for ", letter, "."), True
+        return (*reason, " The entries are computed like those of ", letter, "."), True
 
     def _definitions(self, step: Step, word: str = "where ") -> Iterator[Tree]:
         """The lines "where θ_1 = … and …": definitions of letters, and their numbers."""

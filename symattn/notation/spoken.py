@@ -32,6 +32,7 @@ _WORDS = {
     ">": "is more than",
     "≠": "is not",
     "∈": "is in",
+    "∪": "together with",
     "∘": "entrywise times",
     "⊤": "transposed",
     "′": "prime",

@@ -19,7 +19,7 @@ from symattn.notation.tree import Tree
 
 Charset = Literal["unicode", "ascii"]
 
-_SPACED = {"=", "≈", "+", "−", "≤", "<", "≥", ">", "≠", "∈", ":", "∘", "⊘", "×"}
+_SPACED = {"=", "≈", "+", "−", "≤", "<", "≥", ">", "≠", "∈", "∪", ":", "∘", "⊘", "×"}
 _ORDINARY = "∞⋯⋮⋱?′⊤…"
 _SUPERSCRIPTS = dict(zip("0123456789()ihT⊤′", "⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾ⁱʰᵀ⊤′", strict=True))
 _ASCII = {
@@ -37,6 +37,7 @@ _ASCII = {
     "≥": ">=",
     "≠": "!=",
     "∈": "in",
+    "∪": "union",
     "∘": "o",
     "⊘": "./",
     "⊤": "T",

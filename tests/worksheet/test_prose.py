@@ -326,7 +326,11 @@ def test_all_files_that_were_read_are_known(tmp_path: Path) -> None:
 def test_much_markup_beside_claims_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("symattn.worksheet.syntaxes.structure._MAX_SEARCHED", 1_000)
     assert check_text(f"{RST}:claim:`weights[1,3] = 0.58`\n", "page.rst") is not None
-    with pytest.raises(ReadError, match=r"page\.rst:9: there is too much markup beside claims"):
+    with pytest.raises(
+        ReadError,
+        match=r"page\.rst:9: the paragraphs with claims hold too much "
+        r"markup",
+    ):
         check_text(f"{RST}:claim:`weights[1,3] = 0.58`{' *a' * 30}\n", "page.rst")
 
 

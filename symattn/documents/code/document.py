@@ -17,6 +17,9 @@ from symattn.documents.code.spell import names, spelled, variable
 from symattn.notation.prose import read_prose
 from symattn.notation.text import line
 
+#: The kinds whose plural differs, where neighbours are told together.
+_PLURAL = {"projection matrix": "projection matrices", "bias": "biases"}
+
 #: How long a line of a description may be.
 _WIDTH = 76
 
@@ -58,12 +61,15 @@ def _inputs(program: Program, language: Language) -> Iterator[str]:
     rows = []
     for item, value in program.inputs:
         prose = [part if isinstance(part, str) else line(part) for part in read_prose(item.meaning)]
-        noun, _, kind = re.split("[:,] ", "".join(prose))[0].rpartition(" ")
+        words = re.split("[:,] ", "".join(prose))[0].split(" ")
+        last = -2 if words[-2:-1] == ["projection"] else -1
+        noun, kind = " ".join(words[:last]), " ".join(words[last:])
         rows.append((_shape(program, language, value), kind, noun, variable(item.name)))
     for (shape, kind), alike in groupby(rows, lambda row: row[:2]):
         nouns, variables = zip(*(row[2:] for row in alike), strict=True)
+        what = _PLURAL.get(kind, kind) if len(nouns) > 1 else kind
         listed = " and ".join(filter(None, (", ".join(nouns[:-1]), nouns[-1])))
-        yield " ".join(f"{', '.join(variables)}: {listed} {kind} {shape}".split())
+        yield " ".join(f"{', '.join(variables)}: {listed} {what} {shape}".split())
 
 
 def _shape(program: Program, language: Language, value: Recorded) -> str:

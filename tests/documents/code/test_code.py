@@ -304,8 +304,8 @@ def attention(
     \"""Causal, step by step.
 
     x: token vectors (…, n, d_model)
-    w_q, w_k: query and key weights (d_model, d_k)
-    w_v: value weights (d_model, d_v)
+    w_q, w_k: query and key projection matrices (d_model, d_k)
+    w_v: value projection matrix (d_model, d_v)
 
     Returns output (…, n, d_v) and every step before it.
     \"""
