@@ -1391,7 +1391,7 @@ class Checker:
         width = read_form(step["width"])
         blocks, left = quotient_form(size, width)
         if left or names(width):
-            raise self.wrong("the range is not made of such blocks")
+            raise self.wrong("the range does not consist of such blocks")
         needs = [(plus_form(part, number(-1)), "a block") for part in (blocks, width)]
         self.settle(step, needs, f"{form_text(blocks)} blocks")
         block, place_ = self.new(blocks), self.new(width)
@@ -1597,7 +1597,7 @@ class Checker:
         elif step["rule"] == "keep":
             out = single(atom)
         elif found is None:
-            raise self.wrong("this is no sum of what is above a threshold")
+            raise self.wrong("this is not a sum of what is above a threshold")
         else:
             size, level, scores, own = found
             index = self.new(size)

@@ -1,4 +1,4 @@
-"""What an equation may be made of, on one page: ``symattn prove --grammar``."""
+"""What an equation may contain, on one page: ``symattn prove --grammar``."""
 
 from __future__ import annotations
 

@@ -439,7 +439,7 @@ def two_shapes(one: Made) -> None:
 
 
 def no_definition(one: Made) -> None:
-    """A letter is defined by itself."""
+    """A letter is defined in terms of itself."""
     _where(one, "A", "A + B")
     one["uses"].append(["letter", len(one["statement"]["where"]) - 1, 0])
 
