@@ -317,7 +317,7 @@ def _scaled(b: Builder, logits: MatrixExpr) -> MatrixExpr:
     why = "Every score is multiplied by the same number."
     if usual and b.plan.score == "dot" and b.plan.feature_map is None:
         width = b.plan.width
-        root = f"{{√({width})}}, the width of the joined vectors" if b.plan.decoupled else ""
+        root = f"{{√({width})}}, the width of the joined vectors," if b.plan.decoupled else ""
         why = "If the entries of queries and keys are independent with mean 0 and variance 1, "
         why += f"dividing by {root or f'{{√{width}}}'} gives the scores variance 1"
         why += "." if b.plan.decoupled else f", whatever {{{width}}} is."

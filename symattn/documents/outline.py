@@ -402,7 +402,9 @@ class _Writer:
         assert self.evaluation is not None
         numbers = count_entries(rule_of(step.expr, ROW, COLUMN), self.evaluation.sizes)
         if step.parts and numbers > _MOST_NUMBERS:
-            return [], [f"an entry is computed from {numbers} numbers; show more steps to work it out"]
+            return [], [
+                f"an entry is computed from {numbers} numbers; show more steps to work it out"
+            ]
         places = self._places(step)
         lines = []
         for *head, row, column in places:

@@ -91,7 +91,7 @@ class Mask(Node):
 
     #: `word` is its name in a spec, too.
     reason: ClassVar[str] = ""
-    #: When a query may attend to a key, as a clause: what several masks together say is made of it.
+    #: When a query may attend to a key, as a clause: several masks together say theirs.
     condition: ClassVar[str] = ""
     #: What to say where a spec gives no parameter; empty if there is nothing to give.
     needs: ClassVar[str] = ""
@@ -795,9 +795,8 @@ def part_of(name: str, parameter: Setting, before: int, keys: int) -> Setting:
 def reason_of(mask: MatrixExpr) -> str:
     """Why a mask is there, in a sentence; for several masks together, one of their conditions.
 
-    >>> reason_of(AnyOf(Window(3, 3, 1), Global(3, 3, [1])))  # doctest: +ELLIPSIS
-    "A query may attend to a key only if the key is near ..., or if one of the two is a "
-        "global token."
+    >>> reason_of(AnyOf(Causal(3, 3), Global(3, 3, [1])))[36:]
+    'the key is not later than the query, or if one of the two is a global token.'
     """
     if isinstance(mask, Mask):
         return mask.reason

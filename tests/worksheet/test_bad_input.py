@@ -167,7 +167,11 @@ ROWS: Sequence[tuple[str, str, str]] = (
     ("normaliser true", attention("normaliser = true"), ":2: normaliser = "),
     ("unfold number", attention("unfold = 1"), 'choose true, false, "shifted" or "plain"'),
     ("unfold a ratio", attention('unfold = true\nnormaliser = "sum"'), "only a softmax"),
-    ("scale zero", attention("scale = 0"), ":2: scale = 0: give true, false, or a number other than 0"),
+    (
+        "scale zero",
+        attention("scale = 0"),
+        ":2: scale = 0: give true, false, or a number other than 0",
+    ),
     ("scale nan", attention("scale = nan"), ":2: scale: "),
     ("scale word", attention('scale = "none"'), 'scale: "none" cannot be read'),
     ("scale code", attention("scale = \"__import__('os')\""), "names and code are not read"),

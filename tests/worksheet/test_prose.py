@@ -264,7 +264,11 @@ REFUSED = {
     "deep": ('{"symattn": ' + "[" * 100_000, ".ipynb", "page.ipynb:1: not a notebook"),
     "many lines": ("symattn" + "\n" * 50_001, ".md", "50,000 lines"),
     "many lines too": ("symattn::" + "\n" * 50_001, ".rst", "50,000 lines"),
-    "a long line": (RST + f":claim:`{'a' * 10_000}`", ".rst", "page.rst:9: the line has more than 10,000"),
+    "a long line": (
+        RST + f":claim:`{'a' * 10_000}`",
+        ".rst",
+        "page.rst:9: the line has more than 10,000",
+    ),
     "a long paragraph": (RST + "a claim\n" * 3_000, ".rst", "page.rst:9: 23,999 characters"),
     "many cells": (RST + "|a|b\n" * 20_001, ".rst", "20,000 cells"),
     "deep blocks": (RST + "".join(" " * i + "a\n" for i in range(900)), ".rst", "too deep"),
