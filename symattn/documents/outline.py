@@ -40,7 +40,6 @@ from symattn.nodes.rule import Cases, count_entries, parts, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.letters import OTHERS, derived_from, reader_name
-from symattn.notation.numbers import number
 from symattn.notation.options import Notation, notation_of
 from symattn.notation.prose import Prose, read_prose
 from symattn.notation.text import line, side_by_side
@@ -220,7 +219,7 @@ def introduction(item: Input, notation: Notation) -> Prose:
     if item.boolean:
         numbers = t.Fenced(t.commas([t.Num("0"), t.Num("1")]), "{", "}")
     elif item.logits:
-        numbers = t.Fenced(t.row(numbers, t.Op("∪"), t.Fenced(number("-inf"), "{", "}")))
+        numbers = t.EXTENDED
     space = t.Script(numbers, None, t.row(sizes[0], t.Op("×"), sizes[1]))
     member = t.row(speller.matrix(item.symbol), t.Op("∈"), space)
     lead: Prose = ("Let ",)
