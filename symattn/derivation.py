@@ -56,8 +56,8 @@ class Derivation:
     scaled   Z = S/√d_k
     weights  A = softmax(Z)
     output   O = A V
-    >>> derivation["scaled"].reason
-    'Dividing by √d_k keeps the variance of the scores near 1, whatever d_k is.'
+    >>> derivation["output"].reason[:53]
+    'For each query, the output is the sum of the values, '
     """
 
     inputs: tuple[Input, ...]

@@ -67,7 +67,7 @@ def defect(error: BaseException, name: str = "", debug: bool = False) -> Failure
     place = f"{name}: " if name else ""
     message = f"{place}internal error, please report: {type(error).__name__} {_place(error)}"
     if isinstance(error, RecursionError):
-        message += "; something is nested too deep"
+        message += "; something is nested too deeply"
     return Failure(Status.INTERNAL, printable(message))
 
 

@@ -50,8 +50,11 @@ PRECEDENCE: tuple[Status, ...] = (
 )
 
 _MEANINGS: dict[Status, str] = {
-    Status.AGREES: "agrees: every number is right, or the statement is proven",
-    Status.WRONG: "a number is wrong, the statement is refuted, or a page would change",
+    Status.AGREES: "agrees: every number is accepted, or the statement is proven",
+    Status.WRONG: "a number is not accepted, the statement is refuted, a certificate is refused, "
+    "or "
+    "a "
+    "page would change",
     Status.UNUSABLE: "the input cannot be used; one line says where, and how to correct it",
     Status.INTERNAL: "an internal error; please report it",
     Status.UNSETTLED: "not settled: undecided, holds at the sizes tried, or not finished",

@@ -1,6 +1,6 @@
 """Every door, with every kind of failure planted in the core: one line, the right status.
 
-Status 1 says that a number is wrong or that two things are not equal, and nothing else does.
+Status 1 is given for what the table of statuses says, and for nothing else.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class PanicException(BaseException):
 #: What may be raised, with the status at a door that has nothing else to say, and words.
 RAISED: tuple[tuple[BaseException, Status, str], ...] = (
     (RuntimeError("boom"), Status.INTERNAL, "internal error, please report: RuntimeError at "),
-    (RecursionError("deep"), Status.INTERNAL, "nested too deep"),
+    (RecursionError("deep"), Status.INTERNAL, "nested too deeply"),
     (ZeroDivisionError(), Status.INTERNAL, "ZeroDivisionError"),
     (SystemError("bad"), Status.INTERNAL, "SystemError"),
     (UnicodeEncodeError("ascii", "é", 0, 1, "no"), Status.INTERNAL, "UnicodeEncodeError"),

@@ -720,9 +720,9 @@ def test_a_number_that_is_wrong_is_no_overflow() -> None:
         ("1/0 = 1", '"1/0": '),
         ("0/0 = 1", "divided by 0"),
         ("Q/(1-1) = Q", "divides by 0"),
-        ("ln(0) = 1", "0 has no logarithm; only positive numbers have one"),
-        ("ln(0-1) = 1", "-1 has no logarithm"),
-        ("ln(c-c) = 1", "0 has no logarithm"),
+        ("ln(0) = 1", "0 has no real logarithm; only positive numbers have one"),
+        ("ln(0-1) = 1", "-1 has no real logarithm"),
+        ("ln(c-c) = 1", "0 has no real logarithm"),
         ("sqrt(0-1) Q = Q", "a root of a negative number"),
     ],
 )

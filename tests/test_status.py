@@ -181,7 +181,7 @@ def test_nothing_else_in_the_package_leaves() -> None:
             RecursionError("deep"),
             3,
             "x: internal error, please report: RecursionError nowhere; "
-            "something is nested too deep",
+            "something is nested too deeply",
         ),
         (ZeroDivisionError(), 3, "x: internal error, please report: ZeroDivisionError nowhere"),
     ],

@@ -861,14 +861,14 @@ class Checker:
         if abs(p) > MOST_POWER:
             raise Refused("a power is too large")
         if p < 0 and any(atom[0] in ("δ", "first") for mono in poly for atom, _ in mono):
-            raise Refused("a quotient by what is 0 off a diagonal")
+            raise Refused("division by something that is 0 off a diagonal")
         if p.denominator == 1 and p >= 0:
             out = constant(1)
             for _ in range(int(p)):
                 out = times(out, poly)
             return out
         if not poly:
-            raise Refused("a quotient by 0")
+            raise Refused("division by 0")
         if p.denominator != 1:
             return self.root(poly, p)
         if len(poly) == 1:
@@ -1020,7 +1020,7 @@ class Checker:
         Of a step that is made for every head, this head is meant.
         """
         if isinstance(expr, sympy.MatrixBase):
-            raise Refused("a matrix of numbers has its sizes")
+            raise Refused("a matrix of numbers has fixed sizes")
         if not isinstance(expr, MatrixExpr):
             return self.scalar(expr)
         env = {_ROW: i, _COLUMN: j, **({} if head is None else {HEAD: head})}
@@ -1047,7 +1047,7 @@ class Checker:
                 above = self.value(num, env)
                 if above is None:
                     if not self.all_positive(below):
-                        raise Refused("−∞ over what may be below 0")
+                        raise Refused("−∞ divided by something that may be negative")
                     return None
                 return times(above, below)
             case r.Total(body, index, size):
@@ -1100,7 +1100,7 @@ class Checker:
         """1 over what is not 0, or is said not to be."""
         if not self.never_zero(below):
             if empty is not None and self.all_positive(below):
-                raise Refused("a sum that may be over nothing")
+                raise Refused("a sum that may be empty")
             self.partial = True
         return self.power(below, Fraction(-power))
 
@@ -1405,7 +1405,7 @@ class Checker:
         width = read_form(step["width"])
         blocks, left = quotient_form(size, width)
         if left or names(width):
-            raise self.wrong("the range is not made of such blocks")
+            raise self.wrong("the range does not consist of such blocks")
         needs = [(plus_form(part, number(-1)), "a block") for part in (blocks, width)]
         self.settle(step, needs, f"{form_text(blocks)} blocks")
         block, place_ = self.new(blocks), self.new(width)
@@ -1613,7 +1613,7 @@ class Checker:
         elif step["rule"] == "keep":
             out = single(atom)
         elif found is None:
-            raise self.wrong("this is no sum of what is above a threshold")
+            raise self.wrong("this is not a sum of what is above a threshold")
         else:
             size, level, scores, own = found
             index = self.new(size)
@@ -1722,7 +1722,7 @@ class Checker:
         for poly, ((index, count),) in parts:
             if poly is not None:
                 if not self.nonnegative(plus_form(count, number(-1))):
-                    raise Refused("a row that may have nothing in it")
+                    raise Refused("a row that may be empty")
                 lines.append(self.line(name, poly, index, count) if index else poly)
         if (len(lines) > 1 and name != "max") or (
             name != "max" and any(not i for _, ((i, _),) in parts)
@@ -1965,7 +1965,7 @@ def places_of(atom: Atom, index: str) -> Iterator[Form]:
             for inner, _ in mono:
                 yield from places_of(inner, index)
         case _ if index in indices(atom):
-            raise Refused("an index that is moved occurs in more than entries")
+            raise Refused("a shifted index occurs outside the entries too")
 
 
 def primes(value: Fraction) -> list[tuple[int, int]]:
@@ -2047,11 +2047,11 @@ def read_form(text: str) -> Form:
     for word in text.replace(" - ", " -").replace(" + ", " ").split(" "):
         found = _TERM.fullmatch(word)
         if found is None or not (found[2] or found[3]):
-            raise Refused(f"{quote(text)} is no linear form")
+            raise Refused(f"{quote(text)} is not a linear form")
         c = int(found[2] or 1)
         atom = found[3] or ""
         if "" in atom.split("·")[1:] or any(f[:1].isdigit() for f in factors_of(atom)):
-            raise Refused(f"{quote(text)} is no linear form")
+            raise Refused(f"{quote(text)} is not a linear form")
         out.append(("·".join(sorted(factors_of(atom))), -c if found[1] == "-" else c))
     return form(out)
 
@@ -2117,7 +2117,7 @@ class Claim:
         for node in {node for part in self.parts for node in part.atoms(Slope)}:
             held = assumed | {*self.permuting} | {name for steps in self.steps for name, _ in steps}
             if not isinstance(node.letter, sympy.MatrixSymbol) or node.letter.name in held:
-                raise Refused("a derivative by something that is not free")
+                raise Refused("a derivative with respect to something that is not free")
             if tuple(node.expr.shape) != (1, 1):
                 raise Refused("a derivative of something that is not a number")
         if assumed & {name for steps in self.steps for name, _ in steps}:
@@ -2308,7 +2308,7 @@ def used(claim: Claim, uses: Iterable[Data]) -> Used:
                 if one in other.free_symbols or (one.is_integer and not other.is_integer):
                     raise Refused(f"{one} is not defined by this equation")
                 if one.is_integer and not other.is_positive:
-                    raise Refused(f"{one} would be no size")
+                    raise Refused(f"{one} would not be a size")
                 claim = claim.put({one: other})
             case "letter" if isinstance(one, sympy.MatrixSymbol | sympy.Transpose):
                 letter = one.arg if isinstance(one, sympy.Transpose) else one
@@ -2316,10 +2316,10 @@ def used(claim: Claim, uses: Iterable[Data]) -> Used:
                 if not isinstance(letter, sympy.MatrixSymbol) or not _same_shape(one, other):
                     raise Refused("this equation defines no letter")
                 if letter.name in means or letter.name in _reached(value, means):
-                    raise Refused(f"{letter.name} is defined twice, or by itself")
+                    raise Refused(f"{letter.name} is defined twice, or in terms of itself")
                 means[letter.name] = value
                 if any(name in _reached(means[name], means) for name in means):
-                    raise Refused(f"{letter.name} is defined by itself")
+                    raise Refused(f"{letter.name} is defined in terms of itself")
             case "mirror":
                 turned = one if isinstance(one, sympy.Transpose) else sympy.Transpose(one)
                 letter = turned.arg
@@ -2385,7 +2385,7 @@ def opaque(expr: sympy.Basic, letters: dict[MatrixExpr, sympy.MatrixSymbol]) -> 
                 expr, sympy.MatrixSymbol(f"⟨{len(letters) + 1}⟩", *expr.shape)
             )
     if isinstance(expr, MatrixExpr):
-        raise Refused(f"{type(expr).__name__} is no letter")
+        raise Refused(f"{type(expr).__name__} is not a letter")
     return expr
 
 
@@ -2436,7 +2436,7 @@ class Replay:
             size = read_size(proof["even"])
             turned = {node.dims for part in claim.parts for node in part.atoms(Rotary)}
             if size not in turned or not isinstance(size, sympy.Symbol):
-                raise Refused("nothing has a value for even sizes only")
+                raise Refused("no rotation has this width, so nothing requires it to be even")
             self.partial = True
             self.check(proof["half"], claim.put(halved(size)), depth + 1)
             return
@@ -2457,7 +2457,9 @@ class Replay:
                     if symbol.name == name:
                         rows, across = (linear(size, {}) for size in symbol.shape)
                         if rows != across:
-                            raise Refused(f"{name} is not square, so no permutation")
+                            raise Refused(
+                                f"{name} is not square, so it is not a permutation matrix"
+                            )
                         checker.permuted[name] = rows
         for letter, columns in units:
             rows, width = (linear(size, {}) for size in letter.shape)
@@ -2521,7 +2523,9 @@ class Replay:
             case "inverse" | "inverse left":
                 base = self.plain(decoded(which))
                 if sympy.Inverse(base) not in self.given:
-                    raise Refused("a cofactor is made of what the statement does not hold")
+                    raise Refused(
+                        "a cofactor contains something that does not occur in the statement"
+                    )
                 factors = [base, sympy.Inverse(base)]
                 one = sympy.MatMul(*(factors if kind == "inverse" else factors[::-1]))
                 other = sympy.Identity(base.shape[0])
@@ -2534,7 +2538,7 @@ class Replay:
         around = [self.plain(decoded(part)) if part else None for part in (u, v)]
         for part in around:
             if part is not None and not self.is_whole(part):
-                raise Refused("a cofactor is made of what the statement does not hold")
+                raise Refused("a cofactor contains something that does not occur in the statement")
         out = []
         for middle in (one, other):
             factors = [f for f in (around[0], middle, around[1]) if f is not None]
@@ -2570,7 +2574,7 @@ def cases(size: sympy.Expr, least: sympy.Expr, depth: int) -> list[dict[sympy.Ex
     more = sympy.Symbol(f"+{depth}", integer=True, nonnegative=True)
     above = {size: sympy.Add(least, more)}
     if not isinstance(size, sympy.Symbol) or size == least:
-        raise Refused("the cases are of no size")
+        raise Refused("the cases are not those of a size")
     if isinstance(least, sympy.Symbol):
         return [above, {least: sympy.Add(size, 1, more)}]
     if not isinstance(least, sympy.Integer) or not 1 <= least <= 12:
@@ -2591,7 +2595,7 @@ def check(data: Data) -> Claim:
         replay = Replay(claim, data["uses"], data["letters_only"])
         replay.check(data["proof"], replay.claim)
         if replay.partial is not data["partial"]:
-            raise Refused("it states wrongly where both sides are defined")
+            raise Refused("what it says about where both sides are defined is wrong")
     except Refused:
         raise
     except (SymattnError, KeyError, TypeError, ValueError, IndexError, AttributeError) as trouble:

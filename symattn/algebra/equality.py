@@ -338,7 +338,9 @@ def _substituted(statement: Statement) -> Statement:
             if name in value.free_symbols or name.name in statement.positive:
                 continue
             if name.is_integer and not (value.is_integer and value.is_positive):
-                raise SymattnError(f"where: {name} = {value} is not a size; give a positive number")
+                raise SymattnError(
+                    f"where: {name} = {value} is not a size; give a positive whole number"
+                )
             others = tuple(pair for pair in statement.where if pair != (one, two))
             left = replace(statement.left, needs=statement.left.needs + one.needs + two.needs)
             return _substituted(
@@ -352,7 +354,9 @@ def _with_value(statement: Statement, name: sympy.Symbol, value: sympy.Expr) -> 
 
     def value_of(meaning: Meaning) -> Meaning:
         if isinstance(meaning, Derivation):
-            raise SymattnError(f"where: {name} = {value}: give the derivation this size itself")
+            raise SymattnError(
+                f"where: {name} = {value}: set this size in the derivation, not here"
+            )
         return meaning.xreplace({name: value})
 
     def side_of(side: Side) -> Side:
@@ -392,7 +396,9 @@ def _check_letters(statement: Statement) -> None:
             raise SymattnError(f"permuting: there is no letter {quote(name)} here")
         rows, columns = letters[name].shape
         if sympy.expand(rows - columns) != 0:
-            raise ShapeError(f"permuting: {name} is {rows} × {columns}; a permutation is square")
+            raise ShapeError(
+                f"permuting: {name} is {rows} × {columns}; a permutation matrix is square"
+            )
 
 
 def _halves(one: object) -> list[Meaning]:
@@ -669,4 +675,4 @@ def _round(
             return all(a == b for a, b in pairs), functions
         except Again:
             continue
-    raise TooHard("the scales of the exponents do not come to rest")
+    raise TooHard("the scales of the exponents do not stabilise")

@@ -251,7 +251,7 @@ class Element:
     def inverse(self) -> Element:
         """1 over this. Raises `Undefined` for 0."""
         if self.hidden or self.is_zero:
-            raise Undefined("a quotient by 0")
+            raise Undefined("division by 0")
         num, den = self.parts()
         self.ring.partial |= not never_zero(self.ring, num)
         places = self.ring.roots_in(num)
@@ -427,7 +427,7 @@ def _rooted_inverse(ring: Ring, num: flint.fmpq_mpoly, place: int) -> Element:
     wanted = [ring.number(1), *[zero] * (order - 1)]
     solution = solved(table, wanted)
     if solution is None:
-        raise Undefined("a quotient by 0")
+        raise Undefined("division by 0")
     out = zero
     for power, part in enumerate(solution):
         out = out + part * root**power

@@ -63,7 +63,7 @@ class Entries(Arithmetic):
             return self.symbol("π", positive=True)
         if isinstance(value, sympy.Expr) and value.func.__name__ == "Number":
             return self.scalar(value.args[0])
-        raise TooHard(f"{value}: {type(value).__name__} is not covered by the decision")
+        raise TooHard(f"{value}: {type(value).__name__} is not covered by the decision procedure")
 
     def array(self, exact: Array) -> Array:
         return elementwise(self.scalar, np.asarray(exact, dtype=object))
@@ -98,7 +98,7 @@ class Entries(Arithmetic):
                 return x + 1 if f.sign(x) >= 0 else f.exp(x)
             case "abs":
                 return f.absolute(x)
-        raise TooHard(f"the function {name} is not covered by the decision")
+        raise TooHard(f"the function {name} is not covered by the decision procedure")
 
     def _odd(self, name: str, x: Element) -> Element:
         """f(x) as a new input with f(−x) = −f(x), and nothing else used of f."""
@@ -154,7 +154,7 @@ class Entries(Arithmetic):
         return rowwise(chosen, x, x.shape[-1])
 
     def threshold(self, x: Array) -> Array:
-        """τ with Σ max(0, x − τ) = 1, from the scores in falling order."""
+        """τ with Σ max(0, x − τ) = 1, from the scores in decreasing order."""
 
         def level(row: Array) -> Element:
             if not self.functions.known.opaque:

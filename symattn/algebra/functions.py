@@ -222,7 +222,7 @@ class Functions:
             if poly not in unknown
         )
         if vanishing and (unknown or sign < 0):
-            raise TooHard("a root that has a value wherever one of its factors is 0")
+            raise TooHard("a root whose factors may be 0")
         if not unknown and sign < 0:
             raise Empty
         if len(unknown) == 1:

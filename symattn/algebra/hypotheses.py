@@ -133,7 +133,11 @@ def _assume(one: Side, two: Side, given: dict[str, Array], entries: Entries, siz
         square = _rotation(symbol.name, max(shape), entries)
         given[symbol.name] = square[: shape[0], : shape[1]]
         if (shape[0] < shape[1]) is columns and shape[0] != shape[1]:
-            raise Undefined(f"{symbol.name}: {shape[0]} × {shape[1]} cannot be orthonormal so")
+            lines = (
+                f"{shape[0]} × {shape[1]} cannot have orthonormal "
+                f"{'columns' if columns else 'rows'}"
+            )
+            raise Undefined(f"{symbol.name}: a matrix of {lines}")
         return
     left, right = broadcast(*(side.value(given, entries, sizes) for side in (one, two)))
     for place in np.ndindex(*left.shape):
@@ -282,7 +286,7 @@ def _number(entry: Element, values: dict[int, Ground]) -> Ground:
 
     out = entry.at(at, one)
     if out.has(sympy.zoo, sympy.nan):
-        raise Undefined("a quotient by 0")
+        raise Undefined("division by 0")
     return out
 
 

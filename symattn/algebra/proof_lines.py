@@ -431,7 +431,7 @@ class Display:
         if p.denominator == 2:
             base, p = r.Apply("√", base), p * 2
         if p.denominator != 1:
-            raise CannotSpell("a broken power")
+            raise CannotSpell("a fractional power")
         return base if p == 1 else r.Power(base, int(p))
 
     def of_atom(self, atom: Atom) -> r.Rule:
@@ -455,7 +455,7 @@ class Display:
                 return self.of_poly(dict(items))
             case ("fn", name, items):
                 return r.Apply(name, self.of_poly(dict(items)))
-        raise CannotSpell(f"{atom[0]} has no spelling")
+        raise CannotSpell(f"{atom[0]} cannot be written")
 
     def entry(self, name: str, i: Form, j: Form) -> r.Rule:
         """An entry of a letter, of a vector with one index."""
@@ -468,7 +468,7 @@ class Display:
         elif name.endswith("°") and name[:-1] in self.matrices:
             matrix = sympy.MatrixSymbol(f"{name[:-1]}'", *self.matrices[name[:-1]].shape)
         else:
-            raise CannotSpell(f"{name} is no letter")
+            raise CannotSpell(f"{name} is not a letter")
         return self.entry_of(matrix, place_of(i), place_of(j))
 
     def entry_of(self, matrix: MatrixExpr, i: r.Index, j: r.Index) -> r.Rule:

@@ -93,7 +93,9 @@ class Balls(Arithmetic):
         try:
             entries = flint.arb_mat(x.shape[-2], x.shape[-1], list(x.ravel())).inv().entries()
         except ZeroDivisionError:
-            raise SymattnError("a matrix that has no inverse, or too near to tell") from None
+            raise SymattnError(
+                "a matrix that has no inverse, or is too close to singular to tell"
+            ) from None
         return filled(x.shape, entries)
 
 

@@ -181,7 +181,9 @@ def _raised(base: sympy.Expr, exponent: sympy.Expr) -> sympy.Expr:
     if base is sympy.E:
         return _applied("exp", exponent)
     if not isinstance(exponent, sympy.Rational) or exponent.q not in (1, 2):
-        raise ReadError("only e may have such an exponent; elsewhere write a whole or half number")
+        raise ReadError(
+            "only e may have such an exponent; elsewhere write an integer or a half-integer"
+        )
     if abs(exponent) > MAX_EXPONENT:
         raise ReadError(f"keep exponents within ±{MAX_EXPONENT}")
     with precision(128):
@@ -220,7 +222,7 @@ def _applied(name: str, argument: sympy.Expr) -> sympy.Expr:
 def _bounded(value: sympy.Expr) -> None:
     """Raise `ReadError` for a part that is infinite or astronomically large."""
     if value.has(sympy.oo, sympy.zoo, sympy.nan):
-        raise ReadError("infinity stands alone")
+        raise ReadError("infinity cannot be part of an expression")
     with precision(64):
         if not ball(value).is_finite() or not bool(ball(value).abs_upper() < sympy_power_of_ten()):
             raise ReadError(f"a part of it is too large; keep below 1e{MAX_EXPONENT}")
@@ -328,7 +330,7 @@ def _truth(entry: object, place: str) -> sympy.Integer:
         return sympy.Integer(bool(entry))
     number = read_number(entry, place)
     if number not in (0, 1):
-        raise ReadError(f"{place}: {quote(entry)} is neither true nor false (1 nor 0)")
+        raise ReadError(f"{place}: {quote(entry)} is neither true nor false (neither 1 nor 0)")
     return number
 
 
@@ -360,7 +362,7 @@ def plain_array(value: object, name: str) -> Array:
         ) from None
     if array.dtype.kind not in "biufOU":
         kind = "complex numbers" if array.dtype.kind == "c" else str(array.dtype)
-        raise ReadError(f"{name}: an array of {kind} is not a matrix of numbers; give real ones")
+        raise ReadError(f"{name}: an array of {kind} is not a matrix of numbers; give real numbers")
     return array
 
 
@@ -410,7 +412,7 @@ def _shape(value: Nested, name: str) -> tuple[int, ...]:
         if len(level) * shape[-1] > MAX_ENTRIES:
             raise ReadError(_too_many(name, len(level) * shape[-1]))
         if len(shape) > _MOST_LEVELS:
-            raise ReadError(f"{name}: the brackets are nested too deep")
+            raise ReadError(f"{name}: the brackets are nested too deeply")
         level = [item for part in level for item in part]
     for index, item in enumerate(level):
         if isinstance(item, list | tuple):

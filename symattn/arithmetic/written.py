@@ -139,7 +139,9 @@ def read_written(value: object, where: str, decimal: str = "") -> Written | None
         except ReadError as error:
             raise ReadError(f"{where}: {error}") from None
     if isinstance(value, bool | float) or value is None:
-        raise ReadError(f"{where}: {quote(value)} does not say its digits; write it as text")
+        raise ReadError(
+            f"{where}: {quote(value)} does not show how many digits it has; write it in quotes"
+        )
     return Written(str(value), read_number(value, where), None)
 
 
@@ -155,7 +157,7 @@ def _read(text: str, decimal: str) -> Written:
         if not bare:
             raise ReadError(f"{quote(text)} is not a number; write e.g. 0.47")
         raise ReadError(
-            f"{quote(text)} does not say its digits; write {bare[:40]} if it is exact, "
+            f"{quote(text)} does not show its digits; write {bare[:40]} if it is exact, "
             "or a decimal such as 0.33"
         )
     percent = bare.endswith("%")

@@ -1,4 +1,4 @@
-"""Decoding over a cache: tokens cut into chunks, the keys and values of one kept for the next.
+"""Decoding with a cache: tokens cut into chunks, the keys and values of one kept for the next.
 
 The first chunk is derived alone, every later one after the keys and values of all before it; one
 token at a time is decoding, several at a time is chunked prefill. Cutting must not change any
@@ -167,7 +167,7 @@ class _Kept:
 
 
 def _kept_of(cached: Derivation) -> tuple[_Kept, ...]:
-    """What a derivation over a cache appends to: [K_past; K] is K_cached."""
+    """What a derivation with a cache appends to: [K_past; K] is K_cached."""
     names = {item.letter: item.name for item in (*cached.inputs, *cached.steps)}
     out = []
     for step in cached:

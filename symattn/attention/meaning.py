@@ -89,11 +89,11 @@ def check_meaning(plan: Plan) -> None:
         ),
         (
             plan.absorbed and (plan.score != "dot" or plan.feature_map is not None),
-            "latent: only a plain dot product absorbs the key weights; use latent = true",
+            "latent: only a plain dot product absorbs the key projection matrix; use latent = true",
         ),
         (
             plan.absorbed and plan.tie == "query-key",
-            "latent: keys tied to the queries have no key weights to absorb",
+            "latent: keys tied to the queries have no projection matrix to absorb",
         ),
         (
             plan.absorbed and plan.projection_bias,

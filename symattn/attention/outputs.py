@@ -17,10 +17,16 @@ def output(b: Builder) -> None:
     """All steps after the weights."""
     if b.plan.absorbed:
         product = _up(b)
-        why = "The value weights are applied after the weighted sum, so no values are computed."
+        why = (
+            "The value projection matrix is applied after the weighted sum, so no values "
+            "are computed."
+        )
     else:
         product = _averaged(b)
-        why = "Each output is the sum of the values, weighted by that query's weights."
+        why = (
+            "For each query, the output is the sum of the values, weighted by that query's "
+            "attention weights."
+        )
     if b.plan.heads is None:
         result = b.step("output", product, "weighted sum", why, f"{PAPER}3.2.1")
     else:
@@ -33,7 +39,7 @@ def output(b: Builder) -> None:
             "concat", Concat(head, HEAD, b.count), "concatenation", why, f"{PAPER}3.2.2", SHARED
         )
     if b.plan.output_projection:
-        weights = b.given("W_O", result.shape[1], d_out, "output weights")
+        weights = b.given("W_O", result.shape[1], d_out, "output projection matrix")
         why = "{W_O} combines the heads into one vector for each token."
         b.step(
             "projected", _biased(b, result * weights), "projection", why, f"{PAPER}3.2.2", SHARED
@@ -51,14 +57,17 @@ def _averaged(b: Builder) -> sympy.MatrixExpr:
 def _up(b: Builder) -> sympy.MatrixExpr:
     """The averaged latents, brought up to values: A (C W_V) = (A C) W_V."""
     latent = b.first("latent_cached", "latent")
-    why = "The latents themselves are summed, weighted by that query's weights."
+    why = (
+        "For each query, the latent vectors themselves are summed, weighted by that query's "
+        "attention weights."
+    )
     mixed = b.step("latent_output", b.first("weights") * latent, "weighted sum", why, _LATENT)
     return mixed * b.of(b.first("W_K" if b.plan.tie == "key-value" else "W_V"))
 
 
 def _summed(b: Builder, head: sympy.MatrixExpr) -> None:
     """Each head projected by its own rows of W_O, and the results added."""
-    weights = b.given("W_O", head.shape[1], d_out, "output weights", QUERY)
+    weights = b.given("W_O", head.shape[1], d_out, "output projection matrix", QUERY)
     why = "Each head adds its own term to the result."
     total = HeadSum(head * weights, HEAD, b.count)
     b.step("projected", _biased(b, total), "sum over heads", why, HeadSum.source, SHARED)

@@ -59,8 +59,11 @@ def _compared(b: Builder) -> tuple[MatrixExpr, MatrixExpr]:
         )
     if b.plan.scales_both:
         width, root = b.plan.width, sympy.Rational(-1, 4)
-        why = "Queries and keys are each multiplied by the root of the scale, so scores need none."
-        also = "The keys are multiplied by the root of the scale too."
+        why = (
+            "Queries and keys are each multiplied by the square root of the scale, so the "
+            "scores are scaled already."
+        )
+        also = "The keys are multiplied by the square root of the scale too."
         query, key = _each(
             b,
             "scaled",
@@ -107,7 +110,7 @@ def _cosine(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
     one = b.step("Q_unit", UnitVectors(query), "unit vectors", why, UnitVectors.source)
     why = "The keys are scaled to length 1 too."
     other = b.step("K_unit", UnitVectors(key), "unit vectors", why, UnitVectors.source)
-    why = "Each query is compared with each key: the score is the cosine of the angle."
+    why = "Each query is compared with each key: the score is the cosine of the angle between them."
     return b.step("scores", one * other.T, "matrix product", why, UnitVectors.source)
 
 
@@ -143,7 +146,10 @@ def _shaw(b: Builder, query: MatrixExpr, key: MatrixExpr, table: MatrixExpr) -> 
     from symattn.nodes.relative import ClippedShift
 
     content, distance = _two_terms(b, query, key, table, ClippedShift.source)
-    why = "A score for the distance is added to that for content; larger ones count as {n_clip}."
+    why = (
+        "The score for the distance is added to the score for the content; distances are "
+        "clipped to the range from {−n_clip} to {n_clip}."
+    )
     placed = ClippedShift(distance, key.shape[0], b.start)
     return b.step("scores", sympy.MatAdd(content, placed), "sum", why, ClippedShift.source)
 
@@ -163,9 +169,12 @@ def _transformer_xl(
     source = RelativeShift.source
     rows, columns = query.shape[0], key.shape[0]
     waves = Sinusoidal(rows + columns - 1, d_model, start=b.start + 1 - columns)
-    why = "Each distance back to a key is encoded by sines and cosines; below 0 the key is ahead."
+    why = (
+        "Each distance from a query back to a key is encoded by sines and cosines; if it is "
+        "negative, the key comes after the query."
+    )
     table = b.step("distances", waves, "position encoding", why, source, SHARED)
-    why = "Separate weights project each distance to a key of its own."
+    why = "A separate projection matrix gives each distance a key of its own."
     far = b.step("distance_keys", table * wide, "projection", why, source)
     content, distance = _two_terms(b, query, key, far, source)
     why = "This term depends on the key's content, not on the query."
@@ -174,7 +183,10 @@ def _transformer_xl(
     place = b.step(
         "distance_bias", of_distances * far.T, "matrix product", why, f"{source}, term (d)"
     )
-    why = "The four terms are added, each distance's term at the key that far from the query."
+    why = (
+        "The four terms are added; the two distance terms of a query and a key are those "
+        "for the distance between them."
+    )
     shifted = RelativeShift(PlusVector(distance, place), columns)
     terms = sympy.MatAdd(PlusVector(content, word), shifted)
     return b.step("scores", terms, "sum", why, source)
@@ -218,14 +230,28 @@ SCORES: Mapping[str, Score] = {
     ),
     "general": Score(
         _general,
-        (Parameter("W_S", "W_S", "score weights", lambda query, key: (query, key)),),
+        (
+            Parameter(
+                "W_S", "W_S", "matrix between queries and keys", lambda query, key: (query, key)
+            ),
+        ),
     ),
     "additive": Score(
         _additive,
         (
-            Parameter("W_a", "W_a", "weights on queries", lambda query, key: (query, d_a)),
-            Parameter("U_a", "U_a", "weights on keys", lambda query, key: (key, d_a)),
-            Parameter("v_a", "lambda_a", "weights of the hidden units", lambda *_: (d_a, 1)),
+            Parameter(
+                "W_a",
+                "W_a",
+                "matrix that projects queries to the hidden layer",
+                lambda query, key: (query, d_a),
+            ),
+            Parameter(
+                "U_a",
+                "U_a",
+                "matrix that projects keys to the hidden layer",
+                lambda query, key: (key, d_a),
+            ),
+            Parameter("v_a", "lambda_a", "weight vector of the hidden layer", lambda *_: (d_a, 1)),
         ),
         (
             Word("Q_hidden", "Q_a", title="hidden queries"),
@@ -253,7 +279,10 @@ SCORES: Mapping[str, Score] = {
         _transformer_xl,
         (
             Parameter(
-                "W_R", "W_R", "key weights for distances", lambda query, key: (d_model, query)
+                "W_R",
+                "W_R",
+                "projection matrix of the distances",
+                lambda query, key: (d_model, query),
             ),
             Parameter("u_c", "u_c", "content bias, for all queries", lambda query, key: (1, query)),
             Parameter(
@@ -286,12 +315,12 @@ def _scaled(b: Builder, logits: MatrixExpr) -> MatrixExpr:
     by_root = not isinstance(scale, sympy.Rational) and sympy.fraction(inverse)[1] == 1
     expr = Quotient(logits, inverse) if by_root else scale * logits
     why = "Every score is multiplied by the same number."
-    if usual and b.plan.decoupled:
-        why = "Dividing by the root of the whole width keeps the variance of the scores near 1."
-    elif usual:
+    if usual and b.plan.score == "dot" and b.plan.feature_map is None:
         width = b.plan.width
-        why = f"Dividing by {{√{width}}} keeps the variance of the scores near 1"
-        why += f", whatever {{{width}}} is."
+        root = f"{{√({width})}}, the width of the joined vectors," if b.plan.decoupled else ""
+        why = "If the entries of queries and keys are independent with mean 0 and variance 1, "
+        why += f"dividing by {root or f'{{√{width}}}'} gives the scores variance 1"
+        why += "." if b.plan.decoupled else f", whatever {{{width}}} is."
     return b.step("scaled", expr, "scaling", why, source)
 
 
@@ -315,7 +344,7 @@ def _biased(b: Builder, logits: MatrixExpr) -> MatrixExpr:
 def _given_bias(
     b: Builder, rows: sympy.Expr, columns: sympy.Expr, options: dict[str, Setting]
 ) -> tuple[MatrixExpr, str]:
-    bias = b.given("bias", rows, columns, "added to the scores", QUERY)
+    bias = b.given("bias", rows, columns, "matrix that is added to the scores", QUERY)
     return bias, "ONNX, operator Attention, input attn_mask"
 
 
@@ -340,6 +369,8 @@ def _relative(
 
     node = RelativeBias(rows, columns, table, start=b.start, **options)
     why, source = RelativeBias.reason, RelativeBias.source
+    if b.plan.heads is not None:
+        why = f"In each head, {why[0].lower()}{why[1:]}"
     return b.step("bias", node, "relative bias", why, source), source
 
 
@@ -373,6 +404,8 @@ def _masked(b: Builder, logits: MatrixExpr) -> MatrixExpr:
         total = b.step("mask", total, "mask", reason_of(total), source or f"{PAPER}3.2.3", kind)
     if additive:
         why = "A score of {−∞} gets weight 0, so a masked-out key has no effect."
+        if any(name == "additive" for name, _ in b.plan.mask):
+            why = f"The entries of {{M}} are added to the scores. {why}"
         return b.step("masked", Masked(logits, total), "masking", why, Masked.source)
     why = "A masked score is set to 0, so a masked-out key has no effect."
     return b.step("masked", VisibleScores(logits, total), "masking", why, VisibleScores.source)
@@ -382,9 +415,17 @@ def _mask(b: Builder, logits: MatrixExpr, name: str, value: Setting) -> MatrixEx
     rows, columns = logits.shape
     kind = QUERY if value == PER_HEAD else SHARED
     if name == "additive":
-        return b.given("mask", rows, columns, "added to the scores", kind)
+        return b.given("mask", rows, columns, "matrix that is added to the scores", kind)
     if name == "boolean":
-        return Allowed(b.given("allowed", rows, columns, "1 where a query may attend", kind))
+        return Allowed(
+            b.given(
+                "allowed",
+                rows,
+                columns,
+                "matrix whose entry is 1 where the query may attend to the key",
+                kind,
+            )
+        )
     return mask_of(name, rows, columns, value, b.start)
 
 

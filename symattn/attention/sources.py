@@ -46,12 +46,20 @@ def _projected(b: Builder) -> None:
     x = _placed(b, _words(b))
     memory, width = x, d_model
     if b.plan.source == "cross":
-        memory, width = b.given("memory", m, d_mem, "the other sequence's vectors"), d_mem
+        memory, width = (
+            b.given("memory", m, d_mem, "token vectors of a second sequence, one for each token"),
+            d_mem,
+        )
     if b.plan.source == "bare":
         return
     tokens, of_tokens, of_x = memory, width, d_model
     if b.plan.query_latent:
-        down = b.given("W_DQ", d_model, d_cq, "down-projection weights for the queries")
+        down = b.given(
+            "W_DQ",
+            d_model,
+            d_cq,
+            "down-projection matrix, which maps tokens to the latent vectors of the queries",
+        )
         why = "The queries are compressed too, which saves memory in training."
         x = b.step("Q_latent", x * down, "projection", why, f"{_LATENT}, eq. 12", SHARED)
         of_x = d_cq
@@ -75,18 +83,24 @@ def _keys_and_values(b: Builder, memory: MatrixExpr, width: sympy.Expr) -> None:
 
 def _latent(b: Builder, memory: MatrixExpr, width: sympy.Expr) -> MatrixExpr:
     """The latent C_KV that keys and values are made of, DeepSeek-V2 eq. 9; it is the cache."""
-    down = b.given("W_D", width, d_c, "down-projection weights to the latent")
-    why = "Keys and values are compressed into one latent, which is cached in their place."
+    down = b.given("W_D", width, d_c, "down-projection matrix, which maps tokens to latent vectors")
+    why = (
+        "Keys and values are compressed into one latent vector for each token, which is "
+        "cached in their place."
+    )
     latent = b.step("latent", memory * down, "projection", why, f"{_LATENT}, eq. 9", SHARED)
     return _cached(b, "latent", d_c) if b.plan.cache else latent
 
 
 def _absorbed(b: Builder) -> None:
     """The queries brought to the latent: q kᵀ = q (c W_K)ᵀ = (q W_Kᵀ) cᵀ (after eq. 11)."""
-    up = b.given("W_K", d_c, d_k, "key weights", GROUP)
+    up = b.given("W_K", d_c, d_k, "key projection matrix", GROUP)
     if b.plan.tie != "key-value":
-        b.given("W_V", d_c, d_v, "value weights", GROUP)
-    why = "The key weights are applied to the queries instead, so no keys have to be computed."
+        b.given("W_V", d_c, d_v, "value projection matrix", GROUP)
+    why = (
+        "The key projection matrix is applied to the queries instead, so no keys have to be "
+        "computed."
+    )
     b.step("Q_absorbed", b.first("Q") * b.of(up).T, "projection", why, _LATENT)
 
 
@@ -94,11 +108,20 @@ def _positions_apart(
     b: Builder, x: MatrixExpr, of_x: sympy.Expr, tokens: MatrixExpr, of_tokens: sympy.Expr
 ) -> None:
     """What is to be turned, apart from the content: DeepSeek-V2 eq. 14 and 15 before RoPE."""
-    why = "A separate part of each query is projected, to be rotated by its position."
-    queries = x * b.given("W_QR", of_x, d_r, "query weights for the position", QUERY)
+    why = (
+        "A separate part of each query is projected; it will be rotated by an angle "
+        "proportional to the token's position."
+    )
+    queries = x * b.given(
+        "W_QR", of_x, d_r, "projection matrix of the position part of the queries", QUERY
+    )
     b.step("Q_position", queries, "projection", why, f"{_DECOUPLED}, eq. 14")
-    why = "All heads share this key, which is projected from the tokens, not from the latent."
-    keys = tokens * b.given("W_KR", of_tokens, d_r, "key weights for the position")
+    why = (
+        "All heads share this key, which is projected from the tokens, not from the latent vectors."
+    )
+    keys = tokens * b.given(
+        "W_KR", of_tokens, d_r, "projection matrix of the position part of the keys"
+    )
     b.step("K_position", keys, "projection", why, f"{_DECOUPLED}, eq. 15", SHARED)
     if b.plan.cache:
         _cached(b, "K_position", d_r)
@@ -123,7 +146,12 @@ def _words(b: Builder) -> MatrixExpr:
     """X as it is given, or looked up."""
     if not b.plan.embedded:
         return b.given("X", n, d_model, "token vectors, one for each token")
-    one_hot = b.given("one_hot", n, n_vocab, "one-hot vectors: which word each token is")
+    one_hot = b.given(
+        "one_hot",
+        n,
+        n_vocab,
+        "one-hot vectors, each marking which word of the vocabulary the token is",
+    )
     table = b.given("E", n_vocab, d_model, "embedding table: a vector for each word")
     why = "A one-hot vector selects its word's vector from {E}."
     return b.step("X", one_hot * table, "embedding look-up", why, f"{PAPER}3.4", SHARED)
@@ -157,7 +185,7 @@ def _project(
     b: Builder, name: str, x: MatrixExpr, rows: sympy.Expr, columns: sympy.Expr, kind: str
 ) -> None:
     of, why = _ROLES[name]
-    product = x * b.given(f"W_{name}", rows, columns, f"{of} weights", kind)
+    product = x * b.given(f"W_{name}", rows, columns, f"{of} projection matrix", kind)
     if b.plan.projection_bias:
         product = PlusVector(product, b.given(f"b_{name}", 1, columns, f"{of} bias", kind))
     b.step(name, product, "projection", why, f"{PAPER}3.2.2", kind)
@@ -167,8 +195,8 @@ def _project(
 _CACHES = {
     "K": ("keys", GROUP),
     "V": ("values", GROUP),
-    "latent": ("latents", SHARED),
-    "K_position": ("position keys", SHARED),
+    "latent": ("latent vectors", SHARED),
+    "K_position": ("position parts of the keys", SHARED),
 }
 
 
@@ -192,7 +220,10 @@ def _rotary(b: Builder, options: dict[str, Setting]) -> None:
     """Queries and keys turned by their positions."""
     from symattn.nodes.positions import Rotary
 
-    why = "Each pair of columns is rotated by its own angle {theta_t} times the position."
+    why = (
+        "Each pair of columns is rotated by the token's position times the pair's own angle "
+        "{theta_t}."
+    )
     source = Rotary.source
     starts = options.pop("start", 0)
     keys = b.first("K_position_cached", "K_position", "K_cached", "K", "Q")

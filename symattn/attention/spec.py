@@ -279,7 +279,9 @@ def _unfolding(value: bool | str) -> str:
         return SHIFTED if value else ""
     if not isinstance(value, str) or value not in (PLAIN, SHIFTED):
         hint = nearest(value, (PLAIN, SHIFTED))
-        raise SymattnError(f"unfold = {quote(value)}: choose true or false{hint}")
+        raise SymattnError(
+            f'unfold = {quote(value)}: choose true, false, "{SHIFTED}" or "{PLAIN}"{hint}'
+        )
     return value
 
 
@@ -295,7 +297,7 @@ def _scale(value: Setting) -> sympy.Expr | None:
         return value.subs({s: size(s.name) for s in value.free_symbols if s.name in SIZES})
     factor = read_number(value, "scale")
     if factor.is_infinite or factor == 0:
-        raise SymattnError(f"scale = {quote(value)}: give a number other than 0, true or false")
+        raise SymattnError(f"scale = {quote(value)}: give true, false, or a number other than 0")
     return None if factor == 1 else factor
 
 

@@ -25,8 +25,8 @@ _HEADS: dict[str, Any] = {"source": "self", "heads": "h", "output_projection": T
 class Variant:
     """A named spec, by its choices: what `Attention` takes.
 
-    `called` is its title where that says more than the name (Attention with ALiBi), `computes` the
-    first line of its programs.
+    `called` is its title where that says more than the name (Causal attention with ALiBi),
+    `computes` the first line of its programs.
     """
 
     name: str
@@ -167,7 +167,7 @@ VARIANTS: tuple[Variant, ...] = (
     Variant(
         "multi-head-latent",
         _choices(**_HEADS, latent=True),
-        "keys and values from one small latent, which alone is cached",
+        "keys and values computed from one small latent vector, which alone is cached",
         "DeepSeek-AI, DeepSeek-V2 (2024), section 2.1.2",
         "Multi-head latent attention",
         computes="Multi-head attention whose keys and values are made from one small latent",
@@ -175,9 +175,10 @@ VARIANTS: tuple[Variant, ...] = (
     Variant(
         "absorbed-latent",
         _choices(**_HEADS, latent="absorbed"),
-        "latent attention that compares queries with the latent, computing no keys or values",
+        "latent attention that compares queries with the latent vectors, computing no "
+        "keys or values",
         "DeepSeek-AI, DeepSeek-V2 (2024), section 2.1.2",
-        "Absorbed multi-head latent attention",
+        "Multi-head latent attention with absorbed projections",
         computes="Latent attention that compares queries with the latent and makes no keys",
     ),
     Variant(
@@ -189,7 +190,8 @@ VARIANTS: tuple[Variant, ...] = (
             mask="causal",
             positions={"rotary": {"decoupled": True}},
         ),
-        "latents for queries, keys and values; rotary positions in a separate part",
+        "latent vectors for queries, keys and values; rotary position embeddings in a "
+        "separate part; a causal mask",
         "DeepSeek-AI, DeepSeek-V2 (2024), sections 2.1.2 and 2.1.3, equations 9 to 19",
         "DeepSeek's latent attention",
         computes="Causal multi-head attention over latents, with rotary positions kept apart",
@@ -207,7 +209,7 @@ VARIANTS: tuple[Variant, ...] = (
         _choices(**_SELF, positions="sinusoidal"),
         "sines and cosines of the position added to the token vectors",
         f"{_PAPER}3.5",
-        "Attention with sinusoidal positions",
+        "Attention with sinusoidal position encodings",
         computes="Self-attention with sinusoidal positions added to the token vectors",
     ),
     Variant(
@@ -215,36 +217,38 @@ VARIANTS: tuple[Variant, ...] = (
         _choices(**_SELF, positions="learned"),
         "a learned vector for each position added to the token vectors",
         "Gehring et al., Convolutional Sequence to Sequence Learning (2017), section 3.1",
-        "Attention with learned positions",
+        "Attention with learned position embeddings",
         computes="Self-attention with a learned position vector added to each token vector",
     ),
     Variant(
         "rotary",
         _choices(**_SELF, positions="rotary", mask="causal"),
-        "queries and keys rotated by angles proportional to their positions",
+        "a causal mask; queries and keys rotated by angles proportional to their positions",
         "Su et al., RoFormer (2021), section 3.2.2",
-        "Attention with rotary positions (RoFormer)",
+        "Causal attention with rotary position embeddings (RoFormer)",
         computes="Causal self-attention with queries and keys rotated by their positions",
     ),
     Variant(
         "llama",
         _choices(**_HEADS, kv_heads="g", mask="causal", positions={"rotary": {"pairing": "half"}}),
-        "causal mask, rotary positions (half-split), grouped heads",
+        "causal mask, rotary position embeddings (half-split pairs, as in Hugging "
+        "Face's implementation), grouped heads",
         "Touvron et al., Llama 2 (2023), section 2.2",
         computes="Causal grouped-query attention with rotary positions, paired by halves",
     ),
     Variant(
         "alibi",
         _choices(source="self", heads="h", bias="alibi", mask="causal"),
-        "a penalty proportional to the distance, with a different slope in each head",
+        "a causal mask, and a penalty proportional to the distance, with a different "
+        "slope in each head",
         "Press, Smith, Lewis, Train Short, Test Long (2021), section 3",
-        "Attention with ALiBi",
+        "Causal attention with ALiBi",
         computes="Causal multi-head attention with a penalty on each score, linear in the distance",
     ),
     Variant(
         "t5",
         _choices(**_HEADS, scale=False, bias="relative"),
-        "a learned bias for each bucket of distances, no scale",
+        "a learned bias for each head and each bucket of distances; scores are not scaled",
         "Raffel et al., T5 (2020), section 2.1",
         "T5 attention",
         computes="Multi-head attention with a learned bias for each bucket of distances",
@@ -252,7 +256,8 @@ VARIANTS: tuple[Variant, ...] = (
     Variant(
         "shaw",
         _choices(source="self", heads="h", score="shaw"),
-        "a learned key for each relative position, clipped at a largest distance",
+        "a learned key for each relative position, clipped at a maximum distance; "
+        "without the paper's learned values",
         "Shaw, Uszkoreit, Vaswani, Self-Attention with Relative Position Representations "
         "(2018), section 3.2",
         "Attention with relative positions (Shaw)",
@@ -261,7 +266,8 @@ VARIANTS: tuple[Variant, ...] = (
     Variant(
         "transformer-xl",
         _choices(**_HEADS, score="transformer-xl", mask="causal"),
-        "scores of four terms: content and distance, each with and without the query",
+        "a causal mask; scores of four terms: content and distance, each with and "
+        "without the query",
         "Dai et al., Transformer-XL (2019), section 3.3",
         "Transformer-XL attention",
         computes="Causal multi-head attention with scores of four terms, two of them by distance",
@@ -276,7 +282,7 @@ VARIANTS: tuple[Variant, ...] = (
     Variant(
         "luong-general",
         _choices(source="given", score="general", scale=False),
-        "a dot product with a learned matrix between query and key",
+        "a bilinear form: a learned matrix between query and key",
         "Luong, Pham, Manning (2015), section 3.1",
         "Luong's general attention",
         computes="Attention with the bilinear score q W kᵀ of a learned matrix W",
@@ -306,21 +312,21 @@ VARIANTS: tuple[Variant, ...] = (
     Variant(
         "mistral",
         _choices(**_SELF, mask={"window": [3, 0]}),
-        "each token attends to itself and the few tokens before it",
+        "each token attends to itself and to a fixed number of tokens before it",
         "Jiang et al., Mistral 7B (2023), section 2",
         computes="Self-attention in which each token sees itself and the few tokens before it",
     ),
     Variant(
         "longformer",
         _choices(**_SELF, mask={"any": [{"window": 1}, {"global": [1]}]}),
-        "a window, and a global token that attends to all tokens and all to it",
+        "a window, and a global token, which attends to all tokens and to which all tokens attend",
         "Beltagy, Peters, Cohan, Longformer (2020), section 3.1",
         computes="Self-attention within a window, and to and from one global token",
     ),
     Variant(
         "strided",
         _choices(**_SELF, mask={"strided": 2}),
-        "the last few tokens, and earlier ones at equal steps",
+        "each token attends to the last few tokens, and to earlier ones at regular intervals",
         "Child et al., Generating Long Sequences with Sparse Transformers (2019), section 4.3",
         computes="Causal self-attention to the last few tokens, and to earlier ones at equal steps",
     ),
@@ -335,7 +341,7 @@ VARIANTS: tuple[Variant, ...] = (
     Variant(
         "gemma",
         _choices(**_HEADS, mask="causal", soft_cap=50),
-        "scores kept between −50 and 50 by a soft cap",
+        "a causal mask; scores kept between −50 and 50 by a soft cap",
         "Gemma Team, Gemma 2 (2024), section 2",
         computes="Causal multi-head attention with scores kept within a soft cap",
     ),
@@ -350,10 +356,10 @@ VARIANTS: tuple[Variant, ...] = (
     Variant(
         "sink",
         _choices(source="self", heads="h", normaliser="softmax-sink", mask="causal"),
-        "a learned extra logit takes a share of the weight and has no value",
+        "a causal mask; a learned extra logit takes a share of the weight, but has no value vector",
         "Xiao et al., Efficient Streaming Language Models with Attention Sinks (2023); "
         "OpenAI, gpt-oss (2025)",
-        "Attention with a sink",
+        "Causal attention with a sink",
         computes="Causal attention in which a learned extra logit takes weight in each head",
     ),
     Variant(
@@ -366,7 +372,8 @@ VARIANTS: tuple[Variant, ...] = (
     Variant(
         "sparsemax",
         _choices(normaliser="sparsemax"),
-        "a sparse projection in place of softmax: weights may be exactly 0",
+        "the Euclidean projection onto the probability simplex in place of softmax: "
+        "weights may be exactly 0",
         "Martins, Astudillo, From Softmax to Sparsemax (2016)",
         computes="Attention by sparsemax, which makes some weights exactly 0",
     ),
@@ -424,7 +431,8 @@ VARIANTS: tuple[Variant, ...] = (
             mask="causal",
             positions={"rotary": {"pairing": "half"}},
         ),
-        "decoding with rotary positions and grouped heads, which keep the cache small",
+        "decoding with rotary position embeddings and with grouped heads; the groups "
+        "keep the cache small",
         "Ainslie et al., GQA (2023), section 2.2",
         "Llama attention with a cache",
         computes="Causal grouped-query attention of new tokens over a cache, with rotary positions",
@@ -449,7 +457,7 @@ VARIANTS: tuple[Variant, ...] = (
         _choices(unfold=True),
         "the softmax written as exponentials, sums and quotients",
         f"{_PAPER}3.2.1",
-        "Attention with its softmax unfolded",
+        "Attention with the softmax in steps",
         computes="Attention with its softmax taken in steps: exponentials, sums, quotients",
     ),
     Variant(

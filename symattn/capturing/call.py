@@ -114,7 +114,7 @@ class Call:
         """
         path = Path(path)
         if path.suffix != ".toml":
-            raise SymattnError(f"{path}: is to hold a worksheet; end its name in .toml")
+            raise SymattnError(f"{path}: has to be a worksheet; give it a name that ends in .toml")
         given = {name: self._one(name, array, batch) for name, array in self.given.items()}
         numbers = path.with_suffix(".npz")
         worksheet, beside = Destination.of(path), Destination.of(numbers)

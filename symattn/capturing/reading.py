@@ -245,7 +245,7 @@ def _extra(part: Mapping[str, Argument]) -> str:
         ),
         (part["bias_k"] is not None, "a learned key and value are added (add_bias_kv)"),
         (part["add_zero_attn"], "a key and value of zeros are added (add_zero_attn)"),
-        (not _same(part["key"], part["value"]), "keys and values are made of different sequences"),
+        (not _same(part["key"], part["value"]), "keys and values come from different sequences"),
     )
     return "; ".join(why for found, why in reasons if found)
 

@@ -46,10 +46,12 @@ _OF_RUNS = ("sarif", "junit")
 )
 @click.option("--diff", is_flag=True, help="Show what --fix would change.")
 @click.option(
-    "--fix", is_flag=True, help="Correct every number not accepted in place, with as many digits."
+    "--fix",
+    is_flag=True,
+    help="Correct in place every number that is not accepted, and keep its number of digits.",
 )
 @click.option("--if-any", is_flag=True, help="Skip files without a worksheet or without claims.")
-@click.option("--allow-large", is_flag=True, help="Mark it however much work it takes.")
+@click.option("--allow-large", is_flag=True, help="Mark the files however much work it takes.")
 @click.option(
     "--claims",
     metavar="ARCHIVE",

@@ -72,7 +72,7 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
 @click.command(epilog=END_OF_HELP)
 @click.argument("source", metavar="FILE|VARIANT")
 @format_options(tuple(FORMATS))
-@click.option("--pdf", is_flag=True, help="Run TeX on it: the same as --format pdf.")
+@click.option("--pdf", is_flag=True, help="Run TeX on the output: the same as --format pdf.")
 @click.option(
     "--view",
     type=click.Choice(("all", *VIEWS)),
@@ -84,13 +84,13 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
     "--steps",
     metavar="NAMES",
     callback=_names,
-    help="Show these steps, as in weights,output or A,O; those between are put into their "
+    help="Show these steps, as in weights,output or A,O; those between are substituted into their "
     "formulas.",
 )
 @click.option(
     "--worked",
     type=click.Choice(("telling", "all")),
-    help="Work the most telling entry of each step out, or all.  [default: telling]",
+    help="Work out the most telling entry of each step, or all.  [default: telling]",
 )
 @click.option("--head", type=click.IntRange(0), metavar="N", help="Show this head only.")
 @click.option(
@@ -111,15 +111,15 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
     "entries",
     metavar="NAME[I,J]",
     multiple=True,
-    help="Work this entry out and box it, as in weights[1,2] (weights[2][1,2] for head "
-    "2), or the first of every step: first. May be repeated.",
+    help="Work out this entry and box it, e.g. weights[1,2] (weights[2][1,2] for head 2); "
+    "“first” stands for the first entry of every step. May be repeated.",
 )
 @click.option(
     "--label",
     default="",
     metavar="PREFIX",
-    help="Equations have labels that begin so, as in eq:causal:weights (latex, tex, pdf, md of "
-    "quarto and sphinx).",
+    help="Begin the labels of the equations with PREFIX, e.g. eq:causal for "
+    "eq:causal:weights (latex, tex, pdf; md for quarto and sphinx).",
 )
 @click.option(
     "--headings",
@@ -137,7 +137,7 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
     "symbols",
     metavar="NAME=LETTER",
     multiple=True,
-    help="Another letter, as in weights=P, d_k=d_h, row=q or 'weights[i,j]=p'. May be repeated.",
+    help="Another letter, e.g. weights=P, d_k=d_h, row=q or 'weights[i,j]=p'. May be repeated.",
 )
 @click.option("--digits", type=click.IntRange(0, 100), help="Decimals to show.  [default: 4]")
 @click.option("--exact", is_flag=True, help="Show exact values instead of decimals.")
@@ -146,7 +146,7 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
     "--gradient",
     metavar="NAMES",
     callback=_names,
-    help="Add the backward pass, with respect to Q,K,V or all.",
+    help="Add the backward pass with respect to NAMES, e.g. Q,K,V, or all.",
 )
 @click.option("--why", metavar="STEP", help="Show the identity behind this step, and its proof.")
 @click.option("--symbolic", is_flag=True, help="Formulas only, no numbers.")
@@ -156,12 +156,16 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
     default="float64",
     help="The NumPy type that is checked.  [default: float64]",
 )
-@click.option("--tokens", type=click.IntRange(1, 64), help="Make a small example of a variant.")
+@click.option(
+    "--tokens",
+    type=click.IntRange(1, 64),
+    help="Make a small example of a variant, with this many tokens.",
+)
 @click.option("--d-k", type=click.IntRange(1, 64), help="The example's key width.  [default: 2]")
 @click.option(
     "--heads",
     type=_Heads(),
-    help="The example's number of heads; or how heads stand, 'side by side' or 'column'.",
+    help="The example's number of heads; or how heads are arranged: 'side by side' or 'column'.",
 )
 @click.option(
     "--batch",
@@ -172,9 +176,9 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
 @click.option(
     "--chunks",
     metavar="1|3,1,1",
-    help="Decode over a cache: this many tokens at a time, or in each chunk.",
+    help="Decode with a cache: this many tokens at a time, or in each chunk.",
 )
-@click.option("--allow-large", is_flag=True, help="Do it however much work it takes.")
+@click.option("--allow-large", is_flag=True, help="Derive however much work it takes.")
 @watch_option
 def derive(
     source: str,
@@ -187,7 +191,7 @@ def derive(
 ) -> Status:
     """Derive attention step by step from a worksheet (- for standard input) or a named variant."""
     if pdf and form not in ("text", "tex", "pdf"):
-        raise SymattnError(f"--pdf: is made of tex; leave out --format {form}")
+        raise SymattnError(f"--pdf: is produced with LaTeX; leave out --format {form}")
     form = "pdf" if pdf else form
     if watch:
         check_watchable([source])
@@ -384,7 +388,7 @@ def _of_variant(
     notation: Notation,
     options: Options,
 ) -> list[Job]:
-    """The derivation of a named variant, or, decoded over a cache, one for each chunk."""
+    """The derivation of a named variant, or, decoded with a cache, one for each chunk."""
     from symattn.attention.variants import VARIANTS
 
     names = [row.name for row in VARIANTS]

@@ -1,4 +1,4 @@
-"""What an equation may be made of, on one page: ``symattn prove --grammar``."""
+"""What an equation may contain, on one page: ``symattn prove --grammar``."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def grammar_document() -> b.Document:
         b.Section("Parts", (_table(_PARTS),)),
         b.Section("Functions", (_table(_functions()),)),
         b.Section("Assumptions", (_table(_ASSUMED),)),
-        b.Section("Two attentions", (_table(_ATTENTIONS),)),
+        b.Section("Two attention mechanisms", (_table(_ATTENTIONS),)),
     )
     limits = (
         f"At most {MAX_LENGTH} characters and {MAX_DEPTH} levels of brackets; exponents are "

@@ -17,7 +17,10 @@ from symattn.writing import Destination
 @format_options(tuple(FORMATS))
 @click.option("--exact", is_flag=True, help="Show exact values instead of decimals.")
 def jacobian(logits: str, form: str, flavor: str | None, exact: bool, output: str | None) -> Status:
-    """Derive the softmax's Jacobian for a row of LOGITS, and show how it vanishes as they grow."""
+    """Derive the softmax's Jacobian for a row of LOGITS.
+
+    It is also shown how it vanishes as the logits are scaled up, if the largest is unique.
+    """
     from symattn.attention.jacobian import growth_notes, read_row, softmax_jacobian
     from symattn.attention.vocabulary import Notation
 

@@ -64,14 +64,14 @@ def _assumed(option: str, what: str) -> Callable[[Command], Command]:
     "sizes",
     multiple=True,
     metavar="NAME=NUMBER",
-    help="Decide at this size only, as in n=4; may be repeated.",
+    help="Decide at this size only, e.g. n=4; may be repeated.",
 )
 @click.option(
     "--effort",
     type=click.IntRange(1, 1000),
     default=1,
     metavar="N",
-    help="Allow N times as many steps before a decision is given up.",
+    help="Allow N times as many steps before giving up.",
 )
 @click.option(
     "--certificate", metavar="FILE", help="Write the steps of a proof for all sizes to this file."
@@ -88,7 +88,7 @@ def _assumed(option: str, what: str) -> Callable[[Command], Command]:
     type=float,
     callback=seconds,
     metavar="SECONDS",
-    help=f"Give up --check after this many seconds.  [default: {SECONDS:.0f}]",
+    help=f"Give up on --check after this many seconds.  [default: {SECONDS:.0f}]",
 )
 @click.option("--grammar", is_flag=True, help="Show what an equation may contain.")
 def prove(
@@ -106,11 +106,10 @@ def prove(
     numbers: str | None,
     **facts: tuple[str, ...],
 ) -> Status:
-    """Prove an identity by NAME, an equation of your own, or that two attentions are equal.
+    """Prove an identity by NAME, an equation of your own, or two attention mechanisms equal.
 
     An ATTENTION is a worksheet or a variant; causal#weights is one step of it. Without an argument
-    the catalogue is listed. It also lists false beliefs; to prove one is to find numbers that
-    refute it.
+    the catalogue is listed. It also lists false beliefs, each of which is refuted by numbers.
     """
     from symattn.algebra.identities import IDENTITIES
     from symattn.algebra.identities import prove as proven
@@ -131,7 +130,7 @@ def prove(
     if certificate is not None and (name is None or everything):
         raise SymattnError("--certificate: give one name or equation")
     if numbers is not None and (name is None or everything or form == "json"):
-        raise SymattnError("--with: give one name or equation, and a format for readers")
+        raise SymattnError("--with: give one name or equation, and a format other than json")
     if name is None and not everything:
         destination = Destination.of(output)
         if form == "json":
@@ -142,11 +141,11 @@ def prove(
     if everything and name is not None:
         raise SymattnError("prove: give a name or --all, not both")
     if everything and other is not None:
-        raise SymattnError("prove: give attentions or --all, not both")
+        raise SymattnError("prove: give two attention mechanisms or --all, not both")
     assumed = [f"--{option.removesuffix('s')}" for option, values in facts.items() if values]
     if assumed and other is None and (name is None or "=" not in name):
         raise SymattnError(
-            f"{', '.join(assumed)}: for an equation of your own, or two attentions, only"
+            f"{', '.join(assumed)}: only for an equation of your own, or two attention mechanisms"
         )
     destination = Destination.of(output)
     steps = None if certificate is None else Destination.of(certificate)

@@ -40,7 +40,7 @@ _PAGES = (".md", ".markdown", ".qmd")
     help="How formulas are written: github, katex, quarto or sphinx.",
 )
 @click.option("--check", is_flag=True, help="Write nothing; fail if a page would change.")
-@click.option("--allow-large", is_flag=True, help="Fill pages in however much work it takes.")
+@click.option("--allow-large", is_flag=True, help="Fill the pages in however much work it takes.")
 @watch_option
 @limit_options
 def render(
@@ -54,8 +54,8 @@ def render(
 ) -> Status:
     """Fill in Markdown pages: derivations after their worksheets, and numbers in sentences.
 
-    Filling a page again changes only what has changed. A page that cannot be used does not keep
-    the others from being filled in.
+    Filling a page in again rewrites only the parts whose contents have changed. A page that cannot
+    be used does not keep the others from being filled in.
     """
     from symattn.documents.markdown import FLAVORS
 

@@ -206,7 +206,8 @@ def _wanted(graph: Graph, target: Step, wrt: Collection[str] | str | None) -> li
     for item in found:
         if item.letter not in behind or item.letter == target.letter:
             raise SymattnError(
-                f"wrt: {target.name} does not depend on {item.name}; name a matrix it is made of"
+                f"wrt: {target.name} does not depend on {item.name}; name a matrix from "
+                f"which it is computed"
             )
     return [letter for letter in graph.items if letter in {item.letter for item in found}]
 

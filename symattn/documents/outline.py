@@ -205,7 +205,7 @@ def _functions(tree: Tree) -> Iterator[Tree]:
 _KNOWN = {t.Ident(name, roman=True) for name in ("exp", "tanh", "cos", "sin", "ln", "max", "min")}
 
 #: How a meaning begins that takes no article.
-_NO_ARTICLE = ("a ", "the ", "what ", "1 ", "added ")
+_NO_ARTICLE = ("a ", "the ", "what ")
 
 
 def introduction(item: Input, notation: Notation) -> Prose:
@@ -217,6 +217,8 @@ def introduction(item: Input, notation: Notation) -> Prose:
     numbers: Tree = t.Ident("ℝ")
     if item.boolean:
         numbers = t.Fenced(t.commas([t.Num("0"), t.Num("1")]), "{", "}")
+    elif item.logits:
+        numbers = t.EXTENDED
     space = t.Script(numbers, None, t.row(sizes[0], t.Op("×"), sizes[1]))
     member = t.row(speller.matrix(item.symbol), t.Op("∈"), space)
     lead: Prose = ("Let ",)
@@ -363,7 +365,7 @@ class _Writer:
             return reason, False
         if _MATHEMATICS.sub("", first.because) == _MATHEMATICS.sub("", step.because):
             return (f"As for {_in_words(first)}.",), True
-        return (*reason, f" Entries as for {_in_words(first)}."), True
+        return (*reason, f" The entries are computed like those of {_in_words(first)}."), True
 
     def _definitions(self, step: Step, word: str = "where ") -> Iterator[Tree]:
         """The lines "where θ_1 = … and …": definitions of letters, and their numbers."""
@@ -417,7 +419,9 @@ class _Writer:
         assert self.evaluation is not None
         numbers = count_entries(rule_of(step.expr, ROW, COLUMN), self.evaluation.sizes)
         if step.parts and numbers > _MOST_NUMBERS:
-            return [], [f"an entry is made of {numbers} numbers; show more steps to work it out"]
+            return [], [
+                f"an entry is computed from {numbers} numbers; show more steps to work it out"
+            ]
         turned = self.notation.convention == "columns"
         places = [
             (*head, column, row) if turned else (*head, row, column)

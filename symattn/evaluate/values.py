@@ -397,7 +397,7 @@ class Values:
         other.given = _read(self.inputs, given, self.sizes)
         for letter, array in other.given.items():
             if array.shape != self.given[letter].shape:
-                raise ShapeError(f"{letter}: other numbers have to have the same shape")
+                raise ShapeError(f"{letter}: the new numbers have to have the same shape")
         other._values, other._digits, other._abbreviations = {}, {}, Abbreviations()
         other.__dict__.pop("_is_symbolic", None)
         return other

@@ -312,9 +312,9 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
         return self.evalf(prec_to_dps(prec))
 
     def diff(self, *by: sympy.Basic, **kwargs: object) -> MatrixExpr:
-        """The derivative by scalars, entry by entry, of what can be written out.
+        """The derivative with respect to scalars, entry by entry, of what can be written out.
 
-        SymPy has no rule for a node over matrices by name, nor by a matrix: Raises `SymattnError`.
+        Raises `SymattnError` for a node over matrices by name, and with respect to a matrix.
         """
         return self._differentiated(*by)
 
@@ -365,7 +365,8 @@ def definitions(expr: MatrixExpr, speller: Speller, i: Index, j: Index) -> Itera
 
 def _no_derivative(node: Node) -> SymattnError:
     return SymattnError(
-        f"SymPy cannot differentiate {type(node).__name__} by a matrix; use the derivation's "
+        f"SymPy cannot differentiate {type(node).__name__} with respect to a matrix; "
+        f"use the derivation's "
         "gradient, or differentiate entries: node[i, j].diff(x), expr.as_explicit().diff(x)"
     )
 
@@ -374,7 +375,7 @@ def _no_derivative(node: Node) -> SymattnError:
 def _refused(node: Node, by: sympy.Basic) -> NoReturn:
     """The derivative of a node inside a larger expression, where SymPy would recurse for ever.
 
-    SymPy would take the answer for a scalar for a derivative by a matrix, wrongly transposed.
+    SymPy would take the answer for a scalar as one for a matrix, wrongly transposed.
     """
     raise _no_derivative(node)
 

@@ -92,6 +92,8 @@ class Mask(Node):
 
     #: `word` is its name in a spec, too.
     reason: ClassVar[str] = ""
+    #: When a query may attend to a key, as a clause: several masks together say theirs.
+    condition: ClassVar[str] = ""
     #: What to say where a spec gives no parameter; empty if there is nothing to give.
     needs: ClassVar[str] = ""
 
@@ -186,6 +188,7 @@ class Causal(Mask):
     source = "Vaswani et al. 2017, section 3.2.3"
     word = "causal"
     reason = "No query may attend to a later key."
+    condition = "the key is not later than the query"
 
     @classmethod
     def of(cls, rows: object, columns: object, parameter: Setting, start: object = 0) -> Mask:
@@ -221,6 +224,7 @@ class Padding(Mask):
     source = "PyTorch, nn.MultiheadAttention, key_padding_mask"
     word = "padding"
     reason = "Keys past the end of the text are padding and are masked out."
+    condition = "the key is not padding"
     needs = "say how many keys are real: {padding = 3}"
 
     length = Count()
@@ -249,7 +253,11 @@ class Prefix(Mask):
 
     source = "Raffel et al. 2020, section 3.2.1"
     word = "prefix"
-    reason = "Every query attends to the whole prefix; past it, to no later key."
+    reason = (
+        "Every query attends to the whole prefix; beyond the prefix, no query attends to a "
+        "later key."
+    )
+    condition = "the key is in the prefix or not later than the query"
     needs = "give the number of keys in the prefix: {prefix = 3}"
 
     length = Count()
@@ -283,6 +291,7 @@ class Documents(Mask):
     source = "Grattafiori et al. 2024, section 3.2"
     word = "documents"
     reason = "A token may attend only to tokens of its own document."
+    condition = "both are of the same document"
     needs = "say which document each token is from: {documents = [1, 1, 2]}"
 
     numbers = Counts()
@@ -417,6 +426,7 @@ class Window(Mask):
     source = _LONGFORMER
     word = "window"
     reason = "A query attends only to keys near its own position."
+    condition = "the key is near the query's own position"
     needs = "give the reach of the window: {window = 2} or {window = [2, 0]}"
 
     left, right = Width(), Width(otherwise=lambda rows, columns, left: left)
@@ -462,7 +472,8 @@ class Dilated(Mask):
 
     source = _LONGFORMER
     word = "dilated"
-    reason = "A query attends to keys at equal steps on both sides of its position."
+    reason = "A query attends to keys at regular intervals on both sides of its position."
+    condition = "the key is at a regular interval from the query"
     needs = "say how many keys on each side and the step: {dilated = [2, 3]}"
 
     width, step = Count(), Count(least=1)
@@ -492,7 +503,8 @@ class Strided(Mask):
 
     source = "Child et al. 2019, section 4.3"
     word = "strided"
-    reason = "A query attends to the last few keys, and to earlier ones at equal steps."
+    reason = "A query attends to the last few keys, and to earlier ones at regular intervals."
+    condition = "the key is one of the last few or an earlier one at a regular interval"
     needs = "say the stride: {strided = 3}"
 
     stride = Count(least=1)
@@ -530,6 +542,7 @@ class Global(Mask):
     source = _LONGFORMER
     word = "global"
     reason = "Global tokens attend to every token, and every token to them."
+    condition = "one of the two is a global token"
     needs = "say which tokens, counted from 1: {global = [1]}"
 
     tokens = Tokens()
@@ -781,16 +794,33 @@ def part_of(name: str, parameter: Setting, before: int, keys: int) -> Setting:
 
 
 def reason_of(mask: MatrixExpr) -> str:
-    """Why a mask is there, in sentences: those of its parts where it joins several."""
+    """Why a mask is there, in a sentence; for several masks together, one of their conditions.
+
+    >>> reason_of(AnyOf(Causal(3, 3), Global(3, 3, [1])))[36:]
+    'the key is not later than the query, or if one of the two is a global token.'
+    """
     if isinstance(mask, Mask):
         return mask.reason
     if isinstance(mask, Allowed):
-        return "A query may attend to a key only where the matrix is 1."
+        return "A query may attend to a key only where the entry of {B} is 1."
+    conditions = _conditions(mask)
+    joined = ", or if " if isinstance(mask, AnyOf) else ", and if "
+    return f"A query may attend to a key only if {joined.join(conditions)}." if conditions else ""
+
+
+def _conditions(mask: MatrixExpr) -> list[str]:
+    """The conditions of the masks that a union or a sum joins, each once; none of other numbers."""
+    return [*dict.fromkeys(filter(None, map(_condition, mask.args)))]
+
+
+def _condition(mask: MatrixExpr) -> str:
+    """When a query may attend to a key, as a clause; empty where the mask is no set of pairs."""
+    if isinstance(mask, Mask):
+        return mask.condition
+    if isinstance(mask, Allowed):
+        return "the entry of {B} is 1"
     if isinstance(mask, AnyOf | sympy.MatAdd):
-        reasons = dict.fromkeys(filter(None, map(reason_of, mask.args)))
-        if isinstance(mask, AnyOf):
-            return " ".join(["A key is allowed if any of the masks allows it.", *reasons])
-        return " ".join(reasons)
+        return (" or " if isinstance(mask, AnyOf) else " and ").join(_conditions(mask))
     return ""
 
 

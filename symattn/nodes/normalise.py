@@ -170,8 +170,8 @@ class Hardmax(Normaliser):
     word = "hardmax"
     rule_name = "hardmax"
     reason = (
-        "Each query puts all its weight on the key with the largest score, the first of them "
-        "if several are equal."
+        "Each query puts all its weight on the key with the largest score, or on the "
+        "first such key if there are several."
     )
     adjoint_because = (
         "A small change of the scores leaves the weights unchanged, so the gradient is 0; at a "
@@ -208,7 +208,7 @@ class Hardmax(Normaliser):
 class Sparsemax(Normaliser):
     """The nearest point of the simplex: a_ij = max(0, z_ij − τ_i), with τ_i so that Σ_l a_il = 1.
 
-    With the scores of row i in falling order, τ_i = max_k (z_(1) + … + z_(k) − 1)/k. A score of
+    With the scores of row i in decreasing order, τ_i = max_k (z_(1) + … + z_(k) − 1)/k. A score of
     −∞ gets weight exactly 0, and a row with nothing else gets weights 0.
 
     Shapes: n × m in and out. Raises `SymattnError` if its argument is no matrix, and `Undecided`
@@ -238,7 +238,7 @@ class Sparsemax(Normaliser):
         return r.Apply("max0", r.Plus((r.rule_of(self.args[0], i, j), r.minus(level))))
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
-        """τ(ξ_1, …) = max_l (ξ_(1) + … + ξ_(l) − 1)/l over the numbers in falling order."""
+        """τ(ξ_1, …) = max_l (ξ_(1) + … + ξ_(l) − 1)/l over the numbers in decreasing order."""
         index, _, size = self._line(i, j)
         count, k = speller.scalar(size), speller.index(index)
         given = t.commas([_x(t.Num("1")), t.DOTS, _x(count)])
@@ -249,8 +249,8 @@ class Sparsemax(Normaliser):
         falling = t.equation(
             _x(t.Fenced(t.Num("1"))), (_AT_LEAST, t.DOTS), (_AT_LEAST, _x(t.Fenced(count)))
         )
-        order = t.Text(" in falling order")
-        yield Definition(t.row(falling, t.Text(" being "), given, order))
+        order = t.Text(" in decreasing order")
+        yield Definition(t.row(falling, t.Text(" are "), given, order))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         axis = self.args[-1]
@@ -344,7 +344,7 @@ class RowRatio(Normaliser):
     additive_mask = False
     word = "ratio"
     rule_name = "row ratio"
-    reason = "Dividing by the sum of all its scores makes each query's weights sum to 1."
+    reason = "Dividing each query's scores by their sum makes its weights sum to 1."
     adjoint_because = (
         "Each score also changes its row's sum: the weighted mean of a row's gradients is "
         "subtracted from each, and the result is divided by the sum of the scores."
@@ -443,8 +443,8 @@ class SinkSoftmax(_OneMore):
     word = "softmax"
     rule_name = "softmax with a sink"
     reason = (
-        "The sink is a learned extra score: it takes a share of each query's weight and has "
-        "no value."
+        "The sink is a learned extra score: it takes a share of each query's weight, "
+        "but has no value vector."
     )
 
     def _check(self) -> None:

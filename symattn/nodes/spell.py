@@ -84,7 +84,7 @@ class Speller:
             return _E
         if expr is sympy.pi:
             return t.Ident("π")
-        raise CannotSpell(f"{type(expr).__name__} has no spelling here: {str(expr)[:80]}")
+        raise CannotSpell(f"{type(expr).__name__} cannot be written here: {str(expr)[:80]}")
 
     def listed(self, items: Iterable[Tree], fences: str = "()") -> Tree:
         """The items in brackets with commas; of too many, the first ones and the last."""
@@ -187,7 +187,7 @@ class Speller:
                 )
             case sympy.MatrixBase():
                 return self.bracketed_grid([[self.scalar(x) for x in row] for row in expr.tolist()])
-        raise CannotSpell(f"{type(expr).__name__} has no spelling here: {str(expr)[:80]}")
+        raise CannotSpell(f"{type(expr).__name__} cannot be written here: {str(expr)[:80]}")
 
     def _matrix_product(self, expr: sympy.MatMul) -> Tree:
         coefficient, factors = expr.as_coeff_matrices()

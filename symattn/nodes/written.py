@@ -145,7 +145,9 @@ class Writer:
     def _spared(self) -> tuple[sympy.Expr, sympy.Expr]:
         found = next(self.spare, None)
         if found is None:
-            raise ShapeError("a column of ones, an identity or a mask has no shape")
+            raise ShapeError(
+                "the shape of a column of ones, an identity or a mask is not determined here"
+            )
         return found
 
     def _symbol(self, name: str) -> tuple[sympy.Expr, Shape]:
@@ -213,7 +215,9 @@ class Writer:
                 raise ReadError(f"0 has no negative powers: 0^({power}) divides by 0")
             return _number(base**power)
         if not power.is_Integer:
-            raise ReadError("a matrix has whole powers; write sqrt(A) for the roots of entries")
+            raise ReadError(
+                "a matrix can be raised to whole powers only; sqrt(A) takes the root of each entry"
+            )
         if power == 0:
             return sympy.Identity(shape[0])
         factor = base if power > 0 else sympy.Inverse(base)
@@ -229,7 +233,7 @@ class Writer:
             if name in ("√", "ln") and not first.is_nonnegative:
                 self.needs.append(first)
             if name == "ln" and first.is_nonpositive:
-                raise ReadError(f"{first} has no logarithm; only positive numbers have one")
+                raise ReadError(f"{first} has no real logarithm; only positive numbers have one")
             return _number(_SCALAR[name](first)), None
         if name in ("beside", "below"):
             out = first
@@ -391,7 +395,7 @@ def _number(value: sympy.Expr) -> sympy.Expr:
     if value.has(sympy.zoo, sympy.nan, sympy.oo):
         raise ReadError("a number in it is divided by 0, which has no value")
     if value.has(sympy.I):
-        raise ReadError("a number in it is a root of a negative number, which is not real")
+        raise ReadError("a number in it is a root of a negative number, which has no value here")
     return value
 
 

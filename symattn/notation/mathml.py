@@ -237,6 +237,8 @@ def _converted(latex: str) -> str:
         variant = element.attrib.get("mathvariant", "normal")
         empty = element.tag in ("mi", "mo", "mn") and not (element.text or "").strip()
         if (expected is not None and expected != len(element)) or variant != "normal" or empty:
-            raise CannotSpell(f"the symbol {latex!r} has no sound MathML; use a simpler one")
+            raise CannotSpell(
+                f"the symbol {latex!r} has no valid MathML form; use a simpler symbol"
+            )
     root.tag, root.attrib = "mrow", {}
     return ElementTree.tostring(root, encoding="unicode")

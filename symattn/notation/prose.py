@@ -1,7 +1,7 @@
 """Sentences with a little mathematics in them: ``Dividing by {√d_k} keeps …``.
 
-What stands in braces is a symbol (``d_k``, ``W_O``), a root of one (``√d_k``) or ``−∞``; each
-output spells it in its own way.
+What stands in braces is a symbol (``d_k``, ``W_O``), minus a symbol (``−n_clip``), a root of one or
+of a sum (``√d_k``, ``√(d_k + d_r)``) or ``−∞``; each output spells it in its own way.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from symattn.notation.numbers import number
 from symattn.notation.options import Notation, notation_of
-from symattn.notation.tree import Root, Tree
+from symattn.notation.tree import MINUS, Root, Tree, plus, row
 
 #: A sentence: words and the trees between them.
 Prose: TypeAlias = "tuple[str | Tree, ...]"
@@ -43,5 +43,8 @@ def _symbol(source: str, notation: Notation) -> Tree:
     if source == "−∞":
         return number("-inf")
     if source.startswith("√"):
-        return Root(notation.named(source[1:]))
+        terms = source[1:].removeprefix("(").removesuffix(")").split(" + ")
+        return Root(plus([notation.named(term) for term in terms]))
+    if source.startswith("−"):
+        return row(MINUS, notation.named(source[1:]))
     return notation.named(source)

@@ -32,6 +32,7 @@ _WORDS = {
     ">": "is more than",
     "≠": "is not",
     "∈": "is in",
+    "∪": "together with",
     "∘": "entrywise times",
     "⊤": "transposed",
     "′": "prime",
@@ -104,6 +105,8 @@ def _grouped(tree: Tree) -> str:
 def _script(tree: t.Script) -> str:
     if tree.base == t.Ident("ℝ") and tree.sup is not None:  # matrices of this shape
         return f"the real matrices, {_speech(tree.sup)}"
+    if tree.base == t.EXTENDED and tree.sup is not None:
+        return f"the matrices of real numbers and minus infinity, {_speech(tree.sup)}"
     base = _speech(tree.base)
     if tree.base == t.SUM:
         low = "" if tree.sub is None else f"over {_speech(tree.sub)}"

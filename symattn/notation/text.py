@@ -20,7 +20,7 @@ from symattn.notation.tree import Tree
 
 Charset = Literal["unicode", "ascii"]
 
-_SPACED = {"=", "≈", "+", "−", "≤", "<", "≥", ">", "≠", "∈", ":", "∘", "⊘", "×"}
+_SPACED = {"=", "≈", "+", "−", "≤", "<", "≥", ">", "≠", "∈", "∪", ":", "∘", "⊘", "×"}
 _ORDINARY = "∞⋯⋮⋱?′⊤…"
 _SUPERSCRIPTS = dict(zip("0123456789()ihT⊤′", "⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾ⁱʰᵀ⊤′", strict=True))
 _ASCII = {
@@ -38,6 +38,7 @@ _ASCII = {
     "≥": ">=",
     "≠": "!=",
     "∈": "in",
+    "∪": "union",
     "∘": "o",
     "⊘": "./",
     "⊤": "T",

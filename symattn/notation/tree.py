@@ -185,6 +185,8 @@ VDOTS = Op("⋮")
 DDOTS = Op("⋱")
 SUM = Op("∑")
 COMMA = Op(",")
+#: The real numbers and −∞: ℝ ∪ {−∞}.
+EXTENDED = Fenced(Row((Ident("ℝ"), Op("∪"), Fenced(Row((MINUS, INFINITY)), "{", "}"))))
 #: Room between two formulas that stand side by side.
 GAP = Op("\u2003")
 EMPTY = Row(())

@@ -391,7 +391,7 @@ def test_there_is_no_derivative_by_what_is_not_free() -> None:
 def test_only_what_turns_pairs_has_even_sizes() -> None:
     one = made("A + B = B + A", shapes=SHAPES)
     one["proof"], one["partial"] = {"even": "n", "half": one["proof"]}, True
-    with pytest.raises(Refused, match="even sizes"):
+    with pytest.raises(Refused, match="nothing requires it to be even"):
         check(one)
 
 
@@ -474,7 +474,7 @@ def two_shapes(one: Made) -> None:
 
 
 def no_definition(one: Made) -> None:
-    """A letter is defined by itself."""
+    """A letter is defined in terms of itself."""
     _where(one, "A", "A + B")
     one["uses"].append(["letter", len(one["statement"]["where"]) - 1, 0])
 
@@ -845,7 +845,7 @@ def test_a_sum_that_may_be_empty_is_no_divisor_that_is_positive() -> None:
     empty = checker.single(("sum", (("_1a", TOP),), _mono(power)))
     assert one.never_zero(full)
     assert not one.never_zero(empty)
-    with pytest.raises(Refused, match="over nothing"):
+    with pytest.raises(Refused, match="may be empty"):
         one.divisor(empty, sympy.S.Zero)
 
 
@@ -900,14 +900,14 @@ def _trusted(text: str, where: str, factors: list[Any]) -> Made:
 def test_no_inverse_is_brought_in_by_a_cofactor() -> None:
     """B = C does not follow from A B = A C, though it does for every A that has an inverse."""
     lie = _trusted("B = C", "A B = A C", [["1", ["Inverse", A], ["equation", 0, False], None]])
-    with pytest.raises(Refused, match="does not hold"):
+    with pytest.raises(Refused, match="does not occur in the statement"):
         check(lie)
 
 
 def test_an_inverse_is_one_of_the_statement() -> None:
     claim = checker.claim_of(_claims("A + B = B + A")["statement"])
     replay = checker.Replay(claim, [], False)
-    with pytest.raises(Refused, match="does not hold"):
+    with pytest.raises(Refused, match="does not occur in the statement"):
         replay.product_of(claim, None, ["inverse", A, False], None, claim.left.shape)
 
 

@@ -160,5 +160,5 @@ def test_what_is_no_number_is_refused_in_one_line(value: object) -> None:
 
 @pytest.mark.parametrize("value", [True, 0.5, None])
 def test_what_does_not_say_its_digits_is_refused(value: object) -> None:
-    with pytest.raises(ReadError, match="does not say its digits; write it as text"):
+    with pytest.raises(ReadError, match="does not show how many digits it has; write it in quotes"):
         read_written(value, "x")

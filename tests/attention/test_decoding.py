@@ -1,4 +1,4 @@
-"""Decoding over a cache: every row is the row of the pass over all tokens, exactly."""
+"""Decoding with a cache: every row is the row of the pass over all tokens, exactly."""
 
 from __future__ import annotations
 
@@ -364,16 +364,16 @@ def test_every_format_has_every_chunk() -> None:
     file = str(EXAMPLE)
     text = run(file)
     for number, word in enumerate(("the", "cat", "sat", "down"), 1):
-        assert f'Decoding over a cache, token {number} of 4: "{word}"\n───' in text
+        assert f'Decoding with a cache, token {number} of 4: "{word}"\n───' in text
     assert text.count("agrees with the proven values") == 4
     assert text.count("K_cached") == 2 * 3  # a heading, a line of the check
-    assert text.count("Entries as for the keys with the cache.") == 1  # V, once
+    assert text.count("like those of the keys with the cache.") == 1  # V, once
     latex = run(file, "--format", "latex")
     assert latex.count(r"\section*") == 4
     page = ElementTree.fromstring(run(file, "--format", "mathml"))
     assert len(page.findall("{http://www.w3.org/1999/xhtml}h2")) == 4
     data = json.loads(run(file, "--format", "json"))
-    assert data["title"] == "Decoding over a cache"
+    assert data["title"] == "Decoding with a cache"
     assert [part["sizes"].get("p", 0) for part in data["chunks"]] == [0, 1, 2, 3]
     assert data["chunks"][2]["labels"]["n + p"] == ["the", "cat", "sat"]
     assert all(part["check"]["agrees"] for part in data["chunks"])

@@ -140,7 +140,7 @@ def test_the_absorbed_form_reads_as_it_should() -> None:
         ({"score": "cosine"}, "plain dot product"),
         ({"score": "transformer-xl"}, "plain dot product"),
         ({"feature_map": "relu"}, "plain dot product"),
-        ({"tie": "query-key"}, "no key weights to absorb"),
+        ({"tie": "query-key"}, "no projection matrix to absorb"),
         ({"projection_bias": True}, "a bias cannot be"),
         ({"source": "given"}, "projected from X"),
     ],

@@ -441,7 +441,7 @@ def low_rank(b, query, key, weights):
     return b.step("scores", narrow * weights.T * key.T, "matrix product", "Why.", "Source.")
 
 
-rank = Parameter("W_L", "W_L", "score weights", lambda query, key: (query, 1))
+rank = Parameter("W_L", "W_L", "matrix between queries and keys", lambda query, key: (query, 1))
 scoring.SCORES["low-rank"] = scoring.Score(low_rank, (rank,), (Word("Q_narrow", "Q_n"),))
 
 from symattn import Attention, Notation, text

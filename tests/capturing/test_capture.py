@@ -459,7 +459,7 @@ def test_a_call_is_a_document_that_says_how_the_model_did() -> None:
     apart.output[0, 1, 2] += 0.5
     assert "is off by 0.5 at projected[2,3]." in str(apart.document())
     assert str(masked.document("html")).startswith("<!")
-    with pytest.raises(SymattnError, match=r"layer.txt: .* end its name in .toml"):
+    with pytest.raises(SymattnError, match=r"layer.txt: .* a name that ends in .toml"):
         masked.save("layer.txt")
 
 

@@ -381,7 +381,7 @@ SPELLED: list[tuple[Node, int, list[str]]] = [
         1,
         [
             "τ(ξ_1, ⋯, ξ_m) = max_l((ξ_(1) + ⋯ + ξ_(l) − 1)/l)",
-            "ξ_(1) ≥ ⋯ ≥ ξ_(m) being ξ_1, ⋯, ξ_m in falling order",
+            "ξ_(1) ≥ ⋯ ≥ ξ_(m) are ξ_1, ⋯, ξ_m in decreasing order",
         ],
     ),
     (Hardmax(S), 1, ["argmax_l(s_il) = min{l : s_il = max_r(s_ir)}"]),

@@ -97,7 +97,7 @@ RENAMED: list[tuple[dict[str, str], list[str], list[str]]] = [
     ({"weights": "P", "weights[i,j]": "pi"}, ["P⁽ʰ⁾ = softmax", "π_ij⁽ʰ⁾ ="], ["P_ij", "a_ij"]),
     ({"Q": r"\mathbf{Q}"}, ["Q⁽ʰ⁾ = X W_Q⁽ʰ⁾", "q_ij⁽ʰ⁾ ="], []),
     ({"W_Q": r"\mathbf{W}^Q"}, ["Q⁽ʰ⁾ = X W^Q⁽ʰ⁾", "w^Q⁽ʰ⁾_lj"], ["= X W_Q"]),
-    ({"d_k": "d_h"}, ["S⁽ʰ⁾/√d_h", "n × d_h", "Dividing by √d_h"], ["d_k"]),
+    ({"d_k": "d_h"}, ["S⁽ʰ⁾/√d_h", "n × d_h", "dividing by √d_h"], ["d_k"]),
     ({"n": "T", "d_k": "d_h"}, ["T × d_h", "K⁽ʰ⁾⊤"], ["n × d_k", "ᵀ"]),
     ({"row": "q", "Q": "U"}, ["U_qj⁽ʰ⁾ =", "s_qj⁽ʰ⁾ ="], ["_ij"]),
     ({"column": "t"}, ["q_it⁽ʰ⁾ ="], ["q_ij"]),

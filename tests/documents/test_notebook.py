@@ -82,14 +82,14 @@ def test_a_notebook_of_chunks_runs_and_shows_the_digits(tmp_path: Path) -> None:
     )
     headings = [cell.source.splitlines()[0] for cell in book.cells if cell.source[0] == "#"]
     assert headings == [
-        "# Decoding over a cache",
-        '## Decoding over a cache, tokens 1 to 2 of 4: "the cat"',
+        "# Decoding with a cache",
+        '## Decoding with a cache, tokens 1 to 2 of 4: "the cat"',
         "### 1. Output",
-        '## Decoding over a cache, token 3 of 4: "sat"',
-        "### 1. Keys with the cache",
+        '## Decoding with a cache, token 3 of 4: "sat"',
+        "### 1. Cached and new keys",
         "### 2. Output",
-        '## Decoding over a cache, token 4 of 4: "down"',
-        "### 1. Keys with the cache",
+        '## Decoding with a cache, token 4 of 4: "down"',
+        "### 1. Cached and new keys",
         "### 2. Output",
     ]
     shown = [out.data for cell in book.cells if cell.cell_type == "code" for out in cell.outputs]

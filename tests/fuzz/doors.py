@@ -69,7 +69,7 @@ class Tally:
 
 def table(tallies: Iterable[Tally]) -> str:
     """The counts as a table of Markdown, and under it every finding with its file."""
-    heads = ("door", "inputs", *OUTCOMES, "slowest (s)", "most memory (MB)", "findings")
+    heads = ("entry point", "inputs", *OUTCOMES, "slowest (s)", "most memory (MB)", "findings")
     rows = [
         (
             tally.name,

@@ -22,6 +22,7 @@ from symattn.nodes.masks import (
     Causal,
     Documents,
     Global,
+    Mask,
     Masked,
     Padding,
     VisibleScores,
@@ -260,13 +261,30 @@ def test_a_union_takes_boolean_matrices() -> None:
     np.testing.assert_array_equal(value, [[0, 0], [-np.inf, 0]])
 
 
-def test_reasons_of_joined_masks_are_told_once() -> None:
+def test_joined_masks_have_one_reason_of_their_conditions() -> None:
+    only = "A query may attend to a key only if"
     union = mask_of("any", 3, 3, [{"window": 1}, {"window": 2}, {"global": [1]}])
-    assert reason_of(union).count(Window.reason) == 1
-    assert Global.reason in reason_of(union)
+    assert reason_of(union) == (
+        f"{only} the key is near the query's own position, or if one of the two is a global token."
+    )
     both = mask_of("all", 3, 3, ["causal", {"padding": 2}])
-    assert reason_of(both) == f"{Causal.reason} {Padding.reason}"
-    assert reason_of(sympy.MatrixSymbol("M", 2, 2)) == ""
+    assert reason_of(both) == (
+        f"{only} the key is not later than the query, and if the key is not padding."
+    )
+    nested = mask_of("all", 3, 3, ["causal", {"any": [{"window": 1}, {"global": [1]}]}])
+    assert reason_of(nested) == (
+        f"{only} the key is not later than the query, and if the key is near the query's own "
+        "position or one of the two is a global token."
+    )
+    given = sympy.MatrixSymbol("M", 2, 2)
+    assert reason_of(given) == ""
+    assert reason_of(sympy.MatAdd(given, Causal(2, 2))) == f"{only} {Causal.condition}."
+
+
+@pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
+def test_every_mask_says_why_and_when(mask: type[Mask]) -> None:
+    assert mask.reason.endswith(".") and mask.reason[0].isupper()
+    assert mask.condition and not mask.condition.endswith(".")
 
 
 HIDDEN = "−∞, otherwise"

@@ -40,5 +40,5 @@ def test_a_symbol_is_set_with_its_element(latex: str, elements: str) -> None:
 
 @pytest.mark.parametrize("latex", ["_Q", r"\phantom{a}", r"\boxed{a}"])
 def test_a_symbol_without_sound_mathml_is_refused(latex: str) -> None:
-    with pytest.raises(CannotSpell, match="use a simpler one"):
+    with pytest.raises(CannotSpell, match="use a simpler symbol"):
         mathml(Custom(latex))

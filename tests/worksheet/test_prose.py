@@ -264,7 +264,11 @@ REFUSED = {
     "deep": ('{"symattn": ' + "[" * 100_000, ".ipynb", "page.ipynb:1: not a notebook"),
     "many lines": ("symattn" + "\n" * 50_001, ".md", "50,000 lines"),
     "many lines too": ("symattn::" + "\n" * 50_001, ".rst", "50,000 lines"),
-    "a long line": (RST + f":claim:`{'a' * 10_000}`", ".rst", "page.rst:9: more than 10,000"),
+    "a long line": (
+        RST + f":claim:`{'a' * 10_000}`",
+        ".rst",
+        "page.rst:9: the line has more than 10,000",
+    ),
     "a long paragraph": (RST + "a claim\n" * 3_000, ".rst", "page.rst:9: 23,999 characters"),
     "many cells": (RST + "|a|b\n" * 20_001, ".rst", "20,000 cells"),
     "deep blocks": (RST + "".join(" " * i + "a\n" for i in range(900)), ".rst", "too deep"),
@@ -326,7 +330,11 @@ def test_all_files_that_were_read_are_known(tmp_path: Path) -> None:
 def test_much_markup_beside_claims_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("symattn.worksheet.syntaxes.structure._MAX_SEARCHED", 1_000)
     assert check_text(f"{RST}:claim:`weights[1,3] = 0.58`\n", "page.rst") is not None
-    with pytest.raises(ReadError, match=r"page\.rst:9: there is too much markup beside claims"):
+    with pytest.raises(
+        ReadError,
+        match=r"page\.rst:9: the paragraphs with claims hold too much "
+        r"markup",
+    ):
         check_text(f"{RST}:claim:`weights[1,3] = 0.58`{' *a' * 30}\n", "page.rst")
 
 

@@ -80,10 +80,11 @@ ATTENTION: tuple[Identity, ...] = (
     ),
     Identity(
         "convex-hull",
-        "an output minus any point is the weighted mean of the values minus that point",
+        "for any vector v, an output minus v is the weighted mean of the differences "
+        "between the values and v",
         "softmax(S) V - ones v = softmax(S) (V - ones v)",
         "Bishop and Bishop, Deep Learning (2024), section 12.1.3",
-        "outputs lie in the convex hull of the values: weights are positive and sum to 1",
+        "outputs lie in the convex hull of the values: weights are never negative and sum to 1",
         behind=(
             "output",
             "heads",
@@ -94,20 +95,20 @@ ATTENTION: tuple[Identity, ...] = (
         "queries of 0 give every token the mean of the values",
         "softmax((0*Q) K^T) V = 1/m ones ones^T V",
         f"{_VASWANI}3.2.1",
-        "attention whose query weights are still 0",
+        "attention whose query projection is still 0",
     ),
     Identity(
         "scale-split",
-        "d_k^(−1/4) on queries and on keys is the scale",
+        "multiplying queries and keys by d_k^(−1/4) each divides the scores by √d_k",
         "(Q / d_k^(1/4)) (K / d_k^(1/4))^T = Q K^T / sqrt(d_k)",
         "Child et al., Generating Long Sequences with Sparse Transformers (2019), code",
         "dividing before the product avoids overflow in half precision",
         (("ring", ""),),
-        "dividing both queries and keys by √d_k is the scale",
+        "dividing both queries and keys by √d_k divides the scores by √d_k",
     ),
     Identity(
         "variance",
-        "the variance of q·k is d_k for independent unit components",
+        "the variance of q·k is d_k for independent components of mean 0 and variance 1",
         "Σ_ab E[q_a q_b] E[k_a k_b] = sum(I ∘ I) = d_k",
         f"{_VASWANI}3.2.1, footnote 4",
         "why scores are divided by √d_k",
@@ -117,7 +118,7 @@ ATTENTION: tuple[Identity, ...] = (
     ),
     Identity(
         "variance-scaled",
-        "divided by √d_k the variance is 1",
+        "the variance of q·k/√d_k is 1",
         "d_k / sqrt(d_k)^2 = 1",
         f"{_VASWANI}3.2.1, footnote 4",
         "why scores are divided by √d_k, not by d_k",
@@ -158,7 +159,7 @@ ATTENTION: tuple[Identity, ...] = (
     ),
     Identity(
         "qk-circuit",
-        "scores depend on W_Q W_Kᵀ only",
+        "scores depend on W_Q and W_K only through W_Q W_Kᵀ",
         "(X W_Q) (X W_K)^T = X (W_Q W_K^T) X^T",
         f"{_CIRCUITS}, on the QK circuit",
         "only the product W_Q W_Kᵀ can be interpreted, not each factor alone",
@@ -188,10 +189,10 @@ ATTENTION: tuple[Identity, ...] = (
     ),
     Identity(
         "ov-rank",
-        "W_V W_O has rank d_v at most: with d_v = 1, W_V W_O = v o, all 2 × 2 minors are 0",
+        "W_V W_O has rank at most d_v; here for d_v = 1: W_V W_O = v o, so all 2 × 2 minors are 0",
         "(a v o b) (c v o d) = (a v o d) (c v o b)",
         f"{_CIRCUITS}, on the OV circuit",
-        "a head's outputs lie in a subspace of dimension d_v at most",
+        "a head's outputs lie in a subspace of dimension at most d_v",
         shapes=(
             *((name, (1, "d_model")) for name in "aco"),
             *((name, ("d_model", 1)) for name in "bdv"),
@@ -211,7 +212,8 @@ ATTENTION: tuple[Identity, ...] = (
     ),
     Identity(
         "multi-query",
-        "multi-query attention is multi-head attention with tied keys and values",
+        "multi-query attention is multi-head attention whose heads share one key and "
+        "one value projection",
         "[softmax(Q1 K1^T) V1, softmax(Q2 K2^T) V2] = [softmax(Q1 K^T) V, softmax(Q2 K^T) V]",
         "Shazeer, Fast Transformer Decoding (2019), section 3",
         "one cache of keys and values serves all heads",
@@ -220,10 +222,10 @@ ATTENTION: tuple[Identity, ...] = (
     ),
     Identity(
         "latent-absorption",
-        "the key's up-projection can be absorbed into the query's",
+        "the up-projection of the keys can be absorbed into the query projection",
         "(X W_Q) (C W_K)^T = X (W_Q W_K^T) C^T",
         "DeepSeek-AI, DeepSeek-V2 (2024), sec. 2.1.2",
-        "only the latent C is cached",
+        "only the latent vectors C are cached",
         (("transpose", ""),),
         shapes=(("C", ("m", "d_c")),),
     ),
@@ -266,7 +268,7 @@ ATTENTION: tuple[Identity, ...] = (
     ),
     Identity(
         "linear-recurrence",
-        "one more key and value add k⊤v to the state",
+        "one more key and value add kᵀ v to the state",
         "q [K; k]^T [V; v] = q (K^T V) + q (k^T v)",
         f"{_LINEAR}3.3",
         "causal linear attention is a recurrent network",

@@ -132,7 +132,7 @@ FALSE: tuple[Identity, ...] = (
     ),
     _false(
         "mask-zero",
-        "a masked score is 0",
+        "before a softmax, a masked score is 0",
         "softmax(S ∘ causal ones) = softmax(S + causal)",
         _COMMON,
         "e⁰ = 1 leaves some weight on keys that are masked out",
@@ -147,8 +147,8 @@ FALSE: tuple[Identity, ...] = (
         sides=_big_number,
     ),
     _false(
-        "mask-inverted",
-        "the mask may be transposed",
+        "mask-transposed",
+        "the causal mask may be transposed",
         "softmax(S + causalᵀ) = softmax(S + causal)",
         _COMMON,
         "the weights above the diagonal are then not 0",
@@ -164,7 +164,7 @@ FALSE: tuple[Identity, ...] = (
     ),
     _false(
         "causal-alignment",
-        "a decoded token's mask starts at the first key",
+        "with a cache, the causal mask still starts at the top left",
         "softmax(S + causal(1, 3)) = softmax(S + causal(1, 3, past 2))",
         _COMMON,
         "the new query would attend to one key only",
@@ -213,7 +213,7 @@ FALSE: tuple[Identity, ...] = (
         "a second softmax changes nothing",
         "softmax(softmax(S)) = softmax(S)",
         _COMMON,
-        "weights come out nearly equal",
+        "no weight in a row is then more than e times another",
     ),
     _false(
         "ratio-for-softmax",
@@ -232,7 +232,7 @@ FALSE: tuple[Identity, ...] = (
     ),
     _false(
         "sums-along-columns",
-        "row sums may be divided along the columns",
+        "column j may be divided by the sum of row j",
         "exp(S) / rowsum(exp(S))^T = softmax(S)",
         "NumPy: r / r.sum(axis=1) without keepdims",
         "neither rows nor columns sum to 1",
@@ -269,7 +269,7 @@ FALSE: tuple[Identity, ...] = (
     ),
     _false(
         "positions-equivariant",
-        "with positions, attention still does not depend on the order",
+        "with positions added, attention is still permutation-equivariant",
         "softmax((P X + E) (P X + E)^T) (P X + E) = P softmax((X + E) (X + E)^T) (X + E)",
         f"{_VASWANI}3.5",
         "positions make the outputs depend on the order",
@@ -294,7 +294,7 @@ FALSE: tuple[Identity, ...] = (
     ),
     _false(
         "groups-tiled",
-        "key heads are repeated as a whole for grouped queries",
+        "for grouped queries, key heads are repeated in turn, 1 2 1 2, not 1 1 2 2",
         "[K₁ K₂ K₁ K₂] = [K₁ K₁ K₂ K₂]",
         "Ainslie et al., GQA (2023), section 2.2",
         "query heads 1 and 2 share the first key head",
@@ -302,7 +302,7 @@ FALSE: tuple[Identity, ...] = (
     ),
     _false(
         "rotary-does-nothing",
-        "rotating both vectors leaves every score unchanged",
+        "rotating each vector by its own position leaves every score unchanged",
         "(q R(aω)) (k R(bω))ᵀ = q kᵀ",
         "Su et al. 2021, section 3.2",
         "only equal rotations cancel",

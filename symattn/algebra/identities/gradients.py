@@ -191,7 +191,7 @@ GRADIENTS: tuple[Identity, ...] = (
         "gradient-keys",
         "the gradient of the keys",
         "dK = dSᵀ Q / √d_k",
-        "as for the queries, with dS transposed",
+        "the formula is that for the queries, with dS transposed",
         partial(_queries_or_keys, False),
         (f"sum(dO ∘ ({_SEEN} V))", "K", f"{_DS}^T Q / sqrt(d_k)"),
         behind=("dK",),

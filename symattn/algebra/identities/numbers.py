@@ -217,7 +217,7 @@ def _given(statement: Statement, given: Mapping[str, Any]) -> tuple[Arrays, Scal
         arrays[name] = array
     missing = sorted({*letters} - {*arrays})
     if missing:
-        raise SymattnError(f"--with: {', '.join(missing)}: no numbers are given")
+        raise SymattnError(f"--with: no numbers are given for {', '.join(missing)}")
     for name, array in arrays.items():
         for size, count in zip(letters[name].shape, array.shape, strict=True):
             known = sympy.sympify(size, strict=True).xreplace(scalars)
@@ -227,7 +227,7 @@ def _given(statement: Statement, given: Mapping[str, Any]) -> tuple[Arrays, Scal
                 raise SymattnError(f"{name}: {size} is {known}, but here it is {count}")
     unknown = sorted(name for name, symbol in symbols.items() if symbol not in scalars)
     if unknown:
-        raise SymattnError(f"--with: {', '.join(unknown)}: no number is given")
+        raise SymattnError(f"--with: no number is given for {', '.join(unknown)}")
     broken = _holds(statement, arrays, scalars)
     if broken is not None:
         raise SymattnError(f"--with: {broken} of these numbers")

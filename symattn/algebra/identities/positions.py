@@ -74,15 +74,15 @@ POSITIONS: tuple[Identity, ...] = (
         "a rotation preserves lengths",
         "norm2(rotary(Q)) = norm2(Q)",
         _ROPE,
-        "rotary positions leave norms unchanged",
+        "rotary position embeddings leave norms unchanged",
     ),
     Identity(
         "rotary-relative",
-        "rotated scores depend on positions only through their difference",
+        "scores of rotated queries and keys depend on the positions only through their difference",
         f"{_turned('A', 'B', 'x + s')} {_turned('C', 'D', 'y + s')}^T = "
         f"{_turned('A', 'B', 'x')} {_turned('C', 'D', 'y')}^T",
         _ROPE,
-        "why rotary positions are relative",
+        "why rotary position embeddings are relative",
         shapes=(
             *((name, ("n", "r")) for name in "AB"),
             *((name, ("m", "r")) for name in "CD"),
@@ -101,7 +101,7 @@ POSITIONS: tuple[Identity, ...] = (
     ),
     Identity(
         "sinusoidal-products",
-        "products of encodings depend on the distance only",
+        "dot products of encodings depend on the distance only",
         "[sin(a f), cos(a f)] [sin(b f), cos(b f)]^T = rowsum(cos((a - b) f))",
         f"{_VASWANI}3.5",
         "nearby positions have similar encodings",
@@ -109,7 +109,8 @@ POSITIONS: tuple[Identity, ...] = (
     ),
     Identity(
         "alibi-shift",
-        "ALiBi's bias a (j − i) may be written a j: the query's position cancels",
+        "in ALiBi's bias a (j − i) may be replaced by a j: the query's position cancels "
+        "in the softmax",
         "softmax(S + a*(ones b - c ones^T)) = softmax(S + a*ones b)",
         "Press et al., Train Short, Test Long (2021), section 3",
         "only the key's position affects the weights",
@@ -130,17 +131,19 @@ POSITIONS: tuple[Identity, ...] = (
     ),
     Identity(
         "recurrent-jacobians",
-        "the gradient of a recurrent network is a product of Jacobians",
+        "the derivative of a recurrent network's last state with respect to its first "
+        "is a product of Jacobians",
         "∂h_3/∂h_0 = Π_t w (1 − h_t²)",
         "Pascanu et al., On the Difficulty of Training Recurrent Neural Networks (2013), sec. 2",
-        "why gradients vanish over many steps",
+        "why gradients can vanish over many steps",
         for_all=False,
-        reason="three steps of one number, which has no size",
+        reason="three steps of scalar states, which have no size",
         sides=_recurrent,
     ),
     Identity(
         "attention-one-step",
-        "the derivative of an output by a value is that value's weight",
+        "the derivative of an output with respect to a value is that value's weight, "
+        "times the identity",
         "∂o/∂v_j = a_j",
         f"{_VASWANI}4",
         "gradients reach every value in a single step",

@@ -112,10 +112,11 @@ SOFTMAX: tuple[Identity, ...] = (
     ),
     Identity(
         "temperature-two-keys",
-        "at temperature T the weights depend only on the gap divided by T",
+        "with two keys, at temperature T, the weights depend only on the difference of "
+        "the scores divided by T",
         "softmax([a, b] / T) = [σ((a - b) / T), σ((b - a) / T)]",
         _BISHOP,
-        "T → 0 sends the gap to ±∞ (all or nothing), T → ∞ to 0 (one half each)",
+        "T → 0 sends this quotient to ±∞ (all or nothing), T → ∞ to 0 (one half each)",
         shapes=(("a", ("n", 1)), ("b", ("n", 1))),
         positive=("T",),
     ),
@@ -128,17 +129,18 @@ SOFTMAX: tuple[Identity, ...] = (
     ),
     Identity(
         "temperature-zero",
-        "as T → 0 all gaps to the largest score go to −∞: argmax",
+        "as T → 0, the scores divided by T fall behind the largest without bound: "
+        "softmax tends to the one-hot vector of the argmax, if the largest is unique",
         "softmax([0, −∞, −∞]) = [1, 0, 0]",
         _BISHOP,
         "the limit of very sharp attention",
         for_all=False,
-        reason="gaps of −∞ are numbers of a matrix of this size",
+        reason="the gaps of −∞ are written out as a matrix of this size",
         sides=_cold,
     ),
     Identity(
         "two-keys-sigmoid",
-        "over two keys softmax is a sigmoid of the difference",
+        "over two keys, softmax is a sigmoid of the difference",
         "softmax([a, b]) = [σ(a - b), σ(b - a)]",
         _BISHOP,
         "two weights from a single difference",
@@ -161,7 +163,7 @@ SOFTMAX: tuple[Identity, ...] = (
     ),
     Identity(
         "jacobian-times-1",
-        "the Jacobian times 1 is 0: a shift changes nothing",
+        "the Jacobian times the vector of ones is 0: a shift changes nothing",
         "(diag(p) - p p^T) 1 = 0*p",
         _BISHOP,
         "the gradients in each row of scores sum to 0",
@@ -234,7 +236,7 @@ SOFTMAX: tuple[Identity, ...] = (
     ),
     Identity(
         "two-tiles",
-        "the softmax over two tiles of keys from two partial sums",
+        "the softmax over two tiles of keys follows from two partial sums",
         "softmax([S1, S2]) [V1; V2] = (exp(S1) V1 + exp(S2) V2) / (rowsum(exp(S1)) + "
         "rowsum(exp(S2)))",
         _FLASH,
@@ -260,7 +262,8 @@ SOFTMAX: tuple[Identity, ...] = (
     ),
     Identity(
         "sink-zero-key",
-        "softmax with 1 in the denominator has one more score of 0 and value of 0",
+        "softmax with 1 added to the denominator is softmax with one extra key whose "
+        "score and value are 0",
         "softmax1(S) V = softmax([S, 0*c]) [V; 0*v]",
         "Miller, Attention Is Off By One (2023)",
         "the weights of a head can all be near 0",

@@ -25,6 +25,9 @@ _FEW = 5
 _PASSES = {GRADIENT: ", with its backward pass", CHANGE: ", with its changes to first order"}
 _DERIVED = {GRADIENT: "the gradients", CHANGE: "the changes"}
 
+#: The kinds whose plural differs, where neighbours are told together.
+_PLURAL = {"projection matrix": "projection matrices", "bias": "biases"}
+
 #: Modules of Python's own, imported above the others.
 _STANDARD = ("math", "operator")
 
@@ -101,12 +104,15 @@ def _inputs(program: Program, language: Language) -> Iterator[str]:
             base = called.get(made_of[1], re.sub("^(d|delta)_?", "", own))
             prose = [part if isinstance(part, str) else f"`{base}`" for part in prose]
         words = "".join(part if isinstance(part, str) else line(part) for part in prose)
-        noun, _, kind = re.split("[:,] ", words)[0].rpartition(" ")
+        said = re.split("[:,] ", words)[0].split(" ")
+        last = -2 if said[-2:-1] == ["projection"] else -1
+        noun, kind = " ".join(said[:last]), " ".join(said[last:])
         rows.append((_shape(program, language, value), kind, noun, own))
     for (shape, kind), alike in groupby(rows, lambda row: row[:2]):
         nouns, variables = zip(*(row[2:] for row in alike), strict=True)
+        what = _PLURAL.get(kind, kind) if len(nouns) > 1 else kind
         listed = " and ".join(filter(None, (", ".join(nouns[:-1]), nouns[-1])))
-        yield " ".join(f"{', '.join(variables)}: {listed} {kind}, {shape}".split())
+        yield " ".join(f"{', '.join(variables)}: {listed} {what}, {shape}".split())
 
 
 def _shape(program: Program, language: Language, value: Recorded) -> str:

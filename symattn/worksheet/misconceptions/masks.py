@@ -106,7 +106,7 @@ def _causal_mask(s: Steps) -> MatrixExpr | None:
 
 
 def _causal_shifted(s: Steps) -> Change | None:
-    """Over a cache of p tokens j ≤ i, without one j ≤ i + m − n."""
+    """With a cache of p tokens j ≤ i, without one j ≤ i + m − n."""
     causal = _causal_mask(s)
     if causal is None or s.before_mask is None or causal.shape[0] == causal.shape[1]:
         return None
@@ -148,7 +148,8 @@ MASKS: tuple[Misconception, ...] = (
     ),
     Misconception(
         "mask-on-queries",
-        "the padding mask is applied to the queries: a padded row has equal weights for all keys",
+        "the padding mask is applied to the queries, with a large negative number, so "
+        "that a padded row has equal weights for all keys",
         "Padding masks out keys, column by column; the weights of every query still sum to 1.",
         REPORTED,
         _mask_on_queries,
@@ -178,15 +179,16 @@ MASKS: tuple[Misconception, ...] = (
     Misconception(
         "masked-to-minus-1e9",
         "masked scores are set to −10⁹ instead of −∞",
-        "The weights are the same unless a whole row is masked; then they are "
-        "1/m each instead of 0, and in half precision −10⁹ overflows.",
+        "The weights agree in all digits shown, unless a whole row is masked; then they "
+        "are 1/m each instead of 0. In half precision −10⁹ overflows.",
         REPORTED,
         _masked_to(-(10**9)),
     ),
     Misconception(
         "masked-to-minus-1e4",
         "masked scores are set to −10⁴ instead of −∞",
-        "The weights are the same unless other scores are as low or a whole row is masked.",
+        "The weights agree in all digits shown, unless other scores are as low or a "
+        "whole row is masked.",
         REPORTED,
         _masked_to(-(10**4)),
     ),

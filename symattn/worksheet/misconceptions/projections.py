@@ -158,7 +158,7 @@ def _no_positions(s: Steps) -> Change | None:
     return changes or None
 
 
-_OWN_WEIGHTS = "Q = X W_Q, K = X W_K and V = X W_V: each has weights of its own."
+_OWN_WEIGHTS = "Q = X W_Q, K = X W_K and V = X W_V: each has a matrix of its own."
 
 
 def _with_weights_of(name: str, other: str) -> Misconception:
@@ -166,7 +166,7 @@ def _with_weights_of(name: str, other: str) -> Misconception:
     what = {"Q": "queries", "K": "keys", "V": "values"}[name]
     return Misconception(
         f"{what}-from-W_{other}",
-        f"the {what} are made with W_{other}",
+        f"the {what} are computed with W_{other}",
         _OWN_WEIGHTS,
         "Vaswani et al. 2017, section 3.2.2",
         _projected_with({name: other}),
@@ -221,14 +221,14 @@ PROJECTIONS: tuple[Misconception, ...] = (
     ),
     Misconception(
         "groups-tiled",
-        "query head i uses key head i mod g",
-        "Neighbouring query heads share a key head: head i uses ⌊i g/h⌋, counted from 0.",
+        "query head i uses key head i mod n_g, counted from 0",
+        "Neighbouring query heads share a key head: head i uses ⌊i n_g/n_h⌋, counted from 0.",
         "Ainslie et al. 2023, section 2.2",
         _tiled,
     ),
     Misconception(
         "other-rotary-pairs",
-        "rotary positions rotate other pairs of columns",
+        "the rotary embedding rotates other pairs of columns",
         "Neighbouring columns (interleaved) and columns half the width apart (half) "
         "are two conventions; keep to one.",
         "Su et al. 2021, section 3.2.2",
@@ -237,14 +237,14 @@ PROJECTIONS: tuple[Misconception, ...] = (
     Misconception(
         "positions-from-1",
         "positions are counted from 1 instead of 0",
-        "The first token is at position 0.",
+        "Position encodings count from 0: the first token has position 0.",
         "Vaswani et al. 2017, section 3.5",
         _positions_from_one,
     ),
     Misconception(
         "no-positions",
         "the positions are left out",
-        "Apply the positions before computing the scores.",
+        "Add the position encodings, or rotate queries and keys, before computing the scores.",
         "Vaswani et al. 2017, section 3.5",
         _no_positions,
     ),

@@ -156,7 +156,7 @@ SCORES: tuple[Misconception, ...] = (
     ),
     Misconception(
         "scaled-by-all-heads",
-        "the scores are divided by √(h d_k)",
+        "the scores are divided by √(n_h d_k)",
         "Each head divides by the root of its own width.",
         DOT_PRODUCT,
         _scaled_by_all_heads,
@@ -177,7 +177,7 @@ SCORES: tuple[Misconception, ...] = (
     ),
     Misconception(
         "scaled-anyway",
-        "the scores are divided by √d_k, though there is no scale here",
+        "the scores are divided by √d_k, though the scores are not scaled here",
         "This attention does not scale the scores.",
         DOT_PRODUCT,
         _scaled_anyway,

@@ -222,7 +222,7 @@ WEIGHTS: tuple[Misconception, ...] = (
     Misconception(
         "softmax-twice",
         "the softmax is applied twice",
-        "Apply it once; a second softmax makes the weights nearly equal.",
+        "Apply it once; after a second softmax no weight in a row is more than e times another.",
         REPORTED,
         _weights(lambda logits: Softmax(Softmax(logits))),
     ),
@@ -236,14 +236,14 @@ WEIGHTS: tuple[Misconception, ...] = (
     Misconception(
         "base-2",
         "powers of 2 are taken instead of powers of e",
-        "The softmax is built on e ≈ 2.718.",
+        "The softmax uses powers of e ≈ 2.718.",
         DOT_PRODUCT,
         _weights(lambda logits: Softmax(sympy.log(2) * logits)),
     ),
     Misconception(
         "base-10",
         "powers of 10 are taken instead of powers of e",
-        "The softmax is built on e ≈ 2.718.",
+        "The softmax uses powers of e ≈ 2.718.",
         DOT_PRODUCT,
         _weights(lambda logits: Softmax(sympy.log(10) * logits)),
     ),
@@ -287,7 +287,7 @@ WEIGHTS: tuple[Misconception, ...] = (
     Misconception(
         "all-on-the-largest",
         "all weight goes to the largest score",
-        "The softmax gives every key a weight above 0.",
+        "The softmax gives every key that is not masked out a weight above 0.",
         DOT_PRODUCT,
         _weights(Hardmax),
     ),
@@ -336,7 +336,7 @@ WEIGHTS: tuple[Misconception, ...] = (
     Misconception(
         "residual-added",
         "the input is added to the result",
-        "The residual connection is a step after attention; it is not part of it.",
+        "The residual connection comes after attention and is not part of it.",
         "Vaswani et al. 2017, section 3.1",
         _residual_added,
     ),

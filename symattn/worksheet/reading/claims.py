@@ -62,7 +62,9 @@ class Policy:
             hint = nearest(str(self.rounding), get_args(Accepted))
             raise ReadError(f"rounding = {quote(self.rounding)}: there is no such rounding{hint}")
         if type(self.min_digits) is not int or not 0 <= self.min_digits <= 100:
-            raise ReadError(f"min_digits = {quote(self.min_digits)}: give a whole number to 100")
+            raise ReadError(
+                f"min_digits = {quote(self.min_digits)}: give a whole number from 0 to 100"
+            )
         if self.decimal not in ("", *DECIMAL_SIGNS):
             raise ReadError(f'decimal = {quote(self.decimal)}: write decimal = "," or "."')
         accept = [self.accept] if isinstance(self.accept, str) else self.accept

@@ -86,7 +86,7 @@ def _inside(name: str, path: Path, folder: Path, naming: str, roots: Sequence[Pa
             beside = f"it has to lie beside the {naming}, or in a folder there"
             folders = " and ".join(map(str, allowed))
             if roots:
-                raise ReadError(f"{excerpt(name)}: leads out of {folders}; it has to lie there")
+                raise ReadError(f"{excerpt(name)}: leads out of {folders}; it has to lie inside")
             raise ReadError(f"{excerpt(name)}: leads out of the folder of the {naming}; {beside}")
         kind = kind_of(real)
     except (FileNotFoundError, NotADirectoryError):

@@ -256,7 +256,7 @@ def _dtype(code: str) -> np.dtype:
     try:
         return np.dtype(code)
     except TypeError:
-        raise ReadError(f"numbers of dtype {code} are not read; save it as float32") from None
+        raise ReadError(f"numbers of dtype {code} are not read; save them as float32") from None
 
 
 def _safetensors(file: BinaryIO, name: str) -> Array:
@@ -362,7 +362,7 @@ def _check_row(row: Sequence[str], number: int) -> None:
     for place, cell in enumerate(row, 1):
         if not cell:
             mend = _NO_NAMES if number == place == 1 else "give a number in every place"
-            raise ReadError(f"row {number} has nothing in place {place}; {mend}")
+            raise ReadError(f"row {number} has no entry in column {place}; {mend}")
         if (number == 1 or place == 1) and _is_name(cell):
             found = quote(excerpt(cell))
             raise ReadError(f"row {number} has {found} in place {place}, not a number; {_NO_NAMES}")

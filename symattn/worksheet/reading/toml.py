@@ -47,7 +47,7 @@ def parse(text: str, name: str) -> dict[str, object]:
     except tomllib.TOMLDecodeError as error:
         raise ReadError(_not_toml(name, _first_line(error))) from None
     except RecursionError:
-        raise ReadError(f"{name}: brackets are nested too deep") from None
+        raise ReadError(f"{name}: brackets are nested too deeply") from None
     except (ValueError, ArithmeticError):
         raise ReadError(f"{name}: a number has too many digits to read") from None
 

@@ -121,7 +121,9 @@ class Worksheet:
             return derivation.gradient(self.wrt or None, upstream="ones")
         (name, value), *more = self.upstream.items()
         if more:
-            raise ReadError(f"{more[0][0]}: {name} is given too; backpropagation starts at one")
+            raise ReadError(
+                f"{more[0][0]}: {name} is given too; backpropagation starts from one gradient only"
+            )
         of = name.removeprefix("d").removeprefix("_")
         if all(of not in (step.name, step.letter) for step in derivation):
             known = nearest(of, derivation.names)
@@ -641,7 +643,7 @@ class _Files:
         large = isinstance(matrix, np.ndarray)
         self._memory += matrix.nbytes if large else _EXACT_BYTES * sum(1 for _ in leaves(matrix))
         if self._memory > _MAX_KEPT:
-            raise ReadError(f"{key}: the matrices of all files are too large together")
+            raise ReadError(f"{key}: the matrices of all files together are too large")
         return matrix
 
 

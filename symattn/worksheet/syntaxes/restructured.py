@@ -31,10 +31,10 @@ def restructured(text: str) -> Iterator[Found]:
         raise ReadError(f"1: more than {MAX_LINES:,} lines are too many for a page")
     for number, line in enumerate(lines, 1):
         if len(line) > MAX_RST_LINE:
-            raise ReadError(f"{number}: more than {MAX_RST_LINE:,} characters exceed a line")
+            raise ReadError(f"{number}: the line has more than {MAX_RST_LINE:,} characters")
     from symattn.worksheet.syntaxes.structure import found_in
 
     try:
         yield from found_in(text)
     except RecursionError:
-        raise ReadError("1: its blocks are nested too deep") from None
+        raise ReadError("1: its blocks are nested too deeply") from None

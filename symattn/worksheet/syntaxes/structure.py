@@ -240,7 +240,7 @@ class _Inliner(states.Inliner):
             )
         self._searched += len(text) * sum(map(text.count, _SIGNS))
         if self._searched > _MAX_SEARCHED:
-            raise ReadError(f"{lineno}: there is too much markup beside claims for a page")
+            raise ReadError(f"{lineno}: the paragraphs with claims hold too much markup")
         self._paragraph = _Paragraph(text, lineno - 1)
         super().parse(text, lineno, memo, parent)
         return [nodes.Text(text)], []

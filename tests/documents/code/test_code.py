@@ -381,8 +381,8 @@ def attention(
     \"""Self-attention in which no token sees a later one.
 
     x: token vectors, (..., n, d_model)
-    w_q, w_k: query and key weights, (d_model, d_k)
-    w_v: value weights, (d_model, d_v)
+    w_q, w_k: query and key projection matrices, (d_model, d_k)
+    w_v: value projection matrix, (d_model, d_v)
 
     Returns the output (..., n, d_v) and the steps before it, by name.
     \"""

@@ -452,7 +452,7 @@ def test_matrices_are_bounded_together(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr("symattn.worksheet.reading.worksheet._MAX_KEPT", 10_000)
     np.save(tmp_path / "w.npy", np.zeros((2, 2)))
     heads = "".join(f'"W_Q[{head}]" = "w.npy"\n' for head in range(1, 99))
-    with pytest.raises(ReadError, match="too large together"):
+    with pytest.raises(ReadError, match="of all files together are too large"):
         worksheet_of(f"[given]\n{heads}", str(tmp_path / "sheet.toml"))
 
 
@@ -460,10 +460,10 @@ def test_matrices_are_bounded_together(tmp_path: Path, monkeypatch: pytest.Monke
     ("text", "told"),
     [
         ("a,b\n1,0\n", 'q.csv: row 1 has "a" in place 1, not a number; leave names of columns'),
-        (",0,1\n0,1.0,0.0\n", "q.csv: row 1 has nothing in place 1; leave names of columns"),
+        (",0,1\n0,1.0,0.0\n", "q.csv: row 1 has no entry in column 1; leave names of columns"),
         ("1,2\nthe,2\n", 'q.csv: row 2 has "the" in place 1, not a number; leave names'),
         ("# Q\n1,0\n", 'row 1 has "# Q" in place 1'),
-        ("1,0,\n0,2,\n", "q.csv: row 1 has nothing in place 3; give a number in every place"),
+        ("1,0,\n0,2,\n", "q.csv: row 1 has no entry in column 3; give a number in every place"),
         ("1.0e+00 0.0e+00\n0 2\n", "row 1 has spaces between numbers; put commas there"),
     ],
 )

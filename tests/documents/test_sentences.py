@@ -1,0 +1,78 @@
+"""Sentences of a derivation: what they claim, and the formulas in them."""
+
+from __future__ import annotations
+
+import pytest
+
+from symattn import Attention, Notation
+from symattn.attention.variants import variant
+from symattn.documents.job import Job, document_of
+from symattn.documents.outline import introduction
+from symattn.notation.latex import latex
+from symattn.notation.prose import read_prose
+from symattn.notation.spoken import spoken
+from symattn.notation.text import line
+
+VARIANCE = "gives the scores variance 1"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "text", "tex"),
+    [
+        ("{−n_clip}", "−n_clip", r"-n_{\mathrm{clip}}"),
+        ("{√d_k}", "√d_k", r"\sqrt{d_{k}}"),
+        ("{√(d_k + d_r)}", "√(d_k + d_r)", r"\sqrt{d_{k} + d_{r}}"),
+        ("{−∞}", "−∞", r"-\infty"),
+    ],
+)
+def test_mathematics_in_a_sentence(sentence: str, text: str, tex: str) -> None:
+    (tree,) = read_prose(sentence)
+    assert not isinstance(tree, str)
+    assert line(tree) == text
+    assert latex(tree) == tex
+
+
+@pytest.mark.parametrize(
+    ("spec", "claimed"),
+    [
+        (Attention(), True),
+        (variant("deepseek").spec, True),
+        (Attention(score="general"), False),
+        (Attention(source="self", heads="h", score="shaw"), False),
+        (Attention(feature_map="exp"), False),
+        (Attention(scale=2), False),
+    ],
+)
+def test_the_scale_claims_a_variance_of_dot_products_alone(spec: Attention, claimed: bool) -> None:
+    reason = spec.derivation()["scaled"].reason
+    assert (VARIANCE in reason) is claimed
+    assert reason.startswith("If the entries of queries and keys are independent") is claimed
+
+
+def test_what_may_be_minus_infinity_is_introduced_so() -> None:
+    text = str(document_of("text", [Job(variant("biased").spec.derivation(), None, Notation())]))
+    assert "Let M ∈ (ℝ ∪ {−∞})^(n × m) be the matrix that is added to the scores." in text
+    assert "Let Q ∈ ℝ^(n × d_k) be the queries" in text
+    tex = str(document_of("latex", [Job(variant("biased").spec.derivation(), None, Notation())]))
+    assert r"M \in (\mathbb{R} \cup \{-\infty\})^{n \times m}" in tex
+
+
+def test_a_step_like_an_earlier_one_names_its_letter() -> None:
+    text = str(document_of("text", [Job(variant("shaw").spec.derivation(), None, Notation())]))
+    assert "The entries are computed like those of S_a." in text
+    assert "by_content." not in text
+
+
+def test_only_a_table_of_each_head_is_said_to_be_of_a_head() -> None:
+    reason = variant("t5").spec.derivation()["bias"].reason
+    assert reason == (
+        "In each head, the bias added to a score depends only on the relative position."
+    )
+    alone = Attention(source="self", bias="relative").derivation()["bias"].reason
+    assert alone == "The bias added to a score depends only on the relative position."
+
+
+def test_the_numbers_of_a_matrix_are_read_out() -> None:
+    matrix = variant("biased").spec.derivation().inputs[-1]
+    said = [spoken(part) for part in introduction(matrix, Notation()) if not isinstance(part, str)]
+    assert said == ["M is in the matrices of real numbers and minus infinity, n by m"]
