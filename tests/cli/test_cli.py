@@ -267,8 +267,8 @@ def test_flavors_of_tex(flavor: str) -> None:
 def test_a_variant_as_a_program_is_for_any_size(language: str) -> None:
     result = run("derive", "causal", "--format", language)
     assert result.exit_code == 0, result.output
-    batch = "" if language in ("python", "javascript") else "…, "
-    assert f"x: token vectors ({batch}n, d_model)" in result.stdout
+    batch = "" if language in ("python", "javascript") else "..., "
+    assert f"x: token vectors, ({batch}n, d_model)" in result.stdout
     for sizes in (("--tokens", "5", "--d-k", "4"), ("--symbolic",)):
         told = run("derive", "causal", *sizes, "--format", language)
         assert told.stdout == result.stdout
