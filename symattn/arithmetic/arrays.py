@@ -69,9 +69,10 @@ class Arrays(Arithmetic):
         return super().all_hidden(x) if first.any() else first
 
     def where(self, condition: NDArray[np.bool_], a: Array | Any, b: Array | Any) -> Array:
-        if isinstance(b, np.ndarray) and b.dtype == self.dtype and not condition.any():
-            shape = np.broadcast_shapes(condition.shape, np.shape(a), b.shape)
-            return b if shape == b.shape else np.broadcast_to(b, shape)
+        if isinstance(b, np.ndarray) and b.dtype == self.dtype and not np.ndim(a):
+            lines = condition.shape == (*b.shape[:-1], 1)
+            if (lines or condition.shape == b.shape) and not condition.any():
+                return b  # which it is throughout
         return super().where(condition, a, b)
 
     def row_max(self, x: Array) -> Array:

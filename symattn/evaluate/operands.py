@@ -398,8 +398,8 @@ class _InBalls(r.Evaluator):
     def value(self, rule: Rule) -> arb:
         if self.replacements and rule in self.replacements:  # to look is to hash all of the rule
             return self.replacements[rule]
-        value: arb = super().value(rule)
-        return value
+        found: arb = super().value(rule)
+        return found
 
     def entry(self, entry: r.Entry) -> arb:
         place = self.numbers.place(entry.matrix, entry.row, entry.column)
