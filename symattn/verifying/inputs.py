@@ -142,7 +142,18 @@ def numbers_of(
         shared = one.fixed or (word is not None and word.learned)
         axes = () if shared else _batches(item, lead)
         numbers[one.name] = _drawn(item, one, (*axes, *shape), random, spec)
+    if item.drawn == "low" and {"W_Q", "W_K"} <= set(numbers):
+        numbers["W_K"] = _opposite(numbers["W_Q"], numbers["W_K"])
     return numbers
+
+
+def _opposite(queries: Array, keys: Array) -> Array:
+    """Weights by which the keys of a token are its queries with the other sign, if they fit."""
+    if queries.shape[-2:] != keys.shape[-2:]:
+        return keys
+    if queries.ndim == keys.ndim == 3:  # of each group the first head
+        queries = queries[:: len(queries) // len(keys)]
+    return -np.array(queries if queries.ndim == keys.ndim else queries[0])
 
 
 def _batches(item: Property, lead: int) -> tuple[int, ...]:

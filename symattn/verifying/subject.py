@@ -85,9 +85,10 @@ def plain(name: str) -> str:
 class Layout:
     """How matrices are laid out for a function.
 
-    `lead` counts batches before them; `heads` is where those of activations are (``first``:
-    h × n × d, ``second``: n × h × d, ``joined``: n × h d), and `weights` how those of projections
-    are (``joined``: d_model × h d, ``stacked``: h × d_model × d, ``transposed``: h d × d_model).
+    `lead` counts batches before them. `heads` is where those of activations are: ``first``,
+    h × n × d; ``second``, n × h × d; ``joined``, n × h d; ``single``, n × 1 × d of the only one.
+    `weights` says the same of projections: ``joined``, d_model × h d; ``stacked``,
+    h × d_model × d; ``transposed``, h d × d_model.
     """
 
     library: str
@@ -99,12 +100,13 @@ class Layout:
         """It in words."""
         batches = {0: "no batch", 1: "a batch first", 2: "two axes for batches first"}[self.lead]
         parts = [{"lists": "nested lists"}.get(self.library, self.library), batches]
-        if has_heads:
+        if has_heads or self.heads == "single":
             parts.append(
                 {
                     "first": "heads before tokens",
                     "second": "tokens before heads",
                     "joined": "heads side by side",
+                    "single": "one head after the tokens",
                 }[self.heads]
             )
         if has_weights and self.weights != "joined":
@@ -166,7 +168,9 @@ class Subject:
 
     def layouts(self, libraries: Sequence[str]) -> Iterator[Layout]:
         """The ways in which matrices may be laid out for it, the usual ones first."""
-        heads = ("first", "second", "joined") if self.has_heads else ("first",)
+        heads: tuple[str, ...] = ("first", "second", "joined") if self.has_heads else ("first",)
+        if self.spec.heads is None and set(_FIRST) & set(self.given):
+            heads = ("first", "single")
         leads = (0, 1) if self.has_heads or self.spec.heads is not None else (0, 1, 2)
         for library in libraries:
             weights = ["joined", "stacked"] if self.has_weights else ["joined"]
@@ -289,6 +293,8 @@ class Subject:
                     f"{quote(step)} is no step; the steps are {', '.join(evaluation)}"
                 )
             shape = evaluation[step].shape
+            if layout.heads == "single" and numbers.ndim == len(shape) + 1:
+                numbers = numbers[..., 0, :] if numbers.shape[-2] == 1 else numbers
             if step == "heads" and layout.heads == "second" and numbers.ndim >= 3:
                 turned = numbers.swapaxes(-3, -2)
                 if turned.shape == shape:
@@ -421,6 +427,8 @@ def laid_out(item: Item, numbers: Array, layout: Layout) -> Array:
     """A matrix as the layout has it, from (…, h,) rows, columns."""
     learned = item.name in WORDS and WORDS[item.name].learned
     if not learned:
+        if layout.heads == "single" and item.name in _FIRST:
+            return np.expand_dims(numbers, -2)
         if not item.per_head or layout.heads == "first":
             return numbers
         turned = numbers.swapaxes(-3, -2)

@@ -108,6 +108,8 @@ class _Tried:
     def __init__(self, subject: Subject, attention: str) -> None:
         self.subject, self.attention = subject, attention
         self.layout = Layout("numpy")
+        #: Whether values have to be as wide as keys, and whether double precision was seen.
+        self.tied, self.is_precise = False, False
         self._evaluations: dict[object, Evaluation] = {}
         self._explainers: dict[object, Explainer] = {}
 
@@ -116,7 +118,8 @@ class _Tried:
     def choose(self, libraries: Sequence[str]) -> None:
         """Choose the layout under which ordinary inputs agree, or the first that can be called."""
         refused: list[tuple[Layout, Outcome]] = []
-        for item in (named("ordinary"), named("square")):
+        ordinary = named("ordinary")
+        for item, self.tied in ((ordinary, False), (ordinary, True), (named("square"), False)):
             first: Layout | None = None
             for layout in self.subject.layouts(libraries):
                 if first is not None and replace(layout, heads=first.heads) != first:
@@ -135,6 +138,7 @@ class _Tried:
             if first is not None:
                 self.layout = first
                 return
+        self.tied = False
         for layout, outcome in refused:
             if outcome.kind == "shape":
                 self.layout = layout
@@ -159,6 +163,9 @@ class _Tried:
             outcomes.append(outcome)
         told = self.layout.told(self.subject.has_heads, self.subject.has_weights)
         lacking = tuple(o.item.name for o in outcomes if o.is_lacking)
+        if self.tied:
+            lacking = (*lacking, _OTHER_WIDTH)
+            tried.append((_OTHER_WIDTH, _WORDS["lacking"]))
         failed = next((o for o in outcomes if not o.passes and o.kind != "inaccurate"), None)
         failed = failed or next((o for o in outcomes if not o.passes), None)
         common = (self.subject.name, self.attention, told, tuple(tried), lacking)
@@ -205,7 +212,9 @@ class _Tried:
     def call(self, item: Property, sizes: Mapping[str, int] | None = None) -> Outcome:
         """The function on the numbers of a property."""
         derivation = self.subject.derivation(4, 2)
-        wanted = sizes or sizes_of(derivation, self.subject.spec, item.sizes)
+        wanted = dict(sizes or sizes_of(derivation, self.subject.spec, item.sizes))
+        if self.tied and {"d_k", "d_v"} <= set(wanted):
+            wanted["d_v"] = wanted["d_k"]
         derivation = self.subject.derivation(wanted["h"], wanted["g"])
         numbers = numbers_of(item, derivation, wanted, self.layout.lead, self.subject.spec)
         return self.on(item, derivation, numbers)
@@ -245,8 +254,14 @@ class _Tried:
             coarser = next((x.dtype for x in own.values() if x.rounding > dtype.rounding), "")
             if coarser and self._judged(ComputedMarker(evaluation, own))[0] != "wrong":
                 kind, message = "inaccurate", f"it returns {coarser} of {dtype.dtype}"
-            elif self._is_in_float32(item, evaluation, numbers, arrays):
+            elif (
+                item.dtype == "float64"
+                and not self.is_precise
+                and self._is_in_float32(evaluation, arrays)
+            ):
                 kind, message = "inaccurate", "it computes in float32, whatever it is given"
+        if kind == "right" and item.name in ("ordinary", "rectangular", "square"):
+            self.is_precise = True
         return outcome(kind, message, marker=marker)
 
     def _again(
@@ -268,27 +283,12 @@ class _Tried:
             warnings.simplefilter("ignore")
             return self.subject.function(*args, **kwargs)
 
-    def _is_in_float32(
-        self,
-        item: Property,
-        evaluation: Evaluation,
-        numbers: Mapping[str, Array],
-        arrays: Mapping[str, Computed],
-    ) -> bool:
-        """Whether a function gives of float64 what it gives of float32, within its tolerance."""
-        if item.dtype != "float64" or self.layout.library in ("lists", "jax"):
-            return False
+    def _is_in_float32(self, evaluation: Evaluation, arrays: Mapping[str, Computed]) -> bool:
+        """Whether all numbers are ones of float32, within its tolerance."""
         single = {x: replace(a, numbers=a.numbers.astype(np.float32)) for x, a in arrays.items()}
-        if self._judged(ComputedMarker(evaluation, single))[0] == "wrong":
+        if any(not np.array_equal(single[x].numbers, a.numbers) for x, a in arrays.items()):
             return False
-        args, kwargs, _ = self.subject.arguments(evaluation, numbers, self.layout, "float32")
-        try:
-            result = self._result(args, kwargs)
-            dtype = Computed(np.zeros(1, np.float64))
-            again = self.subject.returned(result, evaluation, self.layout, dtype)
-        except Exception:
-            return False
-        return all(_same(arrays[x], again[x]) for x in arrays)
+        return self._judged(ComputedMarker(evaluation, single))[0] != "wrong"
 
     def _judged(self, marker: ComputedMarker) -> tuple[Kind, str]:
         """Whether the numbers are right, and whether rounding has anything to do with it."""
@@ -387,6 +387,8 @@ class _Tried:
                     break
         return best
 
+
+_OTHER_WIDTH = "values of another width than keys"
 
 #: What a table says of a property.
 _WORDS = {

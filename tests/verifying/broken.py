@@ -82,9 +82,7 @@ def changes_its_input(q: Array, k: Array, v: Array) -> Array:
 
 def never_twice_the_same(q: Array, k: Array, v: Array) -> Array:
     weights = softmax(q @ k.T / math.sqrt(q.shape[1]))
-    keep = np.random.default_rng().random(weights.shape) < 0.999999
-    noise = 1e-17 * np.random.default_rng().random()
-    return (weights * keep) @ v + noise
+    return (weights + np.random.default_rng().random(weights.shape)) @ v  # a dropout, say
 
 
 def one_row_too_few(q: Array, k: Array, v: Array) -> Array:
@@ -240,3 +238,19 @@ def torch_divided_by_width(query: Any, key: Any, value: Any) -> Any:
     import torch
 
     return torch.softmax(query @ key.transpose(-2, -1) / query.size(-1), dim=-1) @ value
+
+
+def small_number_added(q: Array, k: Array, v: Array) -> Array:
+    z = q @ k.T / math.sqrt(q.shape[1])
+    e = np.exp(z - z.max(axis=1, keepdims=True))
+    return e / (e.sum(axis=1, keepdims=True) + 1e-6) @ v
+
+
+def causal_self_minus_1e4(X: Array, W_Q: Array, W_K: Array, W_V: Array) -> Array:
+    z = (X @ W_Q) @ (X @ W_K).T / math.sqrt(W_Q.shape[1])
+    return softmax(np.where(np.tri(len(X)) == 1, z, -1e4)) @ (X @ W_V)
+
+
+def strictly_and_minus_1e9(X: Array, W_Q: Array, W_K: Array, W_V: Array) -> Array:
+    z = (X @ W_Q) @ (X @ W_K).T / math.sqrt(W_Q.shape[1])
+    return softmax(np.where(np.tri(len(X), k=-1) == 1, z, -1e9)) @ (X @ W_V)

@@ -197,3 +197,10 @@ def grouped_query(
     q = (hidden_states @ wq).reshape(n, n_heads, -1).swapaxes(0, 1)
     k, v = ((hidden_states @ w).reshape(n, n_kv_heads, -1).swapaxes(0, 1) for w in (wk, wv))
     return grouped(q, k, v).swapaxes(0, 1).reshape(n, -1) @ wo
+
+
+def jax_dot_product(query: Any, key: Any, value: Any) -> Any:
+    """(n, heads, d), also of a single head."""
+    import jax
+
+    return jax.nn.dot_product_attention(query, key, value)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, islice
+from itertools import islice
 from math import log2
 
 import numpy as np
@@ -88,10 +88,15 @@ class Run:
         """Whether a changed derivation makes sense with these numbers."""
         return bool(self._values(hypothesis))
 
-    def fits(self, hypothesis: Hypothesis) -> frozenset[str]:
+    def fits(self, hypothesis: Hypothesis, exactly: bool = False) -> frozenset[str]:
         """The letters of the arrays that a changed derivation gives too, in every number."""
-        values = self._values(hypothesis)
+        values = self._values(hypothesis, exactly)
         return frozenset(x for x, value in values.items() if self._same(x, value).all())
+
+    def reproduced(self, hypothesis: Hypothesis) -> int:
+        """How many numbers a changed derivation gives too."""
+        values = self._values(hypothesis)
+        return sum(int(self._same(letter, value).sum()) for letter, value in values.items())
 
     def is_idle(self, hypothesis: Hypothesis) -> bool:
         """Whether a change leaves every number as it is, or makes no sense by itself."""
@@ -102,16 +107,18 @@ class Run:
                 for x, value in values.items()
             )
 
-    def _values(self, hypothesis: Hypothesis) -> dict[str, Array]:
-        """What a changed derivation gives instead; nothing where it makes no sense."""
+    def _values(self, hypothesis: Hypothesis, exactly: bool = False) -> dict[str, Array]:
+        """What a changed derivation gives instead; nothing where it makes no sense.
+
+        `exactly`: in balls, which neither overflow nor underflow as NumPy does.
+        """
         try:
             changed = self.explainer.evaluated(hypothesis, self.given)
             found = {letter: changed.array(letter) for letter in self.letters}
-            if not any(part.floating for part in hypothesis.misconceptions):
+            if exactly and not any(part.floating for part in hypothesis.misconceptions):
                 for letter, value in found.items():
-                    if not np.isfinite(value).all():  # where NumPy overflows, balls do not
-                        balls = changed.balls(letter, BITS[0])
-                        found[letter] = np.array([*map(nearest, balls.flat)]).reshape(value.shape)
+                    balls = changed.balls(letter, BITS[0])
+                    found[letter] = np.array([*map(nearest, balls.flat)]).reshape(value.shape)
             return found
         except (SymattnError, ArithmeticError, ValueError):
             return {}
@@ -195,8 +202,17 @@ def explained(runs: Sequence[Run]) -> tuple[Explanation, ...]:
 def _pairs(first: Run, runs: Sequence[Run]) -> Iterator[Hypothesis]:
     """Two misconceptions that only together reproduce everything; the first ones found."""
     every, found = frozenset(first.letters), 0
-    touching = [single for single in first.explainer.singles if not first.is_idle(single)]
-    for one, other in islice(combinations(touching, 2), _MOST_PAIRS):
+    singles = first.explainer.singles
+    touching = [single for single in singles if not first.is_idle(single)]
+    touching.sort(key=first.reproduced, reverse=True)  # what explains most stands first
+    # one that changes nothing by itself may do so with another: a row that now has no keys
+    pairs = dict.fromkeys(
+        tuple(sorted((one, other), key=singles.index))
+        for one in touching
+        for other in singles
+        if other is not one
+    )
+    for one, other in islice(pairs, _MOST_PAIRS):
         pair = first.explainer.pair(one, other)
         if pair is not None and first.fits(pair) == every and _everywhere(pair, runs):
             yield pair
@@ -214,7 +230,7 @@ def _everywhere(hypothesis: Hypothesis, runs: Sequence[Run]) -> bool:
     names = [part.name for part in hypothesis.misconceptions]
     for run in runs:
         own = run.hypothesis(names)
-        if own is None or len(run.fits(own)) == len(run.letters):
+        if own is None or any(len(run.fits(own, x)) == len(run.letters) for x in (False, True)):
             continue
         senseless = not run.has_values(own) and not run.is_finite
         if not senseless:

@@ -12,11 +12,15 @@ from symattn.nodes.base import Node
 from symattn.nodes.heads import Head
 from symattn.worksheet.misconceptions.nodes import (
     InRows,
+    InterleavedConcat,
     Inverted,
+    Lowered,
     MaskedTo,
     MergedByReshape,
+    OverHeads,
     ReversedConcat,
     SplitByReshape,
+    UnguardedSoftmax,
 )
 
 _HIDDEN = -sympy.oo
@@ -34,6 +38,7 @@ HEADS = np.arange(COUNT * ROWS * COLUMNS).reshape(COUNT, ROWS, COLUMNS)
     [
         (Inverted(MASK), [[_HIDDEN, 0, _HIDDEN], [0, _HIDDEN, _HIDDEN]]),
         (MaskedTo(SCORES, MASK, 7), [[1, 7, 3], [7, 5, 8]]),
+        (Lowered(SCORES, MASK, -7), [[1, -5, 3], [-3, 5, 8]]),
         (InRows(10 * SCORES, SCORES, (1,)), [[1, 2, 3], [40, 50, 60]]),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Node) else "",
@@ -57,6 +62,7 @@ def number(entry: Any) -> int:
     [
         (ReversedConcat, np.concatenate(HEADS[::-1], axis=1)),
         (MergedByReshape, HEADS.reshape(ROWS, COUNT * COLUMNS)),
+        (InterleavedConcat, np.moveaxis(HEADS, 0, -1).reshape(ROWS, COUNT * COLUMNS)),
     ],
 )
 def test_heads_joined_in_a_wrong_way(kind: Any, wanted: Any) -> None:
@@ -78,3 +84,22 @@ def test_heads_split_in_a_wrong_way() -> None:
     ]
     np.testing.assert_array_equal(entries, wanted)
     np.testing.assert_array_equal(node.numpy(HEADS), wanted)
+
+
+def test_a_softmax_over_the_heads() -> None:
+    node: Any = OverHeads(Head(S, I), I, sympy.Integer(COUNT))
+    z = HEADS / 7
+    powers = np.exp(z)
+    np.testing.assert_allclose(node.numpy(z), powers / powers.sum(axis=0), rtol=1e-14)
+    assert len(node[0, 1].subs(I, 2).atoms(sympy.exp)) == COUNT
+
+
+@pytest.mark.parametrize("shifted", [0, 1])
+def test_a_softmax_that_looks_for_nothing_is_nan_where_programs_are(shifted: int) -> None:
+    node: Any = UnguardedSoftmax(sympy.MatrixSymbol("Z", 3, 2), shifted)
+    z = np.array([[0, np.log(3)], [-np.inf, -np.inf], [1000, 0]])
+    with np.errstate(all="ignore"):
+        found = node.numpy(z, shifted)
+    np.testing.assert_allclose(found[0], [0.25, 0.75], rtol=1e-15)
+    assert np.isnan(found[1]).all()
+    assert np.isnan(found[2]).any() == (not shifted)
