@@ -191,13 +191,11 @@ def beyond(value: np.floating, true: arb) -> bool:
     return bool(np.isinf(value) and true.is_finite() and not abs(true) < largest)
 
 
-def distance(value: float, true: arb, allowed: arb) -> tuple[float, float, bool]:
-    """|value − true|, the most that it may be, and whether the value lies in its ball."""
-    return (
-        _error(value, true),
-        _tolerance(value, true, allowed),
-        _is_inside(value, true, allowed),
-    )
+def distance(number: np.floating, true: arb, allowed: arb) -> tuple[float, float, bool]:
+    """|number − true|, the most that it may be, and whether the number lies in its ball."""
+    value = float(number)
+    inside = _is_inside(value, true, allowed)
+    return _error(value, true), _tolerance(value, true, allowed), inside
 
 
 def _error(value: float, true: arb) -> float:

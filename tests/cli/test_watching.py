@@ -162,9 +162,9 @@ def test_a_folder_is_marked_again_and_only_what_changed(
     marked: list[str] = []
     check_file = pages.check_file
 
-    def noted(name: str, explain: bool) -> Any:
+    def noted(name: str, explain: bool, claims: str = "") -> Any:
         marked.append(name)
-        return check_file(name, explain)
+        return check_file(name, explain, claims)
 
     monkeypatch.setattr(pages, "check_file", noted)
     wrong = SHEET.format("[[0, 1]]") + CLAIM
