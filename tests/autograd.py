@@ -140,7 +140,8 @@ class Functional:
             if spec.tie != "key-value":
                 value = self._projected(given, "V", memory, group)
         if spec.cache and not spec.latent:
-            key = self.xp.concatenate([_of(given, "K_past", group), key], 0)
+            tied = spec.tie == "query-key"  # then there are as many past keys as queries
+            key = self.xp.concatenate([_of(given, "K_past", head if tied else group), key], 0)
             past = "K_past" if spec.tie == "key-value" else "V_past"
             value = self.xp.concatenate([_of(given, past, group), value], 0)
         return query, key, value
