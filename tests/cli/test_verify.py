@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from symattn.cli import main
 from symattn.errors import SymattnError
 from symattn.verifying.loading import load
+from tests import ROOT
 
 MINE = '''
 """Attention, as somebody may write it."""
@@ -172,3 +173,13 @@ def test_a_function_of_a_module_and_a_part_of_one_are_found() -> None:
     assert callable(load("os:path.join"))
     with pytest.raises(SymattnError, match='has no "sqr"; did you mean "sqrt"'):
         load("math:sqr")
+
+
+def test_the_page_shows_what_is_printed() -> None:
+    page = (ROOT / "docs/checking.md").read_text(encoding="utf-8")
+    program = next(part for part in page.split("```") if part.startswith("python\n# mine.py"))
+    shown = next(part for part in page.split("```") if part.strip().startswith("attention does"))
+    Path("mine.py").write_text(program.removeprefix("python\n"), encoding="utf-8")
+    result = run("mine.py:attention")
+    assert result.exit_code == 1
+    assert " ".join(shown.split()) in " ".join(result.stdout.split())

@@ -1,6 +1,6 @@
 """Broken attention functions, as people break them; each has to be refused, and its mistake named.
 
-They are written apart from the misconceptions of the package, and know nothing of symattn.
+They import nothing of symattn.
 """
 
 from __future__ import annotations

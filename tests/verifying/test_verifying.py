@@ -1,7 +1,8 @@
 """The adversary: right functions in unusual style, broken ones, and mutants of the right ones.
 
-None of these was written from the package's misconceptions; what a broken one should be called is
-said here. `docs/checking.md` has the table of what came of them.
+What a broken one should be called is said here. They were written with the misconceptions known,
+and some of them led to a property or a rule: they are tests, and no estimate of error rates.
+`docs/checking.md` has the table of what came of them.
 """
 
 from __future__ import annotations

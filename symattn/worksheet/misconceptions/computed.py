@@ -15,6 +15,7 @@ from math import log2
 
 import numpy as np
 
+from symattn.arithmetic.arrays import FLOAT64
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.enclosure import BITS, nearest
 from symattn.arithmetic.written import Measured
@@ -38,6 +39,9 @@ from symattn.worksheet.reading.computed import Computed, in_order
 #: How far a program that does the same may be away, in roundings of the largest number of a matrix
 #: and in tolerances of the right one.
 _ROUNDINGS, _TOLERANCES = 16, 2
+
+#: So many wrong numbers of a matrix are evidence enough.
+_MOST_WEIGHED = 64
 
 #: How many explanations are reported, and how many pairs are tried.
 _MOST_SHOWN, _MOST_PAIRS = 4, 600
@@ -113,15 +117,28 @@ class Run:
         `exactly`: in balls, which neither overflow nor underflow as NumPy does.
         """
         try:
-            changed = self.explainer.evaluated(hypothesis, self.given)
-            found = {letter: changed.array(letter) for letter in self.letters}
             if exactly and not any(part.floating for part in hypothesis.misconceptions):
-                for letter, value in found.items():
-                    balls = changed.balls(letter, BITS[0])
-                    found[letter] = np.array([*map(nearest, balls.flat)]).reshape(value.shape)
-            return found
+                changed = self.explainer.evaluated(hypothesis, self.given)
+                return {letter: _middles(changed.balls(letter, BITS[0])) for letter in self.letters}
+            return self._followed(hypothesis)
         except (SymattnError, ArithmeticError, ValueError):
             return {}
+
+    def _followed(self, hypothesis: Hypothesis) -> dict[str, Array]:
+        """The arrays in float64; only what a change reaches is computed again."""
+        evaluation, found = self.evaluation, dict[str, Array]()
+
+        def operand(letter: str) -> Array:
+            if letter in found:
+                return found[letter]
+            return evaluation.value(letter, FLOAT64, "float64")
+
+        with np.errstate(all="ignore"):
+            for step in self.explainer.derivation.steps:
+                changed = hypothesis.steps.get(step.name, step)
+                if step.name in hypothesis.steps or any(x in found for x in changed.operands):
+                    found[step.letter] = evaluation.follow(changed, operand, FLOAT64)
+            return {letter: operand(letter) for letter in self.letters}
 
     def _same(self, letter: str, value: Array) -> Array:
         array = self.arrays[letter]
@@ -143,7 +160,7 @@ class Run:
 
     @cached_property
     def bits(self) -> float:
-        """The bits of the wrong numbers: how many others each of them might have been."""
+        """The bits of the first wrong numbers: how many others each of them might have been."""
         total = 0.0
         for letter in self.letters:
             wrong = np.argwhere(~self.right[letter])
@@ -156,12 +173,16 @@ class Run:
                 if np.isfinite(number):
                     claims[place] = Measured("", number, 0, reaching=reach)
             candidates = Candidates(claims, true, sums_to_one(self.evaluation[letter].step))
-            for place in map(tuple, wrong):
+            for place in map(tuple, wrong[:_MOST_WEIGHED]):
                 if claims[place] is None:
                     total += INFINITE
                 elif np.isfinite(true[place]):
                     total += candidates.bits(place, float(true[place]))
         return total
+
+
+def _middles(balls: Array) -> Array:
+    return np.array([*map(nearest, balls.flat)]).reshape(balls.shape)
 
 
 def explainer_of(evaluation: Evaluation) -> Explainer:
