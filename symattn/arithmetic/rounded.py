@@ -53,26 +53,19 @@ class Rounded(Balls):
 
     def _widened_by(self, x: Array, sizes: Array, roundings: int) -> Array:
         """Every entry of x with an error bound of so many roundings of its size."""
-        if all(size.is_finite() and not size.is_zero() for size in sizes.flat):
-            gamma, tiny = self._bounds(roundings)
-            return np.asarray(x + (sizes * gamma + tiny))
-        out = np.empty(x.shape, dtype=object)
-        pairs = zip(x.ravel(), sizes.ravel(), strict=True)
-        out.ravel()[:] = [self._widen(entry, size, roundings) for entry, size in pairs]
-        return out
+        pairs = zip(x.flat, sizes.flat, strict=True)
+        return filled(x.shape, [self._widen(entry, size, roundings) for entry, size in pairs])
 
     def _widen(self, x: arb, size: arb, roundings: int) -> arb:
-        if is_minus_infinity(x) or size.is_zero():
+        if size.is_zero() or is_minus_infinity(x):
             return x
-        gamma, tiny = self._bounds(roundings)
-        return x + (size * gamma + tiny) if size.is_finite() else x + arb(0, float("inf"))
+        gamma, tiny = self._known.get(roundings) or self._bounds(roundings)
+        return x + arb(0, (gamma * size.abs_upper() + tiny).upper())
 
     def _bounds(self, roundings: int) -> tuple[arb, arb]:
-        """γ_k and k times the smallest subnormal, as balls about 0."""
-        if roundings not in self._known:
-            gamma = roundings * self.unit / (1 - roundings * self.unit)
-            tiny = roundings * self.tiny
-            self._known[roundings] = arb(0, gamma.upper()), arb(0, tiny.upper())
+        """γ_k, and k times the smallest subnormal."""
+        gamma = roundings * self.unit / (1 - roundings * self.unit)
+        self._known[roundings] = gamma, roundings * self.tiny
         return self._known[roundings]
 
     def scalar(self, value: sympy.Expr) -> arb:
