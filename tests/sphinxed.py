@@ -9,13 +9,15 @@ from pathlib import Path
 def warnings_of(folder: Path) -> str:
     """What Sphinx warns of when it builds the pages of a folder; the first page has to be there."""
     from sphinx.testing.util import SphinxTestApp
+    from sphinx.util.docutils import docutils_namespace
 
     (folder / "conf.py").write_text('extensions = ["symattn.sphinxext"]\n', encoding="utf-8")
     warnings = StringIO()
-    app = SphinxTestApp("html", srcdir=folder, warning=warnings)
-    try:
-        app.build()
-    finally:
-        app.cleanup()
+    with docutils_namespace():  # else roles and directives stay, and the next build warns of them
+        app = SphinxTestApp("html", srcdir=folder, warning=warnings)
+        try:
+            app.build()
+        finally:
+            app.cleanup()
     assert (Path(app.outdir) / "index.html").exists()
     return warnings.getvalue()

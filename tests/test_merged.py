@@ -177,4 +177,4 @@ def test_functions_of_a_merged_formula_are_defined_where_its_rule_is_too_long(
 def test_another_step_is_named_by_the_words_of_its_heading() -> None:
     shown = outline(Attention(source="self").derivation())
     words = {one.name: "".join(map(str, one.why)) for one in shown.steps}
-    assert words["K"].endswith("Entries as for the queries.")
+    assert words["K"].endswith("The entries are computed like those of the queries.")

@@ -165,7 +165,9 @@ def calls() -> dict[str, Call]:
     axes = {f: getattr(PLAIN, f) for f in PLAIN.__dataclass_fields__}
     found: dict[str, Call] = {
         "variant": Call(symattn.variant, {"name": "causal"}),
-        "Variant": Call(symattn.Variant, {"name": "a", "spec": PLAIN, "about": "", "source": ""}),
+        "Variant": Call(
+            symattn.Variant, {"name": "a", "choices": {"mask": "causal"}, "about": "", "source": ""}
+        ),
         "Attention": Call(Attention, axes, derived),
         "Attention.derivation": Call(
             PLAIN.derivation,

@@ -99,9 +99,9 @@ def test_a_derivation_is_certified_with_its_steps() -> None:
 
 #: Statements, and why there is no certificate of them.
 NOT_CERTIFIED: tuple[tuple[str, str], ...] = (
-    ("A / (B - B) = A", "a quotient by 0"),
-    ("A ⊘ I = A", "a quotient by what is 0 off a diagonal"),
-    ("causal() / b = causal()", "−∞ over what may be below 0"),
+    ("A / (B - B) = A", "division by 0"),
+    ("A ⊘ I = A", "division by something that is 0 off a diagonal"),
+    ("causal() / b = causal()", "−∞ divided by something that may be negative"),
     ("rowsum(S + causal()) = rowsum(S)", "a sum of −∞"),
     ("cos(S + causal()) = cos(S)", "a function of −∞"),
     ("cos(1000 A) = cos(A)", "a large multiple of an angle"),
@@ -598,7 +598,7 @@ REFUSED: dict[str, tuple[Callable[[Made], None], str]] = {
     "a size in terms of itself": (_used("number", "n", "n + 1"), "is not defined"),
     "a number that is a matrix": (_used("number", "A", "B"), "cannot be used as a number"),
     "no letter": (_used("letter", "A + B", "B"), "cannot be used as a letter"),
-    "a letter by itself": (_used("letter", "A", "A B"), "by itself"),
+    "a letter by itself": (_used("letter", "A", "A B"), "in terms of itself"),
     "a square that is I": (_used("orthonormal", "A A", "A A^-1"), "no letter orthonormal"),
     "no use": (_used("wish", "A", "B"), "cannot be used as a wish"),
     "no relation": (_related("wish", 0, False), "is not a relation"),
@@ -607,8 +607,8 @@ REFUSED: dict[str, tuple[Callable[[Made], None], str]] = {
         _related("equation", 0, False, around=["letter", "B", ["size", "m"], ["size", "m"]]),
         "the cofactors do not fit",
     ),
-    "cases of a number": (_proof(split="3", least="n", cases=[]), "of no size"),
-    "cases of itself": (_proof(split="n", least="n", cases=[]), "of no size"),
+    "cases of a number": (_proof(split="3", least="n", cases=[]), "not those of a size"),
+    "cases of itself": (_proof(split="n", least="n", cases=[]), "not those of a size"),
     "too many cases": (_proof(split="n", least="40", cases=[]), "too many"),
 }
 

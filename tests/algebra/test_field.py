@@ -308,7 +308,7 @@ def test_entries_alone_tell_a_law_from_its_twin(row: Statement) -> None:
         ("ln(exp(S + causal())) = S", Undefined, "the logarithm of 0"),
         ("sqrt(S + causal()) = S", Undefined, "a root of −∞"),
         ("cos(S + causal()) = cos(S)", Undefined, "an angle of −∞"),
-        ("S ⊘ (S - S) = 1", Undefined, "a quotient by 0"),
+        ("S ⊘ (S - S) = 1", Undefined, "division by 0"),
         ("(b b^T)^-1 = b b^T", Undefined, "no inverse"),
         ("sqrt(10^64 + 1) A = 10^32 A", TooHard, "a very large number"),
         ("hardmax([b, -b]) = hardmax([-b, b])", TooHard, "which entry is the largest"),
@@ -425,8 +425,8 @@ def test_entries_use_what_is_assumed(row: Statement) -> None:
     [
         ("B = B + 1", Undefined, "contradict one another"),
         ("A ∘ B = A ∘ A", TooHard, "not all solutions are known"),
-        ("norm2(A) = 1", TooHard, "wherever one of its factors is 0"),
-        ("B^T B = I", Undefined, "1 × 2 cannot be orthonormal so"),
+        ("norm2(A) = 1", TooHard, "a root whose factors may be 0"),
+        ("B^T B = I", Undefined, "B: a matrix of 1 × 2 cannot have orthonormal columns"),
     ],
 )
 def test_hypotheses_that_entries_cannot_use_are_told(
@@ -435,6 +435,12 @@ def test_hypotheses_that_entries_cannot_use_are_told(
     shapes = dict.fromkeys("AB", ("n", "m"))
     with pytest.raises(kind, match=words):
         shown(no("A = B", lambda A, B: (A, B), where=where, shapes=shapes))
+
+
+def test_a_matrix_with_too_many_rows_to_be_orthonormal_is_told() -> None:
+    shapes = dict.fromkeys("AB", ("m", "n"))
+    with pytest.raises(Undefined, match="B: a matrix of 2 × 1 cannot have orthonormal rows"):
+        shown(no("A = B", lambda A, B: (A, B), where="B B^T = I", shapes=shapes))
 
 
 # ---- values ------------------------------------------------------------------------------------

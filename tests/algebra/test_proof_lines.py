@@ -288,7 +288,7 @@ def test_numbers_in_a_row_are_a_vector(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words", "numbers", "told"),
     [
-        ("c A = A c", "--shape c=scalar", "A = [[1]]", "c: no number is given"),
+        ("c A = A c", "--shape c=scalar", "A = [[1]]", "no number is given for c"),
         ("abs(A) = A", "--positive A", "A = [[1, 0]]", "A > 0 does not hold"),
         ("P^T P = I", "--permuting P", "P = [[1, 1], [0, 1]]", "that P is a permutation"),
         ("A + B = B + A", "", "A = [[1, 2]]\nB = [[1]]", "B: m is 2, but here it is 1"),

@@ -33,7 +33,7 @@ from symattn.documents.data import json_document
 from symattn.documents.html import html_document
 from symattn.documents.job import FORMATS
 from symattn.documents.markdown import FLAVORS
-from symattn.documents.outline import Section, View, outline
+from symattn.documents.outline import Outline, Section, View, outline
 from symattn.documents.pictures.drawing import Drawing
 from symattn.documents.pictures.kinds import picture
 from symattn.documents.pictures.svg import svg_document
@@ -236,10 +236,12 @@ def expected(
         for page in outlines(name, *views):
             seen = in_text(text_document(page))
             place = sum(len(section.lines) for section in page.given)
+            sizes = "" if slides else _sizes(page)
             told = "" if slides else "".join(map(_given, page.given)) + r"\."
+            told += r"\s+Sizes:" if sizes else ""
             alone = r"(?! *[–-])" if slides else ""  # of a slide's title, "Given – 2. Scores"
             opening = prose_pattern(page.title) + rf"(?s:.*?)\nGiven{alone}\s{told}"
-            yield Expected(f"{name}, given", opening, _stream(seen[:place]))
+            yield Expected(f"{name}, given", opening, sizes + _stream(seen[:place]))
             for section in page.steps:
                 heading = prose_pattern(page.headings[section.name])
                 opening = rf"\n{section.number}\. {heading}(?s:.*?){_shape(section)}"
@@ -251,6 +253,12 @@ def expected(
 
 def _given(section: Section) -> str:
     return rf"[^0-9∞]*?{prose_pattern(_plain(section.why))}{_shape(section)}"
+
+
+def _sizes(page: Outline) -> str:
+    """What counts in the sentence that says what the sizes are; a letter may have figures."""
+    told = (f"{line(page.notation.scalar(name))} = {count}" for name, count in page.sizes)
+    return run_of(cell(", ".join(told) + ".")) if page.sizes else ""
 
 
 def _stream(matrices: Iterable[Seen]) -> str:
@@ -770,6 +778,7 @@ _IN_LATEX = (
     (r"(.*)\\approx", r"\1="),
     (r"(.*)\?", r"\1"),
 )
+_SIZE_IN_LATEX = (r"(.*Sizes: [^=]*= *)(\d)()", "")
 _IN_TEXT = (
     (r"(.*\d\.\d*)(\d)()", ""),
     (r"(.*)−(\d)", r"\1 \2"),
@@ -862,7 +871,8 @@ def test_spoilt_pages_are_noticed(name: str, tool: Callable[[str], str], tmp_pat
     head, start, source = tex_document(page).partition(r"\begin{document}")
     start = rf"{head}{start}\setcounter{{equation}}{{7000}}"
     wanted = [*expected([name], ["value"])]
-    for k, each in enumerate([source, *spoilt(source, _IN_LATEX)]):
+    assert len(spoilt(source, [_SIZE_IN_LATEX])) == 1
+    for k, each in enumerate([source, *spoilt(source, [*_IN_LATEX, _SIZE_IN_LATEX])]):
         (tmp_path / "page.tex").write_text(start + each, "utf-8")
         subprocess.run(
             [tool("pdflatex"), "-interaction=nonstopmode", "page.tex"],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from symattn import Attention, Notation
@@ -57,9 +59,10 @@ def test_what_may_be_minus_infinity_is_introduced_so() -> None:
     assert r"M \in (\mathbb{R} \cup \{-\infty\})^{n \times m}" in tex
 
 
-def test_a_step_like_an_earlier_one_names_its_letter() -> None:
+def test_a_step_like_an_earlier_one_names_its_heading() -> None:
     text = str(document_of("text", [Job(variant("shaw").spec.derivation(), None, Notation())]))
-    assert "The entries are computed like those of S_a." in text
+    assert re.search(r"^\d+\. Scores by content  \[by_content\]", text, re.MULTILINE)
+    assert "The entries are computed like those of the scores by content." in text
     assert "by_content." not in text
 
 
