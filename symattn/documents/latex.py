@@ -322,6 +322,7 @@ def _rows(tree: Tree, room: float = ROOM) -> Iterator[Piece]:
             yield from () if is_gap else _rows(t.row(*part), room)
         return
     starts = [k for k, item in enumerate(items) if item in _RELATIONS] or [0]
+    starts = starts[:1] if t.GAP in items else starts  # what fits in one row stays in it
     left, indent = latex(t.row(*items[: starts[0]])), size_of(t.row(*items[: starts[0]]))
     rows: list[Piece] = []
     if is_wide and indent > _MOST_LEFT:

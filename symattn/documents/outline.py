@@ -334,7 +334,10 @@ class _Writer:
         return None if long else rule
 
     def _applied(self, step: Step, functions: Iterable[Tree]) -> Iterator[Tree]:
-        """What functions of a merged formula do: each by the first step in it that applies it."""
+        """What functions of a merged formula do: each by the first step in it that applies it.
+
+        A matrix that such a step takes and that is not shown may be any.
+        """
         word = "where "
         for name in functions:
             applying = (p for p in step.parts if name in _functions(p.formula(self.notation)))
@@ -342,8 +345,11 @@ class _Writer:
             rule = None if part is None or name in self.defined else self._rule(part)
             if part is not None and rule is not None:
                 self.defined.add(name)
+                taken = [p for p in step.parts if p.letter in part.operands]
+                letters = [Speller(self.notation).matrix(p.symbol) for p in taken]
+                any_of = [t.Text(" for any "), t.commas(letters)] if letters else []
                 entries = t.Text(" has the entries ")
-                yield t.row(t.Text(word), part.formula(self.notation), entries, rule)
+                yield t.row(t.Text(word), part.formula(self.notation), *any_of, entries, rule)
                 word = "and "
 
     def _stated(self, step: Step) -> Step:

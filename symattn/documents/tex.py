@@ -83,7 +83,7 @@ _TIGHT = "\n".join(
         r"\postdisplaypenalty=200",
         r"\AtBeginDocument{\abovedisplayskip=.15ex plus .9ex minus .05ex%",
         r"  \belowdisplayskip=\abovedisplayskip\abovedisplayshortskip=.1ex plus .3ex%",
-        r"  \belowdisplayshortskip=\abovedisplayskip}",
+        r"  \belowdisplayshortskip=\abovedisplayskip\jot=1pt}",
     ]
 )
 

@@ -63,12 +63,12 @@ _SYSTEM = tuple(
     )
 )
 
-#: Who may compile: what Python itself brings, and the makers of templates.
+#: Who may compile: what Python itself brings, the makers of templates, and who counts lines.
 _COMPILERS = (
     os.path.realpath(sysconfig.get_path("stdlib")) + os.sep,
     *(
         f"{os.sep}{name}{os.sep}"
-        for name in ("jinja2", "numpy", "attr", "fastjsonschema", "_pytest")
+        for name in ("jinja2", "numpy", "attr", "fastjsonschema", "_pytest", "slipcover")
     ),
     f"{os.sep}sympy{os.sep}utilities{os.sep}lambdify.py",  # of a mask's own comparisons
 )

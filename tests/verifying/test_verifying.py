@@ -8,7 +8,7 @@ and some of them led to a property or a rule: they are tests, and no estimate of
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from symattn.verifying.inputs import PROPERTIES
 from symattn.verifying.verification import verify
 from symattn.worksheet.misconceptions.programs import PROGRAMS
 from tests import ROOT
+from tests.extras import package
 from tests.shares import share
 from tests.verifying import broken, right
 from tests.verifying.mutants import MUTANTS, changed
@@ -135,7 +136,18 @@ def needed(name: str) -> None:
             pytest.importorskip(library)
 
 
+@pytest.fixture
+def single_precision() -> Iterator[None]:
+    """JAX as it is installed, whatever another test has set: its own attention is for float32."""
+    jax = package("jax")
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", False)
+    yield
+    jax.config.update("jax_enable_x64", before)
+
+
 @pytest.mark.parametrize("name", share(RIGHT, 2))
+@pytest.mark.usefixtures("single_precision")
 def test_a_right_function_agrees(name: str) -> None:
     needed(name)
     found = verify(getattr(right, name), RIGHT[name])

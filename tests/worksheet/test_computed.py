@@ -353,3 +353,11 @@ def test_unfolded_steps_are_compared_as_the_program_took_them(folder: Path) -> N
         np.savez("steps.npz", exp=exp, exp_sum=exp.sum(1, keepdims=True), weights=A)
         result = run("check", "sheet.toml", "--claims", "steps.npz")
         assert result.exit_code == 0, result.output
+
+
+def test_a_mask_may_be_claimed_by_truths_as_programs_return_it() -> None:
+    given = {"Q": np.eye(3), "K": np.eye(3), "V": np.eye(3)}
+    values = Attention(mask="causal").derivation().evaluate(**given)
+    assert values.compare(mask=np.tri(3, dtype=bool)).passed
+    assert not values.compare(mask=np.tri(3, k=-1, dtype=bool)).passed
+    assert not values.compare(mask=np.tri(3)).passed  # ones are no truths

@@ -267,6 +267,8 @@ class _Writer:
         """Lines that stop a number of heads that the groups do not divide."""
         language, indent = self.language, self.language.style.indent
         for heads, groups in dict.fromkeys(self.shared):
+            if not (heads.free_symbols or groups.free_symbols):
+                continue  # numbers that were chosen, and divide
             test, error = (
                 part.format(self.sizes.whole(heads), self.sizes.whole(groups))
                 for part in language.refused

@@ -71,6 +71,7 @@ def computed(value: Any, name: str) -> Computed:
 def computed_steps(arrays: Mapping[str, object], evaluation: Evaluation) -> dict[str, Computed]:
     """Arrays by the letters of their steps, each in the shape of its step.
 
+    A mask may be given by truths, as programs return it: true where a query may attend.
     Raises `ReadError` for what is no step of this attention, and for another shape.
     """
     found: dict[str, Computed] = {}
@@ -82,6 +83,12 @@ def computed_steps(arrays: Mapping[str, object], evaluation: Evaluation) -> dict
         if item.step.letter in found:
             raise ReadError(f"{name}: is given twice, by its name and by its letter; keep one")
         numbers = array.numbers
+        if (
+            item.step.fixed
+            and item.step.logits
+            and str(getattr(value, "dtype", "")).endswith("bool")
+        ):
+            numbers = np.where(numbers == 1, 0.0, -np.inf)  # true where a query may attend
         if _without_ones(numbers.shape) != _without_ones(item.shape):
             shapes = (
                 " × ".join(map(str, shape)) or "one number" for shape in (numbers.shape, item.shape)
