@@ -133,7 +133,7 @@ def needed(name: str) -> None:
         if library in name or (
             library == "torch" and name in ("grouped_by_reshape", "causal_sdpa")
         ):
-            pytest.importorskip(library)
+            package(library)
 
 
 @pytest.fixture

@@ -184,10 +184,8 @@ class InterleavedConcat(_OfHeads):
         return heads.reshape(*heads.shape[:-2], -1)
 
 
-class OverHeads(_OfHeads):
-    """A softmax over the heads: e^(z_ij^(k)) / Σ_l e^(z_ij^(l))."""
-
-    word = "softmax over heads"
+class _OneOfHeads(_OfHeads):
+    """What has a matrix for each head again, made of those of all heads."""
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
@@ -201,6 +199,12 @@ class OverHeads(_OfHeads):
 
     def _eval_subs(self, old: sympy.Basic, new: sympy.Basic) -> Node | None:
         return None
+
+
+class OverHeads(_OneOfHeads):
+    """A softmax over the heads: e^(z_ij^(k)) / Σ_l e^(z_ij^(l))."""
+
+    word = "softmax over heads"
 
     def _rule(self, i: Index, j: Index) -> Rule:
         body, head, count = self.args
@@ -215,26 +219,13 @@ class OverHeads(_OfHeads):
         return np.moveaxis(Softmax._rows(arithmetic, across), -1, -3)
 
 
-class SplitByReshape(_OfHeads):
+class SplitByReshape(_OneOfHeads):
     """A projection split by reshape alone, (n, h d) to (h, n, d): a head holds several tokens.
 
     The number of head k at (i, j) is the one at place (k n + i) d + j of the projection.
     """
 
     word = "reshape"
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """One head's matrix."""
-        return shape_of(self.args[0])
-
-    @property
-    def free_symbols(self) -> set[sympy.Basic]:
-        """All symbols; the head index says which head this is."""
-        return self.args[0].free_symbols | {self.args[1]}  # type: ignore[no-any-return]
-
-    def _eval_subs(self, old: sympy.Basic, new: sympy.Basic) -> Node | None:
-        return None
 
     def _rule(self, i: Index, j: Index) -> Rule:
         body, head, count = self.args
