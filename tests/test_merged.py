@@ -160,10 +160,10 @@ def test_functions_of_a_merged_formula_are_defined_where_its_rule_is_too_long(
     derivation = variant("rotary").spec.derivation().merged(["scores", "output"])
     shown = outline(derivation, views=views, only=["scores", "output"])
     rope, *letters = where_lines(shown, "scores")
-    assert rope.startswith("where Q_r = rope(Q) has the entries q^r_ij = ")
+    assert rope.startswith("where Q_r = rope(Q) for any Q has the entries q^r_ij = ")
     assert [one[:4] for one in letters] == ["and "] * 3
     assert [one.partition(" has the entries ")[0] for one in where_lines(shown, "output")] == [
-        "where A = softmax(G)",
+        "where A = softmax(G) for any G",
         "and M = causal(n, n)",
     ]
     (output,) = (one for one in shown.steps if one.name == "output")

@@ -8,12 +8,14 @@ import sys
 import warnings
 import zipfile
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from html import unescape
 from io import StringIO
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
+from docutils.parsers.rst import directives, roles
 
 from tests.extras import package, unavailable
 from tests.processes import python
@@ -107,7 +109,15 @@ def build(folder: Path, builder: str = "html", *options: str) -> tuple[int, str]
         )
         return ran.returncode, f"{ran.stderr}{ran.stdout}"
     said = StringIO()
-    with redirect_stdout(said), redirect_stderr(said), warnings.catch_warnings():
+    registries = (directives._directives, roles._roles)  # what another build left there is put back
+    with (
+        redirect_stdout(said),
+        redirect_stderr(said),
+        warnings.catch_warnings(),
+        ExitStack() as clean,
+    ):
+        for registry in registries:
+            clean.enter_context(patch.dict(registry, clear=True))
         warnings.simplefilter("ignore")
         return package("sphinx.cmd.build").build_main(told), said.getvalue()
 

@@ -14,6 +14,7 @@ from itertools import islice
 from math import log2
 
 import numpy as np
+import sympy
 
 from symattn.arithmetic.arrays import FLOAT64
 from symattn.arithmetic.base import Array
@@ -171,7 +172,8 @@ class Run:
             claims = np.full(array.numbers.shape, None, dtype=object)
             for place, number in np.ndenumerate(array.numbers.astype(float)):
                 if np.isfinite(number):
-                    claims[place] = Measured("", number, 0, reaching=reach)
+                    exact = sympy.Rational(*float(number).as_integer_ratio())
+                    claims[place] = Measured("", exact, 0, reaching=reach)
             candidates = Candidates(claims, true, sums_to_one(self.evaluation[letter].step))
             for place in map(tuple, wrong[:_MOST_WEIGHED]):
                 if claims[place] is None:
