@@ -109,7 +109,10 @@ def build(folder: Path, builder: str = "html", *options: str) -> tuple[int, str]
         )
         return ran.returncode, f"{ran.stderr}{ran.stdout}"
     said = StringIO()
-    registries = (directives._directives, roles._roles)  # what another build left there is put back
+    registries = (
+        vars(directives)["_directives"],
+        vars(roles)["_roles"],
+    )  # what another build left there is put back
     with (
         redirect_stdout(said),
         redirect_stderr(said),
