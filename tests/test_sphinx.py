@@ -109,17 +109,15 @@ def build(folder: Path, builder: str = "html", *options: str) -> tuple[int, str]
         )
         return ran.returncode, f"{ran.stderr}{ran.stdout}"
     said = StringIO()
-    registries = (
-        vars(directives)["_directives"],
-        vars(roles)["_roles"],
-    )  # what another build left there is put back
     with (
         redirect_stdout(said),
         redirect_stderr(said),
         warnings.catch_warnings(),
         ExitStack() as clean,
     ):
-        for registry in registries:
+        with package("sphinx.util.docutils").docutils_namespace():
+            pass  # which forgets the nodes of another build
+        for registry in (vars(directives)["_directives"], vars(roles)["_roles"]):
             clean.enter_context(patch.dict(registry, clear=True))
         warnings.simplefilter("ignore")
         return package("sphinx.cmd.build").build_main(told), said.getvalue()
