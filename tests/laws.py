@@ -911,7 +911,6 @@ ASSUMED = (
     no("(I - A)^2 = I - A", shapes={"A": ("n", "n")}),
     no("A^T = A", "A: projection n", where=["A^2 = A"], shapes={"A": ("n", "n")}),
     no("A = I", "A: projection n", where=["A^2 = A"], shapes={"A": ("n", "n")}),
-    no("A^-1 = A", "A: projection n", where=["A^2 = A"], shapes={"A": ("n", "n")}),
     no(
         "A B = B A",
         "A B: projection n",

@@ -194,6 +194,8 @@ def eye(size: int) -> Array:
 
 
 def inv(x: Array) -> Array:
+    """The inverse; of what has none but for rounding errors, machines return different numbers."""
+    assert np.linalg.cond(x) < 1e10, "a singular matrix has no inverse"
     out: Array = np.linalg.inv(x)
     return out
 

@@ -11,12 +11,16 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from html import escape
+from typing import TYPE_CHECKING
 
 from symattn.errors import CannotSpell
 from symattn.notation import tree as t
 from symattn.notation.latex import escape_controls, is_tall
 from symattn.notation.tree import Tree
 from symattn.printable import in_markup
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
 
 NAMESPACE = "http://www.w3.org/1998/Math/MathML"
 
@@ -114,7 +118,9 @@ def mathml(tree: Tree) -> str:
             # a plain blank at either end would be lost
             return f"<mtext>{in_markup(escape_controls(words)).replace(' ', NBSP)}</mtext>"
         case t.Custom(latex):
-            return _converted(latex)
+            from xml.etree import ElementTree  # start-up time
+
+            return ElementTree.tostring(converted(latex), encoding="unicode")
         case t.Marked(mark, body):
             return f"<mrow>{mathml(mark)}{mathml(body)}</mrow>"
         case t.Picked(body, boxed):
@@ -224,7 +230,7 @@ def _ruled(table: t.Ruled, kind: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def _converted(latex: str) -> str:
+def converted(latex: str) -> Element:
     """A symbol that came as LaTeX, through latex2mathml, and only if the result is sound."""
     from xml.etree import ElementTree  # start-up time
 
@@ -241,4 +247,4 @@ def _converted(latex: str) -> str:
                 f"the symbol {latex!r} has no valid MathML form; use a simpler symbol"
             )
     root.tag, root.attrib = "mrow", {}
-    return ElementTree.tostring(root, encoding="unicode")
+    return root
