@@ -188,6 +188,8 @@ def of_mathml(element: Element, upright: bool = False) -> Part:
         return Part("none")
     if kind == "mspace" and element.get("width") in ("1em", "1.0em", "2em"):
         return _QUAD
+    if kind == "mtext" and element.text == "\u00a0" * 6:  # a gap in Word
+        return _QUAD
     upright = upright or element.get("mathvariant") == "normal"
     if kind == "mi" and upright:
         kind = "letter"  # one of a word's

@@ -44,7 +44,7 @@ def test_the_mask_is_printed_in_every_format(
     sheet.write_text(f'attention.mask = "every-second"\n[given]\n{given}', encoding="utf-8")
     result = CliRunner().invoke(main, ["derive", str(sheet), "--format", form, "-o", str(out)])
     assert (result.exit_code, result.output) == (0, "")
-    expected = {"svg": b"0.6698", "tikz": b"0.6698", "png": b"PNG", "pdf": b"%PDF"}
+    expected = {"svg": b"0.6698", "tikz": b"0.6698", "png": b"PNG", "pdf": b"%PDF", "docx": b"PK"}
     assert expected.get(form, b"mask") in out.read_bytes()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from symattn.documents import latex, markdown, mathml, tex, text
+from symattn.documents import latex, markdown, mathml, tex, text, word
 from symattn.documents.blocks import Document
 from symattn.documents.outline import Outline, derivation_document
 from symattn.documents.page import static
@@ -39,6 +39,11 @@ def markdown_document(outline: Outline, flavor: str = "github") -> str:
 def tex_document(*outlines: Outline, flavor: str = "article") -> str:
     """The LaTeX file of derivations."""
     return tex.write([*map(derivation_document, outlines)], flavor)
+
+
+def word_document(*outlines: Outline) -> bytes:
+    """The Word file of derivations."""
+    return word.write([*map(derivation_document, outlines)])
 
 
 # ---- marks -------------------------------------------------------------------------------

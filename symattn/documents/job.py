@@ -399,6 +399,7 @@ FORMATS: Mapping[str, Format] = {
             headed=True,
         ),
         Format("ipynb", "notebook", runs=True),
+        Format("docx", "word", headed=True),
         Format("mathml", "mathml", headed=True),
         Format("json", derive=_json, kind="data"),
         # of whose operations most are tables of positions, where a mask depends on them

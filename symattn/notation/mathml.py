@@ -9,6 +9,7 @@ be read wrongly: a transpose, a head, a matrix, cases.
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING
@@ -240,6 +241,8 @@ def converted(latex: str) -> Element:
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]
         expected = ELEMENTS.get(element.tag, -1)
+        if element.get("mathvariant") == "bold-italic":
+            _embolden(element)
         variant = element.attrib.get("mathvariant", "normal")
         empty = element.tag in ("mi", "mo", "mn") and not (element.text or "").strip()
         if (expected is not None and expected != len(element)) or variant != "normal" or empty:
@@ -248,3 +251,14 @@ def converted(latex: str) -> Element:
             )
     root.tag, root.attrib = "mrow", {}
     return root
+
+
+def _embolden(element: Element) -> None:
+    r"""\boldsymbol as MathML Core has it: by the letter's own character, where there is one."""
+    kind, _, letter = unicodedata.name(element.text or "", "").partition(" LETTER ")
+    name = f"MATHEMATICAL BOLD ITALIC {kind.split()[-1]} {letter}" if letter else ""
+    try:
+        element.text = unicodedata.lookup(name)
+    except KeyError:
+        return
+    del element.attrib["mathvariant"]

@@ -61,7 +61,13 @@ from tests.seen import (
     run_of,
 )
 from tests.sheets import SHEETS, VARIANT_SHEETS, evaluated, notation_of, outlines, sheet
-from tests.written import markdown_document, mathml_document, tex_document, text_document
+from tests.written import (
+    markdown_document,
+    mathml_document,
+    tex_document,
+    text_document,
+    word_document,
+)
 
 #: What is compared: what an entry comes from, and the matrix of a step.
 VIEWS: tuple[View, ...] = ("worked", "value")
@@ -356,12 +362,23 @@ def test_pandoc_and_word(tool: Callable[[str], str], tmp_path: Path) -> None:
         assert differences({"page": seen}, lambda _: wanted) == []
 
 
+@several
+def test_word(names: Sequence[str], tool: Callable[[str], str], tmp_path: Path) -> None:
+    """Our own Word files, as pandoc reads them."""
+    found = {}
+    for name in names:
+        (tmp_path / "page.docx").write_bytes(word_document(*outlines(name, *VIEWS)))
+        back = pandoc(tool, tmp_path, "", "page.docx", "-t", "html", "--mathml")
+        found[name] = blocks(back)
+    assert differences(seen_by(found), text_of) == []
+
+
 @pytest.mark.nightly
 def test_libreoffice(tool: Callable[[str], str], tmp_path: Path) -> None:
-    """The MathML in a Word file, opened by LibreOffice, which cuts lines off that are too long."""
-    names = [name for name in _SOME if name != "exact"]
+    """A Word file, opened by LibreOffice, which cuts lines off that are too long."""
+    names = [name for name in USUAL if name != "exact"]
     pages = [page for name in names for page in outlines(name, "value")]
-    pandoc(tool, tmp_path, mathml_document(*pages), "-f", "html", "-o", "page.docx")
+    (tmp_path / "page.docx").write_bytes(word_document(*pages))
     subprocess.run(
         [
             tool("soffice"),
@@ -745,6 +762,7 @@ READ_BY: Mapping[str, str] = {
     "pdf": "tests/documents/test_seen.py::test_pdf",
     "md": "tests/documents/test_seen.py::test_katex",
     "ipynb": "tests/documents/test_seen.py::test_notebooks",
+    "docx": "tests/documents/test_seen.py::test_word",
     "mathml": "tests/documents/test_seen.py::test_mathml",
     "json": "tests/documents/test_seen.py::test_json",
     "html": "tests/documents/test_seen.py::test_page",
