@@ -6,8 +6,8 @@ spells the blocks of any of them in one format.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from symattn.notation.text import line
@@ -167,9 +167,10 @@ class Table(Block):
 
 @dataclass(frozen=True)
 class Notebook(Block):
-    """Python that a notebook runs here; no other format shows it."""
+    """Python that a notebook runs here, and what it shows, by MIME type; in no other format."""
 
     code: str
+    shows: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

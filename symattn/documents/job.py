@@ -100,14 +100,19 @@ class Job:
             before=[(job.shown, job.evaluation) for job in self.before],
         )
 
+    def _shows(self, name: str) -> Mapping[str, str]:
+        """What a notebook shows of the value of a step."""
+        assert self.evaluation is not None
+        return self.evaluation.spelled(self.notation)[name]._repr_mimebundle_()
+
     def document(self, form: Format) -> Document:
         """The blocks of the document as a format wants them."""
         from symattn.documents.outline import Cells, derivation_document
 
         cells = None
         if form.runs:
-            holder = "derivation" if self.evaluation is None else "values"
-            cells = Cells(self.code + _respelled(self), holder)
+            shows = None if self.evaluation is None else self._shows
+            cells = Cells(self.code + _respelled(self), shows)
         headings = 0 if self.headings is None and self.flavor == "fragment" else self.headings
         width = {"fragment": _COLUMN, **dict.fromkeys(_SLIDES, _SLIDE)}.get(
             self.flavor or "", form.width

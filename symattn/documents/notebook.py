@@ -1,4 +1,7 @@
-"""Blocks as a Jupyter notebook: a cell of Markdown for each part, and the Python between them."""
+"""Blocks as a Jupyter notebook: a cell of Markdown for each part, and the Python between them.
+
+What the Python shows stands below it already, so that a reader sees it who runs nothing.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,14 @@ def write(documents: Sequence[Document], flavor: str = "") -> str:
     v4: Any = nbformat.v4  # which has no types
     cells: list[Any] = []
     for document in documents:
-        for kind, text in _cells((document,), 1):
-            cell_of = v4.new_markdown_cell if kind == "markdown" else v4.new_code_cell
-            cells.append(cell_of(text))
+        for part in _cells((document,), 1):
+            if isinstance(part, str):
+                cells.append(v4.new_markdown_cell(part))
+                continue
+            ran = sum(cell.cell_type == "code" for cell in cells) + 1
+            shows = {"data": dict(part.shows), "execution_count": ran}
+            outputs = [v4.new_output("execute_result", **shows)] if part.shows else []
+            cells.append(v4.new_code_cell(part.code, execution_count=ran, outputs=outputs))
     for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number}"  # the same notebook each time
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -31,19 +39,19 @@ def write(documents: Sequence[Document], flavor: str = "") -> str:
     return str(v4.nbjson.writes(notebook)) + "\n"
 
 
-def _cells(blocks: Sequence[Block], level: int) -> Iterator[tuple[str, str]]:
-    """The cells, each with its kind; the blocks up to a `Break` or to Python are one."""
+def _cells(blocks: Sequence[Block], level: int) -> Iterator[str | Notebook]:
+    """The cells, Markdown or Python; the blocks up to a `Break` or to Python are one."""
     part: list[Block] = []
     for block in (*blocks, Break()):
         if not isinstance(block, Break | Notebook | Document):
             part.append(block)
             continue
         if part:
-            yield "markdown", markdown_blocks(part, "github", level).rstrip("\n")
+            yield markdown_blocks(part, "github", level).rstrip("\n")
             part = []
         if isinstance(block, Notebook):
-            yield "code", block.code
+            yield block
         elif isinstance(block, Document):
             if block.title:
-                yield "markdown", f"{'#' * level} {words(block.title)}"
+                yield f"{'#' * level} {words(block.title)}"
             yield from _cells(block.blocks, level + 1)

@@ -7,7 +7,7 @@ show the same digits.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby, pairwise, product
@@ -39,6 +39,7 @@ from symattn.nodes.heads import Head
 from symattn.nodes.rule import Cases, count_entries, parts, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
+from symattn.notation.latex import latex
 from symattn.notation.letters import OTHERS, derived_from, reader_name
 from symattn.notation.options import Notation, notation_of
 from symattn.notation.prose import Prose, read_prose
@@ -517,10 +518,13 @@ def _few(items: Sequence[Element], notation: Notation) -> list[Element | None]:
 
 @dataclass(frozen=True)
 class Cells:
-    """The Python of a notebook: what makes the derivation, and the name of what holds its steps."""
+    """The Python of a notebook, which makes ``values``, and what the value of a step is shown as.
+
+    That is by MIME type; None where there are no numbers.
+    """
 
     code: str
-    holder: str
+    shows: Callable[[str], Mapping[str, str]] | None = None
 
 
 def flowed(outline: Outline, lines: Sequence[Line], width: int = WIDTH) -> tuple[Line, ...]:
@@ -575,13 +579,15 @@ def derivation_document(
         given = _given(outline, width, sizes=not facts)
         blocks += [b.Section("Given", given), b.Break()]
     for section in outline.steps:
-        lines = flowed(outline, section.lines, width)
+        shows = cells.shows(section.name) if cells is not None and cells.shows else {}
+        written = [each for each in section.lines if not _is_in(each, shows)]
+        lines = flowed(outline, written, width)
         why = () if facts and outline.alone else section.why
         formulas = _formulas(replace(section, why=why), f"{prefix}{section.name}", lines)
         title = f"{section.number}. {outline.headings[section.name]}"
         blocks.append(b.Section(title, (formulas,)))
-        if cells is not None:
-            blocks.append(b.Notebook(f'{cells.holder}["{section.name}"]'))
+        if shows:
+            blocks.append(b.Notebook(f'values["{section.name}"]', shows))
         blocks.append(b.Break())
     if facts and outline.check is not None:
         blocks.append(_check(outline.check, outline.notation))
@@ -589,6 +595,11 @@ def derivation_document(
         blocks.append(b.Paragraph(_note(note), "note"))
         blocks += [b.Break()] if cells is not None else []
     return b.Document(outline.title, tuple(blocks))
+
+
+def _is_in(line: Line, shows: Mapping[str, str]) -> bool:
+    """Whether the cell below shows a matrix too, which is not to stand there twice."""
+    return line.view == "value" and latex(line.tree) in shows.get("text/latex", "")
 
 
 def _sizes(outline: Outline) -> Prose:

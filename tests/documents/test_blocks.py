@@ -120,7 +120,10 @@ def shown(form: str, *documents: b.Document) -> str:
 def test_every_format_says_everything(form: str) -> None:
     page = shown(form, EVERYTHING)
     assert [words for words in SAID if words not in page] == []
-    assert "<b>" not in page.replace(r"\\<b\\>", "").replace(r"\<b\>", "") or form in ("text", "docx")
+    assert "<b>" not in page.replace(r"\\<b\\>", "").replace(r"\<b\>", "") or form in (
+        "text",
+        "docx",
+    )
     assert ("print(1)" in page) is (form == "ipynb")
 
 
