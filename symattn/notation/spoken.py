@@ -1,7 +1,8 @@
 """The notation tree read aloud: plain words, for people who listen to a page.
 
 A formula is read in order, with a word for every sign; a script that is a transpose is
-"transposed", a superscript 2 "squared", a subscript just its letters.
+"transposed", a superscript 2 "squared", a subscript just its letters. A fraction, a root or an
+exponent that is more than a name or a number says where it ends.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ _WORDS = {
     "⋮": "and so on",
     "⋱": "and so on",
     ",": ",",
+    ":": "such that",
     "\u2003": ",",
     "≤": "is at most",
     "<": "is less than",
@@ -40,6 +42,10 @@ _WORDS = {
     "\u2062": "",
     "\u2061": "of",
 }
+_TURNS = (t.Ident("T"), t.Op("⊤"), t.Op("′"))
+
+#: Letters that are not called what Unicode calls them.
+_SAID = {"∂": "partial", "λ": "lambda", "Λ": "lambda"}
 _FENCES = {"|": "the absolute value of", "⌊": "the floor of", "⌈": "the ceiling of"}
 
 
@@ -64,11 +70,12 @@ def _speech(tree: Tree) -> str:
         case t.Text(words):
             return words
         case t.Row(items):
-            return " ".join(map(_speech, items))
+            return " ".join(_in_row(items, k) for k in range(len(items)))
         case t.Frac(num, den):
-            return f"{_grouped(num)} over {_grouped(den)}"
+            words = f"{_speech(num)} over {_speech(den)}"
+            return words if _is_short(num, den) else f"the fraction {words} end fraction"
         case t.Root(body):
-            return f"the square root of {_speech(body)}"
+            return f"the square root of {_ended(body, 'root')}"
         case t.Script():
             return _script(tree)
         case t.Fenced(t.Grid() as grid, _, _):
@@ -90,16 +97,40 @@ def _speech(tree: Tree) -> str:
 
 
 def _letter(character: str) -> str:
-    if character.isascii():
-        return character
+    if character.isascii() or character in _SAID:
+        return _SAID.get(character, character)
     name = unicodedata.name(character, character).lower()
     return name.rpartition(" letter ")[2] or name
 
 
-def _grouped(tree: Tree) -> str:
-    """A long numerator or denominator, with a word that says where it begins."""
-    speech = _speech(tree)
-    return f"the quantity {speech}" if " plus " in speech or " minus " in speech else speech
+def _in_row(items: tuple[Tree, ...], place: int) -> str:
+    """An item of a row; a factor that would be heard as one with the number before it is apart."""
+    behind = items[place + 1 : place + 2]
+    if items[place] == t.TIMES and any(isinstance(one, t.Num | t.Root | t.Frac) for one in behind):
+        return "times"
+    return _speech(items[place])
+
+
+def _is_short(*trees: Tree) -> bool:
+    """Whether nobody can hear what follows these as a part of them."""
+    return all(
+        isinstance(tree, t.Num | t.Ident | t.Custom | t.Marked)
+        or (isinstance(tree, t.Row) and tree.items[0] == t.MINUS and _is_short(*tree.items[1:]))
+        or (tree == t.INFINITY)
+        or (isinstance(tree, t.Script) and tree.base != t.SUM and _is_plain(tree.sup))
+        or (isinstance(tree, t.Root) and _is_short(tree.body))
+        for tree in trees
+    )
+
+
+def _is_plain(sup: Tree | None) -> bool:
+    """Whether a superscript is no power, or a square."""
+    return sup is None or sup in (t.Num("2"), *_TURNS) or isinstance(sup, t.Fenced)
+
+
+def _ended(tree: Tree, kind: str) -> str:
+    """What stands in a root or an exponent, with words that say where it ends."""
+    return _speech(tree) if _is_short(tree) else f"{_speech(tree)} end {kind}"
 
 
 def _script(tree: t.Script) -> str:
@@ -124,17 +155,16 @@ def _script(tree: t.Script) -> str:
         case t.Num("2"):
             return f"{base} squared"
         case t.Fenced() as head:
-            return f"{base} of head {_speech(head)}"
+            return f"{base} of head {_speech(head.body)}"
         case t.Row((*before, t.Ident("T") | t.Op("⊤") | t.Op("′"))):
             return f"{_script(t.Script(tree.base, tree.sub, t.row(*before)))} transposed"
-    return f"{base} to the power {_speech(sup)}"
+    return f"{base} to the power {_ended(sup, 'power')}"
 
 
 def _labelled(tree: t.Script) -> tuple[Tree | None, Tree | None]:
     """The label of an entry, which stands above it, and what else is there: k^u_ij, w^Q(h)_ij."""
-    turns = (t.Ident("T"), t.Op("⊤"), t.Op("′"))
     match tree.sup:
-        case t.Ident() if tree.sub is not None and tree.sup not in turns:
+        case t.Ident() if tree.sub is not None and tree.sup not in _TURNS:
             return tree.sup, None
         case t.Row((label, t.Fenced() as head)):
             return label, head
