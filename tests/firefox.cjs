@@ -12,6 +12,12 @@ const puppeteer = require("puppeteer-core");
     await page.setViewport({ width: 1280, height: 800 });
     await page.goto(address);
     const title = await page.$eval("h1", (heading) => heading.textContent);
+    const clipped = await page.$$eval(".line, .worked", (boxes) => boxes.map((box) => {
+      const signs = [...box.querySelectorAll("mi, mn, mo, mtext")].map((sign) => sign.getBoundingClientRect());
+      const { right, bottom } = box.getBoundingClientRect();
+      const out = Math.max(...signs.map((sign) => Math.max(sign.right - right, sign.bottom - bottom)));
+      return box.scrollWidth > innerWidth || out <= 0 ? "" : `${box.textContent} by ${out}`;
+    }).filter(Boolean));
     await page.click("section#weights .home td[data-c='1']");
     const marks = await page.$$eval("section#weights .strip td", (cells) =>
       cells.flatMap((cell) => [...cell.classList].filter((name) => /chosen|first/.test(name))).sort());
@@ -28,7 +34,7 @@ const puppeteer = require("puppeteer-core");
     const reset = await page.$eval("section#weights .home tbody tr:last-child td:last-child", (cell) => cell.textContent);
     await page.setViewport({ width: 360, height: 780 });
     const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
-    console.log(JSON.stringify({ said, title, marks, keyboard, live, reset, wide }));
+    console.log(JSON.stringify({ said, title, clipped, marks, keyboard, live, reset, wide }));
   } finally {
     await browser.close();
   }

@@ -36,6 +36,9 @@ _LONG = 36
 
 _SAID: tuple[View, ...] = ("formula", "entry")
 
+#: What stands in place of a mask's formula and reason when a reader has changed its numbers.
+_ALTERED = "Changed by hand: the rule that the mask had no longer describes it."
+
 
 def html_document(
     derivation: Derivation,
@@ -73,8 +76,17 @@ def _given(page: Outline) -> Markup:
     return el("ul", *items, class_="symbols")
 
 
-def _step(page: Outline, section: Section, values: Markup | None = None, more: str = "") -> Markup:
-    """A step's section: heading, reason, displayed lines, values."""
+def _step(
+    page: Outline,
+    section: Section,
+    values: Markup | None = None,
+    more: str = "",
+    altered: bool = False,
+) -> Markup:
+    """A step's section: heading, reason, displayed lines, values.
+
+    `altered`: with what stands there instead once a reader has changed its numbers.
+    """
     lines = [
         el(
             "div",
@@ -110,6 +122,7 @@ def _step(page: Outline, section: Section, values: Markup | None = None, more: s
                         class_="spoken",
                     ),
                     el("div", *lines, class_="lines") if lines else Markup(),
+                    el("p", _ALTERED, class_="altered") if altered else Markup(),
                     class_="said",
                 ),
                 values or Markup(),
@@ -159,7 +172,8 @@ class _Page:
         for section in self.outline.steps:
             step = by_name[section.name]
             assert isinstance(step, Step)
-            steps.append(_step(self.outline, section, self.values(step), self.result(step)))
+            values, result = self.values(step), self.result(step)
+            steps.append(_step(self.outline, section, values, result, step.fixed))
         picture = Markup()
         for item in by_name.values():
             if item.weights:

@@ -123,10 +123,11 @@ def _main(
     sizes = ", ".join(f"{name} = {count}" for name, count in outline.sizes)
     summary = [el("p", sizes, class_="sizes")] if sizes else []
     checked = [_check(outline.check)] if outline.check is not None else []
+    changed = [el("div", id="changed")] if live else []
     notes = [el("p", note, class_="note") for note in outline.notes]
     return el(
         "main",
-        el("header", el("h1", title), *summary, *checked, *notes),
+        el("header", el("h1", title), *summary, *checked, *changed, *notes),
         _controls(bool(tempered)) if live else Markup(),
         el(
             "section",

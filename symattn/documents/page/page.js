@@ -4,6 +4,10 @@
 
 const cells = new Map(); // key → every cell that shows this entry
 
+// A saved copy of a changed page opens with the numbers that the page came with.
+const saved = document.body.classList.contains("live") || document.body.classList.contains("editing");
+document.body.className = "";
+
 function register(table) {
   const { m, h = "" } = table.dataset;
   for (const row of $$("tr[data-r]", table))
@@ -12,6 +16,7 @@ function register(table) {
       cell.key = key;
       if (!cells.has(key)) cells.set(key, []);
       cells.get(key).push(cell);
+      if (saved) cell.textContent = pretty(items.get(m).texts[parsed(key).place]);
       if (!shipped.has(cell)) shipped.set(cell, cell.textContent);
     }
   level(table);
@@ -103,12 +108,21 @@ function reachable() {
   }
 }
 
-function placeWords(item, h, i, j) {
+const placeWords = (item, h, i, j) => {
+  const [whole, row, column] = namesOf(item, h, i, j);
+  return `${whole}: ${row}, ${column}.`;
+};
+const entryWords = (item, h, i, j) => {
+  const [whole, row, column] = namesOf(item, h, i, j);
+  return `${whole} [${row}, ${column}]`;
+};
+
+function namesOf(item, h, i, j) {
   const [rows, columns] = item.labels.map((k) => (k === null ? null : data.labels[k]));
   const row = rows ? rows[i] : `row ${i + data.base}`;
   const column = columns ? columns[j] : `column ${j + data.base}`;
   const head = h === null ? "" : `, head ${h + data.base}`;
-  return `${item.name.replaceAll("_", " ")}${head}: ${row}, ${column}.`;
+  return [item.name.replaceAll("_", " ") + head, row, column];
 }
 
 function choose(cell) {
@@ -285,7 +299,48 @@ function arrayOf(item, values) {
   return data.flipped ? transpose(whole) : whole;
 }
 
+// What was changed, in words: entries, the temperature, the number of decimals.
+function changes() {
+  const out = [];
+  for (const [letter, values] of given) {
+    const item = items.get(letter);
+    values.forEach((value, place) => {
+      if (value === item.first[place]) return;
+      const { h, i, j } = placed(item, place);
+      const [where, from, to] = [entryWords(item, h, i, j), item.first[place], value];
+      out.push(`${where}: ${[from, to].map((x) => pretty(String(x).replace("Infinity", "inf"))).join(" → ")}`);
+    });
+  }
+  if (temperature !== 1) out.push(`temperature ${temperature}`);
+  if (digits !== data.digits) out.push(`${digits} decimals`);
+  return out;
+}
+
+function placed(item, place) {
+  const [row, j] = [Math.floor(place / columnsOf(item)), place % columnsOf(item)];
+  return { h: item.heads ? Math.floor(row / rowsOf(item)) : null, i: row % rowsOf(item), j };
+}
+
+const MOST_CHANGES = 12;
+
+// The line below the title says what the digits are worth, on paper and in a saved copy too.
+function tellChanges() {
+  const list = live ? changes() : [];
+  const told = list.slice(0, MOST_CHANGES).map((words) => make("li", words));
+  if (list.length > MOST_CHANGES) told.push(make("li", `and ${list.length - MOST_CHANGES} more`));
+  const lines = make("ul", "");
+  lines.append(...told);
+  const words = "Changed. The digits below were computed in this page, in floating point; they are not proven.";
+  $("#changed").replaceChildren(...(live ? [make("p", words), lines] : []));
+  for (const item of data.items) {
+    if (!given.has(item.letter) || !isToggled(item) || !item.rule) continue;
+    const edited = live && given.get(item.letter).some((value, place) => value !== item.first[place]);
+    $(`#${CSS.escape(item.name)}`).classList.toggle("edited", Boolean(edited));
+  }
+}
+
 function recompute() {
+  if (!changes().length) { live = null; settle(); return; }
   const inputs = {};
   for (const [letter, values] of given) inputs[items.get(letter).variable] = arrayOf(items.get(letter), values);
   if (data.tempered) inputs.temperature = temperature;
@@ -302,7 +357,7 @@ function reset() {
   live = null;
   temperature = 1;
   digits = data.digits;
-  for (const item of data.items) if (item.values) given.set(item.letter, Float64Array.from(item.values, readFloat));
+  for (const [letter, values] of given) values.set(items.get(letter).first);
   if ($("#temperature")) $("#temperature").value = "1";
   $("#digits").value = String(data.digits);
   settle();
@@ -315,6 +370,7 @@ function settle() {
     ? "Live: computed here in floating point, not proven. Reset brings the proven digits back."
     : "Proven digits.";
   $("#reset").disabled = !live;
+  tellChanges();
   for (const table of $$("table[data-m]")) refresh(table);
   for (const picture of $$(".lines-between")) redraw(picture);
   const note = $(".tempered");
@@ -466,6 +522,7 @@ $("#edit").addEventListener("click", edit);
 $("#reset").addEventListener("click", reset);
 
 for (const table of $$("table[data-m]")) register(table);
+if (saved) settle();
 $("#digits").value = String(data.digits);
 $("#controls").hidden = false;
 // For a reader at the console: every number with all its bits, and where it comes from.

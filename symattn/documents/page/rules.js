@@ -17,7 +17,9 @@ const shipped = new WeakMap(); // a cell → the text it came with
 
 for (const item of data.items) {
   item.texts = item.text.split(" ");
-  if (item.values) given.set(item.letter, Float64Array.from(item.values, readFloat));
+  if (!item.values) continue;
+  item.first = Float64Array.from(item.values, readFloat);
+  given.set(item.letter, item.first.slice());
 }
 
 function readFloat(value) {
@@ -190,6 +192,15 @@ function nameOf(item, h, i, j) {
   return item.entry[short ? 0 : 1].replaceAll("△", row).replaceAll("▽", column).replaceAll("□", head);
 }
 
+// Whether a row is shared out in which there is nothing: no key may be attended to.
+function sharesNothing(rule, env) {
+  const [kind, ...parts] = rule;
+  if (kind === "/" && parts[2]) return evaluate(parts[1], env) === 0;
+  if (kind === "r") return [...along(parts.slice(1), env)].every(([body, inner]) => evaluate(body, inner) === -Infinity);
+  if (kind === "?") return Array.isArray(parts[0]) && [parts[0][0], parts[0][2], branch(rule, env)].some((part) => sharesNothing(part, env));
+  return kind !== "s" && parts.some((part) => Array.isArray(part) && sharesNothing(part, env));
+}
+
 // The worked line of an entry: the proven one where it came along, otherwise one made here.
 function workedLine(item, h, i, j) {
   const place = placeOf(item, h, i, j);
@@ -205,6 +216,8 @@ function workedLine(item, h, i, j) {
   if (!item.rule) return close.replace("≈", "=");
   if (live && given.has(item.letter)) return `<math display="block">${mrow(name, mo("="), result)}</math>`;
   const env = { i, j, h };
+  if (sharesNothing(item.rule, env))
+    return `<math display="block">${mrow(name, mo("="), result, "<mtext>\u00a0(no key may be attended to)</mtext>")}</math>`;
   const exact = [...reads(item.rule, env)].every((entry) => isExact(entry.item, entry.place));
   const stages = [false, true].map((collapsed) => spell(item.rule, env, collapsed).markup);
   if (live && temperature !== 1 && item.letter === data.tempered)

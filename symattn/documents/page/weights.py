@@ -7,6 +7,9 @@ from symattn.documents.page.matrices import MatrixView
 from symattn.documents.pictures.kinds import tokens
 from symattn.documents.pictures.svg import svg_element
 
+#: What only a screen can do.
+_HINT = "Point at a cell, or move to it with the arrow keys, to see where it comes from."
+
 #: More tokens than this are not drawn as lines.
 MOST_TOKENS = 40
 
@@ -30,8 +33,8 @@ def section(matrix: MatrixView) -> Markup:
         el("h2", "Which token attends to which", id="picture-heading", tabindex=-1),
         el(
             "p",
-            "The thicker the line from a query to a key, the larger the weight in the table. "
-            "Point at a cell, or move to it with the arrow keys, to see where it comes from.",
+            "The thicker the line from a query to a key, the larger the weight in the table. ",
+            el("span", _HINT, class_="hint"),
             class_="why",
         ),
         el("div", *figures, class_="heads"),

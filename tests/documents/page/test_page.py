@@ -24,6 +24,7 @@ from symattn.documents.page.elements import Markup, el, formula
 from symattn.documents.page.lines import Lines
 from symattn.documents.page.matrices import pretty
 from symattn.nodes.rule import Entry, Rule, at, rule_of
+from symattn.notation.text import line
 from symattn.step import COLUMN, HEAD, ROW, Step
 from symattn.worksheet import read_worksheet
 from tests import ROOT
@@ -438,6 +439,90 @@ def test_a_mask_can_be_opened(opened: Callable[..., Any]) -> None:
     assert page.evaluate("symattn.value('A', 0, 1)") == 0
 
 
+def test_what_is_said_of_the_digits_follows_the_page(
+    opened: Callable[..., Any], tmp_path: Path
+) -> None:
+    derivation, values = sheet("causal")
+    page = opened(html_document(derivation, values, check=values.check()))
+    proven, before = "Every digit shown is proven", cells(page)
+    assert proven in page.locator("header").inner_text()
+    page.click("#edit")
+    page.locator("#X input").first.fill("3")
+    page.locator("#X input").first.press("Enter")
+    page.fill("#temperature", "2")
+    page.press("#temperature", "Enter")
+    page.click("#edit")
+    for media in ("screen", "print"):
+        page.emulate_media(media=media)
+        header = page.locator("header").inner_text()
+        assert proven not in header
+        assert "they are not proven" in header
+        assert "X [the, column 1]: 1 → 3" in header
+        assert "temperature 2" in header
+    page.emulate_media(media="screen")
+    changed = page.evaluate("document.documentElement.outerHTML")
+    without = opened(f"<!doctype html>{changed}", java_script_enabled=False)
+    assert "they are not proven" in without.locator("header").inner_text()
+    assert proven not in without.locator("header").inner_text()
+    kept = re.sub(r' style="[^"]*"', "", changed)  # which the policy would block, and say so
+    again = opened(f"<!doctype html>{kept}")
+    assert proven in again.locator("header").inner_text()
+    assert "not proven" not in again.locator("body").inner_text()
+    assert cells(again) == before
+    page.click("#edit")
+    page.locator("#X input").first.fill("1")
+    page.locator("#X input").first.press("Enter")
+    assert proven not in page.locator("header").inner_text()
+    page.fill("#temperature", "1")
+    page.press("#temperature", "Enter")
+    assert proven in page.locator("header").inner_text()
+    assert page.locator("#state").inner_text() == "Proven digits."
+    page.click("#edit")
+    assert cells(page) == before
+
+
+def test_many_changes_are_counted(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*sheet("it_cat_mat")))
+    page.click("#edit")
+    boxes = page.locator(".input input")
+    count = boxes.count()
+    for k in range(count):
+        boxes.nth(k).fill("7.5")
+    boxes.nth(0).press("Enter")
+    listed = page.locator("#changed li")
+    assert listed.count() == 13
+    assert listed.last.inner_text() == f"and {count - 12} more"
+
+
+def test_a_changed_mask_is_no_longer_called_causal(opened: Callable[..., Any]) -> None:
+    derivation, values = sheet("causal")
+    page = opened(html_document(derivation, values))
+    section = page.locator("section#mask")
+    assert "causal" in section.text_content()
+    assert section.locator(".altered").is_hidden()
+    page.click("#edit")
+    flips = page.locator("section#mask button.toggle")
+    flips.nth(0).click()
+    for part in (".why", ".lines", ".said > .spoken"):
+        assert section.locator(part).first.is_hidden()
+    assert "the rule that the mask had no longer describes it" in section.inner_text()
+    without = (
+        Attention(mask="additive")
+        .derivation()
+        .evaluate(Q=[[1]], K=[[1], [2]], V=[[1], [2]], mask=[["-inf", "-inf"]])
+    )
+    step = without.steps[-2]
+    assert step.name == "weights"
+    wanted = line(worked(without, step, 0, 0))
+    page.locator("section#weights .home td[data-c]").first.click()
+    said = page.locator("#origin .line").inner_text()
+    assert wanted.endswith("= 0 (no key may be attended to)")
+    assert re.sub(r"\s", "", said).endswith(re.sub(r"\s|a_11", "", wanted))
+    flips.nth(0).click()
+    assert section.locator(".altered").is_hidden()
+    assert section.locator(".lines").is_visible()
+
+
 def test_more_and_fewer_decimals(opened: Callable[..., Any]) -> None:
     page = opened(html_document(*sheet("it_cat_mat")))
     page.fill("#digits", "2")
@@ -521,7 +606,7 @@ def test_the_policy_lets_nothing_else_in(browser: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["it_cat_mat", "causal", "two_heads"])
 def test_three_tokens_take_little_room(name: str) -> None:
-    assert len(html_document(*sheet(name)).encode()) < 150_000
+    assert len(html_document(*sheet(name)).encode()) < 160_000
 
 
 def test_many_tokens_stay_usable(opened: Callable[..., Any]) -> None:
@@ -567,6 +652,14 @@ def test_print_shows_the_derivation_alone(opened: Callable[..., Any]) -> None:
     for part in ("#contents", "#controls", "#origin"):
         assert page.locator(part).is_hidden()
     assert page.locator("section.step table:visible").count() > 5
+    assert page.locator(".hint").is_hidden()
+    cell = "section#weights .home tbody tr:first-child td:first-of-type"
+    drawn = page.evaluate(
+        f"getComputedStyle(document.querySelector('{cell}'), '::before').borderTop"
+    )
+    assert re.match(r"1(\.5)?px solid", drawn)  # a background would not be printed
+    shaded = page.evaluate(f"getComputedStyle(document.querySelector('{cell}')).printColorAdjust")
+    assert shaded == "exact"
 
 
 def test_axe_finds_nothing(opened: Callable[..., Any], node_file: Callable[[str], Path]) -> None:
@@ -633,6 +726,7 @@ def test_firefox_does_the_main_things(
     found = json.loads(run.stdout)
     assert found["said"] == []
     assert found["title"] == "Causal self-attention"
+    assert found["clipped"] == []
     assert found["marks"] == ["chosen", "first", "first", "first"]
     assert found["keyboard"] == "A||0|2"
     assert found["live"]["state"].startswith("Live")
