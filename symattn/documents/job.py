@@ -18,13 +18,13 @@ from symattn.errors import NoSuchName, SymattnError, nearest, quote
 if TYPE_CHECKING:
     from symattn.derivation import Check, Derivation, Evaluation, Place
     from symattn.documents.blocks import Block, Document
-    from symattn.documents.outline import Outline
+    from symattn.documents.outline import Outline, Page
     from symattn.notation.options import Notation
 
 PICTURES = ("heat", "lines", "falk", "steps")
 LAYOUTS = ("matrix", "falk")
-#: How many characters wide a slide is and a column of somebody's document; flavors that are slides.
-_SLIDE, _COLUMN, _SLIDES = 100, 60, ("beamer", "overlays")
+#: The flavors that are slides.
+_SLIDES = ("beamer", "overlays")
 
 HEADS = ("side by side", "column")
 
@@ -62,6 +62,8 @@ class Job:
     headings: int | None = None
     #: What the labels of its equations begin with, "" for the format's own.
     label: str = ""
+    #: How many digits wide a row of formulas may be, None for the format's own.
+    width: float | None = None
     #: The entries that are worked out and boxed, by step.
     entries: dict[str, Place] = field(default_factory=dict)
     notes: Sequence[str] = ()
@@ -109,11 +111,23 @@ class Job:
             holder = "derivation" if self.evaluation is None else "values"
             cells = Cells(self.code + _respelled(self), holder)
         headings = 0 if self.headings is None and self.flavor == "fragment" else self.headings
-        width = {"fragment": _COLUMN, **dict.fromkeys(_SLIDES, _SLIDE)}.get(
-            self.flavor or "", form.width
-        )
-        document = derivation_document(self.outline(), facts=form.brief, cells=cells, width=width)
-        return replace(document, headings=headings, label=self.label)
+        page = self.page(form)
+        document = derivation_document(self.outline(), facts=form.brief, cells=cells, page=page)
+        room = page.width if form.is_set else None
+        return replace(document, headings=headings, label=self.label, room=room)
+
+    def page(self, form: Format) -> Page:
+        """How wide a line is in a format."""
+        from symattn.documents import wrap
+        from symattn.documents.outline import Page
+
+        if not form.is_set:
+            return Page(form.width)
+        rooms = {"fragment": wrap.ROOM, **dict.fromkeys(_SLIDES, wrap.SLIDE_ROOM)}
+        usual = rooms.get(self.flavor or "", wrap.WIDE_ROOM if form.flavors else wrap.ROOM)
+        numbered = self.flavor in (None, "article") and bool(form.flavors) or bool(self.label)
+        number = wrap.NUMBER_ROOM if numbered else 0
+        return Page(usual if self.width is None else self.width, wrap.size_of, number)
 
 
 def document(
@@ -358,6 +372,8 @@ class Format:
     runs: bool = False
     #: About how many characters a line has room for, where formulas stand side by side.
     width: int = 72
+    #: Whether TeX sets it, so that its lines are measured in digits (`symattn.documents.wrap`).
+    is_set: bool = False
     #: The operations that a number takes in it, its digits decided among it (see `symattn.budget`).
     operations: int = 130
 
@@ -375,21 +391,21 @@ FORMATS: Mapping[str, Format] = {
     row.name: row
     for row in (
         Format("text", "text", brief=True, width=77),
-        Format("latex", "latex", labelled=("",), headed=True, width=_COLUMN),
+        Format("latex", "latex", labelled=("",), headed=True, is_set=True),
         Format(
             "tex",
             "tex",
             flavors=("article", "fragment", "standalone", *_SLIDES),
             labelled=("article", "fragment"),
             headed=True,
-            width=100,
+            is_set=True,
         ),
         Format(
             "pdf",
             "pdf",
             flavors=("article", "standalone", *_SLIDES),
             labelled=("article",),
-            width=100,
+            is_set=True,
         ),
         Format(
             "md",

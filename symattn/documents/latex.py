@@ -13,6 +13,7 @@ from itertools import groupby, pairwise
 from symattn.documents import blocks as b
 from symattn.documents.wrap import (
     INDENT,
+    NUMBER_ROOM,
     ROOM,
     WIDE_ROOM,
     Piece,
@@ -66,18 +67,23 @@ def latex_document(*documents: b.Document, label: str = "", fitted: bool = False
     for number, document in enumerate(documents, 1):
         prefix = document.label or label
         place = "" if number == 1 else f"{number}-"
-        style = _Style(f"{prefix}:{place}" if prefix else "", fitted, document.headings != 0)
+        room = document.room or (WIDE_ROOM if fitted else ROOM)
+        style = _Style(f"{prefix}:{place}" if prefix else "", fitted, document.headings != 0, room)
         parts += _document(document, (document.headings or 1) - 1, style)
     return _COMMAND.sub("{}", "\n\n".join(parts)) + "\n"
 
 
 @dataclass(frozen=True)
 class _Style:
-    """How displays are labelled ("" for no labels), whether they are fitted to a page; headings."""
+    """How displays are labelled ("" for no labels), whether they are fitted to a page; headings.
+
+    `room` is how wide a row of formulas is.
+    """
 
     prefix: str
     fitted: bool
     headed: bool
+    room: float
 
     def heading(self, depth: int, title: str) -> Iterator[str]:
         """The heading of a part, where it has one."""
@@ -107,7 +113,7 @@ def _blocks(blocks: Sequence[b.Block], depth: int, style: _Style) -> Iterator[st
             case b.Worked(lead, tree, inline):
                 yield _worked(lead, tree, inline, style)
             case b.Chain():
-                for body in chain_displays(block, style.fitted):
+                for body in chain_displays(block, style.room, style.fitted):
                     yield f"\\[\n{body}\n\\]"
             case b.List(items, signed):
                 yield from _list(items, depth, style, signed)
@@ -120,28 +126,33 @@ def _blocks(blocks: Sequence[b.Block], depth: int, style: _Style) -> Iterator[st
 def _formulas(block: b.Formulas, style: _Style) -> str:
     shape, why = sentence(block.size), sentence(block.words)
     words = " ".join([r"\noindent", *filter(None, (why, f"({shape})" if shape else ""))])
-    shown = [f"\\[\n{display}\n\\]" for display in displays(block.lines, style.fitted)]
-    if style.prefix and block.label and shown:
-        numbered = shown[0].removeprefix("\\[").removesuffix("\\]")
+    numbered = bool(style.prefix and block.label)
+    number = NUMBER_ROOM if numbered else 0
+    bodies = displays(block.lines, style.room, style.fitted, number=number)
+    shown = [f"\\[\n{body}\n\\]" for body in bodies]
+    if numbered and shown:
+        first = shown[0].removeprefix("\\[").removesuffix("\\]")
         label = rf"\label{{{style.prefix}{block.label}}}"
-        shown[0] = rf"\begin{{equation}}{label}{numbered}\end{{equation}}"
+        shown[0] = rf"\begin{{equation}}{label}{first}\end{{equation}}"
     body = "\n".join(shown)
     tail = f"\n({prose(block.left_out)})" if block.left_out else ""
     return f"{words}\n{body}{tail}"
 
 
 def _worked(lead: str, tree: Tree, inline: bool, style: _Style) -> str:
-    shown = [f"\\[\n{body}\n\\]" for body in displays((b.Line("worked", tree),), style.fitted)]
+    bodies = displays((b.Line("worked", tree),), style.room, style.fitted)
+    shown = [f"\\[\n{body}\n\\]" for body in bodies]
     return "\n".join(filter(None, (prose(lead), *shown)))
 
 
-def chain_displays(block: b.Chain, fitted: bool = False) -> Iterator[str]:
+def chain_displays(
+    block: b.Chain, room: float = ROOM, fitted: bool = False
+) -> Iterator[str]:
     """The bodies of displays: the left side, then each right side with its reason.
 
     A long left side has a line of its own. Reasons stand beside the right sides where there is room
     for all of them, else below. A chain of more rows than a display takes goes on in the next.
     """
-    room = WIDE_ROOM if fitted else ROOM
     before = size_of(block.left)
     alone = before > _MOST_LEFT
     indent = 0 if alone else before
@@ -247,15 +258,19 @@ def sentence(words: b.Words) -> str:
 
 
 def displays(
-    lines: tuple[b.Line, ...], fitted: bool = False, most: int = _MOST_LINES
+    lines: tuple[b.Line, ...],
+    room: float = ROOM,
+    fitted: bool = False,
+    most: int = _MOST_LINES,
+    number: float = 0,
 ) -> Iterator[str]:
     """The bodies of a section's displays, without the delimiters of a host.
 
-    At most so many lines stand in one; for `fitted` see `latex_document`.
+    At most so many lines stand in one; for `fitted` see `latex_document`. A row has so much
+    `room`, of the first display without what its `number` takes.
     """
-    room = WIDE_ROOM if fitted else ROOM
-    for group in _groups(lines, most, room):
-        body, size, _ = _display(group, room)
+    for k, group in enumerate(_groups(lines, most, room - number)):
+        body, size, _ = _display(group, room if k else room - number)
         yield rf"\symattnfit{{{body}}}" if fitted and size > _NARROW else body
 
 
@@ -300,8 +315,7 @@ def _display(group: list[b.Line], room: float) -> Piece:
     rows = [row for each in group for row in _rows(each.tree, room)]
     if len(rows) == 1:
         tree = group[0].tree
-        wide = max(box(tree).width, size_of(tree)) if has_grid(tree) else rows[0].size
-        return Piece(latex(tree), wide)
+        return Piece(latex(tree), size_of(tree) if has_grid(tree) else rows[0].size)
     body = rows[0].tex
     for (before, *_), (row, *_) in pairwise(rows):
         body += (r" \\[6pt]" if "frac" in before + row else r" \\") + "\n" + row

@@ -7,7 +7,7 @@ show the same digits.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby, pairwise, product
@@ -28,7 +28,7 @@ from symattn.derivation import (
 )
 from symattn.documents import blocks as b
 from symattn.documents.blocks import Line
-from symattn.documents.wrap import size_of
+from symattn.documents.wrap import ROOM, size_of
 from symattn.errors import SymattnError, nearest, quote
 from symattn.evaluate.cells import indices_of
 from symattn.evaluate.check import COLUMNS
@@ -42,7 +42,7 @@ from symattn.notation import tree as t
 from symattn.notation.letters import OTHERS, derived_from, reader_name
 from symattn.notation.options import Notation, notation_of
 from symattn.notation.prose import Prose, read_prose
-from symattn.notation.text import line, side_by_side
+from symattn.notation.text import box_width, line, side_by_side
 from symattn.notation.text import width as columns_of
 from symattn.notation.tree import Tree
 from symattn.step import COLUMN, HEAD, ROW, called
@@ -54,10 +54,7 @@ VIEWS: tuple[View, ...] = ("formula", "entry", "worked", "value")
 WIDTH = 60
 
 #: How many characters wide the overview is at most, and about how many digits where it is set.
-_OVERVIEW, _OVERVIEW_SET = 90, 62
-
-#: How many characters wide formula, entry and worked line in a row are.
-_LINE = 80
+_OVERVIEW, _OVERVIEW_SET = 90, ROOM
 
 #: How many characters of an entry rule are shown, and of how many numbers an entry may be made that
 #: is worked out; merged formulas soon have more.
@@ -523,26 +520,45 @@ class Cells:
     holder: str
 
 
-def flowed(outline: Outline, lines: Sequence[Line], width: int = WIDTH) -> tuple[Line, ...]:
+@dataclass(frozen=True)
+class Page:
+    """How wide a line of a page is, and what measures a formula that is to stand in it.
+
+    `number` is how much of the line the number of an equation takes.
+    """
+
+    width: float = WIDTH
+    size: Callable[[Tree], float] = box_width
+    number: float = 0
+
+
+def flowed(outline: Outline, lines: Sequence[Line], page: Page = Page()) -> tuple[Line, ...]:
     """A section's lines side by side where they fit: formula, entry and one worked line; matrices.
 
-    `width` is that of a line in characters. A row is called what the first of its lines is.
-    Matrices stand beside what is said above them where that is one row and there is room.
+    What takes one row stands beside the row above it where there is room, matrices where that is
+    the only one. A row is called what the first of its lines is.
     """
     stated = {"formula", "entry"}
     if sum(each.view == "worked" for each in lines) == 1:
         stated.add("worked")
-    room = {"stated": min(width, _LINE), "where": min(width, _LINE), "value": width}
+    apart = {"worked"}
     if outline.notation.heads == "column" or any(isinstance(x.tree, t.Scheme) for x in lines):
-        room["value"] = 0
+        apart.add("value")
+
+    def rows_of(trees: Sequence[Tree], room: float) -> list[Tree]:
+        return side_by_side(trees, room, page.size)
+
     found: list[Line] = []
     for kind, group in groupby(lines, lambda each: "stated" if each.view in stated else each.view):
         together = [*group]
-        if kind == "value" and len(found) == 1 and room["value"]:
-            whole = [*found, *together]
-            if len(side_by_side([each.tree for each in whole], width)) == 1:
-                together, found = whole, []
-        rows = side_by_side([each.tree for each in together], room.get(kind, 0))
+        room = page.width if kind == "value" else page.width - page.number
+        trees = [each.tree for each in together]
+        rows = trees if kind in apart else rows_of(trees, room)
+        if found and kind not in apart and (kind != "value" or len(found) == 1):
+            above = found[-1]
+            beside = rows_of((above.tree, *trees), page.width - page.number)
+            if len(beside) == 1:
+                found, rows, together = found[:-1], beside, [above]
         found += [Line(together[0].view, row) for row in rows]
     return tuple(found)
 
@@ -553,11 +569,11 @@ def derivation_document(
     facts: bool = False,
     cells: Cells | None = None,
     prefix: str = "",
-    width: int = WIDTH,
+    page: Page = Page(),
 ) -> b.Document:
     """A derivation as blocks.
 
-    `width`: how many characters wide a line is, so that formulas stand side by side where they fit.
+    `page`: how wide a line is, so that formulas stand side by side where they fit.
 
     `facts`: with the sizes and NumPy's check. `cells`: with the Python that a notebook runs.
     `prefix`: what the labels of its steps begin with, where others stand beside it.
@@ -572,10 +588,10 @@ def derivation_document(
     if outline.overview is not None:
         blocks += [b.Worked("", outline.overview), b.Break()]
     if any(section.lines for section in outline.given):
-        given = _given(outline, width, sizes=not facts)
+        given = _given(outline, page, sizes=not facts)
         blocks += [b.Section("Given", given), b.Break()]
     for section in outline.steps:
-        lines = flowed(outline, section.lines, width)
+        lines = flowed(outline, section.lines, page)
         why = () if facts and outline.alone else section.why
         formulas = _formulas(replace(section, why=why), f"{prefix}{section.name}", lines)
         title = f"{section.number}. {outline.headings[section.name]}"
@@ -606,7 +622,7 @@ def _note(note: str) -> b.Words:
     return tuple(b.Code(part) if place % 2 else part for place, part in parts if part)
 
 
-def _given(outline: Outline, width: int, sizes: bool) -> tuple[b.Block, ...]:
+def _given(outline: Outline, page: Page, sizes: bool) -> tuple[b.Block, ...]:
     """What each matrix that is given is, then their numbers side by side; or all by symbol.
 
     `sizes`: with what the sizes are, where there are numbers.
@@ -620,7 +636,7 @@ def _given(outline: Outline, width: int, sizes: bool) -> tuple[b.Block, ...]:
         words += ["; " if words else "", section.letter, ": " if section.why else ""]
         words += [*section.why, " (", *section.shape, ")"]
         left_out += [f"{section.name}: {section.left_out}"] if section.left_out else []
-    lines = flowed(outline, [each for one in outline.given for each in one.lines], width)
+    lines = flowed(outline, [each for one in outline.given for each in one.lines], page)
     words.append(".")
     if sizes and outline.sizes:
         words += [" Sizes: ", *_sizes(outline), "."]

@@ -10,6 +10,7 @@ from itertools import takewhile
 
 from symattn.documents import blocks as b
 from symattn.documents.latex import displays, has_grid, latex_document, sentence
+from symattn.documents.wrap import SLIDE_ROOM, size_of
 from symattn.notation.latex import latex, prose
 from symattn.notation.text import box
 from symattn.notation.tree import Tree
@@ -199,8 +200,8 @@ def _beamer(*documents: b.Document, overlays: bool = False) -> str:
     )
 
 
-#: About how many characters a slide is wide, and lines high; lines of formulas in one display.
-_WIDE, _HIGH, _LINES = 88, 18, 6
+#: About how many digits a slide is wide, and lines high; lines of formulas in one display.
+_WIDE, _HIGH, _LINES = SLIDE_ROOM, 18, 6
 
 #: How high the parts are together that stand on one slide, which shrinks a little.
 _MOST_HIGH = 22
@@ -208,7 +209,7 @@ _MOST_HIGH = 22
 
 @dataclass(frozen=True)
 class _Shown:
-    """A display of a slide, and about how many characters wide and lines high it is."""
+    """A display of a slide, and about how many digits wide and lines high it is."""
 
     body: str
     width: float
@@ -282,14 +283,14 @@ def _step(step: b.Formulas) -> tuple[str, list[_Shown]]:
     formulas = tuple(each for each in step.lines if not has_grid(each.tree))
     shown = [
         _Shown(body, _WIDE, (1.8 if "frac" in body else 1.4) * (body.count(r"\\") + 1) + 0.5)
-        for body in displays(formulas, most=_LINES)
+        for body in displays(formulas, SLIDE_ROOM, most=_LINES)
     ]
     return words, shown + [_matrix(each.tree) for each in step.lines if has_grid(each.tree)]
 
 
 def _matrix(tree: Tree) -> _Shown:
     size = box(tree)
-    return _Shown(latex(tree), size.width + 4, len(size.lines) + 1)
+    return _Shown(latex(tree), size_of(tree) + 4, len(size.lines) + 1)
 
 
 def _parts_of(title: str, words: str, shown: Sequence[_Shown]) -> Iterator[_Part]:
