@@ -125,7 +125,7 @@ class Job:
             return Page(form.width)
         rooms = {"fragment": wrap.ROOM, **dict.fromkeys(_SLIDES, wrap.SLIDE_ROOM)}
         usual = rooms.get(self.flavor or "", wrap.WIDE_ROOM if form.flavors else wrap.ROOM)
-        numbered = self.flavor in (None, "article") and bool(form.flavors) or bool(self.label)
+        numbered = (self.flavor in (None, "article") and bool(form.flavors)) or bool(self.label)
         number = wrap.NUMBER_ROOM if numbered else 0
         return Page(usual if self.width is None else self.width, wrap.size_of, number)
 

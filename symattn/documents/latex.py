@@ -145,9 +145,7 @@ def _worked(lead: str, tree: Tree, inline: bool, style: _Style) -> str:
     return "\n".join(filter(None, (prose(lead), *shown)))
 
 
-def chain_displays(
-    block: b.Chain, room: float = ROOM, fitted: bool = False
-) -> Iterator[str]:
+def chain_displays(block: b.Chain, room: float = ROOM, fitted: bool = False) -> Iterator[str]:
     """The bodies of displays: the left side, then each right side with its reason.
 
     A long left side has a line of its own. Reasons stand beside the right sides where there is room

@@ -36,7 +36,7 @@ from symattn.evaluate.telling import telling
 from symattn.evaluate.value_view import heads_of, matrices
 from symattn.merging import of_head, pattern
 from symattn.nodes.heads import Head
-from symattn.nodes.rule import Cases, count_entries, parts, rule_of
+from symattn.nodes.rule import Cases, count_entries, depth, parts, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.letters import OTHERS, derived_from, reader_name
@@ -56,9 +56,9 @@ WIDTH = 60
 #: How many characters wide the overview is at most, and about how many digits where it is set.
 _OVERVIEW, _OVERVIEW_SET = 90, ROOM
 
-#: How many characters of an entry rule are shown, and of how many numbers an entry may be made that
-#: is worked out; merged formulas soon have more.
-_MOST_RULE, _MOST_NUMBERS = 400, 80
+#: How many characters of an entry rule are shown, of how many numbers an entry may be made that is
+#: worked out, and how many sums stand inside one another; merged formulas soon have more.
+_MOST_RULE, _MOST_NUMBERS, _MOST_SUMS = 400, 80, 3
 
 
 @dataclass(frozen=True)
@@ -327,7 +327,7 @@ class _Writer:
     def _rule(self, step: Step) -> Tree | None:
         """What an entry is made of; None where that is too long to be read."""
         rule = step.entry(self.notation)
-        long = columns_of(line(rule)) > _MOST_RULE or _holds_cases(step)
+        long = columns_of(line(rule)) > _MOST_RULE or _holds_cases(step) or _is_deep(step)
         return None if long else rule
 
     def _applied(self, step: Step, functions: Iterable[Tree]) -> Iterator[Tree]:
@@ -485,6 +485,11 @@ def _holds_cases(step: Step) -> bool:
     """Whether a merged formula has cases inside a sum or an exponent, where no line has room."""
     _, *inside = parts(rule_of(step.expr, ROW, COLUMN))
     return bool(step.parts) and any(isinstance(part, Cases) for part in inside)
+
+
+def _is_deep(step: Step) -> bool:
+    """Whether a merged formula has more sums inside one another than can be followed."""
+    return bool(step.parts) and depth(rule_of(step.expr, ROW, COLUMN)) > _MOST_SUMS
 
 
 def _in_words(item: Item) -> str:

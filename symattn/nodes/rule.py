@@ -7,8 +7,9 @@ and SymPy's ``_entry``. Indices count from 0 here; `Notation.index_base` is adde
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain, count
 from typing import Any, TypeAlias, cast
 
 import sympy
@@ -191,6 +192,16 @@ _CHILDREN: Mapping[type, tuple[str, ...]] = {
     Cases: ("left", "right", "value", "otherwise"),
 }
 
+#: The fields of each kind of rule that may hold indices.
+_INDICES: Mapping[type, tuple[str, ...]] = {
+    Entry: ("matrix", "row", "column"),
+    Const: ("value",),
+    Ordinal: ("index",),
+    Named: ("indices",),
+    Total: ("size", "start"),
+    OfRow: ("size",),
+}
+
 #: A condition of an entry rule: left, sign, right.
 Condition: TypeAlias = tuple[Rule, str, Rule]
 
@@ -201,7 +212,8 @@ SIGNS: Mapping[str, Callable[[sympy.Basic, sympy.Basic], sympy.Basic]] = {
     "∈": lambda place, places: sympy.Contains(place, places, evaluate=place.is_number),
 }
 
-_DUMMIES = tuple(sympy.Symbol(letter, integer=True) for letter in ("l", "r", "iota", "zeta", "xi"))
+#: The letters to sum over; sums that are deeper inside one another take l_2, l_3, …
+_DUMMIES = ("l", "r", "iota")
 
 
 def rule_of(expr: MatrixExpr, i: Index, j: Index) -> Rule:
@@ -258,17 +270,25 @@ def minus(rule: Rule) -> Rule:
 def dummy(*taken: Index | MatrixExpr) -> sympy.Symbol:
     """A letter to sum over that is none of the indices and that no matrix has in it.
 
-    A matrix of head ⌈l/d⌉ has the l of a sum about it. Raises `CannotSpell` where all are taken.
+    A matrix of head ⌈l/d⌉ has the l of a sum about it.
     """
     parts = [
         part if isinstance(part, sympy.Basic) else sympy.sympify(part, strict=True)
         for part in taken
     ]
-    used = {symbol.name for part in parts for symbol in part.atoms(sympy.Symbol)}
-    for letter in _DUMMIES:
-        if letter.name not in used:
-            return letter
-    raise CannotSpell("more sums stand inside one another than there are letters for indices")
+    return _letter_beside(_letters(parts))
+
+
+def _letters(parts: Iterable[sympy.Basic]) -> set[str]:
+    """The letters in expressions, and the labels of sizes: beside d_r no index is called r."""
+    names = {symbol.name for part in parts for symbol in part.atoms(sympy.Symbol)}
+    return names | {name.partition("_")[2] for name in names}
+
+
+def _letter_beside(taken: Container[str]) -> sympy.Symbol:
+    """The first letter to sum over that is not taken."""
+    letters = chain(_DUMMIES, (f"l{number}" for number in count(2)))
+    return sympy.Symbol(next(letter for letter in letters if letter not in taken), integer=True)
 
 
 def at(rule: Rule, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Symbol, int]) -> Rule:
@@ -301,6 +321,58 @@ def at(rule: Rule, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Sym
     return rebuilt(rule, lambda part: at(part, indices, sizes))
 
 
+def told_apart(rule: Rule) -> Rule:
+    """The rule with a letter of its own for each index that is bound inside the scope of another.
+
+    Σ_l a_il Σ_l b_l is Σ_l a_il Σ_r b_r: rules that are put into others keep the letters that they
+    had alone.
+    """
+    return _lettered(rule, {}, frozenset(_free(rule)))
+
+
+def placed(rule: Rule, index: sympy.Symbol, place: sympy.Expr) -> Rule:
+    """The rule with a place put in for an index: z_i1 of z_il."""
+    return _lettered(rule, {index: place}, frozenset())
+
+
+def _lettered(rule: Rule, new: Mapping[sympy.Symbol, sympy.Expr], taken: frozenset[str]) -> Rule:
+    """The rule with these put in for letters; an index that is taken has another letter."""
+    inner, known = dict(new), taken
+    changes: dict[str, Any] = {}
+    bound = getattr(rule, "index", None) if isinstance(rule, Total | OfRow) else None
+    if bound is not None:
+        inner.pop(bound, None)
+        if bound.name in taken:
+            letter = _letter_beside(taken)
+            inner[bound] = changes["index"] = letter
+            known = taken | {letter.name}
+        else:
+            known = taken | {bound.name}
+    for name in _INDICES.get(type(rule), ()):  # a range is outside the scope of its index
+        changes[name] = _substituted(getattr(rule, name), new)
+    whole = rebuilt(rule, lambda part: _lettered(part, inner, known))
+    return replace(whole, **changes) if changes else whole
+
+
+def _substituted(value: Any, new: Mapping[sympy.Symbol, sympy.Symbol]) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_substituted(one, new) for one in value)
+    return value.xreplace(new) if new and isinstance(value, sympy.Basic) else value
+
+
+def _free(rule: Rule) -> set[str]:
+    """The letters of a rule that no sum in it binds."""
+    found: set[str] = set()
+    for name in _INDICES.get(type(rule), ()):
+        value = getattr(rule, name)
+        listed = value if isinstance(value, tuple) else (value,)
+        found |= _letters(x for x in listed if isinstance(x, sympy.Basic))
+    inside: set[str] = set().union(*map(_free, children(rule)))
+    if isinstance(rule, Total | OfRow) and rule.index is not None:
+        inside.discard(rule.index.name)
+    return found | inside
+
+
 def index_of(index: Index) -> Index:
     """An index as rules hold it: a whole number is Python's."""
     return int(index) if isinstance(index, int | sympy.Integer) else index
@@ -329,6 +401,12 @@ def parts(rule: Rule) -> Iterator[Rule]:
     yield rule
     for child in children(rule):
         yield from parts(child)
+
+
+def depth(rule: Rule) -> int:
+    """How many sums stand inside one another, at most."""
+    own = isinstance(rule, Total | OfRow) and rule.index is not None
+    return own + max(map(depth, children(rule)), default=0)
 
 
 def count_entries(rule: Rule, sizes: Mapping[sympy.Symbol, int]) -> int:
