@@ -102,7 +102,7 @@ def test_no_letter_of_a_merged_formula_has_two_meanings(name: str, kept: tuple[s
 
 
 def test_an_index_that_is_bound_again_is_found() -> None:
-    index, x, size = r.dummy(), sympy.MatrixSymbol("X", 2, 2), sympy.Symbol("d_r")
+    index, x, size = r.dummy(), sympy.MatrixSymbol("X", 2, 2), sympy.Symbol("d_r", nonnegative=True)
     inner = r.Total(r.Entry(x, index, index), index, sympy.S(2))
     outer = r.Total(r.Times((r.Entry(x, index, index), inner)), index, sympy.S(2))
     assert line(Speller().rule(outer)) == "Σ_l (x_ll Σ_r x_rr)"
