@@ -125,7 +125,8 @@ def _blocks(blocks: Sequence[b.Block], depth: int, style: _Style) -> Iterator[st
 
 def _formulas(block: b.Formulas, style: _Style) -> str:
     shape, why = sentence(block.size), sentence(block.words)
-    words = " ".join([r"\noindent", *filter(None, (why, f"({shape})" if shape else ""))])
+    said = [*filter(None, (why, f"({shape})" if shape else ""))]
+    words = [" ".join([r"\noindent", *said])] if said else []
     numbered = bool(style.prefix and block.label)
     number = NUMBER_ROOM if numbered else 0
     bodies = displays(block.lines, style.room, style.fitted, number=number)
@@ -134,9 +135,8 @@ def _formulas(block: b.Formulas, style: _Style) -> str:
         first = shown[0].removeprefix("\\[").removesuffix("\\]")
         label = rf"\label{{{style.prefix}{block.label}}}"
         shown[0] = rf"\begin{{equation}}{label}{first}\end{{equation}}"
-    body = "\n".join(shown)
-    tail = f"\n({prose(block.left_out)})" if block.left_out else ""
-    return f"{words}\n{body}{tail}"
+    tail = [f"({prose(block.left_out)})"] if block.left_out else []
+    return "\n".join([*words, *shown, *tail])
 
 
 def _worked(lead: str, tree: Tree, inline: bool, style: _Style) -> str:

@@ -183,7 +183,7 @@ def overview(derivation: Derivation, notation: Notation) -> Tree | None:
     return None
 
 
-def _functions(tree: Tree) -> Iterator[Tree]:
+def functions_in(tree: Tree) -> Iterator[Tree]:
     """The names of the functions that a formula applies, which its entries define."""
     match tree:
         case t.Row(items):
@@ -191,11 +191,11 @@ def _functions(tree: Tree) -> Iterator[Tree]:
                 if sign == t.APPLY and name not in _KNOWN:
                     yield name
             for item in items:
-                yield from _functions(item)
+                yield from functions_in(item)
         case t.Frac(num, den):
-            yield from (*_functions(num), *_functions(den))
+            yield from (*functions_in(num), *functions_in(den))
         case t.Fenced(body) | t.Root(body) | t.Script(body):
-            yield from _functions(body)
+            yield from functions_in(body)
 
 
 #: Functions that every reader knows.
@@ -293,7 +293,7 @@ class _Writer:
             lines.append(Line("formula", stated.formula(self.notation)))
         if "entry" in self.views and not is_told:
             rule = self._rule(stated)
-            functions = dict.fromkeys(_functions(stated.formula(self.notation)))
+            functions = dict.fromkeys(functions_in(stated.formula(self.notation)))
             where: list[Tree] = []
             if rule is not None:
                 lines.append(Line("entry", rule))
@@ -304,7 +304,7 @@ class _Writer:
             where += self._definitions(step, "and " if where else "where ")
             lines += [Line("where", tree) for tree in where]
         elif "formula" in self.views and "entry" not in self.views:
-            functions = dict.fromkeys(_functions(lines[0].tree))
+            functions = dict.fromkeys(functions_in(lines[0].tree))
             new = functions.keys() - self.defined
             rule = self._rule(step) if new else None
             where = [t.row(t.Text("where "), rule)] if rule is not None else []
@@ -337,7 +337,7 @@ class _Writer:
         """
         word = "where "
         for name in functions:
-            applying = (p for p in step.parts if name in _functions(p.formula(self.notation)))
+            applying = (p for p in step.parts if name in functions_in(p.formula(self.notation)))
             part = next(applying, None)
             rule = None if part is None or name in self.defined else self._rule(part)
             if part is not None and rule is not None:
