@@ -26,6 +26,9 @@ LAYOUTS = ("matrix", "falk")
 #: The flavors that are slides.
 _SLIDES = ("beamer", "overlays")
 
+#: How many em wide a line may be that is asked for.
+_LEAST_WIDTH, _MOST_WIDTH = 10, 100
+
 HEADS = ("side by side", "column")
 
 VIEWS = ("formula", "entry", "worked", "value")
@@ -116,6 +119,12 @@ class Job:
         room = page.width if form.is_set else None
         return replace(document, headings=headings, label=self.label, room=room)
 
+    @cached_property
+    def refused(self) -> list[str]:
+        """What an option asks for that a page cannot show, and why: a line for each step."""
+        steps = self.outline().steps if self.entries or self.notation.worked == "all" else ()
+        return [f"{step.name}: {step.refused}" for step in steps if step.refused]
+
     def page(self, form: Format) -> Page:
         """How wide a line is in a format."""
         from symattn.documents import wrap
@@ -198,7 +207,9 @@ def check_format(form: str, jobs: Sequence[Job]) -> None:
     if job.headings is not None and not 0 <= job.headings <= MOST_HEADINGS:
         raise SymattnError(f"headings: give a level from 0 (none) to {MOST_HEADINGS}")
     if job.label:
-        _check_label(form, job)
+        check_label(form, job.flavor, job.label)
+    if job.width is not None:
+        check_width(form, job.flavor)
     if row.derive is not None and (job.entries or job.layout):
         what = "layout" if job.layout else "entry"
         instead = "picture falk" if row.kind == "picture" else ", ".join(laid)
@@ -208,19 +219,47 @@ def check_format(form: str, jobs: Sequence[Job]) -> None:
         raise SymattnError("layout falk: shows values; give a worksheet and show its values")
 
 
-def _check_label(form: str, job: Job) -> None:
+def check_label(form: str, flavor: str | None, label: str) -> None:
     """Raises `SymattnError` for a label that is none, or that the format cannot set."""
-    flavor = job.flavor or next(iter(FORMATS[form].flavors), "")
-    if flavor not in FORMATS[form].labelled:
+    row = FORMATS.get(form, Format(form))
+    flavor = flavor or next(iter(row.flavors), "")
+    if flavor not in row.labelled:
         which = f"{form} ({flavor})" if flavor else form
         raise SymattnError(
             f"label: {which} has no labels for equations; use latex, tex, pdf, or md with the "
             "flavor quarto or sphinx"
         )
-    if not _LABEL.fullmatch(job.label):
+    if not _LABEL.fullmatch(label):
         raise SymattnError(
-            f"label {quote(job.label)}: give letters, digits and : . _ -, as in eq:causal"
+            f"label {quote(label)}: give letters, digits and : . _ -, as in eq:causal"
         )
+
+
+def room_of(words: str) -> float:
+    """How many digits a line has room for that is so many em wide, or a column of a paper.
+
+    >>> room_of("24"), room_of("column")
+    (48.0, 45)
+    """
+    from symattn.documents.wrap import COLUMN_ROOM
+
+    if words == "column":
+        return COLUMN_ROOM
+    number = float(words) if re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,3})?", words) else 0
+    if not _LEAST_WIDTH <= number <= _MOST_WIDTH:
+        raise SymattnError(
+            f"width {quote(words)}: give a number of em from {_LEAST_WIDTH} to {_MOST_WIDTH}, or "
+            "column"
+        )
+    return 2 * number
+
+
+def check_width(form: str, flavor: str | None) -> None:
+    """Raises `SymattnError` for a format whose lines have another measure, or one of their own."""
+    if form not in FORMATS or not FORMATS[form].is_set or flavor in _SLIDES:
+        which = f"{form} ({flavor})" if flavor in _SLIDES else form
+        named = [name for name, row in FORMATS.items() if row.is_set]
+        raise SymattnError(f"width: {which} has its own; use {', '.join(named)} without slides")
 
 
 def check_flavor(form: str, flavor: str | None) -> None:

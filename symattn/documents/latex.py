@@ -47,6 +47,9 @@ _RELATIONS = (EQUALS, APPROX, t.Op("≠"))
 #: Where a line would be a command to a runner of workflows (`symattn.printable`).
 _COMMAND = re.compile(r"^(?=\s*::)", re.MULTILINE)
 
+#: What would end a comment.
+_LINE_END = re.compile(r"[^\S ]+")
+
 #: Headings by depth; what is deeper still is a paragraph.
 _HEADINGS = (r"\section*", r"\subsection*", r"\subsubsection*", r"\paragraph*")
 
@@ -56,19 +59,23 @@ def write(documents: Sequence[b.Document], flavor: str = "") -> str:
     return latex_document(*documents)
 
 
-def latex_document(*documents: b.Document, label: str = "", fitted: bool = False) -> str:
+def latex_document(
+    *documents: b.Document, label: str = "", fitted: bool = False, remarks: bool = False
+) -> str:
     r"""The fragment, with a blank line between paragraphs; several documents in a row.
 
     With a `label`, or one of a document's own, the first display of each step is numbered, for
     ``\eqref{eq:scores}``; of the second document in a row, ``eq:2-scores``. With `fitted` what may
-    be wider than a page stands in ``\symattnfit``, which the host has to define.
+    be wider than a page stands in ``\symattnfit``, which the host has to define. What is left out
+    is said with `remarks`, else in comments: somebody's paper is no place for it.
     """
     parts: list[str] = []
     for number, document in enumerate(documents, 1):
         prefix = document.label or label
         place = "" if number == 1 else f"{number}-"
         room = document.room or (WIDE_ROOM if fitted else ROOM)
-        style = _Style(f"{prefix}:{place}" if prefix else "", fitted, document.headings != 0, room)
+        labels = f"{prefix}:{place}" if prefix else ""
+        style = _Style(labels, fitted, document.headings != 0, room, remarks)
         parts += _document(document, (document.headings or 1) - 1, style)
     return _COMMAND.sub("{}", "\n\n".join(parts)) + "\n"
 
@@ -77,13 +84,19 @@ def latex_document(*documents: b.Document, label: str = "", fitted: bool = False
 class _Style:
     """How displays are labelled ("" for no labels), whether they are fitted to a page; headings.
 
-    `room` is how wide a row of formulas is.
+    `room` is how wide a row of formulas is; `remarks`: whether it is said what is left out.
     """
 
     prefix: str
     fitted: bool
     headed: bool
     room: float
+    remarks: bool
+
+    def remark(self, words: str) -> list[str]:
+        """What is left out, in a line of its own."""
+        said = f"({prose(words)})" if self.remarks else f"% {_LINE_END.sub(' ', words)}"
+        return [said] if words else []
 
     def heading(self, depth: int, title: str) -> Iterator[str]:
         """The heading of a part, where it has one."""
@@ -135,8 +148,7 @@ def _formulas(block: b.Formulas, style: _Style) -> str:
         first = shown[0].removeprefix("\\[").removesuffix("\\]")
         label = rf"\label{{{style.prefix}{block.label}}}"
         shown[0] = rf"\begin{{equation}}{label}{first}\end{{equation}}"
-    tail = [f"({prose(block.left_out)})"] if block.left_out else []
-    return "\n".join([*words, *shown, *tail])
+    return "\n".join([*words, *shown, *style.remark(block.left_out)])
 
 
 def _worked(lead: str, tree: Tree, inline: bool, style: _Style) -> str:
@@ -240,8 +252,7 @@ def _table(table: b.Table, style: _Style) -> Iterator[str]:
         body = "\n".join(lines)
         fitted = rf"\symattnfit{{{body}}}" if style.fitted else body
         yield f"\\[\n{fitted}\n\\]"
-    if table.left_out:
-        yield rf"\noindent ({prose(table.left_out)})"
+    yield from style.remark(table.left_out)
 
 
 def _cell(cell: b.Cell) -> str:

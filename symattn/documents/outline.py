@@ -72,6 +72,8 @@ class Section:
     lines: tuple[Line, ...]
     left_out: str = ""
     letter: Tree = t.EMPTY
+    #: What of it an option asks for that is not shown, and why.
+    refused: str = ""
 
 
 @dataclass(frozen=True)
@@ -287,6 +289,7 @@ class _Writer:
         """A step; what is told of another one already is not told again, but for its numbers."""
         lines: list[Line] = []
         left_out: list[str] = []
+        unworked: list[str] = []
         stated = self._stated(step)
         why, is_told = self._why(step)
         if "formula" in self.views:
@@ -306,7 +309,7 @@ class _Writer:
         elif "formula" in self.views and "entry" not in self.views:
             functions = dict.fromkeys(functions_in(lines[0].tree))
             new = functions.keys() - self.defined
-            rule = self._rule(step) if new else None
+            rule = self._rule(stated) if new else None
             where = [t.row(t.Text("where "), rule)] if rule is not None else []
             where += self._applied(step, functions) if rule is None else []
             self.defined.update(functions)
@@ -314,15 +317,18 @@ class _Writer:
             lines += [Line("where", tree) for tree in where]
         if self.evaluation is not None:
             if "worked" in self.views and (not is_told or step.name in self.entries):
-                shown, words = self._worked(step)
+                shown, unworked = self._worked(step)
                 lines += shown
-                left_out += words
+                left_out += unworked
             if "value" in self.views:
                 values, words_of_heads = self._values(step)
                 lines += values
                 left_out += [words_of_heads] if words_of_heads else []
         shape = self._shape(step)
-        return Section(step.name, number, shape, why, tuple(lines), "; ".join(left_out))
+        asked = step.name in self.entries or self.notation.worked == "all" or self.alone
+        refused = "; ".join(unworked) if asked else ""
+        words_left = "; ".join(left_out)
+        return Section(step.name, number, shape, why, tuple(lines), words_left, refused=refused)
 
     def _rule(self, step: Step) -> Tree | None:
         """What an entry is made of; None where that is too long to be read."""
@@ -462,14 +468,14 @@ class _Writer:
         return telling(self.evaluation, self.steps, self.notation, self.entries)
 
     def _shape(self, item: Item) -> Prose:
-        """3 × 4; for several heads, 2 heads, each 3 × 4."""
+        """3 × 4; for several heads, 2 heads, each 3 × 4, unless one of them is shown."""
         sizes = {} if self.evaluation is None else self.evaluation.sizes
         spelled = (Speller(self.notation).scalar(size.subs(sizes)) for size in item.shape)
         shape = [t.bracketed(size, t.MULTIPLICATIVE) for size in spelled]
         if self.notation.convention == "columns":
             shape.reverse()
         size = t.row(shape[0], t.Op("×"), shape[1])
-        if not item.per_head:
+        if not item.per_head or self.notation.head is not None:
             return (size,)
         if self.evaluation is None:
             return ("each head ", size)

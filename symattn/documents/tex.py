@@ -102,7 +102,7 @@ def _fragment(*documents: b.Document) -> str:
 
 
 def _article(*documents: b.Document) -> str:
-    body = latex_document(*documents, label="eq", fitted=True)
+    body = latex_document(*documents, label="eq", fitted=True, remarks=True)
     return "\n".join(
         [
             r"\documentclass{article}",

@@ -135,7 +135,10 @@ def _blocks(proof: Proof, brief: bool) -> Iterator[b.Block]:
     if brief or claim is None:
         yield b.Paragraph((b.Code(row.statement),), "formula")
     if claim is not None and (not brief or _reads_otherwise(row.statement, claim)):
-        yield b.Worked("that is" if brief else "", claim)
+        if brief:
+            yield b.Worked("that is", claim)
+        else:
+            yield b.Formulas((b.Line("formula", claim),), label=row.name or "statement")
     ones = any(
         isinstance(one, sympy.Basic | sympy.MatrixBase) and one.has(sympy.OneMatrix)
         for one in _shown(proof)
