@@ -203,6 +203,9 @@ def _beamer(*documents: b.Document, overlays: bool = False) -> str:
 #: About how many digits a slide is wide, and lines high; lines of formulas in one display.
 _WIDE, _HIGH, _LINES = SLIDE_ROOM, 18, 6
 
+#: What is added to the title of what goes on from the slide before.
+_CONTINUED = " (continued)"
+
 #: How high the parts are together that stand on one slide, which shrinks a little.
 _MOST_HIGH = 22
 
@@ -307,6 +310,7 @@ def _parts_of(title: str, words: str, shown: Sequence[_Shown]) -> Iterator[_Part
             continue
         if rows and high + each.height > _HIGH:
             yield _Part(title, words, tuple(rows), high)
+            title = title if title.endswith(_CONTINUED) else f"{title}{_CONTINUED}"
             rows, words, high = [], "", 0.0
         rows.append((each,))
         left, high = _WIDE - each.width, high + each.height
@@ -330,8 +334,10 @@ def _frame(parts: Sequence[_Part], overlays: bool) -> str:
     """One slide; with `overlays` its rows appear one after the other."""
     body: list[str] = []
     count = 0
-    for part in parts:
-        name = rf"\textbf{{{part.title}}}\quad " if len(parts) > 1 else ""
+    own = [part.title.removesuffix(_CONTINUED) for part in parts]
+    for place, part in enumerate(parts):
+        is_named = len(parts) > 1 and own[place] not in own[:place]
+        name = rf"\textbf{{{part.title}}}\quad " if is_named else ""
         body += [f"{name}{part.words}", r"\begin{center}"]
         fitted = []
         for row in part.rows:
@@ -340,7 +346,8 @@ def _frame(parts: Sequence[_Part], overlays: bool) -> str:
             display = rf"\fitted{{{beside}}}"
             fitted.append(rf"\uncover<{count}->{{{display}}}" if overlays else display)
         body += ["\n\\par\\medskip\n".join(fitted), r"\end{center}"]
-    titles = [*dict.fromkeys(part.title for part in parts)]
+    titles = [*dict.fromkeys((parts[0].title, *own[1:]))]
+    titles = [x for x in titles if f"{x}{_CONTINUED}" != parts[0].title]
     title = ", ".join(titles) if len(titles) < 3 else f"{titles[0]} -- {titles[-1]}"
     lines = [rf"\begin{{frame}}{{{title}}}", r"\begin{fitting}", *body]
     return "\n".join([*lines, r"\end{fitting}\end{frame}"])
