@@ -97,8 +97,7 @@ def _of_node(
         inner = node._adjoint(place, upstream, value)
         if inner is None:
             continue
-        name = node.arguments[place].name if node.arguments else ""
-        because = node.adjoint_reasons.get(name, node.adjoint_because)
+        because = node.adjoint_reasons.get(place, node.adjoint_because)
         reason = because, node.adjoint_source or node.source
         for share in shares(arg, inner, wanted):
             bound = node if isinstance(node, BINDERS) else share.binder

@@ -254,8 +254,9 @@ def _of_line(rule: Rule) -> Tree | None:
     """An entry of a row or a column has one index."""
     if not isinstance(rule, Entry) or 1 not in rule.matrix.shape:
         return None
-    small = Speller().notation.entry(rule.matrix.name, None, ())
-    return _placed(small.base, rule.matrix, rule.row, rule.column)
+    entry = Speller().entry(rule)
+    letter = entry.base if isinstance(entry, t.Script) else entry
+    return _placed(letter, rule.matrix, rule.row, rule.column)
 
 
 def _simple(node: Node, letters: Sequence[str]) -> MatrixExpr:
