@@ -36,7 +36,8 @@ from symattn.evaluate.telling import telling
 from symattn.evaluate.value_view import heads_of, matrices
 from symattn.merging import of_head, pattern
 from symattn.nodes.heads import Head
-from symattn.nodes.rule import Cases, count_entries, depth, parts, rule_of
+from symattn.nodes.rule import Cases, count_entries, parts, rule_of
+from symattn.nodes.scopes import depth
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.letters import OTHERS, derived_from, reader_name

@@ -192,16 +192,6 @@ _CHILDREN: Mapping[type, tuple[str, ...]] = {
     Cases: ("left", "right", "value", "otherwise"),
 }
 
-#: The fields of each kind of rule that may hold indices.
-_INDICES: Mapping[type, tuple[str, ...]] = {
-    Entry: ("matrix", "row", "column"),
-    Const: ("value",),
-    Ordinal: ("index",),
-    Named: ("indices",),
-    Total: ("size", "start"),
-    OfRow: ("size",),
-}
-
 #: A condition of an entry rule: left, sign, right.
 Condition: TypeAlias = tuple[Rule, str, Rule]
 
@@ -276,16 +266,16 @@ def dummy(*taken: Index | MatrixExpr) -> sympy.Symbol:
         part if isinstance(part, sympy.Basic) else sympy.sympify(part, strict=True)
         for part in taken
     ]
-    return _letter_beside(_letters(parts))
+    return letter_beside(letters_in(parts))
 
 
-def _letters(parts: Iterable[sympy.Basic]) -> set[str]:
+def letters_in(parts: Iterable[sympy.Basic]) -> set[str]:
     """The letters in expressions, and the labels of sizes: beside d_r no index is called r."""
     names = {symbol.name for part in parts for symbol in part.atoms(sympy.Symbol)}
     return names | {name.partition("_")[2] for name in names}
 
 
-def _letter_beside(taken: Container[str]) -> sympy.Symbol:
+def letter_beside(taken: Container[str]) -> sympy.Symbol:
     """The first letter to sum over that is not taken."""
     letters = chain(_DUMMIES, (f"l{number}" for number in count(2)))
     return sympy.Symbol(next(letter for letter in letters if letter not in taken), integer=True)
@@ -321,58 +311,6 @@ def at(rule: Rule, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Sym
     return rebuilt(rule, lambda part: at(part, indices, sizes))
 
 
-def told_apart(rule: Rule) -> Rule:
-    """The rule with a letter of its own for each index that is bound inside the scope of another.
-
-    Σ_l a_il Σ_l b_l is Σ_l a_il Σ_r b_r: rules that are put into others keep the letters that they
-    had alone.
-    """
-    return _lettered(rule, {}, frozenset(_free(rule)))
-
-
-def placed(rule: Rule, index: sympy.Symbol, place: sympy.Expr) -> Rule:
-    """The rule with a place put in for an index: z_i1 of z_il."""
-    return _lettered(rule, {index: place}, frozenset())
-
-
-def _lettered(rule: Rule, new: Mapping[sympy.Symbol, sympy.Expr], taken: frozenset[str]) -> Rule:
-    """The rule with these put in for letters; an index that is taken has another letter."""
-    inner, known = dict(new), taken
-    changes: dict[str, Any] = {}
-    bound = getattr(rule, "index", None) if isinstance(rule, Total | OfRow) else None
-    if bound is not None:
-        inner.pop(bound, None)
-        if bound.name in taken:
-            letter = _letter_beside(taken)
-            inner[bound] = changes["index"] = letter
-            known = taken | {letter.name}
-        else:
-            known = taken | {bound.name}
-    for name in _INDICES.get(type(rule), ()):  # a range is outside the scope of its index
-        changes[name] = _substituted(getattr(rule, name), new)
-    whole = rebuilt(rule, lambda part: _lettered(part, inner, known))
-    return replace(whole, **changes) if changes else whole
-
-
-def _substituted(value: Any, new: Mapping[sympy.Symbol, sympy.Symbol]) -> Any:
-    if isinstance(value, tuple):
-        return tuple(_substituted(one, new) for one in value)
-    return value.xreplace(new) if new and isinstance(value, sympy.Basic) else value
-
-
-def _free(rule: Rule) -> set[str]:
-    """The letters of a rule that no sum in it binds."""
-    found: set[str] = set()
-    for name in _INDICES.get(type(rule), ()):
-        value = getattr(rule, name)
-        listed = value if isinstance(value, tuple) else (value,)
-        found |= _letters(x for x in listed if isinstance(x, sympy.Basic))
-    inside: set[str] = set().union(*map(_free, children(rule)))
-    if isinstance(rule, Total | OfRow) and rule.index is not None:
-        inside.discard(rule.index.name)
-    return found | inside
-
-
 def index_of(index: Index) -> Index:
     """An index as rules hold it: a whole number is Python's."""
     return int(index) if isinstance(index, int | sympy.Integer) else index
@@ -401,12 +339,6 @@ def parts(rule: Rule) -> Iterator[Rule]:
     yield rule
     for child in children(rule):
         yield from parts(child)
-
-
-def depth(rule: Rule) -> int:
-    """How many sums stand inside one another, at most."""
-    own = isinstance(rule, Total | OfRow) and rule.index is not None
-    return own + max(map(depth, children(rule)), default=0)
 
 
 def count_entries(rule: Rule, sizes: Mapping[sympy.Symbol, int]) -> int:

@@ -18,6 +18,7 @@ from symattn.arithmetic.functions import applied
 from symattn.errors import CannotSpell
 from symattn.nodes import rule as r
 from symattn.nodes.rule import Index, Rule
+from symattn.nodes.scopes import placed, told_apart
 from symattn.notation import tree as t
 from symattn.notation.letters import name_tree
 from symattn.notation.numbers import number
@@ -243,7 +244,7 @@ class Speller:
 
         No index is bound inside the scope of another by the same letter.
         """
-        return _RuleSpeller(self, leaf).spell(r.told_apart(rule))
+        return _RuleSpeller(self, leaf).spell(told_apart(rule))
 
     def condition(self, condition: r.Condition) -> Tree:
         """A condition of an entry rule: j ≤ i + p."""
@@ -314,7 +315,7 @@ class _RuleSpeller:
             return t.call(name, *listed)
         (body,) = rule.terms
         if rule.name == "τ":
-            ends = (r.placed(body, index, k) for k in (sympy.S.Zero, rule.size - 1))
+            ends = (placed(body, index, k) for k in (sympy.S.Zero, rule.size - 1))
             first, last = map(self.spell, ends)
             return t.call(name, first, t.DOTS, last)
         return t.call(t.Script(name, self.speller.index(index)), self.spell(body))
