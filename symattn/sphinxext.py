@@ -32,9 +32,10 @@ from symattn.attention.vocabulary import Notation
 from symattn.budget import limited
 from symattn.derivation import Derivation, Evaluation, Place
 from symattn.documents.cost import admit_document
-from symattn.documents.job import Job
+from symattn.documents.job import Job, room_of
 from symattn.documents.latex import displays
-from symattn.documents.outline import VIEWS, Outline, Section, View, flowed
+from symattn.documents.outline import VIEWS, Outline, Page, Section, View, flowed
+from symattn.documents.wrap import ROOM, size_of
 from symattn.doors import failure
 from symattn.errors import ReadError, SymattnError, nearest, quote
 from symattn.notation.latex import latex
@@ -187,6 +188,7 @@ class Shows(_Holding):
         "name": directives.unchanged,
         "notation": directives.unchanged,
         "symbols": lambda words: (words or "").split(";"),
+        "width": directives.unchanged_required,
     }
 
     def run(self) -> list[nodes.Node]:
@@ -280,10 +282,18 @@ class Shows(_Holding):
             if not brief:
                 yield self._sentence(page, section, named=not level)
             yield from self._displays(page, section)
+            if section.refused:
+                message = f"attention: {section.name}: {section.refused}"
+                place = self.get_location()
+                _log.warning(printable(message), location=place, type="symattn", subtype="entry")
+            elif section.left_out:
+                yield nodes.comment("", section.left_out)
 
     def _sentence(self, page: Outline, section: Section, named: bool) -> nodes.Node:
         """Why the step is taken, and the shape; the name of the step where no heading says it."""
         paragraph = nodes.paragraph()
+        if section.number is None:
+            paragraph += _inline((section.letter, ": "))
         if named and section.number is not None:
             paragraph += [nodes.strong("", page.headings[section.name]), nodes.Text(": ")]
         paragraph += _inline(section.why)
@@ -293,10 +303,12 @@ class Shows(_Holding):
         return paragraph
 
     def _displays(self, page: Outline, section: Section) -> Iterator[nodes.Node]:
-        lines = flowed(page, section.lines)
+        width = self.options.get("width")
+        room = ROOM if width is None else room_of(width)
+        lines = flowed(page, section.lines, Page() if width is None else Page(room, size_of))
         words = "\n".join("\n".join(box(formula.tree).lines) for formula in lines)
         label = self.options.get("label") if section.number is not None else None
-        for body in displays(lines):
+        for body in displays(lines, room):
             yield from self._equation(body, f"{label}-{section.name}" if label else None, words)
             label, words = None, ""
 

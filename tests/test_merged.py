@@ -1,10 +1,12 @@
 """Steps that are shown with those between them put into their formulas."""
 
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
+import sympy
 from click.testing import CliRunner
 
 from symattn import VARIANTS, Attention, Notation, SymattnError, document, text, variant
@@ -12,8 +14,14 @@ from symattn.attention.example import small_example
 from symattn.cli import main
 from symattn.derivation import Derivation, Evaluation
 from symattn.documents.outline import Outline, View, outline, overview
+from symattn.nodes import rule as r
+from symattn.nodes.spell import Speller
+from symattn.notation import tree as t
+from symattn.notation.latex import latex
 from symattn.notation.text import line
 from symattn.step import called
+from tests.lettering import clashes_of
+from tests.scopes import bound_again
 from tests.shares import share
 from tests.worked_lines import faults
 
@@ -64,6 +72,55 @@ def test_indices_of_sums_inside_one_another_are_told_apart() -> None:
             for each in section.lines:
                 if each.view == "worked":
                     assert [*faults(line(each.tree), 4, {})] == []
+
+
+#: Every step alone, and every pair of steps, of every variant.
+_ASKED = [
+    (row.name, kept)
+    for row in VARIANTS
+    for names in [row.derivation().names]
+    for kept in (*combinations(names, 1), *combinations(names, 2))
+]
+
+
+@pytest.mark.parametrize(("name", "kept"), share(_ASKED, 25))
+def test_no_letter_of_a_merged_formula_has_two_meanings(name: str, kept: tuple[str, ...]) -> None:
+    """For all heads and for one: no index is bound in its own scope, as in Σ_l Σ_l."""
+    derivation, values = example(name)
+    merged = derivation.merged(kept)
+    heads = (None, 1) if any(step.per_head for step in merged) else (None,)
+    for head in heads:
+        shown = outline(
+            merged, values, notation=Notation(head=head), views=("formula", "entry"), only=kept
+        )
+        for section in shown.steps:
+            assert [x for each in section.lines for x in bound_again(each.tree)] == []
+            lines = [each for each in section.lines if each.view != "where"]
+            assert clashes_of((section.name, x.view, latex(x.tree)) for x in lines) == []
+    for step in merged:  # also of rules that are too long to be shown
+        assert [*bound_again(step.entry())] == []
+
+
+def test_an_index_that_is_bound_again_is_found() -> None:
+    index, x, size = r.dummy(), sympy.MatrixSymbol("X", 2, 2), sympy.Symbol("d_r", nonnegative=True)
+    inner = r.Total(r.Entry(x, index, index), index, sympy.S(2))
+    outer = r.Total(r.Times((r.Entry(x, index, index), inner)), index, sympy.S(2))
+    assert line(Speller().rule(outer)) == "Σ_l (x_ll Σ_r x_rr)"
+    assert line(Speller().rule(replace(outer, size=size))) == "Σ_l (x_ll Σ_ι x_ιι)"  # beside d_r
+    sum_of = t.Script(t.SUM, t.Ident("l"))
+    again = t.row(sum_of, t.Fenced(t.row(t.Ident("x"), t.TIMES, sum_of, t.Ident("y"))))
+    assert [*bound_again(again)] == ["l"]
+    assert [*bound_again(t.row(sum_of, t.Ident("x"), t.PLUS, sum_of, t.Ident("y")))] == []
+
+
+def test_a_threshold_is_of_the_entries_that_are_put_in() -> None:
+    entry = variant("sparsemax").spec.derivation().merged(["weights"])["weights"].entry()
+    assert "τ((Σ_r q_ir k_1r)/√d_k, ⋯, (Σ_r q_ir k_mr)/√d_k)" in line(entry)
+
+
+def test_slopes_of_heads_are_put_into_a_row_of_all_heads() -> None:
+    derivation, _ = example("alibi")
+    assert "alibi⁽ʰ⁾(n, n)" in text(derivation.merged(["concat"])["concat"].formula())
 
 
 def test_the_result_in_one_formula() -> None:

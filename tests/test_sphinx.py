@@ -323,6 +323,19 @@ def test_products_are_laid_out_and_entries_boxed(tmp_path: Path) -> None:
     assert "a_11 " not in text
 
 
+def test_an_entry_that_is_asked_for_and_not_worked_out_is_a_warning(tmp_path: Path) -> None:
+    sheet = Path("examples/causal.toml").read_text("utf-8")
+    asked = ".. attention:: causal.toml\n   :steps: output\n   :width: column\n"
+    for entry, status in (("", 0), ("   :entry: output[2,1]\n", 1)):
+        folder = tmp_path / f"asked{status}"
+        folder.mkdir()
+        project(folder, index_rst=f"Title\n=====\n\n{asked}{entry}")
+        (folder / "causal.toml").write_text(sheet, "utf-8")
+        done, said = build(folder, "text", "-q")
+        assert done == status
+        assert ("output: an entry is computed from 204 numbers" in said) is bool(status)
+
+
 WRONG = {
     "rst": ".. symattn:: sheet.toml\n\nRight: :claim:`weights[1,1] = 0.670`.\n\n"
     "Wrong: :claim:`weights[1,2] = 0.40`.\n",

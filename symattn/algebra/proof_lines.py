@@ -767,7 +767,7 @@ def _function(name: str, value: Tree) -> b.Words:
 
 
 _SAYS: Mapping[str, b.Words] = {
-    "delta": ("only one term of a sum with δ is not 0",),
+    "delta": ("only one term of the sum is not 0",),
     "identity": ("a matrix times its inverse is ", t.Ident("I")),
     "count": ("all terms are the same",),
     "merge": ("a product of sums is a single sum, in any order",),
@@ -1068,7 +1068,7 @@ class Exposition:
 
     `sides` are those of the statement, `steps` how many the checker takes, `bounds` how many of
     them say where an index lies, `divisors` what is divided by and shown not to be 0, `equations`
-    what is assumed.
+    what is assumed, and `assumed` the sides of that.
     """
 
     chains: list[Lines]
@@ -1077,6 +1077,7 @@ class Exposition:
     divisors: list[r.Rule]
     equations: list[Tree]
     sides: Pair
+    assumed: tuple[Pair, ...] = ()
 
 
 def exposition(certificate: Data) -> Exposition:
@@ -1101,6 +1102,6 @@ def exposition(certificate: Data) -> Exposition:
                 divisors.setdefault(key(rule), rule)
     steps = [step for case in replay.found for step in case.checker.steps]
     bounds = [need for step in steps for need in step.get("needs", ()) if "#" in need]
-    return Exposition(
-        chains, len(steps), len(bounds), [*divisors.values()], assumed, (claim.left, claim.right)
-    )
+    sides = (claim.left, claim.right)
+    named = [*divisors.values()]
+    return Exposition(chains, len(steps), len(bounds), named, assumed, sides, tuple(claim.where))

@@ -270,6 +270,7 @@ SCORES: Mapping[str, Score] = {
                 "K_d",
                 "a key for each distance",
                 lambda query, key: (2 * n_clip + 1, query),
+                title="keys of the distances",
             ),
         ),
         _BY_TERMS,
@@ -386,7 +387,15 @@ BIASES: Mapping[str, Choice] = {
     "alibi": Choice(_alibi, options=("symmetric",)),
     "relative": Choice(
         _relative,
-        (Parameter("table", "gamma", "a number for each bucket of distances", _buckets),),
+        (
+            Parameter(
+                "table",
+                "gamma",
+                "a number for each bucket of distances",
+                _buckets,
+                title="biases of the buckets",
+            ),
+        ),
         options=("buckets", "max_distance", "bidirectional", "clip"),
     ),
 }

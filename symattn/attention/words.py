@@ -55,6 +55,12 @@ class Parameter(Word):
     _: KW_ONLY
     learned: bool = True
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The facts that an item carries; without a title of its own it is called what it is."""
+        called = self.title or self.meaning.partition(",")[0].removeprefix("the ")
+        return {**super().facts, "title": called}
+
 
 #: What every attention may have, in the order in which it is made.
 COMMON: tuple[Word, ...] = (

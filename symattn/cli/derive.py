@@ -14,9 +14,9 @@ import click
 from symattn.budget import limited
 from symattn.cli.attentions import is_file
 from symattn.cli.entries import choose_entries
-from symattn.cli.formats import format_options, show
+from symattn.cli.formats import format_options, show, width_option
 from symattn.cli.progress import Progress
-from symattn.cli.screen import END_OF_HELP
+from symattn.cli.screen import END_OF_HELP, complain
 from symattn.cli.watching import again, check_watchable, watch_option
 from symattn.documents.job import (
     FORMATS,
@@ -55,6 +55,16 @@ def _names(
     return () if names == ("all",) else names
 
 
+def _views(context: click.Context, option: click.Parameter, value: str) -> tuple[str, ...]:
+    """The views that an option lists, all four for ``all``."""
+    names = _names(context, option, value) or VIEWS
+    for name in names:
+        if name not in VIEWS:
+            known = nearest(name, VIEWS) or f"; they are {', '.join(VIEWS)}"
+            raise click.BadParameter(f"no view is called {quote(name)}{known}", context, option)
+    return names
+
+
 class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versions only
     """How many heads an example has, or how the matrices of heads stand."""
 
@@ -75,10 +85,12 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
 @click.option("--pdf", is_flag=True, help="Run TeX on the output: the same as --format pdf.")
 @click.option(
     "--view",
-    type=click.Choice(("all", *VIEWS)),
+    "views",
+    metavar="NAMES",
     default="all",
     show_default=True,
-    help="Show one view of every step instead of all four.",
+    callback=_views,
+    help="Show these views of every step, as in formula,value: formula, entry, worked, value.",
 )
 @click.option(
     "--steps",
@@ -121,6 +133,7 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
     help="Begin the labels of the equations with PREFIX, e.g. eq:causal for "
     "eq:causal:weights (latex, tex, pdf; md for quarto and sphinx).",
 )
+@width_option
 @click.option(
     "--headings",
     type=click.IntRange(0, 6),
@@ -240,8 +253,9 @@ def _derive(
             return Status.AGREES
         with in_file():
             admit_document(form, jobs, checked=True)
-        if options["view"] in ("worked", "value") and any(job.evaluation is None for job in jobs):
-            raise SymattnError(f"--view {options['view']} needs numbers; give a worksheet")
+        if {*options["views"]} <= {"worked", "value"} and any(x.evaluation is None for x in jobs):
+            asked = ",".join(options["views"])
+            raise SymattnError(f"--view {asked} needs numbers; give a worksheet")
         with in_file():
             for job in jobs:
                 if job.evaluation is not None:
@@ -255,6 +269,9 @@ def _derive(
             show(form, documents, None, destination)
     else:
         destination.write(document)
+        for job in jobs if FORMATS[form].writer else ():
+            for words in job.refused:
+                complain(words)
     return worst(map(status_of, (job.check for job in jobs)))
 
 
@@ -369,14 +386,14 @@ def _lettered(notation: Notation, options: Options) -> Notation:
 
 def _how(options: Options) -> Options:
     """How the options of the command line show a derivation."""
-    views = VIEWS if options["view"] == "all" else (options["view"],)
     return {
-        "views": views,
+        "views": options["views"],
         "flavor": options["flavor"],
         "picture": options["picture"],
         "layout": options["layout"],
         "headings": options["headings"],
         "label": options["label"],
+        "width": options["width"],
     }
 
 

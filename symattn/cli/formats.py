@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from symattn.cli.screen import can_show_unicode, print_lines
-from symattn.documents.job import FORMATS, written
+from symattn.documents.job import FORMATS, room_of, written
 from symattn.writing import Destination
 
 if TYPE_CHECKING:
@@ -45,6 +45,19 @@ def format_options(names: Sequence[str] = FORMS) -> Callable[[Command], Command]
         return command
 
     return given
+
+
+def _room(context: click.Context, option: click.Parameter, value: str | None) -> float | None:
+    return None if value is None else room_of(value)
+
+
+#: The option ``--width`` for what TeX sets.
+width_option = click.option(
+    "--width",
+    metavar="EM|column",
+    callback=_room,
+    help="Break formulas for lines of so many em, or for one of two columns (latex, tex, pdf).",
+)
 
 
 def write_data(data: object, destination: Destination) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,11 +12,11 @@ import click
 
 from symattn.cli.attentions import attentions, is_attention
 from symattn.cli.certificates import SECONDS, check_certificates, write_certificate
-from symattn.cli.formats import Command, format_options, show, write_data
+from symattn.cli.formats import Command, format_options, show, width_option, write_data
 from symattn.cli.limits import seconds
 from symattn.cli.progress import Progress
 from symattn.cli.screen import END_OF_HELP
-from symattn.documents.job import FORMATS, check_flavor
+from symattn.documents.job import FORMATS, check_flavor, check_label, check_width
 from symattn.errors import ReadError, SymattnError, quote
 from symattn.status import Status, worst
 from symattn.writing import Destination
@@ -45,6 +46,14 @@ def _assumed(option: str, what: str) -> Callable[[Command], Command]:
 @click.argument("other", required=False, metavar="ATTENTION]")
 @click.option("--all", "everything", is_flag=True, help="Decide the whole catalogue.")
 @format_options()
+@width_option
+@click.option(
+    "--label",
+    default="",
+    metavar="PREFIX",
+    help="Number the statement; its label begins with PREFIX, e.g. eq for eq:shift (latex, tex, "
+    "pdf; md for quarto and sphinx).",
+)
 @click.option(
     "--where", multiple=True, metavar="EQUATION", help="Assume this equation; may be repeated."
 )
@@ -104,6 +113,8 @@ def prove(
     timeout: float | None,
     grammar: bool,
     numbers: str | None,
+    label: str,
+    width: float | None,
     **facts: tuple[str, ...],
 ) -> Status:
     """Prove an identity by NAME, an equation of your own, or two attention mechanisms equal.
@@ -116,6 +127,10 @@ def prove(
     from symattn.algebra.identities.reports import catalogue, catalogue_data
 
     check_flavor(form, flavor)
+    if label:
+        check_label(form, flavor, label)
+    if width is not None:
+        check_width(form, flavor)
     if check is not None:
         if name is not None or everything or certificate is not None or any(facts.values()):
             raise SymattnError("--check: takes nothing but a file; the statement is in it")
@@ -156,7 +171,7 @@ def prove(
             of = f"{number} of {len(rows)}: " if everything else ""
             progress.at(f"proving {of}{row.name or name}")
             proofs.append(proven(row, effort))
-    _show(proofs, form, flavor, destination, everything, numbers)
+    _show(proofs, form, flavor, destination, everything, numbers, label, width)
     if steps is not None:
         write_certificate(proofs[0].equality, steps)
     return worst(map(status_of, proofs))
@@ -271,6 +286,8 @@ def _show(
     destination: Destination,
     everything: bool,
     numbers: str | None,
+    label: str,
+    width: float | None,
 ) -> None:
     from symattn.algebra.identities import reports
 
@@ -283,7 +300,7 @@ def _show(
         document = reports.proofs_document(proofs, brief)
     else:
         document = reports.proof_document(proofs[0], brief, _given(numbers))
-    show(form, [document], flavor, destination)
+    show(form, [replace(document, label=label, room=width)], flavor, destination)
 
 
 def _given(name: str | None) -> dict[str, object] | None:

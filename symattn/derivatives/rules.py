@@ -97,7 +97,8 @@ def _of_node(
         inner = node._adjoint(place, upstream, value)
         if inner is None:
             continue
-        reason = node.adjoint_because, node.adjoint_source or node.source
+        because = node.adjoint_reasons.get(place, node.adjoint_because)
+        reason = because, node.adjoint_source or node.source
         for share in shares(arg, inner, wanted):
             bound = node if isinstance(node, BINDERS) else share.binder
             yield replace(

@@ -193,6 +193,7 @@ class Document(Block):
     `width` is that of a line of plain text, None where no line is broken. `headings` is the level
     of the first heading where it may stand inside somebody's page, 0 for none, None for the
     format's own; `label` is what the labels of its equations begin with, "" for the format's own.
+    `room` is about how many digits wide a row of its formulas may be, None for the format's own.
     """
 
     title: str
@@ -201,6 +202,7 @@ class Document(Block):
     width: int | None = None
     headings: int | None = None
     label: str = ""
+    room: float | None = None
 
 
 def named(name: str, words: str, more: str = "", brief: bool = False) -> Item:

@@ -18,13 +18,16 @@ from symattn.errors import NoSuchName, SymattnError, nearest, quote
 if TYPE_CHECKING:
     from symattn.derivation import Check, Derivation, Evaluation, Place
     from symattn.documents.blocks import Block, Document
-    from symattn.documents.outline import Outline
+    from symattn.documents.outline import Outline, Page
     from symattn.notation.options import Notation
 
 PICTURES = ("heat", "lines", "falk", "steps")
 LAYOUTS = ("matrix", "falk")
-#: How many characters wide a slide is and a column of somebody's document; flavors that are slides.
-_SLIDE, _COLUMN, _SLIDES = 100, 60, ("beamer", "overlays")
+#: The flavors that are slides.
+_SLIDES = ("beamer", "overlays")
+
+#: How many em wide a line may be that is asked for.
+_LEAST_WIDTH, _MOST_WIDTH = 10, 100
 
 HEADS = ("side by side", "column")
 
@@ -62,6 +65,8 @@ class Job:
     headings: int | None = None
     #: What the labels of its equations begin with, "" for the format's own.
     label: str = ""
+    #: How many digits wide a row of formulas may be, None for the format's own.
+    width: float | None = None
     #: The entries that are worked out and boxed, by step.
     entries: dict[str, Place] = field(default_factory=dict)
     notes: Sequence[str] = ()
@@ -114,11 +119,29 @@ class Job:
             shows = None if self.evaluation is None else self._shows
             cells = Cells(self.code + _respelled(self), shows)
         headings = 0 if self.headings is None and self.flavor == "fragment" else self.headings
-        width = {"fragment": _COLUMN, **dict.fromkeys(_SLIDES, _SLIDE)}.get(
-            self.flavor or "", form.width
-        )
-        document = derivation_document(self.outline(), facts=form.brief, cells=cells, width=width)
-        return replace(document, headings=headings, label=self.label)
+        page = self.page(form)
+        document = derivation_document(self.outline(), facts=form.brief, cells=cells, page=page)
+        room = page.width if form.is_set else None
+        return replace(document, headings=headings, label=self.label, room=room)
+
+    @cached_property
+    def refused(self) -> list[str]:
+        """What an option asks for that a page cannot show, and why: a line for each step."""
+        steps = self.outline().steps if self.entries or self.notation.worked == "all" else ()
+        return [f"{step.name}: {step.refused}" for step in steps if step.refused]
+
+    def page(self, form: Format) -> Page:
+        """How wide a line is in a format."""
+        from symattn.documents import wrap
+        from symattn.documents.outline import Page
+
+        if not form.is_set:
+            return Page(form.width)
+        rooms = {"fragment": wrap.ROOM, **dict.fromkeys(_SLIDES, wrap.SLIDE_ROOM)}
+        usual = rooms.get(self.flavor or "", wrap.WIDE_ROOM if form.flavors else wrap.ROOM)
+        numbered = (self.flavor in (None, "article") and bool(form.flavors)) or bool(self.label)
+        number = wrap.NUMBER_ROOM if numbered else 0
+        return Page(usual if self.width is None else self.width, wrap.size_of, number)
 
 
 def document(
@@ -189,7 +212,9 @@ def check_format(form: str, jobs: Sequence[Job]) -> None:
     if job.headings is not None and not 0 <= job.headings <= MOST_HEADINGS:
         raise SymattnError(f"headings: give a level from 0 (none) to {MOST_HEADINGS}")
     if job.label:
-        _check_label(form, job)
+        check_label(form, job.flavor, job.label)
+    if job.width is not None:
+        check_width(form, job.flavor)
     if row.derive is not None and (job.entries or job.layout):
         what = "layout" if job.layout else "entry"
         instead = "picture falk" if row.kind == "picture" else ", ".join(laid)
@@ -199,19 +224,47 @@ def check_format(form: str, jobs: Sequence[Job]) -> None:
         raise SymattnError("layout falk: shows values; give a worksheet and show its values")
 
 
-def _check_label(form: str, job: Job) -> None:
+def check_label(form: str, flavor: str | None, label: str) -> None:
     """Raises `SymattnError` for a label that is none, or that the format cannot set."""
-    flavor = job.flavor or next(iter(FORMATS[form].flavors), "")
-    if flavor not in FORMATS[form].labelled:
+    row = FORMATS.get(form, Format(form))
+    flavor = flavor or next(iter(row.flavors), "")
+    if flavor not in row.labelled:
         which = f"{form} ({flavor})" if flavor else form
         raise SymattnError(
             f"label: {which} has no labels for equations; use latex, tex, pdf, or md with the "
             "flavor quarto or sphinx"
         )
-    if not _LABEL.fullmatch(job.label):
+    if not _LABEL.fullmatch(label):
         raise SymattnError(
-            f"label {quote(job.label)}: give letters, digits and : . _ -, as in eq:causal"
+            f"label {quote(label)}: give letters, digits and : . _ -, as in eq:causal"
         )
+
+
+def room_of(words: str) -> float:
+    """How many digits a line has room for that is so many em wide, or a column of a paper.
+
+    >>> room_of("24"), room_of("column")
+    (48.0, 45)
+    """
+    from symattn.documents.wrap import COLUMN_ROOM
+
+    if words == "column":
+        return COLUMN_ROOM
+    number = float(words) if re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,3})?", words) else 0
+    if not _LEAST_WIDTH <= number <= _MOST_WIDTH:
+        raise SymattnError(
+            f"width {quote(words)}: give a number of em from {_LEAST_WIDTH} to {_MOST_WIDTH}, or "
+            "column"
+        )
+    return 2 * number
+
+
+def check_width(form: str, flavor: str | None) -> None:
+    """Raises `SymattnError` for a format whose lines have another measure, or one of their own."""
+    if form not in FORMATS or not FORMATS[form].is_set or flavor in _SLIDES:
+        which = f"{form} ({flavor})" if flavor in _SLIDES else form
+        named = [name for name, row in FORMATS.items() if row.is_set]
+        raise SymattnError(f"width: {which} has its own; use {', '.join(named)} without slides")
 
 
 def check_flavor(form: str, flavor: str | None) -> None:
@@ -363,6 +416,8 @@ class Format:
     runs: bool = False
     #: About how many characters a line has room for, where formulas stand side by side.
     width: int = 72
+    #: Whether TeX sets it, so that its lines are measured in digits (`symattn.documents.wrap`).
+    is_set: bool = False
     #: The operations that a number takes in it, its digits decided among it (see `symattn.budget`).
     operations: int = 130
 
@@ -380,21 +435,21 @@ FORMATS: Mapping[str, Format] = {
     row.name: row
     for row in (
         Format("text", "text", brief=True, width=77),
-        Format("latex", "latex", labelled=("",), headed=True, width=_COLUMN),
+        Format("latex", "latex", labelled=("",), headed=True, is_set=True),
         Format(
             "tex",
             "tex",
             flavors=("article", "fragment", "standalone", *_SLIDES),
             labelled=("article", "fragment"),
             headed=True,
-            width=100,
+            is_set=True,
         ),
         Format(
             "pdf",
             "pdf",
             flavors=("article", "standalone", *_SLIDES),
             labelled=("article",),
-            width=100,
+            is_set=True,
         ),
         Format(
             "md",

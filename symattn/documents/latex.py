@@ -13,6 +13,7 @@ from itertools import groupby, pairwise
 from symattn.documents import blocks as b
 from symattn.documents.wrap import (
     INDENT,
+    NUMBER_ROOM,
     ROOM,
     WIDE_ROOM,
     Piece,
@@ -46,6 +47,9 @@ _RELATIONS = (EQUALS, APPROX, t.Op("≠"))
 #: Where a line would be a command to a runner of workflows (`symattn.printable`).
 _COMMAND = re.compile(r"^(?=\s*::)", re.MULTILINE)
 
+#: What would end a comment.
+_LINE_END = re.compile(r"[^\S ]+")
+
 #: Headings by depth; what is deeper still is a paragraph.
 _HEADINGS = (r"\section*", r"\subsection*", r"\subsubsection*", r"\paragraph*")
 
@@ -55,29 +59,44 @@ def write(documents: Sequence[b.Document], flavor: str = "") -> str:
     return latex_document(*documents)
 
 
-def latex_document(*documents: b.Document, label: str = "", fitted: bool = False) -> str:
+def latex_document(
+    *documents: b.Document, label: str = "", fitted: bool = False, remarks: bool = False
+) -> str:
     r"""The fragment, with a blank line between paragraphs; several documents in a row.
 
     With a `label`, or one of a document's own, the first display of each step is numbered, for
     ``\eqref{eq:scores}``; of the second document in a row, ``eq:2-scores``. With `fitted` what may
-    be wider than a page stands in ``\symattnfit``, which the host has to define.
+    be wider than a page stands in ``\symattnfit``, which the host has to define. What is left out
+    is said with `remarks`, else in comments: somebody's paper is no place for it.
     """
     parts: list[str] = []
     for number, document in enumerate(documents, 1):
         prefix = document.label or label
         place = "" if number == 1 else f"{number}-"
-        style = _Style(f"{prefix}:{place}" if prefix else "", fitted, document.headings != 0)
+        room = document.room or (WIDE_ROOM if fitted else ROOM)
+        labels = f"{prefix}:{place}" if prefix else ""
+        style = _Style(labels, fitted, document.headings != 0, room, remarks)
         parts += _document(document, (document.headings or 1) - 1, style)
     return _COMMAND.sub("{}", "\n\n".join(parts)) + "\n"
 
 
 @dataclass(frozen=True)
 class _Style:
-    """How displays are labelled ("" for no labels), whether they are fitted to a page; headings."""
+    """How displays are labelled ("" for no labels), whether they are fitted to a page; headings.
+
+    `room` is how wide a row of formulas is; `remarks`: whether it is said what is left out.
+    """
 
     prefix: str
     fitted: bool
     headed: bool
+    room: float
+    remarks: bool
+
+    def remark(self, words: str) -> list[str]:
+        """What is left out, in a line of its own."""
+        said = f"({prose(words)})" if self.remarks else f"% {_LINE_END.sub(' ', words)}"
+        return [said] if words else []
 
     def heading(self, depth: int, title: str) -> Iterator[str]:
         """The heading of a part, where it has one."""
@@ -107,7 +126,7 @@ def _blocks(blocks: Sequence[b.Block], depth: int, style: _Style) -> Iterator[st
             case b.Worked(lead, tree, inline):
                 yield _worked(lead, tree, inline, style)
             case b.Chain():
-                for body in chain_displays(block, style.fitted):
+                for body in chain_displays(block, style.room, style.fitted):
                     yield f"\\[\n{body}\n\\]"
             case b.List(items, signed):
                 yield from _list(items, depth, style, signed)
@@ -119,29 +138,31 @@ def _blocks(blocks: Sequence[b.Block], depth: int, style: _Style) -> Iterator[st
 
 def _formulas(block: b.Formulas, style: _Style) -> str:
     shape, why = sentence(block.size), sentence(block.words)
-    words = " ".join([r"\noindent", *filter(None, (why, f"({shape})" if shape else ""))])
-    shown = [f"\\[\n{display}\n\\]" for display in displays(block.lines, style.fitted)]
-    if style.prefix and block.label and shown:
-        numbered = shown[0].removeprefix("\\[").removesuffix("\\]")
+    said = [*filter(None, (why, f"({shape})" if shape else ""))]
+    words = [" ".join([r"\noindent", *said])] if said else []
+    numbered = bool(style.prefix and block.label)
+    number = NUMBER_ROOM if numbered else 0
+    bodies = displays(block.lines, style.room, style.fitted, number=number)
+    shown = [f"\\[\n{body}\n\\]" for body in bodies]
+    if numbered and shown:
+        first = shown[0].removeprefix("\\[").removesuffix("\\]")
         label = rf"\label{{{style.prefix}{block.label}}}"
-        shown[0] = rf"\begin{{equation}}{label}{numbered}\end{{equation}}"
-    body = "\n".join(shown)
-    tail = f"\n({prose(block.left_out)})" if block.left_out else ""
-    return f"{words}\n{body}{tail}"
+        shown[0] = rf"\begin{{equation}}{label}{first}\end{{equation}}"
+    return "\n".join([*words, *shown, *style.remark(block.left_out)])
 
 
 def _worked(lead: str, tree: Tree, inline: bool, style: _Style) -> str:
-    shown = [f"\\[\n{body}\n\\]" for body in displays((b.Line("worked", tree),), style.fitted)]
+    bodies = displays((b.Line("worked", tree),), style.room, style.fitted)
+    shown = [f"\\[\n{body}\n\\]" for body in bodies]
     return "\n".join(filter(None, (prose(lead), *shown)))
 
 
-def chain_displays(block: b.Chain, fitted: bool = False) -> Iterator[str]:
+def chain_displays(block: b.Chain, room: float = ROOM, fitted: bool = False) -> Iterator[str]:
     """The bodies of displays: the left side, then each right side with its reason.
 
     A long left side has a line of its own. Reasons stand beside the right sides where there is room
     for all of them, else below. A chain of more rows than a display takes goes on in the next.
     """
-    room = WIDE_ROOM if fitted else ROOM
     before = size_of(block.left)
     alone = before > _MOST_LEFT
     indent = 0 if alone else before
@@ -231,8 +252,7 @@ def _table(table: b.Table, style: _Style) -> Iterator[str]:
         body = "\n".join(lines)
         fitted = rf"\symattnfit{{{body}}}" if style.fitted else body
         yield f"\\[\n{fitted}\n\\]"
-    if table.left_out:
-        yield rf"\noindent ({prose(table.left_out)})"
+    yield from style.remark(table.left_out)
 
 
 def _cell(cell: b.Cell) -> str:
@@ -247,15 +267,19 @@ def sentence(words: b.Words) -> str:
 
 
 def displays(
-    lines: tuple[b.Line, ...], fitted: bool = False, most: int = _MOST_LINES
+    lines: tuple[b.Line, ...],
+    room: float = ROOM,
+    fitted: bool = False,
+    most: int = _MOST_LINES,
+    number: float = 0,
 ) -> Iterator[str]:
     """The bodies of a section's displays, without the delimiters of a host.
 
-    At most so many lines stand in one; for `fitted` see `latex_document`.
+    At most so many lines stand in one; for `fitted` see `latex_document`. A row has so much
+    `room`, of the first display without what its `number` takes.
     """
-    room = WIDE_ROOM if fitted else ROOM
-    for group in _groups(lines, most, room):
-        body, size, _ = _display(group, room)
+    for k, group in enumerate(_groups(lines, most, room - number)):
+        body, size, _ = _display(group, room if k else room - number)
         yield rf"\symattnfit{{{body}}}" if fitted and size > _NARROW else body
 
 
@@ -300,8 +324,7 @@ def _display(group: list[b.Line], room: float) -> Piece:
     rows = [row for each in group for row in _rows(each.tree, room)]
     if len(rows) == 1:
         tree = group[0].tree
-        wide = max(box(tree).width, size_of(tree)) if has_grid(tree) else rows[0].size
-        return Piece(latex(tree), wide)
+        return Piece(latex(tree), size_of(tree) if has_grid(tree) else rows[0].size)
     body = rows[0].tex
     for (before, *_), (row, *_) in pairwise(rows):
         body += (r" \\[6pt]" if "frac" in before + row else r" \\") + "\n" + row

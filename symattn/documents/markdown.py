@@ -68,7 +68,8 @@ def _blocks(blocks: Sequence[b.Block], display: Display, level: int) -> Iterator
 
 def _formulas(block: b.Formulas, display: Display) -> Iterator[str]:
     why, shape = sentence(block.words), sentence(block.size)
-    yield " ".join(filter(None, (why, f"({shape})" if shape else "")))
+    said = [*filter(None, (why, f"({shape})" if shape else ""))]
+    yield from [" ".join(said)] if said else []
     label = block.label
     for body in displays(block.lines):
         yield display(body, label)

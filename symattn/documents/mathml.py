@@ -85,7 +85,8 @@ def formula(tree: Tree, display: bool) -> Markup:
 
 def _formulas(block: b.Formulas) -> Iterator[Markup]:
     shape = ("(", *block.size, ")") if block.size else ()
-    yield el("p", sentence((*block.words, *([" "] if block.words and shape else []), *shape)))
+    said = (*block.words, *([" "] if block.words and shape else []), *shape)
+    yield from [el("p", sentence(said))] if said else []
     for each in block.lines:
         yield el("p", formula(each.tree, display=True), class_=each.view)
     if block.left_out:

@@ -28,7 +28,7 @@ from symattn.derivation import (
 )
 from symattn.documents import blocks as b
 from symattn.documents.blocks import Line
-from symattn.documents.wrap import size_of
+from symattn.documents.wrap import ROOM, size_of
 from symattn.errors import SymattnError, nearest, quote
 from symattn.evaluate.cells import indices_of
 from symattn.evaluate.check import COLUMNS
@@ -37,13 +37,14 @@ from symattn.evaluate.value_view import heads_of, matrices
 from symattn.merging import of_head, pattern
 from symattn.nodes.heads import Head
 from symattn.nodes.rule import Cases, count_entries, parts, rule_of
+from symattn.nodes.scopes import depth
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.latex import latex
 from symattn.notation.letters import OTHERS, derived_from, reader_name
 from symattn.notation.options import Notation, notation_of
 from symattn.notation.prose import Prose, read_prose
-from symattn.notation.text import line, side_by_side
+from symattn.notation.text import box_width, line, side_by_side
 from symattn.notation.text import width as columns_of
 from symattn.notation.tree import Tree
 from symattn.step import COLUMN, HEAD, ROW, called
@@ -55,14 +56,11 @@ VIEWS: tuple[View, ...] = ("formula", "entry", "worked", "value")
 WIDTH = 60
 
 #: How many characters wide the overview is at most, and about how many digits where it is set.
-_OVERVIEW, _OVERVIEW_SET = 90, 62
+_OVERVIEW, _OVERVIEW_SET = 90, ROOM
 
-#: How many characters wide formula, entry and worked line in a row are.
-_LINE = 80
-
-#: How many characters of an entry rule are shown, and of how many numbers an entry may be made that
-#: is worked out; merged formulas soon have more.
-_MOST_RULE, _MOST_NUMBERS = 400, 80
+#: How many characters of an entry rule are shown, of how many numbers an entry may be made that is
+#: worked out, and how many sums stand inside one another; merged formulas soon have more.
+_MOST_RULE, _MOST_NUMBERS, _MOST_SUMS = 400, 80, 3
 
 
 @dataclass(frozen=True)
@@ -76,6 +74,8 @@ class Section:
     lines: tuple[Line, ...]
     left_out: str = ""
     letter: Tree = t.EMPTY
+    #: What of it an option asks for that is not shown, and why.
+    refused: str = ""
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ def overview(derivation: Derivation, notation: Notation) -> Tree | None:
     return None
 
 
-def _functions(tree: Tree) -> Iterator[Tree]:
+def functions_in(tree: Tree) -> Iterator[Tree]:
     """The names of the functions that a formula applies, which its entries define."""
     match tree:
         case t.Row(items):
@@ -195,11 +195,11 @@ def _functions(tree: Tree) -> Iterator[Tree]:
                 if sign == t.APPLY and name not in _KNOWN:
                     yield name
             for item in items:
-                yield from _functions(item)
+                yield from functions_in(item)
         case t.Frac(num, den):
-            yield from (*_functions(num), *_functions(den))
+            yield from (*functions_in(num), *functions_in(den))
         case t.Fenced(body) | t.Root(body) | t.Script(body):
-            yield from _functions(body)
+            yield from functions_in(body)
 
 
 #: Functions that every reader knows.
@@ -291,13 +291,14 @@ class _Writer:
         """A step; what is told of another one already is not told again, but for its numbers."""
         lines: list[Line] = []
         left_out: list[str] = []
+        unworked: list[str] = []
         stated = self._stated(step)
         why, is_told = self._why(step)
         if "formula" in self.views:
             lines.append(Line("formula", stated.formula(self.notation)))
         if "entry" in self.views and not is_told:
             rule = self._rule(stated)
-            functions = dict.fromkeys(_functions(stated.formula(self.notation)))
+            functions = dict.fromkeys(functions_in(stated.formula(self.notation)))
             where: list[Tree] = []
             if rule is not None:
                 lines.append(Line("entry", rule))
@@ -308,9 +309,9 @@ class _Writer:
             where += self._definitions(step, "and " if where else "where ")
             lines += [Line("where", tree) for tree in where]
         elif "formula" in self.views and "entry" not in self.views:
-            functions = dict.fromkeys(_functions(lines[0].tree))
+            functions = dict.fromkeys(functions_in(lines[0].tree))
             new = functions.keys() - self.defined
-            rule = self._rule(step) if new else None
+            rule = self._rule(stated) if new else None
             where = [t.row(t.Text("where "), rule)] if rule is not None else []
             where += self._applied(step, functions) if rule is None else []
             self.defined.update(functions)
@@ -318,20 +319,23 @@ class _Writer:
             lines += [Line("where", tree) for tree in where]
         if self.evaluation is not None:
             if "worked" in self.views and (not is_told or step.name in self.entries):
-                shown, words = self._worked(step)
+                shown, unworked = self._worked(step)
                 lines += shown
-                left_out += words
+                left_out += unworked
             if "value" in self.views:
                 values, words_of_heads = self._values(step)
                 lines += values
                 left_out += [words_of_heads] if words_of_heads else []
         shape = self._shape(step)
-        return Section(step.name, number, shape, why, tuple(lines), "; ".join(left_out))
+        asked = step.name in self.entries or self.notation.worked == "all" or self.alone
+        refused = "; ".join(unworked) if asked else ""
+        words_left = "; ".join(left_out)
+        return Section(step.name, number, shape, why, tuple(lines), words_left, refused=refused)
 
     def _rule(self, step: Step) -> Tree | None:
         """What an entry is made of; None where that is too long to be read."""
         rule = step.entry(self.notation)
-        long = columns_of(line(rule)) > _MOST_RULE or _holds_cases(step)
+        long = columns_of(line(rule)) > _MOST_RULE or _holds_cases(step) or _is_deep(step)
         return None if long else rule
 
     def _applied(self, step: Step, functions: Iterable[Tree]) -> Iterator[Tree]:
@@ -341,7 +345,7 @@ class _Writer:
         """
         word = "where "
         for name in functions:
-            applying = (p for p in step.parts if name in _functions(p.formula(self.notation)))
+            applying = (p for p in step.parts if name in functions_in(p.formula(self.notation)))
             part = next(applying, None)
             rule = None if part is None or name in self.defined else self._rule(part)
             if part is not None and rule is not None:
@@ -466,14 +470,14 @@ class _Writer:
         return telling(self.evaluation, self.steps, self.notation, self.entries)
 
     def _shape(self, item: Item) -> Prose:
-        """3 × 4; for several heads, 2 heads, each 3 × 4."""
+        """3 × 4; for several heads, 2 heads, each 3 × 4, unless one of them is shown."""
         sizes = {} if self.evaluation is None else self.evaluation.sizes
         spelled = (Speller(self.notation).scalar(size.subs(sizes)) for size in item.shape)
         shape = [t.bracketed(size, t.MULTIPLICATIVE) for size in spelled]
         if self.notation.convention == "columns":
             shape.reverse()
         size = t.row(shape[0], t.Op("×"), shape[1])
-        if not item.per_head:
+        if not item.per_head or self.notation.head is not None:
             return (size,)
         if self.evaluation is None:
             return ("each head ", size)
@@ -489,6 +493,11 @@ def _holds_cases(step: Step) -> bool:
     """Whether a merged formula has cases inside a sum or an exponent, where no line has room."""
     _, *inside = parts(rule_of(step.expr, ROW, COLUMN))
     return bool(step.parts) and any(isinstance(part, Cases) for part in inside)
+
+
+def _is_deep(step: Step) -> bool:
+    """Whether a merged formula has more sums inside one another than can be followed."""
+    return bool(step.parts) and depth(rule_of(step.expr, ROW, COLUMN)) > _MOST_SUMS
 
 
 def _in_words(item: Item) -> str:
@@ -527,26 +536,45 @@ class Cells:
     shows: Callable[[str], Mapping[str, str]] | None = None
 
 
-def flowed(outline: Outline, lines: Sequence[Line], width: int = WIDTH) -> tuple[Line, ...]:
+@dataclass(frozen=True)
+class Page:
+    """How wide a line of a page is, and what measures a formula that is to stand in it.
+
+    `number` is how much of the line the number of an equation takes.
+    """
+
+    width: float = WIDTH
+    size: Callable[[Tree], float] = box_width
+    number: float = 0
+
+
+def flowed(outline: Outline, lines: Sequence[Line], page: Page = Page()) -> tuple[Line, ...]:
     """A section's lines side by side where they fit: formula, entry and one worked line; matrices.
 
-    `width` is that of a line in characters. A row is called what the first of its lines is.
-    Matrices stand beside what is said above them where that is one row and there is room.
+    What takes one row stands beside the row above it where there is room, matrices where that is
+    the only one. A row is called what the first of its lines is.
     """
     stated = {"formula", "entry"}
     if sum(each.view == "worked" for each in lines) == 1:
         stated.add("worked")
-    room = {"stated": min(width, _LINE), "where": min(width, _LINE), "value": width}
+    apart = {"worked"}
     if outline.notation.heads == "column" or any(isinstance(x.tree, t.Scheme) for x in lines):
-        room["value"] = 0
+        apart.add("value")
+
+    def rows_of(trees: Sequence[Tree], room: float) -> list[Tree]:
+        return side_by_side(trees, room, page.size)
+
     found: list[Line] = []
     for kind, group in groupby(lines, lambda each: "stated" if each.view in stated else each.view):
         together = [*group]
-        if kind == "value" and len(found) == 1 and room["value"]:
-            whole = [*found, *together]
-            if len(side_by_side([each.tree for each in whole], width)) == 1:
-                together, found = whole, []
-        rows = side_by_side([each.tree for each in together], room.get(kind, 0))
+        room = page.width if kind == "value" else page.width - page.number
+        trees = [each.tree for each in together]
+        rows = trees if kind in apart else rows_of(trees, room)
+        if found and kind not in apart and (kind != "value" or len(found) == 1):
+            above = found[-1]
+            beside = rows_of((above.tree, *trees), page.width - page.number)
+            if len(beside) == 1:
+                found, rows, together = found[:-1], beside, [above]
         found += [Line(together[0].view, row) for row in rows]
     return tuple(found)
 
@@ -557,11 +585,11 @@ def derivation_document(
     facts: bool = False,
     cells: Cells | None = None,
     prefix: str = "",
-    width: int = WIDTH,
+    page: Page = Page(),
 ) -> b.Document:
     """A derivation as blocks.
 
-    `width`: how many characters wide a line is, so that formulas stand side by side where they fit.
+    `page`: how wide a line is, so that formulas stand side by side where they fit.
 
     `facts`: with the sizes and NumPy's check. `cells`: with the Python that a notebook runs.
     `prefix`: what the labels of its steps begin with, where others stand beside it.
@@ -576,12 +604,12 @@ def derivation_document(
     if outline.overview is not None:
         blocks += [b.Worked("", outline.overview), b.Break()]
     if any(section.lines for section in outline.given):
-        given = _given(outline, width, sizes=not facts)
+        given = _given(outline, page, sizes=not facts)
         blocks += [b.Section("Given", given), b.Break()]
     for section in outline.steps:
         shows = cells.shows(section.name) if cells is not None and cells.shows else {}
         written = [each for each in section.lines if not _is_in(each, shows)]
-        lines = flowed(outline, written, width)
+        lines = flowed(outline, written, page)
         why = () if facts and outline.alone else section.why
         formulas = _formulas(replace(section, why=why), f"{prefix}{section.name}", lines)
         title = f"{section.number}. {outline.headings[section.name]}"
@@ -617,7 +645,7 @@ def _note(note: str) -> b.Words:
     return tuple(b.Code(part) if place % 2 else part for place, part in parts if part)
 
 
-def _given(outline: Outline, width: int, sizes: bool) -> tuple[b.Block, ...]:
+def _given(outline: Outline, page: Page, sizes: bool) -> tuple[b.Block, ...]:
     """What each matrix that is given is, then their numbers side by side; or all by symbol.
 
     `sizes`: with what the sizes are, where there are numbers.
@@ -631,7 +659,7 @@ def _given(outline: Outline, width: int, sizes: bool) -> tuple[b.Block, ...]:
         words += ["; " if words else "", section.letter, ": " if section.why else ""]
         words += [*section.why, " (", *section.shape, ")"]
         left_out += [f"{section.name}: {section.left_out}"] if section.left_out else []
-    lines = flowed(outline, [each for one in outline.given for each in one.lines], width)
+    lines = flowed(outline, [each for one in outline.given for each in one.lines], page)
     words.append(".")
     if sizes and outline.sizes:
         words += [" Sizes: ", *_sizes(outline), "."]

@@ -10,6 +10,7 @@ from itertools import takewhile
 
 from symattn.documents import blocks as b
 from symattn.documents.latex import displays, has_grid, latex_document, sentence
+from symattn.documents.wrap import SLIDE_ROOM, size_of
 from symattn.notation.latex import latex, prose
 from symattn.notation.text import box
 from symattn.notation.tree import Tree
@@ -101,7 +102,7 @@ def _fragment(*documents: b.Document) -> str:
 
 
 def _article(*documents: b.Document) -> str:
-    body = latex_document(*documents, label="eq", fitted=True)
+    body = latex_document(*documents, label="eq", fitted=True, remarks=True)
     return "\n".join(
         [
             r"\documentclass{article}",
@@ -199,8 +200,11 @@ def _beamer(*documents: b.Document, overlays: bool = False) -> str:
     )
 
 
-#: About how many characters a slide is wide, and lines high; lines of formulas in one display.
-_WIDE, _HIGH, _LINES = 88, 18, 6
+#: About how many digits a slide is wide, and lines high; lines of formulas in one display.
+_WIDE, _HIGH, _LINES = SLIDE_ROOM, 18, 6
+
+#: What is added to the title of what goes on from the slide before.
+_CONTINUED = " (continued)"
 
 #: How high the parts are together that stand on one slide, which shrinks a little.
 _MOST_HIGH = 22
@@ -208,7 +212,7 @@ _MOST_HIGH = 22
 
 @dataclass(frozen=True)
 class _Shown:
-    """A display of a slide, and about how many characters wide and lines high it is."""
+    """A display of a slide, and about how many digits wide and lines high it is."""
 
     body: str
     width: float
@@ -282,14 +286,14 @@ def _step(step: b.Formulas) -> tuple[str, list[_Shown]]:
     formulas = tuple(each for each in step.lines if not has_grid(each.tree))
     shown = [
         _Shown(body, _WIDE, (1.8 if "frac" in body else 1.4) * (body.count(r"\\") + 1) + 0.5)
-        for body in displays(formulas, most=_LINES)
+        for body in displays(formulas, SLIDE_ROOM, most=_LINES)
     ]
     return words, shown + [_matrix(each.tree) for each in step.lines if has_grid(each.tree)]
 
 
 def _matrix(tree: Tree) -> _Shown:
     size = box(tree)
-    return _Shown(latex(tree), size.width + 4, len(size.lines) + 1)
+    return _Shown(latex(tree), size_of(tree) + 4, len(size.lines) + 1)
 
 
 def _parts_of(title: str, words: str, shown: Sequence[_Shown]) -> Iterator[_Part]:
@@ -306,6 +310,7 @@ def _parts_of(title: str, words: str, shown: Sequence[_Shown]) -> Iterator[_Part
             continue
         if rows and high + each.height > _HIGH:
             yield _Part(title, words, tuple(rows), high)
+            title = title if title.endswith(_CONTINUED) else f"{title}{_CONTINUED}"
             rows, words, high = [], "", 0.0
         rows.append((each,))
         left, high = _WIDE - each.width, high + each.height
@@ -329,8 +334,10 @@ def _frame(parts: Sequence[_Part], overlays: bool) -> str:
     """One slide; with `overlays` its rows appear one after the other."""
     body: list[str] = []
     count = 0
-    for part in parts:
-        name = rf"\textbf{{{part.title}}}\quad " if len(parts) > 1 else ""
+    own = [part.title.removesuffix(_CONTINUED) for part in parts]
+    for place, part in enumerate(parts):
+        is_named = len(parts) > 1 and own[place] not in own[:place]
+        name = rf"\textbf{{{part.title}}}\quad " if is_named else ""
         body += [f"{name}{part.words}", r"\begin{center}"]
         fitted = []
         for row in part.rows:
@@ -339,7 +346,8 @@ def _frame(parts: Sequence[_Part], overlays: bool) -> str:
             display = rf"\fitted{{{beside}}}"
             fitted.append(rf"\uncover<{count}->{{{display}}}" if overlays else display)
         body += ["\n\\par\\medskip\n".join(fitted), r"\end{center}"]
-    titles = [*dict.fromkeys(part.title for part in parts)]
+    titles = [*dict.fromkeys((parts[0].title, *own[1:]))]
+    titles = [x for x in titles if f"{x}{_CONTINUED}" != parts[0].title]
     title = ", ".join(titles) if len(titles) < 3 else f"{titles[0]} -- {titles[-1]}"
     lines = [rf"\begin{{frame}}{{{title}}}", r"\begin{fitting}", *body]
     return "\n".join([*lines, r"\end{fitting}\end{frame}"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 from symattn.documents import blocks as b
@@ -16,14 +17,19 @@ from symattn.notation.latex import brackets, is_tall, latex
 from symattn.notation.text import line
 from symattn.notation.tree import Fenced, Frac, Grid, Ident, Num, Op, Root, Row, Script, Tree
 
-#: About how many digits wide a row may be: those of an article's narrowest page, and of ours.
-ROOM, WIDE_ROOM = 66, 88
+#: About how many digits wide a row may be: in a column of a paper, in an article's narrowest page,
+#: on a slide, and on our pages; and what the number of an equation takes of it.
+COLUMN_ROOM, ROOM, SLIDE_ROOM, WIDE_ROOM = 45, 66, 91, 98
+NUMBER_ROOM = 8
 
 #: About how many digits a row that goes on is moved to the right.
 INDENT = 4
 
 #: Signs with a gap on either side.
 _SPACED = "=≈+−<>≤≥≠∈∘"
+
+#: How wide some other signs are.
+_SIGNS = {"∞": 2.0, "⋯": 2.0, "·": 1.4, t.GAP.symbol: 2.0}
 
 #: Signs before which a product is cut; one that is not written is written there.
 _PRODUCTS = (t.TIMES, t.DOT, t.ENTRYWISE, Op("/"))
@@ -105,10 +111,17 @@ def size_of(tree: Tree) -> float:
         case Num(digits):
             return len(digits) - digits.count(".") / 2
         case Frac(num, den):
-            return max(size_of(num), size_of(den))
+            return max(size_of(num), size_of(den)) + 0.5
+        case Grid() if tree.labelled:
+            return _table_size(t.ruled(tree).levelled)
         case Grid(rows):
-            columns = zip(*rows, strict=True)
-            return sum(max(map(size_of, column)) + 2 for column in columns)
+            return _table_size(t.levelled(rows, tree.align * max(map(len, rows), default=1)))
+        case t.Scheme():
+            return _table_size(t.ruled(tree).levelled)
+        case t.Marked(mark, body):
+            return size_of(mark) + size_of(body)
+        case t.Picked(body):
+            return size_of(body)
         case Fenced(body, _, _):
             return size_of(body) + 2 + _LARGE * (is_tall(body) and not isinstance(body, Grid))
         case Root(body):
@@ -116,9 +129,21 @@ def size_of(tree: Tree) -> float:
         case Script(base, sub, sup):
             scripts = [size_of(each) for each in (sub, sup) if each is not None]
             return size_of(base) + 0.7 * max(scripts, default=0)
+        case Ident(name) if len(name) == 1 and name.isupper():
+            return 1.5
         case Op(symbol):
-            return 2.5 if symbol in _SPACED else 2 if symbol in "∞⋯" else len(line(tree))
+            return _SIGNS.get(symbol, 2.5 if symbol in _SPACED else len(line(tree)))
     return len(line(tree))
+
+
+def _table_size(lines: Sequence[Sequence[tuple[Tree, str]]]) -> float:
+    """About how wide a table is: its columns, their gaps, the figures that are not seen."""
+    sizes = ([_cell_size(*cell) for cell in line] for line in lines)
+    return sum(max(column) + 2 for column in zip_longest(*sizes, fillvalue=0.0))
+
+
+def _cell_size(cell: Tree, figures: str) -> float:
+    return size_of(cell) + len(figures) - figures.count(".") / 2
 
 
 def _cut(items: tuple[Tree, ...], room: float, goes_on: bool = False) -> Iterator[Piece]:

@@ -200,7 +200,9 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
         return sympy.Transpose(self.func(*args))
 
     #: The adjoint rule in one sentence, and where it is stated (the node's own source if empty).
+    #: `adjoint_reasons` has that of an argument, by its place, for which another sentence is true.
     adjoint_because: ClassVar[str] = ""
+    adjoint_reasons: ClassVar[Mapping[int, str]] = {}
     adjoint_source: ClassVar[str] = ""
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:

@@ -80,7 +80,7 @@ class ALiBi(Placed):
 
     def _check(self) -> None:
         head, heads = self.index, self.heads
-        fits = isinstance(head, sympy.Symbol) or (isinstance(head, sympy.Integer) and head >= 0)
+        fits = bool(head.free_symbols) or (isinstance(head, sympy.Integer) and head >= 0)
         if not fits or (head.is_Integer and heads.is_Integer and head >= heads):
             raise SymattnError(
                 f"ALiBi: head {quote(head)} of {heads}; give a symbol or a number from 0"
@@ -103,7 +103,7 @@ class ALiBi(Placed):
             value = speller.scalar(alibi_slopes(int(heads))[int(head)])
             yield Definition(t.equation(speller.rule(_slope(head, heads)), (t.EQUALS, value)))
             return
-        index = _ANY_HEAD if head.is_Integer else head
+        index = head if isinstance(head, sympy.Symbol) else _ANY_HEAD
         slope = _slope(index, heads)
         power = sympy.Integer(_power_within(int(heads))) if heads.is_Integer else _POWER
         right = power_of(speller, 2, 8, speller.rule(number(index + 1)), power)

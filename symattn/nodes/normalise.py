@@ -446,6 +446,13 @@ class SinkSoftmax(_OneMore):
         "The sink is a learned extra score: it takes a share of each query's weight, "
         "but has no value vector."
     )
+    adjoint_reasons: ClassVar[Mapping[int, str]] = {
+        1: (
+            "A higher sink takes weight from all keys of a row, in proportion to their weights: "
+            "the sink's weight times the weighted sum of the row's gradients is subtracted, "
+            "row by row."
+        )
+    }
 
     def _check(self) -> None:
         rows, columns = self.sink.shape

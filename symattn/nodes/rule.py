@@ -7,8 +7,9 @@ and SymPy's ``_entry``. Indices count from 0 here; `Notation.index_base` is adde
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain, count
 from typing import Any, TypeAlias, cast
 
 import sympy
@@ -201,7 +202,8 @@ SIGNS: Mapping[str, Callable[[sympy.Basic, sympy.Basic], sympy.Basic]] = {
     "∈": lambda place, places: sympy.Contains(place, places, evaluate=place.is_number),
 }
 
-_DUMMIES = tuple(sympy.Symbol(letter, integer=True) for letter in ("l", "r", "iota", "zeta", "xi"))
+#: The letters to sum over; sums that are deeper inside one another take l_2, l_3, …
+_DUMMIES = ("l", "r", "iota")
 
 
 def rule_of(expr: MatrixExpr, i: Index, j: Index) -> Rule:
@@ -258,17 +260,25 @@ def minus(rule: Rule) -> Rule:
 def dummy(*taken: Index | MatrixExpr) -> sympy.Symbol:
     """A letter to sum over that is none of the indices and that no matrix has in it.
 
-    A matrix of head ⌈l/d⌉ has the l of a sum about it. Raises `CannotSpell` where all are taken.
+    A matrix of head ⌈l/d⌉ has the l of a sum about it.
     """
     parts = [
         part if isinstance(part, sympy.Basic) else sympy.sympify(part, strict=True)
         for part in taken
     ]
-    used = {symbol.name for part in parts for symbol in part.atoms(sympy.Symbol)}
-    for letter in _DUMMIES:
-        if letter.name not in used:
-            return letter
-    raise CannotSpell("more sums stand inside one another than there are letters for indices")
+    return letter_beside(letters_in(parts))
+
+
+def letters_in(parts: Iterable[sympy.Basic]) -> set[str]:
+    """The letters in expressions, and the labels of sizes: beside d_r no index is called r."""
+    names = {symbol.name for part in parts for symbol in part.atoms(sympy.Symbol)}
+    return names | {name.partition("_")[2] for name in names}
+
+
+def letter_beside(taken: Container[str]) -> sympy.Symbol:
+    """The first letter to sum over that is not taken."""
+    letters = chain(_DUMMIES, (f"l{number}" for number in count(2)))
+    return sympy.Symbol(next(letter for letter in letters if letter not in taken), integer=True)
 
 
 def at(rule: Rule, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Symbol, int]) -> Rule:

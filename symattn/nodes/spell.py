@@ -7,7 +7,7 @@ is printed rather than something wrong.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import cast
 
 import sympy
@@ -18,6 +18,7 @@ from symattn.arithmetic.functions import applied
 from symattn.errors import CannotSpell
 from symattn.nodes import rule as r
 from symattn.nodes.rule import Index, Rule
+from symattn.nodes.scopes import placed, told_apart
 from symattn.notation import tree as t
 from symattn.notation.letters import name_tree
 from symattn.notation.numbers import number
@@ -239,8 +240,11 @@ class Speller:
         return self.notation.entry(name, None if head is None else self.index(head), indices)
 
     def rule(self, rule: Rule, leaf: Callable[[Rule], Tree | None] | None = None) -> Tree:
-        """An entry rule; `leaf` may put something else (a number) in place of a part."""
-        return _RuleSpeller(self, leaf).spell(rule)
+        """An entry rule; `leaf` may put something else (a number) in place of a part.
+
+        No index is bound inside the scope of another by the same letter.
+        """
+        return _RuleSpeller(self, leaf).spell(told_apart(rule))
 
     def condition(self, condition: r.Condition) -> Tree:
         """A condition of an entry rule: j ≤ i + p."""
@@ -310,15 +314,8 @@ class _RuleSpeller:
                 listed.insert(-1, t.DOTS)
             return t.call(name, *listed)
         (body,) = rule.terms
-        if rule.name == "τ" and isinstance(body, r.Entry):
-            ends = (
-                replace(
-                    body,
-                    row=_placed(body.row, index, k),
-                    column=_placed(body.column, index, k),
-                )
-                for k in (sympy.S.Zero, rule.size - 1)
-            )
+        if rule.name == "τ":
+            ends = (placed(body, index, k) for k in (sympy.S.Zero, rule.size - 1))
             first, last = map(self.spell, ends)
             return t.call(name, first, t.DOTS, last)
         return t.call(t.Script(name, self.speller.index(index)), self.spell(body))
@@ -421,11 +418,6 @@ def _is_share(expr: sympy.Expr) -> bool:
     if indices_in(factor) or factor == 0 or expr != factor * next(iter(indices)):
         return False
     return not isinstance(factor, sympy.Rational) or bool(factor.p == 1)
-
-
-def _placed(index: Index, symbol: sympy.Symbol, value: sympy.Expr) -> Index:
-    """The index with a value put in for the symbol."""
-    return value if index == symbol else index
 
 
 def _elided(terms: tuple[Rule, ...], limit: int) -> tuple[Rule, ...]:

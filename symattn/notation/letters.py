@@ -47,6 +47,7 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
     "j": ("j", "chi"),
     "l": ("l", "lambda"),
     "r": ("r", "epsilon"),
+    "iota": ("iota", "ell"),
     "head": ("h", "upsilon"),
     "member": ("eta", "Phi"),
     "t": ("t", "Gamma"),

@@ -6,7 +6,7 @@ The layout is a box of lines with a baseline; boxes are set side by side on thei
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 from unicodedata import category, combining, east_asian_width
@@ -96,25 +96,38 @@ def box(tree: Tree, charset: Charset = "unicode") -> Box:
     return _Layout(charset, flat=False).box(tree)
 
 
-def side_by_side(trees: Iterable[Tree], room: int) -> list[Tree]:
+def box_width(tree: Tree) -> float:
+    """How many characters wide a tree is as text."""
+    return box(tree).width
+
+
+def side_by_side(
+    trees: Iterable[Tree], room: float, size: Callable[[Tree], float] = box_width
+) -> list[Tree]:
     """The trees in as few rows as lines of so many characters have room for, equally full.
+
+    `size` measures a tree where a line is not counted in characters.
 
     >>> heads = [t.Num(digit) for digit in "1234"]
     >>> [line(row) for row in side_by_side(heads, 9)]
     ['1   2', '3   4']
     """
-    sized = [(tree, box(tree).width) for tree in trees]
-    fewest = len(_rows_of(sized, room, len(sized)))
-    most = next((k for k in range(1, len(sized)) if len(_rows_of(sized, room, k)) == fewest), None)
-    rows = _rows_of(sized, room, most or len(sized))
+    sized = [(tree, size(tree)) for tree in trees]
+    gap = size(t.GAP)
+    fewest = len(_rows_of(sized, room, len(sized), gap))
+    counts = range(1, len(sized))
+    most = next((k for k in counts if len(_rows_of(sized, room, k, gap)) == fewest), None)
+    rows = _rows_of(sized, room, most or len(sized), gap)
     return [t.row(*row) if len(row) > 1 else row[0] for row in rows]
 
 
-def _rows_of(sized: Sequence[tuple[Tree, int]], room: int, most: int) -> list[list[Tree]]:
+def _rows_of(
+    sized: Sequence[tuple[Tree, float]], room: float, most: int, gap: float
+) -> list[list[Tree]]:
     """The trees, with their widths, in rows of at most so many; a gap stands between two."""
     rows: list[list[Tree]] = []
-    left = count = 0
-    gap = box(t.GAP).width
+    left: float = 0
+    count = 0
     for tree, size in sized:
         if rows and count < most and gap + size <= left:
             rows[-1] += [t.GAP, tree]

@@ -295,10 +295,17 @@ def _joins(base: Script, sup: Tree, exponent: Tree) -> bool:
 def inline(tree: Tree) -> Tree:
     """Fractions written with a slash, where tall ones would be too small to read."""
     if isinstance(tree, Row) and (holds(tree) == ADDITIVE or is_negative(tree)):
-        return row(*map(inline, tree.items))
+        return row(*(_inline(tree.items, place) for place in range(len(tree.items))))
     if not isinstance(tree, Frac):
         return tree
     return row(bracketed(tree.num, MULTIPLICATIVE), Op("/"), bracketed(tree.den, ATOM))
+
+
+def _inline(items: tuple[Tree, ...], place: int) -> Tree:
+    """An item of a row with slashes; a fraction that is a factor beside others has brackets."""
+    beside = items[max(place - 1, 0) : place + 2]
+    is_factor = isinstance(items[place], Frac) and (TIMES in beside or DOT in beside)
+    return Fenced(inline(items[place])) if is_factor else inline(items[place])
 
 
 def call(name: Tree, *arguments: Tree) -> Tree:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from symattn.algebra.statement import readings
 from symattn.cli import main
 from symattn.documents.job import written
 from tests import TRACED
+from tests.shares import share
 
 BY_NAME = {row.name: row for row in IDENTITIES}
 
@@ -275,3 +277,54 @@ def test_the_orthogonal_hypothesis_covers_reflections() -> None:
     assert equal("R^T R = I", where="R R^T = I", shapes=square)
     a, b = sympy.symbols("a b", real=True)
     assert equal(a + b, b + a)
+
+
+# ---- what is printed of a proof introduces its letters and functions ------------------------
+
+#: What every reader knows, and what the grammar of statements has besides functions.
+_KNOWN = {"exp", "tanh", "cos", "sin", "ln", "max", "min"}
+_SIGNS = {"T", "I", "ones"}
+
+#: A function that is applied in LaTeX, and one that a line "where …" or "and …" defines.
+_APPLIED = re.compile(r"\\mathrm\{(\w{2,})\}(?:_\{[^{}]*\}|\^\{[^{}]*\})*(?:\\left)?\(")
+_DEFINED = re.compile(r"\\text\{(?:where|and) \}(?:\[|-|\{|\\left\[| |[a-z] )*\\mathrm\{(\w+)\}")
+
+
+def _unexplained(row: Identity, source: str) -> set[str]:
+    """The functions in the LaTeX of a proof that no line of it defines."""
+    return {*_APPLIED.findall(source)} - {*_DEFINED.findall(source)} - _KNOWN
+
+
+@pytest.mark.parametrize("row", share(IDENTITIES, 2), ids=lambda row: row.name)
+def test_a_printed_proof_introduces_its_functions_and_letters(row: Identity) -> None:
+    proof = prove(row)
+    source = str(written("latex", [reports.proof_document(proof)]))
+    assert _unexplained(row, source) == set()
+    words = str(written("text", [reports.proof_document(proof, brief=True)]))
+    for name in _APPLIED.findall(source):
+        assert name in _KNOWN or re.search(rf"(where|and) \W*(\w )?{name}", words)
+    if row.sides is None:
+        typed = re.sub(r"[^\W\d]\w*\(", "(", row.statement)
+        shapes = dict(proof.equality.reading)
+        sizes = {size for shape in shapes.values() for size in re.findall(r"\w+", shape)}
+        letters = {*re.findall(r"\b[^\W\d]\w*", typed)}
+        assert letters - {*shapes} - sizes - _SIGNS - {"d_k", "d_model"} == set()
+        assert all(name in words.split("read as")[1] for name in shapes)
+
+
+def test_a_function_that_is_not_introduced_is_found() -> None:
+    row = BY_NAME["mask-deletes"]
+    source = str(written("latex", [reports.proof_document(prove(row))]))
+    assert _unexplained(row, re.sub(r".*\\text\{and \}.*\n", "", source)) == {"padding"}
+
+
+def test_gradients_are_printed_for_all_sizes() -> None:
+    """Never as the entries of the small matrices that they are held against besides."""
+    for row in IDENTITIES:
+        if row.name.startswith("gradient-"):
+            proof = prove(row)
+            source = str(written("latex", [reports.proof_document(proof)]))
+            assert "_{11}" not in source.split("refuted", maxsplit=1)[0]
+            assert row.letters or row.sides is None
+    scores = str(written("latex", [reports.proof_document(prove(BY_NAME["gradient-scores"]))]))
+    assert "S are the scaled scores, A = softmax(S)" in scores

@@ -187,6 +187,8 @@ PAPERS: list[tuple[str, str, dict[str, str]]] = [
         "multi-head",
         {
             "Q": r"Q_{i} = X W_{i}^{Q}",
+            "K": r"K_{i} = X W_{i}^{K}",
+            "V": r"V_{i} = X W_{i}^{V}",
             "heads": r"\mathrm{head}_{i} = A_{i} V_{i}",
             "concat": r"H = \left[ \begin{array}{rrr} \mathrm{head}_{1} & \cdots & "
             r"\mathrm{head}_{h} \end{array} \right]",
@@ -199,7 +201,20 @@ PAPERS: list[tuple[str, str, dict[str, str]]] = [
         "dot-product",
         {"scores": "S = Q K^{T}", "weights": r"P = \mathrm{softmax}(S)", "output": "O = P V"},
     ),
-    ("roformer", "rotary", {"Q": "Q = X W_{q}", "K": "K = X W_{k}"}),
+    (
+        "flash-attention",
+        "unfolded",
+        {
+            "row_max": r"m = \mathrm{rowmax}(Z)",
+            "exp_sum": r"\ell = \mathrm{rowsum}(F)",
+            "weights": r"P = \frac{F}{\ell}",
+        },
+    ),
+    (
+        "roformer",
+        "rotary",
+        {"Q": "Q = X W_{q}", "K": "K = X W_{k}", "V": "V = X W_{v}", "output": "O = A V"},
+    ),
     (
         "deepseek",
         "deepseek",
@@ -208,6 +223,8 @@ PAPERS: list[tuple[str, str, dict[str, str]]] = [
             "Q_latent": r"C^{Q} = W^{\mathrm{DQ}} H",
             "K": r"K_{i}^{C} = W_{i}^{\mathrm{UK}} C^{\mathrm{KV}}",
             "V": r"V_{i}^{C} = W_{i}^{\mathrm{UV}} C^{\mathrm{KV}}",
+            "Q": r"Q_{i}^{C} = W_{i}^{\mathrm{UQ}} C^{Q}",
+            "projected": r"U = W^{O} O_{\mathrm{cat}}",
             "scores": "S_{i} = K_{i}^{T} Q_{i}",
         },
     ),
@@ -217,6 +234,9 @@ PAPERS: list[tuple[str, str, dict[str, str]]] = [
         {
             "Q": r"{\mathbf{Q}}_{h} = {\mathbf{X}} {\mathbf{W}}_{h}^{(q)}",
             "heads": r"{\mathbf{H}}_{h} = {\mathbf{A}}_{h} {\mathbf{V}}_{h}",
+            "K": r"{\mathbf{K}}_{h} = {\mathbf{X}} {\mathbf{W}}_{h}^{(k)}",
+            "projected": r"{\mathbf{Y}(\mathbf{X})} = "
+            r"{\mathbf{H}}_{\mathrm{cat}} {\mathbf{W}}^{(o)}",
             "scaled": r"Z_{h} = \frac{S_{h}}{\sqrt{D_{k}}}",
         },
     ),

@@ -6,10 +6,11 @@ import re
 
 import pytest
 
-from symattn import Attention, Notation
+from symattn import VARIANTS, Attention, Notation
+from symattn.attention.example import small_example
 from symattn.attention.variants import variant
 from symattn.documents.job import Job, document_of
-from symattn.documents.outline import introduction
+from symattn.documents.outline import introduction, outline
 from symattn.notation.latex import latex
 from symattn.notation.prose import read_prose
 from symattn.notation.spoken import spoken
@@ -79,3 +80,22 @@ def test_the_numbers_of_a_matrix_are_read_out() -> None:
     matrix = variant("biased").spec.derivation().inputs[-1]
     said = [spoken(part) for part in introduction(matrix, Notation()) if not isinstance(part, str)]
     assert said == ["M is in the matrices of real numbers and minus infinity, n by m"]
+
+
+def test_gradients_of_what_is_learned_are_called_what_it_is() -> None:
+    for row in VARIANTS:
+        assert all(step.title for step in row.spec.derivation().gradient())
+    sink = variant("sink").spec.derivation().gradient()
+    assert sink["d_sink"].heading == "Gradient of the sink's logit"
+    assert sink["d_sink"].because.startswith("A higher sink takes weight")
+    assert sink["d_masked"].because.startswith("A higher score raises its own weight")
+
+
+def test_the_shape_of_one_head_is_that_of_its_matrix() -> None:
+    derivation, values = small_example(variant("grouped-query").spec, title="", tokens=3, heads=4)
+    for head in (None, 2):
+        shown = outline(derivation, values, notation=Notation(head=head))
+        sizes = [line(part) for part in shown.steps[0].shape if not isinstance(part, str)]
+        words = [part for part in shown.steps[0].shape if isinstance(part, str)]
+        assert sizes == ["3 × 2"]
+        assert words == ([] if head is not None else ["4 heads, each "])

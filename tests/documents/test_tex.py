@@ -406,3 +406,76 @@ def test_proofs_are_broken_rather_than_made_smaller(
     widths = [*map(float, re.findall(r"^IS ([\d.]+)pt$", log, re.MULTILINE))]
     assert len(widths) == source.count(r"\symattnfit{") > 15
     assert min(widths) < 350 < max(widths) <= 500.5
+
+
+@pytest.mark.parametrize(
+    ("name", "sized", "pages", "slides"),
+    [
+        ("grouped-query", {"tokens": 3, "heads": 4}, 2, 8),
+        ("llama", {"tokens": 4}, 3, 12),
+    ],
+)
+def test_pages_are_as_few_as_promised(
+    tool: Tool, tmp_path: Path, name: str, sized: dict[str, int], pages: int, slides: int
+) -> None:
+    tool("pdflatex")
+    chosen = [f"--{option}={value}" for option, value in sized.items()]
+    for flavor, most in (("article", pages), ("beamer", slides)):
+        path = tmp_path / f"{flavor}.pdf"
+        args = ["derive", name, *chosen, "--format", "pdf", "--flavor", flavor, "-o", str(path)]
+        assert CliRunner().invoke(main, args).exit_code == 0
+        told = subprocess.run([tool("pdfinfo"), path], capture_output=True, text=True, check=True)
+        assert int(re.search(r"Pages: +(\d+)", told.stdout)[1]) <= most  # type: ignore[index]
+
+
+def test_a_fragment_is_broken_for_a_column(typeset: Typeset, tmp_path: Path) -> None:
+    def widest(*more: str) -> float:
+        args = ["derive", "causal-multi-head", "--tokens", "3", "--format", "tex"]
+        run = CliRunner().invoke(main, [*args, "--flavor", "fragment", *more])
+        assert run.exit_code == 0
+        shown = re.findall(r"\\\[\n(?:\\symattnfit\{)?(.*?)\}?\n\\\]", run.stdout, re.S)
+        return max(len(row) for body in shown for row in re.split(r"\\\\(?:\[.*?\])?\n", body))
+
+    assert widest("--width", "column") < widest() < widest("--width", "60")
+
+
+@pytest.mark.parametrize("width", ["9", "101", "wide", "1e2", "-24", ""])
+def test_a_width_that_is_none_is_refused(width: str) -> None:
+    run = CliRunner().invoke(main, ["derive", "causal", "--format", "latex", "--width", width])
+    assert run.exit_code == 2
+    assert "give a number of em from 10 to 100, or column" in run.output
+
+
+def test_a_width_is_refused_where_lines_have_another_measure() -> None:
+    for args in (["--format", "md"], ["--format", "pdf", "--flavor", "beamer"]):
+        run = CliRunner().invoke(main, ["derive", "causal", *args, "--width", "column"])
+        assert run.exit_code == 2
+        assert "has its own; use" in run.output
+
+
+def test_what_is_left_out_is_no_text_of_somebody_s_paper() -> None:
+    args = [
+        "derive",
+        "multi-head-latent",
+        "--tokens",
+        "3",
+        "--steps",
+        "projected",
+        "--format",
+        "tex",
+    ]
+    paper = CliRunner().invoke(main, [*args, "--flavor", "fragment", "--entry", "projected[1,1]"])
+    assert "\n% the rule of an entry is too long to be read" in paper.stdout
+    assert "(the rule" not in paper.stdout
+    assert "symattn: projected: an entry is computed from" in paper.stderr
+    assert "(the rule of an entry" in CliRunner().invoke(main, args).stdout
+
+
+def test_a_slide_that_goes_on_says_so() -> None:
+    args = ["derive", "grouped-query", "--tokens", "5", "--heads", "8", "--format", "tex"]
+    slides = CliRunner().invoke(main, [*args, "--flavor", "beamer"]).stdout
+    titles = re.findall(r"\\begin\{frame\}\{(.*)\}", slides)
+    assert any("(continued)" in title for title in titles)
+    new = [title for title in titles if not title.endswith("(continued)")]
+    assert len({*new}) == len(new)
+    assert "Given, Given" not in slides

@@ -113,6 +113,7 @@ ATTENTION: tuple[Identity, ...] = (
         f"{_VASWANI}3.2.1, footnote 4",
         "why scores are divided by √d_k",
         sides=_variance,
+        letters="E is the expectation; q_a and k_a are the components",
         misconception="the variance of q·k does not grow with d_k",
         behind=("scaled",),
     ),

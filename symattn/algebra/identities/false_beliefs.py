@@ -307,6 +307,7 @@ FALSE: tuple[Identity, ...] = (
         "Su et al. 2021, section 3.2",
         "only equal rotations cancel",
         sides=ABSOLUTE,
+        letters="R(α) is the rotation by the angle α",
     ),
     _false(
         "jacobian-diagonal",

@@ -117,6 +117,10 @@ def _without_transpose() -> Sides:
     return _by(_paired(_DO, weights * _V), _V), weights * _DO
 
 
+#: What the letters of the statements mean.
+_LETTERS = "S are the scaled scores, A = softmax(S), O = A V; dX is the gradient of a loss for X"
+
+
 def _row(
     name: str,
     says: str,
@@ -138,6 +142,7 @@ def _row(
         behind=behind,
         sides=sides,
         everywhere=all_sizes,
+        letters=_LETTERS,
     )
 
 

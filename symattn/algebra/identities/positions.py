@@ -139,6 +139,7 @@ POSITIONS: tuple[Identity, ...] = (
         for_all=False,
         reason="three steps of scalar states, which have no size",
         sides=_recurrent,
+        letters="h_t = tanh(w h_(t−1)) are the states, h = h_0",
     ),
     Identity(
         "attention-one-step",
@@ -148,6 +149,7 @@ POSITIONS: tuple[Identity, ...] = (
         f"{_VASWANI}4",
         "gradients reach every value in a single step",
         sides=_one_step,
+        letters="o = Σ_j a_j v_j, a = softmax(s)",
         everywhere=partial(
             slopes, "softmax(s) v", "v", "softmax(s)^T", {"s": (1, "m"), "v": ("m", 1)}
         ),

@@ -39,7 +39,8 @@ class Identity:
     side. `behind` names the steps of a derivation that it explains, "weights: Softmax" where a
     node of their expression matters. `for_all` says that the row is to be proven for all sizes;
     otherwise its sizes are written, in its matrices or in `sizes`, and it is proven for those,
-    and `reason` says why. `everywhere` makes both sides for all sizes where `sides` has numbers.
+    and `reason` says why. `letters` says what letters of a statement that is only shown mean.
+    `everywhere` makes both sides for all sizes where `sides` has numbers.
     """
 
     name: str
@@ -62,9 +63,10 @@ class Identity:
     sides: Callable[[], Sides] | None = field(default=None, compare=False)
     everywhere: Callable[[], Sides] | None = field(default=None, compare=False)
     reason: str = ""
+    letters: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("name", "says", "statement", "source", "use", "misconception"):
+        for name in ("name", "says", "statement", "source", "use", "misconception", "letters"):
             word(getattr(self, name), name)
         for name in ("where", "positive", "permuting", "orthogonal", "symmetric", "behind"):
             object.__setattr__(self, name, words(getattr(self, name), name))

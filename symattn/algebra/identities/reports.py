@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain, repeat
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -17,14 +18,19 @@ from symattn.algebra.proof_lines import Exposition, Line, Lines
 from symattn.algebra.rules import rule
 from symattn.documents import blocks as b
 from symattn.documents.data import Data
+from symattn.documents.outline import functions_in
 from symattn.documents.wrap import WIDE_ROOM, size_of
 from symattn.errors import CannotSpell, SymattnError
+from symattn.nodes.base import Node
+from symattn.nodes.base import definitions as letters_of
+from symattn.nodes.rule import Entry, Index, Rule, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.letters import name_tree
 from symattn.notation.options import index_row
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
+from symattn.step import COLUMN, ROW
 
 _TITLE = "Identities and false beliefs"
 
@@ -33,6 +39,9 @@ _MOST_CHAINS = 4
 
 #: The widest side of a statement that is set, in digits; a wider one stands as it is typed.
 _MOST_WIDE = 3 * WIDE_ROOM
+
+#: The name of a function that a statement applies.
+_CALLED = re.compile(r"\b([a-z]\w+)\(")
 
 #: The longest line of an entry whose sizes are written.
 _MOST_LETTERS = 220
@@ -122,8 +131,21 @@ def _section(proof: Proof, brief: bool) -> b.Section:
 
 def _blocks(proof: Proof, brief: bool) -> Iterator[b.Block]:
     row = proof.identity
-    claim = None if brief else _claim(proof)
-    yield b.Paragraph((b.Code(row.statement),), "formula") if claim is None else b.Worked("", claim)
+    claim = _claim(proof)
+    if brief or claim is None:
+        yield b.Paragraph((b.Code(row.statement),), "formula")
+    if claim is not None and (not brief or _reads_otherwise(row.statement, claim)):
+        if brief:
+            yield b.Worked("that is", claim)
+        else:
+            yield b.Formulas((b.Line("formula", claim),), label=row.name or "statement")
+    ones = any(
+        isinstance(one, sympy.Basic | sympy.MatrixBase) and one.has(sympy.OneMatrix)
+        for one in _shown(proof)
+    )
+    meant = [*filter(None, (row.letters, "1 is a column of ones" if ones else ""))]
+    if meant:
+        yield b.Paragraph(("; ".join(meant),), "note")
     found = proof.equality.exposition
     for k, one in enumerate(row.where):
         written = b.Code(one) if brief or found is None else found.equations[k]
@@ -133,12 +155,17 @@ def _blocks(proof: Proof, brief: bool) -> Iterator[b.Block]:
     for names, kind in zip(named, kinds, strict=True):
         if names:
             yield b.Paragraph((f"{', '.join(names)} {kind}",), "note")
+    words = chain(("where ",), repeat("and "))
+    where = [t.row(t.Text(next(words)), each) for each in definitions(_printed(proof))]
+    if where:
+        yield b.Formulas(tuple(b.Line("where", each) for each in where))
     yield from _chains(proof)
     role: b.Role = "good" if proof.good else "note" if _is_open(proof) else "bad"
     yield b.Paragraph((_outcome(proof),), role)
-    if proof.equality.reading:
-        reading = (proof.equality.read_as,) if brief else _reading(proof.equality.reading)
-        yield b.Paragraph(("read as ", *reading), "note")
+    reading = proof.equality.reading or _shapes(_shown(proof))
+    if reading:
+        plain = ", ".join(f"{name} {shape}" for name, shape in reading)
+        yield b.Paragraph(("read as ", *((plain,) if brief else _reading(reading))), "note")
     yield from (b.Paragraph(words, "note") for words in _needs(proof))
     remarks = (
         ("use", row.use),
@@ -151,11 +178,109 @@ def _blocks(proof: Proof, brief: bool) -> Iterator[b.Block]:
 
 def _claim(proof: Proof) -> Tree | None:
     """Both sides as one equation, where the statement is made of matrices that a page can show."""
-    one, other = spelled(proof.left), spelled(proof.right)
+    left, right = _shown(proof)
+    one, other = spelled(left), spelled(right)
+    if proof.identity.sides is not None and isinstance(left, sympy.MatrixBase):
+        return None  # of some entries alone; the statement says what they are
     if one is None or other is None or max(size_of(one), size_of(other)) > _MOST_WIDE:
         return None
     sign = t.Op("≠") if proof.equality.verdict == "different" else t.EQUALS
     return t.equation(one, (sign, other))
+
+
+def _reads_otherwise(statement: str, claim: Tree) -> bool:
+    """Whether a statement is typed with functions that its formula writes otherwise."""
+    formula = line(claim)
+    return any(f"{name}(" not in formula for name in _CALLED.findall(statement))
+
+
+def _shown(proof: Proof) -> tuple[Meaning, Meaning]:
+    """Both sides as they are proven: for all sizes, where they were made for some besides."""
+    found = proof.equality.exposition if proof.equality else None
+    if proof.identity.everywhere is None or found is None:
+        return proof.left, proof.right
+    return found.sides
+
+
+def _printed(proof: Proof) -> list[Meaning]:
+    """All that a proof is printed of: its sides, what it assumes and its links."""
+    found = proof.equality.exposition if proof.equality else None
+    assumed = () if found is None else (side for pair in found.assumed for side in pair)
+    return [*_shown(proof), *assumed, *(link.right for link in proof.links)]
+
+
+def definitions(sides: Sequence[Meaning]) -> Iterator[Tree]:
+    """What each function in a statement does, at the first place where it stands: its entries.
+
+    >>> from symattn.notation.text import line
+    >>> from symattn.nodes.normalise import Softmax
+    >>> [line(one) for one in definitions([Softmax(sympy.MatrixSymbol("S", 2, 2))])]
+    ['[softmax(S)]_ij = e^(s_ij) / Σ_l e^(s_il)']
+    """
+    whole = [side for side in sides if isinstance(side, sympy.Basic | sympy.MatrixBase)]
+    taken = {str(x) for side in whole for x in side.free_symbols}
+    free = [name for name in "ZYUT" if name not in taken]
+    known: set[Tree] = set()
+    for node in (part for side in whole for part in sympy.preorder_traversal(side)):
+        if not isinstance(node, Node):
+            continue
+        simple = _simple(node, free)
+        formula = Speller().matrix(simple)
+        names = {*functions_in(formula)}
+        if names and not names & known:
+            known |= names
+            i, j = _indices(simple, ROW, COLUMN)
+            is_number = simple.shape == (1, 1)
+            left = formula if is_number else _placed(t.Fenced(formula, "[", "]"), simple, i, j)
+            rule = Speller().rule(rule_of(simple, i, j), _of_line)
+            yield t.equation(left, (t.EQUALS, rule))
+            yield from (each.statement for each in letters_of(simple, Speller(), i, j))
+
+
+def _indices(matrix: MatrixExpr, row: Index, column: Index) -> tuple[Index, Index]:
+    """The indices of an entry, 0 along a side of length 1."""
+    rows, columns = matrix.shape
+    return (0 if rows == 1 else row), (0 if columns == 1 else column)
+
+
+def _placed(tree: Tree, matrix: MatrixExpr, row: Index, column: Index) -> Tree:
+    """A tree with the indices below it that a matrix has: two, one of a row or a column."""
+    places = zip(matrix.shape, (row, column), strict=True)
+    indices = tuple(Speller().index(index) for size, index in places if size != 1)
+    return t.Script(tree, index_row(indices)) if indices else tree
+
+
+def _of_line(rule: Rule) -> Tree | None:
+    """An entry of a row or a column has one index."""
+    if not isinstance(rule, Entry) or 1 not in rule.matrix.shape:
+        return None
+    entry = Speller().entry(rule)
+    letter = entry.base if isinstance(entry, t.Script) else entry
+    return _placed(letter, rule.matrix, rule.row, rule.column)
+
+
+def _simple(node: Node, letters: Sequence[str]) -> MatrixExpr:
+    """The node of letters: softmax(Z) of softmax(Q Kᵀ)."""
+    free = iter(letters)
+    args = [
+        sympy.MatrixSymbol(next(free), *part.shape)
+        if isinstance(part, MatrixExpr | sympy.MatrixBase)
+        and not isinstance(part, sympy.MatrixSymbol)
+        else part
+        for part in node.args
+    ]
+    return node.func(*args)
+
+
+def _shapes(sides: Sequence[Meaning]) -> tuple[tuple[str, str], ...]:
+    """The shapes of the letters of a statement that was not read."""
+    matrices = [
+        symbol
+        for side in sides
+        if isinstance(side, sympy.Basic | sympy.MatrixBase)
+        for symbol in side.atoms(sympy.MatrixSymbol)
+    ]
+    return tuple(sorted({one.name: " × ".join(map(str, one.shape)) for one in matrices}.items()))
 
 
 def _reading(reading: Sequence[tuple[str, str]]) -> b.Words:
@@ -197,11 +322,11 @@ def _lines(link: Link, found: Exposition | None, name: str) -> Iterator[b.Block]
     if not chains:
         yield from _entries(link)
         yield b.Paragraph((f"{name}: {link.equality.reason}" if name else link.equality.reason,))
-    for when, chain in chains[:_MOST_CHAINS]:
+    for when, block in chains[:_MOST_CHAINS]:
         lead = ", ".join(filter(None, (name, when)))
         if lead:
             yield b.Paragraph((f"{lead}:",))
-        yield chain
+        yield block
     if len(chains) > _MOST_CHAINS:
         yield b.Paragraph((f"and {len(chains) - _MOST_CHAINS} more cases in the same way",))
 
