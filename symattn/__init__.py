@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from symattn.algebra.equality import Equality, equal
     from symattn.algebra.identities import IDENTITIES, prove
-    from symattn.algebra.identities.proofs import Identity
+    from symattn.algebra.identities.identity import Identity
     from symattn.attention.decoding import Chunk, decode
     from symattn.attention.spec import Attention
     from symattn.attention.variants import VARIANTS, Variant, variant
@@ -35,7 +35,7 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "symattn.algebra.equality": "Equality equal",
     "symattn.algebra.identities": "IDENTITIES prove",
-    "symattn.algebra.identities.proofs": "Identity",
+    "symattn.algebra.identities.identity": "Identity",
     "symattn.attention.decoding": "Chunk decode",
     "symattn.attention.spec": "Attention",
     "symattn.attention.variants": "VARIANTS Variant variant",

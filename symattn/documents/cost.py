@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from symattn.arithmetic.functions import Kind
 from symattn.budget import admit, is_limited
 from symattn.documents.job import FORMATS, Job
-from symattn.documents.pictures.kinds import usual
 from symattn.evaluate.work import Work, exact_operations, proven_operations, work_of
 from symattn.step import Step
 
@@ -101,6 +100,8 @@ def _is(form: str, *kinds: str) -> bool:
 def _is_part(form: str, job: Job, work: Work) -> bool:
     """Whether a matrix is in the document. A page holds all that is evaluated."""
     if _is(form, "picture"):
+        from symattn.documents.pictures.kinds import usual  # start-up time
+
         drawn = job.steps[0] if job.steps else usual(job.picture, job.derivation)
         return work.item.name == drawn and job.picture != "steps"
     return _is(form, "program") or form == "html" or not job.steps or work.item.name in job.steps
