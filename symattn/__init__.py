@@ -9,7 +9,9 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from symattn import handed
 
 if TYPE_CHECKING:
     from symattn.algebra.equality import Equality, equal
@@ -83,13 +85,21 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> Any:
     """Load a public name when it is first used, so that importing the package is quick."""
     if name not in _HOMES:
         raise AttributeError(f"module 'symattn' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
+
+
+def _compared(*args: Any, **arrays: Any) -> Any:
+    """`compare`, which is loaded when an evaluation asks for it."""
+    return __getattr__("compare")(*args, **arrays)
+
+
+handed.compare = _compared
 
 
 def load_ipython_extension(shell: object) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
-from math import prod
 from typing import Any, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -289,9 +288,7 @@ class Values:
 
         def make() -> tuple[Fusion, Sequence[Fused]] | None:
             fusion = fusion_of(step, self._steps)
-            if fusion is None or any(map(self._is_partial, (*fusion.steps, step))):
-                return None
-            if prod(size.subs(self.sizes) for size in fusion.steps[-1].shape) < fusing.LEAST:
+            if fusion is None or not fusion.is_worth_it(self.sizes):
                 return None
             heads = range(step.heads(self.sizes))
             return fusion, [Fused(fusion, self.sizes, head) for head in heads]
