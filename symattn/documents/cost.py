@@ -185,7 +185,9 @@ def _leave_out(form: str, jobs: Sequence[Job], checked: bool) -> str:
                 enough.append(" and ".join(change.words.format(last) for change in some))
         if enough:
             break
-    return ", ".join([*enough[:_MOST_ADVICE], "give fewer tokens or heads", "show formulas alone (--symbolic)"])
+    return ", ".join(
+        [*enough[:_MOST_ADVICE], "give fewer tokens or heads", "show formulas alone (--symbolic)"]
+    )
 
 
 def _is_enough(form: str, jobs: Sequence[Job], checked: bool, changes: Sequence[_Change]) -> bool:

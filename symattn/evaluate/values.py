@@ -460,6 +460,9 @@ class Values:
     def _place(self, letter: str, place: Place) -> Place:
         """A place in a matrix, counted from 0."""
         shape = self.shape(letter)
+        counted = type(place) is tuple and [*map(type, place)] == [int] * len(shape)
+        if counted and all(-n <= i < n for i, n in zip(place, shape, strict=True)):
+            return place
         expected = f"{self._names[letter]}: {' × '.join(map(str, shape))}, counted from 0"
         if not isinstance(place, tuple) or len(place) != len(shape):
             raise wrong(place, expected, f"a tuple of {len(shape)} indices")
