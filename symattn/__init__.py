@@ -9,12 +9,14 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from symattn import handed
 
 if TYPE_CHECKING:
     from symattn.algebra.equality import Equality, equal
     from symattn.algebra.identities import IDENTITIES, prove
-    from symattn.algebra.identities.proofs import Identity
+    from symattn.algebra.identities.identity import Identity
     from symattn.attention.decoding import Chunk, decode
     from symattn.attention.spec import Attention
     from symattn.attention.variants import VARIANTS, Variant, variant
@@ -35,7 +37,7 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "symattn.algebra.equality": "Equality equal",
     "symattn.algebra.identities": "IDENTITIES prove",
-    "symattn.algebra.identities.proofs": "Identity",
+    "symattn.algebra.identities.identity": "Identity",
     "symattn.attention.decoding": "Chunk decode",
     "symattn.attention.spec": "Attention",
     "symattn.attention.variants": "VARIANTS Variant variant",
@@ -83,13 +85,21 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> Any:
     """Load a public name when it is first used, so that importing the package is quick."""
     if name not in _HOMES:
         raise AttributeError(f"module 'symattn' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
+
+
+def _compared(*args: Any, **arrays: Any) -> Any:
+    """`compare`, which is loaded when an evaluation asks for it."""
+    return __getattr__("compare")(*args, **arrays)
+
+
+handed.compare = _compared
 
 
 def load_ipython_extension(shell: object) -> None:

@@ -7,7 +7,7 @@ so that the same input is refused on every machine.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -59,10 +59,17 @@ def is_limited() -> bool:
     return _LIMIT.get() is not None
 
 
-def admit(operations: int, most_of_it: str, leave_out: str) -> None:
+def is_admitted(operations: int) -> bool:
+    """Whether a calculation of so many operations is within the limit in force."""
+    limit = _LIMIT.get()
+    return limit is None or operations <= limit.most
+
+
+def admit(operations: int, most_of_it: str, leave_out: Callable[[], str]) -> None:
     """Let through what is within the limit in force.
 
-    `most_of_it` names what would be too much, `leave_out` what to do without. Raises `TooLarge`.
+    `most_of_it` names what would be too much, `leave_out` what to do without, which is asked for
+    only then. Raises `TooLarge`.
     """
     limit = _LIMIT.get()
     if limit is None:
@@ -70,7 +77,7 @@ def admit(operations: int, most_of_it: str, leave_out: str) -> None:
     if operations > limit.most:
         raise TooLarge(
             f"{most_of_it}: too much work: about {_about(operations)} operations "
-            f"({_as_time(operations)}), {_about(limit.most)} at most; {leave_out}, or allow it "
+            f"({_as_time(operations)}), {_about(limit.most)} at most; {leave_out()}, or allow it "
             f"with {limit.instead}"
         )
     limit.admitted += operations

@@ -140,11 +140,18 @@ class Derivation:
     def plan(self) -> Plan:
         """What arrays of later steps are computed without: large steps that nobody asks for.
 
-        It shows itself as a line for each product, with the identity that `symattn prove` proves.
+        It shows itself as a line for each product, with the identity that `symattn prove` proves;
+        sizes that are not known yet (`subs`) stand in a condition.
 
         >>> from symattn import Attention
-        >>> print(Attention().derivation().plan())
+        >>> derivation = Attention().derivation()
+        >>> print(derivation.plan())
+        output: O = A V by rows where n m ≥ 65536, without scores, scaled, weights \
+(late-normalisation)
+        >>> print(derivation.subs({"n": 512, "m": 512}).plan())
         output: O = A V by rows, without scores, scaled, weights (late-normalisation)
+        >>> print(derivation.subs({"n": 16, "m": 16}).plan())
+        every step is computed by itself
         """
         return plan_of(self.steps)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import symattn
 from symattn.attention.vocabulary import WORDS
 from tests import ROOT
 
@@ -15,7 +16,7 @@ PACKAGE = ROOT / "symattn"
 
 #: From the ground up; names on one line stand on the same floor and do not know one another.
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("status", "printable", "greek"),
+    ("status", "printable", "greek", "handed"),
     ("errors",),
     ("arguments", "budget", "writing"),
     ("grammar", "notation"),
@@ -35,6 +36,12 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("__main__",),
 )
 LEVEL = {name: level for level, floor in enumerate(FLOORS) for name in floor}
+
+#: What the face of the package hands on, but for what it knows itself.
+NAMES = {*symattn.__all__} - {"__version__"}
+
+#: Where what the package's own name stands for is made: below the doors.
+FACE = LEVEL["cli"] - 1
 
 #: The rooms of `symattn/worksheet/`, and the files beside them, from the ground up.
 ROOMS: tuple[tuple[str, ...], ...] = (
@@ -65,18 +72,34 @@ def imported(source: str) -> set[str]:
             module = node.module or ""
             if module in {"symattn", "symattn.notation", "symattn.nodes"}:
                 found |= {f"{module}.{alias.name}" for alias in node.names}
-            found.add(module)
-    return {name for name in found if name.startswith("symattn.")}
+            if module != "symattn" or any(alias.name in NAMES for alias in node.names):
+                found.add(module)
+        elif named := _named(node):
+            found.add(named)
+    return {name for name in found if name.partition(".")[0] == "symattn"}
+
+
+def _named(node: ast.AST) -> str:
+    """The module that ``import_module("…")`` names, if it is one of these calls."""
+    match node:
+        case ast.Call(
+            func=ast.Name("import_module") | ast.Attribute(attr="import_module"),
+            args=[ast.Constant(str(name)), *_],
+        ):
+            return name
+    return ""
 
 
 def violations(part: str, source: str) -> list[str]:
-    """The imports in the source of a module of `part` that do not go down."""
+    """The imports in the source of a module of `part` that do not go down.
+
+    The face of the package hands names on from everywhere, so that only doors may ask it.
+    """
     return [
         module
         for module in sorted(imported(source))
-        if part_of(module) in LEVEL
-        and part_of(module) != part
-        and LEVEL[part_of(module)] >= LEVEL[part]
+        if part_of(module) != part
+        and LEVEL.get(part_of(module), FACE if module == "symattn" else -1) >= LEVEL[part]
     ]
 
 
@@ -113,6 +136,11 @@ def test_an_import_that_goes_up_is_caught() -> None:
         "symattn.attention.spec"
     ]
     assert violations("nodes", "from symattn.notation import tree") == []
+    called = 'def f():\n    return import_module("symattn.worksheet.display").compare'
+    assert violations("evaluate", called) == ["symattn.worksheet.display"]
+    assert violations("evaluate", 'importlib.import_module("symattn")') == ["symattn"]
+    assert violations("nodes", "from symattn import Attention") == ["symattn"]
+    assert violations("cli", 'import_module("symattn")') == []
 
 
 @pytest.mark.parametrize("path", WORKSHEET, ids=lambda p: str(p.relative_to(PACKAGE)))
@@ -186,6 +214,8 @@ def files_imported(source: str) -> set[str]:
             module = node.module or ""
             inside = (f"{module}.{alias.name}" for alias in node.names)
             found |= {name if name in FILES else module for name in inside}
+        elif named := _named(node):
+            found.add(named)
     return found & {*FILES}
 
 

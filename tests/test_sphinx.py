@@ -8,14 +8,12 @@ import sys
 import warnings
 import zipfile
 from collections.abc import Callable
-from contextlib import ExitStack, redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from html import unescape
 from io import StringIO
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
-from docutils.parsers.rst import directives, roles
 
 from tests.extras import package, unavailable
 from tests.processes import python
@@ -109,16 +107,7 @@ def build(folder: Path, builder: str = "html", *options: str) -> tuple[int, str]
         )
         return ran.returncode, f"{ran.stderr}{ran.stdout}"
     said = StringIO()
-    with (
-        redirect_stdout(said),
-        redirect_stderr(said),
-        warnings.catch_warnings(),
-        ExitStack() as clean,
-    ):
-        with package("sphinx.util.docutils").docutils_namespace():
-            pass  # which forgets the nodes of another build
-        for registry in (vars(directives)["_directives"], vars(roles)["_roles"]):
-            clean.enter_context(patch.dict(registry, clear=True))
+    with redirect_stdout(said), redirect_stderr(said), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return package("sphinx.cmd.build").build_main(told), said.getvalue()
 

@@ -19,7 +19,11 @@ def loaded(code: str) -> list[str]:
     return python("-c", code, check=True).stdout.split()
 
 
-@pytest.mark.parametrize("words", ["'variants'", "'--help'", "'--version'", "'prove', '--help'"])
+@pytest.mark.parametrize(
+    "words",
+    ["'variants'", "'--help'", "'--version'", "'prove', '--help'", "'prove'"]
+    + [f"'prove', '--format', '{form}'" for form in ("md", "html")],
+)
 def test_commands_that_calculate_nothing_load_no_algebra(words: str) -> None:
     assert loaded(_RUN.format(words) + _LOADED.removeprefix("; ")) == []
 
@@ -28,8 +32,24 @@ def test_a_spec_does_without_what_evaluates_it() -> None:
     code = "import sys; from symattn import Attention; Attention(heads=2)"
     code += "; print(*[name for name in sys.modules if name.startswith('symattn.evaluate')])"
     assert loaded(code) == []
+    code = "from symattn import Attention; import sys"
+    code += "; print(*[name for name in sys.modules if name.startswith('symattn.nodes.')])"
+    assert loaded(code) == ["symattn.nodes.arguments"]
     assert loaded("from symattn import Attention; Attention().derivation()" + _LOADED) == [
         "flint",
         "numpy",
         "sympy",
     ]
+
+
+def test_array_derivatives_of_sympy_are_left_until_they_are_asked_for() -> None:
+    late = "sympy.tensor.array.expressions.arrayexpr_derivatives"
+    begin = "import sys, sympy; from symattn.nodes.normalise import Softmax; "
+    assert loaded(f"{begin}print({late!r} in sys.modules)") == ["False"]
+    asked = (
+        f"{begin}S = sympy.MatrixSymbol('S', 2, 2)\n"
+        "try: (S * Softmax(S)).diff(S)\n"
+        "except Exception as error: print(type(error).__name__)"
+    )
+    assert loaded(asked) == ["SymattnError"]
+    assert loaded(f"import {late}; {asked}") == ["SymattnError"]

@@ -20,7 +20,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from symattn.algebra.equality import Equality
-from symattn.algebra.identities.proofs import Identity, Link, Proof
+from symattn.algebra.identities.identity import Identity
+from symattn.algebra.identities.proofs import Link, Proof
 from symattn.cli import COMMANDS, main
 from symattn.cli.marking import status_of as status_of_finding
 from symattn.cli.prove import status_of

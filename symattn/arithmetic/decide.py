@@ -16,7 +16,7 @@ import sympy
 from flint import arb, fmpq, fmpz
 
 from symattn.arithmetic.base import Ground
-from symattn.arithmetic.enclosure import BITS, ball, is_minus_infinity, precision
+from symattn.arithmetic.enclosure import BITS, ball, is_minus_infinity, nearest, precision
 from symattn.arithmetic.proof import sign
 from symattn.errors import SymattnError
 from symattn.notation.options import Rounding
@@ -26,6 +26,7 @@ USUAL_BITS = 16384
 
 #: From this many digits before the point on, a number is shown in scientific notation.
 _LONG = 16
+_TEN_LONG = 10.0 ** (_LONG - 1)
 
 #: A ball with fewer good bits than this, at a precision that should do, hides a comparison.
 LOOSE = 16
@@ -123,7 +124,7 @@ def _attempt(
     tiny: int | None,
 ) -> Digits | None:
     """The decided digits, or None where more precision is needed."""
-    size = _magnitude(value)
+    size = None if _is_usual(value, tiny) else _magnitude(value)
     if size is not None and (size >= _LONG or (tiny is not None and size < -tiny)):
         if abs(size) > _HUGE:
             return _scientific(value, size, digits)
@@ -178,6 +179,11 @@ def _ten(places: int) -> fmpq:
 def _contains(value: arb, number: fmpq) -> bool:
     """Whether the ball may be `number`: False is a proof that it is not."""
     return bool((value - arb(number)).contains(0))
+
+
+def _is_usual(value: arb, tiny: int | None) -> bool:
+    """Whether the midpoint alone shows that no scientific notation comes into question."""
+    return (0 if tiny is None else 10.0 ** (1 - tiny)) <= abs(nearest(value)) < _TEN_LONG
 
 
 def _magnitude(value: arb) -> int | None:

@@ -194,7 +194,7 @@ def _admit(whole: Evaluation, chunks: int) -> None:
         work = work_of(whole)
         once = sum(proven_operations(each, True) + exact_operations(each) for each in work)
         remedy = "take larger chunks, give fewer tokens or heads"
-        admit(int(once) + chunks * _CHUNK * len(work), f"{chunks} chunks", remedy)
+        admit(int(once) + chunks * _CHUNK * len(work), f"{chunks} chunks", lambda: remedy)
 
 
 def _tokens(whole: Evaluation) -> int:

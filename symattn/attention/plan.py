@@ -31,6 +31,12 @@ PLAIN, SHIFTED = "plain", "shifted"
 #: The parameter of a mask that is a matrix: one for all heads, or one for each.
 PER_HEAD = "head"
 
+#: The masks that are a matrix somebody gives, and the input that holds it.
+MATRIX_MASKS = {"boolean": "allowed", "additive": "mask"}
+
+#: Where Q, K and V may come from.
+SOURCES = ("given", "self", "cross", "bare")
+
 
 @dataclass(frozen=True)
 class Plan:

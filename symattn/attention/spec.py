@@ -6,65 +6,28 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-import sympy
-
-from symattn.arguments import choice, table, whole, words, wrong
-from symattn.arithmetic.reading import read_number
-from symattn.attention.meaning import AXES, check_meaning, check_options
+from symattn.arguments import choice, table, words
 from symattn.attention.plan import (
     BOTH_SCALE,
     DEFAULT_SCALE,
-    PER_HEAD,
-    PLAIN,
-    SHIFTED,
+    MATRIX_MASKS,
+    SOURCES,
     Plan,
     d_k,
     d_model,
     m,
     n,
     p,
-    size,
 )
-from symattn.attention.scoring import SCORES
-from symattn.attention.words import SIZES
-from symattn.errors import NoSuchName, SymattnError, nearest, quote
-from symattn.nodes.arguments import Setting
-from symattn.nodes.entrywise import FEATURE_MAPS
-from symattn.nodes.masks import COMBINED, MASKS, mask_of
-from symattn.nodes.normalise import NORMALISERS
-from symattn.step import MOST_OF_A_SIZE
+from symattn.errors import SymattnError, quote
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # start-up time, as the imports in functions: the choices need all nodes
     from symattn.derivation import Derivation
 
 Source: TypeAlias = Literal["given", "self", "cross", "bare"]
 
-#: The masks that are a matrix somebody gives, and the input that holds it.
-MATRIX_MASKS = {"boolean": "allowed", "additive": "mask"}
-
-_SOURCES = ("given", "self", "cross", "bare")
-_FLAGS = ("embedded", "cache", "query_latent")
-_OPTIONAL_FLAGS = ("output_projection", "projection_bias")
 _BIASES = {"b_Q", "b_K", "b_V", "b_O"}
 PASTS = {"K_past", "V_past", "latent_past", "K_position_past"}
-
-
-#: The choices of the axes that have no options, and the axes that may be left open.
-_CHOICES: Mapping[str, Collection[str]] = {
-    "source": _SOURCES,
-    "tie": ("query-key", "key-value"),
-    "score": SCORES,
-    "feature_map": FEATURE_MAPS,
-    "normaliser": NORMALISERS,
-    "output_form": ("concat", "sum"),
-}
-_OPEN = ("source", "tie", "feature_map")
-
-#: How people write a scale that depends on d_k; spaces do not count, and ** is ^.
-_SCALES = {
-    **dict.fromkeys(("1/sqrt(d_k)", "1/√d_k", "d_k^(-1/2)", "d_k^(-0.5)"), DEFAULT_SCALE),
-    **dict.fromkeys(("d_k^(-1/4)", "d_k^(-0.25)", "1/d_k^(1/4)", "1/d_k^0.25"), BOTH_SCALE),
-}
 
 
 @dataclass(frozen=True)
@@ -119,32 +82,18 @@ class Attention(Plan):
     """
 
     def __post_init__(self) -> None:
-        _check_flags(self)
-        if not isinstance(self.unfold, bool):
-            _unfolding(self.unfold)
-        if not isinstance(self.latent, bool):
-            choice(self.latent, "latent", ("absorbed",))
-        for name, known in _CHOICES.items():
-            value = getattr(self, name)
-            if value is not None or name not in _OPEN:
-                choice(value, name, known)
-        read = {
-            "scale": _scale(self.scale),
-            "soft_cap": _soft_cap(self.soft_cap),
-            "positions": _named("positions", self.positions),
-            "bias": _named("bias", self.bias),
-            "mask": _masks(self.mask),
-            "heads": _heads("heads", self.heads, "h"),
-            "kv_heads": _heads("kv_heads", self.kv_heads, "g"),
-        }
-        for name, value in read.items():
+        from symattn.attention.choices import read
+
+        for name, value in read(self).items():
             object.__setattr__(self, name, value)
         self._check_somewhere()
 
     def _check_somewhere(self) -> None:
         """Refuse choices that have no meaning whatever is given later."""
+        from symattn.attention.meaning import check_meaning
+
         refusals = []
-        for source in _SOURCES if self.source is None else (self.source,):
+        for source in SOURCES if self.source is None else (self.source,):
             plan = self.settled(None, source)
             plan = replace(plan, output_projection=self.output_projection is not False)
             try:
@@ -170,26 +119,30 @@ class Attention(Plan):
         scaled   Z = S/√d_k
         weights  A = softmax(Z)
         """
+        from symattn.attention.build import build
+        from symattn.attention.choices import count, size_called
+        from symattn.attention.meaning import check_meaning
+
         given = None if given is None else words(given, "given")
         plan = self.settled(given)
         check_meaning(plan)
-        known = {_size(name): _count(name, count) for name, count in table(sizes, "sizes").items()}
+        known = {
+            size_called(name): count(name, many) for name, many in table(sizes, "sizes").items()
+        }
         if plan.source == "bare" and d_k in known and d_model not in known:
             known[d_model] = known.pop(d_k)
         for name, heads in (("h", self.heads), ("g", self.kv_heads)):
             if isinstance(heads, int):
-                known[_size(name)] = heads
+                known[size_called(name)] = heads
         names = {
-            _size(name): words(listed, f"labels of {quote(name)}")
+            size_called(name): words(listed, f"labels of {quote(name)}")
             for name, listed in table(labels, "labels").items()
         }
-        if plan.source in ("self", "bare") and _size("m") in names:
-            names.setdefault(_size("n"), names.pop(_size("m")))
+        if plan.source in ("self", "bare") and size_called("m") in names:
+            names.setdefault(size_called("n"), names.pop(size_called("m")))
         for new in (n, m):
             if {new, p} <= set(names):  # the keys are those of before and the new ones
                 names[new + p] = names[p] + names[new]
-        from symattn.attention.build import build  # start-up time
-
         derivation = build(plan, known, names, title)
         if given is not None:
             self._check_given(set(given))
@@ -215,9 +168,11 @@ class Attention(Plan):
 
     def settled(self, given: Collection[str] | None, source: str | None = None) -> Plan:
         """The choices with what is left open decided by what is given, or by this source."""
+        from symattn.attention.choices import unfolding
+
         names = set(() if given is None else words(given, "given"))
         if source is not None:
-            choice(source, "source", _SOURCES)
+            choice(source, "source", SOURCES)
         embedded = self.embedded or "E" in names
         latent, query_latent = self.latent or "W_D" in names, self.query_latent or "W_DQ" in names
         projected = bool(latent) or query_latent or self.tie == "query-key" or _needs_x(self)
@@ -231,7 +186,7 @@ class Attention(Plan):
             "query_latent": query_latent,
             "projection_bias": bool(names & _BIASES) if biased is None else biased,
             "cache": self.cache or bool(names & PASTS),
-            "unfold": _unfolding(self.unfold or bool({"row_max", "exp", "exp_sum"} & names)),
+            "unfold": unfolding(self.unfold or bool({"row_max", "exp", "exp_sum"} & names)),
             "output_projection": projection,
         }
         if "bias" in names and self.bias is None:
@@ -264,132 +219,3 @@ def _needs_x(spec: Attention) -> bool:
     if spec.positions is None:
         return False
     return spec.rotary is None or spec.decoupled
-
-
-def _check_flags(spec: Attention) -> None:
-    for name in (*_FLAGS, *_OPTIONAL_FLAGS):
-        value = getattr(spec, name)
-        if not isinstance(value, bool) and not (name in _OPTIONAL_FLAGS and value is None):
-            raise SymattnError(f"{name} = {quote(value)}: choose true or false")
-
-
-def _unfolding(value: bool | str) -> str:
-    """How the softmax is taken apart; empty where it stays whole."""
-    if isinstance(value, bool):
-        return SHIFTED if value else ""
-    if not isinstance(value, str) or value not in (PLAIN, SHIFTED):
-        hint = nearest(value, (PLAIN, SHIFTED))
-        raise SymattnError(
-            f'unfold = {quote(value)}: choose true, false, "{SHIFTED}" or "{PLAIN}"{hint}'
-        )
-    return value
-
-
-def _scale(value: Setting) -> sympy.Expr | None:
-    """The factor on the scores, or `BOTH_SCALE`; None for none."""
-    if value is True:
-        return DEFAULT_SCALE
-    if isinstance(value, str):
-        value = _SCALES.get("".join(value.split()).replace("**", "^").replace("−", "-"), value)
-    if value is False or value is None:
-        return None
-    if isinstance(value, sympy.Expr) and value.free_symbols and not value.is_Matrix:
-        return value.subs({s: size(s.name) for s in value.free_symbols if s.name in SIZES})
-    factor = read_number(value, "scale")
-    if factor.is_infinite or factor == 0:
-        raise SymattnError(f"scale = {quote(value)}: give true, false, or a number other than 0")
-    return None if factor == 1 else factor
-
-
-def _soft_cap(value: Setting) -> sympy.Expr | None:
-    if value is None or value is False:
-        return None
-    cap = read_number(value, "soft_cap")
-    if not cap.is_positive:
-        raise SymattnError(f"soft_cap = {quote(value)}: give a positive number")
-    return cap
-
-
-def _named(name: str, value: Setting) -> tuple[str, tuple[tuple[str, Setting], ...]] | None:
-    """A choice with options: a name, or a table of one name with its options."""
-    known = tuple(AXES[name])
-    if value is None or value is False:
-        return None
-    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], dict | tuple):
-        value = {value[0]: dict(value[1])}
-    options: Setting = {}
-    chosen = value
-    if isinstance(value, Mapping):
-        if len(value) != 1:
-            raise SymattnError(f"{name}: name one choice; known: {', '.join(known)}")
-        ((chosen, options),) = value.items()
-        options = {} if options is True else options
-    choice(chosen, name, known)
-    if not isinstance(options, Mapping):
-        raise SymattnError(f"{name}: the options of {chosen} have to be a table")
-    check_options(name, chosen, options)
-    return chosen, tuple((option, _frozen(held)) for option, held in options.items())
-
-
-def _masks(value: Setting) -> tuple[tuple[str, Setting], ...]:
-    """The masks as (name, parameter) pairs."""
-    if value is None or value is False:
-        return ()
-    if isinstance(value, str):
-        pairs: list[tuple[str, Setting]] = [(value, True)]
-    elif isinstance(value, Mapping):
-        pairs = list(value.items())
-    elif isinstance(value, list | tuple):
-        if all(isinstance(part, tuple) and len(part) == 2 for part in value):
-            pairs = list(value)
-        else:
-            pairs = [pair for part in value for pair in _masks(part)]
-    else:
-        known = ", ".join(_mask_names())
-        raise SymattnError(f"mask = {quote(value)}: name a mask; known: {known}")
-    out: list[tuple[str, Setting]] = []
-    for name, parameter in pairs:
-        if not isinstance(name, str) or name not in _mask_names():
-            raise SymattnError(f"mask {quote(name)} is not known{nearest(name, _mask_names())}")
-        if parameter is False:
-            continue
-        if name not in MATRIX_MASKS:
-            mask_of(name, sympy.Symbol("n"), sympy.Symbol("m"), parameter)
-        elif parameter is not True and not (isinstance(parameter, str) and parameter == PER_HEAD):
-            raise SymattnError(
-                f'mask "{name}" = {quote(parameter)}: say true (one matrix for all heads) or '
-                f'"{PER_HEAD}" (one for each), and give the matrix as {MATRIX_MASKS[name]}'
-            )
-        if name in MATRIX_MASKS and name in (earlier for earlier, _ in out):
-            raise SymattnError(f'mask: "{name}" is named twice; there is one {MATRIX_MASKS[name]}')
-        out.append((name, _frozen(parameter)))
-    return tuple(out)
-
-
-def _frozen(value: Setting) -> Setting:
-    """Lists as tuples, and a table of one mask as a pair, so that a spec can be hashed."""
-    if isinstance(value, Mapping):
-        return next((name, _frozen(held)) for name, held in value.items())
-    return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
-
-
-def _mask_names() -> tuple[str, ...]:
-    return (*MASKS, *COMBINED, *MATRIX_MASKS)
-
-
-def _heads(name: str, value: object, letter: str) -> int | str | None:
-    if value is None or (isinstance(value, str) and value == letter):
-        return value
-    if isinstance(value, str):
-        raise wrong(value, name, f'a whole number from 1 to 1024, or "{letter}"')
-    return whole(value, name, 1, 1024)
-
-
-def _size(name: str) -> sympy.Symbol:
-    if name not in SIZES:
-        raise NoSuchName(f"no size is called {quote(name)}{nearest(name, SIZES)}")
-    return size(name)
-
-
-def _count(name: str, value: object) -> int:
-    return whole(value, name, 1, MOST_OF_A_SIZE)

@@ -23,7 +23,8 @@ from symattn.writing import Destination
 
 if TYPE_CHECKING:
     from symattn.algebra.counterexample import Sides
-    from symattn.algebra.identities.proofs import Identity, Proof
+    from symattn.algebra.identities.identity import Identity
+    from symattn.algebra.identities.proofs import Proof
     from symattn.algebra.shapes import GivenShape
 
 Made = TypeVar("Made")
@@ -124,7 +125,7 @@ def prove(
     """
     from symattn.algebra.identities import IDENTITIES
     from symattn.algebra.identities import prove as proven
-    from symattn.algebra.identities.reports import catalogue, catalogue_data
+    from symattn.algebra.identities.listing import catalogue, catalogue_data
 
     check_flavor(form, flavor)
     if label:
@@ -220,7 +221,7 @@ def _own(
 
     Raises `SymattnError` for what is no equation.
     """
-    from symattn.algebra.identities.proofs import Identity
+    from symattn.algebra.identities.identity import Identity
 
     def letters(kind: str) -> tuple[str, ...]:
         mend = f"give one letter, as in --{kind} P"

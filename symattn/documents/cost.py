@@ -7,14 +7,16 @@ and what is spelled of it. The weights at the bottom are operations of a microse
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
 
 from symattn.arithmetic.functions import Kind
-from symattn.budget import admit, is_limited
+from symattn.budget import admit, is_admitted, is_limited
 from symattn.documents.job import FORMATS, Job
-from symattn.documents.pictures.kinds import usual
 from symattn.evaluate.work import Work, exact_operations, proven_operations, work_of
+from symattn.notation.options import Notation
 from symattn.step import Step
 
 
@@ -45,7 +47,7 @@ def admit_document(form: str, jobs: Sequence[Job], checked: bool = False) -> Non
     if not is_limited() or not jobs:
         return
     cost = cost_of(form, jobs, checked)
-    admit(cost.operations, cost.most_of_it, _leave_out(form, jobs))
+    admit(cost.operations, cost.most_of_it, lambda: _leave_out(form, jobs, checked))
 
 
 def cost_of(form: str, jobs: Sequence[Job], checked: bool = False) -> Cost:
@@ -74,7 +76,7 @@ def _parts(form: str, job: Job, checked: bool) -> list[tuple[str, str, float]]:
         name = work.item.name
         found.append((name, "proven digits", proven_operations(work, checked) * finer))
         if exactly:
-            found.append((name, "exact values", exact_operations(work) * _deeper(job)))
+            found.append((name, "exact values", _exact(job, work)))
     lengths = _lengths(works)
     left = _PAGE_LINES if form == "html" else None
     for work in parts:
@@ -101,6 +103,8 @@ def _is(form: str, *kinds: str) -> bool:
 def _is_part(form: str, job: Job, work: Work) -> bool:
     """Whether a matrix is in the document. A page holds all that is evaluated."""
     if _is(form, "picture"):
+        from symattn.documents.pictures.kinds import usual  # start-up time
+
         drawn = job.steps[0] if job.steps else usual(job.picture, job.derivation)
         return work.item.name == drawn and job.picture != "steps"
     return _is(form, "program") or form == "html" or not job.steps or work.item.name in job.steps
@@ -118,9 +122,13 @@ def _needs_exact(form: str, job: Job, work: Work) -> bool:
     return "worked" in job.views or ("value" in job.views and not job.notation.limit)
 
 
-def _deeper(job: Job) -> int:
-    """The factor by which exact values cost more where they are written out."""
-    return _WRITTEN_OUT if job.notation.exact else 1
+def _exact(job: Job, work: Work) -> float:
+    """The operations in exact arithmetic: written out for the rows that are shown, or for none."""
+    if not job.notation.exact:
+        return exact_operations(work, shortened=True)
+    rows = max(work.shape[-2], 1) if len(work.shape) > 1 else 1
+    shown = min(job.notation.limit or rows, rows)
+    return exact_operations(work) * _WRITTEN_OUT * shown / rows
 
 
 def _lengths(works: Sequence[Work]) -> dict[str, int]:
@@ -163,23 +171,91 @@ def _lines(form: str, job: Job, work: Work) -> int:
     return lines
 
 
-def _leave_out(form: str, jobs: Sequence[Job]) -> str:
-    """Advice on what to leave out, the least loss first."""
-    job = jobs[0]
-    advice = []
-    if not job.notation.limit:
-        advice.append("leave --full out")
-    if job.notation.exact:
-        advice.append("leave --exact out")
-    if job.series is not None:
-        advice.append("take larger chunks")
-    if form in ("html", "json", "png"):
-        advice.append("take another format")
-    if form != "html" and _is(form, "page", "data"):
-        advice += [] if job.steps else ["show one step (--steps)"]
-        advice += ["leave worked lines out (--view value)"] if "worked" in job.views else []
-    return ", ".join([*advice, "give fewer tokens or heads", "show formulas alone (--symbolic)"])
+def _leave_out(form: str, jobs: Sequence[Job], checked: bool) -> str:
+    """Advice that would be followed with success, the least loss first.
 
+    Each change that is enough; where none is, as many together as are.
+    """
+    changes = [change for change in _CHANGES if change.applies(form, jobs)]
+    last = jobs[0].derivation.steps[-1].name
+    enough: list[str] = []
+    for count in range(1, len(changes) + 1):
+        for some in combinations(changes, count):
+            if _is_enough(form, jobs, checked, some):
+                enough.append(" and ".join(change.words.format(last) for change in some))
+        if enough:
+            break
+    return ", ".join(
+        [*enough[:_MOST_ADVICE], "give fewer tokens or heads", "show formulas alone (--symbolic)"]
+    )
+
+
+def _is_enough(form: str, jobs: Sequence[Job], checked: bool, changes: Sequence[_Change]) -> bool:
+    for change in changes:
+        form, jobs = change.made(form, jobs)
+    return is_admitted(cost_of(form, jobs, checked).operations)
+
+
+@dataclass(frozen=True)
+class _Change:
+    """What may be left out: words for it, where there is something to leave out, and the rest."""
+
+    words: str
+    applies: Callable[[str, Sequence[Job]], bool]
+    made: Callable[[str, Sequence[Job]], tuple[str, Sequence[Job]]]
+
+
+def _with(jobs: Sequence[Job], views: Sequence[Any] | None = None, **notation: Any) -> list[Job]:
+    """The jobs in another notation, or with these views alone."""
+    return [
+        replace(
+            job, notation=job.notation.but(**notation), views=job.views if views is None else views
+        )
+        for job in jobs
+    ]
+
+
+def _is_read(form: str) -> bool:
+    """Whether a format shows what is chosen of the steps and views."""
+    return form != "html" and _is(form, "page", "data")
+
+
+#: How many ways to leave something out are named.
+_MOST_ADVICE = 3
+
+#: The changes that advice may name, the least loss first.
+_CHANGES = (
+    _Change(
+        "leave --full out",
+        lambda _, jobs: not jobs[0].notation.limit,
+        lambda form, jobs: (form, _with(jobs, limit=Notation().limit)),
+    ),
+    _Change(
+        "leave --exact out",
+        lambda _, jobs: jobs[0].notation.exact,
+        lambda form, jobs: (form, _with(jobs, exact=False)),
+    ),
+    _Change(
+        "take larger chunks",
+        lambda _, jobs: jobs[0].series is not None,
+        lambda form, jobs: (form, jobs[-2:]),
+    ),
+    _Change(
+        "take another format (text)",
+        lambda form, _: form in ("html", "json", "png"),
+        lambda _, jobs: ("text", jobs),
+    ),
+    _Change(
+        "show one step (--steps {})",
+        lambda form, jobs: _is_read(form) and not jobs[0].steps,
+        lambda form, jobs: (form, _with(jobs, steps=(jobs[0].derivation.steps[-1].name,))),
+    ),
+    _Change(
+        "leave worked lines out (--view value)",
+        lambda form, jobs: _is_read(form) and "worked" in jobs[0].views,
+        lambda form, jobs: (form, _with(jobs, ("value",))),
+    ),
+)
 
 #: A step without numbers: its formula, entry and sentence.
 _STEP = 5_000

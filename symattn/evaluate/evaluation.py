@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import copy
 from functools import cached_property
-from importlib import import_module
 from typing import Any, Self
 
 import numpy as np
 import sympy
 
+from symattn import handed
 from symattn.arguments import instance, whole
 from symattn.arithmetic.abbreviated import simplified
 from symattn.arithmetic.base import Array, elementwise
@@ -125,8 +125,7 @@ class Evaluation(Values):
         >>> marks.passed
         True
         """
-        face = import_module("symattn")  # which hands on what stands on higher floors
-        return face.compare(self, explain, **arrays)
+        return handed.compare(self, explain, **arrays)
 
     def _overflows(self, letter: str) -> bool:
         """Whether a number that was given does not fit into the dtype."""

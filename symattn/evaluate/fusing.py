@@ -44,9 +44,25 @@ class Fusion:
     steps: tuple[Step, ...]
     identity: str
 
+    @property
+    def weights(self) -> sympy.Expr:
+        """How many weights there are in one head: the number that decides whether it is done."""
+        rows, columns = self.steps[-1].shape
+        return rows * columns
+
+    def is_worth_it(self, sizes: Mapping[sympy.Symbol, int]) -> bool | None:
+        """Whether it is done at these sizes; None where they do not say how many weights."""
+        count = self.weights.subs(sizes)
+        return bool(count >= LEAST) if count.is_number else None
+
     def __str__(self) -> str:
         between = ", ".join(step.name for step in self.steps)
-        return f"{self.product.name}: {self.product} by rows, without {between} ({self.identity})"
+        known = self.is_worth_it({})
+        where = "" if known else f" where {_product(self.steps[-1])} ≥ {LEAST}"
+        return (
+            f"{self.product.name}: {self.product} by rows{where}, without {between} "
+            f"({self.identity})"
+        )
 
 
 @dataclass(frozen=True)
@@ -60,9 +76,14 @@ class Plan:
 
 
 def plan_of(steps: Sequence[Step]) -> Plan:
-    """Every product of weights that can be computed by rows."""
+    """Every product of weights that is computed by rows, unless it is known to be too small."""
     found = (fusion_of(step, {one.letter: one for one in steps}) for step in steps)
-    return Plan(tuple(fusion for fusion in found if fusion is not None))
+    return Plan(tuple(one for one in found if one is not None and one.is_worth_it({}) is not False))
+
+
+def _product(step: Step) -> str:
+    """The numbers of rows and columns, as they are multiplied: n m, 512 m, n (m + p)."""
+    return " ".join(f"({size})" if size.is_Add else str(size) for size in step.shape)
 
 
 def fusion_of(product: Step, steps: Mapping[str, Step]) -> Fusion | None:
@@ -84,6 +105,8 @@ def fusion_of(product: Step, steps: Mapping[str, Step]) -> Fusion | None:
                 found[step.letter] = step
                 waiting.append(step.expr)
     between = tuple(step for step in steps.values() if step.letter in found)
+    if any(node.partial for step in (*between, product) for node in step.expr.atoms(Node)):
+        return None  # whether all numbers have a value is seen by entries
     return Fusion(product, between, weights.expr.late)
 
 

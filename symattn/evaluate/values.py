@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
-from math import prod
 from typing import Any, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -289,9 +288,7 @@ class Values:
 
         def make() -> tuple[Fusion, Sequence[Fused]] | None:
             fusion = fusion_of(step, self._steps)
-            if fusion is None or any(map(self._is_partial, (*fusion.steps, step))):
-                return None
-            if prod(size.subs(self.sizes) for size in fusion.steps[-1].shape) < fusing.LEAST:
+            if fusion is None or not fusion.is_worth_it(self.sizes):
                 return None
             heads = range(step.heads(self.sizes))
             return fusion, [Fused(fusion, self.sizes, head) for head in heads]
@@ -463,6 +460,9 @@ class Values:
     def _place(self, letter: str, place: Place) -> Place:
         """A place in a matrix, counted from 0."""
         shape = self.shape(letter)
+        counted = type(place) is tuple and [*map(type, place)] == [int] * len(shape)
+        if counted and all(-n <= i < n for i, n in zip(place, shape, strict=True)):
+            return place
         expected = f"{self._names[letter]}: {' × '.join(map(str, shape))}, counted from 0"
         if not isinstance(place, tuple) or len(place) != len(shape):
             raise wrong(place, expected, f"a tuple of {len(shape)} indices")

@@ -95,9 +95,13 @@ def proven_operations(work: Work, checked: bool) -> float:
     return once * (1 + _CHECKED * checked)
 
 
-def exact_operations(work: Work) -> float:
-    """The cost of a matrix's exact values, in operations of `symattn.budget`."""
-    return sum(_EXACT[kind] * count for kind, count in work.operations.items())
+def exact_operations(work: Work, shortened: bool = False) -> float:
+    """The cost of a matrix's exact values, in operations of `symattn.budget`.
+
+    `shortened`: they are kept as abbreviations, and opened only where a digit needs them.
+    """
+    costs = _SHORTENED if shortened else _EXACT
+    return sum(costs[kind] * count for kind, count in work.operations.items())
 
 
 def admit_values(
@@ -120,7 +124,7 @@ def admit_values(
     )
     most = max(works, key=lambda work: proven_operations(work, checked=True)).item.name
     what = f"{claimed or 'proven'} numbers, above all of {most}"
-    admit(int(once * tries) + marking + _SHEET, what, advice)
+    admit(int(once * tries) + marking + _SHEET, what, lambda: advice)
 
 
 #: An entry in proven digits, and each operation in it; how much more the check takes.
@@ -131,6 +135,13 @@ _ENTRY, _BALL, _CHECKED = 5, 0.3, 2
 _EXACT: Mapping[Kind, float] = {
     Kind.RATIONAL: 2,
     Kind.IRRATIONAL: 100,
+    Kind.TRANSCENDENTAL: 300,
+}
+
+#: The same over abbreviations, which hide all powers of e but not the sums of sines.
+_SHORTENED: Mapping[Kind, float] = {
+    Kind.RATIONAL: 2,
+    Kind.IRRATIONAL: 5,
     Kind.TRANSCENDENTAL: 300,
 }
 

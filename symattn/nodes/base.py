@@ -18,7 +18,6 @@ from mpmath.libmp import prec_to_dps
 from sympy.matrices.expressions.matexpr import MatrixExpr
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.printer import Printer
-from sympy.tensor.array.expressions.arrayexpr_derivatives import array_derive
 
 from symattn.arithmetic.arrays import FLOAT64
 from symattn.arithmetic.base import Arithmetic, Array, filled
@@ -36,6 +35,7 @@ from symattn.nodes.arguments import (
     as_matrix,
     as_scalar,
 )
+from symattn.nodes.loading import once_loaded
 from symattn.nodes.rule import Index, Named, Rule, index_of, to_sympy
 from symattn.nodes.spell import Speller
 from symattn.notation import text
@@ -373,13 +373,18 @@ def _no_derivative(node: Node) -> SymattnError:
     )
 
 
-@array_derive.register(Node)  # type: ignore[untyped-decorator]  # SymPy has no types
 def _refused(node: Node, by: sympy.Basic) -> NoReturn:
     """The derivative of a node inside a larger expression, where SymPy would recurse for ever.
 
     SymPy would take the answer for a scalar as one for a matrix, wrongly transposed.
     """
     raise _no_derivative(node)
+
+
+once_loaded(
+    "sympy.tensor.array.expressions.arrayexpr_derivatives",
+    lambda module: module.array_derive.register(Node, _refused),
+)
 
 
 def shape_of(expr: MatrixExpr) -> tuple[sympy.Expr, sympy.Expr]:

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from symattn.arithmetic.base import Array
-from symattn.attention.spec import MATRIX_MASKS, Attention
+from symattn.attention.plan import MATRIX_MASKS
+from symattn.attention.spec import Attention
 from symattn.attention.vocabulary import WORDS
 from symattn.attention.words import SIZES
 from symattn.derivation import Derivation, Evaluation

@@ -26,7 +26,7 @@ from symattn.algebra import traces
 from symattn.algebra.certificate import Form, Refused, check
 from symattn.algebra.equality import certified, stated
 from symattn.algebra.identities import IDENTITIES, prove
-from symattn.algebra.identities.gradients import slopes
+from symattn.algebra.identities.sides import slopes
 from symattn.cli import main
 from symattn.cli.prove import prove as command
 from symattn.errors import SymattnError

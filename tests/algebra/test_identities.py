@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from symattn import IDENTITIES, SymattnError, prove
 from symattn.algebra.equality import certified, stated
 from symattn.algebra.identities import identity, reports
-from symattn.algebra.identities.proofs import Identity
+from symattn.algebra.identities.identity import Identity
 from symattn.algebra.rules import RULES, Rule, follows, rule
 from symattn.algebra.statement import readings
 from symattn.cli import main

@@ -1,9 +1,10 @@
 """How fast the arrays, balls, documents and commands are, each beside what a reader would write.
 
-``python -m tests.benchmarks [--runs 15] [-o FILE.json] [PATTERN…]`` prints one table. Every figure
-is a ratio of two things that are run in turn in one process (or as two processes), so that a noisy
-machine disturbs both alike: the median over the runs. Peak memory is tracemalloc's, in a run of its
-own. `reach` is what is aimed at; nothing is judged here.
+``python -m tests.benchmarks [--runs 15] [-o FILE.json] [--plot FILE.svg] [PATTERN…]`` prints one
+table, and draws it where Matplotlib is installed. Every figure is a ratio of two things that are
+run in turn in one process (or as two processes), so that a noisy machine disturbs both alike: the
+median over the runs. Peak memory is tracemalloc's, in a run of its own. `reach` is what is aimed
+at; nothing is judged here.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import statistics
 import subprocess
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,24 @@ def pairs() -> Iterator[Pair]:
     yield from documents.pairs()
 
 
+def plot(figures: Sequence[Figure], path: Path) -> None:
+    """The ratios as bars on a logarithmic axis, with a mark where each is to be at most."""
+    from matplotlib.figure import Figure as Picture
+
+    shown = figures[::-1]
+    picture = Picture(figsize=(9, 0.3 * len(shown) + 1), layout="constrained")
+    axes = picture.subplots()
+    colours = ["#4878a8" if f.reach is None or f.ratio <= f.reach else "#c0504d" for f in shown]
+    axes.barh([f.name for f in shown], [f.ratio for f in shown], color=colours, height=0.6)
+    marks = [(f.reach, place) for place, f in enumerate(shown) if f.reach is not None]
+    axes.plot(*zip(*marks, strict=True), "k|", markersize=12, label="aimed at")
+    axes.axvline(1, color="black", linewidth=0.5)
+    axes.set_xscale("log")
+    axes.set_xlabel("time, as a multiple of what it is held against")
+    axes.legend(loc="lower right")
+    picture.savefig(path, metadata={"Date": None})
+
+
 def machine() -> dict[str, Any]:
     """What the figures were measured on."""
     commit = subprocess.run(
@@ -99,8 +118,9 @@ def main() -> None:
     parser.add_argument("patterns", nargs="*")
     parser.add_argument("--runs", type=int, default=15)
     parser.add_argument("-o", type=Path)
+    parser.add_argument("--plot", type=Path)
     told = parser.parse_args()
-    found = []
+    found: list[Figure] = []
     head = f"{'ours':>13} {'beside':>13} {'ratio':>8} {'reach':>7} {'memory':>8}"
     print(f"{'what, beside what':<58} {head}")
     for pair in pairs():
@@ -108,10 +128,12 @@ def main() -> None:
             continue
         figure = measured(pair, min(told.runs, pair.most_runs))
         print(figure, flush=True)
-        found.append(asdict(figure))
+        found.append(figure)
     if told.o:
-        text = json.dumps({"machine": machine(), "figures": found}, indent=1)
+        text = json.dumps({"machine": machine(), "figures": [*map(asdict, found)]}, indent=1)
         told.o.write_text(text + "\n", encoding="utf-8")
+    if told.plot:
+        plot(found, told.plot)
 
 
 if __name__ == "__main__":

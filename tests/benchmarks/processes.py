@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,15 +14,22 @@ from tests.benchmarks.pair import Pair
 ROOT = Path(__file__).parent.parent.parent
 SHEET = ROOT / "examples" / "it_cat_mat.toml"
 
+#: Where bytecode is kept, so that a run finds it as that of an installed package.
+COMPILED = tempfile.TemporaryDirectory(prefix="symattn-bytecode-")
+
 COMMAND = "import sys; from symattn.cli import main; sys.argv = ['symattn', {}]; main()"
 
 
 def process(code: str) -> Callable[[], object]:
     """A run of this code in a new interpreter."""
+    words = [sys.executable, "-c", code]
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": COMPILED.name}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
 
     def run() -> object:
-        words = [sys.executable, "-c", code]
-        done = subprocess.run(words, cwd=ROOT, stdout=subprocess.DEVNULL, check=False)
+        done = subprocess.run(
+            words, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, check=False
+        )
         assert done.returncode in (0, 1, 2), done
         return done
 

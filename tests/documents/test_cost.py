@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from symattn.cli import main
 from symattn.derivation import Evaluation
 from symattn.documents.cost import admit_document, cost_of
 from symattn.documents.job import Job
+from symattn.errors import SymattnError
 from symattn.evaluate.work import work_of
 from symattn.worksheet import read_worksheet
 from tests import TRACED
@@ -56,13 +59,14 @@ def refused(tmp_path: Path) -> dict[str, tuple[str, ...]]:
     large = worksheet(tmp_path / "large.toml", 250, attention='mask = "causal"')
     claims = f"[claims]\nscores = {matrix(300, 300)}\n"
     claimed = worksheet(tmp_path / "claimed.toml", 300, more=claims)
+    wide = worksheet(tmp_path / "wide.toml", 250, 60, attention='mask = "causal"')
     page = tmp_path / "page.md"
-    page.write_text(f"```symattn\n{Path(large).read_text()}\n```\n", encoding="utf-8")
+    page.write_text(f"```symattn\n{Path(wide).read_text()}\n```\n", encoding="utf-8")
     heads = worksheet(tmp_path / "heads.toml", 8, 1000, "heads = 1000")
     return {
         "many tokens": ("derive", "deepseek", "--tokens", "64", "--format", "tex"),
         "a page": ("derive", large, "--format", "html"),
-        "text": ("derive", large),
+        "text": ("derive", wide),
         "heads": ("derive", heads, "--format", "html"),
         "claims": ("check", claimed),
         "render": ("render", str(page)),
@@ -178,18 +182,91 @@ def test_counting_answers_all_that_an_arithmetic_is_asked() -> None:
 
 def test_a_message_says_how_much_and_for_how_long() -> None:
     with limited("--allow-large"), pytest.raises(TooLarge, match=r"41 million .*some 41 seconds"):
-        admit(41_000_000, "worked lines", "leave them out")
+        admit(41_000_000, "worked lines", lambda: "leave them out")
     with limited("--allow-large"), pytest.raises(TooLarge, match=r"7\.2 billion .*some 2 hours"):
-        admit(7_200_000_000, "worked lines", "leave them out")
+        admit(7_200_000_000, "worked lines", lambda: "leave them out")
     with limited("--allow-large", allow_large=True):
-        admit(41_000_000, "worked lines", "leave them out")
+        admit(41_000_000, "worked lines", lambda: "leave them out")
 
 
 def test_what_a_file_takes_together_is_limited_too() -> None:
     with limited("--allow-large"):
         for _ in range(TOGETHER):
-            admit(MOST, "20 numbers", "give fewer tokens")
+            admit(MOST, "20 numbers", lambda: "give fewer tokens")
         with pytest.raises(TooLarge, match=r"together .* divide the file, or allow it with"):
-            admit(1, "1 numbers", "give fewer tokens")
+            admit(1, "1 numbers", lambda: "give fewer tokens")
     with limited("--allow-large"):  # the next file
-        admit(MOST, "20 numbers", "give fewer tokens")
+        admit(MOST, "20 numbers", lambda: "give fewer tokens")
+
+
+#: What advice names, as options; taken away where they were given.
+ADVICE: dict[str, Callable[[Sequence[str]], list[str]]] = {
+    "leave --full out": lambda words: [word for word in words if word != "--full"],
+    "leave --exact out": lambda words: [word for word in words if word != "--exact"],
+    "take another format (text)": lambda words: [*words, "--format", "text"],
+    "leave worked lines out (--view value)": lambda words: [*words, "--view", "value"],
+    "show formulas alone (--symbolic)": lambda words: [*words, "--symbolic"],
+}
+
+ASKED = (
+    "",
+    "--full",
+    "--exact",
+    "--exact --full",
+    "--format html",
+    "--format json --full",
+    "--view worked",
+    "--view worked --full --exact",
+    "--digits 100 --full --exact --format json",
+)
+
+
+def followed(words: Sequence[str], advice: str) -> list[str]:
+    """The command with one piece of advice followed, which may join several changes."""
+    for part in advice.split(" and "):
+        step = re.fullmatch(r"show one step \((--steps) (\w+)\)", part)
+        words = [*words, *step.groups()] if step else ADVICE[part](words)
+    return list(words)
+
+
+def verdict(words: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> str:
+    """What refuses a command; empty where it is let through, and nothing is evaluated then."""
+
+    def stop(*told: Any, **options: Any) -> None:
+        admit_document(*told, **options)
+        raise SymattnError("let through")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("symattn.documents.cost.admit_document", stop)
+        told = run(*words).output
+    assert "let through" in told or "too much work" in told, told
+    return "" if "let through" in told else told
+
+
+@pytest.mark.parametrize("options", ASKED)
+@pytest.mark.parametrize("rows", [8, 16, 32, 64, 96, 128])
+def test_advice_is_accepted_when_it_is_followed(
+    rows: int, options: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sheet = worksheet(tmp_path / "sheet.toml", rows, rows, 'mask = "causal"')
+    words = ["derive", sheet, *options.split()]
+    told = verdict(words, monkeypatch)
+    if not told:
+        return
+    assert rows > 32 or "--exact" in options
+    advice = told.partition("at most; ")[2].partition(", or allow")[0].split(", ")
+    assert advice[-2:] == ["give fewer tokens or heads", "show formulas alone (--symbolic)"]
+    for piece in {*advice} - {"give fewer tokens or heads"}:
+        assert not verdict(followed(words, piece), monkeypatch), piece
+
+
+@pytest.mark.parametrize("row", share(VARIANTS, 8), ids=lambda row: row.name)
+def test_advice_for_a_variant_is_accepted_when_it_is_followed(
+    row: Variant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for options in ASKED:
+        words = ["derive", row.name, "--tokens", "64", *options.split()]
+        told = verdict(words, monkeypatch)
+        advice = told.partition("at most; ")[2].partition(", or allow")[0].split(", ")
+        for piece in {*advice} - {"give fewer tokens or heads", ""}:
+            assert not verdict(followed(words, piece), monkeypatch), (options, piece)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import traceback
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 from io import StringIO
@@ -282,16 +281,15 @@ def _cell(data: bytes, place: Place) -> str:
 
 @cache
 def _sphinx(place: Place) -> tuple[Any, StringIO]:
-    """A Sphinx project whose app stays open, and what it warns of."""
+    """A Sphinx project whose app is open for as long as the place, and what it warns of."""
     from sphinx.application import Sphinx
     from sphinx.util.console import nocolor
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 
     nocolor()
     told = StringIO()
-    stack = ExitStack()
-    stack.enter_context(docutils_namespace())
-    stack.enter_context(patch_docutils())
+    place.open.enter_context(docutils_namespace())
+    place.open.enter_context(patch_docutils())
     settings = {
         "extensions": ["myst_parser", "symattn.sphinxext"],
         "master_doc": "x",
@@ -307,7 +305,6 @@ def _sphinx(place: Place) -> tuple[Any, StringIO]:
         StringIO(),
         told,
     )
-    app._keep = stack  # type: ignore[attr-defined]  # for as long as the app is there
     return app, told
 
 

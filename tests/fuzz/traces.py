@@ -46,7 +46,7 @@ from symattn.algebra.counterexample import Side
 from symattn.algebra.equality import stated
 from symattn.algebra.hypotheses import Statement
 from symattn.algebra.identities import identity
-from symattn.algebra.identities.proofs import Identity
+from symattn.algebra.identities.identity import Identity
 from symattn.algebra.refute import refuted, trial_sizes
 from symattn.algebra.traces import Tracing, certificate
 from symattn.arithmetic.arrays import FLOAT64

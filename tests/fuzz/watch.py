@@ -15,7 +15,7 @@ import sysconfig
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +133,8 @@ class Place:
         self.breaches: list[Broken] = []
         #: Seconds of the processor, and bytes of memory, of the last input.
         self.last: tuple[float, int] = (0.0, 0)
+        #: What a target opens for as long as the place is there.
+        self.open = ExitStack()
         self.make()
 
     def make(self) -> None:
@@ -280,7 +282,8 @@ def place_of_its_own(free: Callable[[Path], Collection[Path]] = lambda _: ()) ->
         place = Place(root, free(root))
         os.chdir(place.folder)
         try:
-            yield place
+            with place.open:
+                yield place
         finally:
             os.chdir(before)
 

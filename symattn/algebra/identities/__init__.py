@@ -5,16 +5,19 @@ Adding an identity is adding a row to the file of its family; `symattn prove --a
 
 from __future__ import annotations
 
-import sympy
+from typing import TYPE_CHECKING
 
 from symattn.algebra.identities.attention import ATTENTION
 from symattn.algebra.identities.false_beliefs import FALSE
 from symattn.algebra.identities.gradients import GRADIENTS
+from symattn.algebra.identities.identity import Identity
 from symattn.algebra.identities.positions import POSITIONS
-from symattn.algebra.identities.proofs import Identity, Proof, proven
 from symattn.algebra.identities.softmax import SOFTMAX
 from symattn.errors import NoSuchName, SymattnError, nearest, quote
-from symattn.step import Step
+
+if TYPE_CHECKING:  # start-up time: a list of names needs no SymPy
+    from symattn.algebra.identities.proofs import Proof
+    from symattn.step import Step
 
 IDENTITIES: tuple[Identity, ...] = (
     *SOFTMAX,
@@ -35,6 +38,8 @@ def identity(name: str) -> Identity:
 
 def behind(step: Step) -> Identity:
     """The identity behind a step of a derivation. Raises `SymattnError` for one that has none."""
+    import sympy
+
     names = [type(part).__name__ for part in sympy.preorder_traversal(step.expr)]
     for wanted in (*(f"{step.name}: {name}" for name in names), step.name):
         for row in IDENTITIES:
@@ -56,4 +61,6 @@ def prove(statement: Identity | str, effort: int = 1) -> Proof:
     >>> proof.good, proof.equality.scope
     (True, 'for all sizes')
     """
+    from symattn.algebra.identities.proofs import proven
+
     return proven(statement if isinstance(statement, Identity) else identity(statement), effort)

@@ -2,56 +2,11 @@
 
 from __future__ import annotations
 
-import sympy
-from sympy.matrices.expressions.matexpr import MatrixExpr
+from symattn.algebra.identities.identity import ENTRIES, HYPOTHESIS, Identity, made
 
-from symattn.algebra.counterexample import Sides
-from symattn.algebra.identities.proofs import ENTRIES, HYPOTHESIS, Identity
-from symattn.arithmetic.shapes import Size
-from symattn.nodes.heads import Stacked
-from symattn.nodes.lines import LineSum
-from symattn.nodes.masks import Causal, Masked
-from symattn.nodes.normalise import Softmax
-
-n, m, p, d_k, d_v = sympy.symbols("n m p d_k d_v", integer=True, positive=True)
 _VASWANI = "Vaswani et al., Attention Is All You Need (2017), section "
 _CIRCUITS = "Elhage et al., A Mathematical Framework for Transformer Circuits (2021)"
 _LINEAR = "Katharopoulos et al., Transformers are RNNs (2020), section "
-
-
-def _letters(*letters: tuple[str, Size, Size]) -> list[sympy.MatrixSymbol]:
-    return [sympy.MatrixSymbol(*letter) for letter in letters]
-
-
-def _blocks() -> tuple[MatrixExpr, MatrixExpr, MatrixExpr]:
-    """Scores in blocks: of the first n queries with the first n and the next p keys."""
-    a, b = _letters(("S", n, n), ("R", n, p))
-    c, d = _letters(("T", p, n), ("U", p, p))
-    values, more = _letters(("V", n, d_v), ("W", p, d_v))
-    whole = Stacked(Stacked(a, b, 1), Stacked(c, d, 1))
-    weights = Softmax(Masked(whole, Causal(n + p, n + p)))
-    return weights * Stacked(values, more), (a, b, c, d), (values, more)
-
-
-def _prefix() -> Sides:
-    """The first n rows of a causal pass over n + p tokens; a causal pass over n tokens."""
-    whole, (first, *_), (values, _) = _blocks()
-    rows = Stacked(sympy.Identity(n), sympy.ZeroMatrix(n, p), 1)
-    return rows * whole, Softmax(Masked(first, Causal(n, n))) * values
-
-
-def _cache() -> Sides:
-    """The last p rows of a causal pass; p new queries over n cached keys and p new ones."""
-    whole, (_, _, old, new), (values, more) = _blocks()
-    rows = Stacked(sympy.ZeroMatrix(p, n), sympy.Identity(p), 1)
-    fresh = Masked(Stacked(old, new, 1), Causal(p, n + p, n))
-    return rows * whole, Softmax(fresh) * Stacked(values, more)
-
-
-def _variance() -> Sides:
-    """E (q·k)² = Σ_ab E q_a q_b E k_a k_b, each second moment being the identity matrix."""
-    unit = sympy.Identity(d_k)
-    return LineSum(LineSum(sympy.HadamardProduct(unit, unit, evaluate=False)), 0), d_k
 
 
 ATTENTION: tuple[Identity, ...] = (
@@ -112,7 +67,7 @@ ATTENTION: tuple[Identity, ...] = (
         "Σ_ab E[q_a q_b] E[k_a k_b] = sum(I ∘ I) = d_k",
         f"{_VASWANI}3.2.1, footnote 4",
         "why scores are divided by √d_k",
-        sides=_variance,
+        sides=made("variance"),
         letters="E is the expectation; q_a and k_a are the components",
         misconception="the variance of q·k does not grow with d_k",
         behind=("scaled",),
@@ -236,7 +191,7 @@ ATTENTION: tuple[Identity, ...] = (
         "[I, 0] softmax([S, R; T, U] + causal(n + p, n + p)) [V; W] = softmax(S + causal(n, n)) V",
         f"{_VASWANI}3.2.3",
         "later tokens have no effect on an output",
-        sides=_prefix,
+        sides=made("prefix"),
     ),
     Identity(
         "cache",
@@ -244,7 +199,7 @@ ATTENTION: tuple[Identity, ...] = (
         "rows n+1…n+p of causal attention = new queries over cached and new keys",
         "Shazeer, Fast Transformer Decoding (2019), section 2.4",
         "why decoding with a cache is exact",
-        sides=_cache,
+        sides=made("cached"),
     ),
     Identity(
         "linear-reassociates",

@@ -4,84 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-import sympy
-
-from symattn.algebra.counterexample import Sides
-from symattn.algebra.identities.positions import ABSOLUTE
-from symattn.algebra.identities.proofs import Identity
-from symattn.nodes.entrywise import SoftCap
-from symattn.nodes.masks import Causal, Masked
-from symattn.nodes.normalise import Softmax
+from symattn.algebra.identities.identity import Identity, made
 
 _COMMON = "a mistake often seen in worked examples"
 _VASWANI = "Vaswani et al. 2017, section "
 _false = partial(Identity, holds=False)
-
-
-def _hidden() -> sympy.ImmutableMatrix:
-    return sympy.ImmutableMatrix([[0, -sympy.oo], [0, 0]])
-
-
-def _lower() -> sympy.ImmutableMatrix:
-    return sympy.ImmutableMatrix([[1, 0], [1, 1]])
-
-
-def _scores() -> sympy.MatrixSymbol:
-    return sympy.MatrixSymbol("S", 2, 2)
-
-
-def _after() -> Sides:
-    scores = _scores()
-    return sympy.HadamardProduct(Softmax(scores), _lower()), Softmax(Masked(scores, _hidden()))
-
-
-def _zeroed() -> Sides:
-    scores = _scores()
-    return Softmax(sympy.HadamardProduct(scores, _lower())), Softmax(Masked(scores, _hidden()))
-
-
-def _big_number() -> Sides:
-    scores, low = _scores(), sympy.ImmutableMatrix([[0, -4], [0, 0]])
-    return Softmax(Masked(scores, low)), Softmax(Masked(scores, _hidden()))
-
-
-def _inverted() -> Sides:
-    turned = sympy.ImmutableMatrix([[0, 0], [-sympy.oo, 0]])
-    return Softmax(Masked(_scores(), turned)), Softmax(Masked(_scores(), _hidden()))
-
-
-def _cap_last() -> Sides:
-    """A cap over masked scores lets −∞ become −c."""
-    scores = _scores()
-    finite = sympy.ImmutableMatrix([[0, -1000], [0, 0]])
-    return (
-        Softmax(SoftCap(Masked(scores, finite), 2)),
-        Softmax(Masked(SoftCap(scores, 2), _hidden())),
-    )
-
-
-def _alignment() -> Sides:
-    """One new query after two cached keys sees three keys, not one."""
-    scores = sympy.MatrixSymbol("S", 1, 3)
-    return Softmax(Masked(scores, Causal(1, 3))), Softmax(Masked(scores, Causal(1, 3, 2)))
-
-
-def _grid(name: str, rows: int, columns: int) -> sympy.Matrix:
-    return sympy.Matrix(
-        rows, columns, lambda i, j: sympy.Symbol(f"{name}_{i + 1}{j + 1}", real=True)
-    )
-
-
-def _reshaped() -> Sides:
-    """Two tokens of width 4 as two heads of width 2: rows cut in order, and columns cut."""
-    matrix = _grid("q", 2, 4)
-    return matrix.reshape(4, 2)[:2, :], matrix[:, :2]
-
-
-def _tiled() -> Sides:
-    """Four query heads over two key heads: 1 2 1 2, and 1 1 2 2."""
-    one, two = _grid("k", 1, 1), _grid("l", 1, 1)
-    return sympy.Matrix.hstack(one, two, one, two), sympy.Matrix.hstack(one, one, two, two)
 
 
 FALSE: tuple[Identity, ...] = (
@@ -128,7 +55,7 @@ FALSE: tuple[Identity, ...] = (
         "softmax(S) ∘ causal ones = softmax(S + causal)",
         _COMMON,
         "rows sum to less than 1 until they are renormalised",
-        sides=_after,
+        sides=made("masked_after"),
     ),
     _false(
         "mask-zero",
@@ -136,7 +63,7 @@ FALSE: tuple[Identity, ...] = (
         "softmax(S ∘ causal ones) = softmax(S + causal)",
         _COMMON,
         "e⁰ = 1 leaves some weight on keys that are masked out",
-        sides=_zeroed,
+        sides=made("masked_by_zeros"),
     ),
     _false(
         "mask-big-number",
@@ -144,7 +71,7 @@ FALSE: tuple[Identity, ...] = (
         "softmax(S + (0 or −4)) = softmax(S + (0 or −∞))",
         _COMMON,
         "the remaining weight is small, but not 0",
-        sides=_big_number,
+        sides=made("masked_by_a_number"),
     ),
     _false(
         "mask-transposed",
@@ -152,7 +79,7 @@ FALSE: tuple[Identity, ...] = (
         "softmax(S + causalᵀ) = softmax(S + causal)",
         _COMMON,
         "the weights above the diagonal are then not 0",
-        sides=_inverted,
+        sides=made("masked_inversely"),
     ),
     _false(
         "cap-after-mask",
@@ -160,7 +87,7 @@ FALSE: tuple[Identity, ...] = (
         "softmax(cap(S + mask)) = softmax(cap(S) + mask)",
         "ONNX, operator Attention",
         "a masked score of −1000 is capped to −c and gets weight",
-        sides=_cap_last,
+        sides=made("capped_last"),
     ),
     _false(
         "causal-alignment",
@@ -168,7 +95,7 @@ FALSE: tuple[Identity, ...] = (
         "softmax(S + causal(1, 3)) = softmax(S + causal(1, 3, past 2))",
         _COMMON,
         "the new query would attend to one key only",
-        sides=_alignment,
+        sides=made("aligned_top_left"),
     ),
     _false(
         "scores-symmetric",
@@ -290,7 +217,7 @@ FALSE: tuple[Identity, ...] = (
         "reshape(Q) = columns of Q",
         "a reshape without a transpose",
         "each head then mixes numbers of several tokens",
-        sides=_reshaped,
+        sides=made("reshaped"),
     ),
     _false(
         "groups-tiled",
@@ -298,7 +225,7 @@ FALSE: tuple[Identity, ...] = (
         "[K₁ K₂ K₁ K₂] = [K₁ K₁ K₂ K₂]",
         "Ainslie et al., GQA (2023), section 2.2",
         "query heads 1 and 2 share the first key head",
-        sides=_tiled,
+        sides=made("tiled"),
     ),
     _false(
         "rotary-does-nothing",
@@ -306,7 +233,7 @@ FALSE: tuple[Identity, ...] = (
         "(q R(aω)) (k R(bω))ᵀ = q kᵀ",
         "Su et al. 2021, section 3.2",
         "only equal rotations cancel",
-        sides=ABSOLUTE,
+        sides=made("absolute"),
         letters="R(α) is the rotation by the angle α",
     ),
     _false(

@@ -2,60 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-import sympy
-
-from symattn.algebra.counterexample import Sides
-from symattn.algebra.identities.gradients import slopes
-from symattn.algebra.identities.proofs import Identity
+from symattn.algebra.identities.identity import Identity, made
 
 _ROPE = "Su et al., RoFormer (2021), section 3.2"
 _VASWANI = "Vaswani et al., Attention Is All You Need (2017), section "
-_A, _B, _W, _K = sympy.symbols("a b ω k", real=True)
-
-
-def rotation(angle: sympy.Expr) -> sympy.Matrix:
-    """What turns a row vector by an angle, from the right."""
-    return sympy.Matrix(
-        [[sympy.cos(angle), sympy.sin(angle)], [-sympy.sin(angle), sympy.cos(angle)]]
-    )
-
-
-def _pair(name: str) -> sympy.Matrix:
-    return sympy.Matrix([[sympy.Symbol(f"{name}_{k}", real=True) for k in (1, 2)]])
-
-
-def _absolute() -> Sides:
-    q, k = _pair("q"), _pair("k")
-    return (q * rotation(_A * _W)) * (k * rotation(_B * _W)).T, q * k.T
-
-
-def _cap_slope() -> Sides:
-    """The soft cap's derivative is 1 − tanh², which is positive."""
-    x, c = sympy.Symbol("x", real=True), sympy.Symbol("c", positive=True)
-    grown = sympy.exp(x / c) + sympy.exp(-x / c)
-    return sympy.diff(c * sympy.tanh(x / c), x), 4 / grown**2
-
-
-def _recurrent() -> Sides:
-    """Three steps of h ← tanh(w h): the derivative is a product of three Jacobians."""
-    h, w = sympy.symbols("h w", real=True)
-    states = [h]
-    for _ in range(3):
-        states.append(sympy.tanh(w * states[-1]))
-    product = sympy.Mul(*(w * (1 - state**2) for state in states[1:]))
-    return sympy.diff(states[-1], h), product
-
-
-def _one_step() -> Sides:
-    """In attention one factor stands between any two tokens: ∂o/∂v_j is the weight a_j."""
-    scores = [sympy.Symbol(f"s_{k}", real=True) for k in (1, 2, 3)]
-    values = [sympy.Symbol(f"v_{k}", real=True) for k in (1, 2, 3)]
-    total = sympy.Add(*map(sympy.exp, scores))
-    weights = [sympy.exp(score) / total for score in scores]
-    output = sympy.Add(*(a * v for a, v in zip(weights, values, strict=True)))
-    return sympy.Matrix([[sympy.diff(output, v) for v in values]]), sympy.Matrix([weights])
 
 
 #: The shapes of positions x and y, of frequencies f, and of a shift s.
@@ -127,7 +77,7 @@ POSITIONS: tuple[Identity, ...] = (
         "d/dx c tanh(x/c) = 4 / (e^(x/c) + e^(−x/c))²",
         "Gemma Team, Gemma 2 (2024), section 2",
         "a soft cap preserves the order of the scores",
-        sides=_cap_slope,
+        sides=made("cap_slope"),
     ),
     Identity(
         "recurrent-jacobians",
@@ -138,7 +88,7 @@ POSITIONS: tuple[Identity, ...] = (
         "why gradients can vanish over many steps",
         for_all=False,
         reason="three steps of scalar states, which have no size",
-        sides=_recurrent,
+        sides=made("recurrent"),
         letters="h_t = tanh(w h_(t−1)) are the states, h = h_0",
     ),
     Identity(
@@ -148,13 +98,10 @@ POSITIONS: tuple[Identity, ...] = (
         "∂o/∂v_j = a_j",
         f"{_VASWANI}4",
         "gradients reach every value in a single step",
-        sides=_one_step,
+        sides=made("one_step"),
         letters="o = Σ_j a_j v_j, a = softmax(s)",
-        everywhere=partial(
-            slopes, "softmax(s) v", "v", "softmax(s)^T", {"s": (1, "m"), "v": ("m", 1)}
+        everywhere=made(
+            "slopes", "softmax(s) v", "v", "softmax(s)^T", {"s": (1, "m"), "v": ("m", 1)}
         ),
     ),
 )
-
-#: For the false belief that rotated scores are those of the vectors as they were.
-ABSOLUTE = _absolute

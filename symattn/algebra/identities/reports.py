@@ -12,8 +12,10 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.counterexample import Meaning
 from symattn.algebra.equality import FOR_ALL
+from symattn.algebra.identities.identity import ENTRIES, HYPOTHESIS
+from symattn.algebra.identities.listing import TITLE
 from symattn.algebra.identities.numbers import numbers_put_in
-from symattn.algebra.identities.proofs import ENTRIES, HYPOTHESIS, Identity, Link, Proof
+from symattn.algebra.identities.proofs import Link, Proof
 from symattn.algebra.proof_lines import Exposition, Line, Lines
 from symattn.algebra.rules import rule
 from symattn.documents import blocks as b
@@ -31,8 +33,6 @@ from symattn.notation.options import index_row
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
 from symattn.step import COLUMN, ROW
-
-_TITLE = "Identities and false beliefs"
 
 #: How many cases of a proof are printed.
 _MOST_CHAINS = 4
@@ -63,19 +63,6 @@ def reason(link: Link) -> str:
     if link.rule == HYPOTHESIS:
         return "by assumption"
     return f"{link.rule}: {rule(link.rule).says}"
-
-
-def catalogue(rows: Sequence[Identity], brief: bool = False) -> b.Document:
-    """The names of identities and false beliefs, and what each says."""
-    false = {True: "", False: " (false)"}
-    items = (b.named(row.name, row.says + false[row.holds], brief=brief) for row in rows)
-    return b.Document("" if brief else _TITLE, (b.List(tuple(items)),))
-
-
-def catalogue_data(rows: Sequence[Identity]) -> list[dict[str, Data]]:
-    """The same as plain data."""
-    keys = ("name", "says", "statement", "holds", "source")
-    return [{key: getattr(row, key) for key in keys} for row in rows]
 
 
 def proof_document(
@@ -120,7 +107,7 @@ def proofs_document(proofs: Sequence[Proof], brief: bool = False) -> b.Document:
     if brief:
         return b.Document("", tuple(blocks))
     sections = [_section(proof, brief) for proof in proofs]
-    return b.Document(_TITLE, (*blocks, *sections))
+    return b.Document(TITLE, (*blocks, *sections))
 
 
 def _section(proof: Proof, brief: bool) -> b.Section:

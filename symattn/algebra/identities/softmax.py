@@ -2,56 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
+from symattn.algebra.identities.identity import ENTRIES, HYPOTHESIS, Identity, made
 
-import sympy
-
-from symattn.algebra.counterexample import Sides
-from symattn.algebra.identities.gradients import slopes
-from symattn.algebra.identities.proofs import ENTRIES, HYPOTHESIS, Identity
-from symattn.nodes.heads import Stacked
-from symattn.nodes.masks import Masked, Padding
-from symattn.nodes.normalise import Softmax
-
-n, m, p, d_v = sympy.symbols("n m p d_v", integer=True, positive=True)
 _BRIDLE = "Bridle, Probabilistic Interpretation of Feedforward Classification Networks (1990)"
 _BISHOP = "Bishop, Pattern Recognition and Machine Learning (2006), section 4.3.4"
 _FLASH = "Dao et al., FlashAttention (2022), section 3.1"
 _VASWANI = "Vaswani et al., Attention Is All You Need (2017), section "
-
-
-def _row(count: int) -> list[sympy.Symbol]:
-    return [sympy.Symbol(f"z_{k}", real=True) for k in range(1, count + 1)]
-
-
-def _jacobian() -> Sides:
-    """∂p_i/∂z_j by SymPy's derivative of each entry, and diag(p) − p pᵀ."""
-    z = _row(3)
-    weights = [sympy.exp(x) / sympy.Add(*map(sympy.exp, z)) for x in z]
-    derived = sympy.Matrix(3, 3, lambda i, j: sympy.diff(weights[i], z[j]))
-    stated = sympy.Matrix(3, 3, lambda i, j: weights[i] * (int(i == j) - weights[j]))
-    return derived, stated
-
-
-def _log_sum_exp() -> Sides:
-    z = _row(4)
-    total = sympy.log(sympy.Add(*map(sympy.exp, z)))
-    derived = sympy.Matrix([[sympy.diff(total, x) for x in z]])
-    return derived, Softmax(sympy.ImmutableMatrix([z]))
-
-
-def _cold() -> Sides:
-    """Every gap to the largest score, divided by T → 0, is −∞; the largest itself stays 0."""
-    gaps = sympy.ImmutableMatrix([[0, -sympy.oo, -sympy.oo]])
-    return Softmax(gaps), sympy.ImmutableMatrix([[1, 0, 0]])
-
-
-def _deleted() -> Sides:
-    """All keys past the first m are masked, on the left; they are not there, on the right."""
-    seen, rest = sympy.MatrixSymbol("S", n, m), sympy.MatrixSymbol("R", n, p)
-    values, more = sympy.MatrixSymbol("V", m, d_v), sympy.MatrixSymbol("W", p, d_v)
-    masked = Masked(Stacked(seen, rest, 1), Padding(n, m + p, m))
-    return Softmax(masked) * Stacked(values, more), Softmax(seen) * values
 
 
 SOFTMAX: tuple[Identity, ...] = (
@@ -136,7 +92,7 @@ SOFTMAX: tuple[Identity, ...] = (
         "the limit of very sharp attention",
         for_all=False,
         reason="the gaps of −∞ are written out as a matrix of this size",
-        sides=_cold,
+        sides=made("without_temperature"),
     ),
     Identity(
         "two-keys-sigmoid",
@@ -152,9 +108,9 @@ SOFTMAX: tuple[Identity, ...] = (
         "∂(wᵀ p)/∂z = wᵀ (diag(p) − p pᵀ) for every w, p = softmax(z)ᵀ",
         _BISHOP,
         "this Jacobian gives the gradient of the scores in the backward pass",
-        sides=_jacobian,
-        everywhere=partial(  # Jᵀ w for any w
-            slopes,
+        sides=made("jacobian"),
+        everywhere=made(  # Jᵀ w for any w
+            "slopes",
             "softmax(z) w",
             "z",
             "w^T diag(softmax(z)) - (w^T softmax(z)^T) softmax(z)",
@@ -177,8 +133,8 @@ SOFTMAX: tuple[Identity, ...] = (
         "∂ ln Σ_l e^(z_l) / ∂z = softmax(z)",
         _BISHOP,
         "log-sum-exp is a smooth maximum",
-        sides=_log_sum_exp,
-        everywhere=partial(slopes, "lse(z)", "z", "softmax(z)", {"z": (1, "m")}),
+        sides=made("log_sum_exp"),
+        everywhere=made("slopes", "lse(z)", "z", "softmax(z)", {"z": (1, "m")}),
     ),
     Identity(
         "softmax-of-logs",
@@ -207,7 +163,7 @@ SOFTMAX: tuple[Identity, ...] = (
         "softmax([S, R] + padding(n, m + p, m)) [V; W] = softmax(S) V",
         f"{_VASWANI}3.2.3",
         "masked-out keys have no effect",
-        sides=_deleted,
+        sides=made("deleted"),
         misconception="a large negative number is as good as −∞",
         behind=(
             "masked",

@@ -1,0 +1,9 @@
+"""What the face of the package hands to floors below the one where it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+#: What marks arrays that a program computed: of an `Evaluation`, whether to explain, the arrays.
+compare: Callable[..., Any]
