@@ -217,6 +217,23 @@ def read_worksheet(path: str | Path) -> Worksheet:
     return worksheet_of(read_text(path, name), name)
 
 
+def read_attention(path: str | Path) -> Attention:
+    """The attention that a worksheet says, which needs no ``[given]`` for that.
+
+    Raises as `read_worksheet` does, and for a file that says nothing.
+    """
+    name = str(path_of(path, "path"))
+    text = read_text(path, name)
+    data = parse(text, name)
+    if "given" in data:
+        return worksheet_of(text, name).spec
+    with located(lambda message: place_of_fault(name, text, message)):
+        _known(data, _TABLES, "")
+        if "attention" not in data:
+            raise ReadError('attention: nothing is said; add [attention] with e.g. mask = "causal"')
+        return _spec(_table(data, "attention"), {})[0]
+
+
 def worksheet_of(
     text: str,
     name: str = "worksheet",
