@@ -6,7 +6,7 @@ it is counted by itself, and no gate asks for it: the gates are on the others, "
 gate fails where so many would hardly be seen at the rate it allows. The exit status is 1 where
 one fails; ``-v`` shows sheets::
 
-    python tests/benchmarks/marking_rates.py [sheets of each kind] [seed] [-v]
+    python -m tests.benchmarks.marking_rates [sheets of each kind] [seed] [-v]
 """
 
 from __future__ import annotations

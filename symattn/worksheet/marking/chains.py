@@ -303,6 +303,8 @@ class Chains:
     @cached_property
     def too_coarse(self) -> frozenset[Claim]:
         """The claims that are mistakes because they were rounded so coarsely and then used so."""
+        if not any(found.any() for found in self.best.coarse.values()):
+            return frozenset()
         return frozenset(
             origin
             for (letter, number), origins in self.mistakes.items()
