@@ -102,10 +102,10 @@ def needing(who: str, package: str, how: str) -> Iterator[None]:
 
 
 @contextmanager
-def located(place: str | Callable[[str], str], already: str = "") -> Iterator[None]:
+def located(place: str | Callable[[str], str], *already: str) -> Iterator[None]:
     """Puts a place, or the place of the message, before what is refused inside.
 
-    What begins with the file `already` has its place.
+    What begins with one of the files `already` has its place.
 
     >>> with located("sheet.toml:3"):
     ...     raise ReadError("scores: is empty")
@@ -116,7 +116,7 @@ def located(place: str | Callable[[str], str], already: str = "") -> Iterator[No
         yield
     except SymattnError as error:
         message = str(error)
-        if already and message.startswith(f"{already}:"):
+        if any(file and message.startswith(f"{file}:") for file in already):
             raise
         where = place if isinstance(place, str) else place(message)
         raise type(error)(f"{where}: {message}") from None

@@ -93,7 +93,7 @@ def _page(chosen: argparse.Namespace, body: str) -> Page:
             sheet = sheet.of_batch(chosen.batch)
         derivation = sheet.derivation()
         evaluation = sheet.evaluate(derivation)
-    entries = entries_at(chosen.entry, evaluation)
+    entries = entries_at(chosen.entry, evaluation, notation)
     job = Job(derivation, evaluation, notation, chosen.view or VIEWS, entries=entries)
     admit_document("md", [job])
     return Page(*(str(document_of(form, [job])) for form in ("text", "md")))

@@ -241,13 +241,13 @@ class Shows(_Holding):
             if view not in VIEWS:
                 raise SymattnError(f"view: there is no {quote(view)}{nearest(view, VIEWS)}")
         derivation, evaluation, notation = self._derived()
-        entries: dict[str, Place] = {}
-        if evaluation is not None:
-            entries = entries_at(self.options.get("entry", []), evaluation)
-        elif self.options.keys() & {"layout", "entry"}:
-            raise SymattnError("layout, entry: need numbers; give a worksheet")
         symbols = read_symbols(self.options.get("symbols", []))
         notation = notation.lettered(self.options.get("notation"), symbols)
+        entries: dict[str, Place] = {}
+        if evaluation is not None:
+            entries = entries_at(self.options.get("entry", []), evaluation, notation)
+        elif self.options.keys() & {"layout", "entry"}:
+            raise SymattnError("layout, entry: need numbers; give a worksheet")
         job = Job(derivation, evaluation, notation, views, entries=entries)
         admit_document("md", [job])
         return job.outline()
@@ -427,7 +427,7 @@ class ClaimRole(SphinxRole):
                 raise ReadError(f"{quote(self.text)}: no worksheet stands before this claim")
             claim = anchor(self.text, 0)
             with _limited(self.env.config):
-                warn_of(replace(sheet, claims={claim.key: claim.claimed}), self.get_location())
+                warn_of(replace(sheet, claims={claim.key: claim.value}), self.get_location())
         except BaseException as error:
             _wrong(f"claim: {failure(error).line}", self.get_location())
 

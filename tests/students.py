@@ -263,7 +263,8 @@ class Student:
     """One calculation; `compute` fills `written` with what is written at the claimed places.
 
     `slips`: what he writes in place of what he should, and goes on from. `expected`: what the
-    sheet shows; the first number that differs from it ends the calculation with `Differs`.
+    sheet shows; the first number that differs from it ends the calculation with `Differs`. `apart`:
+    the decimals of steps that are written with others.
     """
 
     task: Task
@@ -275,6 +276,7 @@ class Student:
     written: dict[Place, Decimal] = field(default_factory=dict)
     values: dict[Place, Decimal] = field(default_factory=dict)
     terms: dict[Place, tuple[Decimal, ...]] = field(default_factory=dict)
+    apart: Mapping[str, int] = field(default_factory=dict)
 
     def compute(self, first: Sequence[Place] = ()) -> Student:
         """Row by row, those of `first` before the others.
@@ -300,14 +302,14 @@ class Student:
             return self.slips[place]
         if place not in self.claimed:
             return self._inner(y)
-        style = self.style
-        w = self.written[place] = rounded(y, self.decimals, style.rounding)
+        style, decimals = self.style, self.apart.get(place[0], self.decimals)
+        w = self.written[place] = rounded(y, decimals, style.rounding)
         if self.expected is not None and self.expected[place] != w:
             raise Differs
         keep = style.keep_weights if place[0] == "weights" else style.keep
         if keep is None:
             return y
-        return rounded(y, self.decimals + keep, style.rounding) if keep else w
+        return rounded(y, decimals + keep, style.rounding) if keep else w
 
     def _inner(self, y: Decimal) -> Decimal:
         return rounded(y, self.style.inner, self.style.inner_rounding)
@@ -390,6 +392,8 @@ class Sheet:
     whole: frozenset[str] = frozenset()
     slips: tuple[Place, ...] = ()
     by_row: bool = False
+    #: The decimals of steps that are written with others than `decimals`.
+    apart: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def claimed(self) -> frozenset[Place]:
@@ -410,7 +414,7 @@ class Sheet:
 
     def places(self, step: str) -> int:
         """The decimals of a step's numbers."""
-        return 0 if step in self.whole else self.decimals
+        return 0 if step in self.whole else self.apart.get(step, self.decimals)
 
     def is_right(self, place: Place) -> bool:
         """Whether a number is a correct rounding of its true value; a tie may go either way."""
@@ -560,6 +564,58 @@ def shown_by(sheet: Sheet, slips: int = 0) -> Style | None:
             continue
         return style
     return None
+
+
+def apart(exercises: Exercises, style: Style) -> Sheet:
+    """An honest sheet each of whose steps is written with 1 to 6 decimals of its own."""
+    rng = exercises.rng
+    while True:
+        sheet = honest(exercises, style, 2)
+        decimals = {step: rng.randint(1, 6) for step in STEPS}
+        done = Student(sheet.task, style, sheet.decimals, sheet.claimed, apart=decimals)
+        try:
+            done.compute()
+        except (DivisionByZero, InvalidOperation):
+            continue
+        return replace(sheet, written=done.written, apart=decimals, whole=frozenset())
+
+
+#: The steps that somebody may write without decimals and go on from.
+COARSE = ("Q", "K", "V", "scores", "scaled", "weights")
+
+
+def coarse(exercises: Exercises, step: str, rounding: str, decimals: int = 0) -> Sheet:
+    """A sheet whose numbers of one step are rounded to whole numbers, and used so.
+
+    Every step is written; the others with more `decimals`, by two to four. What follows is another
+    calculation: of what is computed from them something is off by ten units of its last digit.
+    """
+    rng = exercises.rng
+    while True:
+        asked = exercises.draw()
+        if step not in asked.steps:
+            continue
+        places = frozenset(
+            (name, i, j)
+            for name in asked.steps
+            if name not in ("exp", "exp_sum")
+            for i in range(asked.shape(name)[0])
+            for j in range(asked.shape(name)[1])
+        )
+        style = Style(0, None, rounding, False, 0)
+        fine = decimals + rng.randint(2, 4)
+        try:
+            done = Student(asked, style, fine, places, apart={step: decimals}).compute()
+        except (DivisionByZero, InvalidOperation):
+            continue
+        sheet = Sheet(asked, style, fine, done.written, apart={step: decimals})
+        unit = Decimal(10).scaleb(-fine)
+        if any(
+            abs(x - sheet.truth[place]) > unit
+            for place, x in sheet.written.items()
+            if place[0] != step and x.is_finite()
+        ):
+            return sheet
 
 
 # ---- slips ----------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ def choose_entries(jobs: Sequence[Job], entries: Sequence[str]) -> None:
             if job.evaluation is None:
                 raise SymattnError("--entry: needs numbers; give a worksheet")
             try:
-                places = entries_at((words,), job.evaluation)
+                places = entries_at((words,), job.evaluation, job.notation)
             except SymattnError as error:  # another chunk may have it
                 refused = refused or error
                 continue

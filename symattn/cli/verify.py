@@ -148,8 +148,8 @@ def _attention(variant: str | None, file: str | None) -> tuple[Attention, str]:
     if variant is not None and file is not None:
         raise SymattnError("verify: give --variant or --attention, not both")
     if file is not None:
-        from symattn.worksheet import read_worksheet
+        from symattn.worksheet import read_attention
 
-        return read_worksheet(file).spec, f"the attention of {file}"
+        return read_attention(file), f"the attention of {file}"
     name = variant if variant is not None else "scaled-dot-product"
     return named(name).spec, f"{name} attention"

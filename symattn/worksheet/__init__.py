@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from symattn.worksheet.check import check_worksheet
-    from symattn.worksheet.reading.worksheet import Worksheet, read_worksheet, worksheet_of
+    from symattn.worksheet.reading.worksheet import (
+        Worksheet,
+        read_attention,
+        read_worksheet,
+        worksheet_of,
+    )
     from symattn.worksheet.reports.results import Marking
 
 #: Where each public name lives; its module is imported on first use.
@@ -15,11 +20,19 @@ _HOMES = {
     "Marking": "reports.results",
     "check_worksheet": "check",
     "Worksheet": "reading.worksheet",
+    "read_attention": "reading.worksheet",
     "read_worksheet": "reading.worksheet",
     "worksheet_of": "reading.worksheet",
 }
 
-__all__ = ["Marking", "Worksheet", "check_worksheet", "read_worksheet", "worksheet_of"]
+__all__ = [
+    "Marking",
+    "Worksheet",
+    "check_worksheet",
+    "read_attention",
+    "read_worksheet",
+    "worksheet_of",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -38,7 +38,7 @@ _MARK = re.compile(
 )
 #: How a block of code ends that does not end with the page.
 _CLOSED = re.compile(r"(?:\n[^\n`~]*(?:`{3,}|~{3,})|-->)\s*\Z")
-_ENTRY = re.compile(r"\s*[A-Za-z_]+\[")
+_ENTRY = re.compile(r"\s*(?:[A-Za-z_]+\[|\S*[^\W\d_]\S*_\S*[0-9])")
 _OPTIONS = ("view", "headings", "label", "entry", "batch", *DISPLAY)
 
 #: How long a number between comments may be.
@@ -139,7 +139,9 @@ def _derivation(sheet: Worksheet, options: str, flavor: str) -> str:
         derivation = sheet.derivation()
         evaluation = sheet.evaluate(derivation)
     views: tuple[str, ...] = tuple(chosen["view"].split(",")) if "view" in chosen else VIEWS
-    entries = entries_at(chosen["entry"].split(";"), evaluation) if "entry" in chosen else {}
+    entries = (
+        entries_at(chosen["entry"].split(";"), evaluation, notation) if "entry" in chosen else {}
+    )
     job = Job(
         derivation,
         evaluation,

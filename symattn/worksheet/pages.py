@@ -325,7 +325,7 @@ class _Sheet:
         self.anchors = anchors
         self.origins: Origins = {}
         self.claimed: list[tuple[Anchor, str, Place, Written]] = []
-        texts = [anchor.claimed for anchor in anchors]
+        texts = [text for anchor in anchors for text in texts_of(anchor.value)]
         self.decimal = sheet.policy.decimal or (
             decimal_shown([*texts_of(sheet.claims), *texts]) if texts else sheet.decimal
         )
@@ -344,7 +344,7 @@ class _Sheet:
             self.once = marking.steps
             return marking
         lines_here = sum(1 for anchor in self.anchors if anchor.line)
-        quoted = len(self.anchors) - lines_here
+        quoted = sum(len(anchor.parts) or 1 for anchor in self.anchors) - lines_here
         admit_values(evaluation, len([*leaves(self.sheet.claims)]), explain, quoted, lines_here)
         lines: list[Line] = []
         before = len(self.problems or ())
@@ -356,18 +356,19 @@ class _Sheet:
                 if self._names_nothing(anchor, evaluation):
                     lines.append(self._calculation(anchor))
                     continue
-                letter, place, claimed, line = self._in_prose(anchor, evaluation)
+                letter, places, claimed, line = self._in_prose(anchor, evaluation)
             except SymattnError as error:
                 self._refuse(anchor.start, error)
                 continue
-            written = claimed[place]
-            self.claimed.append((anchor, letter, place, written))
             lines += line
             matrix = claims.setdefault(letter, claimed)
-            if matrix[place] is None:
-                matrix[place] = written
-            elif matrix is not claimed:
-                again.append((letter, place, written))
+            for place, number in places.items():
+                written = claimed[place]
+                self.claimed.append((anchor.part(number), letter, place, written))
+                if matrix[place] is None:
+                    matrix[place] = written
+                elif matrix is not claimed:
+                    again.append((letter, place, written))
         if not claims and not lines and len(self.problems or ()) > before:
             return None
         self.marker = Marker(evaluation, claims, self.sheet.policy)
@@ -467,18 +468,22 @@ class _Sheet:
 
     def _in_prose(
         self, anchor: Anchor, evaluation: Evaluation
-    ) -> tuple[str, Place, Array, list[Line]]:
-        """The entry that a claim in prose means, its step's claims with that one, and its line."""
+    ) -> tuple[str, dict[Place, int], Array, list[Line]]:
+        """The step that a claim in prose means, and its numbers.
+
+        Which of them is which entry, the step's claims with these alone, and their worked lines.
+        """
         origins: Origins = {}
         lines: list[Line] = []
         begins = place_of(self.text, anchor.begins if anchor.line else anchor.start)
         with located(":".join(map(str, (self.name, *begins)))):
-            claimed = {anchor.key: anchor.claimed}
+            claimed = {anchor.key: anchor.value}
             claims = read_claims(claimed, evaluation, origins, lines, self.decimal)
-            if len(origins) != 1:
+            if not origins:
                 raise ReadError(f"{anchor.key}: claims no number; write e.g. weights[1,2] = 0.47")
-        ((letter, place),) = origins
-        return letter, place, claims[letter], [replace(line, where=begins) for line in lines]
+        (letter,) = claims
+        places = {place: number for (_, place), (_, number) in origins.items()}
+        return letter, places, claims[letter], [replace(line, where=begins) for line in lines]
 
     def findings(self, marking: Marking) -> Iterator[Finding]:
         """Every claimed number where it stands in the file."""

@@ -6,7 +6,7 @@ it is counted by itself, and no gate asks for it: the gates are on the others, "
 gate fails where so many would hardly be seen at the rate it allows. The exit status is 1 where
 one fails; ``-v`` shows sheets::
 
-    python tests/benchmarks/marking_rates.py [sheets of each kind] [seed] [-v]
+    python -m tests.benchmarks.marking_rates [sheets of each kind] [seed] [-v]
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.reading.worksheet import worksheet_of
 from tests.students import (
+    COARSE,
     MIXED,
     SLIPS,
     STYLES,
@@ -32,6 +33,8 @@ from tests.students import (
     Sheet,
     Slip,
     Style,
+    apart,
+    coarse,
     honest,
     random_number,
     reached,
@@ -197,6 +200,26 @@ def honest_refused(marker: Marker, exercises: Exercises, count: int) -> Honest:
             rate.count(not passed)
             if not passed:
                 found.examples.setdefault(style, text)
+    return found
+
+
+def apart_refused(marker: Marker, exercises: Exercises, count: int) -> Rate:
+    """Honest sheets each of whose steps has decimals of its own."""
+    rate = Rate()
+    for _ in range(count):
+        sheet = apart(exercises, some_style(exercises.rng))
+        rate.count(not marker(sheet.toml, False).passed)
+    return rate
+
+
+def coarse_accepted(marker: Marker, exercises: Exercises, count: int) -> dict[str, Rate]:
+    """So many sheets of each step that is rounded to whole numbers and used so, marked."""
+    found: dict[str, Rate] = {}
+    for step in COARSE:
+        for rounding in ("half-up", "half-even"):
+            rate = found[f"{step}, {rounding}"] = Rate()
+            for _ in range(count):
+                rate.count(marker(coarse(exercises, step, rounding).toml, False).passed)
     return found
 
 
@@ -494,6 +517,14 @@ def main(count: int, seed: int, verbose: bool = False) -> int:
     print(f"  worst: {worst}: {kept.styles[worst]} of {kept.styles[worst].total}")
     if verbose and worst in kept.examples:
         print(kept.examples[worst])
+
+    refused_apart = apart_refused(symattn_marks, exercises, 6 * count)
+    gates.append(Gate("honest refused, each step with decimals of its own", refused_apart, 0.01))
+    print(f"  each step with decimals of its own {_of(refused_apart)}")
+    print("\nsheets computed from whole numbers in place of decimals, accepted")
+    for name, rate in coarse_accepted(symattn_marks, exercises, count).items():
+        gates.append(Gate(f"coarse accepted, {name}", rate, 0.01))
+        print(f"  {name:<20} {_of(rate)}")
 
     for name, made in (("slips", first_slips), ("second slips", second_slips)):
         rates = slips_accepted(symattn_marks, made(exercises, count), name)

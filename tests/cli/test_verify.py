@@ -73,6 +73,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("broken.py").write_text("1 +\n", encoding="utf-8")
     sheet = '[attention]\nmask = "causal"\n[given]\nQ = [[1]]\nK = [[1]]\nV = [[1]]\n'
     Path("sheet.toml").write_text(sheet, encoding="utf-8")
+    Path("alone.toml").write_text('[attention]\nmask = "causal"\n', encoding="utf-8")
+    Path("heads.toml").write_text('[attention]\nmask = "causal"\nheads = 2\n', encoding="utf-8")
+    Path("misspelt.toml").write_text('[attention]\nmaks = "causal"\n', encoding="utf-8")
+    Path("empty.toml").write_text("", encoding="utf-8")
     return tmp_path
 
 
@@ -116,6 +120,8 @@ def test_every_format_has_the_report(form: str) -> None:
         ("mine.py:causal --variant scaled-dot-product", 1),
         ("mine.py:attention --variant causal", 1),
         ("mine.py:causal --attention sheet.toml", 0),
+        ("mine.py:causal --attention alone.toml", 0),
+        ("mine.py:causal --attention heads.toml", 1),
         ("mine.py:strange --map Q=left,K=right --map V=payload --library numpy", 0),
         ("mine.py:single", 4),
         ("mine:attention", 2),
@@ -129,6 +135,8 @@ def test_options(words: str, status: int) -> None:
     ("words", "said"),
     [
         ("mine.py:attend", 'mine.py: has no "attend"'),
+        ("mine.py:attention --attention empty.toml", "empty.toml: attention: nothing is said; add"),
+        ("mine.py:attention --attention misspelt.toml", 'misspelt.toml:2: "maks" in [attention]'),
         ("mine.py", "name a file and a function in it"),
         ("absent.py:attention", "absent.py: there is no such file"),
         ("broken.py:attention", "broken.py: cannot be imported: SyntaxError"),

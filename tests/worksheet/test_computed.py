@@ -361,3 +361,46 @@ def test_a_mask_may_be_claimed_by_truths_as_programs_return_it() -> None:
     assert values.compare(mask=np.tri(3, dtype=bool)).passed
     assert not values.compare(mask=np.tri(3, k=-1, dtype=bool)).passed
     assert not values.compare(mask=np.tri(3)).passed  # ones are no truths
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_numbers_that_were_shorter_before_are_told(dtype: str) -> None:
+    q, k, v = (x.astype(dtype) for x in (Q, K, V))
+    weights = softmax(q @ k.T / np.sqrt(q.dtype.type(4)))
+    marks = VALUES.compare(weights=weights.astype(float), output=(weights @ v).astype(float))
+    assert not marks.passed
+    assert f"were these, or what they were computed from, {dtype} before?" in marks.notes[-1]
+    inputs_alone = softmax(q.astype(float) @ k.astype(float).T / 2)
+    assert dtype in VALUES.compare(weights=inputs_alone).notes[-1]
+    wrong = VALUES.compare(weights=softmax(Q @ K.T / 4))
+    assert not any("before?" in note for note in wrong.notes)
+
+
+def test_what_is_no_number_is_called_by_its_name(tmp_path: Path) -> None:
+    wrong = A.copy()
+    wrong[0, 0] = np.nan
+    assert "NaN is no value of any step" in str(VALUES.compare(weights=wrong))
+    wrong[0, 0] = -np.inf
+    assert "it is infinite" in str(VALUES.compare(weights=wrong))
+    wrong[0, 0] = -1e-15
+    assert "computed as -1.0e-15" in str(VALUES.compare(weights=wrong))
+    wrong[0, 0] = -0.0
+    assert "computed as 0;" in str(VALUES.compare(weights=wrong))
+
+
+def test_a_fault_in_an_archive_names_the_archive(tmp_path: Path) -> None:
+    np.savez(tmp_path / "mine.npz", weights=A[:2], capped=A)
+    np.savez(tmp_path / "capped.npz", capped=A)
+    for claims, options, said in (
+        ("", ("mine.npz",), "mine.npz: weights: is 2 × 5, where 3 × 5 are needed"),
+        ("", ("capped.npz",), 'capped.npz: capped: "capped" is no step of this attention'),
+        ('weights = "mine.npz:weights"\n', (), "s.toml:6: weights: mine.npz:weights: is 2 × 5"),
+    ):
+        given = "".join(
+            f"{name} = {x.tolist()}\n" for name, x in zip("QKV", (Q, K, V), strict=True)
+        )
+        sheet = tmp_path / "s.toml"
+        sheet.write_text(f"[given]\n{given}[claims]\n{claims}".replace("[claims]\n", "[claims]\n"))
+        more = [word for name in options for word in ("--claims", str(tmp_path / name))]
+        result = CliRunner().invoke(main, ["check", str(sheet), *more])
+        assert said in result.output.replace(f"{tmp_path}/", "")

@@ -397,3 +397,36 @@ def test_a_claim_that_is_not_finished_is_told_in_its_own_words() -> None:
     with pytest.raises(ReadError, match=r"\\claim lacks its number"):
         check_text(TEX + "\\claim{weights[1,1]}\n", "a.tex")
     assert check_text("\\newcommand{\\claim}[1]{#1} \\claim{All is well.}\n", "a.tex") is None
+
+
+LISTS = """
+```symattn
+[attention]
+scale = false
+[given]
+scores = [[0, 1], [5, 0]]
+V = [[1, 2], [3, 4]]
+```
+
+{claim}`weights[1,:] = [0.27, 0.73]`, {claim}`weights[:,1] = ["0.27", "0.98"]`
+{claim}`output = [[2.46, 3.46], ["?", "0.0067·2 + 0.9933·4 = 3.99"]]`
+{claim}`weights[2,:] = [0.99, 0.01`, {claim}`weights[2,:] = [0.99 0.01]`,
+{claim}`weights[2,:] = 0.5`
+"""
+
+
+def test_rows_columns_and_steps_are_claimed_in_prose() -> None:
+    checked = check_text(LISTS, "lists.md")
+    assert checked is not None
+    wrong = [(f.entry, f.claimed, f.line, f.column) for f in checked.findings if not f.passes]
+    line = LISTS.splitlines()[10 - 1]
+    assert [(entry, claimed) for entry, claimed, *_ in wrong] == [
+        ("weights[2,1]", "0.98"),
+        ("output[2,2]", "3.99"),
+    ]
+    assert wrong[0][2:] == (10, line.index("0.98") + 1)
+    assert '["0.27", "0.99"]' in checked.corrected()
+    said = [problem.partition(": ")[2] for problem in checked.problems]
+    assert said[0].startswith("'[0.99, 0.01': its brackets do not match")
+    assert said[1].startswith("weights[2,:]: ")
+    assert said[2].startswith("weights[2,:]: ") and "in brackets" in said[2]

@@ -36,7 +36,7 @@ from symattn.nodes.entrywise import Exponential
 from symattn.nodes.lines import LineQuotient, LineSum
 from symattn.nodes.normalise import Normaliser
 from symattn.step import Input, Item, Step
-from symattn.worksheet.marking.styles import MORE, Style, styles_that_differ
+from symattn.worksheet.marking.styles import AS_WRITTEN, MORE, Style, styles_that_differ
 
 #: Floating point is believed to this share of the largest number of a matrix.
 _PRECISE = 1e-13
@@ -46,6 +46,11 @@ _NOTICED = 1e-3
 
 #: Rounding hardly moves a number by more: so many units, and such a share of the largest number.
 _FAR, _SHARE = 3, 0.05
+
+#: A number is another one if it is off by more than such a share of the largest number of its row:
+#: one without decimals, and one with fewer decimals than numbers that are made of it. A matrix with
+#: a number of three digits or more is kept well enough without decimals.
+_WHOLE_OFF, _SHORT_OFF, _THREE_DIGITS = 1 / 1000, 1 / 3, 100
 
 #: What is added to a claim to see which others depend on it.
 _BESIDE = 0.01
@@ -152,6 +157,13 @@ class Claimed:
             decimals = decimals[:1]
         return decimals >= 1, decimals
 
+    @property
+    def plainly_rounded(self) -> Array:
+        """Which are right and would be other numbers if digits had been cut off."""
+        low, high = self.cutting_interval
+        fraction = (self.decimals >= 1) & ~self.exact
+        return self.right & fraction & ((self.true < low) | (self.true > high))
+
     @cached_property
     def noticed(self) -> Array:
         """The least change of each number that shows in how it is written."""
@@ -173,6 +185,8 @@ class Chain:
     style: Style
     explained: Mapping[str, Array]
     depends: Mapping[str, Array]
+    #: Which were rounded so coarsely, and used so, that what follows is made of another number.
+    coarse: Mapping[str, Array]
     unexplained: int
 
 
@@ -226,7 +240,9 @@ class Chains:
     def _run(self) -> _Run:
         """The run in the style of the sheet; in both tracks, where a claim is not explained."""
         run = self._chosen
-        if not run.unexplained[0, run.way]:
+        if not run.unexplained[0, run.way] and not any(
+            found[run.way].any() for found in run.coarse.values()
+        ):
             return run  # no mistakes: the tracks are one
         return _Run(self, _Ways([run.ways.styles[run.way]], self.ways(2)), tracks=2)
 
@@ -278,10 +294,36 @@ class Chains:
             letter: np.flatnonzero(
                 (~self.best.explained[letter] & ~claimed.fair)
                 | (self.best.depends[letter] & ~claimed.right)
+                | self.best.coarse[letter]
             )
             for letter, claimed in self.claimed.items()
         }
         return self._origins(wrong, moved=False)
+
+    @cached_property
+    def too_coarse(self) -> frozenset[Claim]:
+        """The claims that are mistakes because they were rounded so coarsely and then used so."""
+        if not any(found.any() for found in self.best.coarse.values()):
+            return frozenset()
+        return frozenset(
+            origin
+            for (letter, number), origins in self.mistakes.items()
+            if self.best.depends[letter][number] and not self.claimed[letter].right[number]
+            for origin in origins
+            if self.best.coarse[origin[0]][origin[1]]
+        )
+
+    @cached_property
+    def decimals_after(self) -> Mapping[str, float]:
+        """For each matrix the most decimals of a claimed number that is made of it."""
+        most = dict.fromkeys(self.shapes, -np.inf)
+        for step in reversed(self.evaluation.steps):
+            own, claimed = most[step.letter], self.claimed.get(step.letter)
+            if claimed is not None:
+                own = max(own, claimed.decimals[~claimed.exact].max(initial=-np.inf))
+            for operand in step.operands:
+                most[operand] = max(most[operand], own)
+        return most
 
     def operands(self, claim: Claim) -> tuple[Claim, ...]:
         """The nearest claimed numbers before a claim that it depends on at all."""
@@ -316,6 +358,12 @@ class Chains:
             int((best.explained[letter] & ~best.depends[letter] & ~claimed.right).sum())
             for letter, claimed in self.claimed.items()
         )
+
+    @cached_property
+    def cut_off(self) -> tuple[int, int]:
+        """How many claims are plainly cut off, and how many are plainly rounded."""
+        cut = sum(int((one.cut & ~one.right).sum()) for one in self.claimed.values())
+        return cut, sum(int(one.plainly_rounded.sum()) for one in self.claimed.values())
 
     def uncomputed(self, letter: str) -> Iterator[int]:
         """The claims on a matrix that was plainly not computed: one number throughout.
@@ -404,6 +452,9 @@ class _Run:
         self.chains, self.ways, self.tracks = chains, ways, tracks
         self.explained: dict[str, Array] = {}
         self.depends: dict[str, Array] = {}
+        self.coarse: dict[str, Array] = {}
+        #: Whether a number so far is a mistake that no rounding explains.
+        self.mistaken = False
         #: Each matrix as it follows from those before it, and as later steps use it.
         self.computed: dict[str, Array] = {}
         self.used: dict[str, Array] = {}
@@ -442,8 +493,11 @@ class _Run:
     @property
     def chain(self) -> Chain:
         """What the chosen way gives."""
-        explained = {letter: found[self.way] for letter, found in self.explained.items()}
-        return Chain(self.ways.styles[self.way], explained, self.depends, self.order[0])
+        explained, coarse = (
+            {letter: found[self.way] for letter, found in each.items()}
+            for each in (self.explained, self.coarse)
+        )
+        return Chain(self.ways.styles[self.way], explained, self.depends, coarse, self.order[0])
 
     def exchanged(self, letter: str, chosen: Array, moved: bool) -> Iterator[tuple[Claim, int]]:
         """The claims that change when a chosen claim on a matrix does, each with that one.
@@ -506,7 +560,15 @@ class _Run:
             return
         flat = value.reshape(self.ways.count, -1)
         out = np.array(unwritten).reshape(flat.shape)
-        out[:, claimed.index] = self._used_claims(letter, claimed, flat[:, claimed.index])
+        sizes = np.abs(np.where(np.isfinite(value), value, 0))
+        of_row, of_matrix = (
+            np.broadcast_to(sizes.max(axis=axes, keepdims=True), value.shape).reshape(flat.shape)[
+                :, claimed.index
+            ]
+            for axes in ((-1,), (-2, -1))
+        )
+        most_off = self._most_off(letter, claimed, of_row, of_matrix)
+        out[:, claimed.index] = self._used_claims(letter, claimed, flat[:, claimed.index], most_off)
         self.used[letter] = out.reshape(value.shape)
 
     def _followed(self, step: Step, operand: Callable[[str], Array], arithmetic: ByHand) -> Array:
@@ -522,8 +584,24 @@ class _Run:
             value = np.array(np.nan)
         return np.broadcast_to(value, (arithmetic.ways, *self.chains.shapes[step.letter]))
 
-    def _used_claims(self, letter: str, claimed: Claimed, values: Array) -> Array:
-        """The claims as later steps use them; which of them the chains explain is noted."""
+    def _most_off(self, letter: str, claimed: Claimed, of_row: Array, of_matrix: Array) -> Array:
+        """How far a claim may be rounded before it is another number.
+
+        `of_row` and `of_matrix` are the largest numbers of its row and of its matrix.
+        """
+        short = claimed.decimals < self.chains.decimals_after[letter]
+        whole = of_matrix < _THREE_DIGITS * claimed.units
+        return np.where(
+            claimed.decimals >= 1,
+            np.where(short, _SHORT_OFF * of_row, np.inf),
+            np.where(whole, _WHOLE_OFF * of_row, np.inf),
+        )
+
+    def _used_claims(self, letter: str, claimed: Claimed, values: Array, most_off: Array) -> Array:
+        """The claims as later steps use them; which of them the chains explain is noted.
+
+        One that is `most_off` or more from its value is too coarse to be used as written.
+        """
         ways = self.ways
         more = ways.more[self.chains.part_of_style(letter)]
         fraction, decimals = claimed.written_alike
@@ -538,8 +616,13 @@ class _Run:
         if true.any():  # there a proof stands in place of a judgement
             proven = np.where(ways.cut & ~claimed.right, claimed.cut, claimed.right)
             explained = np.where(true, proven & (explained | ~ways.cut), explained)
+        off = np.abs(values - claimed.numbers)
+        coarse = explained & (off > most_off) & (more == AS_WRITTEN) & ~claimed.exact
+        self.coarse[letter] = coarse
         if self.tracks == 2:  # a number miscopied: what comes next was made of the right one
             depends = ~_same(values[0], values[1], claimed.noticed)
+            if not self.mistaken:  # what is written the same whatever was rounded is no one's fault
+                depends &= ~explained[1]
             miscopied = ~explained[0] & explained[1] & ~claimed.right
             explained[0] |= miscopied
             depends &= ~miscopied
@@ -551,7 +634,9 @@ class _Run:
             out[0] = np.where(miscopied & (more[0] > 0), short[1], out[0])
             out[0] = np.where(miscopied & (more[0] == 0), claimed.numbers, out[0])
             mistaken = ~explained[0] & ~claimed.fair
-            out[1] = np.where(depends | mistaken, short[1], out[0])
+            self.mistaken |= bool(mistaken.any())
+            finer = np.where(np.abs(values - short) > most_off, values, short)[1]
+            out[1] = np.where(depends | mistaken | coarse[0], finer, out[0])
             self.depends[letter] = depends
         else:
             self.depends[letter] = np.zeros(len(claimed.places), dtype=bool)

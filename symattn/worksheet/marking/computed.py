@@ -26,7 +26,7 @@ from symattn.derivation import Evaluation, Place
 from symattn.errors import SymattnError, counted
 from symattn.evaluate.check import beyond, distance
 from symattn.worksheet.marking.verdicts import EntryMark, StepMark
-from symattn.worksheet.reading.computed import Computed, in_order
+from symattn.worksheet.reading.computed import DIGITS, Computed, in_order
 from symattn.worksheet.reading.rules import operands
 
 #: Decimals that are shown at the least and at the most; true values are shown with two more.
@@ -37,6 +37,9 @@ _NO_NUMBERS = {"-inf": sympy.S.NegativeInfinity, "inf": sympy.oo, "nan": sympy.n
 
 #: Of so many entries of a step that follow from others, it is said from which.
 _MOST_TRACED = 24
+
+#: Dtypes of fewer digits than float64, with the digits of those that NumPy lacks.
+_SHORTER = (("float32", None), ("float16", None), ("float32", DIGITS["bfloat16"]))
 
 _NO_BOUND = "rounding leaves no bound to compare it with"
 
@@ -77,6 +80,25 @@ class ComputedMarker:
                 are = "is" if count == 1 else "are"
                 where = counted(int(nan.any(axis=-1).sum()), "row")
                 yield f"{name}: {counted(count, 'number')} in {where} {are} NaN"
+        if any(mark.verdict != "right" for mark in self.marks) and (short := self._shorter()):
+            yield (
+                f"every number is right within what rounding in {short} can do to it; were these, "
+                f"or what they were computed from, {short} before?"
+            )
+
+    def _shorter(self) -> str:
+        """The dtype of fewer digits in which every number would be right; "" if there is none."""
+        for dtype, digits in _SHORTER:
+            arrays = {
+                letter: replace(array, numbers=array.numbers.astype(dtype), digits=digits)
+                for letter, array in self.arrays.items()
+            }
+            if any(arrays[letter].rounding <= x.rounding for letter, x in self.arrays.items()):
+                continue
+            marks = ComputedMarker(self.evaluation, arrays).marks
+            if all(mark.verdict == "right" for mark in marks):
+                return next(iter(arrays.values())).dtype
+        return ""
 
     def allowed(self, letter: str, array: Computed) -> Array:
         """Where floating point of an array's dtype may end up, from what is given."""
@@ -144,7 +166,7 @@ class ComputedMarker:
                     verdict = "carried" if mistaken else "rounded-early"
                     carried += mistaken
                 elif not said:
-                    remark, said = _off(array, error, tolerance), True
+                    remark, said = _off(array, value, error, tolerance), True
             written = self._written(value, error, tolerance, inside)
             mark = EntryMark(name, place, written, verdict, remark, evaluation.notation)
             if verdict == "carried" and carried <= _MOST_TRACED:
@@ -160,6 +182,8 @@ class ComputedMarker:
         if not math.isfinite(number):
             return Measured(str(number), _NO_NUMBERS[str(number)], places)
         text = np.format_float_positional(value, precision=places, trim="-", unique=True)
+        if float(text) == 0:  # nearer to 0 than it is shown
+            text = f"{number:.1e}" if number else "0"
         above, below = number.as_integer_ratio()
         reach = tolerance if math.isfinite(tolerance) else 0.0
         return Measured(text, sympy.Rational(above, below), places, reaching=reach)
@@ -217,7 +241,9 @@ def _lies_in(value: np.floating, allowed: arb) -> bool:
     return bool(allowed.is_finite() and allowed.contains(arb(float(value))))
 
 
-def _off(array: Computed, error: float, tolerance: float) -> str:
+def _off(array: Computed, value: np.floating, error: float, tolerance: float) -> str:
     """By how much a number is off, and by how much it may be."""
+    if np.isnan(value):
+        return "NaN is no value of any step"
     may = f"where rounding in {array.dtype} explains {tolerance:.1e} at most"
-    return f"off by {error:.1e}, {may}" if math.isfinite(error) else f"it is no number, {may}"
+    return f"off by {error:.1e}, {may}" if math.isfinite(error) else f"it is infinite, {may}"

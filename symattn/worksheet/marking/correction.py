@@ -7,7 +7,7 @@ import re
 import sympy
 
 from symattn.arithmetic.spelling import Form, form_of
-from symattn.arithmetic.verify import Accepted, Quantity, cuts_to
+from symattn.arithmetic.verify import Accepted, Quantity, cuts_to, rounds_to
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation
 from symattn.errors import ReadError
@@ -49,13 +49,16 @@ def correction_of(
     digits = evaluation.digits(letter, entry.place, Notation(digits=places, rounding=rounding))
     if not digits.proven:
         return None
+    true = true_value(evaluation, letter, entry.place)
+    if entry.verdict == "wrong" and rounds_to(true, entry.claimed, accepted):
+        return None  # right at its own digits, but too coarse: it needs more of them
     if digits.text == "-inf":
         return f"{minus}inf"
     if "e" in digits.text:
         return None
     units = _units(digits.text, places)
     if accepted == "truncated" or (form is not None and form.dots):
-        units = _cut(true_value(evaluation, letter, entry.place), units, places)
+        units = _cut(true, units, places)
     return _fixed(units, places).replace("-", minus) if form is None else form.spelled(units)
 
 

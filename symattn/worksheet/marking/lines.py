@@ -156,7 +156,7 @@ class _Check:
                 return "right"
         if self._from_truth(left, right):
             return "right"
-        alike = _is_alike(left.tree, right.tree)
+        alike = _is_alike(left.tree, right.tree) and not _is_reduced(left.tree, right.tree)
         return "right" if not alike and _meet(right, left.value) else "wrong"
 
     def _rounded(self, before: Sequence[Side], right: Side, written: Written) -> str:
@@ -499,6 +499,19 @@ def _is_alike(left: Tree, right: Tree) -> bool:
     return False
 
 
+def _is_reduced(left: Tree, right: Tree) -> bool:
+    """Whether a fraction is written as another one, half as large or twice.
+
+    e^8/(e^5 + e^8) is 1/(1 + e^(−3)).
+    """
+    match left, right:
+        case (Apart("/", ours), Apart("/", theirs)):
+            pairs = [(ball(_value(o)), ball(_value(t))) for o, t in zip(ours, theirs, strict=True)]
+            less = all(bool(2 * abs(t) < abs(o)) for o, t in pairs)
+            return less or all(bool(abs(t) > 2 * abs(o)) for o, t in pairs)
+    return False
+
+
 @lru_cache(maxsize=4096)
 def _value(tree: Tree) -> sympy.Expr:
     from symattn.arithmetic.reading import value_of
@@ -521,9 +534,10 @@ def _range(side: Side) -> arb:
             case Number(value):
                 middle = arb(fmpq(value.numerator, value.denominator))
                 places = side.decimals.get(value)
-                return (
-                    middle if places is None else middle + arb(0, arb(fmpq(1, 10**places)).upper())
-                )
+                if places is None:
+                    return middle
+                unit = Written("", sympy.Integer(0), places).unit
+                return middle + arb(0, arb(unit).upper())
             case Call("exp", (body,)) if _value(body) is sympy.S.NegativeInfinity:
                 return arb(0)
             case Call(name, (body,)):

@@ -13,6 +13,7 @@ from itertools import combinations
 
 import numpy as np
 import sympy
+from flint import fmpq
 
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.written import Written
@@ -50,9 +51,9 @@ def full_rows(mark: StepMark) -> Iterator[list[EntryMark]]:
 def row_sum(row: Sequence[EntryMark]) -> tuple[Fraction, Fraction]:
     """The sum of a row as claimed, and how far rounding may have moved it: half of each unit."""
     claims = [entry.claimed for entry in row]
-    total = sum((Fraction(int(c.number.p), int(c.number.q)) for c in claims), Fraction(0))
-    rounding = sum((Fraction(int(c.unit.p), int(c.unit.q)) / 2 for c in claims), Fraction(0))
-    return total, rounding
+    total = sum((claim.number for claim in claims), fmpq(0))
+    rounding = sum((claim.unit for claim in claims), fmpq(0)) / 2
+    return Fraction(int(total.p), int(total.q)), Fraction(int(rounding.p), int(rounding.q))
 
 
 def notes(

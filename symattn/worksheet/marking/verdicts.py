@@ -40,8 +40,12 @@ _RANK = {verdict: rank for rank, verdict in enumerate(VERDICTS)}
 #: Digits that the true value is shown with beyond those claimed.
 _MORE_DIGITS = 2
 
-#: The remark on a number that is cut off where no other one is.
+#: The remarks on a number that is cut off where no other one is, and where others are rounded.
 _CUT_OFF_ONCE = "no other number is cut off, so it may be a mistake"
+_CUT_OFF_BESIDE = "other numbers are rounded, so it may be a mistake"
+
+#: The remark on a number that was rounded so coarsely that what was computed from it is wrong.
+_COARSE = "it is rounded too coarsely to be computed with"
 
 
 @dataclass(frozen=True)
@@ -139,7 +143,7 @@ class Marker:
         """How numbers were kept and rounded, where that explains one that is not right."""
         if self.chains is None:
             return ""
-        excused = {mark.verdict for mark in self._marks.values() if mark.remark != _CUT_OFF_ONCE}
+        excused = {mark.verdict for mark in self._marks.values() if not mark.remark}
         excused &= {"truncated", "rounded-early"}
         if not excused:
             return ""
@@ -199,7 +203,9 @@ class Marker:
             key = letter, number
             if key not in self._marks:
                 verdict, remark = "right", ""
-                if chains is not None and not claimed.right[number]:
+                if chains is not None and key in chains.too_coarse:
+                    verdict, remark = "wrong", _COARSE
+                elif chains is not None and not claimed.right[number]:
                     verdict, remark = self._verdict(key, place, written, chains)
                 name = self._names[letter]
                 origins = partial(self._origins, key, verdict)
@@ -248,9 +254,12 @@ class Marker:
     def _unmistaken(self, key: Claim, chains: Chains) -> tuple[str, str]:
         """The verdict on a claim that follows and depends on no mistake."""
         letter, number = key
-        if self._claimed[letter].cut[number] and chains.best.style.cut:
-            return "truncated", _CUT_OFF_ONCE if chains.explained_only == 1 else ""
-        return "rounded-early", ""
+        if not (self._claimed[letter].cut[number] and chains.best.style.cut):
+            return "rounded-early", ""
+        if chains.explained_only == 1:
+            return "truncated", _CUT_OFF_ONCE
+        cut, rounded = chains.cut_off
+        return "truncated", _CUT_OFF_BESIDE if rounded >= cut else ""
 
 
 def true_value(evaluation: Evaluation, letter: str, place: Place) -> Quantity:

@@ -145,7 +145,10 @@ class Run:
         array = self.arrays[letter]
         numbers = array.numbers.astype(float)
         if value.shape != numbers.shape:
-            value = np.broadcast_to(value, numbers.shape)
+            try:
+                value = np.broadcast_to(value, numbers.shape)
+            except ValueError:  # two misconceptions may make a matrix of another shape
+                return np.zeros(numbers.shape, dtype=bool)
         near = self._near(letter, value)
         with np.errstate(invalid="ignore"):
             close = np.abs(value - numbers) <= near

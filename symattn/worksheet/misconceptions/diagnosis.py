@@ -7,8 +7,10 @@ entry that is right is out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
 from math import inf, isfinite, log, log2
 from typing import NamedTuple
 
@@ -184,7 +186,7 @@ def _alone(entries: Entries, letter: str, place: Place, several: int) -> Slip | 
     if (bits := bits_against(chance * several)) < LEAST_BITS:
         return None
     kind, step = guess.kind, entries.name(letter)
-    return Slip(kind.name, guess.sentence, kind.tell, step, (place,), bits)
+    return Slip(kind.name, guess.said(), kind.tell, step, (place,), bits)
 
 
 def _nearly(
@@ -218,7 +220,7 @@ def _one_operand(
     table = _readings(entries, letter)
     assert table is not None
     misread, step = table.listed[first], entries.name(letter)
-    return Slip(misread.name, misread.sentence, misread.tell, step, (place,), bits)
+    return Slip(misread.name, misread.said(), misread.tell, step, (place,), bits)
 
 
 # ---- several entries -----------------------------------------------------------------------------
@@ -273,7 +275,7 @@ def _trials(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[
         table = _readings(entries, letter)
         if first >= 0 and table is not None:
             misread = table.listed[first]
-            yield _Trial(misread.name, misread.sentence, misread.tell)
+            yield _Trial(misread.name, misread.said(), misread.tell)
 
 
 def _exchanged(
@@ -333,22 +335,26 @@ def _same_slip(entries: Entries, letter: str, places: Sequence[Place]) -> Iterat
     candidates = entries.candidates[letter]
     columns = [j for j in range(candidates.shape[-1]) if candidates.claimed[(*places[0][:-1], j)]]
     for numbers in (0, -1):  # with the student's own numbers, with the true ones
-        tables: list[dict[tuple[object, ...], Guess]] = []
-        values = []
-        for column in columns:
-            spots = entries.spots(letter, (*places[0][:-1], column))
-            spot = spots[numbers]
-            tables.append({guess.key: guess for guess in guesses(spot, _IN_ROWS)})
-            values.append(spot.value)
+
+        def spot(column: int, numbers: int = numbers) -> Spot:
+            return entries.spots(letter, (*places[0][:-1], column))[numbers]
+
+        slips = _slips_of(spot(places[0][-1]))
+        # most slips are ruled out by one entry, before the others are looked at
+        if not any(candidates.matches(places[0], guess.value) for guess in slips.values()):
+            yield from (None for _ in slips)
+            continue
+        spots = [spot(column) for column in columns]
+        tables = [_slips_of(each) for each in spots]
         mistaken = [columns.index(place[-1]) for place in places]
-        for key, first in tables[mistaken[0]].items():
+        for key, first in slips.items():
             if not all(key in tables[k] for k in mistaken):
                 continue
             right = all(
                 candidates.matches(
-                    (*places[0][:-1], column), table[key].value if key in table else value
+                    (*places[0][:-1], column), table[key].value if key in table else each.value
                 )
-                for column, table, value in zip(columns, tables, values, strict=True)
+                for column, table, each in zip(columns, tables, spots, strict=True)
             )
             whole_row = len(places) == len(columns)
             names = (
@@ -356,8 +362,16 @@ def _same_slip(entries: Entries, letter: str, places: Sequence[Place]) -> Iterat
                 if whole_row
                 else " and ".join(_entry_name(entries, letter, place) for place in places)
             )
-            sentence = first.sentence.replace(_entry_name(entries, letter, places[0]), names)
-            yield _Trial(first.kind.name, sentence, first.kind.tell) if right else None
+            if not right:
+                yield None
+                continue
+            sentence = first.said().replace(_entry_name(entries, letter, places[0]), names)
+            yield _Trial(first.kind.name, sentence, first.kind.tell)
+
+
+def _slips_of(spot: Spot) -> dict[tuple[object, ...], Guess]:
+    """The slips that may be repeated along a row, by what tells that they are the same."""
+    return {guess.key: guess for guess in guesses(spot, _IN_ROWS)}
 
 
 #: The kinds that the same hand may repeat along a row.
@@ -397,12 +411,15 @@ def _other_logit(entries: Entries, letter: str, places: Sequence[Place]) -> Iter
             abs((1 - share) * part - float(shares[k])) <= 0.5 * unit[k] + part * unit[j] + 1e-12
             for k, part in zip(rest, split, strict=True)
         )
+        if not near:
+            yield None
+            continue
         logit = called(evaluation, before, (*line, j))
         number = _shortest(meant, z, j, shares, unit)
         row = _row_name(entries, letter, line)
         sentence = f"{row} belong to {logit} = {number} rather than {spelled(float(z[j]))}"
         chosen = max(entries.bits(letter, (*line, k)) for k in range(len(z)))
-        yield _Trial("other-logit", sentence, _LOGIT_TELL, chosen) if near else None
+        yield _Trial("other-logit", sentence, _LOGIT_TELL, chosen)
 
 
 def _logits(entries: Entries, letter: str, line: Place) -> tuple[str, Array] | None:
@@ -448,7 +465,7 @@ class _Misread:
     """A number that was another when it was used."""
 
     name: str
-    sentence: str
+    said: Callable[[], str]
     tell: str
     letter: str
     place: Place
@@ -569,17 +586,20 @@ def _numbers_misread(entries: Entries, letter: str, places: Sequence[Place]) -> 
             seen[other] = unclaimed
             if unclaimed:
                 pending.append(other)
-    out: list[_Misread] = []
-    for (operand, place), unclaimed in seen.items():
+    return list(islice(_misread(entries, letter, seen), _MOST_MISREAD))
+
+
+def _misread(
+    entries: Entries, letter: str, read: Mapping[tuple[str, Place], bool]
+) -> Iterator[_Misread]:
+    """What the numbers that are read may have been; of each, whether it is not claimed."""
+    for (operand, place), unclaimed in read.items():
         spot = Spot(entries.own, entries.rules, operand, place, None)
-        if unclaimed:
-            out += [
-                _Misread(kind.name, sentence, kind.tell, operand, place, value)
-                for kind, value, sentence, _ in guesses(spot)
-            ]
-        else:
-            out += _taken_for(entries, letter, operand, place, spot)
-    return out[:_MOST_MISREAD]
+        if not unclaimed:
+            yield from _taken_for(entries, letter, operand, place, spot)
+            continue
+        for kind, value, said, _ in guesses(spot):
+            yield _Misread(kind.name, said, kind.tell, operand, place, value)
 
 
 def _taken_for(
@@ -598,13 +618,18 @@ def _taken_for(
             number = entries.own.read(operand, other)
             if number != value and number > -inf:
                 others.setdefault(number, entries.own.text(operand, other))
-    for name, new, words, _ in spot.variations:
+    for name, new, part, _ in spot.variations:
         if name in ("unscaled", "scaled-twice", "unmasked"):
-            others.setdefault(new, f"{spelled(new)} ({_WORDS[name].format(words)})")
+            words = _WORDS[name].format(spot.words(part))
+            others.setdefault(new, f"{spelled(new)} ({words})")
     step, entry = entries.name(letter), spot.called(place)
     for number, spelling in others.items():
-        sentence = f"{step} is worked out with {entry} = {spelling} instead of {text}"
-        yield _Misread("misread-number", sentence, _MISREAD_TELL, operand, place, number)
+        said = partial(_worked_with, step, entry, spelling, text)
+        yield _Misread("misread-number", said, _MISREAD_TELL, operand, place, number)
+
+
+def _worked_with(step: str, entry: str, spelling: str, text: str) -> str:
+    return f"{step} is worked out with {entry} = {spelling} instead of {text}"
 
 
 _WORDS = {

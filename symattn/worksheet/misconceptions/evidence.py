@@ -46,6 +46,7 @@ class Candidates:
         self.claims = np.array(numbers, dtype=float).reshape(self.shape)
         self.units = np.array(units, dtype=float).reshape(self.shape)
         self.true = np.asarray(true, dtype=float)
+        self._finite = self.true[np.isfinite(self.true)]
         seen = np.concatenate([self.true.ravel(), self.claims.ravel()])
         seen = seen[np.isfinite(seen)]
         more = [0.0, 1.0] if shares else []
@@ -79,9 +80,9 @@ class Candidates:
         Where all true numbers of the matrix are whole, and the claim is, so are the others.
         """
         unit = float(self.steps[place])
-        claim, finite = float(self.claims[place]), self.true[np.isfinite(self.true)]
+        claim = float(self.claims[place])
         while isfinite(claim) and unit < 1 and claim / (10 * unit) == round(claim / (10 * unit)):
-            coarser = finite / (10 * unit)
+            coarser = self._finite / (10 * unit)
             if not np.allclose(coarser, np.round(coarser), rtol=0, atol=1e-9):
                 break
             unit *= 10

@@ -444,7 +444,12 @@ class _Sheet:
             key=lambda pair: not pair[1].exact,  # near ones must not use up what is marked again
         )
         partly = sorted(
-            (pair for pair in viable if pair not in whole),
+            # the screen is coarse: among many claims a few come near by accident
+            (
+                pair
+                for pair in viable
+                if pair not in whole and (every < _LARGE or 10 * len(pair[1].fixed) >= every)
+            ),
             key=lambda pair: pair[1].broken - len(pair[1].fixed),
         )
         cases: list[_Case] = []
@@ -752,7 +757,8 @@ def _near(candidates: Candidates, value: Array, again: Array) -> Array:
     largest = np.abs(value[np.isfinite(value)]).max(initial=0.0)
     slack = 1e-9 * largest
     first = np.abs(value - candidates.claims) <= _FROM_GIVEN * candidates.units + slack
-    rounded = (candidates.units > 0) * _SHARE * largest
+    # a number far larger than any claim shows nothing of how well the others fit
+    rounded = (candidates.units > 0) * _SHARE * min(largest, candidates.largest)
     second = np.abs(again - candidates.claims) <= _FROM_CLAIMS * candidates.units + rounded + slack
     finite = np.isfinite(value)
     out: Array = candidates.claimed & np.where(

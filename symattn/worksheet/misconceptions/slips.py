@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
@@ -43,13 +43,14 @@ class Slip:
 
 
 class Outcome(NamedTuple):
-    """A number that an entry has after a slip, and the slip in a sentence.
+    """A number that an entry has after a slip, and what says the slip in a sentence.
 
-    `key` is the same for the same slip in another entry of the row.
+    `key` is the same for the same slip in another entry of the row. Few of many slips are ever
+    said, so the sentence is made then.
     """
 
     value: float
-    sentence: str
+    said: Callable[[], str]
     key: tuple[object, ...]
 
 
@@ -67,7 +68,7 @@ class Guess(NamedTuple):
 
     kind: SlipKind
     value: float
-    sentence: str
+    said: Callable[[], str]
     key: tuple[object, ...]
 
 
@@ -187,14 +188,14 @@ def _combined(rule: Rule, values: Sequence[float], read: Read) -> float:
 
 
 class Variation(NamedTuple):
-    """A part of a rule done otherwise: what is done, the number then, and the part in words.
+    """A part of a rule done otherwise: what is done, the number then, and the part.
 
     `path` leads to the part, so that it is the same in another entry of the row.
     """
 
     name: str
     value: float
-    words: str
+    part: Rule
     path: tuple[object, ...]
 
 
@@ -210,11 +211,11 @@ def _variations(
     values = [value for value, _ in inside]
     found = []
     for k, (_, varied) in enumerate(inside):
-        for name, new, words, where in varied:
+        for name, new, part, where in varied:
             value = _combined(rule, [*values[:k], new, *values[k + 1 :]], read)
-            found.append(Variation(name, value, words, where))
+            found.append(Variation(name, value, part, where))
         for name, value, part in _slips_in(rule, values, k):
-            found.append(Variation(name, value, spot.words(part), (*path, name, k)))
+            found.append(Variation(name, value, part, (*path, name, k)))
     return _combined(rule, values, read), [each for each in found if not math.isnan(each.value)]
 
 
@@ -296,17 +297,19 @@ class Spot:
 
 def _sign(spot: Spot) -> Iterator[Outcome]:
     if spot.value:
-        yield Outcome(-spot.value, f"{spot.entry} has the wrong sign", ("sign",))
+        yield Outcome(-spot.value, lambda: f"{spot.entry} has the wrong sign", ("sign",))
 
 
 def _in_rule(variation: str, sentence: str) -> Callable[[Spot], Iterator[Outcome]]:
     """A slip in a part of the entry's rule; ``{part}`` in the sentence is the part in numbers."""
 
     def outcomes(spot: Spot) -> Iterator[Outcome]:
-        for name, value, words, path in spot.variations:
+        for name, value, part, path in spot.variations:
             if name == variation:
-                text = sentence.format(entry=spot.entry, part=words)
-                yield Outcome(value, text, (name, path))
+                yield Outcome(value, partial(said, spot, part), (name, path))
+
+    def said(spot: Spot, part: Rule) -> str:
+        return sentence.format(entry=spot.entry, part=spot.words(part))
 
     return outcomes
 
@@ -326,8 +329,8 @@ def _swapped_digits(spot: Spot) -> Iterator[Outcome]:
         letters = list(text)
         letters[one], letters[two] = letters[two], letters[one]
         if (wrong := "".join(letters)) != text:
-            sentence = f"{spot.entry}: two digits are exchanged, {wrong} for {text}"
-            yield Outcome(float(wrong), sentence.replace("-", "−"), ("digits", wrong))
+            words = f"two digits are exchanged, {wrong} for {text}".replace("-", "−")
+            yield Outcome(float(wrong), partial(_of_entry, spot, words), ("digits", wrong))
 
 
 def _digit(spot: Spot) -> Iterator[Outcome]:
@@ -336,15 +339,19 @@ def _digit(spot: Spot) -> Iterator[Outcome]:
         for other in "0123456789" if letter.isdigit() else "":
             if other != letter:
                 wrong = text[:k] + other + text[k + 1 :]
-                sentence = f"{spot.entry}: one digit is misread, {wrong} for {text}"
-                yield Outcome(float(wrong), sentence.replace("-", "−"), ("digit", wrong))
+                words = f"one digit is misread, {wrong} for {text}".replace("-", "−")
+                yield Outcome(float(wrong), partial(_of_entry, spot, words), ("digit", wrong))
 
 
 def _point(spot: Spot) -> Iterator[Outcome]:
     if spot.value:
         for factor in (10.0, 0.1):
-            sentence = f"{spot.entry}: the decimal point is one place off"
-            yield Outcome(spot.value * factor, sentence, ("point", factor))
+            words = "the decimal point is one place off"
+            yield Outcome(spot.value * factor, partial(_of_entry, spot, words), ("point", factor))
+
+
+def _of_entry(spot: Spot, words: str) -> str:
+    return f"{spot.entry}: {words}"
 
 
 def _copied(near: bool) -> Callable[[Spot], Iterator[Outcome]]:
@@ -354,10 +361,12 @@ def _copied(near: bool) -> Callable[[Spot], Iterator[Outcome]]:
         for place, distance in spot.around():
             if (distance == 1) is near:
                 value = spot.numbers.read(spot.letter, place)
-                text = spot.numbers.text(spot.letter, place)
-                sentence = f"{spot.entry} holds the number of {spot.called(place)}, {text}"
                 key = ("copied", place[-2] - spot.place[-2], place[-1])
-                yield Outcome(value, sentence, key)
+                yield Outcome(value, partial(said, spot, place), key)
+
+    def said(spot: Spot, place: Place) -> str:
+        text = spot.numbers.text(spot.letter, place)
+        return f"{spot.entry} holds the number of {spot.called(place)}, {text}"
 
     return outcomes
 
@@ -367,11 +376,14 @@ def _transposed_place(spot: Spot) -> Iterator[Outcome]:
     rows, columns = spot.numbers.computed(spot.letter).shape[-2:]
     if row != column and column < rows and row < columns:
         place = (*lead, column, row)
-        sentence = (
-            f"{spot.entry} holds {spot.numbers.text(spot.letter, place)}, which belongs to "
-            f"{spot.called(place)}: row and column are exchanged"
-        )
-        yield Outcome(spot.numbers.read(spot.letter, place), sentence, ("transposed",))
+
+        def said() -> str:
+            return (
+                f"{spot.entry} holds {spot.numbers.text(spot.letter, place)}, which belongs to "
+                f"{spot.called(place)}: row and column are exchanged"
+            )
+
+        yield Outcome(spot.numbers.read(spot.letter, place), said, ("transposed",))
 
 
 def _operand_transposed(spot: Spot) -> Iterator[Outcome]:
@@ -389,9 +401,9 @@ def _operand_transposed(spot: Spot) -> Iterator[Outcome]:
         def transposed(other: str, place: Place, letter: str = letter) -> float:
             return read(other, (*place[:-2], place[-1], place[-2]) if other == letter else place)
 
-        name = spot.evaluation.item(letter).name
-        sentence = f"{spot.entry}: a row of {name} is mistaken for a column"
-        yield Outcome(value_of(spot.rule, transposed), sentence, ("transposed", letter))
+        words = f"a row of {spot.evaluation.item(letter).name} is mistaken for a column"
+        said = partial(_of_entry, spot, words)
+        yield Outcome(value_of(spot.rule, transposed), said, ("transposed", letter))
 
 
 _CHECK = "Compute the entry again and compare the digits."
@@ -457,6 +469,6 @@ SLIPS: tuple[SlipKind, ...] = (
 def guesses(spot: Spot, kinds: Iterable[SlipKind] = SLIPS) -> Iterator[Guess]:
     """The numbers an entry would have after each slip, the likelier first."""
     for kind in kinds:
-        for value, sentence, key in kind.outcomes(spot):
+        for value, said, key in kind.outcomes(spot):
             if math.isfinite(value) or value == -math.inf:
-                yield Guess(kind, value, sentence, key)
+                yield Guess(kind, value, said, key)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from symattn.errors import ReadError, nearest, quote
 from symattn.evaluate.work import admit_values
 
 #: Dtypes that NumPy lacks, by name, and their significant binary digits.
-_DIGITS = {"bfloat16": 8}
+DIGITS = {"bfloat16": 8}
 
 
 @dataclass(frozen=True)
@@ -23,16 +23,17 @@ class Computed:
     """An array of float64, float32 or float16.
 
     `digits` are its significant binary digits where NumPy has no such dtype: bfloat16 is held in
-    float32.
+    float32. `where` begins what is said of it: the file that it was read from.
     """
 
     numbers: Array
     digits: int | None = None
+    where: str = ""
 
     @property
     def dtype(self) -> str:
         """The name of the dtype that it was computed in."""
-        return next((n for n, d in _DIGITS.items() if d == self.digits), self.numbers.dtype.name)
+        return next((n for n, d in DIGITS.items() if d == self.digits), self.numbers.dtype.name)
 
     @property
     def rounding(self) -> float:
@@ -53,9 +54,9 @@ def computed(value: Any, name: str) -> Computed:
     if hasattr(value, "detach") and hasattr(value, "cpu"):  # a tensor of PyTorch
         value = value.detach().cpu()
     kind = str(getattr(value, "dtype", "")).rpartition(".")[2]
-    if kind in _DIGITS:
+    if kind in DIGITS:
         held = value.float() if hasattr(value, "float") else np.asarray(value, dtype=np.float32)
-        return Computed(np.asarray(held), _DIGITS[kind])
+        return Computed(np.asarray(held), DIGITS[kind])
     if not is_array(value):
         try:
             value = np.asarray(value, dtype=float)
@@ -78,7 +79,8 @@ def computed_steps(arrays: Mapping[str, object], evaluation: Evaluation) -> dict
     for name, value in arrays.items():
         if name not in evaluation:
             hint = nearest(name, tuple(evaluation))
-            raise ReadError(f"{quote(name)} is no step of this attention{hint}")
+            lead = f"{value.where}: " if isinstance(value, Computed) and value.where else ""
+            raise ReadError(f"{lead}{quote(name)} is no step of this attention{hint}")
         array, item = computed(value, name), evaluation[name]
         if item.step.letter in found:
             raise ReadError(f"{name}: is given twice, by its name and by its letter; keep one")
@@ -93,8 +95,8 @@ def computed_steps(arrays: Mapping[str, object], evaluation: Evaluation) -> dict
             shapes = (
                 " × ".join(map(str, shape)) or "one number" for shape in (numbers.shape, item.shape)
             )
-            raise ReadError("{}: is {}, where {} are needed".format(name, *shapes))
-        found[item.step.letter] = Computed(numbers.reshape(item.shape), array.digits)
+            raise ReadError("{}: is {}, where {} are needed".format(array.where or name, *shapes))
+        found[item.step.letter] = replace(array, numbers=numbers.reshape(item.shape))
     admit_values(evaluation, sum(array.numbers.size for array in found.values()), explained=True)
     return found
 

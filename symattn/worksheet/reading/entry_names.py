@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 
 from symattn.derivation import Evaluation, Place
+from symattn.greek import GREEK
 from symattn.notation.options import Notation
 
 
@@ -67,9 +68,15 @@ def leading(evaluation: Evaluation, letter: str, place: Place, notation: Notatio
     return ", ".join(f"{word} {i + notation.index_base}" for word, i in words)
 
 
-_FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
-_COMMAND = re.compile(r"\\(?:cdot|times|left|right|%|[,;:! ])(?![A-Za-z])\s*")
-_SIGNS = {"\\cdot": "·", "\\times": "×", "\\%": "%"}
+#: A fraction, a root, an upright word, an exponent or an index whose braces hold no others.
+_GROUPED = re.compile(
+    r"\\[dt]?frac\s*\{(?P<above>[^{}]*)\}\s*\{(?P<below>[^{}]*)\}"
+    r"|\\sqrt\s*\{(?P<root>[^{}]*)\}"
+    r"|\\(?:mathrm|operatorname|text|mathbf)\s*\{(?P<word>[^{}]*)\}"
+    r"|(?P<script>[\^_])\s*\{(?P<inside>[^{}]*)\}"
+)
+_COMMAND = re.compile(r"\\(?:(?P<name>[A-Za-z]+)|[,;:! ]|(?P<sign>[%{}]))\s*")
+_SIGNS = {"cdot": "·", "times": "×", "infty": "∞", "sqrt": "√", "left": "", "right": ""}
 
 
 def without_tex(text: str) -> str:
@@ -77,21 +84,38 @@ def without_tex(text: str) -> str:
 
     >>> without_tex(r"1\\cdot 0 + 0\\cdot 1"), without_tex(r"33\\%"), without_tex(r"\\frac{1+2}{3}")
     ('1·0 + 0·1', '33%', '(1+2)/3')
+    >>> without_tex(r"\\frac{4.5}{\\sqrt{2}}"), without_tex(r"\\frac{e^{0.5}}{e^{0.5}+e^{1}}")
+    ('4.5/√2', 'e^0.5/(e^0.5+e^1)')
     """
-    if "\\" not in text:
+    if "\\" not in text and "{" not in text:
         return text
 
-    def apart(match: re.Match[str]) -> str:
-        above, below = (
-            f"({x.strip()})" if re.search(r"[-+−*/·\\ ]", x.strip()) else x.strip()
-            for x in match.groups()
-        )
-        return f"{above}/{below}"
+    def joined(part: str, signs: str) -> str:
+        part = part.strip()
+        return f"({part})" if re.search(rf"[{signs}\\ ]", part) else part
 
-    text = _FRACTION.sub(apart, text)
-    text = re.sub(r"\\sqrt\s*\{([^{}]*)\}", r"√(\1)", text)
-    plain = _COMMAND.sub(lambda match: _SIGNS.get(match[0].strip(), ""), text)
+    def apart(match: re.Match[str]) -> str:
+        if match["above"] is not None:
+            above, below = (joined(match[key], "-+−*/·") for key in ("above", "below"))
+            return f"{above}/{below}"
+        if match["root"] is not None:
+            return f"√{joined(match['root'], '-+−*/·^')}"
+        if match["word"] is not None:
+            return match["word"]
+        return f"{match['script']}{joined(match['inside'], '-+−*/·^,')}"
+
+    before = ""
+    while before != text:  # from the innermost braces outwards
+        before, text = text, _GROUPED.sub(apart, text)
+    plain = _COMMAND.sub(
+        lambda match: match["sign"] or _SIGNS.get(match["name"] or "", _word(match["name"])), text
+    )
     return re.sub(r"\s*([·×])\s*", r"\1", plain)
+
+
+def _word(name: str | None) -> str:
+    """What a command is called, a Greek letter by itself: exp, α."""
+    return GREEK.get(name, name) if name else ""
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:

@@ -74,20 +74,24 @@ class Side:
 
     @cached_property
     def decimals(self) -> Mapping[Fraction, int]:
-        """The decimals of each number in it that has some; the fewest that it is written with."""
+        """The decimals of each number in it that has some; the fewest that it is written with.
+
+        They are negative of what is written to tens or hundreds, 2.98·10³.
+        """
         found: dict[Fraction, int] = {}
         for match in _DECIMAL.finditer(self.plain):
-            places = len(match[2] or match[4] or "") - exponent_of(match[3] or "")
+            digits = match[2] or match[4] or ""
+            places = len(digits) - exponent_of(match[3] or "")
             value = Fraction(match[0])
-            if places > 0:
+            if places > 0 or (digits and match[3]):  # 2.98e3 is written to tens
                 found[value] = min(places, found.get(value, places))
         return found
 
     @property
     def is_exact(self) -> bool:
         """Whether no number in it can have been rounded."""
-        if self.written is None:
-            return not self.decimals
+        if self.written is None:  # after ≈ whole numbers may be rounded: e^8/e^5 ≈ 2981/148
+            return not self.decimals and self.sign in ("", "=")
         return self.written.places is None or self.written.places <= 0
 
     @property

@@ -23,6 +23,12 @@ _SYMBOL = re.compile(
     r"|(?P<small>[₀-₉]+(?:\s*,\s*[₀-₉]+)*))(?P<above>.*)\Z",
     re.DOTALL,
 )
+
+#: An entry of a matrix whose head stands below: [Q_2]_12.
+_BRACKETED = re.compile(
+    r"(?P<base>\[[^\[\]]*\])\s*_\s*\{?(?P<below>[0-9]+(?:\s*,\s*[0-9]+)*)\}?(?P<small>)(?P<above>[^_]*)\Z"
+)
+_HEAD, _HEAD_BELOW = re.compile(r"\(([0-9]{1,4})\)"), re.compile(r"_\s*\{?([0-9]{1,4})\}?")
 _SMALL = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 
 
@@ -110,46 +116,69 @@ def reference_in(text: str) -> Reference | None:
     return Reference(text, match["step"], () if index == ("",) else index, has_comma)
 
 
-def entry_at(reference: Reference, evaluation: Evaluation) -> tuple[str, Place]:
+def named(text: str, evaluation: Evaluation, notation: Notation) -> Reference:
+    """What ``weights[2][1,:]``, or an entry as it is printed, ``a_12``, names in an evaluation.
+
+    Raises `ReadError` for a text that names nothing.
+    """
+    letters = {name: evaluation[name].step.letter for name in evaluation}
+    return symbol_reference(text, letters, notation) or read_reference(text)
+
+
+def entry_at(reference: Reference, evaluation: Evaluation, notation: Notation) -> tuple[str, Place]:
     """The step, and the place in its array, of one entry.
 
-    Its indices count from 1, and rows are tokens, whatever the worksheet's notation. Raises
-    `ReadError` (or another `SymattnError`)
+    It is counted and turned as the notation has it. Raises `ReadError` (or another `SymattnError`)
     for what is no entry of the derivation.
     """
-    value = evaluation[reference.step]
-    index = reference.within(value.shape, value.step.per_head)
+    value, index = evaluation[reference.step], _index_in(reference, evaluation, notation)
     place = tuple(i for i in index if isinstance(i, int))
     if len(place) < len(index):
-        example = f"{value.name}{'[1]' * (len(index) - 2)}[1,2]"
+        base = notation.index_base
+        example = f"{value.name}{f'[{base}]' * (len(index) - 2)}[{base},{base + 1}]"
         raise ReadError(f"{reference.text} is more than one entry; write e.g. {example}")
     return value.name, place
 
 
-def entries_of(reference: Reference, evaluation: Evaluation) -> tuple[str, list[Place]]:
+def entries_of(
+    reference: Reference, evaluation: Evaluation, notation: Notation
+) -> tuple[str, list[Place]]:
     """The step, and the places in its array, of an entry, a row or a column: ``weights[3][2,:]``.
 
     Raises as `entry_at` does, also for a matrix.
     """
-    value = evaluation[reference.step]
-    index = reference.within(value.shape, value.step.per_head)
+    value, index = evaluation[reference.step], _index_in(reference, evaluation, notation)
     axes = [
         [*range(size)[one]] if isinstance(one, slice) else [one]
         for one, size in zip(index, value.shape, strict=True)
     ]
     if sum(isinstance(one, slice) for one in index) > 1:
-        return entry_at(reference, evaluation)[0], []
+        return entry_at(reference, evaluation, notation)[0], []
     return value.name, [*product(*axes)]
 
 
-def entries_at(texts: Sequence[str], evaluation: Evaluation) -> dict[str, Place]:
+def _index_in(
+    reference: Reference, evaluation: Evaluation, notation: Notation
+) -> tuple[int | slice, ...]:
+    """The index from 0 in the array of a step, its rows being tokens."""
+    value = evaluation[reference.step]
+    turned = notation.convention == "columns"
+    *lead, rows, columns = value.shape
+    shape = (*lead, columns, rows) if turned else value.shape
+    *heads, row, column = reference.within(shape, value.step.per_head, notation.index_base)
+    return (*heads, column, row) if turned else (*heads, row, column)
+
+
+def entries_at(
+    texts: Sequence[str], evaluation: Evaluation, notation: Notation
+) -> dict[str, Place]:
     """The entries to work out and box, by step; ``first`` is the first entry of every step.
 
     Raises as `entry_at` does.
     """
     firsts = {s.name: (0,) * (2 + s.per_head) for s in evaluation.steps} if "first" in texts else {}
-    references = [read_reference(text.strip()) for text in texts if text != "first"]
-    return firsts | dict(entry_at(reference, evaluation) for reference in references)
+    found = [named(text.strip(), evaluation, notation) for text in texts if text != "first"]
+    return firsts | dict(entry_at(one, evaluation, notation) for one in found)
 
 
 def size_of(shape: Sequence[int]) -> str:
@@ -169,18 +198,20 @@ def symbol_reference(text: str, letters: Mapping[str, str], notation: Notation) 
     >>> found.step, found.index
     ('weights', ('1', '2'))
     """
-    if len(text) > 60 or "[" in text:
+    text = text.strip().strip("$").strip()
+    bracketed = text.startswith("[")
+    match = (_BRACKETED if bracketed else _SYMBOL).match(text)
+    if len(text) > 80 or match is None or not match["base"].strip("{ "):
         return None
-    match = _SYMBOL.match(text.strip().strip("$").strip())
-    if match is None or not match["base"].strip():
+    if "[" in text[bracketed:]:
         return None
     digits = (match["below"] or match["small"]).translate(_SMALL)
     index = [part.strip() for part in digits.split(",")] if "," in digits else list(digits)
     if len(index) != 2:
         return None
     around = match["base"] + match["above"]
-    plain = _bare(f"{around}_{','.join(index)}")
-    inner = re.search(r"\(([0-9]{1,4})\)", around.translate(_HEADS))
+    plain = _bare(text if bracketed else f"{around}_{','.join(index)}")
+    inner = _HEAD.search(around.translate(_HEADS)) or (bracketed and _HEAD_BELOW.search(around))
     heads = (inner[1],) if inner else ()
     for name, letter in letters.items():
         if plain in _spellings(letter, "".join(heads), tuple(index), notation):

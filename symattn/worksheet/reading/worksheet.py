@@ -99,13 +99,16 @@ class Worksheet:
     files: tuple[Path, ...] = ()
     #: Arrays that a program computed, by step; they are claimed instead of numbers.
     arrays: Mapping[str, Computed] = field(default_factory=dict)
+    #: The archive that these were read from, where it is claimed as a whole.
+    archive: str = ""
     #: The keys of claims whose numbers stand in a file of their own.
     elsewhere: frozenset[str] = frozenset()
 
     @contextmanager
     def in_file(self) -> Iterator[None]:
         """Puts the file and the line before what is refused inside."""
-        with located(lambda message: place_of_fault(self.name, self.text, message), self.name):
+        files = self.name, self.archive
+        with located(lambda message: place_of_fault(self.name, self.text, message), *files):
             yield
 
     def derivation(self) -> Derivation:
@@ -214,6 +217,23 @@ def read_worksheet(path: str | Path) -> Worksheet:
     return worksheet_of(read_text(path, name), name)
 
 
+def read_attention(path: str | Path) -> Attention:
+    """The attention that a worksheet says, which needs no ``[given]`` for that.
+
+    Raises as `read_worksheet` does, and for a file that says nothing.
+    """
+    name = str(path_of(path, "path"))
+    text = read_text(path, name)
+    data = parse(text, name)
+    if "given" in data:
+        return worksheet_of(text, name).spec
+    with located(lambda message: place_of_fault(name, text, message)):
+        _known(data, _TABLES, "")
+        if "attention" not in data:
+            raise ReadError('attention: nothing is said; add [attention] with e.g. mask = "causal"')
+        return _spec(_table(data, "attention"), {})[0]
+
+
 def worksheet_of(
     text: str,
     name: str = "worksheet",
@@ -300,7 +320,7 @@ def _claims(
             step = claimed_reference(key).step
             if step != key.strip():
                 raise ReadError(f"{key}: an array claims a whole step; write {step} = …")
-            arrays[step] = computed(matrix, key)
+            arrays[step] = replace(computed(matrix, key), where=f"{key}: {value}")
         else:
             claims[key] = matrix
     if claims and arrays:
@@ -319,7 +339,10 @@ def with_arrays(sheet: Worksheet, file: str | Path) -> Worksheet:
     from symattn.worksheet.reading.matrices import every_matrix
 
     path = Path(path_of(file, "claims"))
-    arrays = {name: computed(array, name) for name, array in every_matrix(path).items()}
+    arrays = {
+        name: replace(computed(array, name), where=f"{file}: {name}")
+        for name, array in every_matrix(path).items()
+    }
     for name in arrays:
         with located(str(file)):
             if symbol_of(name) is None:
@@ -327,7 +350,7 @@ def with_arrays(sheet: Worksheet, file: str | Path) -> Worksheet:
                 raise ReadError(f"{quote(name)} is not the name of a step{known}")
     files = (*sheet.files, path.resolve())
     spec = _unfolded_for(sheet.spec, arrays)
-    return replace(sheet, spec=spec, claims={}, arrays=arrays, files=files)
+    return replace(sheet, spec=spec, claims={}, arrays=arrays, files=files, archive=str(file))
 
 
 def _unfolded_for(spec: Attention, arrays: Mapping[str, Computed]) -> Attention:

@@ -146,12 +146,15 @@ def overview_document(
         inside: list[b.Block] = [report_document(each) for each in reports]
         if one.is_page and one.failing:
             inside.append(b.Section("Where", (_listed(map(one.located, one.failing), "bad"),)))
+        if one.is_page and one.doubtful:
+            lines = (_listed(map(one.located, one.doubtful), "note"),)
+            inside.append(b.Section("Accepted", lines))
         if overview.several and inside:
             blocks.append(b.Document(printable(one.name), tuple(inside), f"file-{number}"))
         elif not overview.several:
             blocks += inside
-    for heading, lines in overview.unmarked:
-        blocks += [b.Section(heading, (_listed(lines, "bad"),))] if lines else []
+    for heading, unmarked in overview.unmarked:
+        blocks += [b.Section(heading, (_listed(unmarked, "bad"),))] if unmarked else []
     if not overview.several and len(blocks) == 1 and isinstance(blocks[0], b.Document):
         return blocks[0]
     title = "Overview" if overview.several else ""
@@ -183,6 +186,8 @@ def _on_screen(overview: Overview, full: bool, listed: bool) -> Iterator[b.Block
     for one in overview.files:
         if full or not one.accepted:
             yield from [*_file_on_screen(one, overview.several, full), b.Break()]
+        if one.doubtful and (one.is_page or not full):
+            yield from [*_doubts(one), b.Break()]
     for heading, problems in overview.unmarked[0 if listed else 1 : 2]:
         if problems:
             lines = (b.Paragraph((problem,), "bad", whole=True) for problem in problems)
@@ -211,6 +216,15 @@ def _file_on_screen(one: FileReport, several: bool, full: bool) -> Iterator[b.Bl
     if where and any(full or each.first is not None for each in one.reports):
         yield b.Break()
     yield from where
+
+
+def _doubts(one: FileReport) -> Iterator[b.Paragraph]:
+    """The numbers that are accepted with a remark, where they stand."""
+    yield b.Paragraph(("Accepted, with a remark",), "heading")
+    for found in one.doubtful[:_LISTED]:
+        yield b.Paragraph((printable(one.located(found)),), "note", whole=True)
+    if (more := len(one.doubtful) - _LISTED) > 0:
+        yield b.Paragraph((f"and {more} more",), "note")
 
 
 def _places(one: FileReport, full: bool) -> Iterator[b.Paragraph]:

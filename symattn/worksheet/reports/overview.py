@@ -20,7 +20,7 @@ from symattn.worksheet.reports.single import (
     report_data,
     report_of,
 )
-from symattn.worksheet.reports.wording import numbered
+from symattn.worksheet.reports.wording import WORDING, numbered
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,15 @@ class FileReport:
     def failing(self) -> tuple[Finding, ...]:
         """The numbers that do not pass, as they stand in the file."""
         return tuple(one for one in self.findings if not one.passes)
+
+    @property
+    def doubtful(self) -> tuple[Finding, ...]:
+        """The numbers that pass with a remark, as one that is cut off beside rounded ones."""
+        return tuple(
+            one
+            for one in self.findings
+            if one.passes and one.meaning not in ("", WORDING[one.verdict].phrase)
+        )
 
     @property
     def failing_reports(self) -> tuple[Report, ...]:

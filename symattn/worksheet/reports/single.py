@@ -433,7 +433,7 @@ def _accepted(entries: Sequence[EntryReport], notation: Notation) -> Iterator[st
         parts = [f"{entry.entry}, {entry.claimed} for {entry.true}" for entry in found[:most]]
         if len(found) > most:
             parts.append(f"and {len(found) - most} more")
-        parts += [found[0].remark] if len(found) == 1 and found[0].remark else []
+        parts += dict.fromkeys(entry.remark for entry in found if entry.remark)
         yield f"{sign} {words} (accepted): {'; '.join(parts)}"
 
 

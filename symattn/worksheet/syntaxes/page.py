@@ -19,10 +19,19 @@ from typing import TypeAlias
 from symattn.errors import ReadError
 from symattn.worksheet.reading.lines import is_calculation, is_line, last_side
 
-#: An entry as worksheets name it, or as it is printed: s_12, a_{1,2}, α₁₂, w^{Q}_{12}.
-_ABOVE = r"(?:\^(?:\{[^{}]*\}|\([^()]*\)|\w)|[⁰¹²³⁴-⁹⁽⁾]+)?"
+#: An entry, rows or a step as worksheets name them, or an entry as it is printed: s_12, a_{1,2},
+#: α₁₂, w^{Q}_{12}, z^cap⁽²⁾_12, and with the head below [Q_2]_12.
+_GROUP = r"\{(?:[^{}]|\{[^{}]*\})*\}"
+_ABOVE = rf"(?:\^(?:{_GROUP}|\([^()]*\)|\w+)?(?:[⁰¹²³⁴-⁹⁽⁾]+)?|[⁰¹²³⁴-⁹⁽⁾]+)?"
+_INDEX = r"(?:_\{[^{}]*\}|_[0-9,]+|[₀-₉,]+)"
 _ENTRY = (
-    rf"[A-Za-z_]+(?:\[[^\[\]]*\])+|\\?[^\W\d_]+{_ABOVE}(?:_\{{[^{{}}]*\}}|_[0-9,]+|[₀-₉,]+){_ABOVE}"
+    r"[A-Za-z_]+(?:\[[^\[\]]*\])+|[A-Za-z_]+(?=\s*=\s*\[)"
+    rf"|(?:\\?[^\W\d_]+|{_GROUP}){_ABOVE}{_INDEX}{_ABOVE}|\[[^\[\]=≈]*\]{_INDEX}{_ABOVE}"
+)
+
+#: The parts of a list: brackets, commas, numbers in quotes or without.
+_LIST = re.compile(
+    r"""\s*(?:([\[\],])|"([^"]*)"|'([^']*)'|([^\[\],"'\s](?:[^\[\],"']*[^\[\],"'\s])?))\s*"""
 )
 
 #: What stands between the brackets of a claim: an entry, a relation, a number or a worked line.
@@ -71,7 +80,8 @@ class Anchor:
     """A number in the prose: which entry it claims ("" for none), its text, where that stands.
 
     Of a worked line it is the last number; `line` is the whole, which begins at `begins`. It is
-    `inline` if a role or a command marks it, and shows only what is claimed.
+    `inline` if a role or a command marks it, and shows only what is claimed. Of a list, as of a
+    row, `parts` are its numbers and where each begins.
     """
 
     key: str
@@ -80,16 +90,27 @@ class Anchor:
     line: str = ""
     begins: int = -1
     inline: bool = True
+    parts: tuple[tuple[str, int], ...] = ()
 
     @property
     def claimed(self) -> str:
         """All that is claimed: the worked line, or the number."""
         return self.line or self.number
 
+    @property
+    def value(self) -> object:
+        """What is claimed, as it would stand in a worksheet: a text, or lists of texts."""
+        return _nested(self.number)[0] if self.parts else self.claimed
+
+    def part(self, number: int) -> Anchor:
+        """The claim of one number of a list."""
+        return claim_of(self.key, *self.parts[number]) if self.parts else self
+
     def moved(self, place: Callable[[int], int]) -> Anchor:
         """The same where each of its characters stands elsewhere."""
         begins = place(self.begins) if self.begins >= 0 else self.begins
-        return replace(self, start=place(self.start), begins=begins)
+        parts = tuple((text, place(start)) for text, start in self.parts)
+        return replace(self, start=place(self.start), begins=begins, parts=parts)
 
 
 @dataclass(frozen=True)
@@ -143,11 +164,46 @@ def claimed(inside: str, start: int) -> Anchor | Flaw:
 
 
 def claim_of(key: str, text: str, start: int) -> Anchor:
-    """The claim of a number, or of a worked line, that stands at `start`."""
+    """The claim of a number, of a worked line or of a list of these, that stands at `start`.
+
+    Raises `ReadError` for brackets that do not match.
+    """
+    if text.startswith("["):
+        parts = tuple((part, start + at) for part, at in _nested(text)[1])
+        return Anchor(one_line(key), text, start, parts=parts)
     if not is_line(text):
         return Anchor(one_line(key), text, start)
     number, offset = last_side(text)
     return Anchor(one_line(key), number, start + offset, text, start)
+
+
+def _nested(text: str) -> tuple[object, list[tuple[str, int]]]:
+    """A list in brackets, of texts and lists, and its texts with where each begins."""
+    whole: list[object] = []
+    open_lists, parts, place, is_next = [whole], list[tuple[str, int]](), 0, True
+    while place < len(text):
+        match = _LIST.match(text, place)
+        sign = match[1] if match else None
+        ends = sign in ("]", ",")
+        if match is None or (ends and is_next and sign == ",") or not (ends or is_next):
+            raise ReadError(f"{text[:40]!r}: write numbers between commas, as in [0.33, 0.67]")
+        place = match.end()
+        if sign == "[":
+            inner: list[object] = []
+            open_lists[-1].append(inner)
+            open_lists.append(inner)
+        elif sign == "]":
+            open_lists.pop()
+        elif sign is None:
+            group = next(g for g in (2, 3, 4) if match[g] is not None)
+            open_lists[-1].append(match[group])
+            parts.append((match[group], match.start(group)))
+        is_next = sign in ("[", ",")
+        if not open_lists or (len(open_lists) == 1 and place < len(text)):
+            break
+    if len(open_lists) != 1 or place < len(text):
+        raise ReadError(f"{text[:40]!r}: its brackets do not match; write e.g. [0.33, 0.67]")
+    return whole[0], parts
 
 
 def after_space(text: str, start: int, end: int) -> int:

@@ -415,11 +415,54 @@ def test_whole_numbers_are_themselves() -> None:
     for scores, weight, verdict in (
         (["1", "0.3"], "0.67", "rounded-early"),  # 1/(1 + e^-0.7) = 0.6682
         (["1", "0.33"], "0.67", "last-digit"),  # 0.6615, and 0.6608 unrounded
-        (["1", "0"], "0.73", "rounded-early"),
+        (["1", "0"], "0.73", "carried"),  # 0 is 1/3 rounded, but no number to go on from
         (["1", "0"], "0.72", "wrong"),  # from 0.94, which rounds to 1; but 1 is 1
     ):
         found = in_steps(third, {"scores": scores, "weights[1,1]": weight})
         assert found["weights"] == [verdict], (scores, weight)
+
+
+COARSE = {"X": [[1, 0], [0, 1]], "W_Q": [[1, "0.5"], [1, "2.5"]], "K": [[1, 2], [3, 1]]}
+
+
+@pytest.mark.parametrize(
+    ("claims", "expected"),
+    [
+        # scores 2, 3.5, 6 and 5.5; from 0 for 0.5 and 2 for 2.5 they are 1, 3, 5 and 5
+        (
+            {"Q": [["1", "0"], ["1", "2"]], "scores": [["1", "3"], ["5", "5"]]},
+            {"Q": ["right", "wrong", "right", "wrong"], "scores": ["carried"] * 4},
+        ),
+        (
+            {"Q": [["1", "0"], ["1", "2"]], "scores": [["2.0", "3.5"], ["6.0", "5.5"]]},
+            {"Q": ["right"] * 4, "scores": ["right"] * 4},
+        ),
+        ({"Q": [["1", "0"], ["1", "2"]]}, {"Q": ["right"] * 4}),
+        ({"Q": [["1", "0.5"], ["1", "2.5"]]}, {"Q": ["right"] * 4}),
+    ],
+)
+def test_a_rounding_that_makes_another_number_is_a_mistake_where_it_is_used(
+    claims: dict[str, object], expected: dict[str, list[str]]
+) -> None:
+    assert in_steps(COARSE, claims) == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "claimed", "output", "expected"),
+    [
+        (["123.4", "87.2"], ["123", "87"], "113.28", ["right", "right", "rounded-early"]),
+        (["12.4", "8.2"], ["12", "8"], "10.92", ["wrong", "wrong", "carried"]),
+        (["0.05", "0.025"], ["0.1", "0.0"], "0.07311", ["wrong", "wrong", "carried"]),
+        (["0.05", "0.025"], ["0.1", "0.0"], "0.1", ["right", "right", "rounded-early"]),
+        (["0.9", "0.34"], ["0.9", "0.3"], "0.739", ["right", "right", "rounded-early"]),
+    ],
+)
+def test_how_coarse_a_rounding_may_be(
+    values: list[str], claimed: list[str], output: str, expected: list[str]
+) -> None:
+    given = {"scores": [[1, 0], [0, 1]], "X": [[1, 0], [0, 1]], "W_V": [[v] for v in values]}
+    found = check(given, {"V": [[c] for c in claimed], "output[1,1]": output})
+    assert [e.verdict for e in found.entries] == expected
 
 
 def test_published_ones_are_cut_off_before_they_are_early() -> None:

@@ -18,7 +18,9 @@ from tests.benchmarks.marking_rates import (
     Marker,
     Rate,
     Spot,
+    apart_refused,
     claiming_more,
+    coarse_accepted,
     dependency,
     first_slips,
     honest_refused,
@@ -63,6 +65,17 @@ def failing(gates: list[Gate]) -> list[str]:
 def test_honest_sheets_are_accepted_whatever_their_style() -> None:
     found = honest_refused(symattn_marks, exercises(), 4)
     assert failing(list(found.gates)) == [], found.examples.get(found.worst)
+
+
+def test_nor_is_one_refused_whose_steps_have_decimals_of_their_own() -> None:
+    rate = apart_refused(symattn_marks, exercises(), 150)
+    assert not rate.surely_above(0.01), str(rate)
+
+
+def test_sheets_computed_from_whole_numbers_in_place_of_decimals_are_not_accepted() -> None:
+    rates = coarse_accepted(symattn_marks, exercises(), 4)
+    assert {name: rate.hits for name, rate in rates.items() if rate.hits} == {}
+    assert all(r.hits == 2 for r in coarse_accepted(accepts_everything, exercises(), 2).values())
 
 
 def test_slips_are_not() -> None:

@@ -156,6 +156,30 @@ def test_what_passes_is_a_notice_and_the_status_stays(tmp_path: Path) -> None:
     assert checked(tmp_path / "none.toml", "--format", "github").exit_code == 2
 
 
+LONE = """
+```symattn
+[given]
+Q = [[1, 2], [0.5, 1]]
+K = [[1, 0], [0, 3]]
+V = [[1, 2], [3, 4]]
+```
+
+{claim}`weights[1,1] = 0.0283`, {claim}`weights[1,2] = WEIGHT`, {claim}`output[1,1] = 2.9434`,
+{claim}`output[2,1] = 2.708`, {claim}`scaled[1,2] = 4.243`.
+"""
+
+
+@pytest.mark.parametrize("form", ["text", "md", "html"])
+def test_a_number_cut_off_beside_rounded_ones_is_remarked_on(tmp_path: Path, form: str) -> None:
+    """0.971682 is 0.97 or 0.972, and 0.971 is cut off."""
+    page = tmp_path / "page.md"
+    for weight, remarked in (("0.971", True), ("0.972", False), ("0.97", False)):
+        page.write_text(LONE.replace("WEIGHT", weight))
+        result = checked(page, "--format", form)
+        assert result.exit_code == 0
+        assert ("so it may be a mistake" in " ".join(result.stdout.split())) is remarked
+
+
 def test_nothing_in_a_message_ends_its_command() -> None:
     hostile = "1\r\n::error::x"
     placed = Finding(1, 2, None, hostile, hostile, "50%", "wrong", passes=False)
