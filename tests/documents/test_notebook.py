@@ -125,7 +125,7 @@ def test_a_notebook_of_chunks_runs_and_shows_the_digits(tmp_path: Path) -> None:
 def test_a_notebook_of_formulas_in_chunks_runs() -> None:
     book = written("llama", "--chunks", "2", "--symbolic", "--view", "formula", "--tokens", "3")
     room: dict[str, Any] = {}
-    made = []
+    made: list[str] = []
     for cell in book.cells:
         if cell.cell_type == "code":
             exec(cell.source, room)
