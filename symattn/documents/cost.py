@@ -184,6 +184,7 @@ def _leave_out(form: str, jobs: Sequence[Job], checked: bool) -> str:
             if _is_enough(form, jobs, checked, some):
                 enough.append(" and ".join(change.words.format(last) for change in some))
         if enough:
+            enough = enough[: _MOST_ADVICE if count == 1 else 1]
             break
     return ", ".join(
         [*enough[:_MOST_ADVICE], "give fewer tokens or heads", "show formulas alone (--symbolic)"]

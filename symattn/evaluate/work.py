@@ -141,7 +141,7 @@ _EXACT: Mapping[Kind, float] = {
 #: The same over abbreviations, which hide all powers of e but not the sums of sines.
 _SHORTENED: Mapping[Kind, float] = {
     Kind.RATIONAL: 2,
-    Kind.IRRATIONAL: 5,
+    Kind.IRRATIONAL: 3,
     Kind.TRANSCENDENTAL: 300,
 }
 

@@ -59,7 +59,7 @@ def refused(tmp_path: Path) -> dict[str, tuple[str, ...]]:
     large = worksheet(tmp_path / "large.toml", 250, attention='mask = "causal"')
     claims = f"[claims]\nscores = {matrix(300, 300)}\n"
     claimed = worksheet(tmp_path / "claimed.toml", 300, more=claims)
-    wide = worksheet(tmp_path / "wide.toml", 250, 60, attention='mask = "causal"')
+    wide = worksheet(tmp_path / "wide.toml", 250, 120, attention='mask = "causal"')
     page = tmp_path / "page.md"
     page.write_text(f"```symattn\n{Path(wide).read_text()}\n```\n", encoding="utf-8")
     heads = worksheet(tmp_path / "heads.toml", 8, 1000, "heads = 1000")
