@@ -39,7 +39,8 @@ _USUAL: Mapping[str, int] = {
 _DRAWN: Mapping[str, tuple[int, float]] = {
     "usual": (16, 0.125),
     "large": (960, 0.125),
-    "low": (960, 0.125),
+    "low": (4096, 0.125),
+    "fine": (2**21, 2.0**-20),
     "tiny": (16, 2.0**-60),
     "zeros": (0, 1.0),
     "small": (2, 1.0),
@@ -68,7 +69,7 @@ class Property:
     seed: int = 0
 
 
-_WIDTHS = ("n", "m", "d_k", "d_v", "d_model")
+_WIDTHS = ("n", "m", "d_k", "d_v", "d_model", "d_mem", "d_out")
 
 PROPERTIES: tuple[Property, ...] = (
     Property("ordinary", "a few tokens, moderate numbers"),
@@ -83,6 +84,9 @@ PROPERTIES: tuple[Property, ...] = (
     Property("equal scores", "all scores 0", drawn="zeros"),
     Property("other sizes", "other sizes", {"n": 4, "m": 6, "d_k": 2, "d_v": 3, "g": 4}, seed=1),
     Property("other heads", "another number of heads", {"h": 6, "g": 3, "n": 2, "m": 3}, seed=2),
+    Property("long fractions", "numbers of 21 binary digits, which half precision lacks", drawn="fine"),
+    Property("more tokens", "more tokens than a window or a small block holds", {"n": 9, "m": 11}),
+    Property("many tokens", "more tokens than a block of 128 holds", {"n": 131, "m": 133}),
     Property("batched", "several calculations at once", batch=2, optional=True),
     Property("not contiguous", "arrays that are views of others", strided=True),
     Property("float32", "single precision", dtype="float32", optional=True),

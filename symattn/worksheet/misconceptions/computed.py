@@ -91,28 +91,28 @@ class Run:
 
     def has_values(self, hypothesis: Hypothesis) -> bool:
         """Whether a changed derivation makes sense with these numbers."""
-        return bool(self._values(hypothesis))
+        return bool(self.values(hypothesis))
 
     def fits(self, hypothesis: Hypothesis, exactly: bool = False) -> frozenset[str]:
         """The letters of the arrays that a changed derivation gives too, in every number."""
-        values = self._values(hypothesis, exactly)
+        values = self.values(hypothesis, exactly)
         return frozenset(x for x, value in values.items() if self._same(x, value).all())
 
     def reproduced(self, hypothesis: Hypothesis) -> int:
         """How many numbers a changed derivation gives too."""
-        values = self._values(hypothesis)
+        values = self.values(hypothesis)
         return sum(int(self._same(letter, value).sum()) for letter, value in values.items())
 
     def is_idle(self, hypothesis: Hypothesis) -> bool:
         """Whether a change leaves every number as it is, or makes no sense by itself."""
-        values = self._values(hypothesis)
+        values = self.values(hypothesis)
         with np.errstate(invalid="ignore"):
             return all(
                 np.allclose(value, self.evaluation.array(x), rtol=1e-12, atol=0, equal_nan=True)
                 for x, value in values.items()
             )
 
-    def _values(self, hypothesis: Hypothesis, exactly: bool = False) -> dict[str, Array]:
+    def values(self, hypothesis: Hypothesis, exactly: bool = False) -> dict[str, Array]:
         """What a changed derivation gives instead; nothing where it makes no sense.
 
         `exactly`: in balls, which neither overflow nor underflow as NumPy does.
@@ -199,17 +199,21 @@ def explained(runs: Sequence[Run]) -> tuple[Explanation, ...]:
     Where none does, two together; then, of a single run, those that reproduce the first wrong step
     completely.
     """
-    first = next((run for run in runs if not run.is_right), None)
-    if first is None:
+    wrong_runs = [run for run in runs if not run.is_right]
+    if not wrong_runs:
         return ()
+    first = wrong_runs[0]
     singles = first.explainer.singles
-    bits = sum(run.bits for run in runs if not run.is_right) - log2(len(singles) or 1)
+    bits = sum(run.bits for run in wrong_runs) - log2(len(singles) or 1)
     if bits < LEAST_BITS:
         return ()
-    fits = {single: first.fits(single) for single in singles}
     every = frozenset(first.letters)
-    whole = [single for single in singles if fits[single] == every]
-    found = [single for single in whole if _everywhere(single, runs)]
+    found: list[Hypothesis] = []
+    for run in wrong_runs:  # a row may make no sense at the sizes of the first
+        whole = [h for h in run.explainer.singles if run.fits(h) == frozenset(run.letters)]
+        found = [single for single in whole if _everywhere(single, runs)]
+        if found:
+            break
     bits_of_two = bits - log2(len(singles))
     if not found and bits_of_two >= LEAST_BITS_OF_TWO:
         found, bits = list(_pairs(first, runs)), bits_of_two
@@ -217,8 +221,9 @@ def explained(runs: Sequence[Run]) -> tuple[Explanation, ...]:
         names = {part.name for one in found for part in one.misconceptions}
         plain = [h for h in found if not any(p.rather in names for p in h.misconceptions)]
         return tuple(_explanation(h, first, every, bits) for h in plain[:_MOST_SHOWN])
+    fits = {single: first.fits(single) for single in singles} if len(runs) == 1 else {}
     wrong = next(letter for letter in first.letters if not first.right[letter].all())
-    partly = [single for single in singles if wrong in fits[single]] if len(runs) == 1 else []
+    partly = [single for single in fits if wrong in fits[single]]
     return tuple(_explanation(h, first, fits[h], bits) for h in partly[:_MOST_SHOWN])
 
 
@@ -242,6 +247,25 @@ def _pairs(first: Run, runs: Sequence[Run]) -> Iterator[Hypothesis]:
             found += 1
             if found == 2:
                 return
+
+
+def overflowing(explainer: Explainer, evaluation: Evaluation) -> tuple[Explanation, ...]:
+    """The misconceptions by which these numbers leave the range of floating point.
+
+    For a program that raises an error there, as Python's own functions do, and returns nothing.
+    """
+    last = evaluation.steps[-1]
+    run = Run(explainer, evaluation, {last.letter: Computed(evaluation.array(last.letter))}, {}, {})
+    found = [
+        single
+        for single in explainer.singles
+        if any(part.floating for part in single.misconceptions)
+        and not all(np.isfinite(value).all() for value in run.values(single).values())
+    ]
+    return tuple(
+        Explanation(h.misconceptions, (last.name,), True, INFINITE)
+        for h in found[:_MOST_SHOWN]
+    )
 
 
 def _everywhere(hypothesis: Hypothesis, runs: Sequence[Run]) -> bool:
