@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
+from pathlib import Path
 from types import CodeType
 from typing import Any, TypeAlias
 
@@ -75,6 +76,17 @@ _SIZES: Mapping[str, str] = {
         "d_model": "dmodel embeddim hiddensize",
         "n": "n seqlen queriescount",
         "m": "m keyscount",
+    }.items()
+    for alias in aliases.split()
+}
+
+#: What the parts of a returned table are called, beside the names of steps.
+_RETURNED: Mapping[str, str] = {
+    alias: name
+    for name, aliases in {
+        "output": "out result attnoutput attentionoutput",
+        "weights": "attn attention attnweights attentionweights probs attnprobs",
+        "scores": "logits attnscores attentionscores",
     }.items()
     for alias in aliases.split()
 }
@@ -183,7 +195,9 @@ class Subject:
             weights = ["joined", "stacked"] if self.has_weights else ["joined"]
             if self.has_weights and library == "torch":  # as nn.Linear keeps them
                 weights.append("transposed")
-            for lead, where, how in product(leads, heads, weights):
+            batch_first = self.has_heads and library in ("torch", "jax")
+            ordered = sorted(leads, reverse=batch_first)
+            for lead, where, how in product(ordered, heads, weights):
                 yield Layout(library, lead, where, how)
 
     def arguments(
@@ -256,7 +270,9 @@ class Subject:
             result = result._asdict()
         if isinstance(result, Mapping):
             named = [
-                (str(name), value) for name, value in result.items() if str(name) in evaluation
+                (step, value)
+                for name, value in result.items()
+                if (step := _RETURNED.get(plain(str(name)), str(name))) in evaluation
             ]
             if not named:
                 raise SymattnError(
@@ -535,12 +551,18 @@ def _libraries_named(codes: Sequence[_Code], seen: set[CodeType]) -> Iterator[st
         inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
         yield from _libraries_named([(part, space) for part in inner], seen)
         for name in (*code.co_names, *code.co_freevars):
-            value = space.get(name)
+            value = inspect.unwrap(space[name]) if callable(space.get(name)) else space.get(name)
             root = name if name in LIBRARIES else _root(value)
             if root in LIBRARIES:
                 yield root
             elif getattr(value, "__globals__", None) is not None or isinstance(value, type):
-                yield from _libraries_named(_code_of(value), seen)
+                own = [part for part in _code_of(value) if not _is_installed(part[0])]
+                yield from _libraries_named(own, seen)
+
+
+def _is_installed(code: CodeType) -> bool:
+    """Whether code is of a package that was installed: SciPy names JAX, but takes NumPy's arrays."""
+    return bool({"site-packages", "dist-packages"} & {*Path(code.co_filename).parts})
 
 
 def _libraries_annotated(function: Any) -> Iterator[str]:

@@ -38,12 +38,14 @@ from symattn.verifying.subject import (
     LIBRARIES,
     Layout,
     Subject,
+    Unfinished,
     libraries_of,
     subject_of,
 )
 from symattn.worksheet.check import marking_of
 from symattn.worksheet.marking.computed import ComputedMarker
 from symattn.worksheet.misconceptions.computed import (
+    UNFINISHED,
     Run,
     explained,
     explainer_of,
@@ -134,8 +136,9 @@ class _Tried:
         ordinary = named("ordinary")
         for item, self.tied in ((ordinary, False), (ordinary, True), (named("square"), False)):
             first: Layout | None = None
+            coarse: Layout | None = None
             for layout in self.subject.layouts(libraries):
-                if first is not None and replace(layout, heads=first.heads) != first:
+                if first is not None and not _may_follow(layout, first):
                     continue  # it takes arrays of another library or of other shapes
                 try:
                     self.layout = layout
@@ -146,10 +149,12 @@ class _Tried:
                     return
                 if outcome.kind in ("raises", "shape"):
                     refused.append((layout, outcome))
-                elif first is None:
-                    first = layout
+                    continue
+                if coarse is None and self._is_coarse([outcome], "float32"):
+                    coarse = layout
+                first = first or layout
             if first is not None:
-                self.layout = first
+                self.layout = coarse or first
                 return
         self.tied = False
         for layout, outcome in refused:
@@ -216,16 +221,38 @@ class _Tried:
         if first is None or first.kind in ("random", "changes", "inaccurate"):
             return first, ()
         if wrong:
-            telling = [o for o in outcomes if o is wrong[0] or not o.is_lacking]
+            telling = [o for o in outcomes if o is wrong[0] or not o.item.optional or o.takes_batches]
             reasons = explained(list(self._runs(telling)))
+            coarse = next((d for d in ("float32", "float16") if self._is_coarse(telling, d)), "")
+            if coarse and not reasons:
+                words = f"it is right within what rounding in {coarse} explains, and no more"
+                return replace(wrong[0], kind="inaccurate", message=words), ()
             if reasons or first.kind == "wrong":
                 return wrong[0], reasons
+        if isinstance(first.error, Unfinished):
+            return first, (UNFINISHED,)
         if isinstance(first.error, ArithmeticError) and first.evaluation is not None:
             return first, overflowing(self._explainer(first.evaluation), first.evaluation)
         return first, ()
 
+    def _is_coarse(self, outcomes: Sequence[Outcome], dtype: str) -> bool:
+        """Whether all numbers are right within what rounding in a shorter dtype explains."""
+        for outcome in outcomes:
+            if outcome.item.dtype != "float64" or outcome.marker is None:
+                continue
+            marker = outcome.marker
+            arrays = {
+                letter: replace(array, numbers=array.numbers.astype(dtype))
+                for letter, array in marker.arrays.items()
+            }
+            if self._judged(ComputedMarker(marker.evaluation, arrays))[0] != "right":
+                return False
+        return True
+
     def _has(self, item: Property) -> bool:
         """Whether the library has what a property asks for."""
+        if item.name == "many tokens" and self.layout.library == "jax":
+            return False  # which compiles every shape, and each step of a loop, anew
         if item.dtype == "bfloat16":
             return self.layout.library in ("torch", "jax")
         if self.layout.library == "lists":
@@ -263,7 +290,7 @@ class _Tried:
             result = self._result(args, kwargs)
             arrays = self.subject.returned(result, evaluation, self.layout, dtype)
         except ShapeError as error:
-            return outcome("shape", str(error))
+            return outcome("shape", str(error), error=error)
         except SymattnError as error:
             return outcome("raises", str(error))
         except ImportError:
@@ -454,6 +481,16 @@ _WORDS = {
     "random": "NOT REPEATABLE",
     "lacking": "not supported",
 }
+
+
+def _may_follow(layout: Layout, first: Layout) -> bool:
+    """Whether a layout may be chosen that is right, where the first that can be called is not.
+
+    Another place of the heads, or a batch for a function that counts on one.
+    """
+    return replace(layout, heads=first.heads) == first or (
+        layout.lead > first.lead and replace(layout, lead=first.lead) == first
+    )
 
 
 def _said(error: BaseException) -> str:

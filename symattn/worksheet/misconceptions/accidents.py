@@ -208,6 +208,14 @@ class FirstHead(_OneOfHeads):
         return np.broadcast_to(heads[..., :1, :, :], heads.shape)
 
 
+class FirstHeads(_OneOfHeads):
+    """As many heads as there are, the first ones of more."""
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        return args[0][..., : int(str(args[2])), :, :]  # type: ignore[no-any-return]
+
+
 class HeadsTurned(_OneOfHeads):
     """The heads from the last one to the first."""
 

@@ -23,7 +23,7 @@ from symattn.arithmetic.written import Measured
 from symattn.derivation import Derivation, Evaluation
 from symattn.errors import SymattnError
 from symattn.worksheet.marking.sanity import sums_to_one
-from symattn.worksheet.misconceptions import OF_PROGRAMS
+from symattn.worksheet.misconceptions import COMMON, OF_PROGRAMS
 from symattn.worksheet.misconceptions.evidence import (
     INFINITE,
     LEAST_BITS,
@@ -83,11 +83,6 @@ class Run:
             return None
         one, *others = (known[name] for name in names)
         return self.explainer.pair(one, *others) if others else one
-
-    @cached_property
-    def is_finite(self) -> bool:
-        """Whether every number that was computed is one."""
-        return all(bool(np.isfinite(array.numbers).all()) for array in self.arrays.values())
 
     def has_values(self, hypothesis: Hypothesis) -> bool:
         """Whether a changed derivation makes sense with these numbers."""
@@ -183,6 +178,15 @@ class Run:
         return total
 
 
+def _unfinished() -> Explanation:
+    row = next(one for one in OF_PROGRAMS if one.name == "unfinished")
+    return Explanation((row,), (), True, INFINITE)
+
+
+#: What explains an array that is the value of an earlier step, of another shape than the last.
+UNFINISHED = _unfinished()
+
+
 def _middles(balls: Array) -> Array:
     return np.array([*map(nearest, balls.flat)]).reshape(balls.shape)
 
@@ -233,11 +237,14 @@ def _pairs(first: Run, runs: Sequence[Run]) -> Iterator[Hypothesis]:
     singles = first.explainer.singles
     touching = [single for single in singles if not first.is_idle(single)]
     touching.sort(key=first.reproduced, reverse=True)  # what explains most stands first
+    place = {single: number for number, single in enumerate(singles)}
     # one that changes nothing by itself may do so with another: a row that now has no keys
+    often = [h for h in singles if any(p.floating or p.name in COMMON for p in h.misconceptions)]
     pairs = dict.fromkeys(
-        tuple(sorted((one, other), key=singles.index))
+        (one, other) if place[one] < place[other] else (other, one)
+        for others in (often, singles)
         for one in touching
-        for other in singles
+        for other in others
         if other is not one
     )
     for one, other in islice(pairs, _MOST_PAIRS):
@@ -272,15 +279,14 @@ def _everywhere(hypothesis: Hypothesis, runs: Sequence[Run]) -> bool:
     """Whether what was computed in every run is what the same misconceptions give there.
 
     Sizes at which they do not apply (a transpose needs a square matrix) tell nothing, nor do
-    numbers of which they make no sense (a share of 0), if none came out.
+    numbers of which they make no sense (the direction of a vector of zeros).
     """
     names = [part.name for part in hypothesis.misconceptions]
     for run in runs:
         own = run.hypothesis(names)
         if own is None or any(len(run.fits(own, x)) == len(run.letters) for x in (False, True)):
             continue
-        senseless = not run.has_values(own) and not run.is_finite
-        if not senseless:
+        if run.has_values(own):
             return False
     return True
 

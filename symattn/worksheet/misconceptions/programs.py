@@ -16,10 +16,18 @@ from symattn.attention.plan import g, h
 from symattn.nodes.base import shape_of
 from symattn.nodes.biases import ALiBi
 from symattn.nodes.entrywise import Entrywise, Exponential, SoftCap
-from symattn.nodes.heads import Concat, Head
-from symattn.nodes.lines import Filled, Lengths, LineDifference, LineQuotient, LineSum
+from symattn.nodes.heads import Concat, Head, Stacked
+from symattn.nodes.lines import Filled, Lengths, LineDifference, LineQuotient, LineSum, Spread
 from symattn.nodes.masks import Causal, Masked, Window
-from symattn.nodes.normalise import OffByOneSoftmax, RowMax, RowRatio, Softmax
+from symattn.nodes.normalise import (
+    Hardmax,
+    OffByOneSoftmax,
+    RowMax,
+    Sigmoid,
+    SinkSoftmax,
+    Softmax,
+    Sparsemax,
+)
 from symattn.nodes.positions import Rotary, RotaryBack
 from symattn.nodes.scale import Quotient
 from symattn.nodes.scores import Distance
@@ -28,6 +36,7 @@ from symattn.worksheet.misconceptions.accidents import (
     BlocksAveraged,
     BlocksFilled,
     FirstHead,
+    FirstHeads,
     Floored,
     HeadsMeant,
     HeadsSummed,
@@ -48,11 +57,13 @@ from symattn.worksheet.misconceptions.base import (
     Misconception,
     Steps,
     fits,
+    square,
 )
 from symattn.worksheet.misconceptions.nodes import (
     InterleavedConcat,
     Lowered,
     MaskedTo,
+    MergedByReshape,
     OverHeads,
     SplitByReshape,
     UnguardedSoftmax,
@@ -216,6 +227,33 @@ def _uniform(logits: MatrixExpr) -> MatrixExpr:
     return Filled(rows, columns, sympy.Rational(1, int(columns)))
 
 
+def _softmax_instead(*kinds: type[MatrixExpr]) -> Callable[[Steps], Change | None]:
+    """The softmax where another normaliser is asked for."""
+
+    def change(s: Steps) -> Change | None:
+        weights = s.expr("weights")
+        return {"weights": Softmax(weights.args[0])} if isinstance(weights, kinds) else None
+
+    return change
+
+
+def _row_sums_along_columns(s: Steps) -> Change | None:
+    """e^(z_ij − m_i) over the sum of row j."""
+    if s.softmax is None or "exp" in s.steps or not square(s.softmax):
+        return None
+    parts = _shifted(s.softmax)
+    return {"weights": LineQuotient(parts, LineSum(parts).T, 0)}
+
+
+def _over_everything(s: Steps) -> Change | None:
+    """e^(z_ij − m_i) over the sum of all."""
+    if s.softmax is None or "exp" in s.steps or s.softmax.shape[0] == 1:
+        return None
+    parts = _shifted(s.softmax)
+    total = LineSum(LineSum(parts), 0)
+    return {"weights": LineQuotient(parts, Spread(total, parts.shape[0], 0))}
+
+
 def _result(make: Callable[[MatrixExpr], MatrixExpr]) -> Callable[[Steps], Change | None]:
     """Something done to A V."""
 
@@ -261,6 +299,17 @@ def _of_other_tokens(*names: str) -> Callable[[Steps], Change | None]:
         return changes if len(names) == 3 or x.shape == memory.shape or len(names) == 2 else None
 
     return change
+
+
+def _cache_after_new(s: Steps) -> Change | None:
+    """[K; K_p] and [V; V_p]."""
+    changes: dict[str, MatrixExpr] = {}
+    for name in ("K_cached", "V_cached"):
+        stacked = s.expr(name)
+        if isinstance(stacked, Stacked) and len(stacked.args) > 1:
+            first, second, *rest = stacked.args
+            changes[name] = Stacked(second, first, *rest)
+    return changes or None
 
 
 # ---- masks -------------------------------------------------------------------------------------
@@ -368,6 +417,14 @@ def _split(make: Callable[..., MatrixExpr]) -> Callable[[Steps], Change | None]:
         return changes or None
 
     return change
+
+
+def _split_and_merged(s: Steps) -> Change | None:
+    """Split into (h, n, d) and joined again by reshape alone."""
+    split, concat = _split(SplitByReshape)(s), s.expr("concat")
+    if split is None or not isinstance(concat, Concat):
+        return None
+    return {**split, "concat": MergedByReshape(*concat.args[:3])}
 
 
 def _of_heads(
@@ -507,7 +564,9 @@ def _slopes(
 def _with_heads(count: int) -> Callable[[ALiBi, int], MatrixExpr | None]:
     def make(bias: ALiBi, heads: int) -> MatrixExpr | None:
         rows, columns, _, *rest = bias.args
-        return ALiBi(rows, columns, count, *rest) if heads < count else None
+        if heads >= count:
+            return None
+        return FirstHeads(ALiBi(rows, columns, count, *rest), HEAD, sympy.Integer(heads))
 
     return make
 
@@ -686,7 +745,7 @@ PROGRAMS: tuple[Misconception, ...] = (
             REPORTED,
             _softmax(_clipped(most)),
         )
-        for most in (20, 30, 50, 60, 80, 88, 100, 500, 700)
+        for most in (50, 20, 30, 88, 100, 500)
     ),
     *(
         Misconception(
@@ -816,16 +875,25 @@ PROGRAMS: tuple[Misconception, ...] = (
         _logits(lambda logits: _over(Entrywise(logits, "max0"))),
     ),
     Misconception(
+        "extra-term-left-out",
+        "the term that the denominator has besides the exponentials is left out",
+        "With the 1, or the sink, in the denominator the weights of a row sum to less than 1.",
+        "Miller, Attention Is Off By One (2023)",
+        _softmax_instead(OffByOneSoftmax, SinkSoftmax),
+    ),
+    Misconception(
         "softmax-for-sigmoid",
-        "a softmax is taken, though here each weight is a function of its score alone, or has a "
-        "share besides",
+        "a softmax is taken, though here each weight is the sigmoid of its score alone",
+        "This attention has a sigmoid for each score; its weights need not sum to 1.",
+        "Ramapuram et al. 2024",
+        _softmax_instead(Sigmoid),
+    ),
+    Misconception(
+        "softmax-for-sparsemax",
+        "a softmax is taken, though here weights may be exactly 0",
         "This attention has another normaliser.",
-        REPORTED,
-        lambda s: (
-            None
-            if s.logits is None or s.softmax is not None or "exp" in s.steps
-            else {"weights": Softmax(s.logits)}
-        ),
+        "Martins, Astudillo 2016",
+        _softmax_instead(Sparsemax, Hardmax),
     ),
     Misconception(
         "log-softmax",
@@ -876,13 +944,29 @@ PROGRAMS: tuple[Misconception, ...] = (
         DOT_PRODUCT,
         _logits(_uniform),
     ),
+    Misconception(
+        "row-sums-along-columns-shifted",
+        "column j is divided by the sum of row j (e / e.sum(axis=1) without keepdims), after the "
+        "rows' maxima are taken off",
+        "Keep the axis: e / e.sum(axis=1, keepdims=True) divides each row by its own sum.",
+        "NumPy manual, broadcasting",
+        _row_sums_along_columns,
+    ),
+    Misconception(
+        "over-everything-shifted",
+        "everything is divided by one sum over the whole matrix, after the rows' maxima are "
+        "taken off",
+        "Each row belongs to one query and sums to 1 by itself.",
+        REPORTED,
+        _over_everything,
+    ),
     # ---- what comes of them
     Misconception(
         "output-normalised",
         "each row of A V is divided by its sum",
         "The weights are what sums to 1, not the output.",
         DOT_PRODUCT,
-        _result(RowRatio),
+        _result(_over),
     ),
     Misconception(
         "softmax-of-output",
@@ -927,6 +1011,13 @@ PROGRAMS: tuple[Misconception, ...] = (
         "In cross-attention the queries come from x, keys and values from the other sequence.",
         "Vaswani et al. 2017, section 3.2.3",
         _of_other_tokens("Q", "K", "V"),
+    ),
+    Misconception(
+        "cache-after-new",
+        "cached keys and values are put after the new ones",
+        "The cache holds earlier tokens: they come first.",
+        "Shazeer, Fast Transformer Decoding (2019), section 2.4",
+        _cache_after_new,
     ),
     # ---- masks, biases, caps
     *(
@@ -1095,6 +1186,14 @@ PROGRAMS: tuple[Misconception, ...] = (
         REPORTED,
         _split(SplitByReshape),
         rather="split-by-reshape",
+    ),
+    Misconception(
+        "split-and-merged-by-reshape",
+        "the heads are split and merged by reshape alone, without exchanging axes",
+        "Reshape to (tokens, heads, width), then exchange the axes; and exchange them back before "
+        "joining the heads.",
+        REPORTED,
+        _split_and_merged,
     ),
     Misconception(
         "split-by-columns",
