@@ -197,7 +197,8 @@ class Subject:
                 weights.append("transposed")
             batch_first = self.has_heads and library in ("torch", "jax")
             ordered = sorted(leads, reverse=batch_first)
-            for lead, where, how in product(ordered, heads, weights):
+            ways = sorted(product(ordered, heads, weights), key=lambda way: way[1] == "single")
+            for lead, where, how in ways:
                 yield Layout(library, lead, where, how)
 
     def arguments(

@@ -223,6 +223,8 @@ class _Tried:
         if wrong:
             telling = [o for o in outcomes if o is wrong[0] or not o.item.optional or o.takes_batches]
             reasons = explained(list(self._runs(telling)))
+            if not reasons:
+                reasons = self._reasons_where_finite(telling)
             coarse = next((d for d in ("float32", "float16") if self._is_coarse(telling, d)), "")
             if coarse and not reasons:
                 words = f"it is right within what rounding in {coarse} explains, and no more"
@@ -234,6 +236,17 @@ class _Tried:
         if isinstance(first.error, ArithmeticError) and first.evaluation is not None:
             return first, overflowing(self._explainer(first.evaluation), first.evaluation)
         return first, ()
+
+    def _reasons_where_finite(self, outcomes: Sequence[Outcome]) -> tuple[Explanation, ...]:
+        """What explains all numbers that came out, where others are NaN or ∞ for another reason."""
+        lost = [o for o in outcomes if o.marker is not None and not _is_finite(o.marker)]
+        if not lost:
+            return ()
+        empty = any(o.item.empty_row for o in lost)
+        if empty and len({o.item.empty_row for o in lost}) > 1:
+            return ()
+        rest = [o for o in outcomes if o not in lost]
+        return explained(list(self._runs(rest)), "nothing-to-attend-to" if empty else "overflows")
 
     def _is_coarse(self, outcomes: Sequence[Outcome], dtype: str) -> bool:
         """Whether all numbers are right within what rounding in a shorter dtype explains."""
@@ -483,14 +496,17 @@ _WORDS = {
 }
 
 
+def _is_finite(marker: ComputedMarker) -> bool:
+    """Whether every number that was computed is one."""
+    return all(bool(np.isfinite(array.numbers).all()) for array in marker.arrays.values())
+
+
 def _may_follow(layout: Layout, first: Layout) -> bool:
     """Whether a layout may be chosen that is right, where the first that can be called is not.
 
-    Another place of the heads, or a batch for a function that counts on one.
+    Another place of the heads, or a batch, but no other library and no other weights.
     """
-    return replace(layout, heads=first.heads) == first or (
-        layout.lead > first.lead and replace(layout, lead=first.lead) == first
-    )
+    return (layout.library, layout.weights) == (first.library, first.weights)
 
 
 def _said(error: BaseException) -> str:

@@ -23,7 +23,7 @@ from symattn.arithmetic.written import Measured
 from symattn.derivation import Derivation, Evaluation
 from symattn.errors import SymattnError
 from symattn.worksheet.marking.sanity import sums_to_one
-from symattn.worksheet.misconceptions import COMMON, OF_PROGRAMS
+from symattn.worksheet.misconceptions import COMMON, OF_PROGRAMS, Misconception
 from symattn.worksheet.misconceptions.evidence import (
     INFINITE,
     LEAST_BITS,
@@ -46,6 +46,10 @@ _MOST_WEIGHED = 64
 
 #: How many explanations are reported, and how many pairs are tried.
 _MOST_SHOWN, _MOST_PAIRS = 4, 600
+
+
+#: What is most often done wrong together with something else.
+_COMPANIONS = (*COMMON, "masked-to-minus-1e9", "masked-to-minus-1e4")
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,11 +201,11 @@ def explainer_of(evaluation: Evaluation) -> Explainer:
     return Explainer(derivation, evaluation, OF_PROGRAMS)
 
 
-def explained(runs: Sequence[Run]) -> tuple[Explanation, ...]:
+def explained(runs: Sequence[Run], besides: str = "") -> tuple[Explanation, ...]:
     """The misconceptions that reproduce all that was computed in every run, the simplest first.
 
     Where none does, two together; then, of a single run, those that reproduce the first wrong step
-    completely.
+    completely. `besides` names one that is known from other runs: no two are tried then.
     """
     wrong_runs = [run for run in runs if not run.is_right]
     if not wrong_runs:
@@ -219,12 +223,13 @@ def explained(runs: Sequence[Run]) -> tuple[Explanation, ...]:
         if found:
             break
     bits_of_two = bits - log2(len(singles))
-    if not found and bits_of_two >= LEAST_BITS_OF_TWO:
+    if not found and not besides and bits_of_two >= LEAST_BITS_OF_TWO:
         found, bits = list(_pairs(first, runs)), bits_of_two
     if found:
         names = {part.name for one in found for part in one.misconceptions}
         plain = [h for h in found if not any(p.rather in names for p in h.misconceptions)]
-        return tuple(_explanation(h, first, every, bits) for h in plain[:_MOST_SHOWN])
+        more = tuple(row for row in OF_PROGRAMS if row.name == besides)
+        return tuple(_explanation(h, first, every, bits, more) for h in plain[:_MOST_SHOWN])
     fits = {single: first.fits(single) for single in singles} if len(runs) == 1 else {}
     wrong = next(letter for letter in first.letters if not first.right[letter].all())
     partly = [single for single in fits if wrong in fits[single]]
@@ -239,7 +244,11 @@ def _pairs(first: Run, runs: Sequence[Run]) -> Iterator[Hypothesis]:
     touching.sort(key=first.reproduced, reverse=True)  # what explains most stands first
     place = {single: number for number, single in enumerate(singles)}
     # one that changes nothing by itself may do so with another: a row that now has no keys
-    often = [h for h in singles if any(p.floating or p.name in COMMON for p in h.misconceptions)]
+    often = [
+        single
+        for single in singles
+        if any(part.floating or part.name in _COMPANIONS for part in single.misconceptions)
+    ]
     pairs = dict.fromkeys(
         (one, other) if place[one] < place[other] else (other, one)
         for others in (often, singles)
@@ -292,8 +301,13 @@ def _everywhere(hypothesis: Hypothesis, runs: Sequence[Run]) -> bool:
 
 
 def _explanation(
-    hypothesis: Hypothesis, run: Run, fits: frozenset[str], bits: float
+    hypothesis: Hypothesis,
+    run: Run,
+    fits: frozenset[str],
+    bits: float,
+    more: tuple[Misconception, ...] = (),
 ) -> Explanation:
     wrong = next(i for i, x in enumerate(run.letters) if not run.right[x].all())
     steps = tuple(run.evaluation[letter].name for letter in run.letters[wrong:] if letter in fits)
-    return Explanation(hypothesis.misconceptions, steps, len(fits) == len(run.letters), bits)
+    whole = len(fits) == len(run.letters)
+    return Explanation((*hypothesis.misconceptions, *more), steps, whole, bits)
