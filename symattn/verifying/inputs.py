@@ -87,7 +87,9 @@ PROPERTIES: tuple[Property, ...] = (
     Property("equal scores", "all scores 0", drawn="zeros"),
     Property("other sizes", "other sizes", {"n": 4, "m": 6, "d_k": 2, "d_v": 3, "g": 4}, seed=1),
     Property("other heads", "another number of heads", {"h": 6, "g": 3, "n": 2, "m": 3}, seed=2),
-    Property("long fractions", "numbers of 21 binary digits, which half precision lacks", drawn="fine"),
+    Property(
+        "long fractions", "numbers of 21 binary digits, which half precision lacks", drawn="fine"
+    ),
     Property("more tokens", "more tokens than a window or a small block holds", {"n": 9, "m": 11}),
     Property("many tokens", "more tokens than a block of 128 holds", {"n": 131, "m": 133}),
     Property("batched", "several calculations at once", batch=2, optional=True),

@@ -206,9 +206,7 @@ class _Tried:
             reasons,
         )
 
-    def _told(
-        self, outcomes: Sequence[Outcome]
-    ) -> tuple[Outcome | None, tuple[Explanation, ...]]:
+    def _told(self, outcomes: Sequence[Outcome]) -> tuple[Outcome | None, tuple[Explanation, ...]]:
         """The failure that is told, and what explains it.
 
         It is the first one, but where that shows only that shapes do not fit, or that a function
@@ -217,11 +215,15 @@ class _Tried:
         failures = [o for o in outcomes if not o.passes]
         random = [o for o in failures if o.kind == "random"]
         wrong = [o for o in failures if o.kind == "wrong"]
-        first = next(iter(random or [o for o in failures if o.kind != "inaccurate"] or failures), None)
+        first = next(
+            iter(random or [o for o in failures if o.kind != "inaccurate"] or failures), None
+        )
         if first is None or first.kind in ("random", "changes", "inaccurate"):
             return first, ()
         if wrong:
-            telling = [o for o in outcomes if o is wrong[0] or not o.item.optional or o.takes_batches]
+            telling = [
+                o for o in outcomes if o is wrong[0] or not o.item.optional or o.takes_batches
+            ]
             reasons = explained(list(self._runs(telling)))
             if not reasons:
                 reasons = self._reasons_where_finite(telling)

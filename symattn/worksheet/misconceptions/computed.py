@@ -279,8 +279,7 @@ def overflowing(explainer: Explainer, evaluation: Evaluation) -> tuple[Explanati
         and not all(np.isfinite(value).all() for value in run.values(single).values())
     ]
     return tuple(
-        Explanation(h.misconceptions, (last.name,), True, INFINITE)
-        for h in found[:_MOST_SHOWN]
+        Explanation(h.misconceptions, (last.name,), True, INFINITE) for h in found[:_MOST_SHOWN]
     )
 
 

@@ -427,9 +427,7 @@ def _split_and_merged(s: Steps) -> Change | None:
     return {**split, "concat": MergedByReshape(*concat.args[:3])}
 
 
-def _of_heads(
-    step: str, make: Callable[..., MatrixExpr]
-) -> Callable[[Steps], Change | None]:
+def _of_heads(step: str, make: Callable[..., MatrixExpr]) -> Callable[[Steps], Change | None]:
     """A step of each head made of those of all heads."""
 
     def change(s: Steps) -> Change | None:
