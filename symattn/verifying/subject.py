@@ -40,9 +40,12 @@ _ALIASES: Mapping[str, str] = {
         "V": "v value values vs vmat vmatrix",
         "X": "x xs hiddenstates hidden inputs input tokens embeddings embedding sequence src xq",
         "memory": "memory context encoderhiddenstates encoderoutput y kv source states xkv",
-        "W_Q": "wq wuq wqup qup wqb qw wquery queryweight queryweights qweight qproj qkernel weightq weightsq",
-        "W_K": "wk wuk wkup kup wkb kupproj kw wkey keyweight keyweights kweight kproj kkernel weightk weightsk",
-        "W_V": "wv wuv wvup vup wvb vupproj vw wvalue valueweight valueweights vweight vproj vkernel weightv weightsv",
+        "W_Q": "wq wuq wqup qup wqb qw wquery "
+        "queryweight queryweights qweight qproj qkernel weightq weightsq",
+        "W_K": "wk wuk wkup kup wkb kupproj kw "
+        "wkey keyweight keyweights kweight kproj kkernel weightk weightsk",
+        "W_V": "wv wuv wvup vup wvb vupproj vw "
+        "wvalue valueweight valueweights vweight vproj vkernel weightv weightsv",
         "W_O": "wo ow wout woutput outputweight outputweights oweight oproj outproj weighto",
         "W_D": "wd wdkv wkvdown kvdown wdown wkva kvaproj wc wlatent kvdownproj",
         "W_DQ": "wdq wqdown qdown wqa qaproj qdownproj",
@@ -529,8 +532,11 @@ def _code_of(function: Any) -> list[_Code]:
     if not hasattr(function, "__code__"):
         kind = function if isinstance(function, type) else type(function)
         methods = [getattr(kind, name, None) for name in ("forward", "__call__")]
-        own = [method for method in methods if hasattr(method, "__code__")]
-        return [(method.__code__, _seen_by(method)) for method in own]
+        return [
+            (code, _seen_by(method))
+            for method in methods
+            if isinstance(code := getattr(method, "__code__", None), CodeType)
+        ]
     return [(function.__code__, _seen_by(function))]
 
 
@@ -562,7 +568,7 @@ def _libraries_named(codes: Sequence[_Code], seen: set[CodeType]) -> Iterator[st
 
 
 def _is_installed(code: CodeType) -> bool:
-    """Whether code is of a package that was installed: SciPy names JAX, but takes NumPy's arrays."""
+    """Whether code is of an installed package: SciPy names JAX, but takes NumPy's arrays."""
     return bool({"site-packages", "dist-packages"} & {*Path(code.co_filename).parts})
 
 

@@ -29,7 +29,7 @@ class OverBatch(Node):
         if logits.ndim < (4 if heads else 3):
             raise SymattnError("there is no batch")
         across = np.moveaxis(logits, 0, -1)
-        return np.moveaxis(Softmax._rows(arithmetic, across), -1, 0)
+        return np.asarray(np.moveaxis(Softmax._rows(arithmetic, across), -1, 0))
 
 
 class LoweredSoftmax(Node):
@@ -241,4 +241,4 @@ class Interlaced(Node):
         first, second, interleaved = args
         columns = np.arange(first.shape[-1])
         chosen = columns % 2 == 0 if interleaved else columns < first.shape[-1] // 2
-        return np.where(chosen, first, second)
+        return arithmetic.where(chosen, first, second)

@@ -211,13 +211,28 @@ def _shifted(logits: MatrixExpr) -> MatrixExpr:
     return Exponential(LineDifference(logits, RowMax(logits)))
 
 
+def _with_added(digits: int) -> Callable[[MatrixExpr], MatrixExpr]:
+    """Exponentials over their sum and 10^−digits."""
+    return lambda logits: _over(_shifted(logits), sympy.Rational(1, 10**digits))
+
+
+def _by_number(number: int) -> Callable[[Steps, sympy.Expr], object]:
+    """The same divisor, whatever d_k is."""
+    return lambda s, width: None if width == number**2 else number
+
+
+def _always(base: int) -> Callable[[sympy.Expr], object]:
+    """The same base, whatever it should be."""
+    return lambda old: sympy.Integer(base)
+
+
 def _lengths_one(logits: MatrixExpr) -> MatrixExpr:
     parts = _shifted(logits)
     return LineQuotient(parts, Lengths(parts))
 
 
 def _log_softmax(logits: MatrixExpr) -> MatrixExpr:
-    """z − max − ln Σ e^(z − max)."""
+    """Logits less their maximum and ln Σ e^(z − max)."""
     low = LineDifference(logits, RowMax(logits))
     return LineDifference(low, Entrywise(LineSum(Exponential(low)), "ln"))
 
@@ -325,7 +340,7 @@ def _masked_to(value: object) -> Callable[[Steps], Change | None]:
 
 
 def _one_key_too_many(s: Steps) -> Change | None:
-    """j ≤ i + 1."""
+    """Keys up to the next one: j ≤ i + 1."""
     causal = s.expr("mask") if "mask" in s.steps else s.mask
     if not isinstance(causal, Causal) or s.before_mask is None:
         return None
@@ -334,7 +349,7 @@ def _one_key_too_many(s: Steps) -> Change | None:
 
 
 def _window(
-    make: Callable[[sympy.Expr, sympy.Expr], tuple[object, object]],
+    make: Callable[[sympy.Expr, sympy.Expr], tuple[sympy.Expr, sympy.Expr]],
 ) -> Callable[[Steps], Change | None]:
     """Another window, made of the keys that may be seen to the left and to the right."""
 
@@ -516,7 +531,7 @@ def _other_pairs(node: Rotary) -> MatrixExpr | None:
 
 
 def _unsigned(node: Rotary) -> MatrixExpr:
-    """x cos + x′ sin in both columns of a pair."""
+    """Both columns of a pair: x cos + x′ sin."""
     return Interlaced(RotaryBack(*node.args), node, int(node.args[3]) == 1)
 
 
@@ -571,7 +586,7 @@ def _with_heads(count: int) -> Callable[[ALiBi, int], MatrixExpr | None]:
 
 def _of_head(head: Callable[[int], int]) -> Callable[[ALiBi, int], MatrixExpr | None]:
     def make(bias: ALiBi, heads: int) -> MatrixExpr | None:
-        rows, columns, count, _, *rest = bias.args
+        rows, columns, _, _, *rest = bias.args
         return ALiBi(rows, columns, heads, head(heads), *rest)
 
     return make
@@ -751,7 +766,7 @@ PROGRAMS: tuple[Misconception, ...] = (
             f"10^-{digits} is added to the sums that the exponentials are divided by",
             "After subtracting the maximum every sum is 1 or more: nothing has to be added.",
             REPORTED,
-            _softmax(lambda z, digits=digits: _over(_shifted(z), sympy.Rational(1, 10**digits))),
+            _softmax(_with_added(digits)),
         )
         for digits in (3, 4, 5, 6, 7, 8, 9, 10, 12)
     ),
@@ -783,7 +798,7 @@ PROGRAMS: tuple[Misconception, ...] = (
             f"the scores are divided by {number}, whatever d_k is",
             f"√d_k is {number} only for d_k = {number**2}.",
             DOT_PRODUCT,
-            _scaled_by(lambda s, width, number=number: None if width == number**2 else number),
+            _scaled_by(_by_number(number)),
         )
         for number in (2, 4, 8, 16)
     ),
@@ -797,7 +812,8 @@ PROGRAMS: tuple[Misconception, ...] = (
     Misconception(
         "scaled-by-latent",
         "the scores are divided by √d_c, the root of the width of the latent vectors",
-        "Queries and keys of a head are d_k wide; absorbing a projection does not change the scale.",
+        "Queries and keys of a head are d_k wide; absorbing a projection "
+        "does not change the scale.",
         "DeepSeek-AI, DeepSeek-V2 (2024), section 2.1.2",
         _scaled_by(_by_latent),
     ),
@@ -1096,7 +1112,7 @@ PROGRAMS: tuple[Misconception, ...] = (
         "the window reaches to earlier keys only",
         "This window reaches to both sides.",
         "Beltagy, Peters, Cohan, Longformer (2020), section 3.1",
-        _window(lambda left, right: (left, 0)),
+        _window(lambda left, right: (left, sympy.S.Zero)),
     ),
     Misconception(
         "window-without-end",
@@ -1223,14 +1239,16 @@ PROGRAMS: tuple[Misconception, ...] = (
     ),
     Misconception(
         "keys-tiled",
-        "query head i uses key head i mod n_g, counted from 0, though its values are the right ones",
+        "query head i uses key head i mod n_g, counted from 0, though its values are "
+        "the right ones",
         "Neighbouring query heads share a key head: head i uses ⌊i n_g/n_h⌋, counted from 0.",
         "Ainslie et al. 2023, section 2.2",
         _tiled("K"),
     ),
     Misconception(
         "values-tiled",
-        "query head i uses value head i mod n_g, counted from 0, though its keys are the right ones",
+        "query head i uses value head i mod n_g, counted from 0, though its keys are "
+        "the right ones",
         "Neighbouring query heads share a value head: head i uses ⌊i n_g/n_h⌋, counted from 0.",
         "Ainslie et al. 2023, section 2.2",
         _tiled("V"),
@@ -1340,7 +1358,7 @@ PROGRAMS: tuple[Misconception, ...] = (
             f"the base of the rotary embedding is {base:,}",
             "The base is a choice of the model: the angles are position · base^(−2t/d).",
             _SU,
-            _rotated("Q", "K", make=_with_base(lambda old, base=base: sympy.Integer(base))),
+            _rotated("Q", "K", make=_with_base(_always(base))),
         )
         for base in (1000, 10_000, 100_000, 500_000, 1_000_000)
     ),
