@@ -61,7 +61,7 @@ class Floored(Node):
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         if args[0].dtype == object:
             raise SymattnError("a ball has no floor")
-        return np.floor(args[0])
+        return np.asarray(np.floor(args[0]))
 
 
 class InBlocks(Node):
