@@ -506,9 +506,11 @@ def _is_finite(marker: ComputedMarker) -> bool:
 def _may_follow(layout: Layout, first: Layout) -> bool:
     """Whether a layout may be chosen that is right, where the first that can be called is not.
 
-    Another place of the heads, or a batch, but no other library and no other weights.
+    Another place of the heads, and of PyTorch and JAX, whose functions count on one, another
+    batch; but no other library and no other weights.
     """
-    return (layout.library, layout.weights) == (first.library, first.weights)
+    same_batch = layout.lead == first.lead or first.library in ("torch", "jax")
+    return same_batch and (layout.library, layout.weights) == (first.library, first.weights)
 
 
 def _said(error: BaseException) -> str:
