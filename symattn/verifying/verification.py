@@ -227,7 +227,9 @@ class _Tried:
             reasons = explained(list(self._runs(telling)))
             if not reasons:
                 reasons = self._reasons_where_finite(telling)
-            coarse = next((d for d in ("float32", "float16") if self._is_coarse(telling, d)), "")
+            full = [o for o in telling if o.item.dtype == wrong[0].item.dtype == "float64"]
+            shorter = ("float32", "float16") if full else ()
+            coarse = next((dtype for dtype in shorter if self._is_coarse(full, dtype)), "")
             if coarse and not reasons:
                 words = f"it is right within what rounding in {coarse} explains, and no more"
                 return replace(wrong[0], kind="inaccurate", message=words), ()
