@@ -354,6 +354,8 @@ class _ForkedProcess:
                 if patience and not wait([self.control], patience):
                     os.kill(self.number, signal.SIGKILL)
                 ended = self.control.recv(32)
+            with contextlib.suppress(OSError):  # what it has started, if anything, is left
+                os.killpg(self.number, signal.SIGKILL)
         os.close(self.lifeline)
         return -int(ended) if ended.startswith(b"-") else None
 
@@ -372,6 +374,7 @@ def fork_on_request(control: int, modules: list[str]) -> None:
             if message == _FORK:
                 child = os.fork()
                 if not child:
+                    os.setpgid(0, 0)  # with what it starts, it can be ended together
                     asked.close()
                     _live_with(handles[1])
                     _serve(Connection(handles[0]))
@@ -393,7 +396,7 @@ def _live_with(lifeline: int) -> None:
     """
     import fcntl
 
-    fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(lifeline, fcntl.F_SETOWN, -os.getpid())  # and what it has started
     fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
     if select.select([lifeline], [], [], 0)[0]:  # it was closed before
         os.kill(os.getpid(), signal.SIGKILL)

@@ -39,13 +39,16 @@ _USUAL: Mapping[str, int] = {
 _DRAWN: Mapping[str, tuple[int, float]] = {
     "usual": (16, 0.125),
     "large": (960, 0.125),
-    "low": (960, 0.125),
+    "low": (624, 0.125),
+    "lower": (1960, 0.125),
+    "fine": (2**21, 2.0**-20),
     "tiny": (16, 2.0**-60),
     "zeros": (0, 1.0),
     "small": (2, 1.0),
 }
 
-_EXTREME = ("large", "low", "tiny", "zeros")
+_LOW = ("low", "lower")
+_EXTREME = ("large", *_LOW, "tiny", "zeros")
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ class Property:
     seed: int = 0
 
 
-_WIDTHS = ("n", "m", "d_k", "d_v", "d_model")
+_WIDTHS = ("n", "m", "d_k", "d_v", "d_model", "d_mem", "d_out")
 
 PROPERTIES: tuple[Property, ...] = (
     Property("ordinary", "a few tokens, moderate numbers"),
@@ -79,10 +82,16 @@ PROPERTIES: tuple[Property, ...] = (
     Property("fully masked", "a query that may attend to no key", {"n": 3, "m": 4}, empty_row=True),
     Property("large scores", "scores of thousands, where e^z overflows", drawn="large"),
     Property("low scores", "scores of minus thousands", drawn="low", seed=3),
+    Property("lower scores", "scores of minus tens of thousands", drawn="lower", seed=3),
     Property("tiny numbers", "numbers near 10^-18", drawn="tiny"),
     Property("equal scores", "all scores 0", drawn="zeros"),
     Property("other sizes", "other sizes", {"n": 4, "m": 6, "d_k": 2, "d_v": 3, "g": 4}, seed=1),
     Property("other heads", "another number of heads", {"h": 6, "g": 3, "n": 2, "m": 3}, seed=2),
+    Property(
+        "long fractions", "numbers of 21 binary digits, which half precision lacks", drawn="fine"
+    ),
+    Property("more tokens", "more tokens than a window or a small block holds", {"n": 9, "m": 11}),
+    Property("many tokens", "more tokens than a block of 128 holds", {"n": 131, "m": 133}),
     Property("batched", "several calculations at once", batch=2, optional=True),
     Property("not contiguous", "arrays that are views of others", strided=True),
     Property("float32", "single precision", dtype="float32", optional=True),
@@ -108,6 +117,8 @@ def sizes_of(derivation: Derivation, spec: Attention, wanted: Mapping[str, int])
     for name, value in (("h", spec.heads), ("g", spec.kv_heads)):
         if isinstance(value, int):
             sizes[name] = value
+    if spec.bias is not None and "alibi" in str(spec.bias) and sizes["h"] & (sizes["h"] - 1):
+        sizes["h"] = 8  # the paper's text and its code differ where that is no power of two
     return sizes
 
 
@@ -142,7 +153,7 @@ def numbers_of(
         shared = one.fixed or (word is not None and word.learned)
         axes = () if shared else _batches(item, lead)
         numbers[one.name] = _drawn(item, one, (*axes, *shape), random, spec)
-    if item.drawn == "low" and {"W_Q", "W_K"} <= set(numbers):
+    if item.drawn in _LOW and {"W_Q", "W_K"} <= set(numbers):
         numbers["W_K"] = _opposite(numbers["W_Q"], numbers["W_K"])
     return numbers
 
@@ -178,8 +189,10 @@ def _drawn(
         return np.eye(shape[-1])[random.integers(shape[-1], size=shape[:-1])]
     if one.name == "V" and item.drawn == "zeros":
         most, unit = _DRAWN["usual"]
+    if one.name == "X" and item.drawn in _LOW:
+        most //= 3  # projections make it larger
     drawn: Array = random.integers(-most, most + 1, size=shape) * unit
-    if item.drawn == "low" and one.name in ("Q", "K"):
+    if item.drawn in _LOW and one.name in ("Q", "K"):
         drawn = np.abs(drawn) * (1 if one.name == "Q" else -1)
     if spec.normaliser == "sum" and not learned:
         drawn = np.abs(drawn) + unit

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import importlib.util
+import inspect
+import os
 import signal
 import sys
 from collections.abc import Callable, Mapping
@@ -53,7 +56,7 @@ def verify_named(asked: Asked) -> Verified:
     _write_little()
     function = load(asked.target)
     found = verify(
-        function,
+        _in_one_process(function),
         asked.spec,
         mapped=asked.mapped,
         library=asked.library,
@@ -64,6 +67,21 @@ def verify_named(asked: Asked) -> Verified:
     )
     document = verification_document(found, asked.brief)
     return Verified(found.status, document, verification_data(found))
+
+
+def _in_one_process(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, after which a process that it has forked ends: only one goes on to verify."""
+    process = os.getpid()
+
+    @functools.wraps(function)
+    def called(*args: Any, **named: Any) -> Any:
+        try:
+            return function(*args, **named)
+        finally:
+            if os.getpid() != process:
+                os._exit(0)
+
+    return called
 
 
 def load(target: str) -> Callable[..., Any]:
@@ -90,7 +108,11 @@ def load(target: str) -> Callable[..., Any]:
     found = module
     for part in name.split("."):
         if not hasattr(found, part):
-            public = [one for one in vars(found) if not one.startswith("_")]
+            public = [
+                name
+                for name, value in vars(found).items()
+                if not name.startswith("_") and not inspect.ismodule(value)
+            ]
             raise SymattnError(f"{place}: has no {quote(part)}{nearest(part, public)}")
         found = getattr(found, part)
     if isinstance(found, type) or not callable(found):
@@ -102,8 +124,16 @@ def load(target: str) -> Callable[..., Any]:
 
 
 def _module(path: Path) -> Any:
-    """A module of a file, which may import what lies beside it."""
-    sys.path.insert(0, str(path.resolve().parent))
+    """A module of a file, which may import what lies beside it, also as parts of its package."""
+    path = path.resolve()
+    names, folder = [path.stem], path.parent
+    while (folder / "__init__.py").is_file() and folder.name.isidentifier():
+        names.insert(0, folder.name)
+        folder = folder.parent
+    if len(names) > 1:
+        sys.path.insert(0, str(folder))
+        return importlib.import_module(".".join(names))
+    sys.path.insert(0, str(path.parent))
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None

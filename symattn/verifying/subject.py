@@ -6,14 +6,16 @@ library is used is tried: `layouts` has the ways in order.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
+from pathlib import Path
 from types import CodeType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -39,10 +41,19 @@ _ALIASES: Mapping[str, str] = {
         "V": "v value values vs vmat vmatrix",
         "X": "x xs hiddenstates hidden inputs input tokens embeddings embedding sequence src xq",
         "memory": "memory context encoderhiddenstates encoderoutput y kv source states xkv",
-        "W_Q": "wq qw wquery queryweight queryweights qweight qproj qkernel weightq weightsq",
-        "W_K": "wk kw wkey keyweight keyweights kweight kproj kkernel weightk weightsk",
-        "W_V": "wv vw wvalue valueweight valueweights vweight vproj vkernel weightv weightsv",
+        "W_Q": "wq wuq wqup qup wqb qw wquery "
+        "queryweight queryweights qweight qproj qkernel weightq weightsq",
+        "W_K": "wk wuk wkup kup wkb kupproj kw "
+        "wkey keyweight keyweights kweight kproj kkernel weightk weightsk",
+        "W_V": "wv wuv wvup vup wvb vupproj vw "
+        "wvalue valueweight valueweights vweight vproj vkernel weightv weightsv",
         "W_O": "wo ow wout woutput outputweight outputweights oweight oproj outproj weighto",
+        "W_D": "wd wdkv wkvdown kvdown wdown wkva kvaproj wc wlatent kvdownproj",
+        "W_DQ": "wdq wqdown qdown wqa qaproj qdownproj",
+        "W_QR": "wqr wqrope qrope qropeproj",
+        "W_KR": "wkr wkrope krope kropeproj",
+        "latent": "ckv latents kvlatent",
+        "sink": "sinks sinklogit sinklogits attentionsinks sinkweights",
         "b_Q": "bq qbias querybias",
         "b_K": "bk kbias keybias",
         "b_V": "bv vbias valuebias",
@@ -69,6 +80,17 @@ _SIZES: Mapping[str, str] = {
         "d_model": "dmodel embeddim hiddensize",
         "n": "n seqlen queriescount",
         "m": "m keyscount",
+    }.items()
+    for alias in aliases.split()
+}
+
+#: What the parts of a returned table are called, beside the names of steps.
+_RETURNED: Mapping[str, str] = {
+    alias: name
+    for name, aliases in {
+        "output": "out result attnoutput attentionoutput",
+        "weights": "attn attention attnweights attentionweights probs attnprobs",
+        "scores": "logits attnscores attentionscores",
     }.items()
     for alias in aliases.split()
 }
@@ -177,7 +199,10 @@ class Subject:
             weights = ["joined", "stacked"] if self.has_weights else ["joined"]
             if self.has_weights and library == "torch":  # as nn.Linear keeps them
                 weights.append("transposed")
-            for lead, where, how in product(leads, heads, weights):
+            batch_first = self.has_heads and library in ("torch", "jax")
+            ordered = sorted(leads, reverse=batch_first)
+            ways = sorted(product(ordered, heads, weights), key=lambda way: way[1] == "single")
+            for lead, where, how in ways:
                 yield Layout(library, lead, where, how)
 
     def arguments(
@@ -250,7 +275,9 @@ class Subject:
             result = result._asdict()
         if isinstance(result, Mapping):
             named = [
-                (str(name), value) for name, value in result.items() if str(name) in evaluation
+                (step, value)
+                for name, value in result.items()
+                if (step := _RETURNED.get(plain(str(name)), str(name))) in evaluation
             ]
             if not named:
                 raise SymattnError(
@@ -302,9 +329,19 @@ class Subject:
                     return step, turned
             if numbers.shape == shape:
                 return step, numbers
+        for other in evaluation:
+            # a function that returns too early returns what an earlier step is
+            if evaluation[other].shape == numbers.shape and np.allclose(
+                evaluation.array(evaluation[other].step.letter), numbers, equal_nan=True
+            ):
+                raise Unfinished(f"it returns {other}, where {names[0]} is asked for")
         shapes = " or ".join(" × ".join(map(str, evaluation[n].shape)) for n in names)
         own = " × ".join(map(str, numbers.shape)) or "a single number"
         raise ShapeError(f"it returns {own} where {names[0]} is {shapes}")
+
+
+class Unfinished(ShapeError):
+    """A function returned an earlier step than the last."""
 
 
 def _lead(layout: Layout) -> tuple[int, ...]:
@@ -472,33 +509,74 @@ def as_view(array: Any) -> Any:
 
 
 def libraries_of(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The libraries that a function's own code names, then others that may do.
+    """The libraries that a function's own code names, and that of what it calls; then others.
 
+    A file may hold functions of several libraries: what only stands beside this one comes last.
     What is not imported yet is not imported only to be tried.
     """
-    inner: Any = function
-    while hasattr(inner, "__wrapped__") or hasattr(inner, "func"):
-        inner = getattr(inner, "__wrapped__", None) or inner.func
-    if not hasattr(inner, "__code__"):  # an object that is called
-        inner = getattr(type(inner), "forward", type(inner).__call__)
-    space = getattr(inner, "__globals__", {})
-    names = [*_names_in(getattr(inner, "__code__", None)), *space]
-    roots = [name if name in LIBRARIES else _root(space.get(name)) for name in names]
+    named = dict.fromkeys(_libraries_named(_code_of(function), set()))
+    named.update(dict.fromkeys(_libraries_annotated(function)))
     own = str(getattr(function, "__module__", "") or "").partition(".")[0]
-    found = [root for root in (own, *roots) if root in LIBRARIES]
-    special = [root for root in found if root in ("torch", "jax")]
-    loaded = [name for name in ("torch", "jax") if name in sys.modules]
-    return tuple(dict.fromkeys([*special, "numpy", "lists", *loaded]))
+    special = [name for name in (own, *named) if name in ("torch", "jax")]
+    beside = [name for name in ("torch", "jax") if name in sys.modules]
+    return tuple(dict.fromkeys([*special, "numpy", "lists", *beside]))
 
 
-def _names_in(code: CodeType | None) -> Iterator[str]:
-    """The names that a function's code reads or imports, and the functions inside it."""
-    if code is None:
-        return
-    yield from (name.partition(".")[0] for name in code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names_in(constant)
+#: Code with the names that it can see.
+_Code: TypeAlias = tuple[CodeType, Mapping[str, Any]]
+
+
+def _code_of(function: Any) -> list[_Code]:
+    """The code of a function, or of an object that is called."""
+    while hasattr(function, "__wrapped__") or hasattr(function, "func"):
+        function = getattr(function, "__wrapped__", None) or function.func
+    if not hasattr(function, "__code__"):
+        kind = function if isinstance(function, type) else type(function)
+        methods = [getattr(kind, name, None) for name in ("forward", "__call__")]
+        return [
+            (code, _seen_by(method))
+            for method in methods
+            if isinstance(code := getattr(method, "__code__", None), CodeType)
+        ]
+    return [(function.__code__, _seen_by(function))]
+
+
+def _seen_by(function: Any) -> Mapping[str, Any]:
+    """What a function's names stand for: those of its module, and of a function around it."""
+    closed = dict[str, Any]()
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with contextlib.suppress(ValueError):  # it is not filled yet
+            closed[name] = cell.cell_contents
+    return {**function.__globals__, **closed}
+
+
+def _libraries_named(codes: Sequence[_Code], seen: set[CodeType]) -> Iterator[str]:
+    """The libraries that code names, and the code of the functions that it names."""
+    for code, space in codes:
+        if code in seen:
+            continue
+        seen.add(code)
+        inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+        yield from _libraries_named([(part, space) for part in inner], seen)
+        for name in (*code.co_names, *code.co_freevars):
+            value = inspect.unwrap(space[name]) if callable(space.get(name)) else space.get(name)
+            root = name if name in LIBRARIES else _root(value)
+            if root in LIBRARIES:
+                yield root
+            elif getattr(value, "__globals__", None) is not None or isinstance(value, type):
+                own = [part for part in _code_of(value) if not _is_installed(part[0])]
+                yield from _libraries_named(own, seen)
+
+
+def _is_installed(code: CodeType) -> bool:
+    """Whether code is of an installed package: SciPy names JAX, but takes NumPy's arrays."""
+    return bool({"site-packages", "dist-packages"} & {*Path(code.co_filename).parts})
+
+
+def _libraries_annotated(function: Any) -> Iterator[str]:
+    """The libraries that its annotations are of."""
+    for kind in getattr(function, "__annotations__", {}).values():
+        yield (kind if isinstance(kind, str) else str(_root(kind))).partition(".")[0]
 
 
 def _root(value: Any) -> str:

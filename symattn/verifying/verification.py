@@ -38,12 +38,19 @@ from symattn.verifying.subject import (
     LIBRARIES,
     Layout,
     Subject,
+    Unfinished,
     libraries_of,
     subject_of,
 )
 from symattn.worksheet.check import marking_of
 from symattn.worksheet.marking.computed import ComputedMarker
-from symattn.worksheet.misconceptions.computed import Run, explained, explainer_of
+from symattn.worksheet.misconceptions.computed import (
+    UNFINISHED,
+    Run,
+    explained,
+    explainer_of,
+    overflowing,
+)
 from symattn.worksheet.misconceptions.explanations import Explainer, Explanation
 from symattn.worksheet.reading.computed import Computed, computed
 
@@ -52,6 +59,9 @@ _TOLERANCES = 100
 
 #: How many sizes, draws of numbers and simpler numbers are tried to make a failure small.
 _MOST_SIZES, _DRAWS, _MOST_SIMPLER = 40, 4, 160
+
+#: Inputs of more numbers are not made simpler: it would take long.
+_MOST_SIMPLIFIED = 200
 
 
 @dataclass(frozen=True)
@@ -64,6 +74,10 @@ class Outcome:
     numbers: Mapping[str, Array] | None = None
     evaluation: Evaluation | None = None
     marker: ComputedMarker | None = None
+    #: What a function raised, where it raised something of its own.
+    error: BaseException | None = None
+    #: Whether it is given batches in everything that is tried.
+    takes_batches: bool = False
 
     @property
     def passes(self) -> bool:
@@ -73,7 +87,8 @@ class Outcome:
     @property
     def is_lacking(self) -> bool:
         """Whether the function cannot do what it need not."""
-        return self.item.optional and self.kind in ("raises", "shape")
+        optional = self.item.optional and not (self.takes_batches and self.item.batch > 1)
+        return optional and self.kind in ("raises", "shape")
 
 
 def verify(
@@ -121,8 +136,9 @@ class _Tried:
         ordinary = named("ordinary")
         for item, self.tied in ((ordinary, False), (ordinary, True), (named("square"), False)):
             first: Layout | None = None
+            coarse: Layout | None = None
             for layout in self.subject.layouts(libraries):
-                if first is not None and replace(layout, heads=first.heads) != first:
+                if first is not None and not _may_follow(layout, first):
                     continue  # it takes arrays of another library or of other shapes
                 try:
                     self.layout = layout
@@ -133,10 +149,12 @@ class _Tried:
                     return
                 if outcome.kind in ("raises", "shape"):
                     refused.append((layout, outcome))
-                elif first is None:
-                    first = layout
+                    continue
+                if coarse is None and self._is_coarse([outcome], "float32"):
+                    coarse = layout
+                first = first or layout
             if first is not None:
-                self.layout = first
+                self.layout = coarse or first
                 return
         self.tied = False
         for layout, outcome in refused:
@@ -166,21 +184,10 @@ class _Tried:
         if self.tied:
             lacking = (*lacking, _OTHER_WIDTH)
             tried.append((_OTHER_WIDTH, _WORDS["lacking"]))
-        failed = next((o for o in outcomes if not o.passes and o.kind != "inaccurate"), None)
-        failed = failed or next((o for o in outcomes if not o.passes), None)
         common = (self.subject.name, self.attention, told, tuple(tried), lacking)
+        failed, reasons = self._told(outcomes)
         if failed is None:
             return Verification(*common)
-        if failed.marker is None or failed.evaluation is None:
-            shrunk = self.shrunk(failed)
-            item = shrunk.item
-            return Verification(
-                *common, item.name, item.about, shrunk.kind, shrunk.message, shrunk.numbers
-            )
-        reasons: tuple[Explanation, ...] = ()
-        if failed.kind == "wrong":
-            telling = [o for o in outcomes if o is failed or not o.item.optional]
-            reasons = explained(list(self._runs(telling)))
         shrunk = self.shrunk(failed)
         marking = None
         if shrunk.marker is not None and shrunk.evaluation is not None:
@@ -199,8 +206,70 @@ class _Tried:
             reasons,
         )
 
+    def _told(self, outcomes: Sequence[Outcome]) -> tuple[Outcome | None, tuple[Explanation, ...]]:
+        """The failure that is told, and what explains it.
+
+        It is the first one, but where that shows only that shapes do not fit, or that a function
+        is not repeatable, the first that tells more.
+        """
+        failures = [o for o in outcomes if not o.passes]
+        random = [o for o in failures if o.kind == "random"]
+        wrong = [o for o in failures if o.kind == "wrong"]
+        first = next(
+            iter(random or [o for o in failures if o.kind != "inaccurate"] or failures), None
+        )
+        if first is None or first.kind in ("random", "changes", "inaccurate"):
+            return first, ()
+        if wrong:
+            telling = [
+                o for o in outcomes if o is wrong[0] or not o.item.optional or o.takes_batches
+            ]
+            reasons = explained(list(self._runs(telling)))
+            if not reasons:
+                reasons = self._reasons_where_finite(telling)
+            full = [o for o in telling if o.item.dtype == wrong[0].item.dtype == "float64"]
+            shorter = ("float32", "float16") if full else ()
+            coarse = next((dtype for dtype in shorter if self._is_coarse(full, dtype)), "")
+            if coarse and not reasons:
+                words = f"it is right within what rounding in {coarse} explains, and no more"
+                return replace(wrong[0], kind="inaccurate", message=words), ()
+            if reasons or first.kind == "wrong":
+                return wrong[0], reasons
+        if isinstance(first.error, Unfinished):
+            return first, (UNFINISHED,)
+        if isinstance(first.error, ArithmeticError) and first.evaluation is not None:
+            return first, overflowing(self._explainer(first.evaluation), first.evaluation)
+        return first, ()
+
+    def _reasons_where_finite(self, outcomes: Sequence[Outcome]) -> tuple[Explanation, ...]:
+        """What explains all numbers that came out, where others are NaN or ∞ for another reason."""
+        lost = [o for o in outcomes if o.marker is not None and not _is_finite(o.marker)]
+        if not lost:
+            return ()
+        empty = any(o.item.empty_row for o in lost)
+        if empty and len({o.item.empty_row for o in lost}) > 1:
+            return ()
+        rest = [o for o in outcomes if o not in lost]
+        return explained(list(self._runs(rest)), "nothing-to-attend-to" if empty else "overflows")
+
+    def _is_coarse(self, outcomes: Sequence[Outcome], dtype: str) -> bool:
+        """Whether all numbers are right within what rounding in a shorter dtype explains."""
+        for outcome in outcomes:
+            if outcome.item.dtype != "float64" or outcome.marker is None:
+                continue
+            marker = outcome.marker
+            arrays = {
+                letter: replace(array, numbers=array.numbers.astype(dtype))
+                for letter, array in marker.arrays.items()
+            }
+            if self._judged(ComputedMarker(marker.evaluation, arrays))[0] != "right":
+                return False
+        return True
+
     def _has(self, item: Property) -> bool:
         """Whether the library has what a property asks for."""
+        if item.name == "many tokens" and self.layout.library == "jax":
+            return False  # which compiles every shape, and each step of a loop, anew
         if item.dtype == "bfloat16":
             return self.layout.library in ("torch", "jax")
         if self.layout.library == "lists":
@@ -227,12 +296,18 @@ class _Tried:
         )
         before = {key: np.array(computed(value, key).numbers) for key, value in made.items()}
         dtype = next(computed(x, key) for key, x in made.items() if before[key].dtype != bool)
-        outcome = partial(Outcome, item, numbers=numbers, evaluation=evaluation)
+        outcome = partial(
+            Outcome,
+            item,
+            numbers=numbers,
+            evaluation=evaluation,
+            takes_batches=self.layout.lead > 0,
+        )
         try:
             result = self._result(args, kwargs)
             arrays = self.subject.returned(result, evaluation, self.layout, dtype)
         except ShapeError as error:
-            return outcome("shape", str(error))
+            return outcome("shape", str(error), error=error)
         except SymattnError as error:
             return outcome("raises", str(error))
         except ImportError:
@@ -240,13 +315,17 @@ class _Tried:
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt):
                 raise
-            return outcome("raises", _said(error))
+            return outcome("raises", _said(error), error=error)
         for key, value in made.items():
             if not np.array_equal(before[key], computed(value, key).numbers, equal_nan=True):
                 return outcome("changes", f"it changes {key}, which it is given")
         again = self._again(args, kwargs, evaluation, dtype)
         if again is None or any(not _same(arrays[x], again[x]) for x in arrays):
-            return outcome("random", "it returns other numbers when it is called again")
+            return outcome(
+                "random",
+                "it returns other numbers when it is called again with the same input, as with "
+                "dropout that is left on",
+            )
         marker = ComputedMarker(evaluation, arrays)
         kind, message = self._judged(marker)
         if kind == "wrong":
@@ -326,16 +405,20 @@ class _Tried:
             marker = outcome.marker
             if outcome.evaluation is None or marker is None or outcome.item.dtype != "float64":
                 continue
-            key = tuple(outcome.evaluation.given[i.letter].shape for i in outcome.evaluation.inputs)
-            if key not in self._explainers:
-                self._explainers[key] = explainer_of(outcome.evaluation)
             yield Run(
-                self._explainers[key],
+                self._explainer(outcome.evaluation),
                 outcome.evaluation,
                 marker.arrays,
                 marker.tolerances,
                 marker.right,
             )
+
+    def _explainer(self, evaluation: Evaluation) -> Explainer:
+        """What tries misconceptions at these sizes."""
+        key = tuple(evaluation.given[item.letter].shape for item in evaluation.inputs)
+        if key not in self._explainers:
+            self._explainers[key] = explainer_of(evaluation)
+        return self._explainers[key]
 
     # ---- small ---------------------------------------------------------------------------------
 
@@ -345,13 +428,26 @@ class _Tried:
         sizes = sizes_of(derivation, self.subject.spec, failed.item.sizes)
         free = frozenset(symbol.name for symbol in derivation.size_symbols)
         free -= frozenset(name for name in ("h", "g") if self.subject.spec.heads is None)
-        best = failed
         for smaller_sizes in islice(smaller(sizes, free), _MOST_SIZES):
             found = self._same_failure(failed, smaller_sizes)
             if found is not None:
-                best = found
-                break
-        return self._simplified(best)
+                return self._simplified(found)
+        return self._simplified(self._fewer(failed, sizes, free))
+
+    def _fewer(self, best: Outcome, sizes: Mapping[str, int], free: frozenset[str]) -> Outcome:
+        """The same failure with every size as small as it may be while the others stay."""
+        current = dict(sizes)
+        for name in sorted(free & set(sizes), key=lambda name: -sizes[name]):
+            low, high = 1, current[name]
+            while low < high:  # as if what fails at a size failed at every larger one
+                middle = (low + high) // 2
+                found = self._same_failure(best, {**current, name: middle})
+                if found is None:
+                    low = middle + 1
+                else:
+                    best, high = found, middle
+            current[name] = high
+        return best
 
     def _same_failure(self, failed: Outcome, sizes: Mapping[str, int]) -> Outcome | None:
         for seed in range(_DRAWS):
@@ -367,7 +463,8 @@ class _Tried:
     def _simplified(self, best: Outcome) -> Outcome:
         """The same failure with simpler numbers."""
         number = 0
-        changed = True
+        given = best.numbers or {}
+        changed = sum(array.size for array in given.values()) <= _MOST_SIMPLIFIED
         while changed and best.numbers is not None and best.evaluation is not None:
             changed = False
             for numbers in simpler(best.numbers):
@@ -401,6 +498,21 @@ _WORDS = {
     "random": "NOT REPEATABLE",
     "lacking": "not supported",
 }
+
+
+def _is_finite(marker: ComputedMarker) -> bool:
+    """Whether every number that was computed is one."""
+    return all(bool(np.isfinite(array.numbers).all()) for array in marker.arrays.values())
+
+
+def _may_follow(layout: Layout, first: Layout) -> bool:
+    """Whether a layout may be chosen that is right, where the first that can be called is not.
+
+    Another place of the heads, and of PyTorch and JAX, whose functions count on one, another
+    batch; but no other library and no other weights.
+    """
+    same_batch = layout.lead == first.lead or first.library in ("torch", "jax")
+    return same_batch and (layout.library, layout.weights) == (first.library, first.weights)
 
 
 def _said(error: BaseException) -> str:

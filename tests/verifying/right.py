@@ -204,3 +204,86 @@ def jax_dot_product(query: Any, key: Any, value: Any) -> Any:
     import jax
 
     return jax.nn.dot_product_attention(query, key, value)
+
+
+def jax_dot_product_of_heads(query: Any, key: Any, value: Any) -> Any:
+    import jax
+
+    return jax.nn.dot_product_attention(query, key, value)
+
+
+def powers_of_two(q: Array, k: Array, v: Array) -> Array:
+    """2^(z log₂ e) is e^z, as GPU kernels have it."""
+    z = q @ np.swapaxes(k, -1, -2) * (math.log2(math.e) / math.sqrt(q.shape[-1]))
+    p = np.exp2(z - z.max(-1, keepdims=True))
+    return p / p.sum(-1, keepdims=True) @ v
+
+
+def divided_last(q: Array, k: Array, v: Array) -> Array:
+    z = q @ k.T / np.sqrt(q.shape[1])
+    e = np.exp(z - z.max(1)[:, None])
+    return (e @ v) / e.sum(1)[:, None]
+
+
+def of_scipy(q: Array, k: Array, v: Array) -> dict[str, Array]:
+    from scipy.special import softmax as scipy_softmax
+
+    weights = scipy_softmax(q @ k.T / np.sqrt(q.shape[1]), axis=-1)
+    return {"out": weights @ v, "attn_weights": weights}
+
+
+def query_by_query(x: Array, w_q: Array, w_k: Array, w_v: Array) -> Array:
+    q, k, v = x @ w_q, x @ w_k, x @ w_v
+    return np.stack([textbook(q[i : i + 1], k[: i + 1], v[: i + 1])[0] for i in range(len(x))])
+
+
+def cross(x: Array, context: Array, w_q: Array, w_k: Array, w_v: Array) -> Array:
+    return textbook(x @ w_q, context @ w_k, context @ w_v)
+
+
+def turned(y: Array, start: int = 0) -> Array:
+    """Neighbouring columns as complex numbers."""
+    n, d = y.shape
+    angles = (np.arange(n) + start)[:, None] * 10000.0 ** (-np.arange(0, d, 2) / d)
+    z = (y[:, 0::2] + 1j * y[:, 1::2]) * np.exp(1j * angles)
+    return np.stack([z.real, z.imag], -1).reshape(n, d)
+
+
+def rotary(x: Array, w_q: Array, w_k: Array, w_v: Array) -> Array:
+    q, k, v = x @ w_q, x @ w_k, x @ w_v
+    return causal(turned(q), turned(k), v)
+
+
+def rotary_from_one(x: Array, w_q: Array, w_k: Array, w_v: Array) -> Array:
+    """Only the difference of positions counts."""
+    q, k, v = x @ w_q, x @ w_k, x @ w_v
+    return causal(turned(q, 1), turned(k, 1), v)
+
+
+def linear_bias(x: Array, w_q: Array, w_k: Array, w_v: Array, num_heads: int) -> Array:
+    n = len(x)
+    q, k, v = (y.reshape(n, num_heads, -1).swapaxes(0, 1) for y in (x @ w_q, x @ w_k, x @ w_v))
+    slopes = 2.0 ** (-8 * np.arange(1, num_heads + 1) / num_heads)
+    apart = np.arange(n)[:, None] - np.arange(n)
+    z = q @ k.swapaxes(1, 2) / np.sqrt(q.shape[-1]) - slopes[:, None, None] * apart
+    heads = softmax(np.where(apart >= 0, z, -np.inf)) @ v
+    return heads.swapaxes(0, 1).reshape(n, -1)
+
+
+def windowed(x: Array, w_q: Array, w_k: Array, w_v: Array, window: int = 3) -> Array:
+    apart = np.arange(len(x))[:, None] - np.arange(len(x))
+    z = (x @ w_q) @ (x @ w_k).T / np.sqrt(w_q.shape[1])
+    return softmax(np.where((apart >= 0) & (apart <= window), z, -np.inf)) @ (x @ w_v)
+
+
+def soft_capped(q: Array, k: Array, v: Array, cap: float = 20.0) -> Array:
+    z = cap * np.tanh(q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1]) / cap)
+    return softmax(z) @ v
+
+
+def latent(
+    x: Array, w_q: Array, w_dkv: Array, w_uk: Array, w_uv: Array, w_o: Array, num_heads: int
+) -> Array:
+    c = x @ w_dkv
+    parts = (y.reshape(len(x), num_heads, -1).swapaxes(0, 1) for y in (x @ w_q, c @ w_uk, c @ w_uv))
+    return textbook(*parts).swapaxes(0, 1).reshape(len(x), -1) @ w_o

@@ -19,12 +19,12 @@ from symattn.status import Status
 from symattn.testing import Verification, assert_attention, verify_attention
 from symattn.verifying.inputs import PROPERTIES
 from symattn.verifying.verification import verify
-from symattn.worksheet.misconceptions.programs import PROGRAMS
+from symattn.worksheet.misconceptions import OF_PROGRAMS
 from tests import ROOT
 from tests.extras import package
 from tests.shares import share
 from tests.verifying import broken, right
-from tests.verifying.mutants import MUTANTS, changed
+from tests.verifying.mutants import MUTANTS, NAMED, changed
 
 Array = Any
 
@@ -62,6 +62,18 @@ RIGHT: Mapping[str, Attention] = {
     "multi_head": MULTI,
     "multi_head_of_lists": MULTI,
     "grouped_query": GROUPED,
+    "jax_dot_product_of_heads": HEADS,
+    "powers_of_two": DOT,
+    "divided_last": DOT,
+    "of_scipy": DOT,
+    "query_by_query": SELF,
+    "cross": variant("cross").spec,
+    "rotary": variant("rotary").spec,
+    "rotary_from_one": variant("rotary").spec,
+    "linear_bias": variant("alibi").spec,
+    "windowed": variant("mistral").spec,
+    "soft_capped": Attention(soft_cap=20),
+    "latent": variant("multi-head-latent").spec,
 }
 
 #: The attention that each is to be, the property that fails, and the mistake; "" where it has none.
@@ -76,14 +88,14 @@ BROKEN: Mapping[str, tuple[Attention, str, str]] = {
     "without_exponentials": (DOT, "ordinary", "ratio"),
     "base_two": (DOT, "ordinary", "base-2"),
     "scores_for_weights": (DOT, "ordinary", "scores-as-weights"),
-    "keys_averaged": (DOT, "ordinary", ""),
+    "keys_averaged": (DOT, "ordinary", "keys-as-values"),
     "whole_matrix": (DOT, "ordinary", "over-everything"),
     "changes_its_input": (DOT, "ordinary", ""),
     "never_twice_the_same": (DOT, "ordinary", ""),
     "one_row_too_few": (DOT, "ordinary", ""),
     "only_square": (DOT, "rectangular", ""),
-    "small_number_added": (DOT, "ordinary", ""),
-    "causal_self_minus_1e4": (SELF, "low scores", "masked-to-minus-1e4"),
+    "small_number_added": (DOT, "ordinary", "1e-6-added"),
+    "causal_self_minus_1e4": (SELF, "lower scores", "masked-to-minus-1e4"),
     "strictly_and_minus_1e9": (SELF, "ordinary", "mask-strict + masked-to-minus-1e9"),
     "causal_strictly": (CAUSAL, "ordinary", "mask-strict"),
     "causal_at_the_other_corner": (CAUSAL, "rectangular", "mask-other-corner"),
@@ -113,7 +125,7 @@ BROKEN: Mapping[str, tuple[Attention, str, str]] = {
 
 def functions(module: Any) -> set[str]:
     """The public functions that a module defines, but for what they share."""
-    shared = {"softmax", "attend"}
+    shared = {"softmax", "attend", "turned"}
     own = (n for n, f in vars(module).items() if getattr(f, "__module__", "") == module.__name__)
     return {name for name in own if not name.startswith("_")} - shared
 
@@ -123,9 +135,10 @@ def test_every_function_is_judged() -> None:
     assert functions(broken) == set(BROKEN)
 
 
-def test_every_mistake_of_programs_is_made_by_one() -> None:
-    made = {mistake for _, _, mistake in BROKEN.values()}
-    assert {row.name for row in PROGRAMS} <= made
+def test_mistakes_have_names_of_their_own() -> None:
+    names = [row.name for row in OF_PROGRAMS]
+    assert len(names) == len({*names})
+    assert {name for *_, name in NAMED} <= {*names}
 
 
 def needed(name: str) -> None:
@@ -177,6 +190,18 @@ def test_a_mutant_is_refused(name: str, old: str, new: str) -> None:
     assert found.status == Status.WRONG, str(found)
 
 
+@pytest.mark.parametrize(("name", "old", "new", "mistake"), share(NAMED, 3))
+def test_the_mistake_of_a_mutant_is_named(name: str, old: str, new: str, mistake: str) -> None:
+    user = "rotary" if name == "turned" else name
+    function = changed(name, old, new)
+    if user != name:  # what the function calls is changed
+        turned, function = function, changed(user, "causal", "causal")
+        function.__globals__["turned"] = turned
+    found = verify(function, RIGHT[user])
+    assert found.status == Status.WRONG
+    assert mistake in [each.name for each in found.explanations], str(found)
+
+
 def test_the_smallest_input_still_shows_the_failure() -> None:
     """What is printed as the smallest input is one: NumPy alone disagrees on it."""
     for name in ("divided_by_width", "softmaxed_twice", "base_two", "overflowing", "only_square"):
@@ -218,10 +243,14 @@ def test_every_property_can_fail() -> None:
         "square": lambda q, k, v: q.shape == k.shape == v.shape != (1, 1),
         "one token": lambda q, k, v: q.shape[-2] == k.shape[-2] == 1,
         "large scores": lambda q, k, v: q.min() < -50 and q.dtype == np.float64,
-        "low scores": lambda q, k, v: q.max() > 50 and q.min() >= 0,
+        "low scores": lambda q, k, v: q.min() >= 0 and 50 < q.max() < 79,
+        "lower scores": lambda q, k, v: q.min() >= 0 and q.max() > 150,
         "tiny numbers": lambda q, k, v: 0 < np.abs(q).max() < 1e-9,
         "equal scores": lambda q, k, v: not q.any(),
         "other sizes": lambda q, k, v: q.shape[-1] == 2,
+        "long fractions": lambda q, k, v: bool((8 * q % 1).any()) and np.abs(q).max() > 1e-9,
+        "more tokens": lambda q, k, v: q.shape[-2] == 9,
+        "many tokens": lambda q, k, v: q.shape[-2] > 128,
         "batched": lambda q, k, v: q.ndim == 3,
         "not contiguous": lambda q, k, v: not q.flags.c_contiguous,
         "float32": lambda q, k, v: q.dtype == np.float32 and np.abs(q).max() < 50,
@@ -346,7 +375,7 @@ def test_what_cannot_be_called_is_one_line(function: Any, words: str) -> None:
 
 def test_a_property_may_be_left_out() -> None:
     assert not verify(broken.overflowing, DOT).agrees
-    skipped = ("large scores", "low scores", "float32, large scores")
+    skipped = ("large scores", "low scores", "lower scores", "float32, large scores")
     assert verify(broken.overflowing, DOT, skip=skipped).agrees
     with pytest.raises(SymattnError, match="there are ordinary, rectangular"):
         verify(broken.overflowing, DOT, skip=("large",))

@@ -23,7 +23,7 @@ from symattn.arithmetic.written import Measured
 from symattn.derivation import Derivation, Evaluation
 from symattn.errors import SymattnError
 from symattn.worksheet.marking.sanity import sums_to_one
-from symattn.worksheet.misconceptions import OF_PROGRAMS
+from symattn.worksheet.misconceptions import COMMON, OF_PROGRAMS, Misconception
 from symattn.worksheet.misconceptions.evidence import (
     INFINITE,
     LEAST_BITS,
@@ -46,6 +46,10 @@ _MOST_WEIGHED = 64
 
 #: How many explanations are reported, and how many pairs are tried.
 _MOST_SHOWN, _MOST_PAIRS = 4, 600
+
+
+#: What is most often done wrong together with something else.
+_COMPANIONS = (*COMMON, "masked-to-minus-1e9", "masked-to-minus-1e4")
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,35 +88,30 @@ class Run:
         one, *others = (known[name] for name in names)
         return self.explainer.pair(one, *others) if others else one
 
-    @cached_property
-    def is_finite(self) -> bool:
-        """Whether every number that was computed is one."""
-        return all(bool(np.isfinite(array.numbers).all()) for array in self.arrays.values())
-
     def has_values(self, hypothesis: Hypothesis) -> bool:
         """Whether a changed derivation makes sense with these numbers."""
-        return bool(self._values(hypothesis))
+        return bool(self.values(hypothesis))
 
     def fits(self, hypothesis: Hypothesis, exactly: bool = False) -> frozenset[str]:
         """The letters of the arrays that a changed derivation gives too, in every number."""
-        values = self._values(hypothesis, exactly)
+        values = self.values(hypothesis, exactly)
         return frozenset(x for x, value in values.items() if self._same(x, value).all())
 
     def reproduced(self, hypothesis: Hypothesis) -> int:
         """How many numbers a changed derivation gives too."""
-        values = self._values(hypothesis)
+        values = self.values(hypothesis)
         return sum(int(self._same(letter, value).sum()) for letter, value in values.items())
 
     def is_idle(self, hypothesis: Hypothesis) -> bool:
         """Whether a change leaves every number as it is, or makes no sense by itself."""
-        values = self._values(hypothesis)
+        values = self.values(hypothesis)
         with np.errstate(invalid="ignore"):
             return all(
                 np.allclose(value, self.evaluation.array(x), rtol=1e-12, atol=0, equal_nan=True)
                 for x, value in values.items()
             )
 
-    def _values(self, hypothesis: Hypothesis, exactly: bool = False) -> dict[str, Array]:
+    def values(self, hypothesis: Hypothesis, exactly: bool = False) -> dict[str, Array]:
         """What a changed derivation gives instead; nothing where it makes no sense.
 
         `exactly`: in balls, which neither overflow nor underflow as NumPy does.
@@ -186,6 +185,15 @@ class Run:
         return total
 
 
+def _unfinished() -> Explanation:
+    row = next(one for one in OF_PROGRAMS if one.name == "unfinished")
+    return Explanation((row,), (), True, INFINITE)
+
+
+#: What explains an array that is the value of an earlier step, of another shape than the last.
+UNFINISHED = _unfinished()
+
+
 def _middles(balls: Array) -> Array:
     return np.array([*map(nearest, balls.flat)]).reshape(balls.shape)
 
@@ -196,32 +204,38 @@ def explainer_of(evaluation: Evaluation) -> Explainer:
     return Explainer(derivation, evaluation, OF_PROGRAMS)
 
 
-def explained(runs: Sequence[Run]) -> tuple[Explanation, ...]:
+def explained(runs: Sequence[Run], besides: str = "") -> tuple[Explanation, ...]:
     """The misconceptions that reproduce all that was computed in every run, the simplest first.
 
     Where none does, two together; then, of a single run, those that reproduce the first wrong step
-    completely.
+    completely. `besides` names one that is known from other runs: no two are tried then.
     """
-    first = next((run for run in runs if not run.is_right), None)
-    if first is None:
+    wrong_runs = [run for run in runs if not run.is_right]
+    if not wrong_runs:
         return ()
+    first = wrong_runs[0]
     singles = first.explainer.singles
-    bits = sum(run.bits for run in runs if not run.is_right) - log2(len(singles) or 1)
+    bits = sum(run.bits for run in wrong_runs) - log2(len(singles) or 1)
     if bits < LEAST_BITS:
         return ()
-    fits = {single: first.fits(single) for single in singles}
     every = frozenset(first.letters)
-    whole = [single for single in singles if fits[single] == every]
-    found = [single for single in whole if _everywhere(single, runs)]
+    found: list[Hypothesis] = []
+    for run in wrong_runs:  # a row may make no sense at the sizes of the first
+        whole = [h for h in run.explainer.singles if run.fits(h) == frozenset(run.letters)]
+        found = [single for single in whole if _everywhere(single, runs)]
+        if found:
+            break
     bits_of_two = bits - log2(len(singles))
-    if not found and bits_of_two >= LEAST_BITS_OF_TWO:
+    if not found and not besides and bits_of_two >= LEAST_BITS_OF_TWO:
         found, bits = list(_pairs(first, runs)), bits_of_two
     if found:
         names = {part.name for one in found for part in one.misconceptions}
         plain = [h for h in found if not any(p.rather in names for p in h.misconceptions)]
-        return tuple(_explanation(h, first, every, bits) for h in plain[:_MOST_SHOWN])
+        more = tuple(row for row in OF_PROGRAMS if row.name == besides)
+        return tuple(_explanation(h, first, every, bits, more) for h in plain[:_MOST_SHOWN])
+    fits = {single: first.fits(single) for single in singles} if len(runs) == 1 else {}
     wrong = next(letter for letter in first.letters if not first.right[letter].all())
-    partly = [single for single in singles if wrong in fits[single]] if len(runs) == 1 else []
+    partly = [single for single in fits if wrong in fits[single]]
     return tuple(_explanation(h, first, fits[h], bits) for h in partly[:_MOST_SHOWN])
 
 
@@ -231,11 +245,18 @@ def _pairs(first: Run, runs: Sequence[Run]) -> Iterator[Hypothesis]:
     singles = first.explainer.singles
     touching = [single for single in singles if not first.is_idle(single)]
     touching.sort(key=first.reproduced, reverse=True)  # what explains most stands first
+    place = {single: number for number, single in enumerate(singles)}
     # one that changes nothing by itself may do so with another: a row that now has no keys
+    often = [
+        single
+        for single in singles
+        if any(part.floating or part.name in _COMPANIONS for part in single.misconceptions)
+    ]
     pairs = dict.fromkeys(
-        tuple(sorted((one, other), key=singles.index))
+        (one, other) if place[one] < place[other] else (other, one)
+        for others in (often, singles)
         for one in touching
-        for other in singles
+        for other in others
         if other is not one
     )
     for one, other in islice(pairs, _MOST_PAIRS):
@@ -247,26 +268,48 @@ def _pairs(first: Run, runs: Sequence[Run]) -> Iterator[Hypothesis]:
                 return
 
 
+def overflowing(explainer: Explainer, evaluation: Evaluation) -> tuple[Explanation, ...]:
+    """The misconceptions by which these numbers leave the range of floating point.
+
+    For a program that raises an error there, as Python's own functions do, and returns nothing.
+    """
+    last = evaluation.steps[-1]
+    run = Run(explainer, evaluation, {last.letter: Computed(evaluation.array(last.letter))}, {}, {})
+    found = [
+        single
+        for single in explainer.singles
+        if any(part.floating for part in single.misconceptions)
+        and not all(np.isfinite(value).all() for value in run.values(single).values())
+    ]
+    return tuple(
+        Explanation(h.misconceptions, (last.name,), True, INFINITE) for h in found[:_MOST_SHOWN]
+    )
+
+
 def _everywhere(hypothesis: Hypothesis, runs: Sequence[Run]) -> bool:
     """Whether what was computed in every run is what the same misconceptions give there.
 
     Sizes at which they do not apply (a transpose needs a square matrix) tell nothing, nor do
-    numbers of which they make no sense (a share of 0), if none came out.
+    numbers of which they make no sense (the direction of a vector of zeros).
     """
     names = [part.name for part in hypothesis.misconceptions]
     for run in runs:
         own = run.hypothesis(names)
         if own is None or any(len(run.fits(own, x)) == len(run.letters) for x in (False, True)):
             continue
-        senseless = not run.has_values(own) and not run.is_finite
-        if not senseless:
+        if run.has_values(own):
             return False
     return True
 
 
 def _explanation(
-    hypothesis: Hypothesis, run: Run, fits: frozenset[str], bits: float
+    hypothesis: Hypothesis,
+    run: Run,
+    fits: frozenset[str],
+    bits: float,
+    more: tuple[Misconception, ...] = (),
 ) -> Explanation:
     wrong = next(i for i, x in enumerate(run.letters) if not run.right[x].all())
     steps = tuple(run.evaluation[letter].name for letter in run.letters[wrong:] if letter in fits)
-    return Explanation(hypothesis.misconceptions, steps, len(fits) == len(run.letters), bits)
+    whole = len(fits) == len(run.letters)
+    return Explanation((*hypothesis.misconceptions, *more), steps, whole, bits)
