@@ -39,7 +39,8 @@ def told_apart(rule: Rule) -> Rule:
     Σ_l a_il Σ_l b_l is Σ_l a_il Σ_r b_r: rules that are put into others keep the letters that they
     had alone.
     """
-    return _lettered(rule, {}, frozenset(_free(rule)))
+    lettered = _lettered(rule, {}, frozenset(_free(rule)))
+    return rule if lettered == rule else lettered  # whose parts others know by identity
 
 
 def placed(rule: Rule, index: sympy.Symbol, place: sympy.Expr) -> Rule:
