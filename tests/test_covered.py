@@ -35,6 +35,6 @@ def test_a_run_that_reaches_too_little_fails() -> None:
         PYTEST_XDIST_WORKER="",
     )
     (percent,) = re.findall(rf"(\S+) % of lines .* reached; {LEAST:.0f} % have to be", run.stdout)
-    assert 5 < float(percent) < LEAST
+    assert 1 < float(percent) < LEAST
     assert re.search(r"^symattn/nodes/masks\.py +\d+ ", run.stdout, re.M)
     assert (run.returncode, " passed" in run.stdout) == (1, True)

@@ -36,7 +36,8 @@ def write(documents: Sequence[Document], flavor: str = "") -> str:
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     notebook = v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
     nbformat.validate(notebook)
-    return str(v4.nbjson.writes(notebook)) + "\n"
+    written = str(v4.nbjson.writes(notebook)) + "\n"
+    return written.replace("##[", "#\\u0023[")  # a command to runners of workflows
 
 
 def _cells(blocks: Sequence[Block], level: int) -> Iterator[str | Notebook]:
