@@ -596,7 +596,7 @@ def derivation_document(
     """
     blocks: list[b.Block] = []
     if facts and outline.sizes:
-        blocks.append(b.Paragraph(_sizes(outline), "note"))
+        blocks.append(b.Paragraph(sizes_of(outline), "note"))
     if outline.title or outline.sizes:
         blocks.append(b.Break())
     if cells is not None:
@@ -630,7 +630,7 @@ def _is_in(line: Line, shows: Mapping[str, str]) -> bool:
     return line.view == "value" and latex(line.tree) in shows.get("text/latex", "")
 
 
-def _sizes(outline: Outline) -> Prose:
+def sizes_of(outline: Outline) -> Prose:
     """N = 3, d_k = 4."""
     out: list[str | Tree] = []
     for name, count in outline.sizes:
@@ -662,7 +662,7 @@ def _given(outline: Outline, page: Page, sizes: bool) -> tuple[b.Block, ...]:
     lines = flowed(outline, [each for one in outline.given for each in one.lines], page)
     words.append(".")
     if sizes and outline.sizes:
-        words += [" Sizes: ", *_sizes(outline), "."]
+        words += [" Sizes: ", *sizes_of(outline), "."]
     return (b.Formulas(lines, tuple(words), left_out="; ".join(left_out)),)
 
 

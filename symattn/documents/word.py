@@ -128,7 +128,7 @@ class _Writer:
         table = self.page.add_table(0, 2)
         for tree, reason in links:
             equation, why = table.add_row().cells
-            _put(equation.paragraphs[0], omml(t.row(t.EQUALS, tree)))
+            _put(equation.paragraphs[0], omml(t.row(_NOTHING, t.EQUALS, tree)))
             _written(why.paragraphs[0], reason)
 
     def list(self, block: b.List, level: int) -> None:
@@ -184,6 +184,9 @@ def _written(paragraph: Paragraph, words: b.Words) -> None:
             case _:
                 _put(paragraph, omml(part))
 
+
+#: What stands before an = that begins a line: LibreOffice takes none without.
+_NOTHING = t.Text("")
 
 #: The font of what is typed.
 _TYPED = "Consolas"

@@ -132,7 +132,7 @@ def test_proofs_have_a_row_for_each_link(tmp_path: Path) -> None:
     assert status == 0
     rows = [said(row) for row in body((tmp_path / "proof.docx").read_bytes()).iter(f"{_W}tr")]
     assert len(rows) >= 2
-    assert all(row.startswith("=") and len(row.split()) > 2 for row in rows)
+    assert all(row.startswith("\u00a0=") and len(row.split()) > 2 for row in rows)
 
 
 def test_headings_have_the_level_that_is_asked_for(tmp_path: Path) -> None:

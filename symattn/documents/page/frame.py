@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from symattn.derivation import Check
-from symattn.documents.outline import Outline
+from symattn.documents.outline import Outline, sizes_of
 from symattn.documents.page.colour import stylesheet
-from symattn.documents.page.elements import Markup, el, joined
+from symattn.documents.page.elements import Markup, el, joined, prose
 
 _FILES = Path(__file__).parent
 
@@ -120,8 +120,7 @@ def _main(
     live: bool,
     tempered: str,
 ) -> Markup:
-    sizes = ", ".join(f"{name} = {count}" for name, count in outline.sizes)
-    summary = [el("p", sizes, class_="sizes")] if sizes else []
+    summary = [el("p", prose(sizes_of(outline)), class_="sizes")] if outline.sizes else []
     checked = [_check(outline.check)] if outline.check is not None else []
     changed = [el("div", id="changed")] if live else []
     notes = [el("p", note, class_="note") for note in outline.notes]
