@@ -190,6 +190,13 @@ BLOCKS = {
     "in a list": "- a\n\n  ```symattn\n  "
     + SHEET.replace("\n", "\n  ")
     + "[claims]\n  output = 2.4\n  ```\n",
+    "colons": f":::{{attention}}\n{SHEET}[claims]\noutput = 2.4\n:::\n",
+    "more colons in a list": "- a\n\n  ::::{symattn}\n  "
+    + SHEET.replace("\n", "\n  ")
+    + "[claims]\n  output = 2.4\n  ::::\n",
+    "colons in code, and others": "```\n:::{attention}\n[given]\n```\n\n:::{symattn}\n"
+    f"{SHEET}[claims]\noutput = 2.4\n:::\n\n:::{{note}}\nwords\n:::\n",
+    "colons, not closed": f":::{{symattn}}\n{SHEET}[claims]\noutput = 2.4\n",
     "longer fence": f"````symattn\n{SHEET}[claims]\noutput = 2.4\n````\n",
 }
 
@@ -197,6 +204,11 @@ BLOCKS = {
 @pytest.mark.parametrize("name", BLOCKS)
 def test_worksheets_in_markdown(name: str) -> None:
     assert claims(BLOCKS[name], ".md") == [("output[1,1]", "2.4")]
+
+
+def test_a_claim_may_stand_between_colons_that_are_not_ours() -> None:
+    around = f":::{{attention}}\n{SHEET}:::\n\n:::{{note}}\n{{claim}}`weights[1,3] = 0.58`\n:::\n"
+    assert claims(around, ".md") == [("weights[1,3]", "0.58")]
 
 
 def test_a_worksheet_is_read_at_its_indent_in_rst() -> None:

@@ -9,8 +9,10 @@ one, and is left alone; where blocks begin and end is markdown-it's business.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
 
 from symattn.errors import ReadError
 from symattn.worksheet.reading.files import MAX_BYTES
@@ -24,6 +26,9 @@ from symattn.worksheet.syntaxes.page import (
     marked_lines,
 )
 
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
 _OURS = re.compile(r"\{claim\}|symattn|\{attention\}|<!--\s*(?:claim\s*-->|worksheet\b)")
 _UNSEEN = re.compile(r"<!--[ \t]*worksheet[ \t]*\n(?P<sheet>.*?)-->", re.S)
 _INFO = re.compile(
@@ -31,7 +36,11 @@ _INFO = re.compile(
 )
 _SIGN = re.compile(r"\\[\\`]|`+|<!--")
 _RUN = re.compile(r"`+")
+_CODE = ("fence", "code_block", "html_block")
 _GAP = re.compile(r"\n[ \t\r]*(?=\n)")
+#: Where a directive of ours between colons begins, as MyST has them, and where one ends.
+_OPENED = re.compile(r"^ {0,3}(:{3,})(?=\{(?:symattn|attention)\})", re.M)
+_CLOSED = re.compile(r"^ {0,3}(:{3,})[ \t]*$", re.M)
 _OPTION = re.compile(r":[\w-]+:[^\n]*\n")
 
 
@@ -57,15 +66,13 @@ def fences(text: str) -> Iterator[tuple[int, int, Block | None]]:
     So for each comment that is a worksheet.
     Raises `ReadError` for a page with too many lines.
     """
-    from markdown_it import MarkdownIt
-
     starts = [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
     if len(starts) > MAX_LINES or len(text) > MAX_BYTES:
         raise ReadError(f"1: more than {MAX_LINES:,} lines, or 2 MB, are too many for a page")
-    tokens = MarkdownIt("commonmark").disable("inline").parse(text.replace("\r", " "))
+    tokens = _blocks(text.replace("\r", " "), starts)
     done = 0
     for token in tokens:
-        if token.type not in ("fence", "code_block", "html_block") or token.map is None:
+        if token.type not in _CODE or token.map is None:
             continue
         first, last = (starts[min(line, len(starts) - 1)] for line in token.map)
         if first < done:
@@ -86,6 +93,32 @@ def fences(text: str) -> Iterator[tuple[int, int, Block | None]]:
                 block = None
         yield first, last, block
         done = last
+
+
+def _blocks(text: str, starts: list[int]) -> list[Token]:
+    """The blocks of a page, directives of ours between colons read as fences of tildes."""
+    from markdown_it import MarkdownIt
+
+    reader = MarkdownIt("commonmark").disable("inline")
+    tokens = reader.parse(text)
+    if _OPENED.search(text) is None:
+        return tokens
+    code = [token.map for token in tokens if token.type in _CODE and token.map is not None]
+    ends = [last for _, last in code]
+    out, done = "", 0
+    for opened in _OPENED.finditer(text):
+        line = bisect_left(starts, opened.end()) - 1
+        around = bisect_right(ends, line)
+        if opened.start() < done or (around < len(code) and code[around][0] <= line):
+            continue
+        closings = (m for m in _CLOSED.finditer(text, opened.end()) if len(m[1]) >= len(opened[1]))
+        both = [opened, *islice(closings, 1)]
+        for colons in both:
+            out += text[done : colons.start(1)] + "~" * len(colons[1])
+            done = colons.end(1)
+        if len(both) == 1:
+            break  # it goes on to the end
+    return reader.parse(out + text[done:])
 
 
 def _inside(starts: list[int], opening: int, content: str) -> tuple[int, int]:
