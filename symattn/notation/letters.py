@@ -50,7 +50,7 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
     "iota": ("iota", "ell"),
     "head": ("h", "upsilon"),
     "member": ("eta", "Phi"),
-    "t": ("t", "Gamma"),
+    "t": ("t", "xi"),
     "theta": ("theta", "Theta"),
     "psi": ("psi", "Psi"),
     "mu": ("mu", "Lambda"),
