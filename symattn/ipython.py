@@ -83,6 +83,10 @@ def _page(chosen: argparse.Namespace, body: str) -> Page:
     notation = displayed(sheet.notation, {k: x for k, x in asked.items() if x is not None})
     notation = notation.lettered(chosen.notation, read_symbols(chosen.symbol))
     if chosen.check:
+        derived = ("view", "entry", "batch", *(name for name in DISPLAY if name != "digits"))
+        idle = [name for name in derived if getattr(chosen, name)]
+        if idle:
+            raise UsageError(f"--{idle[0]}: is for a derivation; leave it out, or --check")
         with sheet.in_file():
             marking = check_worksheet(sheet)
         found = report_of(marking, notation)

@@ -112,6 +112,10 @@ class Equality:
         """The reading in a line: Q n × d_k, c a number."""
         return ", ".join(f"{name} {shape}" for name, shape in self.reading)
 
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        """What a notebook shows: the words, not the fields."""
+        return {"text/plain": str(self)}
+
     def __str__(self) -> str:
         why = self.counterexample if self.counterexample else self.reason
         lines = [f"{self.summary}: {why}", *([f"read as {self.read_as}"] if self.reading else [])]

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from symattn import equal
 from symattn.cli import main
 from symattn.worksheet import read_worksheet
 from tests import ROOT
@@ -279,6 +280,12 @@ def test_the_magic_lays_products_out_and_boxes_entries(shell: Any) -> None:
     assert r"\boxed" in page.markdown or r"\rule" in page.markdown
 
 
+def test_an_answer_is_shown_in_words() -> None:
+    found = equal("softmax(S + c 1^T) = softmax(S)")
+    assert found._repr_mimebundle_() == {"text/plain": str(found)}
+    assert "Equality(" not in str(found)
+
+
 def test_the_magic_marks_claims(shell: Any) -> None:
     claims = CAUSAL.read_text("utf-8") + '\n[claims]\n"weights[2,:]" = ["0.5", "0.4", "0"]\n'
     page = shell.run_cell_magic("symattn", "--check", claims)
@@ -293,6 +300,11 @@ def test_the_magic_marks_claims(shell: Any) -> None:
         ("", "[given]\nQ = [[1, x]]", "cell:2"),
         ("--steps wieghts", "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]", 'did you mean "weights"'),
         ("--view nothing", "x", "invalid choice"),
+        (
+            "--check --head 1",
+            "[given]\nQ=[[1]]",
+            "--head: is for a derivation; leave it out, or --check",
+        ),
         ("--digits 'x", "x", "quotation"),
         ("--layout flak", "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]", "choose one of matrix, falk"),
         ("--entry weights[9,9]", "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]", "no row 9: rows are 1 to 1"),
