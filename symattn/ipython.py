@@ -19,6 +19,7 @@ from symattn.documents.job import Job, document_of
 from symattn.documents.outline import VIEWS
 from symattn.documents.page import static
 from symattn.doors import failure
+from symattn.errors import SymattnError
 from symattn.notation.options import DISPLAY, displayed
 from symattn.printable import printable
 from symattn.worksheet.check import check_worksheet
@@ -86,7 +87,7 @@ def _page(chosen: argparse.Namespace, body: str) -> Page:
         derived = ("view", "entry", "batch", *(name for name in DISPLAY if name != "digits"))
         idle = [name for name in derived if getattr(chosen, name)]
         if idle:
-            raise UsageError(f"--{idle[0]}: is for a derivation; leave it out, or --check")
+            raise SymattnError(f"--{idle[0]}: is for a derivation; leave it out, or --check")
         with sheet.in_file():
             marking = check_worksheet(sheet)
         found = report_of(marking, notation)

@@ -303,7 +303,7 @@ def test_the_magic_marks_claims(shell: Any) -> None:
         (
             "--check --head 1",
             "[given]\nQ=[[1]]",
-            "--head: is for a derivation; leave it out, or --check",
+            "--head: is for a derivation",
         ),
         ("--digits 'x", "x", "quotation"),
         ("--layout flak", "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]", "choose one of matrix, falk"),
