@@ -13,12 +13,13 @@ from symattn.documents.outline import Outline
 from symattn.documents.page.colour import stylesheet
 from symattn.documents.page.elements import Markup, el, joined
 
-_FILES = Path(__file__).parent
+#: Where the page's own files are.
+FILES = Path(__file__).parent
 
 
 def scripts() -> str:
     """The page's own JavaScript."""
-    return _file("rules.js") + _file("page.js")
+    return "\n".join(map(_file, ("certified.js", "certified_arrays.js", "rules.js", "page.js")))
 
 
 def page(
@@ -75,8 +76,9 @@ def page(
 
 
 def _file(name: str) -> str:
-    """One of the page's own files, without indentation and without lines that are comments."""
-    lines = (line.strip() for line in (_FILES / name).read_text(encoding="utf-8").splitlines())
+    """One of the page's own files, without indentation and comments."""
+    text = re.sub(r"(?m)(?<=[;{,]) // .*$", "", (FILES / name).read_text(encoding="utf-8"))
+    lines = (line.strip() for line in text.splitlines())
     return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
