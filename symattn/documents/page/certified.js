@@ -740,7 +740,7 @@ const certified = (() => {
   function shown(number, digits, rounding = "half-up") {
     const x = certain(number);
     if (x === LOWEST) return { text: "-inf", exact: true, proven: true };
-    if (isSpecial(x)) return { text: x.op, exact: false, proven: false };
+    if (isSpecial(x)) return { text: x.op, exact: false, proven: x === UNDEFINED };
     if (isRational(x)) return attempt(x, x, (number) => compareRational(x, number), digits, rounding);
     let last = null;
     for (const [k, bits] of BITS.entries()) {

@@ -36,7 +36,7 @@ def page(
     style = stylesheet() + _file("page.css")
     code = ['"use strict";', program, scripts()]
     script = "(() => {\n" + "\n".join(code) + "\n})();" if data else ""
-    script = re.sub(r"(?m)^ +", "", script)  # indentation is a tenth of the page
+    script = re.sub(r"(?m)^ *(?://.*\n)?", "", script)  # indentation and comments are a tenth of it
     title = outline.title or "Attention, step by step"
     policy = "; ".join(
         [

@@ -458,6 +458,27 @@ def test_changed_numbers_run_through_all_steps(opened: Callable[..., Any]) -> No
     assert page.locator("#state").inner_text() == "Proven digits."
 
 
+def test_given_numbers_stay_what_they_are(opened: Callable[..., Any]) -> None:
+    derivation, before = sheet("causal")
+    given = {item.name: before.given[item.letter].tolist() for item in derivation.inputs}
+    given["X"][0] = ["sqrt(2)", "ln(2)/3"]
+    given["W_V"][0] = ["1/3", "e^(-1/2)"]
+    page = opened(html_document(derivation, derivation.evaluate(**given)))
+    page.click("#edit")
+    assert page.locator("#W_V input").first.input_value() == "1/3"
+    for place, typed in ((2, "0.1"), (3, " -1/7 ")):
+        page.locator("#X input").nth(place).fill(typed)
+        page.locator("#X input").nth(place).press("Enter")
+        given["X"][1][place - 2] = typed
+    page.fill("#digits", "12")
+    page.press("#digits", "Enter")
+    assert "X [cat, column 2]: " in page.locator("#changed").inner_text()
+    assert "→ −1/7" in page.locator("#changed").inner_text()
+    page.click("#edit")
+    wanted = digits_of(derivation, derivation.evaluate(**given), Notation(digits=12))
+    assert cells(settled(page)) == wanted
+
+
 def test_what_is_no_number_is_refused(opened: Callable[..., Any]) -> None:
     page = opened(html_document(*sheet("causal")))
     page.click("#edit")
