@@ -570,6 +570,7 @@ const certified = (() => {
       case "√": if (isRational(a) && a.d === 1n) return whole(single({ root: a.n }));
     }
     const [inside, side] = x.op === "tanh" || x.op === "erf" ? oriented(argument(a)) : [argument(a), 1n];
+    if (!inside.terms.size && side > 0n && x.op !== "ln") return whole(NOTHING); // tanh 0, erf 0, √0
     const positive = side < 0n ? node(x.op, negative(a)) : x;
     return whole(scaledSum(atom(`${x.op}{${keyOf(inside)}}`, positive), ratio(side)));
   }
