@@ -1,8 +1,9 @@
 """A derivation as one interactive page: every step, every number, where each came from, live.
 
 The page is one file that fetches nothing. What it shows at first is proven (the digits and worked
-lines of every other document); what it computes when a number is changed is floating point, by
-the program that `symattn.documents.code` writes from the same formulas, and it says so.
+lines of every other document). When a number is changed it runs the program that
+`symattn.documents.code` writes from the same formulas: with floats at once, and then with exact
+rationals and enclosures, which prove the digits anew; it says which of the two is on the screen.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from symattn.documents.page.elements import Markup, el, formula, prose
 from symattn.documents.page.lines import Lines
 from symattn.documents.page.live import Live, live_program
 from symattn.documents.page.matrices import MatrixView, head_of, operands
+from symattn.documents.page.numbers import number_data
 from symattn.documents.page.rules import rule_data
 from symattn.evaluate.telling import telling
 from symattn.notation.latex import escape_controls
@@ -258,7 +260,7 @@ class _Page:
                 "text": " ".join(matrix.digits(*place) for place in matrix.places(whole=True)),
             }
             if item.letter in live.letters:
-                entry["values"] = _numbers(matrix)
+                entry["values"] = [number_data(value) for value in matrix.exact.ravel()]
             if isinstance(item, Step):
                 entry["rule"] = rule_data(
                     item, matrix.shape, len(matrix.heads), self.evaluation.sizes, self.notation
@@ -273,6 +275,7 @@ class _Page:
             items.append(entry)
         return {
             "digits": self.notation.digits,
+            "rounding": self.notation.rounding,
             "base": self.notation.index_base,
             "limit": self.notation.limit,
             "flipped": self.notation.convention == "columns",
@@ -290,14 +293,6 @@ def _place(names: Sequence[str], labels: list[Sequence[str]]) -> int | None:
     if names not in labels:
         labels.append(names)
     return labels.index(names)
-
-
-def _numbers(matrix: MatrixView) -> list[float | str]:
-    """A matrix's floats in rows, as shown; −∞ as text, which JSON has no number for."""
-    return [
-        value if abs(value) < float("inf") else str(value)
-        for value in map(float, matrix.array.ravel())
-    ]
 
 
 def _json(data: dict[str, Data]) -> str:

@@ -10,10 +10,13 @@ from typing import Any
 from symattn.documents.code.language import Language
 from symattn.documents.code.line_breaks import PRETTIER
 
+#: Where the files of functions are.
+_HERE = Path(__file__).parent
 
-def _functions(file: str, begin: str) -> dict[str, str]:
+
+def functions(file: Path, begin: str) -> dict[str, str]:
     """The functions of a file by name, each with the comment above it."""
-    text = Path(__file__).with_name(file).read_text(encoding="utf-8")
+    text = file.read_text(encoding="utf-8")
     parts = re.split(r"\n\n+(?=\S)", text)
     named = [(re.search(rf"^{begin}", part, re.MULTILINE), part) for part in parts]
     return {match[1]: part.rstrip() + "\n" for match, part in named if match}
@@ -183,7 +186,7 @@ _PLACES = _SCALARS | {
     "never": "np.full(({shape}), False)",
 }
 
-_IN_NUMPY = _functions("functions_numpy.py", r"def (\w+)\(")
+_IN_NUMPY = functions(_HERE / "functions_numpy.py", r"def (\w+)\(")
 
 NUMPY = _arrays(
     "numpy",
@@ -230,7 +233,7 @@ TORCH = _arrays(
     "torch",
     "torch",
     "Tensor",
-    helpers=_functions("functions_torch.py", r"def (\w+)\(")
+    helpers=functions(_HERE / "functions_torch.py", r"def (\w+)\(")
     | {"alibi_slopes": _IN_NUMPY["alibi_slopes"]},
     operations={
         "literal": "{like}.new_tensor({0})",
@@ -341,7 +344,7 @@ PYTHON = Language(
         "math": "import math\n",
         "operator": "import operator\n",
     },
-    helpers=_functions("lists.py", r"def (\w+)\("),
+    helpers=functions(_HERE / "lists.py", r"def (\w+)\("),
     called=_CALLED,
     reserved=("math", "operator", "t"),
     **_PYTHON,
@@ -404,7 +407,7 @@ JAVASCRIPT = Language(
     unquoted=("*/", "* /"),
     between="\n",
     suffix=".js",
-    helpers=_functions("arrays.js", r"(?:function\*?|const) (\w+)"),
+    helpers=functions(_HERE / "arrays.js", r"(?:function\*?|const) (\w+)"),
     called=_CALLED | {name: name for name in ("and", "not", "every", "some")},
     camel=True,
     reserved=("t", "arguments", "delete", "new", "this", "var", "let", "const", "function"),

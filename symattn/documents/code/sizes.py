@@ -53,6 +53,8 @@ class Sizes:
         """A number exactly where the language has it so, otherwise its nearest float."""
         if expr in (sympy.oo, -sympy.oo):
             return Piece(("" if expr == sympy.oo else "-") + self.language.infinity)
+        if self.language.numbers:
+            return self._made(expr)
         if not expr.free_symbols and not isinstance(expr, sympy.Integer):
             if isinstance(expr, sympy.Rational):
                 short = repr(nearest_float(expr))
@@ -61,6 +63,25 @@ class Sizes:
             if not (isinstance(expr, sympy.Pow) and expr.args[1] == _HALF):
                 return Piece(repr(nearest_float(expr)))
         return self._expr(expr, whole=False)
+
+    def _made(self, expr: sympy.Expr) -> Piece:
+        """A number made of whole ones by calls."""
+        if expr.is_Integer or expr.is_Symbol:
+            return self._expr(expr, whole=True)
+        of = self.language.numbers
+        over, under = expr.as_numer_denom()
+        if under != 1:
+            return Piece(of["quotient"].format(self._made(over), self._made(under)))
+        match expr:
+            case sympy.Add() | sympy.Mul():
+                kind = "sum" if isinstance(expr, sympy.Add) else "product"
+                parts = sorted(expr.args, key=self._place)
+                return Piece(of[kind].format(", ".join(map(self._made, parts))))
+            case sympy.Pow(args=(base, exponent)) if exponent == _HALF:
+                return Piece(of["root"].format(self._made(base)))
+            case sympy.Pow(args=(base, sympy.Rational() as exponent)):
+                return Piece(of["power"].format(self._made(base), exponent.p, exponent.q))
+        raise CannotSpell(f"{expr} has no program here")
 
     def _expr(self, expr: sympy.Expr, *, whole: bool) -> Piece:
         def inside(part: sympy.Expr) -> Piece:

@@ -13,12 +13,13 @@ from symattn.documents.outline import Outline, sizes_of
 from symattn.documents.page.colour import stylesheet
 from symattn.documents.page.elements import Markup, el, joined, prose
 
-_FILES = Path(__file__).parent
+#: Where the page's own files are.
+FILES = Path(__file__).parent
 
 
 def scripts() -> str:
     """The page's own JavaScript."""
-    return _file("rules.js") + _file("page.js")
+    return "\n".join(map(_file, ("certified.js", "certified_arrays.js", "rules.js", "page.js")))
 
 
 def page(
@@ -35,7 +36,7 @@ def page(
     style = stylesheet() + _file("page.css")
     code = ['"use strict";', program, scripts()]
     script = "(() => {\n" + "\n".join(code) + "\n})();" if data else ""
-    script = re.sub(r"(?m)^ +", "", script)  # indentation is a tenth of the page
+    script = re.sub(r"(?m)^ *(?://.*\n)?", "", script)  # indentation and comments are a tenth of it
     title = outline.title or "Attention, step by step"
     policy = "; ".join(
         [
@@ -75,8 +76,9 @@ def page(
 
 
 def _file(name: str) -> str:
-    """One of the page's own files, without indentation and without lines that are comments."""
-    lines = (line.strip() for line in (_FILES / name).read_text(encoding="utf-8").splitlines())
+    """One of the page's own files, without indentation and comments."""
+    text = re.sub(r"(?m)(?<=[;{,]) // .*$", "", (FILES / name).read_text(encoding="utf-8"))
+    lines = (line.strip() for line in text.splitlines())
     return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 

@@ -1,17 +1,47 @@
-"""The program of a page that recomputes: the derivation as JavaScript, with a temperature."""
+"""The program of a page that recomputes: the derivation as JavaScript, with a temperature.
+
+It stands there once and is run twice: with floats at once, and then with certified numbers, for
+which the functions that compute (not those that move entries about) are replaced.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from symattn.derivation import Derivation, Step
-from symattn.documents.code.languages import LANGUAGES
+from symattn.documents.code.languages import JAVASCRIPT, functions
 from symattn.documents.code.program import recorded
 from symattn.documents.code.spell import names, spelled
-from symattn.documents.page.frame import scripts
+from symattn.documents.page.frame import FILES
 from symattn.nodes.entrywise import Exponential
 from symattn.nodes.normalise import Normaliser
+
+_SCALARS = functions(FILES / "scalars.js", r"const (\w+)")
+
+#: JavaScript in which every number is made of whole ones.
+_LANGUAGE = replace(
+    JAVASCRIPT,
+    numbers={
+        "root": "root({0})",
+        "power": "raised({0}, {1}, {2})",
+        "quotient": "quotientOf({0}, {1})",
+        "product": "productOf({0})",
+        "sum": "sumOf({0})",
+    },
+    operations={
+        **JAVASCRIPT.operations,
+        "powers": "matrix(range(0, {1}, 2).map((t) => raised({0}, {sign}t, {1:a})))",
+    },
+    helpers={**JAVASCRIPT.helpers, **_SCALARS},
+)
+
+#: What is called by `certified_arrays.js` and the page, beside what the program calls.
+_SHARED = ("each", "rows", "array", "range", "broadcast", "together", "count", "transpose")
+
+#: A function of JavaScript.
+_FUNCTION = re.compile(r"(?ms)^(const|function\*?) (\w+)(.*)")
 
 
 @dataclass(frozen=True)
@@ -47,14 +77,45 @@ def live_program(derivation: Derivation) -> Live:
     masks = tuple(step.name for step in derivation.steps if step.fixed)  # a reader may set them
     name = "" if tempered is None else tempered.name
     program = recorded(derivation, given=masks, tempered=name, matrices=True)
-    language = LANGUAGES["javascript"]
-    code = spelled(program, language)
-    code = "\n".join([*language.needed(code + scripts()), code])
     letters = tuple(item.letter for item, _ in program.inputs)
-    return Live(code, letters, "" if tempered is None else tempered.letter, names(program))
+    return Live(
+        _twice(spelled(program, _LANGUAGE)),
+        letters,
+        "" if tempered is None else tempered.letter,
+        names(program),
+    )
 
 
 def _sharpens(step: Step) -> bool:
     """Whether the step turns scores into weights so that a temperature matters."""
     expr = step.expr
     return isinstance(expr, Exponential) or (isinstance(expr, Normaliser) and expr.additive_mask)
+
+
+def _twice(program: str) -> str:
+    """The program and the functions that it calls, as a function of what replaces some of them."""
+    arrays = (FILES / "certified_arrays.js").read_text(encoding="utf-8")
+    replaced = set(re.findall(r"(?m)^    (\w+):", arrays))
+    kept, replaceable = [], []
+    for text in _LANGUAGE.needed(" ".join((program, *_SHARED))):
+        found = _FUNCTION.search(text)
+        assert found is not None
+        begin, name, rest = found.groups()
+        if name not in replaced:
+            kept.append(text)
+        elif begin == "const":
+            replaceable.append(f"const {name} = own.{name} || ({rest.removeprefix(' = ')[:-2]});\n")
+        else:
+            replaceable.append(f"const {name} = own.{name} || function {name}{rest[:-1]};\n")
+    shared = ", ".join(_SHARED)
+    return "\n".join(
+        [
+            "const calculation = (Float64Array, replacing) => {",
+            *kept,
+            f"const own = replacing({{ {shared} }});",
+            *replaceable,
+            program,
+            "return { attention, transpose };",
+            "};",
+        ]
+    )

@@ -51,6 +51,12 @@ class MatrixView:
         return np.swapaxes(array, -1, -2) if self.flipped else array
 
     @property
+    def exact(self) -> Any:
+        """The exact values, as shown."""
+        array = self.evaluation.exact(self.item.letter)
+        return np.swapaxes(array, -1, -2) if self.flipped else array
+
+    @property
     def flipped(self) -> bool:
         """Whether tokens are columns."""
         return self.notation.convention == "columns"

@@ -35,6 +35,8 @@ function mark(key, kind) {
   for (const cell of cells.get(key) || []) { cell.classList.add(kind); marked.push(cell); }
 }
 
+let certifying = null; // the timer of the work that proves the digits anew
+
 let pinned = null;
 let current = null;
 
@@ -86,7 +88,7 @@ function tell(key, kinds) {
   });
   const where = document.createElement("p");
   where.className = "where";
-  where.textContent = [placeWords(item, h, i, j), item.rule ? "" : "This number is given.", live ? "Live, not proven." : ""].filter(Boolean).join(" ");
+  where.textContent = [placeWords(item, h, i, j), item.rule ? "" : "This number is given.", live ? ANSWERS[state()] : ""].filter(Boolean).join(" ");
   const math = document.createElement("div");
   math.className = "line";
   math.innerHTML = line;
@@ -294,24 +296,38 @@ document.addEventListener("click", (event) => {
 
 // ---- live ----
 
-function arrayOf(item, values) {
-  const whole = { shape: item.heads ? [item.heads, ...item.shape] : [...item.shape], data: values };
-  return data.flipped ? transpose(whole) : whole;
+const [floating, exactly] = [calculation(Float64Array, () => ({})), calculation(Numbers, certifiedArrays)];
+
+// The program's results by letter, as shown: of `kind`, the floats or the certified numbers that were given.
+function computed({ attention, transpose }, kind, divisor) {
+  const inputs = {};
+  for (const [letter, values] of given) {
+    const item = items.get(letter);
+    const whole = { shape: item.heads ? [item.heads, ...item.shape] : [...item.shape], data: values[kind] };
+    inputs[item.variable] = data.flipped ? transpose(whole) : whole;
+  }
+  if (data.tempered) inputs.temperature = divisor;
+  const out = attention(inputs);
+  const found = new Map([...given].map(([letter, values]) => [letter, values[kind]]));
+  for (const { letter, variable } of data.items) {
+    const value = out[variable];
+    if (value) found.set(letter, (data.flipped ? transpose(value) : value).data);
+  }
+  return found;
 }
 
 // What was changed, in words: entries, the temperature, the number of decimals.
 function changes() {
   const out = [];
-  for (const [letter, values] of given) {
+  for (const [letter, { texts }] of given) {
     const item = items.get(letter);
-    values.forEach((value, place) => {
-      if (value === item.first[place]) return;
+    texts.forEach((text, place) => {
+      if (!isChanged(item, place)) return;
       const { h, i, j } = placed(item, place);
-      const [where, from, to] = [entryWords(item, h, i, j), item.first[place], value];
-      out.push(`${where}: ${[from, to].map((x) => pretty(String(x).replace("Infinity", "inf"))).join(" → ")}`);
+      out.push(`${entryWords(item, h, i, j)}: ${pretty(item.first.texts[place])} → ${pretty(text)}`);
     });
   }
-  if (temperature !== 1) out.push(`temperature ${temperature}`);
+  if (temperature !== "1") out.push(`temperature ${temperature}`);
   if (digits !== data.digits) out.push(`${digits} decimals`);
   return out;
 }
@@ -323,6 +339,23 @@ function placed(item, place) {
 
 const MOST_CHANGES = 12;
 
+// A page with more entries than this is not certified: that would take longer than a reader waits.
+const MOST_CERTIFIED = 10000;
+const entries = data.items.reduce((sum, item) => sum + item.texts.length, 0);
+
+// What is said of the digits: while they are computed, when all are proven, when some or all are not.
+const ANSWERS = {
+  provisional: "These digits are provisional until they are proven.",
+  proven: "Every digit is proven anew.",
+  open: "Every digit is proven anew, but for those with a question mark.",
+  floating: "Floating point computed these digits; they are not proven.",
+};
+
+function state() {
+  if (!proven) return certifying === null ? "floating" : "provisional";
+  return [...proven.values()].every(({ shown }) => shown.every((one) => one.proven)) ? "proven" : "open";
+}
+
 // The line below the title says what the digits are worth, on paper and in a saved copy too.
 function tellChanges() {
   const list = live ? changes() : [];
@@ -330,34 +363,62 @@ function tellChanges() {
   if (list.length > MOST_CHANGES) told.push(make("li", `and ${list.length - MOST_CHANGES} more`));
   const lines = make("ul", "");
   lines.append(...told);
-  const words = "Changed. The digits below were computed in this page, in floating point; they are not proven.";
-  $("#changed").replaceChildren(...(live ? [make("p", words), lines] : []));
+  $("#changed").replaceChildren(...(live ? [make("p", `Changed. ${ANSWERS[state()]}`), lines] : []));
   for (const item of data.items) {
     if (!given.has(item.letter) || !isToggled(item) || !item.rule) continue;
-    const edited = live && given.get(item.letter).some((value, place) => value !== item.first[place]);
+    const edited = live && item.first.texts.some((_, place) => isChanged(item, place));
     $(`#${CSS.escape(item.name)}`).classList.toggle("edited", Boolean(edited));
   }
 }
 
+// Floats at once, and then the digits that are proven.
 function recompute() {
-  if (!changes().length) { live = null; settle(); return; }
-  const inputs = {};
-  for (const [letter, values] of given) inputs[items.get(letter).variable] = arrayOf(items.get(letter), values);
-  if (data.tempered) inputs.temperature = temperature;
-  const out = attention(inputs);
-  live = new Map(given);
-  for (const { letter, variable } of data.items) {
-    const value = out[variable];
-    if (value) live.set(letter, (data.flipped ? transpose(value) : value).data);
-  }
+  forget();
+  live = changes().length ? computed(floating, "floats", certified.nearest(certified.read(temperature))) : null;
+  if (live && entries <= MOST_CERTIFIED) later(certify());
   settle();
 }
 
+function forget() {
+  clearTimeout(certifying);
+  [certifying, live, proven] = [null, null, null];
+}
+
+const SLICE = 30; // milliseconds
+
+// Goes on with the work a slice at a time, so that the page stays usable. What goes beyond the engine's memory or
+// the length of its numbers ends it: then the digits stay those of floating point.
+function later(work) {
+  certifying = setTimeout(() => {
+    const until = performance.now() + SLICE;
+    try {
+      while (!work.next().done) if (performance.now() > until) { later(work); return; }
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+    }
+    certifying = null;
+    settle();
+  });
+}
+
+function* certify() {
+  const found = new Map();
+  for (const [letter, values] of computed(exactly, "numbers", certified.read(temperature))) {
+    const entry = { numbers: Array.from(values, certified.certain), shown: [] };
+    found.set(letter, entry);
+    for (const number of entry.numbers) { entry.shown.push(shownAs(number)); yield; }
+  }
+  proven = found;
+}
+
 function reset() {
-  live = null;
-  temperature = 1;
+  forget();
+  temperature = "1";
   digits = data.digits;
-  for (const [letter, values] of given) values.set(items.get(letter).first);
+  for (const [letter, values] of given) {
+    const { numbers, floats, texts } = items.get(letter).first;
+    for (const [kind, first] of Object.entries({ numbers, floats, texts })) first.forEach((value, place) => { values[kind][place] = value; });
+  }
   if ($("#temperature")) $("#temperature").value = "1";
   $("#digits").value = String(data.digits);
   settle();
@@ -366,19 +427,18 @@ function reset() {
 
 function settle() {
   document.body.classList.toggle("live", Boolean(live));
-  $("#state").textContent = live
-    ? "Live: computed here in floating point, not proven. Reset brings the proven digits back."
-    : "Proven digits.";
+  $("main").setAttribute("aria-busy", String(certifying !== null));
+  $("#state").textContent = live ? `Changed. ${ANSWERS[state()]}` : "Proven digits.";
   $("#reset").disabled = !live;
   tellChanges();
   for (const table of $$("table[data-m]")) refresh(table);
   for (const picture of $$(".lines-between")) redraw(picture);
   const note = $(".tempered");
   if (note) note.remove();
-  if (live && temperature !== 1 && data.tempered) {
+  if (live && temperature !== "1" && data.tempered) {
     const item = items.get(data.tempered);
     const home = $(`#${CSS.escape(item.name)} .lines`);
-    if (home) home.append(make("p", `Divided by the temperature, ${temperature}, in this live calculation.`, { class: "tempered" }));
+    if (home) home.append(make("p", `Divided by the temperature, ${temperature}, here.`, { class: "tempered" }));
   }
   for (const line of $$(".worked")) {
     const item = items.get(line.dataset.m);
@@ -408,12 +468,14 @@ function refresh(table) {
     if (button) {
       button.lastChild.textContent = text;
       button.setAttribute("aria-pressed", String(valueAt(item, place) === seen(item)));
-    } else if (!input) cell.textContent = text;
+    } else if (!input) { if (cell.textContent !== text) cell.textContent = text; }
     else if (document.activeElement !== input) fill(input);
     if (shaded) {
-      for (let level = 0; level < SHADES; level++) cell.classList.remove(`w${level}`);
       const share = Math.min(Math.abs(valueAt(item, place)) / most, 1);
-      cell.classList.add(`w${Math.round((share || 0) * (SHADES - 1))}`);
+      const shade = `w${Math.round((share || 0) * (SHADES - 1))}`;
+      if (cell.classList.contains(shade)) continue;
+      for (let level = 0; level < SHADES; level++) cell.classList.remove(`w${level}`);
+      cell.classList.add(shade);
     }
   }
   level(table);
@@ -421,11 +483,18 @@ function refresh(table) {
 
 // Behind each decimal the unseen figures that its column has.
 function level(table) {
-  for (const { dataset } of $$("tbody tr:first-child td[data-c]", table)) {
-    const column = $$(`td[data-c="${dataset.c}"]`, table);
+  const columns = new Map();
+  for (const cell of $$("tbody td[data-c]", table)) {
+    const { c } = cell.dataset;
+    if (columns.has(c)) columns.get(c).push(cell); else columns.set(c, [cell]);
+  }
+  for (const column of columns.values()) {
     const tails = column.map((cell) => /^−?(?:∞|\d+)(\.\d+|)$/.exec(cell.textContent));
     const most = tails.includes(null) ? "" : tails.map((tail) => tail[1]).reduce((a, b) => (a.length < b.length ? b : a));
-    column.forEach((cell, k) => { cell.dataset.f = most.slice(tails[k]?.[1].length); });
+    column.forEach((cell, k) => {
+      const unseen = most.slice(tails[k]?.[1].length);
+      if (cell.dataset.f !== unseen) cell.dataset.f = unseen;
+    });
   }
 }
 
@@ -442,20 +511,25 @@ function redraw(picture) {
   }
 }
 
-// A number as people write it: 0.5, -2, 1/3, -inf.
+// A number as people write it, 0.5, -2, 1/3, -inf, as it is meant and as a float.
 function readNumber(text) {
-  const plain = text.trim().replaceAll("−", "-").replace("∞", "inf");
-  if (plain === "-inf") return -Infinity;
-  const match = /^(-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(?:\/(\d+\.?\d*))?$/i.exec(plain);
-  if (!match) return null;
-  const value = Number(match[1]) / (match[2] ? Number(match[2]) : 1);
-  return Number.isFinite(value) ? value : null;
+  const number = certified.read(text);
+  const float = number && certified.nearest(number);
+  return number && (Number.isFinite(float) || number === certified.LOWEST) ? { number, float } : null;
+}
+
+function put(item, place, text) {
+  const read = readNumber(text);
+  if (!read) return false;
+  const values = given.get(item.letter);
+  [values.numbers[place], values.floats[place], values.texts[place]] = [read.number, read.float, text.trim()];
+  recompute();
+  return true;
 }
 
 function fill(input) {
   const { item, place } = parsed(input.parentElement.key);
-  const value = given.get(item.letter)[place];
-  input.value = value === -Infinity ? "-inf" : String(value);
+  input.value = given.get(item.letter).texts[place];
   input.removeAttribute("aria-invalid");
 }
 
@@ -465,10 +539,8 @@ const seen = (item) => (item.name === "allowed" ? 1 : 0);
 
 function toggle(cell) {
   const { item, place } = parsed(cell.key);
-  const values = given.get(item.letter);
-  const hiddenValue = item.name === "allowed" ? 0 : -Infinity;
-  values[place] = values[place] === seen(item) ? hiddenValue : seen(item);
-  recompute();
+  const hiddenValue = item.name === "allowed" ? "0" : "-inf";
+  put(item, place, given.get(item.letter).floats[place] === seen(item) ? hiddenValue : String(seen(item)));
 }
 
 let editing = false;
@@ -500,21 +572,20 @@ function edit() {
 document.addEventListener("change", (event) => {
   const input = event.target;
   if (input.id === "temperature") {
-    const value = Number(input.value);
-    input.setAttribute("aria-invalid", String(!(value > 0)));
-    if (value > 0) { temperature = value; recompute(); }
+    const read = readNumber(input.value);
+    const good = read?.float > 0;
+    input.setAttribute("aria-invalid", String(!good));
+    if (good) { temperature = equal(read.number, certified.certain(1)) ? "1" : input.value.trim(); recompute(); }
   } else if (input.id === "digits") {
     const value = Number(input.value);
     const good = Number.isInteger(value) && value >= 0 && value <= 15 && input.value !== "";
     input.setAttribute("aria-invalid", String(!good));
     if (good) { digits = value; recompute(); }
   } else if (input.closest("td[data-c]")) {
-    const value = readNumber(input.value);
-    input.setAttribute("aria-invalid", String(value === null));
-    if (value === null) { $("#state").textContent = `“${input.value}” is not a number: write 0.5, -2 or 1/3.`; return; }
     const { item, place } = parsed(input.parentElement.key);
-    given.get(item.letter)[place] = value;
-    recompute();
+    const good = put(item, place, input.value);
+    input.setAttribute("aria-invalid", String(!good));
+    if (!good) $("#state").textContent = `“${input.value}” is not a number: write 0.5, -2 or 1/3.`;
   }
 });
 
@@ -530,7 +601,7 @@ const asked = (f) => (letter, i, j, h = null) => f(items.get(letter), h, i, j);
 globalThis.symattn = Object.freeze({
   letters: data.items.map((item) => item.letter),
   value: asked((item, h, i, j) => valueAt(item, placeOf(item, h, i, j))),
-  byRule: asked((item, h, i, j) => evaluate(item.rule, { i, j, h })),
+  byRule: asked((item, h, i, j) => certified.nearest(evaluate(item.rule, { i, j, h }))),
   reads: asked((item, h, i, j) => [...reads(item.rule, { i, j, h })].map((entry) => entry.key)),
   worked: asked(workedLine),
 });

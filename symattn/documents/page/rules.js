@@ -10,50 +10,66 @@ const KINDS = ["first", "second", "third"];
 const SHADES = 11;
 
 let digits = data.digits;
-let temperature = 1;
-let live = null; // letter → floats, as shown; null while every digit is the proven one
-const given = new Map();
+let temperature = "1";
+let live = null; // letter → floats, as shown; null while every digit is one that the page came with
+let proven = null; // letter → { numbers, shown }, certified; null until all are, in which case `live` is provisional
+const given = new Map(); // letter → { numbers, floats, texts } that a reader may change
 const shipped = new WeakMap(); // a cell → the text it came with
 
 for (const item of data.items) {
   item.texts = item.text.split(" ");
   if (!item.values) continue;
-  item.first = Float64Array.from(item.values, readFloat);
-  given.set(item.letter, item.first.slice());
+  const numbers = Numbers.from(item.values, certified.made);
+  const floats = Float64Array.from(numbers, certified.nearest);
+  item.first = { numbers, floats, texts: item.values.map((value, place) => (Array.isArray(value) ? item.texts[place] : String(value))) };
+  given.set(item.letter, { numbers: Numbers.from(numbers), floats: floats.slice(), texts: [...item.first.texts] });
 }
 
-function readFloat(value) {
-  return value === "-inf" ? -Infinity : value === "inf" ? Infinity : Number(value);
-}
+const equal = (a, b) => a === b || certified.order(a, b) === 0;
+const isChanged = (item, place) => !equal(given.get(item.letter).numbers[place], item.first.numbers[place]);
 
 // ---- numbers ----
 
 const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
 
 function pretty(text) {
+  if (text === "undefined") return text;
   const [number, power] = text.replace("inf", "∞").split("e");
   const raised = power && [...String(Number(power))].map((c) => RAISED[c]).join("");
   return number.replace("-", "−") + (power ? `·10${raised}` : "");
 }
 
-// A float with the decimals asked for, and fewer where these say it all.
-function shown(value) {
+// A float with the decimals asked for: provisional.
+function rounded(value) {
   if (Number.isNaN(value)) return "undefined";
   if (!Number.isFinite(value)) return value < 0 ? "-inf" : "inf";
   if (Math.abs(value) >= 1e16) return value.toExponential(digits);
   const fixed = value.toFixed(digits);
-  const short = fixed.includes(".") ? fixed.replace(/\.?0+$/, "") : fixed;
-  const text = Math.abs(Number(short) - value) <= 1e-13 * Math.abs(value) ? short : fixed;
-  return Number(text) === 0 ? text.replace("-", "") : text;
+  return Number(fixed) === 0 ? fixed.replace("-", "") : fixed;
 }
 
+const shownAs = (number) => certified.shown(number, digits, data.rounding);
+const readFloat = (text) => (text === "-inf" ? -Infinity : text === "inf" ? Infinity : parseFloat(text));
 const valueAt = (item, place) => (live ? live.get(item.letter)[place] : readFloat(item.texts[place]));
-const textAt = (item, place) => (live ? shown(valueAt(item, place)) : item.texts[place]);
-function isExact(item, place) {
-  if (live) return Number(shown(valueAt(item, place))) === valueAt(item, place);
-  const [, decimals = ""] = item.texts[place].split(".");
-  return decimals.length < Math.max(digits, 1) || !digits;
+
+function textAt(item, place) {
+  if (!live) return item.texts[place];
+  return proven?.get(item.letter)?.shown[place].text ?? rounded(valueAt(item, place));
 }
+
+// Whether the text of an entry is all of the number, by proof.
+function isExact(item, place) {
+  if (live) return Boolean(proven?.get(item.letter)?.shown[place].exact);
+  if (item.first) return shownAs(item.first.numbers[place]).exact;
+  const text = item.texts[place];
+  const [, decimals = ""] = text.split(".");
+  return text === "-inf" || (decimals.length < digits && /^[-.e\d]+$/.test(text));
+}
+
+// What is read from the page: the number that is printed, exactly.
+const printedAt = (item, place) => certified.read(textAt(item, place)) ?? certified.UNKNOWN;
+// The entry itself, as well as it is known.
+const numberAt = (item, place) => proven?.get(item.letter)?.numbers[place] ?? (live ? certified.ofFloat(valueAt(item, place)) : printedAt(item, place));
 
 // ---- entry rules: what an entry is made of ------------------------------------------------------
 
@@ -71,15 +87,13 @@ function entryAt([, letter, head, row, column], env) {
   return { item, h, i, j, place: placeOf(item, h, i, j), key: `${letter}|${h ?? ""}|${i}|${j}` };
 }
 
-function compared(left, sign, right) {
-  return sign === "≤" ? left <= right : left === right;
+function compared([left, sign, right], env, at) {
+  const found = certified.order(evaluate(left, env, at), evaluate(right, env, at));
+  return found === null ? null : sign === "≤" ? found <= 0 : found === 0;
 }
 
-function branch([, condition, value, otherwise], env) {
-  const holds = Array.isArray(condition)
-    ? compared(evaluate(condition[0], env), condition[1], evaluate(condition[2], env))
-    : look(condition, env) === 1;
-  return holds ? value : otherwise;
+function branch([, condition, value, otherwise], env, at = numberAt) {
+  return (Array.isArray(condition) ? compared(condition, env, at) : look(condition, env) === 1) ? value : otherwise;
 }
 
 // Every entry that an entry reads, in order.
@@ -94,35 +108,40 @@ function* reads(rule, env) {
   } else for (const part of parts) if (Array.isArray(part)) yield* reads(part, env);
 }
 
-const FUNCTIONS = {
-  tanh: Math.tanh, cos: Math.cos, sin: Math.sin, "√": Math.sqrt, erf: errorFunction,
-  "σ": (x) => (x < 0 ? Math.exp(x) / (1 + Math.exp(x)) : 1 / (1 + Math.exp(-x))),
-  max0: (x) => Math.max(x, 0),
-  elu1: (x) => (x >= 0 ? x + 1 : Math.exp(x)),
-};
-
-function evaluate(rule, env) {
+// A rule in certified numbers, with those that `at` reads for the entries; where it is `collapsed`, exponentials and
+// functions are the numbers that are printed for them.
+function evaluate(rule, env, at = numberAt, collapsed = false) {
   const [kind, ...parts] = rule;
-  const value = (part) => evaluate(part, env);
+  const value = (part) => evaluate(part, env, at, collapsed);
+  const over = (run, where = collapsed) => [...along(run, env)].map(([body, inner]) => evaluate(body, inner, at, where));
+  if (collapsed && "xfr".includes(kind)) return certified.read(printedFor(rule, env)) ?? certified.UNKNOWN;
   switch (kind) {
-    case "e": { const entry = entryAt(rule, env); return valueAt(entry.item, entry.place); }
-    case "c": return readFloat(look(parts[0], env)[0]);
-    case "+": return parts.map(value).reduce((a, b) => (a === -Infinity || b === -Infinity ? -Infinity : a + b));
-    case "*": return parts.map(value).reduce((a, b) => a * b);
-    case "/": { const below = value(parts[1]); return below === 0 && parts[2] ? 0 : value(parts[0]) / below; }
-    case "s": return [...along(parts, env)].reduce((sum, [body, inner]) => sum + evaluate(body, inner), 0);
-    case "x": return Math.exp(value(parts[0]));
-    case "f": return FUNCTIONS[parts[0]](value(parts[1]));
-    case "^": return value(parts[0]) ** parts[1];
-    case "r": {
-      const row = [...along(parts.slice(1), env)].map(([body, inner]) => evaluate(body, inner));
-      if (parts[0] === "argmax") return row.indexOf(Math.max(...row));
-      if (parts[0] === "max") return Math.max(...row);
-      return threshold({ shape: [1, row.length], data: Float64Array.from(row) }).data[0];
+    case "e": { const entry = entryAt(rule, env); return at(entry.item, entry.place); }
+    case "c": return certified.made(look(parts[0], env)[0]);
+    case "+": return certified.sum(parts.map(value));
+    case "*": return parts.map(value).reduce(certified.product);
+    case "/": {
+      const below = value(parts[1]);
+      return parts[2] && !collapsed && certified.order(below, 0) === 0 ? certified.certain(0) : certified.quotient(value(parts[0]), below);
     }
-    default: return value(branch(rule, env));
+    case "s": return certified.sum(over(parts));
+    case "x": return certified.exp(value(parts[0]));
+    case "f": return certified.OF_ONE[parts[0]](value(parts[1]));
+    case "^": return Array(parts[1]).fill(value(parts[0])).reduce(certified.product, certified.certain(1));
+    case "r": {
+      const row = over(parts.slice(1));
+      if (parts[0] === "argmax") return certified.certain(certified.firstLargest(row).indexOf(1));
+      return parts[0] === "max" ? certified.largest(row) : certified.threshold(row);
+    }
+    default: {
+      if (Array.isArray(parts[0]) && compared(parts[0], env, at) === null) return certified.UNKNOWN;
+      return value(branch(rule, env, at));
+    }
   }
 }
+
+// The digits of an exponential or a function of the numbers that are printed.
+const printedFor = (rule, env) => shownAs(evaluate(rule, env, printedAt)).text;
 
 // ---- worked lines, as MathML ------------------------------------------------------------------------
 
@@ -151,10 +170,10 @@ function summed(pieces) {
 function spell(rule, env, collapsed) {
   const [kind, ...parts] = rule;
   const inner = (part, where = env) => spell(part, where, collapsed);
-  const asNumber = () => numeral(shown(evaluate(rule, env)));
+  const asNumber = () => numeral(printedFor(rule, env));
   switch (kind) {
     case "e": { const entry = entryAt(rule, env); return numeral(textAt(entry.item, entry.place)); }
-    case "c": { const [value, markup] = look(parts[0], env); return { markup, holds: ATOM, negative: value < 0 || value === "-inf" }; }
+    case "c": { const [value, markup] = look(parts[0], env); return { markup, holds: ATOM, negative: certified.order(certified.made(value), 0) === -1 }; }
     case "+": return summed(parts.map((part) => inner(part)));
     case "s": return summed([...along(parts, env)].map(([body, where]) => inner(body, where)));
     case "*": {
@@ -171,7 +190,7 @@ function spell(rule, env, collapsed) {
       const body = inner(parts[1]);
       if (parts[0] === "√") return { markup: `<msqrt>${body.markup}</msqrt>`, holds: ATOM };
       if (parts[0] === "elu1") {
-        if (evaluate(parts[1], env) < 0) return { markup: `<msup><mi>e</mi>${body.markup}</msup>`, holds: ATOM };
+        if (certified.order(evaluate(parts[1], env), 0) === -1) return { markup: `<msup><mi>e</mi>${body.markup}</msup>`, holds: ATOM };
         return { markup: mrow(body.markup, mo("+"), "<mn>1</mn>"), holds: SUM };
       }
       const listed = parts[0] === "max0" ? { markup: `<mn>0</mn>${mo(",")}${body.markup}` } : body;
@@ -195,8 +214,8 @@ function nameOf(item, h, i, j) {
 // Whether a row is shared out in which there is nothing: no key may be attended to.
 function sharesNothing(rule, env) {
   const [kind, ...parts] = rule;
-  if (kind === "/" && parts[2]) return evaluate(parts[1], env) === 0;
-  if (kind === "r") return [...along(parts.slice(1), env)].every(([body, inner]) => evaluate(body, inner) === -Infinity);
+  if (kind === "/" && parts[2]) return certified.order(evaluate(parts[1], env), 0) === 0;
+  if (kind === "r") return [...along(parts.slice(1), env)].every(([body, inner]) => evaluate(body, inner) === certified.LOWEST);
   if (kind === "?") return Array.isArray(parts[0]) && [parts[0][0], parts[0][2], branch(rule, env)].some((part) => sharesNothing(part, env));
   return kind !== "s" && parts.some((part) => Array.isArray(part) && sharesNothing(part, env));
 }
@@ -210,24 +229,27 @@ function workedLine(item, h, i, j) {
     const gaps = data.templates[which];
     return gaps.map((gap, k) => gap + (numbers[k] ?? "")).join("");
   }
-  const name = nameOf(item, h, i, j);
-  const result = numeral(textAt(item, place)).markup;
-  const close = `<math display="block">${mrow(name, mo(item.rule ? "≈" : "="), result)}</math>`;
-  if (!item.rule) return close.replace("≈", "=");
-  if (live && given.has(item.letter)) return `<math display="block">${mrow(name, mo("="), result)}</math>`;
+  const text = textAt(item, place);
+  const [name, result, whole] = [nameOf(item, h, i, j), numeral(text).markup, isExact(item, place)];
+  const written = (...parts) => `<math display="block">${mrow(name, ...parts)}</math>`;
+  const alone = written(mo(whole ? "=" : "≈"), result);
+  if (!item.rule || (live && (given.has(item.letter) || !proven))) return alone;
   const env = { i, j, h };
   if (sharesNothing(item.rule, env))
-    return `<math display="block">${mrow(name, mo("="), result, "<mtext>\u00a0(no key may be attended to)</mtext>")}</math>`;
+    return written(mo("="), result, "<mtext>\u00a0(no key may be attended to)</mtext>");
+  const tempered = live && temperature !== "1" && item.letter === data.tempered;
   const exact = [...reads(item.rule, env)].every((entry) => isExact(entry.item, entry.place));
-  const stages = [false, true].map((collapsed) => spell(item.rule, env, collapsed).markup);
-  if (live && temperature !== 1 && item.letter === data.tempered)
-    stages.forEach((stage, k) => { stages[k] = `<mfrac>${mrow(stage)}<mn>${temperature}</mn></mfrac>`; });
-  const curved = stages[0] !== stages[1];
-  const parts = [name];
-  stages.forEach((stage, k) => {
-    if (k && stage === stages[k - 1]) return;
-    if (stage !== result) parts.push(mo(k === 0 && exact ? "=" : "≈"), stage);
-  });
-  parts.push(mo((exact && !curved && isExact(item, place)) || result.includes("∞") ? "=" : "≈"), result);
-  return `<math display="block">${mrow(...parts)}</math>`;
+  const parts = [];
+  let last = "";
+  for (const collapsed of [false, true]) {
+    // A stage stands there only if the result follows from the numbers printed in it.
+    const value = evaluate(item.rule, env, printedAt, collapsed);
+    if (shownAs(tempered ? certified.quotient(value, certified.read(temperature)) : value).text !== text) continue;
+    const stage = spell(item.rule, env, collapsed).markup;
+    if (stage === last || stage === result) continue;
+    last = stage;
+    parts.push(mo(exact && !collapsed ? "=" : "≈"), tempered ? `<mfrac>${mrow(stage)}<mn>${temperature}</mn></mfrac>` : stage);
+  }
+  const isSame = whole && (parts.length === 0 || (exact && parts.length === 2 && parts[0] === mo("=")) || result.includes("∞"));
+  return written(...parts, mo(isSame ? "=" : "≈"), result);
 }

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 
 import sympy
 
-from symattn.arithmetic.arrays import nearest_float
 from symattn.documents.page.elements import compact
+from symattn.documents.page.numbers import number_data
 from symattn.errors import CannotSpell
 from symattn.nodes.rule import (
     Apply,
@@ -142,10 +142,7 @@ class _Encoder:
 
         def spelled(places: Places) -> Data:
             value = _value(entry(places)).subs(self.sizes)
-            number = nearest_float(value)
-            written = compact(mathml(self.speller.scalar(value)))
-            finite = number - number == 0
-            return [number if finite else str(number), written]
+            return [number_data(value), compact(mathml(self.speller.scalar(value)))]
 
         return ["c", self.tabulated(free, spelled)]
 
