@@ -6,7 +6,7 @@ import argparse
 import shlex
 from typing import NoReturn
 
-from symattn.errors import needing
+from symattn.errors import SymattnError, needing
 
 with needing("symattn.ipython", "IPython", "symattn[notebook]"):
     from IPython.core.error import UsageError
@@ -19,7 +19,6 @@ from symattn.documents.job import Job, document_of
 from symattn.documents.outline import VIEWS
 from symattn.documents.page import static
 from symattn.doors import failure
-from symattn.errors import SymattnError
 from symattn.notation.options import DISPLAY, displayed
 from symattn.printable import printable
 from symattn.worksheet.check import check_worksheet
