@@ -829,6 +829,6 @@ const certified = (() => {
 
   return {
     ofFloat, certain, sum, product, quotient, minus, sqrt, power, exp, sigmoid, shares, order, enclose, larger, largest, ordered, firstLargest,
-    threshold, shown, read, made, nearest, isRational, OF_ONE, LOWEST, UNDEFINED, UNKNOWN,
+    threshold, shown, read, made, nearest, OF_ONE, LOWEST, UNKNOWN,
   };
 })();
