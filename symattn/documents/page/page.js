@@ -347,13 +347,16 @@ const entries = data.items.reduce((sum, item) => sum + item.texts.length, 0);
 const ANSWERS = {
   provisional: "These digits are provisional until they are proven.",
   proven: "Every digit is proven anew.",
+  undefined: "Where something is divided by 0 there is no number; every other digit is proven anew, but for those with a question mark.",
   open: "Every digit is proven anew, but for those with a question mark.",
   floating: "Floating point computed these digits; they are not proven.",
 };
 
 function state() {
   if (!proven) return certifying === null ? "floating" : "provisional";
-  return [...proven.values()].every(({ shown }) => shown.every((one) => one.proven)) ? "proven" : "open";
+  const all = [...proven.values()].flatMap(({ shown }) => shown);
+  if (all.some((one) => one.text === "undefined")) return "undefined";
+  return all.every((one) => one.proven) ? "proven" : "open";
 }
 
 // The line below the title says what the digits are worth, on paper and in a saved copy too.
@@ -518,13 +521,16 @@ function readNumber(text) {
   return number && (Number.isFinite(float) || number === certified.LOWEST) ? { number, float } : null;
 }
 
+// Why a text cannot be this entry; "" where it can, and then it is.
 function put(item, place, text) {
   const read = readNumber(text);
-  if (!read) return false;
+  if (!read) return `“${text}” is not a number: write 0.5, -2 or 1/3.`;
+  if (read.number === certified.LOWEST && !item.logits)
+    return `−∞ has no meaning in ${item.name}; only scores and masks hold it.`;
   const values = given.get(item.letter);
   [values.numbers[place], values.floats[place], values.texts[place]] = [read.number, read.float, text.trim()];
   recompute();
-  return true;
+  return "";
 }
 
 function fill(input) {
@@ -583,9 +589,9 @@ document.addEventListener("change", (event) => {
     if (good) { digits = value; recompute(); }
   } else if (input.closest("td[data-c]")) {
     const { item, place } = parsed(input.parentElement.key);
-    const good = put(item, place, input.value);
-    input.setAttribute("aria-invalid", String(!good));
-    if (!good) $("#state").textContent = `“${input.value}” is not a number: write 0.5, -2 or 1/3.`;
+    const complaint = put(item, place, input.value);
+    input.setAttribute("aria-invalid", String(complaint !== ""));
+    if (complaint) $("#state").textContent = complaint;
   }
 });
 

@@ -488,6 +488,11 @@ def test_what_is_no_number_is_refused(opened: Callable[..., Any]) -> None:
         box.press("Enter")
         assert box.get_attribute("aria-invalid") == "true"
         assert not page.evaluate("document.body.classList.contains('live')")
+    box.fill("-inf")
+    box.press("Enter")
+    assert box.get_attribute("aria-invalid") == "true"
+    said = "−∞ has no meaning in X; only scores and masks hold it."
+    assert page.locator("#state").inner_text() == said
     box.fill("2")
     box.press("Enter")
     assert box.get_attribute("aria-invalid") != "true"
