@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
+from math import prod
 from pathlib import Path
 from types import CodeType
 from typing import Any, TypeAlias
@@ -335,6 +336,15 @@ class Subject:
                 evaluation.array(evaluation[other].step.letter), numbers, equal_nan=True
             ):
                 raise Unfinished(f"it returns {other}, where {names[0]} is asked for")
+        batch = evaluation.batch
+        for step in names:
+            single = evaluation[step].shape[len(batch) :]
+            if any(size > 1 for size in batch) and numbers.shape[-len(single) :] == single:
+                lead = numbers.shape[: -len(single)]
+                if set(lead) <= {1} and len(lead) <= len(batch):
+                    raise BatchDropped(
+                        f"it takes a batch of {prod(batch)} and returns the {step} of one"
+                    )
         shapes = " or ".join(" × ".join(map(str, evaluation[n].shape)) for n in names)
         own = " × ".join(map(str, numbers.shape)) or "a single number"
         raise ShapeError(f"it returns {own} where {names[0]} is {shapes}")
@@ -342,6 +352,10 @@ class Subject:
 
 class Unfinished(ShapeError):
     """A function returned an earlier step than the last."""
+
+
+class BatchDropped(ShapeError):
+    """A function was given several calculations and returned one."""
 
 
 def _lead(layout: Layout) -> tuple[int, ...]:

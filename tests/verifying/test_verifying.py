@@ -357,7 +357,7 @@ def test_parts_of_a_tuple_are_named() -> None:
     ("function", "words"),
     [
         (lambda q, k, v: None, "cannot be called: it returns None"),
-        (lambda q, k, v: {"result": q}, "no name is a step"),
+        (lambda q, k, v: {"rows": q}, "no name is a step"),
         (lambda a, b: a, '"a" is not known'),
         (lambda: 1, "no argument is a matrix"),
         (lambda q, query, k, v: q, "could both be Q"),

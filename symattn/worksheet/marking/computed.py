@@ -49,9 +49,9 @@ class ComputedMarker:
 
     def __init__(self, evaluation: Evaluation, arrays: Mapping[str, Computed]) -> None:
         self.evaluation, self.arrays = evaluation, arrays
-        #: Which numbers are right, and the largest finite tolerance of each matrix.
+        #: Which numbers are right, and how far each may be off.
         self.right: dict[str, Array] = {}
-        self.tolerances: dict[str, float] = {}
+        self.tolerances: dict[str, Array] = {}
         self._found: dict[tuple[str, Place], EntryMark] = {}
 
     @cached_property
@@ -144,10 +144,9 @@ class ComputedMarker:
             (place, *distance(numbers[place], true[place], allowed[place])) for place in places
         ]
         right = self.right[letter] = np.zeros(array.numbers.shape, dtype=bool)
-        for place, _, _, inside in judged:
-            right[place] = inside
-        bounds = (tolerance for _, _, tolerance, _ in judged if math.isfinite(tolerance))
-        self.tolerances[letter] = max(bounds, default=0.0)
+        bounds = self.tolerances[letter] = np.zeros(array.numbers.shape)
+        for place, _, tolerance, inside in judged:
+            right[place], bounds[place] = inside, tolerance
         follows: Any = None if right.all() else self.following(letter)
         mistaken = not right.all() and self._mistaken(letter)
         said, carried = False, 0

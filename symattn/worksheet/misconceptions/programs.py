@@ -115,23 +115,6 @@ def _interleaved(s: Steps) -> Change | None:
     return {"concat": InterleavedConcat(*concat.args[:3])}
 
 
-def _first_group(s: Steps) -> Change | None:
-    """Every query head with the first key head."""
-    count = s.derivation.known_sizes.get("h")
-    if s.derivation.known_sizes.get("g") in (None, 1) or count is None:
-        return None
-    changes = {}
-    for step in s.derivation.steps:
-        shared = {
-            head: Head(head.args[0], sympy.floor(HEAD / count))
-            for head in step.expr.atoms(Head)
-            if not isinstance(head.head, sympy.Symbol)
-        }
-        if shared:
-            changes[step.name] = step.expr.xreplace(shared)
-    return changes or None
-
-
 def _scaled_by(divisor: Callable[[Steps, sympy.Expr], object]) -> Callable[[Steps], Change | None]:
     """Another divisor of the scores, made of d_k."""
 
@@ -339,6 +322,40 @@ def _masked_to(value: object) -> Callable[[Steps], Change | None]:
     return change
 
 
+def masked_to(value: object) -> Misconception:
+    """A row for the number that masked scores were found to be set to."""
+    name, words = _told(value)
+    return Misconception(
+        f"masked-to-{name}",
+        f"masked scores are set to about {words} instead of −∞",
+        _MASKED,
+        REPORTED,
+        _masked_to(value),
+    )
+
+
+def lowered_by(value: object) -> Misconception:
+    """A row for the number that was found to be added to masked scores."""
+    name, words = _told(value)
+    return Misconception(
+        f"masked-plus-{name}",
+        f"about {words} is added to masked scores instead of −∞",
+        _MASKED,
+        REPORTED,
+        _lowered_by(value),
+    )
+
+
+#: Misconceptions with a number in them, which what was computed tells.
+MEASURED = (masked_to, lowered_by)
+
+
+def _told(value: object) -> tuple[str, str]:
+    """A number in a name, and in words."""
+    digits = f"{float(sympy.sympify(value)):.4g}"
+    return digits.replace("-", "minus-"), digits.replace("-", "−")
+
+
 def _one_key_too_many(s: Steps) -> Change | None:
     """Keys up to the next one: j ≤ i + 1."""
     causal = s.expr("mask") if "mask" in s.steps else s.mask
@@ -463,26 +480,46 @@ def _one_head(s: Steps) -> Change | None:
     return {"scaled": Quotient(whole, sympy.sqrt(count) * scaled.args[1])}
 
 
-def _tiled(name: str) -> Callable[[Steps], Change | None]:
-    """Only keys, or only values, with the heads of groups in the wrong order."""
+def _of_groups(
+    names: str, index: Callable[[sympy.Expr, sympy.Expr], sympy.Expr]
+) -> Callable[[Steps], Change | None]:
+    """Keys, values, or both ("KV") of other groups: made of a head's own group and their number."""
 
     def change(s: Steps) -> Change | None:
-        groups = s.derivation.known_sizes.get("g")
-        if groups in (None, 1):
+        groups, count = (s.derivation.known_sizes.get(size) for size in "gh")
+        if groups in (None, 1) or count in (None, groups):
             return None
+        items = (s.symbols.get(f"{name}{more}") for name in names for more in _MADE_OF)
+        letters = {item.args[0] for item in items if isinstance(item, Head)}
         changes = {}
         for step in s.derivation.steps:
-            letter = s.symbols[name].args[0] if isinstance(s.symbols.get(name), Head) else None
             shared = {
-                head: Head(head.args[0], sympy.Mod(HEAD, groups))
+                head: Head(head.args[0], index(head.head, sympy.Integer(groups)))
                 for head in step.expr.atoms(Head)
-                if not isinstance(head.head, sympy.Symbol) and head.args[0] == letter
+                if not isinstance(head.head, sympy.Symbol) and head.args[0] in letters
             }
             if shared:
                 changes[step.name] = step.expr.xreplace(shared)
         return changes or None
 
     return change
+
+
+def _nought(own: sympy.Expr, groups: sympy.Expr) -> sympy.Expr:
+    """0, written with the head."""
+    return sympy.floor(own / groups)
+
+
+#: What is made of keys and values of a group before heads use them.
+_MADE_OF = ("", "_rotated", "_cached")
+
+#: Which group a head uses instead: a name, words, and the index, in which the head has to stay.
+_OTHER_GROUPS: tuple[tuple[str, str, Callable[[sympy.Expr, sympy.Expr], sympy.Expr]], ...] = (
+    ("first-group-for-all", "every query head uses the first {}", _nought),
+    ("last-group-for-all", "every query head uses the last {}", lambda own, g: g - 1 + _nought(own, g)),
+    ("groups-tiled", "query head i uses {} i mod n_g, counted from 0", lambda own, g: sympy.Mod(HEAD, g)),
+    ("groups-reversed", "query heads use the {}s from the last one to the first", lambda own, g: g - 1 - own),
+)
 
 
 # ---- positions ---------------------------------------------------------------------------------
@@ -596,6 +633,7 @@ _PRESS = "Press, Smith, Lewis 2021, section 3"
 _SU = "Su et al. 2021, section 3.2.2"
 _ONLINE = "Milakov, Gimelshein 2018, algorithm 3"
 _MASKED = "Use −∞, which no score is below."
+_POWERS = ((5, "⁵"), (6, "⁶"))
 _BLOCKS = (1, 2, 3, 4, 5, 8, 16, 32, 64, 128)
 
 
@@ -726,13 +764,6 @@ PROGRAMS: tuple[Misconception, ...] = (
         "Exchange the axes to (tokens, heads, width) before joining the heads.",
         REPORTED,
         _interleaved,
-    ),
-    Misconception(
-        "first-group-for-all",
-        "every query head uses the first key head",
-        "Neighbouring query heads share a key head: head i uses ⌊i g/h⌋, counted from 0.",
-        "Ainslie et al. 2023, section 2.2",
-        _first_group,
     ),
     Misconception(
         "shifted-by-the-largest-of-all",
@@ -1036,34 +1067,26 @@ PROGRAMS: tuple[Misconception, ...] = (
     # ---- masks, biases, caps
     *(
         Misconception(
-            name,
+            f"masked-to-{name}",
             f"masked scores are set to {words} instead of −∞",
             _MASKED,
             REPORTED,
             _masked_to(value),
         )
         for name, words, value in (
-            ("masked-to-minus-1e2", "−100", -100),
-            ("masked-to-minus-1e3", "−1000", -1000),
-            ("masked-to-minus-1e5", "−10⁵", -(10**5)),
-            ("masked-to-minus-1e6", "−10⁶", -(10**6)),
-            ("masked-to-the-lowest", "the lowest number of the dtype", -(2**1023)),
+            *((f"minus-1e{k}", f"−10{sup}", -(10**k)) for k, sup in _POWERS),
+            ("the-lowest", "the lowest number of the dtype", -(2**1023)),
         )
     ),
     *(
         Misconception(
-            name,
-            f"{words} is subtracted from masked scores",
+            f"lowered-by-1e{k}",
+            f"10{sup} is subtracted from masked scores",
             _MASKED,
             REPORTED,
-            _lowered_by(value),
+            _lowered_by(-(10**k)),
         )
-        for name, words, value in (
-            ("lowered-by-1e2", "100", -100),
-            ("lowered-by-1e3", "1000", -1000),
-            ("lowered-by-1e5", "10⁵", -(10**5)),
-            ("lowered-by-1e6", "10⁶", -(10**6)),
-        )
+        for k, sup in _POWERS
     ),
     Misconception(
         "mask-added-as-1",
@@ -1237,21 +1260,21 @@ PROGRAMS: tuple[Misconception, ...] = (
         "Vaswani et al. 2017, section 3.2.2",
         _of_heads("heads", HeadsMeant),
     ),
-    Misconception(
-        "keys-tiled",
-        "query head i uses key head i mod n_g, counted from 0, though its values are "
-        "the right ones",
-        "Neighbouring query heads share a key head: head i uses ⌊i n_g/n_h⌋, counted from 0.",
-        "Ainslie et al. 2023, section 2.2",
-        _tiled("K"),
-    ),
-    Misconception(
-        "values-tiled",
-        "query head i uses value head i mod n_g, counted from 0, though its keys are "
-        "the right ones",
-        "Neighbouring query heads share a value head: head i uses ⌊i n_g/n_h⌋, counted from 0.",
-        "Ainslie et al. 2023, section 2.2",
-        _tiled("V"),
+    *(
+        Misconception(
+            f"{before}{name}",
+            words.format(f"{head} head") + rest,
+            f"Neighbouring query heads share a {head} head: head i uses ⌊i n_g/n_h⌋, counted from 0.",
+            "Ainslie et al. 2023, section 2.2",
+            _of_groups(names, index),
+        )
+        for names, before, head, rest in (
+            ("KV", "", "key and value", ""),
+            ("K", "keys-", "key", ", though its values are the right ones"),
+            ("V", "values-", "value", ", though its keys are the right ones"),
+        )
+        for name, words, index in _OTHER_GROUPS
+        if (names, name) != ("KV", "groups-tiled")  # which calculations by hand show too
     ),
     # ---- positions
     Misconception(
