@@ -108,8 +108,8 @@ PROPERTIES: tuple[Property, ...] = (
 )
 
 
-#: Tried beside these where only masked keys or low scores go wrong: they tell to what masked scores
-#: are set, which shows where the scores that are seen are about as low.
+#: Tried beside these where only hidden rows or extreme scores go wrong: they tell to what masked
+#: scores are set, or where others are clipped, which shows where the scores are about as low.
 PROBES: tuple[Property, ...] = tuple(
     Property(drawn, "scores of minus tens to minus thousands", {"n": 9, "m": 11}, drawn, seed=seed)
     for drawn in _LOW

@@ -230,7 +230,7 @@ class _Tried:
             telling = [
                 o for o in outcomes if o is wrong[0] or not o.item.optional or o.takes_batches
             ]
-            if self.subject.spec.mask and all(o.item.empty_row or o.item.drawn != "usual" for o in wrong):
+            if all(o.item.empty_row or o.item.drawn != "usual" for o in wrong):
                 telling += [self.call(item) for item in PROBES]
             reasons = explained(list(self._runs(telling)))
             if not reasons:

@@ -280,9 +280,9 @@ def _scores_of_hidden(
 ) -> Iterator[tuple[float, float]]:
     """What masked scores are set to, or lowered by, and how uncertain that is, by entry.
 
-    In u = e^x an entry is (a + u b)/(c + u d), with c = Σ e^z over the keys that are seen, and d the
-    number of the others, or Σ e^z over them. Then u d/c is (entry − a/c)/(b/d − entry), and b/d is
-    the entry for x → ∞.
+    In u = e^x an entry is (a + u b)/(c + u d), with c = Σ e^z over the keys that are seen, and d
+    the number of the others, or Σ e^z over them. Then u d/c is (entry − a/c)/(b/d − entry), and
+    b/d is the entry for x → ∞.
     """
     evaluation, all_hidden = run.evaluation, run.explainer.single(family(_HUGE))
     if all_hidden is None:

@@ -7,7 +7,7 @@ function above that changes the steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -516,9 +516,21 @@ _MADE_OF = ("", "_rotated", "_cached")
 #: Which group a head uses instead: a name, words, and the index, in which the head has to stay.
 _OTHER_GROUPS: tuple[tuple[str, str, Callable[[sympy.Expr, sympy.Expr], sympy.Expr]], ...] = (
     ("first-group-for-all", "every query head uses the first {}", _nought),
-    ("last-group-for-all", "every query head uses the last {}", lambda own, g: g - 1 + _nought(own, g)),
-    ("groups-tiled", "query head i uses {} i mod n_g, counted from 0", lambda own, g: sympy.Mod(HEAD, g)),
-    ("groups-reversed", "query heads use the {}s from the last one to the first", lambda own, g: g - 1 - own),
+    (
+        "last-group-for-all",
+        "every query head uses the last {}",
+        lambda own, g: g - 1 + _nought(own, g),
+    ),
+    (
+        "groups-tiled",
+        "query head i uses {} i mod n_g, counted from 0",
+        lambda own, g: sympy.Mod(HEAD, g),
+    ),
+    (
+        "groups-reversed",
+        "query heads use the {}s from the last one to the first",
+        lambda own, g: g - 1 - own,
+    ),
 )
 
 
@@ -633,70 +645,62 @@ _PRESS = "Press, Smith, Lewis 2021, section 3"
 _SU = "Su et al. 2021, section 3.2.2"
 _ONLINE = "Milakov, Gimelshein 2018, algorithm 3"
 _MASKED = "Use −∞, which no score is below."
-_POWERS = ((5, "⁵"), (6, "⁶"))
-_BLOCKS = (1, 2, 3, 4, 5, 8, 16, 32, 64, 128)
+_BLOCKS = (1, 2, 4, 8, 16, 32, 64, 128)
 
 
-def _with_blocks(block: int) -> tuple[Misconception, ...]:
+#: What goes wrong with an online softmax: a name, words, and which of output and sums is rescaled.
+_NOT_RESCALED = (
+    ("", "does not rescale its sums", False, False),
+    ("output-", "rescales the sum of exponentials, but not the output,", False, True),
+    ("sum-", "rescales the output, but not the sum of exponentials,", True, False),
+)
+
+#: What goes wrong with the last block: a name and words, in which {} is how many there are in one,
+#: what to tell, and the change.
+_OF_BLOCKS: tuple[tuple[str, str, str, Callable[[int], Callable[[Steps], Change | None]]], ...] = (
+    (
+        "blocks-of-{}-averaged",
+        "each block of {} keys has a softmax of its own, and their outputs are averaged",
+        "Blocks count by the sums of their exponentials, not alike.",
+        lambda block: _softmax(lambda logits: BlocksAveraged(logits, block)),
+    ),
+    (
+        "last-block-of-{}-dropped",
+        "keys beyond the last whole block of {} are left out",
+        "Where the block does not divide the number of keys, a shorter one comes last.",
+        lambda block: _if_longer(block, 1, _softmax(lambda z: LastBlockDropped(z, block))),
+    ),
+    (
+        "last-block-of-{}-filled",
+        "the last block of {} keys is filled up with zeros, which get weight",
+        "Mask what fills up a block: a score of 0 has the weight of e⁰ = 1.",
+        lambda block: _softmax(lambda logits: BlocksFilled(logits, block)),
+    ),
+    (
+        "last-block-of-{}-queries-dropped",
+        "queries beyond the last whole block of {} are left at 0",
+        "Where the block does not divide the number of queries, a shorter one comes last.",
+        lambda block: _if_longer(block, 0, _result(lambda product: RowsDropped(product, block))),
+    ),
+)
+
+
+def _with_blocks(block: int) -> Iterator[Misconception]:
     """What goes wrong with keys, or queries, in blocks of so many."""
     of = f"blocks of {block}" if block > 1 else "one key at a time"
-    rescaled = (
-        "When the running maximum grows, multiply what was added up so far by e^(old − new), the "
-        "sum of the exponentials and the output alike."
-    )
-    return (
-        Misconception(
-            f"online-{block}-not-rescaled",
-            f"an online softmax ({of}) does not rescale its sums when the running maximum grows",
-            rescaled,
+    for name, words, output, sums in _NOT_RESCALED:
+        yield Misconception(
+            f"online-{block}-{name}not-rescaled",
+            f"an online softmax ({of}) {words} when the running maximum grows",
+            "When the running maximum grows, multiply what was added up so far by e^(old − new), "
+            "the sum of the exponentials and the output alike.",
             _ONLINE,
-            _softmax(lambda logits: Unrescaled(logits, block)),
-        ),
-        Misconception(
-            f"online-{block}-output-not-rescaled",
-            f"an online softmax ({of}) rescales the sum of exponentials, but not the output, "
-            "when the running maximum grows",
-            rescaled,
-            _ONLINE,
-            _softmax(lambda logits: Unrescaled(logits, block, False, True)),
-        ),
-        Misconception(
-            f"online-{block}-sum-not-rescaled",
-            f"an online softmax ({of}) rescales the output, but not the sum of exponentials, "
-            "when the running maximum grows",
-            rescaled,
-            _ONLINE,
-            _softmax(lambda logits: Unrescaled(logits, block, True, False)),
-        ),
-        Misconception(
-            f"blocks-of-{block}-averaged",
-            f"each block of {block} keys has a softmax of its own, and their outputs are averaged",
-            "Blocks count by the sums of their exponentials, not alike.",
-            _ONLINE,
-            _softmax(lambda logits: BlocksAveraged(logits, block)),
-        ),
-        Misconception(
-            f"last-block-of-{block}-dropped",
-            f"keys beyond the last whole block of {block} are left out",
-            "Where the block does not divide the number of keys, a shorter one comes last.",
-            REPORTED,
-            _if_longer(block, 1, _softmax(lambda logits: LastBlockDropped(logits, block))),
-        ),
-        Misconception(
-            f"last-block-of-{block}-filled",
-            f"the last block of {block} keys is filled up with zeros, which get weight",
-            "Mask what fills up a block: a score of 0 has the weight of e⁰ = 1.",
-            REPORTED,
-            _softmax(lambda logits: BlocksFilled(logits, block)),
-        ),
-        Misconception(
-            f"last-block-of-{block}-queries-dropped",
-            f"queries beyond the last whole block of {block} are left at 0",
-            "Where the block does not divide the number of queries, a shorter one comes last.",
-            REPORTED,
-            _if_longer(block, 0, _result(lambda product: RowsDropped(product, block))),
-        ),
-    )
+            _softmax(lambda logits, o=output, x=sums: Unrescaled(logits, block, o, x)),
+        )
+    if block == 1:
+        return
+    for name, words, tell, change in _OF_BLOCKS:
+        yield Misconception(name.format(block), words.format(block), tell, _ONLINE, change(block))
 
 
 def _if_longer(
@@ -771,6 +775,7 @@ PROGRAMS: tuple[Misconception, ...] = (
         "A row whose scores all lie far below becomes 0/0; subtract the row's own maximum.",
         "Blanchard, Higham, Higham 2021",
         _softmax(lambda logits: LoweredSoftmax(logits, 0)),
+        rather="nothing-to-attend-to",
         floating=True,
     ),
     Misconception(
@@ -789,7 +794,7 @@ PROGRAMS: tuple[Misconception, ...] = (
             REPORTED,
             _softmax(_clipped(most)),
         )
-        for most in (50, 20, 30, 88, 100, 500)
+        for most in (20, 30, 50, 100)
     ),
     *(
         Misconception(
@@ -802,13 +807,6 @@ PROGRAMS: tuple[Misconception, ...] = (
         for digits in (3, 4, 5, 6, 7, 8, 9, 10, 12)
     ),
     # ---- the scale
-    Misconception(
-        "scaled-twice",
-        "the scores are divided by √d_k twice",
-        "Scale the queries or the scores, not both; some functions scale by themselves.",
-        "PyTorch, scaled_dot_product_attention",
-        _scaled_by(lambda s, width: width),
-    ),
     Misconception(
         "multiplied-by-d_k",
         "the scores are multiplied by d_k",
@@ -830,8 +828,9 @@ PROGRAMS: tuple[Misconception, ...] = (
             f"√d_k is {number} only for d_k = {number**2}.",
             DOT_PRODUCT,
             _scaled_by(_by_number(number)),
+            rather="scaled-by-d_k",
         )
-        for number in (2, 4, 8, 16)
+        for number in (4, 8, 16)
     ),
     Misconception(
         "scaled-by-queries",
@@ -1007,13 +1006,6 @@ PROGRAMS: tuple[Misconception, ...] = (
     ),
     # ---- what comes of them
     Misconception(
-        "output-normalised",
-        "each row of A V is divided by its sum",
-        "The weights are what sums to 1, not the output.",
-        DOT_PRODUCT,
-        _result(_over),
-    ),
-    Misconception(
         "softmax-of-output",
         "a softmax is taken of the output too",
         "The output is the weighted average of the values.",
@@ -1065,29 +1057,6 @@ PROGRAMS: tuple[Misconception, ...] = (
         _cache_after_new,
     ),
     # ---- masks, biases, caps
-    *(
-        Misconception(
-            f"masked-to-{name}",
-            f"masked scores are set to {words} instead of −∞",
-            _MASKED,
-            REPORTED,
-            _masked_to(value),
-        )
-        for name, words, value in (
-            *((f"minus-1e{k}", f"−10{sup}", -(10**k)) for k, sup in _POWERS),
-            ("the-lowest", "the lowest number of the dtype", -(2**1023)),
-        )
-    ),
-    *(
-        Misconception(
-            f"lowered-by-1e{k}",
-            f"10{sup} is subtracted from masked scores",
-            _MASKED,
-            REPORTED,
-            _lowered_by(-(10**k)),
-        )
-        for k, sup in _POWERS
-    ),
     Misconception(
         "mask-added-as-1",
         "the mask is added to the scores as 1 and 0, not as 0 and −∞",
@@ -1264,7 +1233,8 @@ PROGRAMS: tuple[Misconception, ...] = (
         Misconception(
             f"{before}{name}",
             words.format(f"{head} head") + rest,
-            f"Neighbouring query heads share a {head} head: head i uses ⌊i n_g/n_h⌋, counted from 0.",
+            f"Neighbouring query heads share a {head} head: head i uses ⌊i n_g/n_h⌋, counted "
+            "from 0.",
             "Ainslie et al. 2023, section 2.2",
             _of_groups(names, index),
         )
