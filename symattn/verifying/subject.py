@@ -390,7 +390,7 @@ def subject_of(
     try:
         signature = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # of a compiled library
-        signature = [inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)]
+        signature = _unread(name, spec, mapped)
     names = {each.name for each in signature}
     for argument in taken:
         if argument not in names:
@@ -421,6 +421,18 @@ def subject_of(
     except SymattnError as error:
         raise SymattnError(f"{name}({', '.join(names)}): {error}") from None
     return subject
+
+
+def _unread(name: str, spec: Attention, mapped: Mapping[str, str]) -> list[inspect.Parameter]:
+    """The arguments of a function without a signature: those mapped, or Q, K and V by position."""
+    if mapped:
+        return [inspect.Parameter(x, inspect.Parameter.KEYWORD_ONLY) for x in mapped.values()]
+    if spec.mask or spec.source is not None:
+        raise SymattnError(
+            f"{name}: its arguments have no names that can be read; say which is which, as in "
+            "--map Q=query,K=key,V=value, or give a function of one line that calls it"
+        )
+    return [inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)]
 
 
 def _parameter(

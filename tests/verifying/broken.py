@@ -545,8 +545,8 @@ def _cache_last(
 def _cached_from_zero(
     x: Array, w_q: Array, w_k: Array, w_v: Array, k_past: Array, v_past: Array
 ) -> Array:
-    k = np.concatenate([k_past, _turned(x @ w_k)])
-    return _causally(_turned(x @ w_q), k, np.concatenate([v_past, x @ w_v]), len(k_past))
+    k, v = np.concatenate([k_past, x @ w_k]), np.concatenate([v_past, x @ w_v])
+    return _causally(_turned(x @ w_q), _turned(k), v, len(k_past))
 
 
 def _turned(

@@ -427,6 +427,17 @@ def test_arguments_are_matched_as_told() -> None:
         verify(strange, DOT, mapped={"Queries!": "left"})
 
 
+def test_a_function_without_a_signature_is_called_as_told() -> None:
+    torch = package("torch")
+    sdpa = torch.nn.functional.scaled_dot_product_attention
+    mapped = {"Q": "query", "K": "key", "V": "value"}
+    assert verify(sdpa, DOT).agrees
+    assert verify(sdpa, DOT, mapped=mapped).agrees
+    assert verify(sdpa, MASKED, mapped={**mapped, "allowed": "attn_mask"}).agrees
+    with pytest.raises(SymattnError, match="say which is which, as in --map Q=query,K=key,V=value"):
+        verify(sdpa, CAUSAL)
+
+
 def test_parts_of_a_tuple_are_named() -> None:
     def both(q: Array, k: Array, v: Array) -> tuple[Array, Array]:
         out, weights = right.with_weights(q, k, v)

@@ -1326,10 +1326,10 @@ PROGRAMS: tuple[Misconception, ...] = (
     ),
     Misconception(
         "positions-without-cache",
-        "the positions of new tokens start at 0, though there are tokens in the cache",
+        "the positions of the queries start at 0, though there are tokens in the cache",
         "The position of a new token is the number of tokens before it.",
         _SU,
-        _rotated("Q", "K", make=_from_zero),
+        _rotated("Q", make=_from_zero),
     ),
     Misconception(
         "rotary-half-exponent",
