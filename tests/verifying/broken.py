@@ -532,7 +532,7 @@ def _second(x: Array, y: Array) -> Array:
 
 def _causally(q: Array, k: Array, v: Array, start: int = 0, bias: Array = 0.0) -> Array:
     z = _scores(q, k)
-    return softmax(np.where(np.tri(*z.shape[-2:], start) == 1, z + bias, -np.inf)) @ v
+    return softmax(np.where(np.tri(z.shape[-2], z.shape[-1], start) == 1, z + bias, -np.inf)) @ v
 
 
 def _cache_last(
@@ -606,7 +606,7 @@ MADE: dict[str, tuple[str, Function]] = {
     "mask-added-as-1-inverted": ("causal dot", _masked(lambda z, ones: z - ones)),
     "mask-one-too-many": (
         "causal dot",
-        _masked(lambda z, ones: np.where(np.tri(*z.shape, 1) == 1, z, -np.inf)),
+        _masked(lambda z, ones: np.where(np.tri(len(z), z.shape[1], 1) == 1, z, -np.inf)),
     ),
     "window-too-narrow": ("mistral", _seen(lambda back: (back >= 0) & (back < 3))),
     "window-too-wide": ("mistral", _seen(lambda back: (back >= 0) & (back <= 4))),

@@ -499,6 +499,8 @@ def test_the_table_of_the_docs_counts_these() -> None:
     for row in (
         f"| right, in unusual style | {len(RIGHT)} | 0 refused |",
         f"| broken by hand | {len(BROKEN)} | 0 accepted, {named} of {named} mistakes named |",
+        f"| one mistake each, of those only programs show | {len(broken.MADE)} | 0 accepted, "
+        f"{len(broken.MADE)} of {len(broken.MADE)} mistakes named |",
         f"| one small change in a right one | {len(MUTANTS)} | 0 accepted |",
     ):
         assert row in page

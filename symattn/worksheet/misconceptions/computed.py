@@ -42,11 +42,9 @@ from symattn.worksheet.reading.computed import Computed, in_order
 #: and in tolerances of the right one.
 _ROUNDINGS, _TOLERANCES = 16, 2
 
-#: A misconception explains a wrong number if it comes so many times nearer than the true value.
+#: A misconception explains a wrong number if it comes so many times nearer than the true value, but
+#: for roundings; and twice as near in any case.
 _BETTER = 10
-
-#: Roundings of a number itself, which no misconception has to explain.
-_OWN = 4
 
 #: So many wrong numbers of a matrix are evidence enough.
 _MOST_WEIGHED = 64
@@ -169,7 +167,8 @@ class Run:
         near = self._near(letter, value)
         right, true = self.right[letter], self.evaluation.array(letter)
         with np.errstate(invalid="ignore"):
-            off, own = np.abs(numbers - true), _OWN * array.rounding * np.abs(numbers)
+            off = np.abs(numbers - true)
+            own = _ROUNDINGS * array.rounding * np.abs(numbers[np.isfinite(numbers)]).max(initial=0)
             better = np.fmin(np.fmax(off / _BETTER, own), off / 2)
             nothing = np.where(numbers == 0, _BETTER * self.tolerances[letter], near)
             close = np.abs(value - numbers) <= np.fmin(near, np.where(right, nothing, better))

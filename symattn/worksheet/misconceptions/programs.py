@@ -8,6 +8,7 @@ function above that changes the steps.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -80,7 +81,7 @@ def _softmax(make: Callable[[MatrixExpr], MatrixExpr]) -> Callable[[Steps], Chan
     return change
 
 
-def _lowered_by(value: int) -> Callable[[Steps], Change | None]:
+def _lowered_by(value: object) -> Callable[[Steps], Change | None]:
     """A finite number added where the mask hides, instead of −∞."""
 
     def change(s: Steps) -> Change | None:
@@ -685,6 +686,10 @@ _OF_BLOCKS: tuple[tuple[str, str, str, Callable[[int], Callable[[Steps], Change 
 )
 
 
+def _unrescaled(block: int, output: bool, sums: bool, logits: MatrixExpr) -> MatrixExpr:
+    return Unrescaled(logits, block, output, sums)
+
+
 def _with_blocks(block: int) -> Iterator[Misconception]:
     """What goes wrong with keys, or queries, in blocks of so many."""
     of = f"blocks of {block}" if block > 1 else "one key at a time"
@@ -695,7 +700,7 @@ def _with_blocks(block: int) -> Iterator[Misconception]:
             "When the running maximum grows, multiply what was added up so far by e^(old − new), "
             "the sum of the exponentials and the output alike.",
             _ONLINE,
-            _softmax(lambda logits, o=output, x=sums: Unrescaled(logits, block, o, x)),
+            _softmax(partial(_unrescaled, block, output, sums)),
         )
     if block == 1:
         return
