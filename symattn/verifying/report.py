@@ -115,8 +115,8 @@ def _blocks(found: Verification, brief: bool) -> Iterator[b.Block]:
     yield b.Paragraph((f"Called with {found.layout}.",), "note")
     name = found.attention.removesuffix(" attention")
     if not found.agrees and any(row.name == name for row in VARIANTS):
-        words = (b.Code(f"symattn derive {name}"), " shows the derivation it was held against.")
-        yield b.Paragraph(words, "note")
+        more = " shows the derivation that it was held against."
+        yield b.Paragraph((b.Code(f"symattn derive {name}"), more), "note")
 
 
 def _reasons(found: Verification) -> Iterator[b.Block]:

@@ -196,13 +196,15 @@ class Subject:
         if self.spec.heads is None and set(_FIRST) & set(self.given):
             heads = ("first", "single")
         leads = (0, 1) if self.has_heads or self.spec.heads is not None else (0, 1, 2)
+        told = any(each.kind == "size" and each.meaning == "h" for each in self.parameters)
+        last = ("single",) if told else ("single", "joined")  # which needs the number of heads
         for library in libraries:
             weights = ["joined", "stacked"] if self.has_weights else ["joined"]
             if self.has_weights and library == "torch":  # as nn.Linear keeps them
                 weights.append("transposed")
             batch_first = self.has_heads and library in ("torch", "jax")
             ordered = sorted(leads, reverse=batch_first)
-            ways = sorted(product(ordered, heads, weights), key=lambda way: way[1] == "single")
+            ways = sorted(product(ordered, heads, weights), key=lambda way: way[1] in last)
             for lead, where, how in ways:
                 yield Layout(library, lead, where, how)
 
