@@ -484,6 +484,15 @@ def _unfinished(x: Array, w_q: Array, w_k: Array, w_v: Array, w_o: Array, num_he
     return _multi()(x, w_q, w_k, w_v, np.eye(w_o.shape[0]), num_heads)
 
 
+def _scaled_by_latent(
+    x: Array, w_q: Array, w_dkv: Array, w_uk: Array, w_uv: Array, w_o: Array, num_heads: int
+) -> Array:
+    c = x @ w_dkv
+    q, k, v = (_split(y, num_heads) for y in (x @ w_q, c @ w_uk, c @ w_uv))
+    heads = softmax(q @ k.swapaxes(1, 2) / math.sqrt(c.shape[1])) @ v
+    return heads.swapaxes(0, 1).reshape(len(x), -1) @ w_o
+
+
 def _groups_by_reshape(
     x: Array, wq: Array, wk: Array, wv: Array, wo: Array, n_heads: int, n_kv_heads: int
 ) -> Array:
@@ -630,6 +639,7 @@ MADE: dict[str, tuple[str, Function]] = {
         "multi-head",
         _multi(_by_reshape, join=lambda heads: heads.reshape(heads.shape[1], -1)),
     ),
+    "scaled-by-latent": ("multi-head-latent", _scaled_by_latent),
     "split-by-columns": ("multi-head", _multi(_by_columns)),
     "one-head": ("multi-head", _one_head),
     "weights-of-the-first-head": ("multi-head", _multi(weigh=_of_the_first)),
