@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -351,9 +352,9 @@ def lowered_by(value: object) -> Misconception:
 MEASURED = (masked_to, lowered_by)
 
 
-def _told(value: object) -> tuple[str, str]:
+def _told(value: Any) -> tuple[str, str]:
     """A number in a name, and in words."""
-    digits = f"{float(sympy.sympify(value)):.4g}"
+    digits = f"{float(value):.4g}"
     return digits.replace("-", "minus-"), digits.replace("-", "−")
 
 
