@@ -45,9 +45,10 @@ _DRAWN: Mapping[str, tuple[int, float]] = {
     "tiny": (16, 2.0**-60),
     "zeros": (0, 1.0),
     "small": (2, 1.0),
+    **{f"low {most}": (most, 0.125) for most in (40, 56, 80, 112, 160, 224, 320)},
 }
 
-_LOW = ("low", "lower")
+_LOW = tuple(name for name in _DRAWN if name.startswith("low"))
 _EXTREME = ("large", *_LOW, "tiny", "zeros")
 
 
@@ -104,6 +105,16 @@ PROPERTIES: tuple[Property, ...] = (
     ),
     Property("float16", "half precision", dtype="float16", optional=True),
     Property("bfloat16", "half precision with a short fraction", dtype="bfloat16", optional=True),
+)
+
+
+#: Tried beside these where only hidden rows or extreme scores go wrong: they tell to what masked
+#: scores are set, or where others are clipped, which shows where the scores are about as low.
+PROBES: tuple[Property, ...] = tuple(
+    Property(drawn, "scores of minus tens to minus thousands", {"n": 9, "m": 11}, drawn, seed=seed)
+    for drawn in _LOW
+    if drawn.startswith("low ")
+    for seed in (1, 2)
 )
 
 

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from symattn.arithmetic.base import Array
+from symattn.attention.variants import VARIANTS
 from symattn.documents import blocks as b
 from symattn.documents import text
 from symattn.printable import printable
@@ -112,6 +113,10 @@ def _blocks(found: Verification, brief: bool) -> Iterator[b.Block]:
     rows = tuple(b.Row(b.Cell((name,)), (b.Cell((verdict,)),)) for name, verdict in found.tried)
     yield b.Table(("outcome",), rows, "", "Tried", "property", "l")
     yield b.Paragraph((f"Called with {found.layout}.",), "note")
+    name = found.attention.removesuffix(" attention")
+    if not found.agrees and any(row.name == name for row in VARIANTS):
+        more = " shows the derivation that it was held against."
+        yield b.Paragraph((b.Code(f"symattn derive {name}"), more), "note")
 
 
 def _reasons(found: Verification) -> Iterator[b.Block]:

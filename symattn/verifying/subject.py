@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
+from math import prod
 from pathlib import Path
 from types import CodeType
 from typing import Any, TypeAlias
@@ -195,13 +196,15 @@ class Subject:
         if self.spec.heads is None and set(_FIRST) & set(self.given):
             heads = ("first", "single")
         leads = (0, 1) if self.has_heads or self.spec.heads is not None else (0, 1, 2)
+        told = any(each.kind == "size" and each.meaning == "h" for each in self.parameters)
+        last = ("single",) if told else ("single", "joined")  # which needs the number of heads
         for library in libraries:
             weights = ["joined", "stacked"] if self.has_weights else ["joined"]
             if self.has_weights and library == "torch":  # as nn.Linear keeps them
                 weights.append("transposed")
             batch_first = self.has_heads and library in ("torch", "jax")
             ordered = sorted(leads, reverse=batch_first)
-            ways = sorted(product(ordered, heads, weights), key=lambda way: way[1] == "single")
+            ways = sorted(product(ordered, heads, weights), key=lambda way: way[1] in last)
             for lead, where, how in ways:
                 yield Layout(library, lead, where, how)
 
@@ -335,6 +338,15 @@ class Subject:
                 evaluation.array(evaluation[other].step.letter), numbers, equal_nan=True
             ):
                 raise Unfinished(f"it returns {other}, where {names[0]} is asked for")
+        batch = evaluation.batch
+        for step in names:
+            single = evaluation[step].shape[len(batch) :]
+            if any(size > 1 for size in batch) and numbers.shape[-len(single) :] == single:
+                lead = numbers.shape[: -len(single)]
+                if set(lead) <= {1} and len(lead) <= len(batch):
+                    raise BatchDropped(
+                        f"it takes a batch of {prod(batch)} and returns the {step} of one"
+                    )
         shapes = " or ".join(" × ".join(map(str, evaluation[n].shape)) for n in names)
         own = " × ".join(map(str, numbers.shape)) or "a single number"
         raise ShapeError(f"it returns {own} where {names[0]} is {shapes}")
@@ -342,6 +354,10 @@ class Subject:
 
 class Unfinished(ShapeError):
     """A function returned an earlier step than the last."""
+
+
+class BatchDropped(ShapeError):
+    """A function was given several calculations and returned one."""
 
 
 def _lead(layout: Layout) -> tuple[int, ...]:
@@ -376,7 +392,7 @@ def subject_of(
     try:
         signature = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # of a compiled library
-        signature = [inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)]
+        signature = _unread(name, spec, mapped)
     names = {each.name for each in signature}
     for argument in taken:
         if argument not in names:
@@ -407,6 +423,18 @@ def subject_of(
     except SymattnError as error:
         raise SymattnError(f"{name}({', '.join(names)}): {error}") from None
     return subject
+
+
+def _unread(name: str, spec: Attention, mapped: Mapping[str, str]) -> list[inspect.Parameter]:
+    """The arguments of a function without a signature: those mapped, or Q, K and V by position."""
+    if mapped:
+        return [inspect.Parameter(x, inspect.Parameter.KEYWORD_ONLY) for x in mapped.values()]
+    if spec.mask or spec.source is not None:
+        raise SymattnError(
+            f"{name}: its arguments have no names that can be read; say which is which, as in "
+            "--map Q=query,K=key,V=value, or give a function of one line that calls it"
+        )
+    return [inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)]
 
 
 def _parameter(

@@ -23,6 +23,7 @@ from symattn.errors import ShapeError, SymattnError
 from symattn.evaluate.check import distance
 from symattn.printable import printable
 from symattn.verifying.inputs import (
+    PROBES,
     PROPERTIES,
     Property,
     fits,
@@ -36,6 +37,7 @@ from symattn.verifying.inputs import (
 from symattn.verifying.report import Kind, Verification
 from symattn.verifying.subject import (
     LIBRARIES,
+    BatchDropped,
     Layout,
     Subject,
     Unfinished,
@@ -56,6 +58,9 @@ from symattn.worksheet.reading.computed import Computed, computed
 
 #: A number further off than so many tolerances is no matter of rounding.
 _TOLERANCES = 100
+
+#: A rounding error that is a larger part of a number explains nothing.
+_SMALL = 0.2
 
 #: How many sizes, draws of numbers and simpler numbers are tried to make a failure small.
 _MOST_SIZES, _DRAWS, _MOST_SIMPLER = 40, 4, 160
@@ -88,7 +93,8 @@ class Outcome:
     def is_lacking(self) -> bool:
         """Whether the function cannot do what it need not."""
         optional = self.item.optional and not (self.takes_batches and self.item.batch > 1)
-        return optional and self.kind in ("raises", "shape")
+        dropped = isinstance(self.error, BatchDropped)
+        return optional and self.kind in ("raises", "shape") and not dropped
 
 
 def verify(
@@ -224,6 +230,8 @@ class _Tried:
             telling = [
                 o for o in outcomes if o is wrong[0] or not o.item.optional or o.takes_batches
             ]
+            if all(o.item.empty_row or o.item.drawn != "usual" for o in wrong):
+                telling += [self.call(item) for item in PROBES]
             reasons = explained(list(self._runs(telling)))
             if not reasons:
                 reasons = self._reasons_where_finite(telling)
@@ -254,6 +262,7 @@ class _Tried:
 
     def _is_coarse(self, outcomes: Sequence[Outcome], dtype: str) -> bool:
         """Whether all numbers are right within what rounding in a shorter dtype explains."""
+        shown = False
         for outcome in outcomes:
             if outcome.item.dtype != "float64" or outcome.marker is None:
                 continue
@@ -262,9 +271,11 @@ class _Tried:
                 letter: replace(array, numbers=array.numbers.astype(dtype))
                 for letter, array in marker.arrays.items()
             }
-            if self._judged(ComputedMarker(marker.evaluation, arrays))[0] != "right":
+            coarse = ComputedMarker(marker.evaluation, arrays)
+            if self._judged(coarse)[0] != "right":
                 return False
-        return True
+            shown = shown or _rounding_is_small(coarse, marker)
+        return shown
 
     def _has(self, item: Property) -> bool:
         """Whether the library has what a property asks for."""
@@ -483,6 +494,17 @@ class _Tried:
                     best, changed = found, True
                     break
         return best
+
+
+def _rounding_is_small(coarse: ComputedMarker, marker: ComputedMarker) -> bool:
+    """Whether a number is wrong that rounding in a shorter dtype leaves most digits of."""
+    for letter, right in marker.right.items():
+        true = np.abs(marker.evaluation.array(letter))
+        with np.errstate(invalid="ignore"):
+            small = coarse.tolerances[letter] < _SMALL * true
+        if (small & ~right).any():
+            return True
+    return False
 
 
 _OTHER_WIDTH = "values of another width than keys"

@@ -98,6 +98,7 @@ def test_a_wrong_function_is_told_with_its_mistake_and_the_smallest_input() -> N
     assert "It fails first for: ordinary" in result.stdout
     assert "scaled-by-d_k: the scores are divided by d_k instead of √d_k" in result.stdout
     assert "Q = [[0, 1]]" in result.stdout
+    assert "symattn derive scaled-dot-product shows the derivation" in result.stdout
     assert result.stderr == ""
 
 

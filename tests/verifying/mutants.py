@@ -105,7 +105,12 @@ NAMED: tuple[tuple[str, str, str, str], ...] = (
         "y.reshape(n, -1, num_heads).transpose(2, 0, 1)",
         "split-by-columns",
     ),
-    ("grouped", "np.repeat(v, times, -3)", "np.concatenate([v] * times, -3)", "values-tiled"),
+    (
+        "grouped",
+        "np.repeat(v, times, -3)",
+        "np.concatenate([v] * times, -3)",
+        "values-groups-tiled",
+    ),
     ("rotary", "turned(k)", "k", "keys-not-rotated"),
     ("rotary", "turned(q)", "turned(q, 1)", "queries-a-position-ahead"),
     ("turned", "np.exp(1j", "np.exp(-1j", "rotated-backwards"),

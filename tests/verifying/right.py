@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.extras import package
+
 Array = Any
 
 
@@ -226,15 +228,14 @@ def divided_last(q: Array, k: Array, v: Array) -> Array:
 
 
 def of_scipy(q: Array, k: Array, v: Array) -> dict[str, Array]:
-    from scipy.special import softmax as scipy_softmax
-
-    weights = scipy_softmax(q @ k.T / np.sqrt(q.shape[1]), axis=-1)
+    weights = package("scipy.special").softmax(q @ k.T / np.sqrt(q.shape[1]), axis=-1)
     return {"out": weights @ v, "attn_weights": weights}
 
 
 def query_by_query(x: Array, w_q: Array, w_k: Array, w_v: Array) -> Array:
+    n, _ = x.shape
     q, k, v = x @ w_q, x @ w_k, x @ w_v
-    return np.stack([textbook(q[i : i + 1], k[: i + 1], v[: i + 1])[0] for i in range(len(x))])
+    return np.stack([textbook(q[i : i + 1], k[: i + 1], v[: i + 1])[0] for i in range(n)])
 
 
 def cross(x: Array, context: Array, w_q: Array, w_k: Array, w_v: Array) -> Array:

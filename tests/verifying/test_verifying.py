@@ -7,8 +7,10 @@ and some of them led to a property or a rule: they are tests, and no estimate of
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from symattn.testing import Verification, assert_attention, verify_attention
 from symattn.verifying.inputs import PROPERTIES
 from symattn.verifying.verification import verify
 from symattn.worksheet.misconceptions import OF_PROGRAMS
+from symattn.worksheet.misconceptions.programs import PROGRAMS
 from tests import ROOT
 from tests.extras import package
 from tests.shares import share
@@ -135,10 +138,92 @@ def test_every_function_is_judged() -> None:
     assert functions(broken) == set(BROKEN)
 
 
-def test_mistakes_have_names_of_their_own() -> None:
+#: What the functions of `broken.MADE` are to be.
+SPECS: Mapping[str, Attention] = {
+    "dot": DOT,
+    "causal dot": CAUSAL,
+    "groups": GROUPS,
+    "sigmoid": Attention(normaliser="sigmoid"),
+    "sparsemax": Attention(normaliser="sparsemax"),
+    "bias": Attention(bias="given"),
+    "cap": Attention(soft_cap=20),
+    "cached rotary": replace(variant("cached").spec, positions="rotary"),
+    "rotary of 500,000": replace(SELF, positions=("rotary", (("base", 500_000),))),
+}
+
+
+def test_every_mistake_of_programs_is_made_by_one() -> None:
     names = [row.name for row in OF_PROGRAMS]
     assert len(names) == len({*names})
+    made = {mistake for *_, mistake in BROKEN.values()} | {*broken.MADE}
+    assert {row.name for row in PROGRAMS} <= made
+    assert {*broken.MADE} <= {*names}
     assert {name for *_, name in NAMED} <= {*names}
+
+
+@pytest.mark.parametrize("mistake", share(broken.MADE, 8))
+def test_a_mistake_is_named(mistake: str) -> None:
+    to_be, function = broken.MADE[mistake]
+    found = verify(function, SPECS.get(to_be) or variant(to_be).spec)
+    assert found.status == Status.WRONG
+    assert mistake in [one.name for one in found.explanations]
+
+
+MASK_VALUES = (-20, -30, -50, -77, -300)
+
+
+@pytest.mark.parametrize("score", share(MASK_VALUES, 2))
+def test_what_masked_scores_are_set_to_is_found(score: int) -> None:
+    def weigh(z: Array, seen: Array, hidden: Array) -> Array:
+        return right.softmax(np.where(seen, z, hidden))
+
+    def causal(q: Array, k: Array, v: Array) -> Array:
+        z = q @ k.T / np.sqrt(q.shape[1])
+        return weigh(z, np.tri(*z.shape) == 1, score) @ v
+
+    def masked(q: Array, k: Array, v: Array, mask: Array) -> Array:
+        return weigh(q @ k.T / np.sqrt(q.shape[1]), mask, score) @ v
+
+    def lowered(q: Array, k: Array, v: Array) -> Array:
+        z = q @ k.T / np.sqrt(q.shape[1])
+        return weigh(z, np.tri(*z.shape) == 1, z + score) @ v
+
+    for function, spec, name, words in (
+        (causal, CAUSAL, "masked-to", "masked scores are set to about"),
+        (masked, MASKED, "masked-to", "masked scores are set to about"),
+        (lowered, CAUSAL, "masked-plus", "about"),
+    ):
+        found = verify(function, spec)
+        assert found.status == Status.WRONG
+        (one,) = found.explanations
+        assert one.name == f"{name}-minus-{-score}"
+        assert one.instead.startswith(f"{words} −{-score} ")
+
+
+def test_another_number_explains_no_mask() -> None:
+    """e^−50 is as near to 0, beside 1, as e^−100 is: of a single sheet nothing can be said."""
+    z = np.zeros((2, 2))
+    values = CAUSAL.derivation().evaluate(Q=z, K=z, V=z)
+    for leak in (math.exp(-50), 1e-22):
+        found = values.compare(weights=np.array([[1.0, leak], [0.5, 0.5]]))
+        assert not found.passed
+        assert not found.explanations
+
+
+def test_a_batch_of_which_one_calculation_is_returned_is_wrong() -> None:
+    def dropped(q: Array, k: Array, v: Array) -> Array:
+        if q.ndim == 3:
+            q, k, v = q[0], k[0], v[0]
+        return right.textbook(q, k, v)
+
+    def queries_dropped(q: Array, k: Array, v: Array) -> Array:
+        return right.textbook(q[0] if q.ndim == 3 else q, k, v)
+
+    found = verify(dropped, DOT)
+    assert (found.failed, found.kind) == ("batched", "shape")
+    assert found.message == "it takes a batch of 2 and returns the output of one"
+    found = verify(queries_dropped, DOT)
+    assert (found.failed, found.kind) == ("batched", "wrong")
 
 
 def needed(name: str) -> None:
@@ -341,6 +426,17 @@ def test_arguments_are_matched_as_told() -> None:
         verify(strange, DOT, mapped={"Queries!": "left"})
 
 
+def test_a_function_without_a_signature_is_called_as_told() -> None:
+    torch = package("torch")
+    sdpa = torch.nn.functional.scaled_dot_product_attention
+    mapped = {"Q": "query", "K": "key", "V": "value"}
+    assert verify(sdpa, DOT).agrees
+    assert verify(sdpa, DOT, mapped=mapped).agrees
+    assert verify(sdpa, MASKED, mapped={**mapped, "allowed": "attn_mask"}).agrees
+    with pytest.raises(SymattnError, match="say which is which, as in --map Q=query,K=key,V=value"):
+        verify(sdpa, CAUSAL)
+
+
 def test_parts_of_a_tuple_are_named() -> None:
     def both(q: Array, k: Array, v: Array) -> tuple[Array, Array]:
         out, weights = right.with_weights(q, k, v)
@@ -357,7 +453,7 @@ def test_parts_of_a_tuple_are_named() -> None:
     ("function", "words"),
     [
         (lambda q, k, v: None, "cannot be called: it returns None"),
-        (lambda q, k, v: {"result": q}, "no name is a step"),
+        (lambda q, k, v: {"rows": q}, "no name is a step"),
         (lambda a, b: a, '"a" is not known'),
         (lambda: 1, "no argument is a matrix"),
         (lambda q, query, k, v: q, "could both be Q"),
@@ -402,6 +498,8 @@ def test_the_table_of_the_docs_counts_these() -> None:
     for row in (
         f"| right, in unusual style | {len(RIGHT)} | 0 refused |",
         f"| broken by hand | {len(BROKEN)} | 0 accepted, {named} of {named} mistakes named |",
+        f"| one mistake each, of those only programs show | {len(broken.MADE)} | 0 accepted, "
+        f"{len(broken.MADE)} of {len(broken.MADE)} mistakes named |",
         f"| one small change in a right one | {len(MUTANTS)} | 0 accepted |",
     ):
         assert row in page

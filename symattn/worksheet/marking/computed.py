@@ -30,7 +30,10 @@ from symattn.worksheet.reading.computed import DIGITS, Computed, in_order
 from symattn.worksheet.reading.rules import operands
 
 #: Decimals that are shown at the least and at the most; true values are shown with two more.
-_FEWEST, _MOST = 2, 20
+_FEWEST, _MOST = 2, 40
+
+#: A number nearer to 0 is shown in scientific notation, with so many digits at most.
+_TINY, _SIGNIFICANT = 1e-6, 17
 
 #: What a float says that is no number.
 _NO_NUMBERS = {"-inf": sympy.S.NegativeInfinity, "inf": sympy.oo, "nan": sympy.nan}
@@ -49,9 +52,9 @@ class ComputedMarker:
 
     def __init__(self, evaluation: Evaluation, arrays: Mapping[str, Computed]) -> None:
         self.evaluation, self.arrays = evaluation, arrays
-        #: Which numbers are right, and the largest finite tolerance of each matrix.
+        #: Which numbers are right, and how far each may be off.
         self.right: dict[str, Array] = {}
-        self.tolerances: dict[str, float] = {}
+        self.tolerances: dict[str, Array] = {}
         self._found: dict[tuple[str, Place], EntryMark] = {}
 
     @cached_property
@@ -144,10 +147,9 @@ class ComputedMarker:
             (place, *distance(numbers[place], true[place], allowed[place])) for place in places
         ]
         right = self.right[letter] = np.zeros(array.numbers.shape, dtype=bool)
-        for place, _, _, inside in judged:
-            right[place] = inside
-        bounds = (tolerance for _, _, tolerance, _ in judged if math.isfinite(tolerance))
-        self.tolerances[letter] = max(bounds, default=0.0)
+        bounds = self.tolerances[letter] = np.zeros(array.numbers.shape)
+        for place, _, tolerance, inside in judged:
+            right[place], bounds[place] = inside, tolerance
         follows: Any = None if right.all() else self.following(letter)
         mistaken = not right.all() and self._mistaken(letter)
         said, carried = False, 0
@@ -181,9 +183,12 @@ class ComputedMarker:
         places = min(max(places - right, _FEWEST), _MOST)
         if not math.isfinite(number):
             return Measured(str(number), _NO_NUMBERS[str(number)], places)
-        text = np.format_float_positional(value, precision=places, trim="-", unique=True)
-        if float(text) == 0:  # nearer to 0 than it is shown
-            text = f"{number:.1e}" if number else "0"
+        if 0 < abs(number) < _TINY:
+            more = max(places + math.floor(math.log10(abs(number))), 1)
+            text = f"{number:.{min(more, _SIGNIFICANT)}e}"
+        else:
+            text = np.format_float_positional(value, precision=places, trim="-", unique=True)
+            text = text if float(text) else "0"
         above, below = number.as_integer_ratio()
         reach = tolerance if math.isfinite(tolerance) else 0.0
         return Measured(text, sympy.Rational(above, below), places, reaching=reach)
@@ -245,5 +250,6 @@ def _off(array: Computed, value: np.floating, error: float, tolerance: float) ->
     """By how much a number is off, and by how much it may be."""
     if np.isnan(value):
         return "NaN is no value of any step"
-    may = f"where rounding in {array.dtype} explains {tolerance:.1e} at most"
+    most = f"{tolerance:.1e} at most" if tolerance else "nothing"
+    may = f"where rounding in {array.dtype} explains {most}"
     return f"off by {error:.1e}, {may}" if math.isfinite(error) else f"it is infinite, {may}"

@@ -7,7 +7,7 @@ less what was tried: see `symattn.worksheet.misconceptions.evidence`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -35,11 +35,16 @@ from symattn.worksheet.misconceptions.explanations import (
     Explanation,
     Hypothesis,
 )
+from symattn.worksheet.misconceptions.programs import MEASURED, lowered_by
 from symattn.worksheet.reading.computed import Computed, in_order
 
 #: How far a program that does the same may be away, in roundings of the largest number of a matrix
 #: and in tolerances of the right one.
 _ROUNDINGS, _TOLERANCES = 16, 2
+
+#: A misconception explains a wrong number if it comes so many times nearer than the true value, but
+#: for roundings; and twice as near in any case.
+_BETTER = 10
 
 #: So many wrong numbers of a matrix are evidence enough.
 _MOST_WEIGHED = 64
@@ -47,6 +52,13 @@ _MOST_WEIGHED = 64
 #: How many explanations are reported, and how many pairs are tried.
 _MOST_SHOWN, _MOST_PAIRS = 4, 600
 
+
+#: A score beside which no other one has weight, and what is masked, the last step first.
+_HUGE, _BEFORE_MASK = 10**5, ("biased", "capped", "scaled", "scores")
+
+#: How uncertain a number that is found may be; how near a plain one has to be to it, and how many
+#: digits that may have.
+_MOST_DOUBT, _SURE, _MOST_DIGITS = 0.1, 1e-6, 5
 
 #: What is most often done wrong together with something else.
 _COMPANIONS = (*COMMON, "masked-to-minus-1e9", "masked-to-minus-1e4")
@@ -56,13 +68,13 @@ _COMPANIONS = (*COMMON, "masked-to-minus-1e9", "masked-to-minus-1e4")
 class Run:
     """What a program computed from the numbers of an evaluation.
 
-    `tolerances` are the largest finite ones of each matrix; `right` says which numbers are right.
+    `tolerances` says how far each number may be off, `right` which are not.
     """
 
     explainer: Explainer
     evaluation: Evaluation
     arrays: Mapping[str, Computed]
-    tolerances: Mapping[str, float]
+    tolerances: Mapping[str, Array]
     right: Mapping[str, Array]
 
     @cached_property
@@ -80,13 +92,12 @@ class Run:
         """Whether every number is right."""
         return all(right.all() for right in self.right.values())
 
-    def hypothesis(self, names: Sequence[str]) -> Hypothesis | None:
-        """The misconceptions of these names, one or two, at these sizes; None where one is idle."""
-        known = {single.misconceptions[0].name: single for single in self.explainer.singles}
-        if any(name not in known for name in names):
+    def hypothesis(self, misconceptions: Sequence[Misconception]) -> Hypothesis | None:
+        """One misconception, or two, at these sizes; None where one is idle."""
+        one, *others = map(self.explainer.single, misconceptions)
+        if one is None or None in others:
             return None
-        one, *others = (known[name] for name in names)
-        return self.explainer.pair(one, *others) if others else one
+        return self.explainer.pair(one, *filter(None, others)) if others else one
 
     def has_values(self, hypothesis: Hypothesis) -> bool:
         """Whether a changed derivation makes sense with these numbers."""
@@ -141,6 +152,11 @@ class Run:
             return {letter: operand(letter) for letter in self.letters}
 
     def _same(self, letter: str, value: Array) -> Array:
+        """Which numbers a changed derivation gives too.
+
+        A wrong one it has to reproduce far better than the true value does; where 0 is right it
+        gives no more than rounding may leave there.
+        """
         array = self.arrays[letter]
         numbers = array.numbers.astype(float)
         if value.shape != numbers.shape:
@@ -149,8 +165,13 @@ class Run:
             except ValueError:  # two misconceptions may make a matrix of another shape
                 return np.zeros(numbers.shape, dtype=bool)
         near = self._near(letter, value)
+        right, true = self.right[letter], self.evaluation.array(letter)
         with np.errstate(invalid="ignore"):
-            close = np.abs(value - numbers) <= near
+            off = np.abs(numbers - true)
+            own = _ROUNDINGS * array.rounding * np.abs(numbers[np.isfinite(numbers)]).max(initial=0)
+            better = np.fmin(np.fmax(off / _BETTER, own), off / 2)
+            nothing = np.where(numbers == 0, _BETTER * self.tolerances[letter], near)
+            close = np.abs(value - numbers) <= np.fmin(near, np.where(right, nothing, better))
         same = (value == numbers) | close | (np.isnan(value) & np.isnan(numbers))
         return np.asarray(same)
 
@@ -159,7 +180,8 @@ class Run:
         array = self.arrays[letter]
         sizes = [np.abs(x[np.isfinite(x)]).max(initial=0.0) for x in (array.numbers, *values)]
         rounding = _ROUNDINGS * array.rounding * max(map(float, sizes))
-        return rounding + _TOLERANCES * self.tolerances[letter]
+        bounds = self.tolerances[letter]
+        return rounding + _TOLERANCES * float(bounds[np.isfinite(bounds)].max(initial=0.0))
 
     @cached_property
     def bits(self) -> float:
@@ -228,6 +250,8 @@ def explained(runs: Sequence[Run], besides: str = "") -> tuple[Explanation, ...]
     bits_of_two = bits - log2(len(singles))
     if not found and not besides and bits_of_two >= LEAST_BITS_OF_TWO:
         found, bits = list(_pairs(first, runs)), bits_of_two
+    if not found and not besides:
+        found = [one for one in _measured(wrong_runs) if _everywhere(one, runs)]
     if found:
         names = {part.name for one in found for part in one.misconceptions}
         plain = [h for h in found if not any(p.rather in names for p in h.misconceptions)]
@@ -237,6 +261,58 @@ def explained(runs: Sequence[Run], besides: str = "") -> tuple[Explanation, ...]
     wrong = next(letter for letter in first.letters if not first.right[letter].all())
     partly = [single for single in fits if wrong in fits[single]]
     return tuple(_explanation(h, first, fits[h], bits) for h in partly[:_MOST_SHOWN])
+
+
+def _measured(runs: Sequence[Run]) -> Iterator[Hypothesis]:
+    """Misconceptions with a number in them that is found from what was computed."""
+    for family in MEASURED:
+        told = [one for run in runs for one in _scores_of_hidden(run, family)]
+        if told:
+            score, doubt = min(told, key=lambda one: one[1])
+            row = family(_plainest(score, doubt))
+            found = (run.explainer.single(row) for run in runs)
+            yield from islice(filter(None, found), 1)
+
+
+def _scores_of_hidden(
+    run: Run, family: Callable[[object], Misconception]
+) -> Iterator[tuple[float, float]]:
+    """What masked scores are set to, or lowered by, and how uncertain that is, by entry.
+
+    In u = e^x an entry is (a + u b)/(c + u d), with c = Σ e^z over the keys that are seen, and d
+    the number of the others, or Σ e^z over them. Then u d/c is (entry − a/c)/(b/d − entry), and
+    b/d is the entry for x → ∞.
+    """
+    evaluation, all_hidden = run.evaluation, run.explainer.single(family(_HUGE))
+    if all_hidden is None:
+        return
+    before = next(name for name in _BEFORE_MASK if name in evaluation)
+    masked = evaluation.array(evaluation["masked"].step.letter)
+    logits = evaluation.array(evaluation[before].step.letter)
+    hidden = np.isneginf(masked)
+    seen = np.logaddexp.reduce(masked, axis=-1, keepdims=True)
+    others = np.where(hidden, logits if family is lowered_by else 0.0, -np.inf)
+    unseen = np.logaddexp.reduce(others, axis=-1, keepdims=True)
+    for letter, ends in run.values(all_hidden).items():
+        true, numbers = evaluation.array(letter), run.arrays[letter].numbers.astype(float)
+        if true.shape[:-1] != masked.shape[:-1]:
+            continue  # heads are joined
+        own = run.tolerances[letter] + run.arrays[letter].rounding * np.abs(numbers)
+        with np.errstate(all="ignore"):
+            above, below = numbers - true, ends - numbers
+            scores = np.log(above / below) + seen - unseen
+            doubts = own / np.abs(above) + own / np.abs(below)
+        known = ~run.right[letter] & np.isfinite(scores) & (doubts < _MOST_DOUBT)
+        yield from zip(scores[known].tolist(), doubts[known].tolist(), strict=True)
+
+
+def _plainest(number: float, doubt: float) -> sympy.Rational:
+    """The number of fewest digits that is near enough."""
+    for digits in range(1, _MOST_DIGITS):
+        plain = float(f"{number:.{digits - 1}e}")
+        if abs(plain - number) <= max(doubt, _SURE):
+            return sympy.Rational(str(plain))
+    return sympy.Rational(*number.as_integer_ratio())
 
 
 def _pairs(first: Run, runs: Sequence[Run]) -> Iterator[Hypothesis]:
@@ -292,9 +368,8 @@ def _everywhere(hypothesis: Hypothesis, runs: Sequence[Run]) -> bool:
     Sizes at which they do not apply (a transpose needs a square matrix) tell nothing, nor do
     numbers of which they make no sense (the direction of a vector of zeros).
     """
-    names = [part.name for part in hypothesis.misconceptions]
     for run in runs:
-        own = run.hypothesis(names)
+        own = run.hypothesis(hypothesis.misconceptions)
         if own is None or any(len(run.fits(own, x)) == len(run.letters) for x in (False, True)):
             continue
         if run.has_values(own):

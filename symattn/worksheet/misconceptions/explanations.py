@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from math import log2
 from typing import TypeAlias
@@ -134,16 +135,24 @@ class Explainer:
         heads = {s: n for s, n in evaluation.sizes.items() if s.name in ("h", "g")}
         self.derivation = replace(derivation.subs(sizes), sizes=heads)
         self.rules = Rules()
-        self.singles = tuple(self._singles())
+        self._of_one: dict[Misconception, Hypothesis | None] = {}
+        found = map(self.single, self.misconceptions)
+        self.singles = tuple(one for one in found if one is not None)
         self._pairs: dict[tuple[Hypothesis, Hypothesis], Hypothesis | None] = {}
         self._first: dict[Hypothesis, Evaluation] = {}
         self._first_claimed: dict[tuple[Hypothesis, frozenset[str]], str | None] = {}
 
-    def _singles(self) -> Iterator[Hypothesis]:
-        steps = Steps(self.derivation)
-        for misconception in self.misconceptions:
-            if changed := _changed_steps(steps, misconception):
-                yield Hypothesis((misconception,), changed)
+    @cached_property
+    def _steps(self) -> Steps:
+        return Steps(self.derivation)
+
+    def single(self, misconception: Misconception) -> Hypothesis | None:
+        """One misconception at these sizes; None where it does not apply."""
+        if misconception not in self._of_one:
+            changed = _changed_steps(self._steps, misconception)
+            found = Hypothesis((misconception,), changed) if changed else None
+            self._of_one[misconception] = found
+        return self._of_one[misconception]
 
     def pair(self, one: Hypothesis, other: Hypothesis) -> Hypothesis | None:
         """Two hypotheses together: one upon the other where both change a step; None if not new."""

@@ -246,7 +246,21 @@ def _counted(counts: Mapping[str, int], accept: Collection[str]) -> str:
 def true_text(marking: Marking, mark: StepMark, entry: EntryMark) -> str:
     """The true value as decimals, marked with ``?`` where they are not proven."""
     digits = true_digits(marking.evaluation, mark, entry)
-    return digits.text if digits.proven or digits.text == "?" else f"{digits.text}?"
+    text = _scientific(digits.text) if isinstance(entry.claimed, Measured) else digits.text
+    return text if digits.proven or digits.text == "?" else f"{text}?"
+
+
+def _scientific(text: str) -> str:
+    """A decimal with many zeros after the point as a program writes it.
+
+    >>> _scientific("-0.000000026"), _scientific("0.0026")
+    ('-2.6e-8', '0.0026')
+    """
+    found = _NEAR_ZERO.fullmatch(text)
+    if found is None:
+        return text
+    sign, zeros, first, rest = found.groups()
+    return f"{sign}{first}{'.' * bool(rest)}{rest}e-{len(zeros) + 1}"
 
 
 def read_as(written: Written) -> str:
@@ -259,6 +273,9 @@ def read_as(written: Written) -> str:
         return ""
     return f"{float(written.value):.{max(places, 0)}f}"
 
+
+#: A decimal nearer to 0 than 10⁻⁶.
+_NEAR_ZERO = re.compile(r"([-−]?)0\.(0{6,})([1-9])([0-9]*)")
 
 #: Digits with signs between them, and nothing else but a sign before.
 _GROUPED = re.compile(r"[-−–+ ]*[0-9]+(?:[.,'’ \u2009\u202f\u00a0][0-9]+)+\Z")
@@ -328,7 +345,8 @@ def _worked(
     which, place = marking.evaluation.within(item.step.letter, mark.place)
     evaluation = marking.evaluation.of_batch(*which) if which else marking.evaluation
     *heads, row, column = counted_place(place, notation)
-    decimals = len(true.rstrip("?").partition(".")[2])
+    digits, _, exponent = true.rstrip("?").partition("e-")
+    decimals = len(digits.partition(".")[2]) + int(exponent or 0)
     precise = notation.but(digits=max(decimals, notation.digits))  # no fewer than in the sentence
     tree = evaluation[mark.step].worked(row, column, heads[0] if heads else None, precise)
     return _origin(evaluation, item.step, place, notation), tree
