@@ -79,7 +79,7 @@ def _in_one_process(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*args, **named)
         finally:
             if os.getpid() != process:
-                os._exit(0)
+                os.kill(os.getpid(), signal.SIGKILL)
 
     return called
 
