@@ -105,6 +105,15 @@ class Explanation:
         part = f"{listed(self.fits)} only" if self.fits else "some of the numbers"
         return f"{self.instead} (explains {part})"
 
+    def covers(self, step: str, place: Place) -> bool:
+        """Whether it says how the number of an entry came about."""
+        return any(
+            step in self.fits
+            if isinstance(each, Misconception)
+            else isinstance(each, Slip) and each.step == step and place in each.places
+            for each in self.misconceptions
+        )
+
 
 class Explanations(tuple[Explanation, ...]):
     """The explanations that were found, and whether all that there is was tried."""

@@ -155,7 +155,6 @@ def report_of(marking: Marking, notation: Notation | None = None, hint: str = ""
     reasons = tuple(
         sorted(marking.explanations, key=lambda found: (not found.whole, len(found.misconceptions)))
     )
-    remarks = {f"{entry}: {entry.remark}" for entry in marking.entries if entry.remark}
     return Report(
         marking.title,
         conclusion(marking),
@@ -166,7 +165,7 @@ def report_of(marking: Marking, notation: Notation | None = None, hint: str = ""
         _sentence(marking.style) if len(marking.entries) > 1 else "",  # one shows no habit
         steps,
         tuple(_line(marking, link) for link in marking.lines),
-        tuple(note for note in marking.notes if note not in remarks),
+        marking.notes,
         notation,
         hint,
     )
