@@ -65,6 +65,11 @@ class EntryMark:
         default=tuple, repr=False, compare=False
     )
 
+    @property
+    def is_coarse(self) -> bool:
+        """Whether it is a mistake only because it was rounded so coarsely and then used so."""
+        return self.remark == _COARSE
+
     @cached_property
     def because(self) -> tuple[EntryMark, ...]:
         """The claimed entries that it follows from.

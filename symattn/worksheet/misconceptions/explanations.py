@@ -412,6 +412,7 @@ class _Sheet:
                 continue
             left = not case.whole and any(
                 entry.verdict in (*_MISTAKEN, "undecided")
+                and not entry.is_coarse
                 and (mark.name, entry.place) not in covered
                 for entry in mark.entries
             )
@@ -647,7 +648,8 @@ class _Sheet:
         true = Numbers(evaluation, self.claims, own=False)
         roots: dict[str, list[Place]] = {}
         for letter, entry in case.roots:
-            roots.setdefault(letter, []).append(entry.place)
+            if not entry.is_coarse:  # its remark says how it came about
+                roots.setdefault(letter, []).append(entry.place)
         return Entries(
             own,
             true,
