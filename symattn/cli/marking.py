@@ -112,15 +112,17 @@ def status_of(finding: Finding | Link) -> Status:
 
 
 def _mending(one: CheckedFile) -> Mending:
-    uncorrected = [found for found in one.findings if found.correction is None]
-    left = (*map(status_of, uncorrected), *map(status_of, one.uncorrected_links))
-    count = sum(1 for found in one.findings if not found.passes and found.correction is not None)
-    return Mending(one.text, one.corrected(), count, tuple(_left(one)), left)
+    """The file put right, and what is left as it is."""
+    from symattn.worksheet.pages import mended
+
+    last, count = mended(one)
+    left = (*map(status_of, last.findings), *map(status_of, last.links))
+    return Mending(one.text, last.text, count, tuple(_left(last)), left)
 
 
 def _left(one: CheckedFile) -> Iterator[str]:
     """What is said of each number and sign that stays as it is."""
-    for link in one.uncorrected_links:
+    for link in one.links:
         yield as_line(f"{one.name}:{link.line}:{link.column}: {link.message}") + "\n"
     for found in one.findings:
         if not found.passes and found.correction is None:

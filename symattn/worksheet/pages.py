@@ -89,6 +89,23 @@ def check_text(
     return _checked(name, text, found, explain, site) if found else None
 
 
+def mended(one: CheckedFile) -> tuple[CheckedFile, int]:
+    """A file checked with its wrong numbers corrected, and how many were.
+
+    Again until nothing is left to correct: a number may have been accepted only because it follows
+    from one that is corrected.
+    """
+    count = 0
+    for _ in one.findings:  # a number that was corrected is right from then on
+        if not one.corrections:
+            break
+        count += len(one.corrections)
+        again = check_text(one.corrected(), one.name, explain=False)
+        assert again is not None  # it holds as many claims as before
+        one = again
+    return one, count
+
+
 def _found(text: str, name: str) -> Sequence[Found]:
     """The worksheets and claims in the text of a file; the end of its name tells the syntax."""
     syntax = SYNTAXES.get(Path(name).suffix.lower())
@@ -504,15 +521,13 @@ class _Sheet:
                     continue
                 span = self.spans[key][number]
                 text, offset = last_side(span.text)
-                begin = self.block.place(span.start)
                 start = self.block.place(span.start + offset)
-                yield self._finding(marking, mark, entry, start, text, span.text, begin)
+                yield self._finding(marking, mark, entry, start, text, span.text)
         for anchor, letter, place, written in self.claimed:
             mark = marks[letter]
             entry = self.marker.judge(letter, place, written)
-            begin = anchor.begins if anchor.line else anchor.start
             text, whole = anchor.number, anchor.claimed
-            yield self._finding(marking, mark, entry, anchor.start, text, whole, begin)
+            yield self._finding(marking, mark, entry, anchor.start, text, whole)
 
     def _finding(
         self,
@@ -522,9 +537,8 @@ class _Sheet:
         start: int,
         text: str,
         claim: str = "",
-        begin: int = 0,
     ) -> Finding:
-        """The mark of the number `text`, which ends the claim `claim`, and where both begin."""
+        """The mark of the number `text`, which ends the claim `claim`, and where it stands."""
         line, column = place_of(self.text, start)
         passes = marking.passes(entry)
         end, correction = None, None
@@ -546,7 +560,6 @@ class _Sheet:
             passes,
             start,
             correction,
-            place_of(self.text, begin),
         )
 
     def _holds(
