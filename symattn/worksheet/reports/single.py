@@ -285,7 +285,8 @@ def _first(marking: Marking, steps: Sequence[StepReport], notation: Notation) ->
     read = f", read as {entry.read_as}" if entry.read_as else ""
     if isinstance(first.claimed, Measured) and entry.verdict == "wrong":
         more = f"; {entry.remark}" if entry.remark else ""
-        told = f"is computed as {entry.claimed}; the true value is {entry.true}{more}."
+        computed = f"≈ {entry.claimed}" if first.claimed.rounded else entry.claimed
+        told = f"is computed as {computed}; the true value is {entry.true}{more}."
         sentence = f"The first wrong number is {entry.entry}. It {told}"
         return FirstWrong(
             first.step, entry, sentence, *_worked(marking, first, notation, entry.true)
