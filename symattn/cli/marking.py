@@ -12,7 +12,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from symattn.errors import ReadError
 from symattn.printable import as_line
 from symattn.status import Status
 
@@ -81,7 +80,7 @@ def mark(asked: Asked) -> Marked | None:
     Raises `ReadError` (or another `SymattnError`) that begins with the file and the line.
     """
     from symattn.budget import limited
-    from symattn.worksheet.pages import check_file
+    from symattn.worksheet.pages import check_file, no_claims
     from symattn.worksheet.reports.overview import file_report
 
     start = perf_counter()
@@ -89,10 +88,7 @@ def mark(asked: Asked) -> Marked | None:
         one = check_file(asked.name, asked.explain, asked.claims)
     if one is None or not (one.markings or one.problems):
         if asked.must_claim:
-            raise ReadError(
-                f"{asked.name}: no claims; add a table [claims], or a claim in the text after the "
-                "worksheet"
-            )
+            raise no_claims(asked.name)
         return None
     statuses = (*map(status_of, one.findings), *map(status_of, one.links))
     if asked.mends:

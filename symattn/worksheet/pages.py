@@ -39,7 +39,12 @@ from symattn.worksheet.reading.labels import leaves, texts_of
 from symattn.worksheet.reading.lines import Line, is_line, last_side, read_line
 from symattn.worksheet.reading.references import is_known_letter
 from symattn.worksheet.reading.toml import Places, Scalar, parse, place_of_fault
-from symattn.worksheet.reading.worksheet import Worksheet, with_arrays, worksheet_of
+from symattn.worksheet.reading.worksheet import (
+    Worksheet,
+    check_tables,
+    with_arrays,
+    worksheet_of,
+)
 from symattn.worksheet.reports.results import CheckedFile, Finding, Marking
 from symattn.worksheet.reports.single import true_text
 from symattn.worksheet.syntaxes import MAX_NOTEBOOK, SYNTAXES, Anchor, Block, Flaw, Found, place_of
@@ -71,6 +76,18 @@ def check_file(
     if is_page(name):
         raise ReadError(f"{name}: arrays are compared with a worksheet, not with a page")
     return _checked(name, text, [Block(text, 0)], explain, None, claims)
+
+
+def no_claims(path: str | Path) -> ReadError:
+    """Why nothing in a file can be marked: it claims nothing, or has a table of another name."""
+    if str(path) != "-" and not is_page(str(path)):
+        try:
+            check_tables(_text_of(path, str(path)), str(path))
+        except ReadError as error:
+            return error
+    return ReadError(
+        f"{path}: no claims; add a table [claims], or a claim in the text after the worksheet"
+    )
 
 
 def _text_of(path: str | Path, name: str) -> str:
