@@ -103,6 +103,8 @@ class Measured(Written):
     """
 
     reaching: float = 0.0
+    #: Whether it has more digits than are shown.
+    rounded: bool = field(default=False, repr=False)
 
     @cached_property
     def unit(self) -> fmpq:

@@ -12,7 +12,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from symattn.errors import ReadError
 from symattn.printable import as_line
 from symattn.status import Status
 
@@ -81,7 +80,7 @@ def mark(asked: Asked) -> Marked | None:
     Raises `ReadError` (or another `SymattnError`) that begins with the file and the line.
     """
     from symattn.budget import limited
-    from symattn.worksheet.pages import check_file
+    from symattn.worksheet.pages import check_file, no_claims
     from symattn.worksheet.reports.overview import file_report
 
     start = perf_counter()
@@ -89,10 +88,7 @@ def mark(asked: Asked) -> Marked | None:
         one = check_file(asked.name, asked.explain, asked.claims)
     if one is None or not (one.markings or one.problems):
         if asked.must_claim:
-            raise ReadError(
-                f"{asked.name}: no claims; add a table [claims], or a claim in the text after the "
-                "worksheet"
-            )
+            raise no_claims(asked.name)
         return None
     statuses = (*map(status_of, one.findings), *map(status_of, one.links))
     if asked.mends:
@@ -112,15 +108,17 @@ def status_of(finding: Finding | Link) -> Status:
 
 
 def _mending(one: CheckedFile) -> Mending:
-    uncorrected = [found for found in one.findings if found.correction is None]
-    left = (*map(status_of, uncorrected), *map(status_of, one.uncorrected_links))
-    count = sum(1 for found in one.findings if not found.passes and found.correction is not None)
-    return Mending(one.text, one.corrected(), count, tuple(_left(one)), left)
+    """The file put right, and what is left as it is."""
+    from symattn.worksheet.pages import mended
+
+    last, count = mended(one)
+    left = (*map(status_of, last.findings), *map(status_of, last.links))
+    return Mending(one.text, last.text, count, tuple(_left(last)), left)
 
 
 def _left(one: CheckedFile) -> Iterator[str]:
     """What is said of each number and sign that stays as it is."""
-    for link in one.uncorrected_links:
+    for link in one.links:
         yield as_line(f"{one.name}:{link.line}:{link.column}: {link.message}") + "\n"
     for found in one.findings:
         if not found.passes and found.correction is None:

@@ -14,7 +14,7 @@ from symattn.errors import ReadError
 from symattn.evaluate.work import admit_values
 from symattn.worksheet.marking.computed import ComputedMarker
 from symattn.worksheet.marking.lines import check_lines
-from symattn.worksheet.marking.sanity import notes
+from symattn.worksheet.marking.sanity import notes, written_out
 from symattn.worksheet.marking.verdicts import EntryMark, Marker, StepMark
 from symattn.worksheet.misconceptions.computed import Run, explained, explainer_of
 from symattn.worksheet.misconceptions.explanations import Explainer, cannot_tell
@@ -51,16 +51,23 @@ def mark_claims(
     marks = marker.marks()
     if not marks and not lines:
         raise ReadError("claims: every claim is blank; write a number in place of a ?")
-    sanity = notes(evaluation, claims, marks, policy)
+    odd = notes(evaluation, claims, marks, policy)
     links = check_lines(lines, evaluation, claims)
     marking = Marking(
-        title, evaluation, policy, marks, sanity, style=marker.style, lines=links, marker=marker
+        title,
+        evaluation,
+        policy,
+        marks,
+        written_out(odd),
+        style=marker.style,
+        lines=links,
+        marker=marker,
     )
     first = marking.first_wrong
     located = {(link.step, link.place) for link in links if not marking.passes(link)}
     if not explain or first is None or (first.step, first.place) in located:
         return marking  # a worked line shows where the mistake is
-    item = _item_of(evaluation, first)
+    item, elsewhere = _item_of(evaluation, first), tuple[str, ...]()
     if item:
         part = evaluation.of_batch(*item)
         own = {letter: evaluation.item_of(letter, array, item) for letter, array in claims.items()}
@@ -68,11 +75,18 @@ def mark_claims(
         found = exercise.explainer.explain(part, own, policy, inside, first.step)
         if any(not marking.passes(e) and _item_of(evaluation, e) != item for e in marking.entries):
             number = ",".join(str(i + evaluation.notation.index_base) for i in item)
-            only = f"mistakes that explain the numbers are searched for in batch {number} only"
-            sanity = (*sanity, only)
+            elsewhere = (
+                f"mistakes that explain the numbers are searched for in batch {number} only",
+            )
     else:
         found = exercise.explainer.explain(evaluation, claims, policy, marks, first.step)
-    return replace(marking, notes=(*sanity, *cannot_tell(found)), explanations=found)
+
+    def explained(entry: EntryMark) -> bool:
+        own, place = evaluation.within(evaluation[entry.step].step.letter, entry.place)
+        return own in ((), item) and any(each.covers(entry.step, place) for each in found)
+
+    told = (*written_out(odd, explained), *elsewhere, *cannot_tell(found))
+    return replace(marking, notes=told, explanations=found)
 
 
 def mark_arrays(

@@ -20,7 +20,7 @@ from symattn.printable import as_line
 from symattn.worksheet.check import check_worksheet, mark_arrays
 from symattn.worksheet.marking.verdicts import EntryMark, StepMark
 from symattn.worksheet.misconceptions.explanations import Explanation
-from symattn.worksheet.pages import check_file
+from symattn.worksheet.pages import check_file, no_claims
 from symattn.worksheet.reading.worksheet import worksheet_of
 from symattn.worksheet.reports.documents import overview_document, report_document
 from symattn.worksheet.reports.overview import Overview, file_report
@@ -210,9 +210,7 @@ def check(text_or_path: str | os.PathLike[str], explain: bool = True) -> Marks |
     path = Path(text_or_path)
     checked = check_file(path, explain)
     if checked is None or not (checked.markings or checked.problems):
-        raise ReadError(
-            f"{path}: no claims; add a table [claims], or a claim in the text after the worksheet"
-        )
+        raise no_claims(path)
     if path.suffix.lower() in SYNTAXES:
         return PageMarks(checked)
     (marking,) = checked.markings

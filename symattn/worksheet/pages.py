@@ -39,7 +39,12 @@ from symattn.worksheet.reading.labels import leaves, texts_of
 from symattn.worksheet.reading.lines import Line, is_line, last_side, read_line
 from symattn.worksheet.reading.references import is_known_letter
 from symattn.worksheet.reading.toml import Places, Scalar, parse, place_of_fault
-from symattn.worksheet.reading.worksheet import Worksheet, with_arrays, worksheet_of
+from symattn.worksheet.reading.worksheet import (
+    Worksheet,
+    check_tables,
+    with_arrays,
+    worksheet_of,
+)
 from symattn.worksheet.reports.results import CheckedFile, Finding, Marking
 from symattn.worksheet.reports.single import true_text
 from symattn.worksheet.syntaxes import MAX_NOTEBOOK, SYNTAXES, Anchor, Block, Flaw, Found, place_of
@@ -73,6 +78,18 @@ def check_file(
     return _checked(name, text, [Block(text, 0)], explain, None, claims)
 
 
+def no_claims(path: str | Path) -> ReadError:
+    """Why nothing in a file can be marked: it claims nothing, or has a table of another name."""
+    if str(path) != "-" and not is_page(str(path)):
+        try:
+            check_tables(_text_of(path, str(path)), str(path))
+        except ReadError as error:
+            return error
+    return ReadError(
+        f"{path}: no claims; add a table [claims], or a claim in the text after the worksheet"
+    )
+
+
 def _text_of(path: str | Path, name: str) -> str:
     most = MAX_NOTEBOOK if Path(name).suffix.lower() == ".ipynb" else MAX_BYTES
     return read_text(path, name, most)
@@ -87,6 +104,23 @@ def check_text(
     """
     found = _found(text, name)
     return _checked(name, text, found, explain, site) if found else None
+
+
+def mended(one: CheckedFile) -> tuple[CheckedFile, int]:
+    """A file checked with its wrong numbers corrected, and how many were.
+
+    Again until nothing is left to correct: a number may have been accepted only because it follows
+    from one that is corrected.
+    """
+    count = 0
+    for _ in one.findings:  # a number that was corrected is right from then on
+        if not one.corrections:
+            break
+        count += len(one.corrections)
+        again = check_text(one.corrected(), one.name, explain=False)
+        assert again is not None  # it holds as many claims as before
+        one = again
+    return one, count
 
 
 def _found(text: str, name: str) -> Sequence[Found]:
@@ -504,15 +538,13 @@ class _Sheet:
                     continue
                 span = self.spans[key][number]
                 text, offset = last_side(span.text)
-                begin = self.block.place(span.start)
                 start = self.block.place(span.start + offset)
-                yield self._finding(marking, mark, entry, start, text, span.text, begin)
+                yield self._finding(marking, mark, entry, start, text, span.text)
         for anchor, letter, place, written in self.claimed:
             mark = marks[letter]
             entry = self.marker.judge(letter, place, written)
-            begin = anchor.begins if anchor.line else anchor.start
             text, whole = anchor.number, anchor.claimed
-            yield self._finding(marking, mark, entry, anchor.start, text, whole, begin)
+            yield self._finding(marking, mark, entry, anchor.start, text, whole)
 
     def _finding(
         self,
@@ -522,9 +554,8 @@ class _Sheet:
         start: int,
         text: str,
         claim: str = "",
-        begin: int = 0,
     ) -> Finding:
-        """The mark of the number `text`, which ends the claim `claim`, and where both begin."""
+        """The mark of the number `text`, which ends the claim `claim`, and where it stands."""
         line, column = place_of(self.text, start)
         passes = marking.passes(entry)
         end, correction = None, None
@@ -546,7 +577,6 @@ class _Sheet:
             passes,
             start,
             correction,
-            place_of(self.text, begin),
         )
 
     def _holds(

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+import symattn
 from symattn.cli import main
+from symattn.errors import SymattnError
 from tests import TRACED
 from tests.checking import toml
 from tests.processes import python
@@ -206,6 +208,28 @@ def test_a_folder_that_cannot_be_read_is_told(
     assert result.exit_code == 2
     assert result.stderr == f"symattn: {tmp_path}/closed: cannot be read: permission denied\n"
     assert result.stdout.startswith("1 file, 1 number: 1 right")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[gven]\nQ = [[1, 0]]\n", 'a.toml:1: "gven" is not a known key; did you mean "given"?'),
+        ("title = 'a'\n[clams]\n", 'a.toml:2: "clams" is not a known key; did you mean "claims"?'),
+        ("[given]\nscores = [[0]]\n", "a.toml: no claims; add a table [claims]"),
+        ("", "a.toml: no claims; add a table [claims]"),
+    ],
+)
+def test_an_unknown_table_is_said_before_missing_claims(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text(text, encoding="utf-8")
+    result = CliRunner().invoke(main, ["check", str(path)])
+    assert result.exit_code == 2
+    assert said in result.stderr
+    with pytest.raises(SymattnError) as raised:
+        symattn.check(path)
+    assert said in str(raised.value)
 
 
 def test_files_without_claims(tmp_path: Path) -> None:

@@ -61,6 +61,29 @@ def test_an_entry_that_rounding_does_not_explain_is_wrong(dtype: str, off: float
     assert f"rounding in {dtype} explains" in str(marks)
 
 
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [
+        (0.10423, "≈ 0.1042"),
+        (0.5, "0.5"),
+        (0.50001, "≈ 0.5000"),
+        (0.405, "0.405"),
+        (0.40512345, "≈ 0.405123"),
+        (1e-9, "1.0e-09"),
+    ],
+)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_wrong_number_is_shown_as_its_true_value_is(number: float, told: str, dtype: str) -> None:
+    """To as many decimals; what is shown without a sign ≈ is all of it."""
+    scores = np.array([[1.8190322, 2.0099510, 0.4578516]])
+    values = Attention(scale=False).derivation().evaluate(Q=[[1]], K=scores.T, V=[[1]] * 3)
+    weights = softmax(scores).astype(dtype)
+    assert weights[0, 0] == pytest.approx(0.40540, abs=1e-5)
+    weights[0, 0] = number
+    report = " ".join(str(values.compare(weights=weights)).split())
+    assert f"weights[1,1]. It is computed as {told}; the true value is 0.40" in report
+
+
 def test_the_tolerance_is_the_one_that_check_has() -> None:
     (found,) = [step for step in VALUES.check().steps if step.name == "weights"]
     place = found.worst

@@ -399,8 +399,24 @@ class Chains:
             return None
         operands = [self.evaluation.item(name) for name in step.operands]
         inputs = [Input.of(operand) for operand in operands]
-        given = {o.letter: _decimals(self._run.used[o.letter][self._run.way]) for o in operands}
+        given = {operand.letter: self._as_used(operand.letter) for operand in operands}
         return Evaluation(inputs, [step], given, self.evaluation.sizes, self.evaluation.labels)
+
+    def _as_used(self, letter: str) -> Given:
+        """A matrix as the style keeps it: nested lists of decimals.
+
+        Claims as they were read; of what was computed the digits that floating point has right:
+        0.2, where it gives 0.19999999999999996.
+        """
+        used, claimed = self._run.used[letter][self._run.way], self.claimed.get(letter)
+        written = np.zeros(used.size, dtype=bool)
+        if claimed is not None:
+            written[claimed.index] = True
+        texts = [
+            format(Decimal(repr(x) if own else f"{x:.15g}"), "f") if np.isfinite(x) else "-inf"
+            for x, own in zip(map(float, used.ravel()), written.tolist(), strict=True)
+        ]
+        return np.array(texts, dtype=object).reshape(used.shape).tolist()
 
     def ways(self, wanted: int) -> int:
         """The least number of ways from `wanted` on that is the length of no axis."""
@@ -648,15 +664,6 @@ def _unwritten(step: Step, value: Array, arithmetic: ByHand) -> Array:
     if isinstance(step.expr, Exponential | LineSum):
         return arithmetic.sums(value)
     return arithmetic.between(value)
-
-
-def _decimals(numbers: Array) -> Given:
-    """Floats as nested lists of the decimals that they were read from."""
-    texts = [
-        format(Decimal(repr(x)), "f") if np.isfinite(x) else "-inf"
-        for x in map(float, numbers.ravel())
-    ]
-    return np.array(texts, dtype=object).reshape(numbers.shape).tolist()
 
 
 def _same(one: Array, other: Array, near: Array) -> Array:

@@ -25,11 +25,12 @@ from symattn.arithmetic.written import Measured
 from symattn.derivation import Evaluation, Place
 from symattn.errors import SymattnError, counted
 from symattn.evaluate.check import beyond, distance
-from symattn.worksheet.marking.verdicts import EntryMark, StepMark
+from symattn.worksheet.marking.verdicts import MORE_DIGITS, EntryMark, StepMark
 from symattn.worksheet.reading.computed import DIGITS, Computed, in_order
 from symattn.worksheet.reading.rules import operands
 
-#: Decimals that are shown at the least and at the most; true values are shown with two more.
+#: Decimals that are shown at the least and at the most; true values are shown with two more, and
+#: so is what is not right.
 _FEWEST, _MOST = 2, 40
 
 #: A number nearer to 0 is shown in scientific notation, with so many digits at most.
@@ -183,15 +184,19 @@ class ComputedMarker:
         places = min(max(places - right, _FEWEST), _MOST)
         if not math.isfinite(number):
             return Measured(str(number), _NO_NUMBERS[str(number)], places)
+        shown = places if right else min(places + MORE_DIGITS, _MOST)
         if 0 < abs(number) < _TINY:
-            more = max(places + math.floor(math.log10(abs(number))), 1)
+            more = max(shown + math.floor(math.log10(abs(number))), 1)
             text = f"{number:.{min(more, _SIGNIFICANT)}e}"
         else:
-            text = np.format_float_positional(value, precision=places, trim="-", unique=True)
+            text = np.format_float_positional(value, precision=shown, trim="-", unique=True)
+            if not right and value.dtype.type(text) != value:
+                text = f"{number:.{shown}f}"  # with zeros at its end, which are digits of it
             text = text if float(text) else "0"
+        rounded = bool(value.dtype.type(text) != value)
         above, below = number.as_integer_ratio()
         reach = tolerance if math.isfinite(tolerance) else 0.0
-        return Measured(text, sympy.Rational(above, below), places, reaching=reach)
+        return Measured(text, sympy.Rational(above, below), places, reaching=reach, rounded=rounded)
 
     def _mistaken(self, letter: str) -> bool:
         """Whether a nearest array before a step has an entry that is not right."""

@@ -6,10 +6,11 @@ outside the range of the values that they average, and numbers with too few digi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 import sympy
@@ -56,32 +57,56 @@ def row_sum(row: Sequence[EntryMark]) -> tuple[Fraction, Fraction]:
     return Fraction(int(total.p), int(total.q)), Fraction(int(rounding.p), int(rounding.q))
 
 
+class Note(NamedTuple):
+    """A sentence on what is odd, and the entries that it is odd about.
+
+    What an explanation says of all of these need not be said again; of a note without entries it
+    says nothing.
+    """
+
+    text: str
+    entries: tuple[EntryMark, ...] = ()
+
+
 def notes(
     evaluation: Evaluation, claims: Mapping[str, Array], marks: Sequence[StepMark], policy: Policy
-) -> tuple[str, ...]:
-    """One sentence for each thing that is odd, the same kind together."""
+) -> tuple[tuple[Note, ...], ...]:
+    """One note for each thing that is odd, the same kind together."""
     mistaken = [mark for mark in marks if mark.verdict != "right"]  # right ones pass these anyway
     kinds = [
         [note for mark in mistaken for note in kind(evaluation, claims, mark)]
-        for kind in (_sums, _orders, _ranges, _remarks)
+        for kind in (_sums, _orders, _ranges)
     ]
     kinds.append([note for mark in marks for note in _vague(evaluation, mark)])
     kinds.append([note for mark in marks for note in _below_policy(mark, policy)])
-    return tuple(dict.fromkeys(note for kind in kinds for note in _first_of(kind)))
+    return tuple(map(tuple, kinds))
 
 
-def _first_of(notes: Sequence[str]) -> Iterator[str]:
-    """The first notes of a kind, and how many more there are."""
-    yield from notes[:_MOST]
-    if len(notes) > _MOST:
-        yield f"… and {len(notes) - _MOST} more of this kind"
+def written_out(
+    kinds: Sequence[Sequence[Note]], explained: Callable[[EntryMark], bool] = lambda entry: False
+) -> tuple[str, ...]:
+    """The first notes of each kind and how many more it has, but for those that are `explained`."""
+    out: list[str] = []
+    for kind in kinds:
+        left = [
+            note.text for note in kind if not (note.entries and all(map(explained, note.entries)))
+        ]
+        left = list(dict.fromkeys(left))
+        out += left[:_MOST]
+        if len(left) > _MOST:
+            out.append(f"… and {len(left) - _MOST} more of this kind")
+    return tuple(out)
+
+
+def _not_right(*entries: EntryMark) -> tuple[EntryMark, ...]:
+    return tuple(entry for entry in entries if entry.verdict != "right")
 
 
 def _row_name(evaluation: Evaluation, entry: EntryMark) -> str:
     return line_name(entry.step, entry.place, evaluation.notation)
 
 
-def _sums(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark) -> Iterator[str]:
+def _sums(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark) -> Iterator[Note]:
     """Rows that do not sum to 1 within their rounding."""
     if not sums_to_one(evaluation[mark.name].step):
         return
@@ -90,7 +115,8 @@ def _sums(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark) -
         if total == 0 and all(entry.verdict == "right" for entry in row):
             continue  # a row with nothing to attend to
         if abs(total - 1) > rounding:
-            yield f"{_row_name(evaluation, row[0])} sums to {_decimal(total, row)}, not to 1"
+            told = f"{_row_name(evaluation, row[0])} sums to {_decimal(total, row)}, not to 1"
+            yield Note(told, _not_right(*row))
 
 
 def _decimal(total: Fraction, row: Sequence[EntryMark]) -> str:
@@ -100,7 +126,7 @@ def _decimal(total: Fraction, row: Sequence[EntryMark]) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _orders(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark) -> Iterator[str]:
+def _orders(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark) -> Iterator[Note]:
     """Equal scores with unequal weights, and weights that are not in the order of the scores."""
     step = evaluation[mark.name].step
     expr = step.expr if isinstance(step, Step) else None
@@ -118,20 +144,23 @@ def _orders(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark)
         finite = [j for j, value in enumerate(values) if value is not None and value.is_finite]
         for j, k in combinations(finite, 2):
             higher, apart = values[j] - values[k], weights[j] - weights[k]
+            odd = _not_right(row[j], row[k])
             if higher == 0 and apart != 0:
-                yield (
+                told = (
                     f"{where}: keys {j + base} and {k + base} have equal entries in {name}, "
                     f"but weights {row[j].claimed} and {row[k].claimed}"
                 )
+                yield Note(told, odd)
             elif higher * apart < 0:
                 top, other = (j, k) if higher > 0 else (k, j)
-                yield (
+                told = (
                     f"{where}: key {top + base} has a higher entry in {name} than key "
                     f"{other + base}, but a lower weight"
                 )
+                yield Note(told, odd)
 
 
-def _ranges(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark) -> Iterator[str]:
+def _ranges(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark) -> Iterator[Note]:
     """Outputs outside the range of the values that they are averages of, as they were claimed."""
     step = evaluation[mark.name].step
     expr = step.expr if isinstance(step, Step) else None
@@ -155,20 +184,14 @@ def _ranges(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark)
         claimed, unit = entry.claimed.nearest, entry.claimed.nearest_unit
         least, largest = averaged.min(), averaged.max()
         if not least - unit <= claimed <= largest + unit:
-            yield (
+            told = (
                 f"{entry}: {entry.claimed} is outside the range of the "
                 f"values it averages, {least:.6g} to {largest:.6g}"
             )
+            yield Note(told, _not_right(entry))
 
 
-def _remarks(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark) -> Iterator[str]:
-    """Why a claim that follows is wrong all the same, and why one is undecided."""
-    for entry in mark.entries:
-        if entry.remark:
-            yield f"{entry}: {entry.remark}"
-
-
-def _vague(evaluation: Evaluation, mark: StepMark) -> Iterator[str]:
+def _vague(evaluation: Evaluation, mark: StepMark) -> Iterator[Note]:
     """Whole numbers that are right only because nearly anything would round to them."""
     if not sums_to_one(evaluation[mark.name].step):
         return
@@ -182,13 +205,14 @@ def _vague(evaluation: Evaluation, mark: StepMark) -> Iterator[str]:
     ]
     if vague:
         listed = ", ".join(str(entry) for entry in vague[:_MOST])
-        yield f"too few digits: {listed} without decimals would be right for many weights"
+        yield Note(f"too few digits: {listed} without decimals would be right for many weights")
 
 
-def _below_policy(mark: StepMark, policy: Policy) -> Iterator[str]:
+def _below_policy(mark: StepMark, policy: Policy) -> Iterator[Note]:
     """Numbers with fewer decimals than the policy asks for."""
     for entry in mark.entries:
         places = entry.claimed.places
         if places is not None and max(places, 0) < policy.min_digits:
             few = counted(max(places, 0), "decimal")
-            yield f"{entry}: {entry.claimed} has {few}; the policy asks for {policy.min_digits}"
+            asked = f"the policy asks for {policy.min_digits}"
+            yield Note(f"{entry}: {entry.claimed} has {few}; {asked}")

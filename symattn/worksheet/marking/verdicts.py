@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
+import sympy
+
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.decide import Digits
 from symattn.arithmetic.enclosure import BITS
@@ -38,7 +40,7 @@ from symattn.worksheet.reading.entry_names import entry_name
 _RANK = {verdict: rank for rank, verdict in enumerate(VERDICTS)}
 
 #: Digits that the true value is shown with beyond those claimed.
-_MORE_DIGITS = 2
+MORE_DIGITS = 2
 
 #: The remarks on a number that is cut off where no other one is, and where others are rounded.
 _CUT_OFF_ONCE = "no other number is cut off, so it may be a mistake"
@@ -64,6 +66,11 @@ class EntryMark:
     find_origins: Callable[[], tuple[EntryMark, ...]] = field(
         default=tuple, repr=False, compare=False
     )
+
+    @property
+    def is_coarse(self) -> bool:
+        """Whether it is a mistake only because it was rounded so coarsely and then used so."""
+        return self.remark == _COARSE
 
     @cached_property
     def because(self) -> tuple[EntryMark, ...]:
@@ -171,9 +178,13 @@ class Marker:
             if item:
                 evaluation = evaluation.of_batch(*item)
             own = notation.but(digits=min(places, MAX_DIGITS)) if places else notation
+            place = (*heads, row, column)
+            if places and not _reads(evaluation.digits(letter, place, own), entry.claimed):
+                return None  # at a tie it is rounded the other way
             step = evaluation.step(letter)
             assert step is not None
-            return worked(evaluation, step, row, column, heads[0] if heads else None, own)
+            seen = (column, row) if notation.convention == "columns" else (row, column)
+            return worked(evaluation, step, *seen, heads[0] if heads else None, own)
         except SymattnError:
             return None
 
@@ -262,6 +273,13 @@ class Marker:
         return "truncated", _CUT_OFF_BESIDE if rounded >= cut else ""
 
 
+def _reads(digits: Digits, claimed: Written) -> bool:
+    """Whether digits read as the number that was claimed."""
+    if not digits.proven or claimed.hidden or digits.text == "-inf":
+        return digits.proven and claimed.hidden and digits.text == "-inf"
+    return bool(sympy.Rational(digits.text) == claimed.value)
+
+
 def true_value(evaluation: Evaluation, letter: str, place: Place) -> Quantity:
     """The true value of an entry."""
     return Quantity(
@@ -273,7 +291,7 @@ def true_value(evaluation: Evaluation, letter: str, place: Place) -> Quantity:
 def true_digits(evaluation: Evaluation, mark: StepMark, entry: EntryMark) -> Digits:
     """The true value of a claimed entry, with a few digits more than were claimed."""
     places = entry.claimed.places
-    wanted = 4 if places is None else min(max(places + _MORE_DIGITS, 0), MAX_DIGITS)
+    wanted = 4 if places is None else min(max(places + MORE_DIGITS, 0), MAX_DIGITS)
     return evaluation.digits(mark.letter, entry.place, Notation(digits=wanted))
 
 

@@ -24,6 +24,7 @@ from symattn.nodes.lines import LineQuotient
 from symattn.nodes.normalise import Softmax
 from symattn.worksheet.misconceptions.evidence import LEAST_BITS, Candidates, bits_against
 from symattn.worksheet.misconceptions.slips import (
+    OF_DIGITS,
     SLIPS,
     Guess,
     Numbers,
@@ -179,7 +180,7 @@ def _alone(entries: Entries, letter: str, place: Place, several: int) -> Slip | 
         if candidates.matches(place, guess.value):
             best = candidates.chance(place, tried, meant), guess
             break
-    best = best or _nearly(candidates, place, listed, tried, meant)
+    best = best or _nearly(candidates, place, spots, listed, tried)
     if best is None:
         return _one_operand(entries, letter, place, tried, several)
     chance, guess = best
@@ -192,17 +193,26 @@ def _alone(entries: Entries, letter: str, place: Place, several: int) -> Slip | 
 def _nearly(
     candidates: Candidates,
     place: Place,
+    spots: Sequence[Spot],
     listed: Sequence[Guess],
     tried: Sequence[float],
-    meant: float,
 ) -> tuple[float, Guess] | None:
-    """A slip that misses the claim by a unit or two, as numbers rounded in between do."""
+    """A slip that misses the claim by a unit or two, as numbers rounded in between do.
+
+    Digits are those of a number that is a unit or two away: what is quoted is what was written.
+    """
     unit, claim = candidates.unit(place), float(candidates.claims[place])
-    for guess in listed:
-        if abs(guess.value - claim) <= 2.5 * unit and isfinite(guess.value):
-            window = [x + k * unit for x in tried for k in (-2, -1, 0, 1, 2)]
-            return candidates.chance(place, window, meant), guess
-    return None
+    close = [guess for guess in listed if guess.kind not in OF_DIGITS]
+    close = [guess for guess in close if abs(guess.value - claim) <= 2.5 * unit]
+    for spot in spots:
+        for units in (-1, 1, -2, 2):
+            digits = guesses(spot.moved(units), OF_DIGITS)
+            close += [guess for guess in digits if candidates.matches(place, guess.value)]
+    if not close:
+        return None
+    window = [x + k * unit for x in tried for k in (-2, -1, 0, 1, 2)]
+    chance = candidates.chance(place, window, spots[0].value)
+    return chance, min(close, key=lambda guess: SLIPS.index(guess.kind))
 
 
 def _one_operand(

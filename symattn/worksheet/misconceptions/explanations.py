@@ -106,6 +106,15 @@ class Explanation:
         part = f"{listed(self.fits)} only" if self.fits else "some of the numbers"
         return f"{self.instead} (explains {part})"
 
+    def covers(self, step: str, place: Place) -> bool:
+        """Whether it says how the number of an entry came about."""
+        return any(
+            step in self.fits
+            if isinstance(each, Misconception)
+            else isinstance(each, Slip) and each.step == step and place in each.places
+            for each in self.misconceptions
+        )
+
 
 class Explanations(tuple[Explanation, ...]):
     """The explanations that were found, and whether all that there is was tried."""
@@ -412,6 +421,7 @@ class _Sheet:
                 continue
             left = not case.whole and any(
                 entry.verdict in (*_MISTAKEN, "undecided")
+                and not entry.is_coarse
                 and (mark.name, entry.place) not in covered
                 for entry in mark.entries
             )
@@ -647,7 +657,8 @@ class _Sheet:
         true = Numbers(evaluation, self.claims, own=False)
         roots: dict[str, list[Place]] = {}
         for letter, entry in case.roots:
-            roots.setdefault(letter, []).append(entry.place)
+            if not entry.is_coarse:  # its remark says how it came about
+                roots.setdefault(letter, []).append(entry.place)
         return Entries(
             own,
             true,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 from symattn.step import Item
 from symattn.worksheet.marking.sanity import full_rows, row_sum, sums_to_one
@@ -28,12 +29,26 @@ class Habit:
 
 
 def _invented(item: Item, mark: StepMark) -> bool:
-    """Whether the rows with several wrong weights sum to 1 within their rounding all the same."""
+    """Whether rows have several wrong weights, and all rows sum to 1 within their rounding.
+
+    A number that was rounded too coarsely is none of these. Where the rounding of a row may add up
+    to 1/2 its sum shows nothing, unless it is 1.
+    """
     if not sums_to_one(item) or mark.verdict != "wrong":
         return False
-    wrong = [row for row in full_rows(mark) if sum(e.verdict == "wrong" for e in row) > 1]
-    sums = [row_sum(row) for row in wrong]
-    return bool(sums) and all(abs(total - 1) <= rounding for total, rounding in sums)
+    own = [
+        sum(entry.verdict == "wrong" and not entry.is_coarse for entry in row)
+        for row in full_rows(mark)
+    ]
+    sums = [(*row_sum(row), any(e.verdict != "right" for e in row)) for row in full_rows(mark)]
+    return max(own, default=0) > 1 and all(
+        total == 1
+        or abs(total - 1) <= rounding < Fraction(1, 2)
+        or (
+            total == 0 and rounding < Fraction(1, 2) and not mistaken
+        )  # it has nothing to attend to
+        for total, rounding, mistaken in sums
+    )
 
 
 def _forced(item: Item, mark: StepMark) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
@@ -24,6 +25,9 @@ from symattn.nodes.rule import Rule
 from symattn.step import Step
 from symattn.worksheet.reading.entry_names import called
 from symattn.worksheet.reading.rules import place_in, rule_at
+
+#: Of so many decimals digits are looked at: those that a float has.
+_MOST_PLACES = 15
 
 #: The number at a place (head,) row, column of the matrix with a letter.
 Read: TypeAlias = Callable[[str, Place], float]
@@ -265,6 +269,13 @@ class Spot:
         """What the entry would be with one part of its rule done otherwise."""
         return [] if self.rule is None else _variations(self.rule, self)[1]
 
+    def moved(self, units: int) -> Spot:
+        """The same with a value so many units of the last written digit away."""
+        assert self.written is not None
+        other = copy(self)
+        other.value = self.value + units * self.written.nearest_unit
+        return other
+
     def words(self, rule: Rule) -> str:
         """A part of the rule with its numbers: 0.4446·0.6."""
         match rule:
@@ -314,33 +325,40 @@ def _in_rule(variation: str, sentence: str) -> Callable[[Spot], Iterator[Outcome
     return outcomes
 
 
-def _digits_of(spot: Spot) -> str:
-    """The digits that the entry should have, as many as are written; none where nothing is."""
+def _digits_of(spot: Spot) -> Iterator[str]:
+    """The digits that the entry should have, as many as are written; none where nothing is.
+
+    Of what is half-way between two roundings, both: the nearest in binary is chance.
+    """
     places = None if spot.written is None else spot.written.places
-    if places is None or places < 0 or not math.isfinite(spot.value):
-        return ""
-    return f"{spot.value:.{places}f}"
+    if places is None or not 0 <= places <= _MOST_PLACES or not math.isfinite(spot.value):
+        return
+    nearest = f"{spot.value:.{places}f}"
+    yield nearest
+    off = spot.value - float(nearest)
+    if math.isclose(abs(off), 0.5 * 10.0**-places, rel_tol=1e-6):
+        yield f"{float(nearest) + math.copysign(10.0**-places, off):.{places}f}"
 
 
 def _swapped_digits(spot: Spot) -> Iterator[Outcome]:
-    text = _digits_of(spot)
-    spots = [k for k, letter in enumerate(text) if letter.isdigit()]
-    for one, two in pairwise(spots):
-        letters = list(text)
-        letters[one], letters[two] = letters[two], letters[one]
-        if (wrong := "".join(letters)) != text:
-            words = f"two digits are exchanged, {wrong} for {text}".replace("-", "−")
-            yield Outcome(float(wrong), partial(_of_entry, spot, words), ("digits", wrong))
+    for text in _digits_of(spot):
+        spots = [k for k, letter in enumerate(text) if letter.isdigit()]
+        for one, two in pairwise(spots):
+            letters = list(text)
+            letters[one], letters[two] = letters[two], letters[one]
+            if (wrong := "".join(letters)) != text:
+                words = f"two digits are exchanged, {wrong} for {text}".replace("-", "−")
+                yield Outcome(float(wrong), partial(_of_entry, spot, words), ("digits", wrong))
 
 
 def _digit(spot: Spot) -> Iterator[Outcome]:
-    text = _digits_of(spot)
-    for k, letter in enumerate(text):
-        for other in "0123456789" if letter.isdigit() else "":
-            if other != letter:
-                wrong = text[:k] + other + text[k + 1 :]
-                words = f"one digit is misread, {wrong} for {text}".replace("-", "−")
-                yield Outcome(float(wrong), partial(_of_entry, spot, words), ("digit", wrong))
+    for text in _digits_of(spot):
+        for k, letter in enumerate(text):
+            for other in "0123456789" if letter.isdigit() else "":
+                if other != letter:
+                    wrong = text[:k] + other + text[k + 1 :]
+                    words = f"one digit is misread, {wrong} for {text}".replace("-", "−")
+                    yield Outcome(float(wrong), partial(_of_entry, spot, words), ("digit", wrong))
 
 
 def _point(spot: Spot) -> Iterator[Outcome]:
@@ -463,6 +481,12 @@ SLIPS: tuple[SlipKind, ...] = (
     SlipKind("decimal-point", "Check the position of the decimal point.", _point),
     SlipKind("copied-entry", _CHECK, _copied(near=False)),
     SlipKind("misread-digit", _CHECK, _digit),
+)
+
+
+#: The kinds whose sentence quotes the digits of a number, so that they give it or do not.
+OF_DIGITS: tuple[SlipKind, ...] = tuple(
+    kind for kind in SLIPS if kind.outcomes in (_swapped_digits, _digit)
 )
 
 

@@ -217,6 +217,13 @@ def read_worksheet(path: str | Path) -> Worksheet:
     return worksheet_of(read_text(path, name), name)
 
 
+def check_tables(text: str, name: str) -> None:
+    """Raises `ReadError` where a TOML file has a key at its top that no worksheet has."""
+    data = parse(text, name)
+    with located(lambda message: place_of_fault(name, text, message)):
+        _known(data, _TABLES, "")
+
+
 def read_attention(path: str | Path) -> Attention:
     """The attention that a worksheet says, which needs no ``[given]`` for that.
 

@@ -81,8 +81,6 @@ class Finding:
     #: Where the number begins in the file, and what belongs there; None where that is not known.
     start: int = 0
     correction: str | None = None
-    #: Line and column where its claim begins: the number, or the worked line that it ends.
-    claim: tuple[int, int] = (0, 0)
     #: The verdict in words, if not those of every number with this verdict.
     meaning: str = ""
     #: Which of the file's worksheets claims it, from 0.
@@ -141,20 +139,14 @@ class CheckedFile:
         return (*(finding for finding in self.findings if not finding.passes), *self.links)
 
     @property
-    def _corrections(self) -> list[tuple[Finding, str]]:
+    def corrections(self) -> list[tuple[Finding, str]]:
         """The wrong numbers for which it is known what belongs there."""
         return [(f, f.correction) for f in self.findings if not f.passes and f.correction]
-
-    @property
-    def uncorrected_links(self) -> tuple[Link, ...]:
-        """Those of the signs that stay when the wrong numbers are corrected."""
-        claims = {finding.claim for finding, _ in self._corrections}
-        return tuple(link for link in self.links if (link.line, link.column) not in claims)
 
     def corrected(self) -> str:
         """The text with the wrong numbers corrected, everything else as it was."""
         text = self.text
-        for finding, correction in sorted(self._corrections, key=lambda pair: -pair[0].start):
+        for finding, correction in sorted(self.corrections, key=lambda pair: -pair[0].start):
             end = finding.start + len(finding.claimed)
             text = text[: finding.start] + correction + text[end:]
         return text

@@ -155,7 +155,6 @@ def report_of(marking: Marking, notation: Notation | None = None, hint: str = ""
     reasons = tuple(
         sorted(marking.explanations, key=lambda found: (not found.whole, len(found.misconceptions)))
     )
-    remarks = {f"{entry}: {entry.remark}" for entry in marking.entries if entry.remark}
     return Report(
         marking.title,
         conclusion(marking),
@@ -166,7 +165,7 @@ def report_of(marking: Marking, notation: Notation | None = None, hint: str = ""
         _sentence(marking.style) if len(marking.entries) > 1 else "",  # one shows no habit
         steps,
         tuple(_line(marking, link) for link in marking.lines),
-        tuple(note for note in marking.notes if note not in remarks),
+        marking.notes,
         notation,
         hint,
     )
@@ -303,7 +302,8 @@ def _first(marking: Marking, steps: Sequence[StepReport], notation: Notation) ->
     read = f", read as {entry.read_as}" if entry.read_as else ""
     if isinstance(first.claimed, Measured) and entry.verdict == "wrong":
         more = f"; {entry.remark}" if entry.remark else ""
-        told = f"is computed as {entry.claimed}; the true value is {entry.true}{more}."
+        computed = f"≈ {entry.claimed}" if first.claimed.rounded else entry.claimed
+        told = f"is computed as {computed}; the true value is {entry.true}{more}."
         sentence = f"The first wrong number is {entry.entry}. It {told}"
         return FirstWrong(
             first.step, entry, sentence, *_worked(marking, first, notation, entry.true)

@@ -46,6 +46,40 @@ def assert_fixed(path: Path, before: bytes, *pairs: tuple[bytes, bytes]) -> None
     assert path.read_bytes() == after
 
 
+#: A sign is wrong in Q and used so; other numbers are accepted only as roundings of the same style.
+CARRIED = """title = "slip in Q12 then carried"
+schema = 1
+[given]
+X = [[1, 0.5], [-0.5, 2], [1.5, -1]]
+W_Q = [[0.8, -0.3], [0.4, 1.1]]
+W_K = [[1.2, 0.5], [-0.7, 0.9]]
+W_V = [[2, -1.5], [0.6, 1.7]]
+[claims]
+Q = [["1.000", "-0.250"], ["0.400", "2.350"], ["0.800", "-1.550"]]
+K = [["0.850", "0.950"], ["-2.000", "1.550"], ["2.500", "-0.150"]]
+V = [["2.300", "-0.650"], ["0.200", "4.150"], ["2.400", "-3.950"]]
+scores = [["0.613", "-2.388", "2.538"], ["2.573", "2.843", "0.648"], ["-0.793", "-4.003", "2.233"]]
+scaled = [["0.433", "-1.689", "1.795"], ["1.819", "2.010", "0.458"], ["-0.561", "-2.831", "1.579"]]
+weights = [["0.199", "0.024", "0.777"], ["0.405", "0.491", "0.104"], ["0.104", "0.011", "0.885"]]
+output = [["2.327", "-3.099"], ["1.279", "1.364"], ["2.365", "-3.518"]]
+"""
+
+
+@pytest.mark.parametrize("name", ["a.toml", "a.md"])
+def test_what_was_accepted_beside_a_mistake_is_corrected_with_it(tmp_path: Path, name: str) -> None:
+    text = CARRIED if name == "a.toml" else f"```toml symattn\n{CARRIED}```\n"
+    once = page(text, Path(name).suffix)
+    assert not page(once.corrected(), Path(name).suffix).passes  # the numbers of a first round
+    path = tmp_path / name
+    path.write_text(text)
+    assert "-0.560" in fix(path, "--diff").output
+    result = fix(path, "--fix")
+    assert result.output == "14 numbers corrected\n"
+    assert result.exit_code == 0
+    assert fix(path).exit_code == 0
+    assert fix(path, "--diff").output == ""
+
+
 TEXT = f"""# Title\t
 {FENCE}
 A {{claim}}`weights[1,1] = 0.31` and {{claim}}`weights[1,3] = 0.7`,

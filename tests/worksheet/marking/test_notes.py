@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from symattn.cli import main
 from tests.checking import check
 
 ROW = {"scores": [[1, 1, 2]], "V": [[1], [2], [4]]}  # weights 0.2119, 0.2119, 0.5761; output 2.9402
@@ -138,3 +141,57 @@ def test_many_of_a_kind_are_counted() -> None:
     found = notes(given, {"weights": [["0.9", "0.9"]] * 9})
     assert sum("sums to" in note for note in found) == 6
     assert "… and 3 more of this kind" in found
+
+
+def test_kinds_of_equal_length_are_counted_each() -> None:
+    given = {"scores": [[1, 2]] * 9}
+    found = notes(given, {"weights": [["0.9", "0.8"]] * 9})
+    assert [sum(words in note for note in found) for words in ("sums to", "has a higher")] == [6, 6]
+    assert found[6] == found[13] == "… and 3 more of this kind"
+    assert len(found) == 14
+
+
+#: Scores rounded so coarsely that what follows from them is wrong: nine remarks, and no note.
+COARSE = """title = "whole numbers"
+[given]
+Q = [[1, 0.25], [0.4, 2.35], [0.8, -1.55]]
+K = [[0.85, 0.95], [-2, 1.55], [2.5, -0.15]]
+[claims]
+scaled = [["1", "-1", "2"], ["2", "2", "0"], ["-1", "-3", "2"]]
+weights = [["0.259", "0.035", "0.705"], ["0.468", "0.468", "0.063"], ["0.047", "0.006", "0.946"]]
+"""
+
+
+@pytest.mark.parametrize(
+    "form", ["text", "md", "html", "latex", "json", "github", "sarif", "junit"]
+)
+def test_no_note_counts_what_is_said_elsewhere(tmp_path: Path, form: str) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text(COARSE)
+    result = CliRunner().invoke(main, ["check", str(path), "--format", form])
+    assert result.exit_code == 1
+    assert "too coarsely" in result.output or form == "github"
+    assert "of this kind" not in result.output
+    assert "Notes" not in result.output
+
+
+#: Rows 2 and 3 of these weights are exchanged; then a number of row 2 is another one.
+EXCHANGED = [["0.042", "0.114", "0.844"], ["0.042", "0.844", "0.114"], ["0.844", "0.114", "0.042"]]
+MORE_WRONG = [EXCHANGED[0], ["0.042", "0.844", "0.314"], EXCHANGED[2]]
+
+
+@pytest.mark.parametrize(
+    ("weights", "names", "said"),
+    [(EXCHANGED, ["exchanged-rows"], 0), (MORE_WRONG, [], 5)],
+    ids=["explained", "not explained"],
+)
+def test_notes_on_what_an_explanation_says_are_left_out(
+    weights: list[Any], names: list[str], said: int
+) -> None:
+    given = {"scores": [[1, 2, 4], [4, 2, 1], [1, 4, 2]]}
+    unexplained = check(given, {"weights": weights}).notes
+    marks = check(given, {"weights": weights}, explain=True)
+    assert [each.name for each in marks.explanations] == names
+    assert len(marks.notes) == said
+    assert set(marks.notes) <= set(unexplained)
+    assert len(unexplained) >= 4

@@ -589,6 +589,54 @@ def test_a_slip_is_named_with_its_entry_and_numbers(
     assert found.explanations[0].bits > 4.3
 
 
+@pytest.mark.parametrize(
+    ("operand", "claim", "said"),
+    [
+        ("2.5725", "5.273", "two digits are exchanged, 5.273 for 2.573"),  # rounded up
+        ("2.5725", "5.272", "two digits are exchanged, 5.272 for 2.572"),  # cut off
+        ("2.5735", "5.274", "two digits are exchanged, 5.274 for 2.574"),
+        ("-2.5725", "-5.273", "two digits are exchanged, −5.273 for −2.573"),
+        ("2.57249", "5.273", "two digits are exchanged, 5.273 for 2.573"),  # a unit too high
+        ("2.5725", "2.973", "one digit is misread, 2.973 for 2.573"),
+        ("2.5725", "2.972", "one digit is misread, 2.972 for 2.572"),
+    ],
+)
+def test_digits_are_quoted_as_they_were_written(operand: str, claim: str, said: str) -> None:
+    found = check({"Q": [[operand]], "K": [[1]]}, {"scores": claim}, explain=True)
+    assert told(found) == [f"scores[1,1]: {said}"]
+
+
+def test_numbers_that_were_rounded_too_coarsely_are_not_explained_otherwise() -> None:
+    given = {
+        "scores": [["0.769", "-1.14", "1.741"], ["1.819", "2.01", "0.458"]],
+        "V": [[2], [1], [3]],
+    }
+    claims = {"weights": [["0", "0", "1"], ["0", "0", "0"]], "output": [["3.00"], ["0.00"]]}
+    found = check(given, claims, explain=True)
+    assert {entry.verdict for entry in found.steps[0].entries} == {"wrong"}
+    assert all("too coarsely" in entry.remark for entry in found.steps[0].entries)
+    assert found.explanations == ()
+
+
+@pytest.mark.parametrize(
+    ("rows", "invented"),
+    [
+        ([["0.15", "0.60", "0.25"], ["0.40", "0.40", "0.20"]], True),
+        ([["0.15", "0.60", "0.25"], ["0.40", "0.40", "0.30"]], False),  # one row does not
+        ([["0.15", "0.60", "0.25"], ["0.42", "0.51", "0.27"]], False),  # nor this, with one wrong
+        ([["0.15", "0.60", "0.25"], ["0.37", "0.45", "0.15"]], False),
+        ([["0.15", "0.60", "0.25"], ["0.38", "0.46", "0.17"]], True),  # 1.01, within its rounding
+        ([["1", "0", "0"], ["0", "0", "0"]], False),  # whole numbers that may sum to anything
+    ],
+)
+def test_weights_are_called_invented_where_every_row_sums_to_1(
+    rows: list[list[str]], invented: bool
+) -> None:
+    given = {"scores": [["0.769", "-1.14", "1.741"], ["1.819", "2.01", "0.458"]]}
+    found = check(given, {"weights": rows}, explain=True)
+    assert (names(found) == ["invented"]) is invented
+
+
 def test_an_entry_that_is_not_masked() -> None:
     claims = claimed({}, MASK)
     claims["masked"][0][2] = claims["scaled"][0][2]

@@ -566,6 +566,41 @@ def test_why_what_follows_is_wrong_is_said_once_a_step() -> None:
     assert "   It follows from weights, which was not computed." in page.splitlines()
 
 
+PROJECTED = {
+    "X": [[1, "0.5"], ["-0.5", 2], ["1.5", -1]],
+    "W_Q": [["0.8", "-0.3"], ["0.4", "1.1"]],
+    "W_K": [["1.2", "0.5"], ["-0.7", "0.9"]],
+    "W_V": [[2], ["0.6"]],
+}
+
+
+@pytest.mark.parametrize(
+    ("weights", "output", "told"),
+    [
+        (["0.26", "0.04", "0.70"], "2.286", "o_11 = 0.26·2.3 + 0.04·0.2 + 0.7·2.4 = 2.286"),
+        (["0.199", "0.013", "0.788"], "2.352", "o_11 = 0.199·2.3 + 0.013·0.2 + 0.788·2.4 ≈ 2.352"),
+        (["0.199", "0.013", "0.788"], "2.351", None),  # half-way: the line would not end in it
+    ],
+)
+def test_own_work_shows_the_exact_number_that_floats_miss(
+    weights: list[str], output: str, told: str | None
+) -> None:
+    """v_21 = (−0.5)·2 + 2·0.6 is 0.2; floats give 0.19999999999999996."""
+    claims = {"weights[1,:]": weights, "output[1,1]": output}
+    found = report_data(report_of(check(PROJECTED, claims, {})))
+    assert found["steps"]["output"]["own_work"] == told
+
+
+def test_own_work_is_of_the_entry_that_was_claimed_where_columns_are_printed() -> None:
+    text = toml(
+        {"scores": [[1, 1], [1, 2]], "V": [[1, 2], [3, 5]]},
+        {"weights": [["0.4", "0.6"], ["0.2", "0.8"]], "output": [["?", "?"], ["1.8", "?"]]},
+    )
+    marks = check_worksheet(worksheet_of(f'{text}[notation]\nconvention = "columns"\n'))
+    found = report_data(report_of(marks))["steps"]["output"]
+    assert found["own_work"] == "o_21 = 2·0.4 + 5·0.2 = 1.8"
+
+
 def test_own_work_beside_wrong_numbers_is_of_what_follows_from_them() -> None:
     """Of an entry that is accepted it would look like the correction of the wrong one."""
     given = {"scores": [[4, 7], [7, 6]], "V": [[1, 2], [3, 4]]}
