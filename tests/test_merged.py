@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -304,6 +305,26 @@ def test_a_function_without_a_definition_and_a_letter_without_use_are_found() ->
     assert " has the entries " in entries[1]
     assert undefined([formula, *letters]) == ["rope"] * 2
     assert unused([formula, *letters]) == ["ψ"]
+
+
+@pytest.mark.parametrize(
+    ("choices", "name", "formula"),
+    [
+        ({"source": "self", "projection_bias": True}, "Q", "Q = X W_Q + 1 b_Q"),
+        (
+            {"source": "self", "projection_bias": True},
+            "scores",
+            "S = (X W_Q + 1 b_Q) (X W_K + 1 b_K)ᵀ",
+        ),
+    ],
+)
+def test_a_vector_for_all_rows_stands_beside_ones(
+    choices: dict[str, Any], name: str, formula: str
+) -> None:
+    derivation = Attention(**choices).derivation().merged([name])
+    shown = outline(derivation, only=[name])
+    assert line(derivation[name].formula()) == formula
+    assert where_lines(shown, name) == ["where 1 is a column of ones"]
 
 
 def test_another_step_is_named_by_the_words_of_its_heading() -> None:

@@ -58,9 +58,9 @@ class Definition:
 
     @property
     def letter(self) -> Tree:
-        """The letter or the function that is defined, without its indices: the first one."""
+        """What is defined, without its indices: the first letter, or the 1 that is a column."""
         every = t.parts(self.statement)
-        return next(part for part in every if isinstance(part, t.Ident | t.Custom))
+        return next(part for part in every if isinstance(part, t.Ident | t.Custom | t.Num))
 
 
 class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
