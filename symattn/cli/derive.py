@@ -343,11 +343,11 @@ def _repeated() -> Iterator[str]:
     """The options of this command as they were given, but for those of the format."""
     context = click.get_current_context()
     for option in context.command.params:
-        value = context.params.get(str(option.name))
-        given = context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
-        if not given or option.name not in _REPEATED:
+        if option.name not in _REPEATED:
             continue
-        name = option.opts[0]
+        if context.get_parameter_source(option.name) is not ParameterSource.COMMANDLINE:
+            continue
+        name, value = option.opts[0], context.params[option.name]
         if value is True:
             yield name
         elif option.multiple:
