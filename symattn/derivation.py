@@ -234,7 +234,7 @@ class Derivation:
         >>> print(backward)
         dV         dV = Aᵀ dO
         d_weights  dA = dO Vᵀ
-        d_scores   dS = A ∘ (dA − rowsum(A ∘ dA))
+        d_scores   dS = A ∘ (dA − rowsum(A ∘ dA) 1ᵀ)
         dQ         dQ = dS K
         dK         dK = dSᵀ Q
         """

@@ -6,7 +6,7 @@ A message is one line: where, what is wrong, and how to mend it.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import accumulate
 from numbers import Number
@@ -128,9 +128,14 @@ def counted(count: int, noun: str) -> str:
 
 
 def nearest(word: object, known: Iterable[str]) -> str:
-    """A hint for a misspelt name: ``; did you mean "scores"?`` or the list of known names."""
+    """A hint for a misspelt name: ``; did you mean "scores"?`` or the list of known names.
+
+    Names with their letters may be given; the letter as it is printed then stands for its name.
+    """
     names = list(known)
-    if isinstance(word, str) and (close := close_to(word, names)):
+    lettered = known.items() if isinstance(known, Mapping) else ()
+    meant = next((name for name, letter in lettered if letter == word), "")
+    if isinstance(word, str) and (close := meant or close_to(word, names)):
         return f'; did you mean "{close}"?'
     ends = accumulate(len(name) + 2 for name in names)
     few = [name for name, end in zip(names, ends, strict=True) if end <= _LISTED]

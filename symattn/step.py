@@ -240,7 +240,7 @@ def called(
             )
             raise NoSuchName(f"steps: {quote(one)} may be {listed}; use another of these")
         if not which:
-            known = [item.name for item in items]
+            known = {item.name: item.letter for item in items}
             raise NoSuchName(f"no step is called {quote(one)}{nearest(one, known)}")
         found += which
     return tuple(dict.fromkeys(found))

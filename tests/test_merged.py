@@ -1,8 +1,11 @@
 """Steps that are shown with those between them put into their formulas."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -229,6 +232,99 @@ def test_functions_of_a_merged_formula_are_defined_where_its_rule_is_too_long(
     assert len(where_lines(again, "output")) == 3 + 3  # rope with its three letters
     short = Attention().derivation().merged(["weights"])
     assert where_lines(outline(short, only=["weights"]), "weights") == []  # it has a rule
+
+
+#: Steps that are shown of each variant: the result, with the weights, and with one in the middle.
+_SHOWN = [
+    (row.name, kept)
+    for row in VARIANTS
+    for names in [row.derivation().names]
+    for kept in {
+        (names[-1],): None,
+        tuple(dict.fromkeys([*({"weights"} & {*names}), names[-1]])): None,
+        tuple(dict.fromkeys([names[len(names) // 2], names[-1]])): None,
+    }
+]
+
+
+@pytest.mark.parametrize("views", [("formula",), ("formula", "entry")])
+@pytest.mark.parametrize(("name", "kept"), share(_SHOWN, 20))
+def test_what_a_page_uses_is_defined_and_what_it_defines_is_used(
+    name: str, kept: tuple[str, ...], views: tuple[View, ...]
+) -> None:
+    derivation, values = example(name)
+    merged = derivation.merged(kept)
+    for numbers in (values, None):
+        shown = outline(merged, numbers, views=views, only=kept)
+        lines = told(merged, shown)
+        assert undefined(lines) == []
+        assert unused(lines) == []
+
+
+#: A function that is applied, and what a line "where θ_t = …" defines.
+_CALLED = re.compile(r"([A-Za-z]+)(?:_[a-z]+)?[⁽ʰ⁾]*\(")
+_DEFINES = re.compile(r"(?:where|and) ([^\W\d_]+)[^=]* = (?!.* has the entries )")
+
+
+def told(derivation: Derivation, shown: Outline) -> list[tuple[str, str]]:
+    """The views and lines of a page; a rule of entries is one, behind the word "where" too."""
+    rules = {f"where {line(step.entry(shown.notation))}" for step in derivation}
+    lines = ((x.view, line(x.tree)) for section in shown.steps for x in section.lines)
+    return [("entry" if one in rules else view, one) for view, one in lines]
+
+
+def undefined(lines: Sequence[tuple[str, str]]) -> list[str]:
+    """The functions in formulas that neither an entry rule nor a line of definitions has."""
+    known = {"tanh", "exp", "max", "min"}
+    for (view, one), (below, _) in pairwise([*lines, ("", "")]):
+        if view == "where" or below == "entry":
+            known |= {*_CALLED.findall(one)}
+    return [
+        x
+        for view, one in lines
+        if view == "formula"
+        for x in _CALLED.findall(one)
+        if x not in known
+    ]
+
+
+def unused(lines: Sequence[tuple[str, str]]) -> list[str]:
+    """The letters that a line defines and no other line has."""
+    return [
+        letter
+        for place, (view, one) in enumerate(lines)
+        for letter in _DEFINES.findall(one if view == "where" else "")
+        for others in [(*lines[:place], *lines[place + 1 :])]
+        if not re.search(rf"(?<![^\W_]){letter}(?![^\W_])", "\n".join(x for _, x in others))
+    ]
+
+
+def test_a_function_without_a_definition_and_a_letter_without_use_are_found() -> None:
+    derivation = variant("rotary").spec.derivation().merged(["scores"])
+    formula, entries, *letters = told(derivation, outline(derivation, only=["scores"]))
+    assert " has the entries " in entries[1]
+    assert undefined([formula, *letters]) == ["rope"] * 2
+    assert unused([formula, *letters]) == ["ψ"]
+
+
+@pytest.mark.parametrize(
+    ("choices", "name", "formula"),
+    [
+        ({"source": "self", "projection_bias": True}, "Q", "Q = X W_Q + 1 b_Q"),
+        (
+            {"source": "self", "projection_bias": True},
+            "scores",
+            "S = (X W_Q + 1 b_Q) (X W_K + 1 b_K)ᵀ",
+        ),
+    ],
+)
+def test_a_vector_for_all_rows_stands_beside_ones(
+    choices: dict[str, Any], name: str, formula: str
+) -> None:
+    derivation = Attention(**choices).derivation().merged([name])
+    shown = outline(derivation, only=[name])
+    assert line(derivation[name].formula()) == formula
+    assert where_lines(shown, name) == ["where 1 is a column of ones"]
 
 
 def test_another_step_is_named_by_the_words_of_its_heading() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
+from click.core import ParameterSource
 
 from symattn.budget import limited
 from symattn.cli.attentions import is_file
@@ -245,7 +246,7 @@ def _derive(
             choose_entries(jobs, options["entries"])
         check_format(form, jobs)
         if _may_be_more(form, jobs[-1]):
-            jobs[-1].notes = [*jobs[-1].notes, _more(source, options, jobs[-1])]
+            jobs[-1].notes = [*jobs[-1].notes, _more(source, jobs[-1])]
         if options["why"] is not None:
             with in_file():
                 reason = _reason_document(jobs[0].derivation, options["why"], form)
@@ -282,22 +283,78 @@ def _may_be_more(form: str, job: Job) -> bool:
     return own and job.evaluation is not None and "worked" in job.views and not chosen
 
 
-def _more(source: str, options: Options, job: Job) -> str:
-    """The command that shows what the document leaves out."""
-    sized = ((name, options[name]) for name in ("tokens", "d_k", "heads") if options[name])
-    words = " ".join(f"--{name.replace('_', '-')} {count}" for name, count in sized)
+def _more(source: str, job: Job) -> str:
+    """The command that shows what the document leaves out, of the same calculation and letters."""
     last = job.shown.steps[-1] if job.shown.steps else job.derivation.steps[-1]
     step = next((step for step in job.shown if step.weights), last)
-    assert job.evaluation is not None
-    *before, rows, columns = (min(2, size) for size in job.evaluation.shape(step.letter))
-    head = f"[{before[-1]}]" if step.per_head else ""
-    entry = f"{step.name}{head}[{rows},{1 if rows > 1 else columns}]"
-    head_too = "; `--head 2` shows one head" if any(step.per_head for step in job.shown) else ""
-    command = " ".join(filter(None, ("symattn derive", shlex.quote(source), words)))
-    return (
+    notation, evaluation = job.notation, job.evaluation
+    assert evaluation is not None
+    *heads, rows, columns = (min(2, size) for size in evaluation.shape(step.letter))
+    if notation.convention == "columns":
+        rows, columns = columns, rows
+    less = 1 - notation.index_base
+    head = heads[-1] - less if heads and notation.head is None else notation.head
+    which = f"[{head}]" if step.per_head else ""
+    entry = f"{step.name}{which}[{rows - less},{(1 if rows > 1 else columns) - less}]"
+    command = " ".join(("symattn derive", shlex.quote(source), *_repeated()))
+    said = [
         f'More: `{command} --entry "{entry}"` works out another entry, `--worked all` every one'
-        f"{head_too}; `--digits 8` shows more digits, `--full` what is left out."
-    )
+    ]
+    many = any(step.per_head and evaluation.shape(step.letter)[-3] > 1 for step in job.shown)
+    if many and notation.head is None:
+        said.append(f"`--head {2 - less}` shows one head")
+    items = (*job.shown.inputs, *job.shown.steps)
+    sizes = [size for item in items for size in evaluation.shape(item.letter)]
+    further = [] if notation.exact else [f"`--digits {_more_digits(notation.digits)}` more digits"]
+    if notation.limit and max(sizes) > notation.limit:
+        further.append("`--full` what is left out")
+    said += [", ".join(further).replace("` ", "` shows ", 1)] if further else []
+    return f"{'; '.join(said)}."
+
+
+def _more_digits(digits: int) -> int:
+    """8, or twice as many as are shown, as far as they may be asked for."""
+    return min(max(8, 2 * digits), 100)
+
+
+#: The options that say what is derived and in which letters, and not which document it is.
+_REPEATED = (
+    "tokens",
+    "d_k",
+    "heads",
+    "batch",
+    "chunks",
+    "gradient",
+    "steps",
+    "views",
+    "head",
+    "layout",
+    "notation",
+    "symbols",
+    "digits",
+    "exact",
+    "full",
+    "dtype",
+    "allow_large",
+)
+
+
+def _repeated() -> Iterator[str]:
+    """The options of this command as they were given, but for those of the format."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        if option.name not in _REPEATED:
+            continue
+        if context.get_parameter_source(option.name) is not ParameterSource.COMMANDLINE:
+            continue
+        name, value = option.opts[0], context.params[option.name]
+        if value is True:
+            yield name
+        elif option.multiple:
+            yield from (f"{name} {shlex.quote(each)}" for each in value)
+        else:
+            words = (",".join(value) or "all") if isinstance(value, tuple) else str(value)
+            yield f"{name} {shlex.quote(words)}"
 
 
 def _reason_document(derivation: Derivation, name: str, form: str) -> Document:

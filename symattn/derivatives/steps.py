@@ -296,12 +296,12 @@ class _Reverse:
                 over.setdefault(count, []).append(gradient)
         heads = [HeadSum(summed(terms), HEAD, count) for count, terms in over.items()]
         because = list(dict.fromkeys(share.because for share, _ in found if share.because))
-        if over:
-            because.append(f"All heads use {{{item.letter}}}, so their gradients are added.")
-        elif grouped:
-            because.append("The heads of a group share it, so their gradients are added.")
-        if len(found) > 1:
-            because.append("It is used more than once, so its gradients are added.")
+        ways = ["more than once"] if len(found) > 1 else []
+        if over or grouped:
+            ways.append("by all heads" if over else "by all heads of a group")
+        if ways:
+            ways_used = " and ".join(ways)
+            because.append(f"{{{item.letter}}} is used {ways_used}, so its gradients are added.")
         rule = " and ".join(dict.fromkeys(f"backward of {step.name}" for _, step in found))
         source = next((share.source for share, _ in found if share.source), _REVERSE)
         return Step(

@@ -13,6 +13,7 @@ from sympy.printing.str import StrPrinter
 
 from symattn.arithmetic.base import Array, elementwise
 from symattn.derivation import Check, Derivation, Evaluation, Input, Item, Step, defined_numbers
+from symattn.nodes.base import used
 from symattn.nodes.spell import Speller
 from symattn.notation.latex import latex
 from symattn.notation.mathml import mathml
@@ -157,7 +158,8 @@ def _step(step: Step, evaluation: Evaluation | None, notation: Notation) -> dict
 
 def _definitions(step: Step, evaluation: Evaluation | None, notation: Notation) -> Iterator[Tree]:
     """What the letters of the entry stand for, each with its numbers where there are any."""
-    for definition in step.definitions(notation):
+    printed = (step.formula(notation), step.entry(notation))
+    for definition in used(step.definitions(notation), printed):
         yield definition.statement
         if evaluation is not None:
             yield from defined_numbers(evaluation, definition, notation)

@@ -35,6 +35,7 @@ from symattn.evaluate.check import COLUMNS
 from symattn.evaluate.telling import telling
 from symattn.evaluate.value_view import heads_of, matrices
 from symattn.merging import of_head, pattern
+from symattn.nodes.base import used
 from symattn.nodes.heads import Head
 from symattn.nodes.rule import Cases, count_entries, parts, rule_of
 from symattn.nodes.scopes import depth
@@ -189,17 +190,10 @@ def overview(derivation: Derivation, notation: Notation) -> Tree | None:
 
 def functions_in(tree: Tree) -> Iterator[Tree]:
     """The names of the functions that a formula applies, which its entries define."""
-    match tree:
-        case t.Row(items):
-            for name, sign in pairwise(items):
-                if sign == t.APPLY and name not in _KNOWN:
-                    yield name
-            for item in items:
-                yield from functions_in(item)
-        case t.Frac(num, den):
-            yield from (*functions_in(num), *functions_in(den))
-        case t.Fenced(body) | t.Root(body) | t.Script(body):
-            yield from functions_in(body)
+    for part in t.parts(tree):
+        for name, sign in pairwise(part.items) if isinstance(part, t.Row) else ():
+            if sign == t.APPLY and name not in _KNOWN:
+                yield name
 
 
 #: Functions that every reader knows.
@@ -306,7 +300,8 @@ class _Writer:
             else:
                 left_out.append(_why_no_rule(step))
                 where += self._applied(step, functions)
-            where += self._definitions(step, "and " if where else "where ")
+            printed = [*(each.tree for each in lines), *where]
+            where += self._definitions(step, printed, "and " if where else "where ")
             lines += [Line("where", tree) for tree in where]
         elif "formula" in self.views and "entry" not in self.views:
             functions = dict.fromkeys(functions_in(lines[0].tree))
@@ -315,7 +310,8 @@ class _Writer:
             where = [t.row(t.Text("where "), rule)] if rule is not None else []
             where += self._applied(step, functions) if rule is None else []
             self.defined.update(functions)
-            where += self._definitions(step, "and ") if where else []
+            printed = [lines[0].tree, *where]
+            where += self._definitions(step, printed, "and " if where else "where ")
             lines += [Line("where", tree) for tree in where]
         if self.evaluation is not None:
             if "worked" in self.views and (not is_told or step.name in self.entries):
@@ -378,9 +374,9 @@ class _Writer:
             return (f"As for {_in_words(first)}.",), True
         return (*reason, f" The entries are computed like those of {_in_words(first)}."), True
 
-    def _definitions(self, step: Step, word: str = "where ") -> Iterator[Tree]:
-        """The lines "where θ_1 = … and …": definitions of letters, and their numbers."""
-        for statement, numbers in self._defined(step):
+    def _definitions(self, step: Step, printed: Sequence[Tree], word: str) -> Iterator[Tree]:
+        """The lines "where θ_1 = … and …": letters of what is printed, and their numbers."""
+        for statement, numbers in self._defined(step, printed):
             if statement in self.defined:
                 continue
             self.defined.add(statement)
@@ -388,9 +384,11 @@ class _Writer:
             word = "and "
             yield from numbers
 
-    def _defined(self, step: Step) -> Iterator[tuple[Tree, Iterator[Tree]]]:
+    def _defined(
+        self, step: Step, printed: Sequence[Tree]
+    ) -> Iterator[tuple[Tree, Iterator[Tree]]]:
         """Each definition, and its numbers; the heads that share a matrix are one too."""
-        for definition in step.definitions(self.notation):
+        for definition in used(step.definitions(self.notation), printed):
             numbers: Iterator[Tree] = iter(())
             if self.evaluation is not None:
                 numbers = defined_numbers(self.evaluation, definition, self.notation)

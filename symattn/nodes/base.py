@@ -7,7 +7,7 @@ evaluates, so that a node works in plain SymPy as well as here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from inspect import Parameter, Signature
@@ -55,6 +55,12 @@ class Definition:
     statement: Tree
     #: The letter, its index and how many of it there are, where its numbers can be listed.
     family: tuple[Named, sympy.Symbol, sympy.Expr] | None = None
+
+    @property
+    def letter(self) -> Tree:
+        """What is defined, without its indices: the first letter, or the 1 that is a column."""
+        every = t.parts(self.statement)
+        return next(part for part in every if isinstance(part, t.Ident | t.Custom | t.Num))
 
 
 class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
@@ -363,6 +369,17 @@ def definitions(expr: MatrixExpr, speller: Speller, i: Index, j: Index) -> Itera
     elif isinstance(expr, sympy.MatAdd | sympy.HadamardProduct):
         for part in expr.args:
             yield from definitions(part, speller, i, j)
+
+
+def used(found: Iterable[Definition], printed: Iterable[Tree]) -> list[Definition]:
+    """The definitions of letters that stand in what is printed, or in one of these definitions."""
+    found = list(found)
+    letters = {part for tree in printed for part in t.parts(tree)}
+    kept: list[Definition] = []
+    while more := [one for one in found if one not in kept and one.letter in letters]:
+        kept += more
+        letters |= {part for one in more for part in t.parts(one.statement)}
+    return [one for one in found if one in kept]
 
 
 def _no_derivative(node: Node) -> SymattnError:

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr
@@ -16,7 +18,7 @@ from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
 from symattn.nodes import rule as r
 from symattn.nodes.arguments import Axis, Bound, Matrix, Operand, Scalar
-from symattn.nodes.base import Node, shape_of
+from symattn.nodes.base import Definition, Node, shape_of
 from symattn.nodes.lines import Filled
 from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
@@ -111,11 +113,23 @@ class Concat(Node):
         one = body.subs(index, head)
         return r.rule_of(one, i, rest) if axis == 1 else r.rule_of(one, rest, j)
 
+    def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
+        """Concat_h(O⁽ʰ⁾) = [ O⁽¹⁾ ⋯ O⁽ᴴ⁾ ], as a formula has it into which O⁽ʰ⁾ is put."""
+        if isinstance(self.args[0], Head):
+            any_head = speller.matrix(self.args[0])
+            left = self._call(speller)
+            equation = t.equation(left, (t.EQUALS, self._spell(speller)))
+            yield Definition(t.row(equation, t.Text(" for any "), any_head))
+
+    def _call(self, speller: Speller) -> Tree:
+        body, index, _, axis = self.args
+        word = t.Ident("Concat" if axis == 1 else "Stack", roman=True)
+        return t.call(t.Script(word, speller.index(index)), speller.matrix(body))
+
     def _spell(self, speller: Speller) -> Tree:
         body, index, count, axis = self.args
         if not isinstance(body, Head):
-            word = t.Ident("Concat" if axis == 1 else "Stack", roman=True)
-            return t.call(t.Script(word, speller.index(index)), speller.matrix(body))
+            return self._call(speller)
         few = isinstance(count, sympy.Integer) and count <= 3
         heads = list(range(int(count))) if few else [0, None, count - 1]
         dots = t.DOTS if axis == 1 else t.VDOTS

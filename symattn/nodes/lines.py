@@ -6,7 +6,7 @@ their gradients need: r 1ᵀ (`Spread`), lengths ‖a_i‖, unit vectors, matric
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -15,7 +15,7 @@ from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
 from symattn.nodes import rule as r
 from symattn.nodes.arguments import Axis, Matrix, Operand, Scalar, Size
-from symattn.nodes.base import Node, check_shape, shape_of
+from symattn.nodes.base import Definition, Node, check_shape, shape_of
 from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -95,6 +95,20 @@ class Filled(Node):
         return arithmetic.filled(number, rows, columns)
 
 
+#: What stands beside a vector that is repeated.
+_ONES = Definition(t.row(t.Num("1"), t.Text(" is a column of ones")))
+
+
+def _spread(speller: Speller, vector: MatrixExpr, axis: sympy.Expr) -> Tree:
+    """The vector repeated: a column r for all columns, r 1ᵀ; a row for all rows, 1 c."""
+    coefficient, positive = vector.as_coeff_mmul()
+    if coefficient == -1:
+        return t.negated(_spread(speller, positive, axis))
+    ones = speller.notation.ones(axis == 1, axis == 0)
+    repeated = [speller.matrix(vector), ones]
+    return t.times(repeated if axis == 1 else repeated[::-1])
+
+
 class Spread(Node):
     """A column repeated: C = r 1ᵀ, c_ij = r_i; with `axis` 0 a row, C = 1 r, c_ij = r_j.
 
@@ -126,12 +140,10 @@ class Spread(Node):
         return number_of_line(self.vector, i, j, self.axis)
 
     def _spell(self, speller: Speller) -> Tree:
-        vector, _, axis = self.args
-        ones: Tree = t.Num("1")
-        if axis == 1:
-            ones = speller.notation.transposed(ones)
-            return t.times([speller.matrix(vector), ones])
-        return t.times([ones, speller.matrix(vector)])
+        return _spread(speller, self.vector, self.axis)
+
+    def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
+        yield _ONES
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return LineSum(upstream, self.axis)
@@ -252,7 +264,12 @@ class PlusVector(Node):
         return r.Plus((r.rule_of(self.matrix, i, j), added))
 
     def _spell(self, speller: Speller) -> Tree:
-        return t.plus([speller.matrix(self.matrix), speller.matrix(self.vector)])
+        rows = _spread(speller, self.vector, 1 - self.axis)
+        return t.plus([speller.matrix(self.matrix), rows])
+
+    def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
+        yield _ONES
+        yield from super()._define(speller, i, j)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return upstream if place == 0 else LineSum(upstream, 1 - self.axis)
@@ -348,6 +365,10 @@ class LineDifference(Node):
         matrix, numbers, axis = self.args
         spread = Spread(numbers, shape_of(matrix)[int(axis)], axis)
         return t.plus([speller.matrix(matrix), t.negated(speller.matrix(spread))])
+
+    def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
+        yield _ONES
+        yield from super()._define(speller, i, j)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         if place == 0:

@@ -7,7 +7,7 @@ knows SymPy.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal, TypeAlias, get_args
@@ -194,6 +194,23 @@ ENTRYWISE = Op("∘")
 
 #: How tightly a tree holds together: a sum needs brackets inside a product, and so on.
 ADDITIVE, MULTIPLICATIVE, ATOM = 1, 2, 3
+
+
+def parts(tree: Tree) -> Iterator[Tree]:
+    """The tree and all that it is made of, in the order in which it is read."""
+    yield tree
+    yield from _within(tuple(vars(tree).values()))
+
+
+def _within(values: tuple[object, ...]) -> Iterator[Tree]:
+    """The parts of the trees among the values, and of those in what holds trees."""
+    for value in values:
+        if isinstance(value, get_args(Tree)):
+            yield from parts(value)
+        elif isinstance(value, tuple):
+            yield from _within(value)
+        elif isinstance(value, Part):
+            yield from _within(tuple(vars(value).values()))
 
 
 def row(*items: Tree) -> Tree:

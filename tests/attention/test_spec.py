@@ -65,7 +65,7 @@ def test_what_is_given_is_checked_too() -> None:
     with pytest.raises(SymattnError, match=r"^projection_bias: nothing is projected here"):
         spec.derivation(given=["Q", "K", "V"])
     derivation = spec.derivation(given=["Q", "K", "V", "W_O", "b_O"])
-    assert str(derivation["projected"]) == "Y = O W_O + b_O"
+    assert str(derivation["projected"]) == "Y = O W_O + 1 b_O"
 
 
 def test_a_sum_over_heads_has_its_projection() -> None:

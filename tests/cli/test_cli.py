@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from itertools import cycle, product
@@ -92,6 +93,45 @@ def test_python_writes_what_the_command_line_writes(form: str) -> None:
         told = ("--symbolic", "--view", "formula", "--format", form)
         shown = run("derive", str(path), *told)
         assert formulas == (shown.stdout_bytes if isinstance(formulas, bytes) else shown.stdout)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "sink --tokens 3",
+        "sink --tokens 3 --notation vaswani --gradient all",
+        "sink --tokens 3 --notation vaswani --gradient all --steps dV,dX",
+        "self --tokens 2 --symbol weights=P --symbol 'weights[i,j]=p' --digits 10 --d-k 3",
+        "grouped-query --tokens 3 --heads 8 --head 2 --exact --view worked,value",
+        "multi-head --tokens 2 --heads 1 --dtype float32",
+        "causal --tokens 3 --chunks 1",
+        "self --tokens 9 --digits 60",
+        "self --tokens 9 --full",
+        "{counted}",
+    ],
+)
+def test_the_command_that_shows_more_repeats_what_the_page_was_made_with(
+    options: str, tmp_path: Path
+) -> None:
+    sheet = tmp_path / "sheet.toml"
+    sheet.write_text(
+        "[attention]\n[given]\nQ = [[1], [3]]\nK = [[1], [2], [3]]\nV = [[1], [3], [4]]\n"
+        '[notation]\nindex_base = 0\nconvention = "columns"\n'
+    )
+    arguments = shlex.split(options.replace("{counted}", str(sheet)))
+    page = run("derive", *arguments).stdout
+    note = page.partition("More: ")[2]
+    command, _, rest = note.partition(" works out")
+    words = shlex.split(command)
+    assert {*arguments} <= {*words}
+    assert run(*words[1:]).exit_code == 0
+    before = " ".join(words[: words.index("--entry")])
+    large = {"self --tokens 9 --digits 60", "grouped-query --tokens 3 --heads 8 --head 2 --exact"}
+    assert ("--full" in rest) is (options.partition(" --view")[0] in large)
+    for other in re.findall(r"(--digits \d+|--full|--head \d+) (?:shows|what)", rest):
+        assert run(*shlex.split(before)[1:], *other.split()).exit_code == 0
+    shown, more = (re.findall(r"--digits (\d+)", x) for x in (command, rest))
+    assert all(int(a) < int(b) for a, b in zip(shown, more, strict=False))
 
 
 def test_what_python_cannot_write_is_refused() -> None:

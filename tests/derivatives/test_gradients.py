@@ -432,7 +432,7 @@ def test_the_backward_pass_of_flashattention() -> None:
     assert str(backward).splitlines() == [
         "dV         dV = Aᵀ dO",
         "d_weights  dA = dO Vᵀ",
-        "d_scores   dS = A ∘ (dA − rowsum(A ∘ dA))",
+        "d_scores   dS = A ∘ (dA − rowsum(A ∘ dA) 1ᵀ)",
         "dQ         dQ = dS K",
         "dK         dK = dSᵀ Q",
     ]
@@ -464,7 +464,7 @@ def lines_of(name: str, *wrt: str) -> list[str]:
         ("multi-query", ["dK = Σ_h dS⁽ʰ⁾ᵀ Q⁽ʰ⁾", "dX = dK W_Kᵀ + dV W_Vᵀ + Σ_h dQ⁽ʰ⁾ W_Q⁽ʰ⁾ᵀ"]),
         ("grouped-query", ["dK⁽ʰ⁾ = Σ_η∈group(h) dS^(η)ᵀ Q^(η)"]),
         ("multi-head-sum", ["dO⁽ʰ⁾ = dY W_O⁽ʰ⁾ᵀ", "dW_O⁽ʰ⁾ = O⁽ʰ⁾ᵀ dY"]),
-        ("causal", ["dG = A ∘ (dA − rowsum(A ∘ dA))", "dS = dG/√d_k"]),
+        ("causal", ["dG = A ∘ (dA − rowsum(A ∘ dA) 1ᵀ)", "dS = dG/√d_k"]),
         ("causal-linear", ["dS = keep(dG, M)"]),
         ("rotary", ["dQ = ropeᵀ(dQ_r)"]),
         ("cached", ["dK_p = rows_1…p(dK_c)", "dK = rows_p+1…n+p(dK_c)"]),
@@ -477,7 +477,7 @@ def lines_of(name: str, *wrt: str) -> list[str]:
                 "dZ = dF ∘ F + diag(dρ) hardmax(Z)",
             ],
         ),
-        ("sparsemax", ["dZ = [A > 0] ∘ (dA − rowsum([A > 0] ∘ dA) / rowsum([A > 0]))"]),
+        ("sparsemax", ["dZ = [A > 0] ∘ (dA − (rowsum([A > 0] ∘ dA) / rowsum([A > 0])) 1ᵀ)"]),
         ("hard", ["dZ = 0"]),
         ("sink", ["dβ⁽ʰ⁾ = −(1 − rowsum(A⁽ʰ⁾))ᵀ rowsum(A⁽ʰ⁾ ∘ dA⁽ʰ⁾)"]),
         ("cosine", ["dQ = (dQ_u − diag(rowsum(Q_u ∘ dQ_u)) Q_u) / lengths(Q)"]),
@@ -493,11 +493,26 @@ def test_formulas_read_as_one_would_write_them(name: str, lines: list[str]) -> N
         assert line in found
 
 
+@pytest.mark.parametrize(
+    ("name", "letter", "said"),
+    [
+        ("sink", "X", "X is used more than once and by all heads"),
+        ("multi-query", "K", "K is used by all heads"),
+        ("grouped-query", "K", "K is used by all heads of a group"),
+        ("self", "X", "X is used more than once"),
+    ],
+)
+def test_that_gradients_are_added_is_said_once(name: str, letter: str, said: str) -> None:
+    reason = variant(name).spec.derivation().gradient()[f"d{letter}"].reason
+    assert reason.count("are added") == 1
+    assert f"{said}, so its gradients are added." in reason
+
+
 def test_only_what_is_asked_for() -> None:
     assert lines_of("self", "W_V") == ["dV = Aᵀ dO", "dW_V = Xᵀ dV"]
     steps = Attention().derivation().gradient("scores", of="weights", forward=False)
     assert [str(step) for step in steps] == [
-        "dZ = A ∘ (dA − rowsum(A ∘ dA))",
+        "dZ = A ∘ (dA − rowsum(A ∘ dA) 1ᵀ)",
         "dS = dZ/√d_k",
     ]
 

@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -141,9 +141,9 @@ _SETTINGS = {"base", "dims", "start", "half", "buckets", "far", "past", "clip", 
 
 
 def left_of(tree: Tree) -> Tree:
-    """What stands before the first sign of a relation."""
+    """What stands before the first sign of a relation, or before the words that say what it is."""
     assert isinstance(tree, Row)
-    relations = (Op("="), Op("≈"), Op("≥"))
+    relations = (Op("="), Op("≈"), Op("≥"), Text(" is a column of ones"))
     end = next(place for place, item in enumerate(tree.items) if item in relations)
     return Row(tree.items[:end])
 
@@ -207,10 +207,11 @@ def test_a_defined_letter_is_no_matrix_of_the_page(name: str) -> None:
         for letter in pieces(Notation().letter(item.letter))
     }
     lefts = {
-        next(names(left_of(each.tree)))
+        letter
         for section in outline(derivation).steps
         for each in section.lines
         if each.view == "where"
+        for letter in islice(names(left_of(each.tree)), 1)
     }
     assert not lefts & matrices
 

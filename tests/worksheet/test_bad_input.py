@@ -139,6 +139,7 @@ ROWS: Sequence[tuple[str, str, str]] = (
     # names
     ("unknown table", "[giben]\n", ':1: "giben" is not a known key; did you mean "given"?'),
     ("unknown key", "tilte = 1\n" + given(), '"tilte" is not a known key; did you mean "title"?'),
+    ("letter", given(u_d="[[1, 1]]"), 'u_d" in [given] is not a known name; did you mean "v_d"?'),
     ("matrix at the top", f"Q = {EYE}\n", ':1: "Q" is not a known key'),
     ("tokens at the top", 'tokens = ["a"]\n' + given(), ':1: "tokens" is not a known key'),
     ("unknown setting", attention('varient = "x"'), 'did you mean "variant"?'),

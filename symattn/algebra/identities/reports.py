@@ -23,7 +23,7 @@ from symattn.documents.data import Data
 from symattn.documents.outline import functions_in
 from symattn.documents.wrap import WIDE_ROOM, size_of
 from symattn.errors import CannotSpell, SymattnError
-from symattn.nodes.base import Node
+from symattn.nodes.base import Node, used
 from symattn.nodes.base import definitions as letters_of
 from symattn.nodes.rule import Entry, Index, Rule, rule_of
 from symattn.nodes.spell import Speller
@@ -221,7 +221,8 @@ def definitions(sides: Sequence[Meaning]) -> Iterator[Tree]:
             left = formula if is_number else _placed(t.Fenced(formula, "[", "]"), simple, i, j)
             rule = Speller().rule(rule_of(simple, i, j), _of_line)
             yield t.equation(left, (t.EQUALS, rule))
-            yield from (each.statement for each in letters_of(simple, Speller(), i, j))
+            found = letters_of(simple, Speller(), i, j)
+            yield from (each.statement for each in used(found, [formula, rule]))
 
 
 def _indices(matrix: MatrixExpr, row: Index, column: Index) -> tuple[Index, Index]:
