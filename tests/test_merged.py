@@ -259,6 +259,7 @@ def test_what_a_page_uses_is_defined_and_what_it_defines_is_used(
         lines = told(merged, shown)
         assert undefined(lines) == []
         assert unused(lines) == []
+        assert twice(lines) == []
 
 
 #: A function that is applied, and what a line "where θ_t = …" defines.
@@ -297,6 +298,43 @@ def unused(lines: Sequence[tuple[str, str]]) -> list[str]:
         for others in [(*lines[:place], *lines[place + 1 :])]
         if not re.search(rf"(?<![^\W_]){letter}(?![^\W_])", "\n".join(x for _, x in others))
     ]
+
+
+def twice(lines: Sequence[tuple[str, str]]) -> list[str]:
+    """What definitions say twice, or of one letter without saying where it holds."""
+    said = [re.sub("^(where|and) ", "", one) for view, one in lines if view == "where"]
+    out = [one for one in dict.fromkeys(said) if said.count(one) > 1]
+    meanings: dict[str, set[str]] = {}
+    for one in said:
+        left, _, right = one.partition(" = ")
+        meanings.setdefault(left, set()).add(right)
+    for left, each in meanings.items():
+        out += [left for right in each if len(each) > 1 and " in " not in right]
+    return out
+
+
+@pytest.mark.parametrize(
+    ("choices", "said"),
+    [
+        ({"mask": ["causal", {"padding": 3}]}, ["M_ij"]),
+        ({"mask": ["causal", {"any": [{"window": 2}, {"global": [1]}]}]}, ["M_ij"]),
+        (
+            {"source": "self", "positions": "rotary", "cache": True},
+            ["ψ_it = (i + p − 1) θ_t in Q_r", "ψ_it = (i − 1) θ_t in K_r"],
+        ),
+    ],
+)
+def test_each_definition_of_a_merged_formula_is_told_once(
+    choices: dict[str, Any], said: list[str]
+) -> None:
+    derivation = Attention(**choices).derivation().merged(["weights"])
+    lines = told(derivation, outline(derivation, only=["weights"]))
+    assert twice(lines) == []
+    where = "\n".join(one for view, one in lines if view == "where")
+    assert [where.count(one) for one in said] == [1] * len(said)
+    doubled = [*lines, lines[-1]]
+    assert twice(doubled) == [re.sub("^(where|and) ", "", lines[-1][1])]
+    assert twice([("where", "where a = 1"), ("where", "and a = 2")]) == ["a", "a"]
 
 
 def test_a_function_without_a_definition_and_a_letter_without_use_are_found() -> None:

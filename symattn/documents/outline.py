@@ -7,6 +7,7 @@ show the same digits.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -35,7 +36,7 @@ from symattn.evaluate.check import COLUMNS
 from symattn.evaluate.telling import telling
 from symattn.evaluate.value_view import heads_of, matrices
 from symattn.merging import of_head, pattern
-from symattn.nodes.base import used
+from symattn.nodes.base import Definition, used
 from symattn.nodes.heads import Head
 from symattn.nodes.rule import Cases, count_entries, parts, rule_of
 from symattn.nodes.scopes import depth
@@ -345,7 +346,7 @@ class _Writer:
             part = next(applying, None)
             rule = None if part is None or name in self.defined else self._rule(part)
             if part is not None and rule is not None:
-                self.defined.add(name)
+                self.defined.update(functions_in(part.formula(self.notation)))
                 taken = [p for p in step.parts if p.letter in part.operands]
                 letters = [Speller(self.notation).matrix(p.symbol) for p in taken]
                 any_of = [t.Text(" for any "), t.commas(letters)] if letters else []
@@ -388,13 +389,26 @@ class _Writer:
         self, step: Step, printed: Sequence[Tree]
     ) -> Iterator[tuple[Tree, Iterator[Tree]]]:
         """Each definition, and its numbers; the heads that share a matrix are one too."""
-        for definition in used(step.definitions(self.notation), printed):
+        found = used(step.definitions(self.notation), printed)
+        times = Counter({one.statement: one.letter for one in found}.values())
+        for definition in found:
             numbers: Iterator[Tree] = iter(())
             if self.evaluation is not None:
                 numbers = defined_numbers(self.evaluation, definition, self.notation)
-            yield definition.statement, numbers
+            statement = definition.statement
+            if times[definition.letter] > 1:
+                statement = self._within(step, definition)
+            yield statement, numbers
         if self.evaluation is not None and self.notation.head is None and step.per_head:
             yield from ((tree, iter(())) for tree in self._groups(step))
+
+    def _within(self, step: Step, definition: Definition) -> Tree:
+        """A letter that means two things in a merged formula, with the part that it is meant of."""
+        parts = (p for p in step.parts if definition in p.definitions(self.notation))
+        part = next(parts, None)
+        if part is None:
+            return definition.statement
+        return t.row(definition.statement, t.Text(" in "), part.formula(self.notation))
 
     def _groups(self, step: Step) -> Iterator[Tree]:
         """Which head of a group's matrix each head reads: ⌈i g/h⌉ = 1, 1, 2, 2 for i = 1, …, 4."""
