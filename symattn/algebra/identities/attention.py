@@ -54,7 +54,7 @@ ATTENTION: tuple[Identity, ...] = (
     ),
     Identity(
         "scale-split",
-        "multiplying queries and keys by d_k^(−1/4) each divides the scores by √d_k",
+        "dividing queries and keys by the fourth root of d_k each divides the scores by √d_k",
         "(Q / d_k^(1/4)) (K / d_k^(1/4))^T = Q K^T / sqrt(d_k)",
         "Child et al., Generating Long Sequences with Sparse Transformers (2019), code",
         "dividing before the product avoids overflow in half precision",

@@ -30,7 +30,7 @@ SOFTMAX: tuple[Identity, ...] = (
         "adding the same number to all scores of a query changes nothing",
         "softmax(S + c 1^T) = softmax(S)",
         _BRIDLE,
-        "the row maximum may be subtracted, so that e^z stays in range",
+        "the row maximum may be subtracted, so that no exponential overflows",
         (
             ("unfold", "exp(S + c 1^T) / rowsum(exp(S + c 1^T))"),
             ("exp of columns", "(diag(exp(c)) exp(S)) / rowsum(diag(exp(c)) exp(S))"),
