@@ -257,7 +257,7 @@ class Derivation:
 
         >>> from symattn import Attention
         >>> print(Attention().derivation().tangent("Q")["delta_weights"])
-        δA = A ∘ (δZ − rowsum(A ∘ δZ))
+        δA = A ∘ (δZ − rowsum(A ∘ δZ) 1ᵀ)
         """
         from symattn.derivatives.steps import Graph, onward
 

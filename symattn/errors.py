@@ -134,9 +134,10 @@ def nearest(word: object, known: Iterable[str]) -> str:
     """
     names = list(known)
     lettered = known.items() if isinstance(known, Mapping) else ()
-    meant = next((name for name, letter in lettered if letter == word), "")
-    if isinstance(word, str) and (close := meant or close_to(word, names)):
-        return f'; did you mean "{close}"?'
+    if isinstance(word, str):
+        meant = next((name for name, letter in lettered if letter == word), "")
+        if close := meant or close_to(word, names):
+            return f'; did you mean "{close}"?'
     ends = accumulate(len(name) + 2 for name in names)
     few = [name for name, end in zip(names, ends, strict=True) if end <= _LISTED]
     few += ["…"] if len(few) < len(names) else []

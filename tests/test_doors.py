@@ -73,7 +73,7 @@ COMMANDS = (
     ("symattn.worksheet.pages.check_file", "check {right} {page}"),
     ("symattn.worksheet.reports.overview.report_of", "check {right}"),
     ("symattn.worksheet.reports.documents.report_document", "check {right} --format html"),
-    ("symattn.worksheet.reports.results.CheckedFile.corrected", "check {right} --diff"),
+    ("symattn.worksheet.pages.mended", "check {right} --diff"),
     ("symattn.worksheet.filling.fill_page", "render {page}"),
     ("symattn.algebra.identities.proofs.decide", "prove shift"),
     ("symattn.attention.jacobian.read_row", "jacobian 1,2"),

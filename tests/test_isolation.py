@@ -32,7 +32,7 @@ from tests.written import html_overview, markdown_overview, text_overview
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and limits are of POSIX")
 
 
-def slow(tokens: int = 60, width: int = 6) -> str:
+def slow(tokens: int = 160, width: int = 6) -> str:
     """A worksheet with so many numbers that it takes minutes."""
 
     def matrix(rows: int, columns: int, by: int) -> list[list[float]]:

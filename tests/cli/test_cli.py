@@ -163,7 +163,7 @@ def test_digits_and_exact_values() -> None:
 
 
 def test_large_matrices_are_elided_and_shown_in_full_on_request(tmp_path: Path) -> None:
-    rows = [[(i * j) % 5 for j in range(12)] for i in range(12)]
+    rows = [[(i * j) % 5 for j in range(16)] for i in range(16)]
     path = tmp_path / "large.toml"
     path.write_text(f"[given]\nQ = {rows}\nK = {rows}\n", encoding="utf-8")
     short = run("derive", str(path), "--steps", "weights").stdout

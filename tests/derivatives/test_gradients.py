@@ -439,7 +439,7 @@ def test_the_backward_pass_of_flashattention() -> None:
     assert [item.letter for item in backward.inputs] == ["Q", "K", "V", "A", "dO"]
     assert text(backward["dS"].entry()) == "ds_ij = a_ij (da_ij − Σ_l a_il da_il)"
     assert latex(backward["dS"].formula()) == (
-        r"\mathrm{d} S = A \circ (\mathrm{d} A - \mathrm{rowsum}(A \circ \mathrm{d} A))"
+        r"\mathrm{d} S = A \circ (\mathrm{d} A - \mathrm{rowsum}(A \circ \mathrm{d} A) 1^{T})"
     )
 
 
