@@ -30,8 +30,9 @@ from symattn.notation.spoken import spoken
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
 
-#: So many entries have their worked line written here; the page works out the others itself.
-MOST_WORKED = 600
+#: So many entries have their worked line written here, and so many of a page with more entries
+#: than the last; the page works out the others itself.
+MOST_WORKED, OF_MANY, MANY = 600, 100, 2000
 
 #: A longer formula may have to be scrolled on a small screen, so the keyboard has to reach it.
 _LONG = 36
@@ -246,7 +247,8 @@ class _Page:
         lines = Lines()
         labels: list[Sequence[str]] = []
         items = []
-        left = MOST_WORKED
+        whole = sum(self.evaluation.array(letter).size for letter in self.matrices)
+        left = MOST_WORKED if whole <= MANY else OF_MANY
         for matrix in self.matrices.values():
             item = matrix.item
             entry = {
