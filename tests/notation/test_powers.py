@@ -8,6 +8,7 @@ from collections.abc import Callable
 from xml.etree import ElementTree
 
 import pytest
+from latex2mathml.converter import convert
 
 from symattn.notation import tree as t
 from symattn.notation.latex import latex
@@ -161,7 +162,6 @@ def test_mathml_has_one_meaning(name: str) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_latex_has_one_meaning(name: str) -> None:
     """Through a converter that is not ours."""
-    convert = pytest.importorskip("latex2mathml.converter").convert
     tree, value = CASES[name]
     printed = from_mathml(convert(latex(tree)))
     assert Reader(printed).value() == pytest.approx(value), (latex(tree), printed)

@@ -351,7 +351,7 @@ def test_every_property_can_fail() -> None:
 
 
 def test_heads_and_bfloat16_can_fail_too() -> None:
-    torch = pytest.importorskip("torch")
+    torch = package("torch")
 
     def six(q: Array, k: Array, v: Array) -> Array:
         return right.grouped(q, k, v) + (len(q) == 6)

@@ -19,6 +19,7 @@ from symattn.cli import main
 from symattn.errors import SymattnError
 from symattn.worksheet.display import Marks
 from tests.checking import verdicts
+from tests.extras import package
 
 Array = Any
 
@@ -229,7 +230,7 @@ def test_whole_numbers_and_lists_are_arrays_too() -> None:
 
 
 def test_tensors_of_pytorch() -> None:
-    torch = pytest.importorskip("torch")
+    torch = package("torch")
     q, k = torch.tensor(Q), torch.tensor(K)
     weights = torch.softmax(q @ k.T / 2, -1)
     for dtype in (torch.float64, torch.float32, torch.bfloat16):
@@ -241,7 +242,7 @@ def test_tensors_of_pytorch() -> None:
 
 
 def test_arrays_of_jax() -> None:
-    jnp = pytest.importorskip("jax.numpy")
+    jnp = package("jax.numpy")
     weights = jnp.asarray(A)
     assert VALUES.compare(
         weights=weights, output=weights.astype(jnp.bfloat16) @ V.astype(jnp.bfloat16)
