@@ -17,9 +17,29 @@ from symattn.documents.page.elements import Markup, el, joined, prose
 FILES = Path(__file__).parent
 
 
+#: The parts of the page's program, in order; each has one thing to do, and they share one scope.
+PARTS = (
+    "basics.js",  # elements, keys, being told of a change
+    "certified.js",  # numbers with proven digits
+    "certified_arrays.js",
+    "rules.js",  # of what an entry is made; worked lines
+    "state.js",  # what was changed, and what follows from it
+    "cells.js",
+    "origin.js",  # the chosen entry
+    "sheet.js",  # steps one below the other
+    "large.js",
+    "controls.js",
+    "picture.js",
+    "start.js",
+)
+
+#: The parts of its style.
+STYLES = ("page.css",)
+
+
 def scripts() -> str:
     """The page's own JavaScript."""
-    return "\n".join(map(_file, ("certified.js", "certified_arrays.js", "rules.js", "page.js")))
+    return "\n".join(map(_file, PARTS))
 
 
 def page(
@@ -33,7 +53,7 @@ def page(
     tempered: str = "",
 ) -> str:
     """The whole file. `data` is JSON and `program` JavaScript, both of our own making."""
-    style = stylesheet() + _file("page.css")
+    style = stylesheet() + "".join(map(_file, STYLES))
     code = ['"use strict";', program, scripts()]
     script = "(() => {\n" + "\n".join(code) + "\n})();" if data else ""
     script = re.sub(r"(?m)^ *(?://.*\n)?", "", script)  # indentation and comments are a tenth of it

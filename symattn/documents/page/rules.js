@@ -1,6 +1,4 @@
 // What the page knows: its matrices, their digits, of what an entry is made, its worked line.
-const $ = (selector, root = document) => root.querySelector(selector);
-const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 const data = JSON.parse($("#data").textContent);
 const items = new Map(data.items.map((item) => [item.letter, item]));
 const rowsOf = (item) => item.shape[0];

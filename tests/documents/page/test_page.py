@@ -8,7 +8,6 @@ import random
 import re
 import subprocess
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -17,7 +16,6 @@ import numpy as np
 import pytest
 
 from symattn import VARIANTS, Attention, Notation
-from symattn.attention.example import small_example
 from symattn.derivation import Derivation, Evaluation, worked
 from symattn.documents.html import html_document
 from symattn.documents.page.colour import SCHEMES, SHADES, contrast, shade
@@ -29,7 +27,8 @@ from symattn.notation.text import line
 from symattn.step import COLUMN, HEAD, ROW, Step
 from symattn.worksheet import read_worksheet
 from tests import ROOT
-from tests.gates import EXAMPLES, HOSTILE_LABELS, HOSTILE_TITLE
+from tests.documents.page.opening import cells, settled, sheet, variant
+from tests.gates import HOSTILE_LABELS, HOSTILE_TITLE
 from tests.shares import share
 from tests.worked_lines import faults
 
@@ -51,67 +50,6 @@ INJECTIONS = (
     "a\u2028b",
     "&lt;b&gt; &amp;",
 )
-
-
-@cache
-def variant(name: str) -> tuple[Derivation, Evaluation]:
-    spec = next(row.spec for row in VARIANTS if row.name == name)
-    return small_example(spec, tokens=3, title=name)
-
-
-@cache
-def sheet(name: str) -> tuple[Derivation, Evaluation]:
-    path = next(path for path in EXAMPLES if path.stem == name)
-    found = read_worksheet(path)
-    derivation = found.derivation()
-    return derivation, found.evaluate(derivation)
-
-
-@pytest.fixture
-def opened(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
-    """Opens a document in a browser; at the end nothing may have gone wrong or been fetched."""
-    said: list[str] = []
-    contexts = []
-
-    def open_page(document: str, width: int = 1280, **options: Any) -> Any:
-        context = browser.new_context(viewport={"width": width, "height": 800}, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on(
-            "request",
-            lambda request: (
-                said.append(request.url) if not request.url.startswith("file:") else None
-            ),
-        )
-        file = tmp_path / f"page{len(contexts)}.html"
-        file.write_text(document, encoding="utf-8")
-        page.goto(file.as_uri())
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert said == []
-
-
-def cells(page: Any) -> dict[str, str]:
-    """What every cell shows, by letter|head|row|column; copies of an entry must agree."""
-    listed = page.evaluate("""() => [...document.querySelectorAll("td[data-c]")].map((cell) => {
-        const {m, h = ""} = cell.closest("table").dataset;
-        return [`${m}|${h}|${cell.parentElement.dataset.r}|${cell.dataset.c}`, cell.textContent];
-    })""")
-    found: dict[str, str] = {}
-    for key, text in listed:
-        assert found.setdefault(key, text) == text, key
-    return found
-
-
-def settled(page: Any) -> Any:
-    """The page once the digits of a changed one are proven anew."""
-    page.wait_for_selector("main:not([aria-busy=true])")
-    return page
 
 
 def entries(derivation: Derivation, values: Evaluation) -> Iterator[tuple[str, str, Any]]:

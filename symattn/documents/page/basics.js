@@ -1,0 +1,24 @@
+// What every part of the page uses: elements found and made, and being told of a change.
+const $ = (selector, root = document) => root.querySelector(selector);
+const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
+
+function make(tag, text, attributes = {}) {
+  const element = document.createElement(tag);
+  element.textContent = text;
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  return element;
+}
+
+const calm = () => (matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth");
+
+// What is done after the numbers changed or were proven, part by part in the order of the files.
+const followers = [];
+const whenSettled = (follower) => followers.push(follower);
+const settle = () => followers.forEach((follower) => follower());
+
+// Keys that no field and no cell wants: a key to what it does, each part its own.
+const KEYS = {};
+
+// A saved copy of a changed page opens with the numbers that the page came with.
+const saved = document.body.classList.contains("live") || document.body.classList.contains("editing");
+document.body.className = "";

@@ -1,0 +1,44 @@
+"""Derivations to make pages of, and what an opened page shows."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from symattn import VARIANTS
+from symattn.attention.example import small_example
+from symattn.derivation import Derivation, Evaluation
+from symattn.worksheet import read_worksheet
+from tests.gates import EXAMPLES
+
+
+@cache
+def variant(name: str) -> tuple[Derivation, Evaluation]:
+    spec = next(row.spec for row in VARIANTS if row.name == name)
+    return small_example(spec, tokens=3, title=name)
+
+
+@cache
+def sheet(name: str) -> tuple[Derivation, Evaluation]:
+    path = next(path for path in EXAMPLES if path.stem == name)
+    found = read_worksheet(path)
+    derivation = found.derivation()
+    return derivation, found.evaluate(derivation)
+
+
+def cells(page: Any) -> dict[str, str]:
+    """What every cell shows, by letter|head|row|column; copies of an entry must agree."""
+    listed = page.evaluate("""() => [...document.querySelectorAll("td[data-c]")].map((cell) => {
+        const {m, h = ""} = cell.closest("table").dataset;
+        return [`${m}|${h}|${cell.parentElement.dataset.r}|${cell.dataset.c}`, cell.textContent];
+    })""")
+    found: dict[str, str] = {}
+    for key, text in listed:
+        assert found.setdefault(key, text) == text, key
+    return found
+
+
+def settled(page: Any) -> Any:
+    """The page once the digits of a changed one are proven anew."""
+    page.wait_for_selector("main:not([aria-busy=true])")
+    return page
