@@ -42,7 +42,7 @@ from symattn.notation.prose import Prose
 from symattn.notation.text import line
 from tests import ROOT
 from tests.documents.code.test_code import without_ones
-from tests.documents.page.test_page import cells
+from tests.documents.page.opening import cells
 from tests.documents.test_markdown import formulas
 from tests.extras import package
 from tests.processes import environment, python
