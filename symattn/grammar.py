@@ -300,7 +300,7 @@ def _cut(text: str, declared: Collection[str], closed: bool) -> Iterator[_Cut]:
             continue
         if kind == "summed" and closed is False and _bare(token) in declared:
             kind, token = "NAME", _bare(token)
-        elif kind == "summed":
+        elif kind == "summed" and not closed:
             kind, token = _summed(text, token, start, position)
         elif kind == "root":
             kind = "FUNCTION" if _OPENS.match(text, position) else "BARE"
