@@ -537,6 +537,7 @@ const certified = (() => {
   }
 
   const atom = (key, x) => single({ atoms: [[key, 1, x]] });
+  const PI_TERM = [...atom("π", null).terms.keys()][0];
 
   // What stands in an exponent, an angle, or a function: one sum.
   function argument(x) {
@@ -573,6 +574,15 @@ const certified = (() => {
     if (!inside.terms.size && side > 0n && x.op !== "ln") return whole(NOTHING); // tanh 0, erf 0, √0
     const positive = side < 0n ? node(x.op, negative(a)) : x;
     return whole(scaledSum(atom(`${x.op}{${keyOf(inside)}}`, positive), ratio(side)));
+  }
+
+  // The rational c of a number c π; null for any other number.
+  function overPi(x) {
+    const form = formOf(x);
+    if (!form || form.below.size || form.above.terms.size > 1) return null;
+    if (!form.above.terms.size) return ZERO;
+    const [[key, { c }]] = form.above.terms;
+    return key === PI_TERM ? c : null;
   }
 
   // A ball of a sum of terms.
@@ -829,6 +839,6 @@ const certified = (() => {
 
   return {
     ofFloat, certain, sum, product, quotient, minus, sqrt, power, exp, sigmoid, shares, order, enclose, larger, largest, ordered, firstLargest,
-    threshold, shown, read, made, nearest, OF_ONE, LOWEST, UNKNOWN,
+    threshold, shown, read, made, nearest, overPi, OF_ONE, LOWEST, UNKNOWN,
   };
 })();
