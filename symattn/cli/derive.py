@@ -426,6 +426,10 @@ def _jobs(
         values = None if symbolic else evaluation
         code = _derived_code(sheet, options["gradient"], symbolic, options["batch"])
         how = _how(options)
+        if form == "html":
+            from symattn.worksheet.rewriting import head_of
+
+            how["worksheet"] = head_of(sheet)
         return [Job(derivation, values, notation, **how, notes=notes, code=code)], sheet.in_file
     if options["batch"] is not None:
         raise SymattnError("--batch: chooses a calculation of a worksheet, not of a variant")
@@ -511,7 +515,14 @@ def _of_variant(
         f'derivation, values = small_example(variant("{row.name}").spec{arguments})'
     )
     told = row.told_of(derivation)
-    return [Job(told, evaluation, notation, **_how(options), code=code)]
+    how = _how(options)
+    if form == "html":
+        from symattn.attention.example import small_inputs
+        from symattn.worksheet.rewriting import head_of_variant
+
+        spec, _ = small_inputs(row.spec, **sized)
+        how["worksheet"] = head_of_variant(row.name, title, spec, options["gradient"])
+    return [Job(told, evaluation, notation, **how, code=code)]
 
 
 def _sheet_code(sheet: Worksheet) -> str:

@@ -23,6 +23,7 @@ from symattn.documents.page.live import Live, live_program
 from symattn.documents.page.matrices import MatrixView, head_of, operands
 from symattn.documents.page.numbers import number_data
 from symattn.documents.page.rules import rule_data
+from symattn.documents.page.worksheet import Head, worksheet_data
 from symattn.evaluate.telling import telling
 from symattn.notation.latex import escape_controls
 from symattn.notation.options import Notation, notation_of
@@ -52,8 +53,12 @@ def html_document(
     only: Sequence[str] = (),
     check: Check | None = None,
     notes: Sequence[str] = (),
+    worksheet: Head | None = None,
 ) -> str:
     """The whole page. Without an evaluation it has formulas and sentences alone.
+
+    `worksheet` is what it was made of but for the numbers: the page offers a worksheet with those
+    that it shows.
 
     Raises `SymattnError` where a value has more axes than heads, rows and columns.
     """
@@ -70,7 +75,7 @@ def html_document(
     )
     if evaluation is None:
         return frame.page(page, _given(page), [_step(page, section) for section in page.steps])
-    return _Page(page, derivation, evaluation, tuple(views)).written()
+    return _Page(page, derivation, evaluation, tuple(views), worksheet).written()
 
 
 def _given(page: Outline) -> Markup:
@@ -145,6 +150,7 @@ class _Page:
     derivation: Derivation
     evaluation: Evaluation
     views: tuple[View, ...]
+    worksheet: Head | None = None
 
     @property
     def notation(self) -> Notation:
@@ -191,6 +197,7 @@ class _Page:
             data=_json(data),
             program=live.code,
             tempered=live.tempered,
+            worksheet=self.worksheet is not None,
         )
 
     def input(self, section: Section, item: Item) -> Markup:
@@ -276,7 +283,12 @@ class _Page:
                         worked_lines[place] = lines.packed(self.worked(item, head, i, j))
                 entry["lines"] = worked_lines
             items.append(entry)
+        sheet: Data = None
+        if self.worksheet is not None:
+            tempered = {step.letter: step for step in self.derivation.steps}.get(live.tempered)
+            sheet = worksheet_data(self.worksheet, self.notation, self.evaluation, tempered)
         return {
+            "worksheet": sheet,
             "digits": self.notation.digits,
             "rounding": self.notation.rounding,
             "base": self.notation.index_base,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from symattn.derivation import Check, Derivation, Evaluation, Place
     from symattn.documents.blocks import Block, Document
     from symattn.documents.outline import Outline, Page
+    from symattn.documents.page.worksheet import Head
     from symattn.notation.options import Notation
 
 PICTURES = ("heat", "lines", "falk", "steps")
@@ -72,6 +73,8 @@ class Job:
     notes: Sequence[str] = ()
     series: Series | None = None
     code: str = ""
+    #: The worksheet without its numbers, where there is one of what is shown.
+    worksheet: Head | None = None
     check: Check | None = None
     #: The jobs before this one in its series, which is not to tell anything again.
     before: Sequence[Job] = ()
@@ -370,6 +373,7 @@ def _html(form: str, jobs: Sequence[Job]) -> str:
         only=job.steps,
         check=job.check,
         notes=job.notes,
+        worksheet=job.worksheet,
     )
 
 

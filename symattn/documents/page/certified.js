@@ -11,9 +11,12 @@ const certified = (() => {
   // ---- rationals ----
 
   const abs = (n) => (n < 0n ? -n : n);
+  const float = new Float64Array(1), words = new Uint32Array(float.buffer);
+  // The length of |n| in bits, or one more.
   const bitLength = (n) => {
-    const hex = abs(n).toString(16);
-    return n ? 4 * hex.length - Math.clz32(parseInt(hex[0], 16)) + 28 : 0;
+    float[0] = Number(n);
+    const power = (words[1] >>> 20) & 2047;
+    return power === 2047 ? 4 * abs(n).toString(16).length : power && power - 1022;
   };
   const gcd = (a, b) => { while (b) [a, b] = [b, a % b]; return abs(a); };
   const ratio = (n, d = 1n) => {
@@ -23,8 +26,8 @@ const certified = (() => {
   };
   const [ZERO, ONE] = [ratio(0n), ratio(1n)];
   const isRational = (x) => x.d !== undefined;
-  const plusRational = (a, b) => ratio(a.n * b.d + b.n * a.d, a.d * b.d);
-  const timesRational = (a, b) => ratio(a.n * b.n, a.d * b.d);
+  const plusRational = (a, b) => (a.d === 1n && b.d === 1n ? { n: a.n + b.n, d: 1n } : ratio(a.n * b.d + b.n * a.d, a.d * b.d));
+  const timesRational = (a, b) => (a.d === 1n && b.d === 1n ? { n: a.n * b.n, d: 1n } : ratio(a.n * b.n, a.d * b.d));
   const compareRational = (a, b) => { const gap = a.n * b.d - b.n * a.d; return gap > 0n ? 1 : gap < 0n ? -1 : 0; };
   const floorDivide = (n, d) => (n % d && n < 0n !== d < 0n ? n / d - 1n : n / d);
 
@@ -47,6 +50,10 @@ const certified = (() => {
   const spoilt = (...xs) => (xs.includes(UNDEFINED) ? UNDEFINED : xs.includes(UNKNOWN) ? UNKNOWN : null);
   const node = (op, ...args) => ({ op, args, balls: {} });
 
+  // So many operations may be done; nothing is known of what comes after them.
+  let left = Infinity;
+  const allow = (operations) => { const spent = left < 0; left = operations; return spent; };
+
   // A number of the program, or one that is certified already. A float that is no whole number was rounded
   // somewhere, so that nothing is known of it.
   function certain(x) {
@@ -57,7 +64,7 @@ const certified = (() => {
 
   function sum(terms) {
     const listed = terms.map(certain);
-    const wrong = spoilt(...listed);
+    const wrong = (left -= terms.length) < 0 ? UNKNOWN : spoilt(...listed);
     if (wrong) return wrong;
     if (listed.includes(LOWEST)) return LOWEST;
     let known = ZERO;
@@ -71,7 +78,7 @@ const certified = (() => {
 
   function product(first, second) {
     const [a, b] = [certain(first), certain(second)];
-    const wrong = spoilt(a, b);
+    const wrong = --left < 0 ? UNKNOWN : spoilt(a, b);
     if (wrong) return wrong;
     if (a === LOWEST || b === LOWEST) {
       const other = a === LOWEST ? b : a;
@@ -838,7 +845,7 @@ const certified = (() => {
   }
 
   return {
-    ofFloat, certain, sum, product, quotient, minus, sqrt, power, exp, sigmoid, shares, order, enclose, larger, largest, ordered, firstLargest,
+    allow, ofFloat, certain, sum, product, quotient, minus, sqrt, power, exp, sigmoid, shares, order, enclose, larger, largest, ordered, firstLargest,
     threshold, shown, read, made, nearest, overPi, OF_ONE, LOWEST, UNKNOWN,
   };
 })();

@@ -1,19 +1,37 @@
-// Controls: fields, switches, and what is said of the digits.
+// Controls: fields, switches, slider, menu, and what is said of the digits.
 
 const MOST_CHANGES = 12;
+
+let told = ""; // what was refused or done last, until the next change
+function say(words) {
+  told = words;
+  tellState();
+}
+
+function tellState() {
+  const words = told || (live ? `Changed. ${answered()}` : "Proven digits.");
+  const line = $("#state");
+  if (line.textContent !== words) line.textContent = words;
+  line.title = words;
+  line.dataset.s = !live ? "proven" : ANSWERS[state()] ? state() : "open";
+  line.classList.toggle("told", told !== "");
+}
 
 // The line below the title says what the digits are worth, on paper and in a saved copy too.
 function tellChanges() {
   const list = live ? changes() : [];
-  const told = list.slice(0, MOST_CHANGES).map((words) => make("li", words));
-  if (list.length > MOST_CHANGES) told.push(make("li", `and ${list.length - MOST_CHANGES} more`));
   const lines = make("ul", "");
-  lines.append(...told);
-  $("#changed").replaceChildren(...(live ? [make("p", `Changed. ${ANSWERS[state()]}`), lines] : []));
+  lines.append(...list.slice(0, MOST_CHANGES).map((words) => make("li", words)));
+  if (list.length > MOST_CHANGES) lines.append(make("li", `and ${list.length - MOST_CHANGES} more`));
+  $("#changed").replaceChildren(...(live ? [make("p", `Changed. ${answered()}`), lines] : []));
   for (const item of data.items) {
-    if (!given.has(item.letter) || !isToggled(item) || !item.rule) continue;
-    const edited = live && item.first.texts.some((_, place) => isChanged(item, place));
-    $(`#${CSS.escape(item.name)}`).classList.toggle("edited", Boolean(edited));
+    const section = $(`#${CSS.escape(item.name)}`);
+    if (!item.rule || !section) continue;
+    const edited = live && given.has(item.letter) && isToggled(item) && item.first.texts.some((_, place) => isChanged(item, place));
+    section.classList.toggle("edited", Boolean(edited));
+    $(".uncertified", section)?.remove();
+    if (proven?.get(item.letter)?.beyond)
+      $(".said", section)?.append(make("p", "Not certified: this and what follows would take more work than the page does at once.", { class: "uncertified" }));
   }
 }
 
@@ -23,21 +41,56 @@ function fill(input) {
   input.removeAttribute("aria-invalid");
 }
 
-// The value that lets a query see a key: 0 is added, or true is 1.
+// The value that lets a query see a key: 0 is added, or true is 1; and the one that hides it.
 const isToggled = (item) => (item.name === "mask" && item.rule !== undefined) || item.name === "allowed";
 const seen = (item) => (item.name === "allowed" ? 1 : 0);
+const unseen = (item) => (item.name === "allowed" ? 0 : -Infinity);
+const other = ({ item, place }) => {
+  const isSeen = given.get(item.letter).floats[place] === seen(item);
+  return (isSeen ? String(unseen(item)) : String(seen(item))).replace("Infinity", "inf");
+};
 
+let drawn = null; // what the switches are set to that a pressed pointer passes over
+let pressed = false; // whether the click that follows was done by the pointer already
 function toggle(cell) {
-  const { item, place } = parsed(cell.key);
-  const hiddenValue = item.name === "allowed" ? "0" : "-inf";
-  put(item, place, given.get(item.letter).floats[place] === seen(item) ? hiddenValue : String(seen(item)));
+  const place = parsed(cell.key);
+  if (!pressed) put(place.item, place.place, other(place));
 }
+
+function draw(cell) {
+  const { item, place } = parsed(cell.key);
+  if (given.get(item.letter).texts[place] === drawn) return;
+  assign(item, place, drawn);
+  recompute(true);
+}
+
+document.addEventListener("pointerdown", (event) => {
+  if (!event.target.closest("#controls")) openMenu(false);
+  const cell = event.target.closest(".toggle")?.closest("td[data-c]");
+  if (!cell || event.button !== 0) return;
+  if (event.target.hasPointerCapture(event.pointerId)) event.target.releasePointerCapture(event.pointerId);
+  [drawn, pressed] = [other(parsed(cell.key)), true];
+  draw(cell);
+});
+document.addEventListener("pointermove", (event) => {
+  if (drawn === null) return;
+  const cell = document.elementFromPoint(event.clientX, event.clientY)?.closest("td[data-c]");
+  if (cell && $(".toggle", cell)) draw(cell);
+});
+for (const end of ["pointerup", "pointercancel"])
+  document.addEventListener(end, () => {
+    if (drawn === null) return;
+    drawn = null;
+    changed("");
+    setTimeout(() => { pressed = false; });
+  });
 
 let editing = false;
 function edit() {
   editing = !editing;
   $("#edit").setAttribute("aria-pressed", String(editing));
-  $("#edit").textContent = editing ? "Done" : "Change the numbers";
+  $("#edit .long").textContent = editing ? "Done" : "Change the numbers";
+  $("#edit .brief").textContent = editing ? "Done" : "Edit";
   document.body.classList.toggle("editing", editing);
   for (const table of $$(".home table")) {
     const item = items.get(table.dataset.m);
@@ -51,7 +104,7 @@ function edit() {
         cell.replaceChildren(button);
         continue;
       }
-      const input = make("input", "", { type: "text", inputmode: "decimal", size: "6", autocomplete: "off", "aria-label": placeWords(item, h, i, j) });
+      const input = make("input", "", { type: "text", inputmode: "decimal", size: "6", maxlength: "200", autocomplete: "off", "aria-label": placeWords(item, h, i, j) });
       cell.replaceChildren(input);
       fill(input);
     }
@@ -59,40 +112,73 @@ function edit() {
   }
 }
 
+// Each field: how its text is taken, and why not.
+const FIELDS = { temperature: heat, digits: round };
 document.addEventListener("change", (event) => {
   const input = event.target;
-  if (input.id === "temperature") {
-    const read = readNumber(input.value);
-    const good = read?.float > 0;
-    input.setAttribute("aria-invalid", String(!good));
-    if (good) { temperature = equal(read.number, certified.certain(1)) ? "1" : input.value.trim(); recompute(); }
-  } else if (input.id === "digits") {
-    const value = Number(input.value);
-    const good = Number.isInteger(value) && value >= 0 && value <= 15 && input.value !== "";
-    input.setAttribute("aria-invalid", String(!good));
-    if (good) { digits = value; recompute(); }
-  } else if (input.closest("td[data-c]")) {
-    const { item, place } = parsed(input.parentElement.key);
-    const complaint = put(item, place, input.value);
-    input.setAttribute("aria-invalid", String(complaint !== ""));
-    if (complaint) $("#state").textContent = complaint;
-  }
+  const cell = input.closest("td[data-c]");
+  let complaint = "";
+  if (input.id === "slider") changed("");
+  else if (FIELDS[input.id]) complaint = changed(FIELDS[input.id](input.value));
+  else if (cell) complaint = put(parsed(cell.key).item, parsed(cell.key).place, input.value);
+  input.setAttribute("aria-invalid", String(complaint !== ""));
 });
 
-$("#edit").addEventListener("click", edit);
-$("#reset").addEventListener("click", () => {
-  reset();
-  if ($("#temperature")) $("#temperature").value = "1";
-  $("#digits").value = String(data.digits);
-  for (const input of $$("td input")) fill(input);
+// The slider is logarithmic, from a tenth to ten.
+document.addEventListener("input", (event) => {
+  if (event.target.id !== "slider") return;
+  heat(String(Number((10 ** event.target.value).toPrecision(2))));
+  recompute(true);
 });
+
+// The arrows change a decimal by one of its last places.
+document.addEventListener("keydown", (event) => {
+  const cell = event.target.closest("td[data-c]");
+  const by = { ArrowUp: 1n, ArrowDown: -1n }[event.key];
+  const match = event.target.tagName === "INPUT" && cell && by && /^(-?)(\d{1,30})(?:\.(\d{1,30}))?$/.exec(event.target.value.replace("−", "-"));
+  if (!match) return;
+  const [, sign, before, after = ""] = match;
+  const units = BigInt(sign + before + after) + by;
+  const size = String(units < 0n ? -units : units).padStart(after.length + 1, "0");
+  const whole = size.slice(0, size.length - after.length);
+  event.target.value = `${units < 0n ? "-" : ""}${whole}${after && `.${size.slice(whole.length)}`}`;
+  event.preventDefault();
+  event.target.setAttribute("aria-invalid", String(put(parsed(cell.key).item, parsed(cell.key).place, event.target.value) !== ""));
+});
+
+function openMenu(open) {
+  $("#menu").hidden = !open;
+  $("#more").setAttribute("aria-expanded", String(open));
+}
+$("#more").addEventListener("click", () => openMenu($("#menu").hidden));
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || $("#menu").hidden) return;
+  openMenu(false);
+  $("#more").focus();
+  event.stopPropagation();
+}, true);
+$("#controls").addEventListener("focusout", (event) => {
+  if (event.relatedTarget && !event.relatedTarget.closest("#controls")) openMenu(false);
+});
+
+// What the row has no room for stands in the menu.
+const roomy = matchMedia("(min-width:80rem)");
+const arrange = () => (roomy.matches ? $("#state").before($("#settings")) : $("#menu").prepend($("#settings")));
+roomy.addEventListener("change", arrange);
+arrange();
+
+$("#edit").addEventListener("click", edit);
+$("#reset").addEventListener("click", () => { startAnew(); changed(""); });
 
 whenSettled(() => {
   document.body.classList.toggle("live", Boolean(live));
   $("main").setAttribute("aria-busy", String(certifying !== null));
-  $("#state").textContent = live ? `Changed. ${ANSWERS[state()]}` : "Proven digits.";
   $("#reset").disabled = !live;
+  tellState();
   tellChanges();
+  for (const [field, text] of [["#temperature", temperature], ["#digits", String(digits)]]) if ($(field) && document.activeElement !== $(field)) $(field).value = text;
+  if ($("#slider") && !held) $("#slider").value = Math.log10(certified.nearest(divisor));
+  $("#slider")?.setAttribute("aria-valuetext", temperature);
   $(".tempered")?.remove();
   if (live && temperature !== "1" && data.tempered) {
     const item = items.get(data.tempered);

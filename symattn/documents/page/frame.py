@@ -7,6 +7,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from symattn.derivation import Check
 from symattn.documents.outline import Outline, sizes_of
@@ -22,6 +23,7 @@ PARTS = (
     "basics.js",  # elements, keys, being told of a change
     "certified.js",  # numbers with proven digits
     "certified_arrays.js",
+    "reading.js",  # numbers as people type them
     "rules.js",  # of what an entry is made; worked lines
     "state.js",  # what was changed, and what follows from it
     "cells.js",
@@ -29,12 +31,14 @@ PARTS = (
     "sheet.js",  # steps one below the other
     "large.js",
     "controls.js",
+    "link.js",  # undo, redo, the fragment of the URL
+    "worksheet.js",
     "picture.js",
     "start.js",
 )
 
 #: The parts of its style.
-STYLES = ("page.css",)
+STYLES = ("page.css", "toolbar.css")
 
 
 def scripts() -> str:
@@ -51,6 +55,7 @@ def page(
     data: str = "",
     program: str = "",
     tempered: str = "",
+    worksheet: bool = False,
 ) -> str:
     """The whole file. `data` is JSON and `program` JavaScript, both of our own making."""
     style = stylesheet() + "".join(map(_file, STYLES))
@@ -76,7 +81,7 @@ def page(
         el("title", title),
         el("style", Markup(style)),
     )
-    content = _main(outline, title, given, steps, picture, bool(data), tempered)
+    content = _main(outline, title, given, steps, picture, bool(data), tempered, worksheet)
     parts = [_contents(outline, picture), content]
     if data:
         parts.append(
@@ -141,6 +146,7 @@ def _main(
     picture: Markup | None,
     live: bool,
     tempered: str,
+    worksheet: bool,
 ) -> Markup:
     summary = [el("p", prose(sizes_of(outline)), class_="sizes")] if outline.sizes else []
     checked = [_check(outline.check)] if outline.check is not None else []
@@ -149,7 +155,7 @@ def _main(
     return el(
         "main",
         el("header", el("h1", title), *summary, *checked, *changed, *notes),
-        _controls(bool(tempered)) if live else Markup(),
+        _controls(bool(tempered), worksheet) if live else Markup(),
         el(
             "section",
             el("h2", "Given", id="given-heading", tabindex=-1),
@@ -176,76 +182,70 @@ def _check(check: Check) -> Markup:
     return el("p", el("span", "✗", aria_hidden="true"), " ", words, class_="check wrong")
 
 
-def _controls(temperature: bool) -> Markup:
-    """The controls, hidden until the script, without which they do nothing, shows them."""
-    fields: list[str] = []
+def _controls(temperature: bool, worksheet: bool) -> Markup:
+    """One row of controls, hidden until the script, without which they do nothing, shows them."""
+
+    def button(id_: str, *content: str, **attributes: Any) -> Markup:
+        return el("button", *content, type="button", id=id_, **attributes)
+
+    def sign(id_: str, sign: str, name: str, key: str, **more: Any) -> Markup:
+        return button(id_, sign, class_="sign", aria_label=name, title=f"{name} ({key})", **more)
+
+    settings: list[str] = []
     if temperature:
-        fields.append(
-            el(
-                "label",
-                "Temperature ",
-                el(
-                    "input",
-                    id="temperature",
-                    type="number",
-                    min="0.01",
-                    max="100",
-                    step="0.1",
-                    value="1",
-                    autocomplete="off",
-                ),
-            )
-        )
-    fields.append(
-        el(
-            "label",
-            "Decimals ",
-            el(
-                "input", id="digits", type="number", min="0", max="15", step="1", autocomplete="off"
-            ),
-        )
-    )
-    moves = [
-        el("button", "← Previous", type="button", id="previous", title="Previous step (key p)"),
-        el("button", "Next →", type="button", id="next", title="Next step (key n)"),
-        el("button", "Fold all", type="button", id="fold", title="Fold or unfold (key f)"),
+        slider = el(
+            "input", id="slider", type="range", min=-1, max=1, step=0.01, value=0,
+            aria_label="Temperature, by slider", autocomplete="off",
+        )  # fmt: skip
+        field = el(
+            "input", id="temperature", type="text", inputmode="decimal", value="1",
+            maxlength=200, autocomplete="off",
+        )  # fmt: skip
+        settings.append(el("span", el("label", "Temperature ", field), slider, class_="setting"))
+    digits = el("input", id="digits", type="number", min=0, max=15, step=1, autocomplete="off")
+    settings += [
+        el("span", el("label", "Decimals ", digits), class_="setting"),
+        button("reset", "Reset", disabled=True),
     ]
-    change = [
-        el("button", "Change the numbers", type="button", id="edit", aria_pressed="false"),
-        *fields,
-        el("button", "Reset", type="button", id="reset", disabled=True),
-    ]
-    state = el("p", "Proven digits.", id="state", role="status")
-    keys = el(
-        "details",
-        el("summary", "Keys"),
+    change = [el("span", "Change the numbers", class_="long"), el("span", "Edit", class_="brief")]
+    row = [
         el(
-            "p",
-            joined(
-                el("kbd", "n"),
-                " ",
-                el("kbd", "p"),
-                " next and previous step, ",
-                el("kbd", "f"),
-                " fold or unfold all, ",
-                el("kbd", "Tab"),
-                " into a matrix and the arrow keys from cell to cell, ",
-                el("kbd", "Enter"),
-                " to keep a cell chosen, ",
-                el("kbd", "Esc"),
-                " to release it.",
-            ),
+            "span",
+            sign("previous", "←", "Previous step", "key p"),
+            sign("next", "→", "Next step", "key n"),
+            class_="moves",
         ),
-        class_="keys",
+        button("edit", *change, aria_pressed="false"),
+        el("span", sign("undo", "↶", "Undo", "Ctrl+Z", aria_disabled="true"), sign("redo", "↷", "Redo", "Ctrl+Y", aria_disabled="true")),
+        el("p", "Proven digits.", id="state", role="status"),
+        button("more", "More", aria_expanded="false", aria_controls="menu"),
+    ]
+    download = [button("download", "Download this worksheet")] if worksheet else []
+    keys = (
+        ("n p", "next and previous step"),
+        ("f", "fold or unfold all"),
+        ("Tab ↑ ↓ ← →", "into a matrix, from cell to cell"),
+        ("Enter Esc", "keep a cell chosen, release it"),
+        ("Ctrl+Z Ctrl+Y", "undo, redo"),
+    )
+    listed = [
+        part
+        for names, words in keys
+        for part in (
+            el("dt", joined(*(el("kbd", name) for name in names.split()))),
+            el("dd", words),
+        )
+    ]
+    menu = el(
+        "div",
+        el("div", *settings, id="settings"),
+        button("fold", "Fold all", title="Fold or unfold (key f)"),
+        button("link", "Copy link"),
+        *download,
+        el("dl", *listed, class_="keys"),
+        id="menu",
+        hidden=True,
     )
     return el(
-        "div",
-        el("div", *moves, class_="moves"),
-        el("div", *change, class_="change"),
-        state,
-        keys,
-        id="controls",
-        role="group",
-        aria_label="Controls",
-        hidden=True,
+        "div", *row, menu, id="controls", role="group", aria_label="Controls", hidden=True
     )

@@ -61,7 +61,7 @@ def live_program(derivation: Derivation) -> Live:
     """The derivation's program.
 
     The temperature divides what the weights are made of: the last scores before softmax,
-    sparsemax or sigmoid. There is none where these are given themselves, or where it would cancel.
+    sparsemax or sigmoid, and before a mask of 0 and −∞, which it would not change. There is none where these are given themselves, or where it would cancel.
     """
     by_letter = {step.letter: step for step in derivation.steps}
     tempered = next(
@@ -74,6 +74,7 @@ def live_program(derivation: Derivation) -> Live:
         ),
         None,
     )
+    tempered = _before_mask(tempered, by_letter)
     masks = tuple(step.name for step in derivation.steps if step.fixed)  # a reader may set them
     name = "" if tempered is None else tempered.name
     program = recorded(derivation, given=masks, tempered=name, matrices=True)
@@ -84,6 +85,15 @@ def live_program(derivation: Derivation) -> Live:
         "" if tempered is None else tempered.letter,
         names(program),
     )
+
+
+def _before_mask(step: Step | None, by_letter: Mapping[str, Step]) -> Step | None:
+    """The step whose scores are masked by a rule, if this step does no more."""
+    if step is None or step.name != "masked":
+        return step
+    scores, *masks = step.operands
+    by_rule = all(mask in by_letter and by_letter[mask].fixed for mask in masks)
+    return by_letter[scores] if by_rule and scores in by_letter else step
 
 
 def _sharpens(step: Step) -> bool:

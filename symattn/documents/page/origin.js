@@ -57,7 +57,7 @@ function tell(key, kinds) {
   });
   const where = document.createElement("p");
   where.className = "where";
-  where.textContent = [placeWords(item, h, i, j), item.rule ? "" : "This number is given.", live ? ANSWERS[state()] : ""].filter(Boolean).join(" ");
+  where.textContent = [placeWords(item, h, i, j), item.rule ? "" : "This number is given.", live ? answered() : ""].filter(Boolean).join(" ");
   const math = document.createElement("div");
   math.className = "line";
   math.innerHTML = line;

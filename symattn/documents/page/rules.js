@@ -8,7 +8,8 @@ const KINDS = ["first", "second", "third"];
 const SHADES = 11;
 
 let digits = data.digits;
-let temperature = "1";
+let temperature = "1"; // as typed
+let divisor = certified.certain(1); // the same, certified
 let live = null; // letter → floats, as shown; null while every digit is one that the page came with
 let proven = null; // letter → { numbers, shown }, certified; null until all are, in which case `live` is provisional
 const given = new Map(); // letter → { numbers, floats, texts } that a reader may change
@@ -242,7 +243,7 @@ function workedLine(item, h, i, j) {
   for (const collapsed of [false, true]) {
     // A stage stands there only if the result follows from the numbers printed in it.
     const value = evaluate(item.rule, env, printedAt, collapsed);
-    if (shownAs(tempered ? certified.quotient(value, certified.read(temperature)) : value).text !== text) continue;
+    if (shownAs(tempered ? certified.quotient(value, divisor) : value).text !== text) continue;
     const stage = spell(item.rule, env, collapsed).markup;
     if (stage === last || stage === result) continue;
     last = stage;

@@ -1,5 +1,6 @@
 // Last: a saved copy shows the numbers that the page came with.
 if (saved) settle();
+followLink();
 
 // For a reader at the console: every number with all its bits, and where it comes from.
 const asked = (f) => (letter, i, j, h = null) => f(items.get(letter), h, i, j);

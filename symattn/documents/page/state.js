@@ -43,9 +43,9 @@ function placed(item, place) {
   return { h: item.heads ? Math.floor(row / rowsOf(item)) : null, i: row % rowsOf(item), j };
 }
 
-// A page with more entries than this is not certified: that would take longer than a reader waits.
-const MOST_CERTIFIED = 10000;
-const entries = data.items.reduce((sum, item) => sum + item.texts.length, 0);
+// The work that is done for proofs: so many operations, and then so many entries whose digits are decided. The steps are
+// certified in order; those beyond stay as floating point computed them, and say so.
+const MOST_OPERATIONS = 1e6, MOST_CERTIFIED = 10000;
 
 // What is said of the digits: while they are computed, when all are proven, when some or all are not.
 const ANSWERS = {
@@ -56,24 +56,23 @@ const ANSWERS = {
   floating: "Floating point computed these digits; they are not proven.",
 };
 
-function state() {
-  if (!proven) return certifying === null ? "floating" : "provisional";
-  const all = [...proven.values()].flatMap(({ shown }) => shown);
-  if (all.some((one) => one.text === "undefined")) return "undefined";
-  return all.every((one) => one.proven) ? "proven" : "open";
-}
+let answer = "floating"; // what holds once nothing is computed any more: a key of the answers, or a sentence
+let held = false; // while something is dragged
+const state = () => (held || certifying !== null ? "provisional" : proven ? answer : "floating");
+const answered = () => ANSWERS[state()] ?? state();
 
-// Floats at once, and then the digits that are proven.
-function recompute() {
+// Floats at once, and then, unless something is held, the digits that are proven.
+function recompute(holding = false) {
   forget();
-  live = changes().length ? computed(floating, "floats", certified.nearest(certified.read(temperature))) : null;
-  if (live && entries <= MOST_CERTIFIED) later(certify());
+  held = holding;
+  live = changes().length ? computed(floating, "floats", certified.nearest(divisor)) : null;
+  if (live && !held) later(certify());
   settle();
 }
 
 function forget() {
   clearTimeout(certifying);
-  [certifying, live, proven] = [null, null, null];
+  [certifying, live, proven, held] = [null, null, null, false];
 }
 
 const SLICE = 30; // milliseconds
@@ -87,48 +86,93 @@ function later(work) {
       while (!work.next().done) if (performance.now() > until) { later(work); return; }
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
+      certified.allow(Infinity);
     }
     certifying = null;
     settle();
   });
 }
 
+// A float's digits, with the sign of what is not proven.
+const unproven = (value) => ({ text: Number.isFinite(value) ? `${rounded(value)}?` : rounded(value), exact: false, proven: false });
+
 function* certify() {
   const found = new Map();
-  for (const [letter, values] of computed(exactly, "numbers", certified.read(temperature))) {
-    const entry = { numbers: Array.from(values, certified.certain), shown: [] };
+  certified.allow(MOST_OPERATIONS);
+  const all = computed(exactly, "numbers", divisor);
+  const isSpent = certified.allow(Infinity);
+  let [left, beyond] = [MOST_CERTIFIED, null];
+  for (const [letter, values] of all) {
+    const numbers = Array.from(values, certified.certain);
+    if (!given.has(letter) && ((left -= numbers.length) < 0 || (isSpent && numbers.includes(certified.UNKNOWN)))) beyond ??= items.get(letter);
+    const entry = { numbers, shown: [], beyond: beyond !== null };
     found.set(letter, entry);
-    for (const number of entry.numbers) { entry.shown.push(shownAs(number)); yield; }
+    if (beyond) {
+      entry.numbers = numbers.map(() => certified.UNKNOWN);
+      entry.shown = Array.from(live.get(letter), unproven);
+    } else for (const number of numbers) { entry.shown.push(shownAs(number)); yield; }
   }
+  const shown = [...found.values()].flatMap((entry) => entry.shown);
+  answer = beyond ? `The digits before ${beyond.name.replaceAll("_", " ")} are proven anew; floating point computed those from there on, and they are not proven.`
+    : shown.some((one) => one.text === "undefined") ? "undefined" : shown.every((one) => one.proven) ? "proven" : "open";
   proven = found;
 }
 
-function reset() {
+// The numbers that the page came with, not yet shown.
+function startAnew() {
   forget();
-  temperature = "1";
-  digits = data.digits;
+  [temperature, divisor, digits] = ["1", certified.certain(1), data.digits];
   for (const [letter, values] of given) {
     const { numbers, floats, texts } = items.get(letter).first;
     for (const [kind, first] of Object.entries({ numbers, floats, texts })) first.forEach((value, place) => { values[kind][place] = value; });
   }
-  settle();
 }
 
-// A number as people write it, 0.5, -2, 1/3, -inf, as it is meant and as a float.
+// A number as people write it, as it is meant and as a float, or why it is none.
 function readNumber(text) {
-  const number = certified.read(text);
-  const float = number && certified.nearest(number);
-  return number && (Number.isFinite(float) || number === certified.LOWEST) ? { number, float } : null;
+  try {
+    const number = typed(text);
+    const float = certified.nearest(number);
+    if (Number.isFinite(float) || number === certified.LOWEST) return { number, float };
+    return { why: `“${short(text)}” is too large here.` };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return { why: `“${short(text)}” is not a number here: ${error.message}.` };
+  }
 }
+
+const short = (text) => (text.length > 40 ? `${text.slice(0, 39)}…` : text);
 
 // Why a text cannot be this entry; "" where it can, and then it is.
-function put(item, place, text) {
-  const read = readNumber(text);
-  if (!read) return `“${text}” is not a number: write 0.5, -2 or 1/3.`;
-  if (read.number === certified.LOWEST && !item.logits)
+function assign(item, place, text) {
+  const { number, float, why } = readNumber(text);
+  if (why) return why;
+  if (number === certified.LOWEST && !item.logits)
     return `−∞ has no meaning in ${item.name}; only scores and masks hold it.`;
+  if (isToggled(item) && float !== seen(item) && float !== unseen(item)) return `${pretty(text)} has no meaning in ${item.name}.`;
   const values = given.get(item.letter);
-  [values.numbers[place], values.floats[place], values.texts[place]] = [read.number, read.float, text.trim()];
-  recompute();
+  [values.numbers[place], values.floats[place], values.texts[place]] = [number, float, text.trim()];
   return "";
 }
+
+// The same for the temperature, and for the number of decimals.
+function heat(text) {
+  const { number, float, why } = readNumber(text);
+  if (why || !(float > 0)) return why ?? "The temperature has to be above 0.";
+  [temperature, divisor] = [certified.order(number, 1) === 0 ? "1" : text.trim(), number];
+  return "";
+}
+
+function round(text) {
+  if (!/^\d{1,2}$/.test(text) || Number(text) > 15) return "Give a number of decimals from 0 to 15.";
+  digits = Number(text);
+  return "";
+}
+
+// A step of a reader's: what is computed anew, to be undone, and in the link.
+function changed(complaint) {
+  if (complaint) say(complaint);
+  else { recompute(); commit(); }
+  return complaint;
+}
+const put = (item, place, text) => changed(assign(item, place, text));

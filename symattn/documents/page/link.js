@@ -1,0 +1,148 @@
+// Undo, redo, and the link: what was changed as a text, which the fragment of the URL holds.
+// x=X.5:1/3,mask.2:-inf;t=0.7;d=6;at=weights.3;stage=scores;id: entries by name and place, temperature, decimals,
+// the chosen entry, the step on the stage, and last what an ordinary fragment is, the id of an element.
+
+const LONGEST_LINK = 30000;
+const [past, future] = [[], []]; // what was changed, before and after
+let last = ""; // what is changed now
+let anchor = "";
+
+const encoded = (text) => encodeURIComponent(text).replaceAll("%2F", "/");
+
+function written() {
+  const entries = [];
+  for (const [letter, { texts }] of given) {
+    const item = items.get(letter);
+    texts.forEach((text, place) => { if (isChanged(item, place)) entries.push(`${encoded(item.name)}.${place}:${encoded(text)}`); });
+  }
+  return [entries.length && `x=${entries.join(",")}`, temperature !== "1" && `t=${encoded(temperature)}`, digits !== data.digits && `d=${digits}`].filter(Boolean).join(";");
+}
+
+// Called after a change: it can be undone, and stands in the link.
+function commit() {
+  const now = written();
+  if (now !== last) { past.push(last); future.length = 0; }
+  last = now;
+  told = "";
+  tellState();
+  remember();
+}
+
+function travel(from, to) {
+  if (!from.length) return;
+  to.push(last);
+  last = from.pop();
+  startAnew();
+  restore(last);
+  recompute();
+  for (const input of $$("td input")) fill(input);
+  told = "";
+  tellState();
+  remember();
+}
+const undo = () => travel(past, future);
+const redo = () => travel(future, past);
+
+const entryNamed = (text, known) => {
+  const match = /^(.+)\.(\d{1,7})$/.exec(text);
+  const item = match && data.items.find((one) => one.name === decodeURIComponent(match[1]) && (!known || given.has(one.letter)));
+  return item && Number(match[2]) < item.texts.length ? { item, place: Number(match[2]) } : null;
+};
+const keyAt = ({ item, place }) => { const { h, i, j } = placed(item, place); return `${item.letter}|${h ?? ""}|${i}|${j}`; };
+
+// What each part of a link does; false or a complaint where it cannot.
+const TAKES = {
+  t: (text) => data.tempered && !heat(text),
+  d: (text) => !round(text),
+  at: (text) => { const found = entryNamed(text); if (found) goTo(keyAt(found)); return found; },
+  stage: (text) => typeof openStage !== "function" || openStage(text) !== false,
+};
+
+// Takes what was changed from a text; returns the parts that cannot be used.
+function restore(text) {
+  const refused = [];
+  const take = (part, taken) => {
+    try { if (taken()) return; } catch (error) { if (!(error instanceof URIError)) throw error; }
+    refused.push(part);
+  };
+  for (const part of text.split(";").filter(Boolean)) {
+    const [, name, value] = /^([^=]*)=(.*)$/s.exec(part) ?? [];
+    if (name === "x") {
+      for (const entry of value.split(",")) {
+        const [where, number = ""] = entry.split(":");
+        take(entry, () => { const found = entryNamed(where, true); return found && assign(found.item, found.place, decodeURIComponent(number)) === ""; });
+      }
+    } else if (name !== undefined) take(part, () => Object.hasOwn(TAKES, name) && TAKES[name](decodeURIComponent(value)));
+  }
+  return refused;
+}
+
+// Writes into the fragment what is changed and chosen.
+function remember() {
+  for (const [id, list] of [["#undo", past], ["#redo", future]]) $(id).setAttribute("aria-disabled", String(!list.length));
+  const stage = typeof stageState === "function" ? stageState() : "";
+  const at = pinned && parsed(pinned);
+  const text = [last, at && `at=${encoded(at.item.name)}.${at.place}`, stage && `stage=${encoded(stage)}`, anchor].filter(Boolean).join(";");
+  if (text.length > LONGEST_LINK) return false;
+  if (`#${text}` === (location.hash || "#")) return true;
+  try { history.replaceState(null, "", text ? `#${text}` : location.href.split("#")[0]); } catch { return false; } // too often, or not here
+  return true;
+}
+
+// Opens the page as its link says. Without "=" a fragment is the id of an element, and the browser goes there.
+function followLink() {
+  const text = location.hash.slice(1);
+  const parts = text.split(";");
+  anchor = parts.at(-1).includes("=") ? "" : parts.pop();
+  if (!parts.length) { if (last || pinned) remember(); return; }
+  if (text.length > LONGEST_LINK) { say("The link is too long to be read."); return; }
+  startAnew();
+  const [views, numbers] = [parts.filter((part) => /^(at|stage)=/.test(part)), parts.filter((part) => !/^(at|stage)=/.test(part))];
+  const refused = restore(numbers.join(";"));
+  const before = last;
+  last = written();
+  if (last || before) recompute();
+  if (before && before !== last) past.push(before);
+  refused.push(...restore(views.join(";")));
+  if (anchor) document.getElementById(anchor)?.scrollIntoView();
+  told = refused.length ? `The page cannot use ${refused.length === 1 ? "this part" : "these parts"} of the link: ${refused.slice(0, 3).map((part) => `“${short(part)}”`).join(", ")}${refused.length > 3 ? " …" : ""}.` : "";
+  tellState();
+  remember();
+}
+
+// ---- the clipboard ----
+
+function copyByHand(text) {
+  const area = make("textarea", text, { class: "spoken", readonly: "" });
+  const focused = document.activeElement;
+  document.body.append(area);
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  focused?.focus({ preventScroll: true });
+  return done;
+}
+
+async function copy(text, what) {
+  let done = false;
+  try { await navigator.clipboard.writeText(text); done = true; } catch { done = copyByHand(text); }
+  say(done ? `${what} copied.` : "The browser does not let the page copy.");
+}
+
+$("#link").addEventListener("click", () => {
+  if (remember()) copy(location.href, "Link"); else say("These changes are too many for a link; download the worksheet.");
+});
+$("#undo").addEventListener("click", undo);
+$("#redo").addEventListener("click", redo);
+
+document.addEventListener("keydown", (event) => {
+  const isText = event.target.matches("input:not([type=range]), textarea");
+  if (!(event.ctrlKey || event.metaKey) || event.altKey || isText) return;
+  const key = event.key.toLowerCase();
+  const does = key === "z" ? (event.shiftKey ? redo : undo) : key === "y" && !event.shiftKey ? redo : null;
+  if (does) { does(); event.preventDefault(); }
+});
+
+let soon = null;
+for (const kind of ["focusin", "click", "keyup"]) document.addEventListener(kind, () => { clearTimeout(soon); soon = setTimeout(remember, 300); });
+addEventListener("hashchange", followLink);
