@@ -25,7 +25,7 @@ const withPoint = (text) => text.replace(/\s+/g, " ").replace(/(?<![0-9.,])([0-9
 
 function matrixIn(item) {
   const texts = given.get(item.letter)?.texts;
-  const at = (place) => inToml(!texts ? item.texts[place] : isChanged(item, place) ? withPoint(texts[place]) : spelledOut(item.values[place]));
+  const at = (place) => (item.name === "allowed" && item.rule ? String(valueAt(item, place) === 0) : inToml(!texts ? item.texts[place] : isChanged(item, place) ? withPoint(texts[place]) : spelledOut(item.values[place])));
   const list = (parts) => `[${parts.join(", ")}]`;
   const range = (n) => Array.from({ length: n }, (_, k) => k);
   const [n, m] = data.flipped ? [columnsOf(item), rowsOf(item)] : item.shape; // there tokens are rows
@@ -42,8 +42,8 @@ function worksheet() {
   let listed = inputs;
   for (const item of edited) {
     if (item.name !== "mask" || inputs.some(({ name }) => name === "mask")) throw new SyntaxError(`the changed ${item.name} cannot be given there`);
-    axes.mask = '"additive"';
-    listed = [...inputs.filter(({ name }) => name !== "allowed"), item];
+    axes.mask = '"boolean"'; // of zeros and −∞, which truth values say for every way of normalising
+    listed = [...inputs.filter(({ name }) => name !== "allowed"), { ...item, name: "allowed" }];
   }
   if (temperature !== "1") {
     const tempered = items.get(data.tempered);
