@@ -19,6 +19,11 @@ function tellState() {
 
 // The line below the title says what the digits are worth, on paper and in a saved copy too.
 function tellChanges() {
+  document.body.classList.toggle("held", held);
+  if (held) {
+    if ($("#changed p")) $("#changed p").textContent = `Changed. ${answered()}`;
+    return;
+  }
   const list = live ? changes() : [];
   const lines = make("ul", "");
   lines.append(...list.slice(0, MOST_CHANGES).map((words) => make("li", words)));
@@ -33,6 +38,13 @@ function tellChanges() {
     if (proven?.get(item.letter)?.beyond)
       $(".said", section)?.append(make("p", "Not certified: this and what follows would take more work than the page does at once.", { class: "uncertified" }));
   }
+}
+
+// While something is dragged nothing may move below the pointer: worked lines keep their heights.
+function steady(on) {
+  const lines = $$(".worked");
+  const heights = lines.map((line) => (on ? `${line.offsetHeight}px` : ""));
+  lines.forEach((line, k) => { line.style.minHeight = heights[k]; });
 }
 
 function fill(input) {
@@ -173,6 +185,7 @@ $("#reset").addEventListener("click", () => { startAnew(); changed(""); });
 whenSettled(() => {
   document.body.classList.toggle("live", Boolean(live));
   $("main").setAttribute("aria-busy", String(certifying !== null));
+  if (!held && certifying === null) steady(false);
   $("#reset").disabled = !live;
   tellState();
   tellChanges();

@@ -111,10 +111,12 @@ def _file(name: str) -> str:
 #: In a line of our own JavaScript: a string, from the first template to the last, or a regular
 #: expression (behind which a division cannot stand) with all that follows.
 _OPAQUE = re.compile(
-    r'''("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`.*`|(?<![\w)\] ])/(?! ).*|(?<=[^\w)\]] )/(?! ).*)'''
+    r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`.*`|(?<![\w)\] ])/(?! ).*|(?<=[^\w)\]] )/(?! ).*)"""
 )
 #: Spaces beside a sign; those between two signs + or − stay.
-_BESIDE_SIGNS = re.compile(r"(?<=[^\w$\s]) +(?=[\w$])|(?<=[\w$]) +(?=[^\w$\s])|(?<=[^\w$\s+-]) +(?=[^\w$\s])|(?<=[^\w$\s]) +(?=[^\w$\s+-])")
+_BESIDE_SIGNS = re.compile(
+    r"(?<=[^\w$\s]) +(?=[\w$])|(?<=[\w$]) +(?=[^\w$\s])|(?<=[^\w$\s+-]) +(?=[^\w$\s])|(?<=[^\w$\s]) +(?=[^\w$\s+-])"
+)
 
 
 def squeezed(line: str) -> str:
@@ -124,9 +126,7 @@ def squeezed(line: str) -> str:
     'const a=b+ -c? "x + y" :[1,2];return a-b;'
     """
     parts = _OPAQUE.split(line)
-    return "".join(
-        part if k % 2 else _BESIDE_SIGNS.sub("", part) for k, part in enumerate(parts)
-    )
+    return "".join(part if k % 2 else _BESIDE_SIGNS.sub("", part) for k, part in enumerate(parts))
 
 
 def _digest(text: str) -> str:
@@ -238,7 +238,11 @@ def _controls(temperature: bool, worksheet: bool) -> Markup:
             class_="moves",
         ),
         button("edit", *change, aria_pressed="false"),
-        el("span", sign("undo", "↶", "Undo", "Ctrl+Z", aria_disabled="true"), sign("redo", "↷", "Redo", "Ctrl+Y", aria_disabled="true")),
+        el(
+            "span",
+            sign("undo", "↶", "Undo", "Ctrl+Z", aria_disabled="true"),
+            sign("redo", "↷", "Redo", "Ctrl+Y", aria_disabled="true"),
+        ),
         el("p", "Proven digits.", id="state", role="status"),
         button("more", "More", aria_expanded="false", aria_controls="menu"),
     ]
@@ -268,6 +272,4 @@ def _controls(temperature: bool, worksheet: bool) -> Markup:
         id="menu",
         hidden=True,
     )
-    return el(
-        "div", *row, menu, id="controls", role="group", aria_label="Controls", hidden=True
-    )
+    return el("div", *row, menu, id="controls", role="group", aria_label="Controls", hidden=True)

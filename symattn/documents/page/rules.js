@@ -53,7 +53,7 @@ const valueAt = (item, place) => (live ? live.get(item.letter)[place] : readFloa
 
 function textAt(item, place) {
   if (!live) return item.texts[place];
-  return proven?.get(item.letter)?.shown[place].text ?? rounded(valueAt(item, place));
+  return proven?.get(item.letter)?.shown[place].text ?? (given.has(item.letter) ? shownAs(given.get(item.letter).numbers[place]).text : rounded(valueAt(item, place)));
 }
 
 // Whether the text of an entry is all of the number, by proof.

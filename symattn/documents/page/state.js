@@ -63,6 +63,7 @@ const answered = () => ANSWERS[state()] ?? state();
 
 // Floats at once, and then, unless something is held, the digits that are proven.
 function recompute(holding = false) {
+  if (holding && !held) steady(true);
   forget();
   held = holding;
   live = changes().length ? computed(floating, "floats", certified.nearest(divisor)) : null;

@@ -366,6 +366,7 @@ def test_steps_fold(opened: Callable[..., Any]) -> None:
     page.locator("section#weights h2").click()
     assert page.locator("section#weights table").first.is_hidden()
     page.locator("section#weights h2").click()
+    page.click("#more")
     page.click("#fold")
     assert page.locator("section.step table:visible").count() == 0
     page.click("#fold")
@@ -453,8 +454,8 @@ def test_temperature_divides_the_logits(opened: Callable[..., Any]) -> None:
         for i in range(3)
     ]
     assert np.allclose(found, wanted, rtol=1e-12)
-    assert "temperature, 0.5" in page.locator("#masked .tempered").inner_text()
-    page.locator("section#masked .home td[data-c]").nth(3).click()
+    assert "temperature, 0.5" in page.locator("#scaled .tempered").inner_text()
+    page.locator("section#scaled .home td[data-c]").nth(3).click()
     assert "0.5" in page.locator("#origin .line").inner_text()
 
 
@@ -710,6 +711,7 @@ def test_axe_finds_nothing(opened: Callable[..., Any], node_file: Callable[[str]
         states.append(axe_faults(page, axe))
         page.locator("section#weights .home td[data-c]").nth(1).click()
         states.append(axe_faults(page, axe))
+        page.click("#more")
         page.fill("#temperature", "3")
         page.press("#temperature", "Enter")
         states.append(axe_faults(page, axe))

@@ -103,7 +103,32 @@ def expression(numbers: random.Random, depth: int) -> str:
 
 
 #: What is put into a text to spoil it, or not.
-MARKS = ("", " ", ".", "e", "x", "2", "(", ")", "^", "*", "T", "=", "sum_j", "∑", "½", "[", "⁻", "E", "%", "<b>", "\\", "'", "_", ";")
+MARKS = (
+    "",
+    " ",
+    ".",
+    "e",
+    "x",
+    "2",
+    "(",
+    ")",
+    "^",
+    "*",
+    "T",
+    "=",
+    "sum_j",
+    "∑",
+    "½",
+    "[",
+    "⁻",
+    "E",
+    "%",
+    "<b>",
+    "\\",
+    "'",
+    "_",
+    ";",
+)
 
 
 def texts(seed: int, count: int) -> Iterator[str]:

@@ -1,0 +1,445 @@
+"""Undo and redo, the link, the worksheet of a changed page, the row of controls, the bound of work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from symattn import VARIANTS, Attention
+from symattn.cli import main
+from symattn.derivation import Derivation, Evaluation
+from symattn.documents.html import html_document
+from symattn.documents.page.frame import PARTS, _file, squeezed
+from symattn.documents.page.worksheet import Head
+from symattn.worksheet import read_worksheet, worksheet_of
+from symattn.worksheet.rewriting import head_of
+from tests.documents.page.opening import cells, settled, sheet
+from tests.documents.page.test_certified import run
+from tests.documents.page.test_page import pretty
+from tests.shares import share
+
+HEAD = Head({}, {"variant": '"causal"'})
+
+
+@pytest.fixture
+def causal(opened: Callable[..., Any]) -> Any:
+    return opened(html_document(*sheet("causal"), worksheet=HEAD))
+
+
+def write(page: Any, place: int, text: str) -> None:
+    """Types a text into one of the fields."""
+    field = page.locator("td input").nth(place)
+    field.fill(text)
+    field.press("Enter")
+
+
+def fragment(page: Any) -> str:
+    """The fragment, without the chosen entry."""
+    parts = page.evaluate("location.hash").removeprefix("#").split(";")
+    return ";".join(part for part in parts if not part.startswith("at="))
+
+
+# ---- undo and redo ---------------------------------------------------------------------------
+
+
+def test_every_change_can_be_undone_and_done_again(causal: Any) -> None:
+    page = causal
+    seen = [(cells(page), "")]
+    page.click("#edit")
+    changes: list[Callable[[], None]] = [
+        lambda: write(page, 1, "1/3"),
+        lambda: page.locator("#mask .toggle").nth(1).click(),
+        lambda: (page.fill("#temperature", "0,5"), page.press("#temperature", "Enter")),
+        lambda: (page.fill("#digits", "6"), page.press("#digits", "Enter")),
+        lambda: page.click("#reset"),
+    ]
+    page.click("#edit")
+    for change in changes:
+        page.click("#edit")
+        change()
+        page.click("#edit")
+        seen.append((cells(settled(page)), fragment(page)))
+    assert seen[-1] == seen[0]
+    assert seen[-2][1] == "x=X.1:1/3,mask.1:0;t=0%2C5;d=6"
+    for wanted in reversed(seen[:-1]):
+        page.locator("h1").click()
+        page.keyboard.press("Control+z")
+        assert (cells(settled(page)), fragment(page)) == wanted
+    assert page.get_attribute("#undo", "aria-disabled") == "true"
+    for wanted in seen[1:]:
+        page.click("#redo")
+        assert (cells(settled(page)), fragment(page)) == wanted
+    page.keyboard.press("Control+y")  # nothing is left
+    page.keyboard.press("Control+Shift+z")
+    assert cells(settled(page)) == seen[-1][0]
+
+
+def test_a_field_keeps_its_own_undo_and_what_was_typed(causal: Any) -> None:
+    page = causal
+    page.click("#edit")
+    write(page, 0, " sqrt(2) ")
+    assert page.locator("td input").nth(0).input_value() == "sqrt(2)"
+    field = page.locator("td input").nth(1)
+    field.fill("7")
+    field.press("Control+z")
+    assert fragment(page) == "x=X.0:sqrt(2)"
+    write(page, 1, "7")
+    page.locator("h1").click()
+    page.keyboard.press("Control+z")
+    assert fragment(page) == "x=X.0:sqrt(2)"
+    assert field.input_value() == "0"
+
+
+def test_a_drag_of_the_slider_is_one_step_and_proves_nothing_meanwhile(causal: Any) -> None:
+    page = causal
+    box = page.locator("#slider").bounding_box()
+    y = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] / 2, y)
+    page.mouse.down()
+    shown = []
+    for step in range(1, 5):
+        page.mouse.move(box["x"] + box["width"] * (0.5 + step / 10), y)
+        page.wait_for_timeout(60)
+        shown.append(cells(page)["A||2|0"])
+        assert "provisional" in page.locator("#state").inner_text()
+        assert "proven anew" not in page.locator("body").inner_text()
+    assert len(set(shown)) > 2
+    page.mouse.up()
+    assert "proven anew" in settled(page).locator("#state").inner_text()
+    assert fragment(page).startswith("t=")
+    page.click("#undo")
+    assert fragment(page) == ""
+    assert page.get_attribute("#undo", "aria-disabled") == "true"
+
+
+def test_switches_are_drawn_over(causal: Any) -> None:
+    page = causal
+    page.click("#edit")
+    flips = page.locator("#mask .toggle")
+    flips.nth(1).scroll_into_view_if_needed()
+    first, last = flips.nth(1).bounding_box(), flips.nth(2).bounding_box()
+    page.mouse.move(first["x"] + 5, first["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(last["x"] + 5, last["y"] + 5, steps=4)
+    assert "provisional" in page.locator("#state").inner_text()
+    page.mouse.up()
+    assert fragment(settled(page)) == "x=mask.1:0,mask.2:0"
+    flips.nth(5).focus()
+    page.keyboard.press("Space")
+    assert fragment(page) == "x=mask.1:0,mask.2:0,mask.5:0"
+    page.click("#undo")
+    page.click("#undo")
+    assert fragment(page) == ""
+
+
+def test_arrows_change_the_last_place(causal: Any) -> None:
+    page = causal
+    page.click("#edit")
+    write(page, 0, "0.10")
+    page.locator("td input").nth(0).press("ArrowDown")
+    assert page.locator("td input").nth(0).input_value() == "0.09"
+    write(page, 0, "0")
+    page.locator("td input").nth(0).press("ArrowDown")
+    assert fragment(page) == "x=X.0:-1"
+
+
+# ---- the link --------------------------------------------------------------------------------
+
+
+def reopened(page: Any, hash_: str) -> Any:
+    page.goto("about:blank")
+    page.goto(page.file + hash_)
+    return settled(page)
+
+
+@pytest.fixture
+def link(causal: Any) -> Callable[[str], Any]:
+    causal.file = causal.url.partition("#")[0]
+    return lambda hash_: reopened(causal, hash_)
+
+
+def test_a_link_opens_what_was_changed(causal: Any, link: Callable[[str], Any]) -> None:
+    causal.click("#edit")
+    write(causal, 0, "sqrt(2)")
+    write(causal, 3, "2/3")
+    causal.fill("#digits", "9")
+    causal.press("#digits", "Enter")
+    causal.click("#edit")
+    causal.locator("section#weights .home td[data-c]").nth(3).click()
+    causal.wait_for_timeout(500)
+    wanted, hash_ = cells(settled(causal)), causal.evaluate("location.hash")
+    assert hash_ == "#x=X.0:sqrt(2),X.3:2/3;d=9;at=weights.3"
+    page = link(hash_)
+    assert cells(page) == wanted
+    assert page.locator("td.chosen").count()
+    assert page.evaluate("location.hash") == hash_
+    assert page.input_value("#digits") == "9"
+    page.click("#reset")
+    page.click("#undo")
+    assert cells(settled(page)) == wanted
+
+
+def test_the_id_of_an_element_still_works(causal: Any, link: Callable[[str], Any]) -> None:
+    page = link("#weights")
+    assert page.evaluate("scrollY") > 300
+    assert page.evaluate("location.hash") == "#weights"
+    page = link("#d=3;weights")
+    assert page.evaluate("scrollY") > 300
+    assert page.input_value("#digits") == "3"
+    page.locator("#contents a", has_text="Scores").first.click()
+    page.wait_for_timeout(600)
+    assert page.evaluate("location.hash") == "#d=3;scores"
+    top = page.locator("section#scores").bounding_box()["y"]
+    assert 0 < top < 200
+
+
+@pytest.mark.parametrize(
+    ("hash_", "kept", "said"),
+    [
+        ("x=X.0:1/0,X.1:5", "x=X.1:5", "“X.0:1/0”"),
+        ("x=Y.0:1;d=5", "d=5", "“Y.0:1”"),
+        ("x=X.99:1,X.1:-inf,X.2:3", "x=X.2:3", "these parts of the link: “X.99:1”, “X.1:-inf”"),
+        ("x=scores.0:1;t=-1;t=2", "t=2", "“scores.0:1”, “t=-1”"),
+        ("d=99;d=x;q=1;=;d=2", "d=2", "“d=99”, “d=x”, “q=1” …"),
+        ("x=X.0:%E0%A4%A;t=3", "t=3", "“X.0:%E0%A4%A”"),
+        ("x=mask.1:5,mask.1:0", "x=mask.1:0", "“mask.1:5”"),
+        ("x=X.0:<img src=x onerror=alert(1)>;d=5", "d=5", "onerror"),
+        ("x=X.0:%3Cimg%20src%3Dx%3E", "", "%3Cimg"),
+        ("constructor=1;__proto__=2;toString=3", "", "“constructor=1”"),
+        ("at=weights.999;d=5", "d=5", "“at=weights.999”"),
+        ("x=" + "X.0:1," * 6000, None, "too long"),
+    ],
+)
+def test_a_strange_link_says_what_it_cannot_use(
+    hash_: str, kept: str | None, said: str, link: Callable[[str], Any]
+) -> None:
+    page = link(f"#{hash_}")
+    if kept is not None:
+        assert fragment(page) == kept
+    told = page.locator("#state").inner_text()
+    assert said in told.replace("%20", " ")
+    assert "\n" not in told
+    assert page.locator("#state *, img").count() == 0
+
+
+def test_the_link_is_copied(causal: Any) -> None:
+    page = causal
+    page.fill("#digits", "3")
+    page.press("#digits", "Enter")
+    page.evaluate(
+        "document.addEventListener('copy', () => { window.copied = getSelection() + ''; })"
+    )
+    page.click("#more")
+    page.click("#link")
+    page.locator("#state", has_text="Link copied.").wait_for()
+    page.keyboard.press("Escape")
+    assert page.locator("#menu").is_hidden()
+    assert page.evaluate("document.activeElement.id") == "more"
+
+
+# ---- the worksheet ---------------------------------------------------------------------------
+
+
+def downloaded(page: Any) -> str:
+    page.click("#more")
+    with page.expect_download() as download:
+        page.click("#download")
+    page.keyboard.press("Escape")
+    return Path(download.value.path()).read_text("utf-8")
+
+
+def mismatches(page: Any, text: str, left_out: tuple[str, ...] = ()) -> list[tuple[str, str, str]]:
+    """Where the page differs from what its worksheet derives to."""
+    found = worksheet_of(text)
+    derivation = found.derivation()
+    values = found.evaluate(derivation)
+    wrong = []
+    for key, shown in cells(settled(page)).items():
+        letter, head, i, j = key.split("|")
+        place = (int(i), int(j)) if head == "" else (int(head), int(i), int(j))
+        if found.notation.convention == "columns":
+            place = (*place[:-2], place[-1], place[-2])
+        if letter in left_out:
+            continue
+        wanted = pretty(values.digits(letter, place, found.notation).text)
+        if wanted != shown:
+            wrong.append((key, wanted, shown))
+    return wrong
+
+
+@pytest.mark.parametrize("name", share([row.name for row in VARIANTS], 12))
+def test_a_changed_variant_is_derived_to_the_same_digits(
+    name: str, opened: Callable[..., Any], tmp_path: Path
+) -> None:
+    file = tmp_path / "variant.html"
+    arguments = ["derive", name, "--tokens", "2", "--format", "html", "-o", str(file)]
+    assert CliRunner().invoke(main, arguments).exit_code == 0
+    page = opened(file.read_text("utf-8"))
+    page.click("#edit")
+    fields = page.locator("td input")
+    for place, text in enumerate(("sqrt(2)", "2/3", "1,5", "e^-1")):
+        write(page, (place * 7) % fields.count(), text)
+    flips = page.locator("section#mask .toggle")
+    if flips.count():
+        flips.nth(1).click()
+    tempered = page.locator("section#scaled").count() and page.locator("#temperature").count()
+    if tempered:
+        page.fill("#temperature", "sqrt(3)/2")
+        page.press("#temperature", "Enter")
+    page.fill("#digits", "7")
+    page.press("#digits", "Enter")
+    page.click("#edit")
+    text = downloaded(page)
+    assert mismatches(page, text, ("B",)) == []  # which the mask that was changed came from
+    assert mismatches(page, text.replace('"2/3"', "0.7"), ("B",))
+
+
+@pytest.mark.parametrize("name", ["two_heads", "causal", "it_cat_mat"])
+def test_a_worksheet_comes_back(name: str, opened: Callable[..., Any]) -> None:
+    from tests.gates import EXAMPLES
+
+    found = read_worksheet(next(path for path in EXAMPLES if path.stem == name))
+    derivation = found.derivation()
+    page = opened(
+        html_document(
+            derivation,
+            found.evaluate(derivation),
+            notation=found.notation,
+            worksheet=head_of(found),
+        )
+    )
+    before = downloaded(page)
+    assert not before.startswith("#")
+    assert mismatches(page, before) == []
+    again = worksheet_of(before)
+    assert (again.title, again.spec, again.labels) == (found.title, found.spec, found.labels)
+
+
+def columns() -> tuple[Derivation, Evaluation, Any]:
+    found = worksheet_of(
+        '# hostile\ntitle = "T \\"q\\" \\\\ \\u007f"\n[attention]\nmask = [[true, true], [true, false]]\n'
+        'tokens = ["a\\n\\"", "#"]\n[given]\nQ = [[1, "sqrt(2)/3"], [3, 0.50]]\nK = [[1, 1], [0, 1]]\n'
+        'V = [["1/3", 0], ["e^-2", 1]]\n[notation]\nconvention = "columns"\nindex_base = 0\n'
+        'symbols = { weights = "P", "d_k" = "d_h" }\n[claims]\nscores = [["?", 1], [1, 1]]\n'
+    )
+    derivation = found.derivation()
+    return derivation, found.evaluate(derivation), found
+
+
+def test_other_conventions_and_hostile_words_come_back(opened: Callable[..., Any]) -> None:
+    derivation, values, found = columns()
+    page = opened(
+        html_document(derivation, values, notation=found.notation, worksheet=head_of(found))
+    )
+    page.click("#edit")
+    page.locator("section#given td input").nth(1).fill("1/7")
+    page.locator("section#given td input").nth(1).press("Enter")
+    page.click("#edit")
+    text = downloaded(page)
+    assert mismatches(page, text) == []
+    again = worksheet_of(text)
+    assert (again.title, again.labels, again.notation) == (
+        found.title,
+        found.labels,
+        found.notation,
+    )
+
+
+def test_what_no_worksheet_says_is_refused(opened: Callable[..., Any], tmp_path: Path) -> None:
+    file = tmp_path / "dot.html"
+    arguments = ["derive", "dot-product", "--tokens", "2", "--format", "html", "-o", str(file)]
+    assert CliRunner().invoke(main, arguments).exit_code == 0
+    page = opened(file.read_text("utf-8"))
+    page.fill("#temperature", "2")
+    page.press("#temperature", "Enter")
+    page.click("#more")
+    page.click("#download")
+    assert page.locator("#state").inner_text().startswith("No worksheet says this: a temperature")
+
+
+# ---- the row of controls -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [320, 375, 768, 1024, 1280, 1440])
+def test_the_controls_are_one_row_that_stays(width: int, opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*sheet("two_heads"), worksheet=HEAD), width=width)
+    for live in (False, True):
+        if live:
+            page.click("#edit")
+            write(page, 0, "1/3")
+        row = page.locator("#controls").bounding_box()
+        assert row["height"] < 56
+        assert row["x"] >= 0
+        assert row["x"] + row["width"] <= width
+        for part in page.locator("#controls > *:visible").all():
+            box = part.bounding_box()
+            assert row["x"] - 1 <= box["x"]
+            assert box["x"] + box["width"] <= row["x"] + row["width"] + 1, part.inner_html()
+    page.keyboard.press("Escape")
+    page.click("#next")
+    page.click("#next")
+    page.wait_for_timeout(900)
+    row = page.locator("#controls").bounding_box()
+    assert row["y"] <= 1
+    heading = page.evaluate("document.activeElement.getBoundingClientRect().top")
+    assert row["y"] + row["height"] - 1 <= heading < 400
+    page.click("#more")
+    menu = page.locator("#menu").bounding_box()
+    assert menu["x"] >= 0
+    assert menu["x"] + menu["width"] <= width
+    page.mouse.click(5, 700)
+    assert page.locator("#menu").is_hidden()
+
+
+# ---- what is certified -------------------------------------------------------------------------
+
+
+def test_steps_beyond_the_bound_say_so(opened: Callable[..., Any]) -> None:
+    numbers = np.arange(2 * 64 * 2).reshape(2, 64, 2) % 7
+    derivation = Attention(heads=2).derivation()
+    values = derivation.evaluate(Q=numbers, K=numbers[:, ::-1], V=numbers)
+    page = opened(html_document(derivation, values))
+    page.fill("#digits", "3")
+    page.press("#digits", "Enter")
+    page.wait_for_selector(".uncertified", timeout=60_000)
+    steps = page.locator("section.step:has(.uncertified)").evaluate_all(
+        "all => all.map((s) => s.id)"
+    )
+    names = [step.name for step in derivation]
+    assert steps == names[names.index(steps[0]) :]
+    assert 0 < len(steps) < len(names)
+    assert f"before {steps[0]} are proven anew" in page.locator("#changed").inner_text()
+    shown = {
+        step: page.locator(f"section#{step} .home td[data-c]").first.inner_text() for step in names
+    }
+    assert [step for step in names if shown[step].endswith("?")] == steps
+
+
+BOUNDED = """
+certified.allow(3);
+const found = [certified.sum([1, 2]), certified.product(3, 4), certified.sum([1])];
+console.log(JSON.stringify([found.map((x) => certified.shown(x, 2).text), certified.allow(Infinity),
+  certified.shown(certified.sum([1, 1]), 2).text]));
+"""
+
+
+def test_nothing_is_known_beyond_the_bound(tool: Callable[[str], str]) -> None:
+    assert run(tool("node"), _file("certified.js") + BOUNDED, []) == [["3", "12", "?"], True, "2"]
+
+
+# ---- how it is written -------------------------------------------------------------------------
+
+
+def test_spaces_that_mean_something_stay() -> None:
+    for line in ('x = "a  =  b" + c', "a + +b", "a - -b", "x = /a = b/.exec(y)", "`a = ${b} = c`"):
+        kept = squeezed(line)
+        assert kept.replace(" ", "") == line.replace(" ", "")
+        for part in ('"a  =  b"', "+ +", "- -", "/a = b/", "= ${b} ="):
+            assert (part in kept) == (part in line)
+    for name in PARTS:  # a regular expression is known by what stands before it, not by a space
+        assert "(/ " not in _file(name)
