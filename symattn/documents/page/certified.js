@@ -18,7 +18,15 @@ const certified = (() => {
     const power = (words[1] >>> 20) & 2047;
     return power === 2047 ? 4 * abs(n).toString(16).length : power && power - 1022;
   };
-  const gcd = (a, b) => { while (b) [a, b] = [b, a % b]; return abs(a); };
+  const SAFE = BigInt(Number.MAX_SAFE_INTEGER);
+  function gcd(a, b) {
+    [a, b] = [abs(a), abs(b)];
+    while (b > SAFE) [a, b] = [b, a % b];
+    if (!b) return a;
+    let [x, y] = [Number(b), Number(a % b)];
+    while (y) [x, y] = [y, x % y];
+    return BigInt(x);
+  }
   const ratio = (n, d = 1n) => {
     if (d < 0n) [n, d] = [-n, -d];
     const common = d === 1n ? 1n : gcd(n, d);
@@ -26,7 +34,7 @@ const certified = (() => {
   };
   const [ZERO, ONE] = [ratio(0n), ratio(1n)];
   const isRational = (x) => x.d !== undefined;
-  const plusRational = (a, b) => (a.d === 1n && b.d === 1n ? { n: a.n + b.n, d: 1n } : ratio(a.n * b.d + b.n * a.d, a.d * b.d));
+  const plusRational = (a, b) => (a.d === b.d ? (a.d === 1n ? { n: a.n + b.n, d: 1n } : ratio(a.n + b.n, a.d)) : ratio(a.n * b.d + b.n * a.d, a.d * b.d));
   const timesRational = (a, b) => (a.d === 1n && b.d === 1n ? { n: a.n * b.n, d: 1n } : ratio(a.n * b.n, a.d * b.d));
   const compareRational = (a, b) => { const gap = a.n * b.d - b.n * a.d; return gap > 0n ? 1 : gap < 0n ? -1 : 0; };
   const floorDivide = (n, d) => (n % d && n < 0n !== d < 0n ? n / d - 1n : n / d);
@@ -48,7 +56,7 @@ const certified = (() => {
   const [LOWEST, UNDEFINED, UNKNOWN] = ["-inf", "undefined", "?"].map(special);
   const isSpecial = (x) => x === LOWEST || x === UNDEFINED || x === UNKNOWN;
   const spoilt = (...xs) => (xs.includes(UNDEFINED) ? UNDEFINED : xs.includes(UNKNOWN) ? UNKNOWN : null);
-  const node = (op, ...args) => ({ op, args, balls: {} });
+  const node = (op, ...args) => ({ op, args, balls: null, form: undefined, name: 0 }); // one shape for all
 
   // So many operations may be done; nothing is known of what comes after them.
   let left = Infinity;
@@ -67,11 +75,14 @@ const certified = (() => {
     const wrong = (left -= terms.length) < 0 ? UNKNOWN : spoilt(...listed);
     if (wrong) return wrong;
     if (listed.includes(LOWEST)) return LOWEST;
-    let known = ZERO;
+    let [n, d] = [0n, 1n]; // reduced where denominators differ, and at the end
     const open = [];
     for (const term of listed) {
-      if (isRational(term)) { if (term.n) known = plusRational(known, term); } else open.push(term);
+      if (!isRational(term)) open.push(term);
+      else if (term.d === d) n += term.n;
+      else if (term.n) ({ n, d } = plusRational({ n, d }, term));
     }
+    const known = ratio(n, d);
     if (known.n || !open.length) open.push(known);
     return open.length === 1 ? open[0] : node("+", ...open);
   }
@@ -407,7 +418,8 @@ const certified = (() => {
   function enclose(x, bits) {
     if (isRational(x)) return ofRational(x, bits);
     if (isSpecial(x)) return null;
-    if (x.balls[bits] !== undefined) return x.balls[bits];
+    const known = (x.balls ??= new Map()).get(bits);
+    if (known !== undefined) return known;
     const args = x.args.map((part) => enclose(part, bits));
     let out = null;
     const size = args[0] && "exp sin cos".includes(x.op) ? top(args[0]) : 0;
@@ -417,7 +429,7 @@ const certified = (() => {
     else if (x.op === "/") out = over(...args, bits);
     else if (x.op === "π") out = { m: pi(bits), r: 3n, e: -bits };
     else out = FUNCTIONS[x.op](args[0], bits);
-    x.balls[bits] = out;
+    x.balls.set(bits, out);
     return out;
   }
 
@@ -549,7 +561,7 @@ const certified = (() => {
   // What stands in an exponent, an angle, or a function: one sum.
   function argument(x) {
     const form = formOf(x);
-    if (!form) return atom(`#${(x.name ??= ++named)}`, x);
+    if (!form) return atom(`#${(x.name ||= ++named)}`, x);
     if (!form.below.size) return form.above;
     const below = [...form.below].map(([key, [, k]]) => `(${key})^${k}`).sort().join("");
     return atom(`{${keyOf(form.above)}}/{${below}}`, x);
@@ -707,7 +719,7 @@ const certified = (() => {
   function attempt(low, high, known, digits, rounding, deep = false) {
     const rounded = (places) => {
       const [first, last] = [low, high].map((x) => {
-        const { n, d } = timesRational(x, ten(places));
+        const [n, d] = places < 0 ? [x.n, x.d * 10n ** BigInt(-places)] : [x.n * 10n ** BigInt(places), x.d];
         return [floorDivide(2n * n + d, 2n * d), (2n * n + d) % (2n * d) === 0n];
       });
       if (first[0] === last[0] && !first[1]) return last[0];
