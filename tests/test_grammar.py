@@ -617,3 +617,9 @@ def test_lark_loads_with_the_first_expression() -> None:
     plain = "; ".join(f"read_number({text!r}, 'x')" for text in ("0.25", "-3", "1e-3", "-inf", 2))
     assert _modules_after(f"{reading}; {plain}") == "False"
     assert _modules_after(f"{reading}; read_number('1/3', 'x')") == "True"
+
+
+@pytest.mark.parametrize("text", ["∑2", "∑(2)", "sum_j(3)", "Σ_i 2", "1 + ∑ 4"])
+def test_a_sum_is_no_closed_number(text: str) -> None:
+    with pytest.raises(ReadError, match="is not part of a number"):
+        read_closed(text)

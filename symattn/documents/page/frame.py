@@ -115,7 +115,8 @@ _OPAQUE = re.compile(
 )
 #: Spaces beside a sign; those between two signs + or − stay.
 _BESIDE_SIGNS = re.compile(
-    r"(?<=[^\w$\s]) +(?=[\w$])|(?<=[\w$]) +(?=[^\w$\s])|(?<=[^\w$\s+-]) +(?=[^\w$\s])|(?<=[^\w$\s]) +(?=[^\w$\s+-])"
+    r"(?<=[^\w$\s]) +(?=[\w$])|(?<=[\w$]) +(?=[^\w$\s])"
+    r"|(?<=[^\w$\s+-]) +(?=[^\w$\s])|(?<=[^\w$\s]) +(?=[^\w$\s+-])"
 )
 
 
@@ -216,7 +217,7 @@ def _controls(temperature: bool, worksheet: bool) -> Markup:
     settings: list[str] = []
     if temperature:
         slider = el(
-            "input", id="slider", type="range", min=-1, max=1, step=0.01, value=0,
+            "input", id="slider", type="range", min=-1, max=1, step="0.01", value=0,
             aria_label="Temperature, by slider", autocomplete="off",
         )  # fmt: skip
         field = el(

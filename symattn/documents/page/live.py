@@ -17,6 +17,7 @@ from symattn.documents.code.spell import names, spelled
 from symattn.documents.page.frame import FILES
 from symattn.nodes.entrywise import Exponential
 from symattn.nodes.normalise import Normaliser
+from symattn.notation.letters import GRADIENT
 
 _SCALARS = functions(FILES / "scalars.js", r"const (\w+)")
 
@@ -61,7 +62,9 @@ def live_program(derivation: Derivation) -> Live:
     """The derivation's program.
 
     The temperature divides what the weights are made of: the last scores before softmax,
-    sparsemax or sigmoid, and before a mask of 0 and −∞, which it would not change. There is none where these are given themselves, or where it would cancel.
+    sparsemax or sigmoid, and before a mask of 0 and −∞, which it would not change. There is none
+    where these are given themselves, where it would cancel, and where there is a backward pass,
+    whose formulas are those of the attention without it.
     """
     by_letter = {step.letter: step for step in derivation.steps}
     tempered = next(
@@ -75,6 +78,9 @@ def live_program(derivation: Derivation) -> Live:
         None,
     )
     tempered = _before_mask(tempered, by_letter)
+    items = (*derivation.inputs, *derivation.steps)
+    if any(GRADIENT + item.letter in by_letter for item in items):
+        tempered = None
     masks = tuple(step.name for step in derivation.steps if step.fixed)  # a reader may set them
     name = "" if tempered is None else tempered.name
     program = recorded(derivation, given=masks, tempered=name, matrices=True)

@@ -64,7 +64,7 @@ def _scale(evaluation: Evaluation, step: Step | None) -> str:
     """What scores are multiplied by, as a closed number; "" where they are not."""
     if step is None or step.name != "scaled":
         return ""
-    sizes = {size: many for size, many in evaluation.sizes.items()}
+    sizes = dict(evaluation.sizes)
     if isinstance(step.expr, Quotient):
         return f"1/({step.expr.args[1].subs(sizes)})"
     factor, _ = step.expr.as_coeff_mmul()

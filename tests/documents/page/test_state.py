@@ -1,4 +1,4 @@
-"""Undo and redo, the link, the worksheet of a changed page, the row of controls, the bound of work."""
+"""Undo, the link, the worksheet of a changed page, the row of controls, the bound of work."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from symattn.cli import main
 from symattn.derivation import Derivation, Evaluation
 from symattn.documents.html import html_document
 from symattn.documents.page.frame import PARTS, _file, squeezed
+from symattn.documents.page.matrices import pretty
 from symattn.documents.page.worksheet import Head
 from symattn.worksheet import read_worksheet, worksheet_of
 from symattn.worksheet.rewriting import head_of
 from tests.documents.page.opening import cells, settled, sheet
 from tests.documents.page.test_certified import run
-from tests.documents.page.test_page import pretty
 from tests.shares import share
 
 HEAD = Head({}, {"variant": '"causal"'})
@@ -51,7 +51,7 @@ def test_every_change_can_be_undone_and_done_again(causal: Any) -> None:
     page = causal
     seen = [(cells(page), "")]
     page.click("#edit")
-    changes: list[Callable[[], None]] = [
+    changes: list[Callable[[], object]] = [
         lambda: write(page, 1, "1/3"),
         lambda: page.locator("#mask .toggle").nth(1).click(),
         lambda: (page.fill("#temperature", "0,5"), page.press("#temperature", "Enter")),
@@ -322,8 +322,9 @@ def test_a_worksheet_comes_back(name: str, opened: Callable[..., Any]) -> None:
 
 def columns() -> tuple[Derivation, Evaluation, Any]:
     found = worksheet_of(
-        '# hostile\ntitle = "T \\"q\\" \\\\ \\u007f"\n[attention]\nmask = [[true, true], [true, false]]\n'
-        'tokens = ["a\\n\\"", "#"]\n[given]\nQ = [[1, "sqrt(2)/3"], [3, 0.50]]\nK = [[1, 1], [0, 1]]\n'
+        '# hostile\ntitle = "T \\"q\\" \\\\ \\u007f"\n'
+        '[attention]\nmask = [[true, true], [true, false]]\ntokens = ["a\\n\\"", "#"]\n'
+        '[given]\nQ = [[1, "sqrt(2)/3"], [3, 0.50]]\nK = [[1, 1], [0, 1]]\n'
         'V = [["1/3", 0], ["e^-2", 1]]\n[notation]\nconvention = "columns"\nindex_base = 0\n'
         'symbols = { weights = "P", "d_k" = "d_h" }\n[claims]\nscores = [["?", 1], [1, 1]]\n'
     )
@@ -360,6 +361,19 @@ def test_what_no_worksheet_says_is_refused(opened: Callable[..., Any], tmp_path:
     page.click("#more")
     page.click("#download")
     assert page.locator("#state").inner_text().startswith("No worksheet says this: a temperature")
+
+
+def test_a_backward_pass_has_no_temperature(opened: Callable[..., Any], tmp_path: Path) -> None:
+    """Its formulas are those of the attention without one; its worksheet comes back."""
+    file = tmp_path / "backward.html"
+    arguments = ["derive", "causal", "--tokens", "2", "--gradient", "Q,K", "--format", "html"]
+    assert CliRunner().invoke(main, [*arguments, "-o", str(file)]).exit_code == 0
+    page = opened(file.read_text("utf-8"))
+    assert page.locator("#temperature, #slider").count() == 0
+    page.click("#edit")
+    write(page, 0, "sqrt(2)")
+    page.click("#edit")
+    assert mismatches(page, downloaded(page)) == []
 
 
 # ---- the row of controls -----------------------------------------------------------------------
