@@ -51,7 +51,7 @@ ROOMS: tuple[tuple[str, ...], ...] = (
     ("reports", "exercise"),
     ("check",),
     ("pages",),
-    ("filling", "display"),
+    ("filling", "display", "rewriting"),
 )
 ROOM = {name: level for level, rooms in enumerate(ROOMS) for name in rooms}
 

@@ -16,6 +16,7 @@ from symattn.documents.code.program import recorded
 from symattn.documents.code.spell import names, spelled
 from symattn.documents.page.frame import FILES
 from symattn.nodes.entrywise import Exponential
+from symattn.nodes.masks import Masked
 from symattn.nodes.normalise import Normaliser
 from symattn.notation.letters import GRADIENT
 
@@ -94,8 +95,8 @@ def live_program(derivation: Derivation) -> Live:
 
 
 def _before_mask(step: Step | None, by_letter: Mapping[str, Step]) -> Step | None:
-    """The step whose scores are masked by a rule, if this step does no more."""
-    if step is None or step.name != "masked":
+    """The step whose scores have a mask by rule added to them, if this step does no more."""
+    if step is None or not isinstance(step.expr, Masked):
         return step
     scores, *masks = step.operands
     by_rule = all(mask in by_letter and by_letter[mask].fixed for mask in masks)

@@ -47,7 +47,7 @@ function worksheet() {
   }
   if (temperature !== "1") {
     const tempered = items.get(data.tempered);
-    if (tempered.name !== "scaled" || !scale) throw new SyntaxError(`a temperature that divides ${tempered.name.replaceAll("_", " ")} cannot be said there; set it to 1`);
+    if (!scale) throw new SyntaxError(`a temperature that divides ${tempered.name.replaceAll("_", " ")} cannot be said there; set it to 1`);
     axes.scale = inToml(`(${scale})/(${withPoint(temperature)})`);
   }
   const lines = Object.entries(top).map(([key, value]) => `${key} = ${value}`);

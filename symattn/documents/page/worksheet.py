@@ -61,11 +61,11 @@ def worksheet_data(
 
 
 def _scale(evaluation: Evaluation, step: Step | None) -> str:
-    """What scores are multiplied by, as a closed number; "" where they are not."""
-    if step is None or step.name != "scaled":
+    """What a step multiplies scores by, as a closed number; "" where it does anything else."""
+    if step is None or len(step.operands) != 1:
         return ""
     sizes = dict(evaluation.sizes)
     if isinstance(step.expr, Quotient):
         return f"1/({step.expr.args[1].subs(sizes)})"
-    factor, _ = step.expr.as_coeff_mmul()
-    return str(factor.subs(sizes))
+    factor, rest = step.expr.as_coeff_mmul()
+    return "" if factor == 1 or len(rest.args) != 1 else str(factor.subs(sizes))
