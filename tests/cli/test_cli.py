@@ -71,6 +71,14 @@ def test_the_same_digits_everywhere() -> None:
                 assert digits.lstrip("-") in page, (form, digits)
 
 
+def _without_worksheet(page: str | bytes) -> str:
+    """A page without its worksheet, the button that offers it, and the hash of its data."""
+    assert isinstance(page, str)
+    page = re.sub(r"sha256-[^&]*", "", page)
+    page = re.sub(r'<button[^>]*id="download">.*?</button>', "", page)
+    return re.sub(r'"worksheet":(?:null|\{.*?\}),"digits"', "", page)
+
+
 @pytest.mark.parametrize("form", [name for name in FORMATS if name not in ("ipynb", "pdf")])
 def test_python_writes_what_the_command_line_writes(form: str) -> None:
     path = ROOT / "examples/two_heads.toml"
@@ -87,7 +95,11 @@ def test_python_writes_what_the_command_line_writes(form: str) -> None:
         notation=sheet.notation,
         notes=notes,
     )
-    assert made == (wanted.stdout_bytes if isinstance(made, bytes) else wanted.stdout)
+    if form == "html":  # an evaluation does not say of which worksheet it is
+        made, whole = map(_without_worksheet, (made, wanted.stdout))
+        assert made == whole != wanted.stdout
+    else:
+        assert made == (wanted.stdout_bytes if isinstance(made, bytes) else wanted.stdout)
     if not FORMATS[form].single:
         formulas = document(sheet.derivation(), form, views=["formula"])
         told = ("--symbolic", "--view", "formula", "--format", form)
