@@ -27,8 +27,10 @@ from symattn.writing import reader_may_leave
 COMMANDS: Mapping[str, str] = {
     "check": "symattn.cli.check",
     "derive": "symattn.cli.derive",
+    "examples": "symattn.cli.examples",
     "jacobian": "symattn.cli.jacobian",
     "ladder": "symattn.cli.lists",
+    "new": "symattn.cli.new",
     "prove": "symattn.cli.prove",
     "render": "symattn.cli.render",
     "variants": "symattn.cli.lists",
