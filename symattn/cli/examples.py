@@ -12,8 +12,9 @@ from pathlib import Path
 
 import click
 
+from symattn.cli.help import Explained
 from symattn.cli.new import refuse_existing
-from symattn.cli.screen import END_OF_HELP, is_folder, print_lines
+from symattn.cli.screen import is_folder, print_lines
 from symattn.errors import SymattnError, nearest, quote
 from symattn.status import Status
 from symattn.writing import Destination
@@ -80,7 +81,16 @@ def _read(name: str, text: str) -> Example:
     return Example(name, text, title, " ".join(purpose.split()))
 
 
-@click.command(epilog=END_OF_HELP)
+@click.command(
+    cls=Explained,
+    groups={
+        "What is copied, and where": "--all --output --force",
+    },
+    examples={
+        "symattn examples": "List them.",
+        "symattn examples causal two_heads -o .": "Copy two of them to this folder.",
+    },
+)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option(
     "-o", "--output", metavar="FOLDER|FILE", help="Copy to this folder, or one to this file."

@@ -6,14 +6,24 @@ import shlex
 
 import click
 
-from symattn.cli.screen import END_OF_HELP
+from symattn.cli.help import Explained
 from symattn.errors import SymattnError, nearest, quote
 from symattn.printable import as_line
 from symattn.status import Status
 from symattn.writing import Destination
 
 
-@click.command(epilog=END_OF_HELP)
+@click.command(
+    cls=Explained,
+    groups={
+        "The example": "--tokens --d-k --heads",
+        "Where it goes": "--output --force",
+    },
+    examples={
+        "symattn new causal -o mine.toml": "Begin with causal self-attention.",
+        "symattn new grouped-query --heads 4 --tokens 2": "Print one to look at.",
+    },
+)
 @click.argument("variant", default="scaled-dot-product")
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
 @click.option("--force", is_flag=True, help="Replace a file that is there already.")
