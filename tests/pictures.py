@@ -161,7 +161,7 @@ def _markup(line: Any) -> str:
     for start, segment in zip(starts, segments, strict=False):
         style = segment.style or Style()
         colour = style.color.number if style.color is not None else None
-        name = {6: "heading", 2: "good", 1: "bad"}.get(colour, "")
+        name = {6: "heading", 2: "good", 1: "bad"}.get(colour or 0, "")
         name = name or ("dim" if style.dim else "bold" if style.bold else "")
         place = f' x="{20 + start * _LETTER:.1f}"' if start else ""
         width = f' textLength="{len(segment.text) * _LETTER:.1f}"' if segment.text.strip() else ""

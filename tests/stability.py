@@ -28,6 +28,8 @@ from symattn.nodes.masks import MASKS
 from symattn.nodes.normalise import NORMALISERS
 from symattn.status import Status
 from symattn.worksheet.reading import worksheet
+from symattn.worksheet.reading.claims import SETTINGS
+from symattn.worksheet.reading.labels import LABELS
 from tests import ROOT
 
 FOLDER = ROOT / "tests" / "stable"
@@ -72,7 +74,7 @@ def _signature(value: Any) -> str:
 
 def _parameter(one: inspect.Parameter) -> str:
     """Its name, whether it has a default, and how it is given; not its type, which may widen."""
-    sign = {one.VAR_POSITIONAL: "*", one.VAR_KEYWORD: "**"}.get(one.kind, "")
+    sign = "*" * (one.kind is one.VAR_POSITIONAL) + "**" * (one.kind is one.VAR_KEYWORD)
     only = "keyword " if one.kind is one.KEYWORD_ONLY else ""
     return f"{only}{sign}{one.name}{'=' if one.default is not one.empty else ''}"
 
@@ -111,9 +113,9 @@ def worksheet_keys() -> Iterator[str]:
     """Every key of a worksheet, and the names that its values may have."""
     tables: dict[str, Any] = {
         "top": worksheet._TABLES,
-        "attention": (*worksheet._AXES, *worksheet.LABELS, *worksheet._SIZES, "chunks", "batch"),
+        "attention": (*worksheet._AXES, *LABELS, *worksheet._SIZES, "chunks", "batch"),
         "given": SYMBOLS,
-        "policy": worksheet.SETTINGS,
+        "policy": SETTINGS,
         "notation": worksheet._NOTATION,
         "mask": MASKS,
         "normaliser": NORMALISERS,
