@@ -44,19 +44,6 @@ def test_local_links_lead_somewhere() -> None:
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-def test_readme_shows_what_is_printed() -> None:
-    from symattn.documents.outline import outline
-    from symattn.worksheet import read_worksheet
-    from tests.written import text_document
-
-    sheet = read_worksheet(ROOT / "examples/it_cat_mat.toml")
-    derivation = sheet.derivation()
-    printed = text_document(outline(derivation, sheet.evaluate(derivation)))
-    (block,) = (part for part in printed.split("\n\n") if part.startswith("3. Attention weights"))
-    assert block.count("\n") == 5
-    assert f"```\n{block}\n```" in (ROOT / "README.md").read_text(encoding="utf-8")
-
-
 def test_every_number_on_the_example_page_is_right() -> None:
     checked = check_file(ROOT / "examples/attention_by_hand.md")
     assert checked is not None

@@ -79,6 +79,8 @@ COMMANDS = (
     ("symattn.attention.jacobian.read_row", "jacobian 1,2"),
     ("symattn.attention.ladder.before_attention", "ladder"),
     ("symattn.cli.lists.show", "variants"),
+    ("symattn.worksheet.writing.starter", "new causal"),
+    ("symattn.cli.examples.all_examples", "examples"),
     ("symattn.cli.verify._attention", "verify mine.py:attention"),
     ("symattn.worksheet.pages.with_arrays", "check {right} --claims mine.npz"),
     ("symattn.cli.import_module", "variants"),

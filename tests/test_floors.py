@@ -45,7 +45,7 @@ FACE = LEVEL["cli"] - 1
 
 #: The rooms of `symattn/worksheet/`, and the files beside them, from the ground up.
 ROOMS: tuple[tuple[str, ...], ...] = (
-    ("reading",),
+    ("reading", "writing"),
     ("marking", "syntaxes", "quotation"),
     ("misconceptions",),
     ("reports", "exercise"),

@@ -17,6 +17,7 @@ from typing import Any
 
 import click
 
+from symattn.cli.help import write_examples
 from symattn.cli.screen import END_OF_HELP, complain, debug_asked, drop_output
 from symattn.doors import DEBUG, Failure, defect, failure, leaves
 from symattn.errors import nearest, quote
@@ -27,8 +28,10 @@ from symattn.writing import reader_may_leave
 COMMANDS: Mapping[str, str] = {
     "check": "symattn.cli.check",
     "derive": "symattn.cli.derive",
+    "examples": "symattn.cli.examples",
     "jacobian": "symattn.cli.jacobian",
     "ladder": "symattn.cli.lists",
+    "new": "symattn.cli.new",
     "prove": "symattn.cli.prove",
     "render": "symattn.cli.render",
     "variants": "symattn.cli.lists",
@@ -36,8 +39,50 @@ COMMANDS: Mapping[str, str] = {
 }
 
 
+#: What the commands do, under headings, as ``symattn --help`` lists them; none is imported for it.
+SECTIONS: Mapping[str, Mapping[str, str]] = {
+    "To begin": {
+        "new": "write a worksheet to begin with",
+        "examples": "list and copy the examples that come with symattn",
+        "variants": "list the named variants of attention",
+        "ladder": "show by numbers why each part of attention is there",
+    },
+    "To derive": {
+        "derive": "derive attention step by step, in any format",
+        "jacobian": "derive the softmax's Jacobian",
+        "render": "fill derivations and numbers into Markdown pages",
+    },
+    "To check": {
+        "check": "mark the numbers in worksheets and pages",
+        "verify": "hold a function of your own against a derivation",
+        "prove": "prove or refute an identity, or compare two attentions",
+    },
+}
+
+EXAMPLES = {
+    "symattn derive causal": "Causal self-attention, in symbols.",
+    "symattn new causal -o mine.toml": "A worksheet to begin with, with numbers to change.",
+    "symattn derive mine.toml --format html -o page.html": "A page to read and to change.",
+    "symattn check docs/": "Mark the numbers in every page of a folder.",
+    'symattn prove "softmax(2 S) = softmax(S)"': "Prove or refute an equation.",
+}
+
+
 class OneLine(click.Group):
     """A group that ends in a `Status`, and whose failures are one line, whatever was wrong."""
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """What symattn is, and examples."""
+        super().format_help_text(ctx, formatter)
+        write_examples(formatter, EXAMPLES)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands, by what one wants to do."""
+        for heading, commands in SECTIONS.items():
+            with formatter.section(heading):
+                formatter.write_dl([*commands.items()])
+        formatter.write_paragraph()
+        formatter.write_text("symattn COMMAND --help has examples and the options of a command.")
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of all commands."""

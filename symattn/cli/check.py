@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 import click
 
 from symattn.cli.formats import FORMS, format_options, show, write_data
+from symattn.cli.help import Explained
 from symattn.cli.limits import limit_options, runs
 from symattn.cli.marking import Asked, Marked, Mending, mark
 from symattn.cli.progress import Progress
-from symattn.cli.screen import END_OF_HELP, complain, debug_asked, is_folder, paths_given
+from symattn.cli.screen import complain, debug_asked, is_folder, paths_given
 from symattn.cli.watching import Remembered, again, check_watchable, watch_option
 from symattn.documents.job import FORMATS, check_flavor
 from symattn.doors import Failure, failure
@@ -35,7 +36,20 @@ _DATA = ("github", "sarif", "junit")
 _OF_RUNS = ("sarif", "junit")
 
 
-@click.command(epilog=END_OF_HELP)
+@click.command(
+    cls=Explained,
+    groups={
+        "What is marked": "--if-any --claims --no-explain",
+        "What is corrected": "--diff --fix",
+        "Where it goes": "--format --flavor --output --full --watch",
+        "Limits": "--timeout --isolated --allow-large",
+    },
+    examples={
+        "symattn check examples/checked_hand_calculation.toml": "Mark a hand calculation.",
+        "symattn check docs/ examples/": "Mark every page and worksheet of two folders.",
+        "symattn check examples/attention_by_hand.md --diff": "Show what would be corrected.",
+    },
+)
 @click.argument("paths", metavar="FILE|FOLDER…", nargs=-1, required=True, callback=paths_given)
 @format_options((*FORMS, *_DATA))
 @click.option(

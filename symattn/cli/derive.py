@@ -16,8 +16,9 @@ from symattn.budget import limited
 from symattn.cli.attentions import is_file
 from symattn.cli.entries import choose_entries
 from symattn.cli.formats import format_options, show, width_option
+from symattn.cli.help import Explained
 from symattn.cli.progress import Progress
-from symattn.cli.screen import END_OF_HELP, complain
+from symattn.cli.screen import complain
 from symattn.cli.watching import again, check_watchable, watch_option
 from symattn.documents.job import (
     FORMATS,
@@ -80,7 +81,24 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
         return int(click.IntRange(1, 16).convert(value, param, ctx))
 
 
-@click.command(epilog=END_OF_HELP)
+@click.command(
+    cls=Explained,
+    groups={
+        "What is derived": "--symbolic --gradient --chunks --batch --dtype",
+        "An example of a variant": "--tokens --d-k --heads",
+        "What is shown": "--view --steps --head --worked --entry --full --why",
+        "How it is written": "--digits --exact --notation --symbol --layout --picture --width "
+        "--headings --label",
+        "Where it goes": "--format --flavor --pdf --output --watch",
+    },
+    examples={
+        "symattn derive examples/causal.toml": "Every step of a worksheet, with its numbers.",
+        "symattn derive rotary --tokens 3 --d-k 4": "A variant on small whole numbers.",
+        "symattn derive examples/causal.toml --format html -o page.html": "A page to read and to "
+        "change.",
+        "symattn derive causal --gradient Q,K,V --steps dQ,dK,dV": "The backward pass, in symbols.",
+    },
+)
 @click.argument("source", metavar="FILE|VARIANT")
 @format_options(tuple(FORMATS))
 @click.option("--pdf", is_flag=True, help="Run TeX on the output: the same as --format pdf.")

@@ -6,13 +6,18 @@ import click
 
 from symattn.cli.derive import status_of
 from symattn.cli.formats import format_options, show
-from symattn.cli.screen import END_OF_HELP
+from symattn.cli.help import Explained
 from symattn.documents.job import FORMATS, Job, document_of
 from symattn.status import Status
 from symattn.writing import Destination
 
 
-@click.command(epilog=END_OF_HELP)
+@click.command(
+    cls=Explained,
+    examples={
+        "symattn jacobian 2,1,0": "For this row of logits.",
+    },
+)
 @click.argument("logits", default="2,1,0")
 @format_options(tuple(FORMATS))
 @click.option("--exact", is_flag=True, help="Show exact values instead of decimals.")

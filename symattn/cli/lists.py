@@ -5,13 +5,16 @@ from __future__ import annotations
 import click
 
 from symattn.cli.formats import format_options, show, write_data
-from symattn.cli.screen import END_OF_HELP
+from symattn.cli.help import Explained
 from symattn.documents.job import FORMATS, check_flavor
 from symattn.status import Status
 from symattn.writing import Destination
 
 
-@click.command(epilog=END_OF_HELP)
+@click.command(
+    cls=Explained,
+    examples={"symattn variants": "Their names, what they compute, and their sources."},
+)
 @format_options()
 def variants(form: str, flavor: str | None, output: str | None) -> Status:
     """List the named variants."""
@@ -31,7 +34,13 @@ def variants(form: str, flavor: str | None, output: str | None) -> Status:
     return Status.AGREES
 
 
-@click.command(epilog=END_OF_HELP)
+@click.command(
+    cls=Explained,
+    examples={
+        "symattn ladder": "Every rung, from a fixed blend of words to causal attention.",
+        "symattn ladder scaled": "One rung: why scores are divided by √d_k.",
+    },
+)
 @click.argument("name", required=False, metavar="[RUNG]")
 @format_options()
 def ladder(name: str | None, form: str, flavor: str | None, output: str | None) -> Status:

@@ -13,9 +13,9 @@ import click
 from symattn.cli.attentions import attentions, is_attention
 from symattn.cli.certificates import SECONDS, check_certificates, write_certificate
 from symattn.cli.formats import Command, format_options, show, width_option, write_data
+from symattn.cli.help import Explained
 from symattn.cli.limits import seconds
 from symattn.cli.progress import Progress
-from symattn.cli.screen import END_OF_HELP
 from symattn.documents.job import FORMATS, check_flavor, check_label, check_width
 from symattn.errors import ReadError, SymattnError, quote
 from symattn.status import Status, worst
@@ -42,7 +42,21 @@ def _assumed(option: str, what: str) -> Callable[[Command], Command]:
     return click.option(option, multiple=True, metavar="LETTER", help=words)
 
 
-@click.command(epilog=END_OF_HELP)
+@click.command(
+    cls=Explained,
+    groups={
+        "What is proven": "--all --where --positive --permuting --orthogonal --symmetric --shape "
+        "--size --with --effort --grammar",
+        "Certificates": "--certificate --check --timeout",
+        "Where it goes": "--format --flavor --output --width --label",
+    },
+    examples={
+        "symattn prove": "List the identities of the catalogue.",
+        "symattn prove shift": "Prove one of them.",
+        'symattn prove "softmax(2 S) = softmax(S)"': "Prove or refute an equation of your own.",
+        "symattn prove multi-head multi-head-sum": "Compare two attentions.",
+    },
+)
 @click.argument("name", required=False, metavar='[NAME|"A = B"|ATTENTION')
 @click.argument("other", required=False, metavar="ATTENTION]")
 @click.option("--all", "everything", is_flag=True, help="Decide the whole catalogue.")

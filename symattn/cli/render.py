@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from symattn.cli.help import Explained
 from symattn.cli.limits import limit_options, runs
 from symattn.cli.progress import Progress
 from symattn.cli.screen import (
-    END_OF_HELP,
     complain,
     debug_asked,
     is_folder,
@@ -30,7 +30,17 @@ if TYPE_CHECKING:
 _PAGES = (".md", ".markdown", ".qmd")
 
 
-@click.command(epilog=END_OF_HELP)
+@click.command(
+    cls=Explained,
+    groups={
+        "What is written": "--flavor --check --watch",
+        "Limits": "--timeout --isolated --allow-large",
+    },
+    examples={
+        "symattn render page.md": "Fill in a page.",
+        "symattn render docs/ --check": "Fail if a page is not up to date.",
+    },
+)
 @click.argument("paths", metavar="PAGE|FOLDER…", nargs=-1, required=True, callback=paths_given)
 @click.option(
     "--flavor",

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from symattn.cli.formats import FORMS, format_options, show
+from symattn.cli.help import Explained
 from symattn.cli.limits import seconds
-from symattn.cli.screen import END_OF_HELP, complain, debug_asked
+from symattn.cli.screen import complain, debug_asked
 from symattn.documents.job import FORMATS, check_flavor
 from symattn.doors import Failure
 from symattn.status import Status
@@ -19,16 +20,6 @@ if TYPE_CHECKING:
 
 #: What a function may take: seconds, and MiB beyond what its process has by itself.
 _SECONDS, _MEMORY = 120.0, 4096
-
-_EXAMPLES = """\b
-Examples:
-  symattn verify mine.py:attention
-  symattn verify mine.py:attention --variant grouped-query
-  symattn verify mine.py:attend --variant causal --map Q=left,K=right,V=values
-  symattn verify mine.py:attend --attention sheet.toml --returns output,weights
-  symattn verify package.layers:sdpa --library torch --skip "fully masked"
-
-"""
 
 
 def _mapped(
@@ -45,7 +36,25 @@ def _mapped(
     return found
 
 
-@click.command(epilog=f"{_EXAMPLES}{END_OF_HELP}")
+@click.command(
+    cls=Explained,
+    groups={
+        "What it should be": "--variant --attention --returns",
+        "How it is called": "--map --library --skip",
+        "Limits": "--timeout --memory",
+        "Where it goes": "--format --flavor --output",
+    },
+    examples={
+        "symattn verify mine.py:attention": "A function of queries, keys and values.",
+        "symattn verify mine.py:attention --variant grouped-query": "A named variant.",
+        "symattn verify mine.py:attend --variant causal --map Q=left,K=right,V=values": "One whose "
+        "arguments have names of their own.",
+        "symattn verify mine.py:attend --attention sheet.toml --returns output,weights": "The "
+        "attention of a worksheet; two steps are returned.",
+        'symattn verify package.layers:sdpa --library torch --skip "fully masked"': "A function of "
+        "an installed package, on PyTorch's tensors.",
+    },
+)
 @click.argument("target", metavar="MODULE.PY:FUNCTION")
 @click.option(
     "--variant",

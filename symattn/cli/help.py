@@ -1,0 +1,61 @@
+"""How help is shown: examples first, and the options in groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from symattn.cli.screen import END_OF_HELP
+
+#: Commands with what each does.
+Examples = Mapping[str, str]
+
+
+class Explained(click.Command):
+    """A command whose help has examples, and options in groups by what they are for.
+
+    `groups` names the options under each heading; those in none stand under "Other options".
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        groups: Mapping[str, str] | None = None,
+        examples: Examples | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, **{"epilog": END_OF_HELP, **kwargs})
+        self.groups = {heading: tuple(names.split()) for heading, names in (groups or {}).items()}
+        self.examples = examples or {}
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The text, and the examples."""
+        super().format_help_text(ctx, formatter)
+        write_examples(formatter, self.examples)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options, group by group."""
+        records = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None and isinstance(parameter, click.Option):
+                records[max(parameter.opts, key=len)] = record
+        for heading, names in self.groups.items():
+            with formatter.section(heading):
+                formatter.write_dl([records.pop(name) for name in names])
+        with formatter.section("Other options" if self.groups else "Options"):
+            formatter.write_dl([*records.values()])
+
+
+def write_examples(formatter: click.HelpFormatter, examples: Examples) -> None:
+    """Each command on a line of its own, to be copied, and below it what it does."""
+    if not examples:
+        return
+    with formatter.section("Examples"):
+        for command, does in examples.items():
+            formatter.write(f"{'':{formatter.current_indent}}{command}\n")
+            formatter.indent()
+            formatter.write_text(does)
+            formatter.dedent()

@@ -1,0 +1,64 @@
+"""``symattn new``: a worksheet to begin with."""
+
+from __future__ import annotations
+
+import shlex
+
+import click
+
+from symattn.cli.help import Explained
+from symattn.errors import SymattnError, nearest, quote
+from symattn.printable import as_line
+from symattn.status import Status
+from symattn.writing import Destination
+
+
+@click.command(
+    cls=Explained,
+    groups={
+        "The example": "--tokens --d-k --heads",
+        "Where it goes": "--output --force",
+    },
+    examples={
+        "symattn new causal -o mine.toml": "Begin with causal self-attention.",
+        "symattn new grouped-query --heads 4 --tokens 2": "Print one to look at.",
+    },
+)
+@click.argument("variant", default="scaled-dot-product")
+@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
+@click.option("--force", is_flag=True, help="Replace a file that is there already.")
+@click.option(
+    "--tokens", type=click.IntRange(1, 64), default=3, show_default=True, help="How many tokens."
+)
+@click.option(
+    "--d-k", type=click.IntRange(1, 64), default=2, show_default=True, help="The key width."
+)
+@click.option(
+    "--heads", type=click.IntRange(1, 16), help="The number of heads, of a variant with heads."
+)
+def new(
+    variant: str, output: str | None, force: bool, tokens: int, d_k: int, heads: int | None
+) -> Status:
+    """Write a worksheet to begin with: a variant on small whole numbers, with comments.
+
+    Without VARIANT it is that of scaled dot-product attention, from Q, K and V.
+    """
+    from symattn.attention.variants import VARIANTS
+
+    row = next((row for row in VARIANTS if row.name == variant), None)
+    if row is None:
+        hint = nearest(variant, [row.name for row in VARIANTS]) or "; symattn variants lists them"
+        raise SymattnError(f"no variant is called {quote(variant)}{hint}")
+    destination = Destination.of(output)
+    refuse_existing(destination, force)
+    from symattn.worksheet.writing import starter
+
+    name = as_line(shlex.quote(output)) if output not in (None, "-") else "FILE"
+    destination.write(starter(row, name, tokens=tokens, d_k=d_k, heads=heads))
+    return Status.AGREES
+
+
+def refuse_existing(destination: Destination, force: bool) -> None:
+    """Raise `SymattnError` rather than replace somebody's file, unless that is asked for."""
+    if destination.exists and not force:
+        raise SymattnError(f"{destination.name}: is there already; --force replaces it")

@@ -1,0 +1,76 @@
+"""Help: examples that run, and every option in one group."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from symattn.cli import COMMANDS, EXAMPLES, SECTIONS, main
+from symattn.cli.help import Explained
+from tests import ROOT
+
+
+def command(name: str) -> Explained:
+    found = main.get_command(click.Context(main), name)
+    assert isinstance(found, Explained)
+    return found
+
+
+def options(name: str) -> set[str]:
+    return {max(p.opts, key=len) for p in command(name).params if isinstance(p, click.Option)}
+
+
+def test_every_command_stands_in_one_section() -> None:
+    listed = [name for commands in SECTIONS.values() for name in commands]
+    assert sorted(listed) == sorted(COMMANDS)
+    shown = CliRunner().invoke(main, ["--help"]).stdout
+    for name in COMMANDS:
+        assert f"\n  {name} " in shown, name
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_stands_in_one_group(name: str) -> None:
+    grouped = [option for names in command(name).groups.values() for option in names]
+    assert len(grouped) == len({*grouped}) and {*grouped} <= options(name)
+    rest = options(name) - {*grouped}
+    assert not grouped or rest <= {"--allow-large"}, f"{rest}: which group of {name} are they in?"
+    shown = CliRunner().invoke(main, [name, "--help"]).stdout
+    for option in (*options(name), "--help"):
+        assert len(re.findall(rf"^  (?:-\w, )?{option}(?= |$)", shown, re.MULTILINE)) == 1, option
+
+
+#: The examples whose files are the reader's own.
+OWN = {"page.md", "mine.py:attention", "mine.py:attend", "package.layers:sdpa", "mine.toml"}
+
+RUN = [
+    words
+    for words in (*EXAMPLES, *(e for name in COMMANDS for e in command(name).examples))
+    if not {*shlex.split(words)} & OWN or " new " in words
+]
+
+
+@pytest.mark.parametrize("words", RUN)
+def test_the_examples_run(words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in ("examples", "docs"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("pictures"))
+    monkeypatch.chdir(tmp_path)
+    program, *arguments = shlex.split(words)
+    result = CliRunner().invoke(main, arguments)
+    assert program == "symattn"
+    expected = {0, 1} if arguments[0] in ("check", "prove", "render") else {0}
+    assert result.exit_code in expected, result.output
+
+
+def test_an_option_without_a_group_is_shown() -> None:
+    told = Explained(
+        "x", params=[click.Option(["--one"]), click.Option(["--two"])], groups={"First": "--one"}
+    )
+    shown = CliRunner().invoke(told, ["--help"]).output
+    assert shown.index("First:") < shown.index("--one") < shown.index("Other options:")
+    assert shown.index("Other options:") < shown.index("--two")
