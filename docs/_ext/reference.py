@@ -7,12 +7,10 @@ Everything here is read from the tables of the package when a build begins, and 
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
@@ -144,7 +142,10 @@ def _plain(words: str) -> str:
 
 
 def _variants(pages: Pages) -> None:
-    listed = [(f"[{row.title}](variants/{row.name}.md)", f"`{row.name}`", _plain(row.about)) for row in VARIANTS]
+    listed = [
+        (f"[{row.title}](variants/{row.name}.md)", f"`{row.name}`", _plain(row.about))
+        for row in VARIANTS
+    ]
     for row in VARIANTS:
         pages.put(f"variants/{row.name}.md", _card(pages, row))
     names = "\n".join(f"variants/{row.name}" for row in VARIANTS)
@@ -171,8 +172,7 @@ def _identities(pages: Pages) -> None:
         proofs = [prove(row) for row in rows]
         assert all(proof.good for proof in proofs)
         body = "\n".join(
-            f"({name}-{row.name})=\n"
-            + str(written("md", [proof_document(proof)], "sphinx"))
+            f"({name}-{row.name})=\n" + str(written("md", [proof_document(proof)], "sphinx"))
             for row, proof in zip(rows, proofs, strict=True)
         )
         pages.put(
@@ -285,15 +285,21 @@ def _sentence(words: str) -> str:
 def _verdicts(pages: Pages) -> None:
     accepted = Policy().accept
     rows = [
-        (f"`{name}`", f"`{WORDING[name].sign.strip() or ' '}`", WORDING[name].phrase,
-         "yes" if name in accepted else "no")
+        (
+            f"`{name}`",
+            f"`{WORDING[name].sign.strip() or ' '}`",
+            WORDING[name].phrase,
+            "yes" if name in accepted else "no",
+        )
         for name in VERDICTS
     ]
     statuses = [(str(status.value), _plain(status.meaning)) for status in Status]
     pages.put(
         "verdicts.md",
         "# Verdicts and exit statuses\n\n## Of a claimed number\n\n"
-        + _table(("verdict", "sign", "in words", "accepted, unless `[policy]` says otherwise"), rows)
+        + _table(
+            ("verdict", "sign", "in words", "accepted, unless `[policy]` says otherwise"), rows
+        )
         + "\nThe condition of each stands in [Verdicts](../checking.md#verdicts).\n\n"
         "## Of a statement\n\nThe answers of `equal` and `symattn prove` stand at the beginning of "
         "[Proofs](../proofs.md).\n\n## Of a command\n\n"
@@ -384,12 +390,7 @@ def _live(pages: Pages) -> None:
     pages.put("extra/live.html", document(sheet.evaluate(), "html", title=sheet.title))
 
 
-def _schema(pages: Pages) -> None:
-    module = import_module("symattn.worksheet.schema")
-    pages.put("extra/worksheet.schema.json", json.dumps(module.worksheet_schema(), indent=1) + "\n")
-
-
-_ALL = (_variants, _identities, _misconceptions, _verdicts, _command_line, _api, _live, _schema)
+_ALL = (_variants, _identities, _misconceptions, _verdicts, _command_line, _api, _live)
 
 
 def _state() -> str:

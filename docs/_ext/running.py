@@ -105,7 +105,9 @@ class Shell(_InFolder):
         out: list[nodes.Node] = [nodes.literal_block(commands, commands, language="sh")]
         needed = [each for each in self.options.get("needs", "").split() if not shutil.which(each)]
         module = self.options.get("needs-module")
-        if needed or (module and not find_spec(module)):  # run where the tools are, shown everywhere
+        if needed or (
+            module and not find_spec(module)
+        ):  # run where the tools are, shown everywhere
             return out + self._shown(self.options["shows"]) if "shows" in self.options else out
         printed, status = "", 0
         for command in re.sub(r"\\\n\s*", "", commands).splitlines():
