@@ -50,7 +50,11 @@ html_theme = "furo"
 html_title = "symattn"
 html_static_path = ["_static"]
 html_extra_path = ["generated/extra"]
+(Path(__file__).parent / "generated" / "extra").mkdir(parents=True, exist_ok=True)
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
+html_show_sourcelink = False
+html_copy_source = False
 html_theme_options = {
     "light_css_variables": {
         "color-brand-primary": "#0b5cad",
@@ -79,6 +83,17 @@ def _in_the_site(app: object, docname: str, source: list[str]) -> None:
     source[0] = source[0].replace("](../CONTRIBUTING.md", "](/contributing.md")
 
 
+def _levels(
+    app: object, page: object, template: object, context: dict[str, str], _: object
+) -> None:
+    """The captions of the navigation are headings, of which the theme does not say the level."""
+    tree = context.get("furo_navigation_tree", "")
+    context["furo_navigation_tree"] = tree.replace(
+        'role="heading"', 'role="heading" aria-level="2"'
+    )
+
+
 def setup(app: Sphinx) -> None:
-    """Links as they are on the site."""
+    """Links as they are on the site, and what the theme leaves out."""
     app.connect("source-read", _in_the_site)
+    app.connect("html-page-context", _levels, priority=900)

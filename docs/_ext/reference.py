@@ -7,12 +7,14 @@ Everything here is read from the tables of the package when a build begins, and 
 from __future__ import annotations
 
 import hashlib
+import io
+import json
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import click
 from sphinx.application import Sphinx
@@ -38,6 +40,7 @@ from symattn.worksheet.reading.claims import VERDICTS, Policy
 from symattn.worksheet.reports.wording import WORDING
 
 _HERE = Path(__file__)
+_MEASURED = _HERE.parents[1] / "explanation" / "benchmarks.json"
 _OUT = _HERE.parents[1] / "generated"
 
 
@@ -87,7 +90,6 @@ def _picture(pages: Pages, row: Variant, derivation: Derivation, values: Evaluat
 
 def _card(pages: Pages, row: Variant) -> str:
     """One variant: formulas, shapes, an example with its picture, program, gradient, source."""
-    symbolic = row.derivation()
     derivation, values = _example(row, 3)
     check = values.check()
     assert check.agrees, row.name
@@ -152,8 +154,8 @@ def _variants(pages: Pages) -> None:
     pages.put(
         "variants.md",
         f"# Variants\n\nEach of these {len(VARIANTS)} names can be given to `symattn derive`, to "
-        "`variant = …` in a worksheet, and to the directive `attention`. A card shows its formulas, "
-        "an example, a program and the backward pass.\n\n"
+        "`variant = …` in a worksheet, and to the directive `attention`. A card shows its "
+        "formulas, an example, a program and the backward pass.\n\n"
         + _table(("variant", "name", "what it is"), listed)
         + f"\n```{{toctree}}\n:hidden:\n\n{names}\n```\n",
     )
@@ -197,10 +199,14 @@ _SHOWN_ON = (
 
 def _rows(values: Evaluation, name: str) -> list[list[str]]:
     """The rows of a step of the first head, with three decimals."""
-    rows = values[name].decimals(3)
+    rows: list[list[str]] = values[name].decimals(3)
     while rows and isinstance(rows[0][0], list):
         rows = rows[0]
     return rows
+
+
+#: The right rows of a command's steps, which many misconceptions are held against.
+_Known: TypeAlias = dict[tuple[str, str], list[list[str]]]
 
 
 class _Example(NamedTuple):
@@ -220,7 +226,7 @@ class _Example(NamedTuple):
         return cls(command, Explainer(derivation, right, ()), right, given)
 
 
-def _given_away(one: Misconception, examples: Sequence[_Example]) -> str:
+def _given_away(one: Misconception, examples: Sequence[_Example], known: _Known) -> str:
     """The first row of numbers that differs, right and as it comes of the misconception."""
     for command, explainer, right, given in examples:
         hypothesis = explainer.single(one)
@@ -228,8 +234,13 @@ def _given_away(one: Misconception, examples: Sequence[_Example]) -> str:
             continue
         try:
             wrong = explainer.evaluated(hypothesis, given)
-            for step in explainer.derivation.steps:
-                pairs = zip(_rows(right, step.name), _rows(wrong, step.name), strict=True)
+            names = [step.name for step in explainer.derivation.steps]
+            first = min(names.index(name) for name in hypothesis.steps)
+            for step in explainer.derivation.steps[first:]:
+                if (command, step.name) not in known:
+                    known[command, step.name] = _rows(right, step.name)
+                true_rows = known[command, step.name]
+                pairs = zip(true_rows, _rows(wrong, step.name), strict=True)
                 for number, (true, other) in enumerate(pairs, 1):
                     if true != other:
                         return (
@@ -247,12 +258,13 @@ def _numbers(row: Sequence[str]) -> str:
 
 def _misconceptions(pages: Pages) -> None:
     examples = [_Example.of(variant(name), width) for name, width in _SHOWN_ON]
+    known: _Known = {}
     parts = [
         "# Misconceptions\n",
-        f"{len(OF_PROGRAMS)} things that are done instead of a step. `symattn check` looks for those "
-        "that would produce the numbers of a sheet, `symattn verify` for those that would produce "
-        "what a function returns; [checking](../checking.md#what-would-explain-it) says what "
-        "“consistent with” means and how often it is right.\n",
+        f"{len(OF_PROGRAMS)} things that are done instead of a step. `symattn check` looks for "
+        "those that would produce the numbers of a sheet, `symattn verify` for those that would "
+        "produce what a function returns; [checking](../checking.md#what-would-explain-it) says "
+        "what “consistent with” means and how often it is right.\n",
     ]
     for title, rows in (
         ("About the weights", WEIGHTS),
@@ -263,7 +275,7 @@ def _misconceptions(pages: Pages) -> None:
     ):
         parts.append(f"## {title}\n")
         for one in rows:
-            shown = "" if one.floating else _given_away(one, examples)
+            shown = "" if one.floating else _given_away(one, examples, known)
             if one.floating:
                 shown = "Exact numbers do not show it: it is a matter of floating point."
             parts.append(
@@ -333,8 +345,8 @@ def _command_lines(name: str) -> Iterator[str]:
 
 def _command_line(pages: Pages) -> None:
     parts = [
-        "# Options of every command\n\nThe help of each command, as `symattn COMMAND --help` prints "
-        "it. [The command line](../commands.md) explains them.\n"
+        "# Options of every command\n\nThe help of each command, as `symattn COMMAND --help` "
+        "prints it. [The command line](../commands.md) explains them.\n"
     ]
     for name in sorted(COMMANDS):
         parts += _command_lines(name)
@@ -375,7 +387,7 @@ def _api(pages: Pages) -> None:
 
 _DATA = {
     "VARIANTS": "The named variants, a tuple of `symattn.Variant`.",
-    "IDENTITIES": "The identities and false beliefs of the catalogue, a tuple of `symattn.Identity`.",
+    "IDENTITIES": "The rows of the catalogue, a tuple of `symattn.Identity`.",
 }
 
 
@@ -390,7 +402,54 @@ def _live(pages: Pages) -> None:
     pages.put("extra/live.html", document(sheet.evaluate(), "html", title=sheet.title))
 
 
-_ALL = (_variants, _identities, _misconceptions, _verdicts, _command_line, _api, _live)
+def _benchmarks(pages: Pages) -> None:
+    """The table and the plot of what ``tests/benchmarks/site.py`` measured."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    made = json.loads(_MEASURED.read_text("utf-8"))
+    rows = made["rows"]
+    table = [
+        (
+            str(row["size"]),
+            f"{1e6 * row['numpy']:.0f} µs",
+            f"{1e3 * row['proven']:.1f} ms",
+            f"{row['proven'] / row['numpy']:,.0f}",
+            "" if row["exact"] is None else f"{row['exact'] / row['proven']:.1f}",
+        )
+        for row in rows
+    ]
+    versions = ", ".join(f"{name} {version}" for name, version in made["versions"].items())
+    head = ("n", "NumPy", "symattn, proven", "symattn / NumPy", "SymPy, exact / symattn")
+    pages.put(
+        "benchmarks.part.md",
+        f"Measured on {made['date']} with {made['cores']} cores, Python {made['python']}, "
+        f"{versions}; medians of processor time.\n\n{_table(head, table)}",
+    )
+    figure, axes = pyplot.subplots(figsize=(7, 4), layout="constrained")
+    for name, label, marker in (
+        ("exact", "SymPy, exact, then four digits", "s"),
+        ("proven", "symattn, every step with four proven decimals", "o"),
+        ("numpy", "NumPy, float64, the output alone", "^"),
+    ):
+        points = [(row["size"], row[name]) for row in rows if row[name] is not None]
+        axes.loglog(*zip(*points, strict=True), marker=marker, label=label, base=2)
+    axes.set(xlabel="n queries and n keys, 8 wide", ylabel="seconds of processor time")
+    axes.set_xticks([row["size"] for row in rows], [str(row["size"]) for row in rows])
+    axes.set_yscale("log", base=10)
+    axes.grid(alpha=0.3)
+    axes.legend(frameon=False)
+    for form in ("svg", "png"):
+        with io.BytesIO() as out:
+            metadata = {"Date": None} if form == "svg" else None
+            figure.savefig(out, format=form, dpi=120, metadata=metadata)
+            pages.put(f"benchmarks.{form}", out.getvalue())
+    pyplot.close(figure)
+
+
+_ALL = (_variants, _identities, _misconceptions, _verdicts, _command_line, _api, _live, _benchmarks)
 
 
 def _state() -> str:
@@ -398,7 +457,7 @@ def _state() -> str:
     package = Path(symattn.__file__).parent
     sources = [path for path in package.rglob("*") if path.suffix in (".py", ".css", ".js")]
     digest = hashlib.sha256()
-    for path in (*sorted(sources), _HERE, _HERE.parents[2] / "examples" / "causal.toml"):
+    for path in (*sorted(sources), _HERE, _MEASURED, _HERE.parents[2] / "examples" / "causal.toml"):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

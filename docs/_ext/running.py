@@ -27,13 +27,17 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
+import symattn
 from symattn.cli import main
 
 _log = logging.getLogger(__name__)
-_ROOT = Path(__file__).parents[2]
+_ROOT = Path(symattn.__file__).parents[1]
 
 #: The longest that one command may take, in seconds.
 _MOST = 240
+
+#: The folder of the build, which has one for each page.
+_FOLDERS: list[tempfile.TemporaryDirectory[str]] = []
 
 
 class _InFolder(SphinxDirective):
@@ -42,7 +46,7 @@ class _InFolder(SphinxDirective):
     @property
     def folder(self) -> Path:
         """The folder of this page, which ends with the build."""
-        kept = Path(self.env.app.symattn_folder.name) / self.env.docname.replace("/", "-")
+        kept = Path(_FOLDERS[-1].name) / self.env.docname.replace("/", "-")
         kept.mkdir(exist_ok=True)
         return kept
 
@@ -194,8 +198,8 @@ def _printed(text: str, most: int | None) -> nodes.Node:
 
 def setup(app: Sphinx) -> dict[str, object]:
     """Register the directives; the folders of pages end with the build."""
-    app.symattn_folder = tempfile.TemporaryDirectory(prefix="symattn-docs-")  # type: ignore[attr-defined]
-    app.connect("build-finished", lambda app, _: app.symattn_folder.cleanup())
+    _FOLDERS.append(tempfile.TemporaryDirectory(prefix="symattn-docs-"))
+    app.connect("build-finished", lambda *_: _FOLDERS.pop().cleanup())
     app.add_directive("file", File)
     app.add_directive("shell", Shell)
     return {"parallel_read_safe": False, "parallel_write_safe": True}

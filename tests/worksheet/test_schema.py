@@ -14,7 +14,6 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from symattn.errors import SymattnError
 from symattn.worksheet import worksheet_of
@@ -22,8 +21,10 @@ from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.schema import worksheet_schema
 from tests import ROOT
 from tests.combinations import AXES
+from tests.extras import package
 from tests.sheets import SHEETS
 
+Draft202012Validator = package("jsonschema").Draft202012Validator
 SCHEMA = worksheet_schema()
 FILE = ROOT / "docs/_static/worksheet.schema.json"
 GIVEN = "[given]\nQ = [[1, 0]]\nK = [[1, 0], [0, 1]]\nV = [[1, 2], [3, 4]]\n"
