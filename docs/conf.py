@@ -73,7 +73,19 @@ mathjax_path = os.environ.get(
 
 latex_engine = "lualatex"
 latex_documents = [("index", "symattn.tex", "symattn", author, "manual")]
-latex_elements = {"papersize": "a4paper", "pointsize": "10pt"}
+# Fonts that TeX and most systems have; DejaVu has the signs that Latin Modern has not.
+_FONTS = r"""
+\directlua{luaotfload.add_fallback("signs", {"DejaVuSans:mode=harf;"})}
+\setmainfont{Latin Modern Roman}[RawFeature={fallback=signs}]
+\setsansfont{Latin Modern Sans}[RawFeature={fallback=signs}]
+\setmonofont{DejaVu Sans Mono}[Scale=0.8]
+"""
+latex_elements = {
+    "papersize": "a4paper",
+    "pointsize": "10pt",
+    "fontpkg": _FONTS,
+    "extraclassoptions": "openany,oneside",
+}
 epub_show_urls = "no"
 suppress_warnings = ["epub.unknown_project_files"]
 

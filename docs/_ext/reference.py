@@ -145,7 +145,7 @@ def _plain(words: str) -> str:
 
 def _variants(pages: Pages) -> None:
     listed = [
-        (f"[{row.title}](variants/{row.name}.md)", f"`{row.name}`", _plain(row.about))
+        (f"[`{row.name}`](variants/{row.name}.md)", f"{row.title}: {_plain(row.about)}")
         for row in VARIANTS
     ]
     for row in VARIANTS:
@@ -156,7 +156,7 @@ def _variants(pages: Pages) -> None:
         f"# Variants\n\nEach of these {len(VARIANTS)} names can be given to `symattn derive`, to "
         "`variant = …` in a worksheet, and to the directive `attention`. A card shows its "
         "formulas, an example, a program and the backward pass.\n\n"
-        + _table(("variant", "name", "what it is"), listed)
+        + _table(("name", "what it is"), listed)
         + f"\n```{{toctree}}\n:hidden:\n\n{names}\n```\n",
     )
 
@@ -323,20 +323,22 @@ def _verdicts(pages: Pages) -> None:
 
 def _escaped(words: str) -> str:
     """Help as reStructuredText."""
-    return re.sub(r"([\\*`|_])", r"\\\1", " ".join(words.split()))
+    escaped = re.sub(r"([\\*`|_])", r"\\\1", " ".join(words.split()))
+    return re.sub(r"(?<!\S)(--[a-z][a-z-]*)", r"``\1``", escaped)
 
 
 def _command_lines(name: str) -> Iterator[str]:
     command = main.get_command(click.Context(main), name)
     assert command is not None
     context = click.Context(command, info_name=f"symattn {name}")
-    yield f"## {name}\n\n{_plain(' '.join((command.help or '').split()))}\n"
+    says = _plain(" ".join((command.help or "").split()))
+    yield f"## {name}\n\n" + re.sub(r"(?<!\S)(--[a-z][a-z-]*)", r"`\1`", says) + "\n"
     usage = command.get_usage(context).removeprefix("Usage: ")
     yield f"```{{code-block}} text\n{' '.join(usage.split())}\n```\n"
     lines = [f".. program:: symattn {name}", ""]
     for option in command.params:
         record = option.get_help_record(context)
-        if record is None:
+        if record is None or isinstance(option, click.Argument):
             continue
         names, says = record
         lines += [f".. option:: {names}", "", textwrap.indent(_escaped(says), "   "), ""]
@@ -367,7 +369,7 @@ _API = {
 def _api(pages: Pages) -> None:
     listed = [name for names in _API.values() for name in names.split()]
     assert sorted([*listed, "__version__"]) == sorted(symattn.__all__), "a public name is missing"
-    parts = ["# Python\n\n[From Python](../python.md) has examples of all of these.\n"]
+    parts = ["# Python\n\n[From Python](../python.md) has examples.\n"]
     for title, names in _API.items():
         lines = []
         for name in names.split():

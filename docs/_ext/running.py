@@ -101,6 +101,7 @@ class Shell(_InFolder):
         "shows": directives.unchanged,
         "alt": directives.unchanged,
         "height": directives.positive_int,
+        "page": directives.positive_int,
     }
 
     def run(self) -> list[nodes.Node]:
@@ -155,13 +156,17 @@ class Shell(_InFolder):
         if name.endswith((".pdf", ".docx")):
             uri = f"/_static/pictures/{self.env.docname.rpartition('/')[2]}.png"
             if os.environ.get("SYMATTN_PICTURES"):
-                _photograph(self.folder / name, Path(f"{self.env.srcdir}{uri}"))
+                picture = Path(f"{self.env.srcdir}{uri}")
+                _photograph(self.folder / name, picture, self.options.get("page", 1))
             return [_figure(uri, alt)]
         if not (self.folder / name).exists():
             return []
         where = self.keep(name)
-        if not name.endswith(".html"):
-            return [_figure(f"/generated/extra/{where}", alt)]
+        if name.endswith(".svg"):  # and as a PNG, for TeX
+            drawn = name.replace(".svg", ".png")
+            self._run_one(self.content[-1].replace(name, drawn).replace("svg", "png"))
+            self.keep(drawn)
+            return [_figure(f"/generated/extra/{where.replace('.svg', '.*')}", alt)]
         up = "../" * self.env.docname.count("/")
         height = self.options.get("height", 560)
         frame = (
@@ -176,14 +181,14 @@ def _figure(uri: str, alt: str) -> nodes.Node:
     return nodes.figure("", nodes.image("", uri=uri, alt=alt), nodes.caption("", alt))
 
 
-def _photograph(document: Path, picture: Path) -> None:
-    """The first page of a PDF, or of what LibreOffice makes of a Word file, as a PNG."""
+def _photograph(document: Path, picture: Path, page: int) -> None:
+    """A page of a PDF, or of what LibreOffice makes of a Word file, as a PNG."""
     if document.suffix == ".docx":
         office = ["soffice", "--headless", "--convert-to", "pdf", document.name]
         subprocess.run(office, cwd=document.parent, check=True, capture_output=True, timeout=_MOST)
         document = document.with_suffix(".pdf")
     picture.parent.mkdir(exist_ok=True)
-    poppler = ["pdftocairo", "-png", "-singlefile", "-r", "100", str(document)]
+    poppler = ["pdftocairo", "-png", "-singlefile", "-f", str(page), "-r", "100", str(document)]
     subprocess.run([*poppler, str(picture.with_suffix(""))], check=True, timeout=_MOST)
 
 
