@@ -25,6 +25,7 @@ USES: dict[str, tuple[str, ...]] = {
     "sphinx": ("-c 'import symattn.sphinxext, myst_parser'",),
     "watch": ("-m symattn derive plain.toml --watch",),
     "word": (f"{_DERIVE} docx",),
+    "docs": ("-c 'import furo, sphinx_copybutton, symattn.sphinxext'",),
 }
 
 _SECONDS = 20

@@ -46,7 +46,7 @@ FACE = LEVEL["cli"] - 1
 #: The rooms of `symattn/worksheet/`, and the files beside them, from the ground up.
 ROOMS: tuple[tuple[str, ...], ...] = (
     ("reading", "writing"),
-    ("marking", "syntaxes", "quotation"),
+    ("marking", "syntaxes", "quotation", "schema"),
     ("misconceptions",),
     ("reports", "exercise"),
     ("check",),

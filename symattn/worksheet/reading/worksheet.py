@@ -622,7 +622,7 @@ def _moved(mask: Setting, given: dict[str, Given]) -> Setting:
 def _mask(mask: Setting, given: Mapping[str, Given], levels: Levels) -> Setting:
     """The masks, with those whose matrices are given."""
     # how many heads there are is settled later
-    masks = Attention(mask=mask, heads="h").mask if mask else ()
+    masks = Attention(mask=mask, heads="h").mask
     names = [name for name, _ in masks]
     if "mask" in given and "additive" not in names and _only_zeros_and_ones(given["mask"]):
         raise ReadError(

@@ -1,0 +1,485 @@
+"""What the code knows, as pages: variants, identities, misconceptions, verdicts, the API, options.
+
+Everything here is read from the tables of the package when a build begins, and written to
+``docs/generated/``, which git ignores. It is written again when a file of the package changes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+import click
+from sphinx.application import Sphinx
+
+import symattn
+from symattn import IDENTITIES, VARIANTS, Evaluation, Notation, Variant, document, prove, variant
+from symattn.algebra.identities.reports import proof_document
+from symattn.attention.example import small_example, small_inputs
+from symattn.cli import COMMANDS, main
+from symattn.derivation import Derivation, Given
+from symattn.documents.job import Job, document_of, written
+from symattn.documents.outline import derivation_document
+from symattn.errors import SymattnError
+from symattn.status import Status
+from symattn.worksheet.misconceptions import OF_PROGRAMS, Misconception
+from symattn.worksheet.misconceptions.explanations import Explainer
+from symattn.worksheet.misconceptions.masks import MASKS
+from symattn.worksheet.misconceptions.programs import PROGRAMS
+from symattn.worksheet.misconceptions.projections import PROJECTIONS
+from symattn.worksheet.misconceptions.scores import SCORES
+from symattn.worksheet.misconceptions.weights import WEIGHTS
+from symattn.worksheet.reading.claims import VERDICTS, Policy
+from symattn.worksheet.reports.wording import WORDING
+
+_HERE = Path(__file__)
+_MEASURED = _HERE.parents[1] / "explanation" / "benchmarks.json"
+_OUT = _HERE.parents[1] / "generated"
+
+
+class Pages:
+    """The pages of one build; a page that is as it was is not touched, and is not read again."""
+
+    def __init__(self) -> None:
+        self.made: set[Path] = set()
+
+    def put(self, name: str, content: str | bytes) -> None:
+        """Write a file of the generated folder, unless it is there already."""
+        path = _OUT / name
+        self.made.add(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        data = content.encode() if isinstance(content, str) else content
+        if not path.exists() or path.read_bytes() != data:
+            path.write_bytes(data)
+
+
+# ---- variants ---------------------------------------------------------------------------------
+
+
+def _fenced(directive: str, body: str, *options: str) -> str:
+    return "\n".join([f"```{{{directive}}}", *options, "", body.rstrip("\n"), "```", ""])
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def _example(row: Variant, tokens: int) -> tuple[Derivation, Evaluation]:
+    derivation, values = small_example(row.spec, tokens=tokens, title=row.title)
+    return derivation, values
+
+
+def _picture(pages: Pages, row: Variant, derivation: Derivation, values: Evaluation) -> str:
+    """The weights as a heat map; "" where there are none."""
+    if not any(step.weights for step in derivation.steps):
+        return ""
+    for form in ("svg", "png"):
+        job = Job(derivation, values, Notation(), picture="heat")
+        pages.put(f"variants/{row.name}.{form}", document_of(form, [job]))
+    alt = f"The weights of {row.title} for small numbers"
+    return f"```{{image}} {row.name}.*\n:alt: {alt}\n:class: weights\n```\n"
+
+
+def _card(pages: Pages, row: Variant) -> str:
+    """One variant: formulas, shapes, an example with its picture, program, gradient, source."""
+    derivation, values = _example(row, 3)
+    check = values.check()
+    assert check.agrees, row.name
+    shown = [step.name for step in derivation.steps if step.weights]
+    shown.append(derivation.steps[-1].name)
+    job = Job(derivation, values, Notation(), ("worked", "value"))
+    whole = job.outline()
+    steps = tuple(section for section in whole.steps if section.name in shown)
+    worked = derivation_document(replace(whole, given=(), steps=steps, overview=None, title=""))
+    numpy, _ = small_example(row.spec, tokens=3, counted=False)
+    gradient = row.derivation().gradient(None)
+    backward = Job(
+        gradient,
+        None,
+        Notation().but(steps=tuple(s.name for s in gradient.steps if s.name.startswith("d"))),
+        ("formula",),
+        "sphinx",
+        headings=0,
+        label=f"back-{row.name}",
+    )
+    parts = [
+        f"# {row.title}",
+        f"`{row.name}`: {_plain(row.about)}.",
+        f"*Source:* {_plain(row.source)}.",
+        _picture(pages, row, derivation, values),
+        "## Formulas",
+        _fenced("attention", "", f":label: variant-{row.name}", ":view: formula, entry").replace(
+            "```{attention}", f"```{{attention}} {row.name}"
+        ),
+        "## With numbers",
+        f"`symattn derive {row.name} --tokens 3` takes small whole numbers. Its weights and its "
+        "result, with every digit proven:",
+        str(written("md", [replace(worked, headings=0, label=f"ex-{row.name}")], "sphinx")),
+        f"NumPy computes the same numbers for all {len(check.steps)} steps, within the rounding "
+        "of float64; this was computed when this page was built.",
+        "## Program",
+        f"`symattn derive {row.name} --format numpy` writes it; `torch`, `jax`, `python` and "
+        "`javascript` are other formats.",
+        _fenced("code-block", str(document_of("numpy", [Job(numpy, None, Notation())]))).replace(
+            "```{code-block}", "```{code-block} python"
+        ),
+        "## Gradient",
+        f"The backward pass, as `symattn derive {row.name} --gradient all` begins:",
+        str(document_of("md", [backward])),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _plain(words: str) -> str:
+    """Words as Markdown that nothing is read into."""
+    return re.sub(r"([\\`*_{}\[\]<>|$#])", r"\\\1", words)
+
+
+def _variants(pages: Pages) -> None:
+    listed = [
+        (f"[`{row.name}`](variants/{row.name}.md)", f"{row.title}: {_plain(row.about)}")
+        for row in VARIANTS
+    ]
+    for row in VARIANTS:
+        pages.put(f"variants/{row.name}.md", _card(pages, row))
+    names = "\n".join(f"variants/{row.name}" for row in VARIANTS)
+    pages.put(
+        "variants.md",
+        f"# Variants\n\nEach of these {len(VARIANTS)} names can be given to `symattn derive`, to "
+        "`variant = …` in a worksheet, and to the directive `attention`. A card shows its "
+        "formulas, an example, a program and the backward pass.\n\n"
+        + _table(("name", "what it is"), listed)
+        + f"\n```{{toctree}}\n:hidden:\n\n{names}\n```\n",
+    )
+
+
+# ---- identities -------------------------------------------------------------------------------
+
+
+def _identities(pages: Pages) -> None:
+    true = [row for row in IDENTITIES if row.holds]
+    false = [row for row in IDENTITIES if not row.holds]
+    for name, title, rows, says in (
+        ("identities", "Identities", true, "is proven when this page is built"),
+        ("false-beliefs", "False beliefs", false, "is refuted by numbers when this page is built"),
+    ):
+        proofs = [prove(row) for row in rows]
+        assert all(proof.good for proof in proofs)
+        body = "\n".join(
+            f"({name}-{row.name})=\n" + str(written("md", [proof_document(proof)], "sphinx"))
+            for row, proof in zip(rows, proofs, strict=True)
+        )
+        pages.put(
+            f"{name}.md",
+            f"# {title}\n\nEach of these {len(rows)} statements {says}; "
+            "`symattn prove NAME` shows the same. "
+            "[Proofs](../proofs.md) says how it is decided, and what has to be trusted.\n\n" + body,
+        )
+
+
+# ---- misconceptions ---------------------------------------------------------------------------
+
+#: The examples on which a misconception is shown, by variant and width of a key: it is the first
+#: one that it changes.
+_SHOWN_ON = (
+    *((name, 2) for name in ("self", "scaled-dot-product", "causal", "multi-head", "rotary")),
+    *((name, 2) for name in ("cross", "biased", "linear", "gemma", "alibi", "unfolded")),
+    *((name, 2) for name in ("multi-head-latent", "cached", "grouped-query", "masked")),
+    *((name, 4) for name in ("scaled-dot-product", "multi-head", "rotary", "grouped-query")),
+)
+
+
+def _rows(values: Evaluation, name: str) -> list[list[str]]:
+    """The rows of a step of the first head, with three decimals."""
+    rows: list[list[str]] = values[name].decimals(3)
+    while rows and isinstance(rows[0][0], list):
+        rows = rows[0]
+    return rows
+
+
+#: The right rows of a command's steps, which many misconceptions are held against.
+_Known: TypeAlias = dict[tuple[str, str], list[list[str]]]
+
+
+class _Example(NamedTuple):
+    """A command, and what it computes with."""
+
+    command: str
+    explainer: Explainer
+    right: Evaluation
+    given: dict[str, Given]
+
+    @classmethod
+    def of(cls, row: Variant, width: int) -> _Example:
+        """Three tokens of a variant."""
+        spec, given = small_inputs(row.spec, tokens=3, d_k=width)
+        right = (derivation := spec.derivation()).evaluate(**given)
+        command = f"symattn derive {row.name} --tokens 3" + f" --d-k {width}" * (width != 2)
+        return cls(command, Explainer(derivation, right, ()), right, given)
+
+
+def _given_away(one: Misconception, examples: Sequence[_Example], known: _Known) -> str:
+    """The first row of numbers that differs, right and as it comes of the misconception."""
+    for command, explainer, right, given in examples:
+        hypothesis = explainer.single(one)
+        if hypothesis is None:
+            continue
+        try:
+            wrong = explainer.evaluated(hypothesis, given)
+            names = [step.name for step in explainer.derivation.steps]
+            first = min(names.index(name) for name in hypothesis.steps)
+            for step in explainer.derivation.steps[first:]:
+                if (command, step.name) not in known:
+                    known[command, step.name] = _rows(right, step.name)
+                true_rows = known[command, step.name]
+                pairs = zip(true_rows, _rows(wrong, step.name), strict=True)
+                for number, (true, other) in enumerate(pairs, 1):
+                    if true != other:
+                        return (
+                            f"In `{command}`, row {number} of "
+                            f"`{step.name}` is {_numbers(true)}, and {_numbers(other)} instead."
+                        )
+        except SymattnError:
+            continue
+    return ""
+
+
+def _numbers(row: Sequence[str]) -> str:
+    return f"`[{', '.join(row)}]`"
+
+
+def _misconceptions(pages: Pages) -> None:
+    examples = [_Example.of(variant(name), width) for name, width in _SHOWN_ON]
+    known: _Known = {}
+    parts = [
+        "# Misconceptions\n",
+        f"{len(OF_PROGRAMS)} things that are done instead of a step. `symattn check` looks for "
+        "those that would produce the numbers of a sheet, `symattn verify` for those that would "
+        "produce what a function returns; [checking](../checking.md#what-would-explain-it) says "
+        "what “consistent with” means and how often it is right.\n",
+    ]
+    for title, rows in (
+        ("About the weights", WEIGHTS),
+        ("About the scores", SCORES),
+        ("About masks", MASKS),
+        ("About projections and heads", PROJECTIONS),
+        ("Those that programs show", PROGRAMS),
+    ):
+        parts.append(f"## {title}\n")
+        for one in rows:
+            shown = "" if one.floating else _given_away(one, examples, known)
+            if one.floating:
+                shown = "Exact numbers do not show it: it is a matter of floating point."
+            parts.append(
+                f"### {one.name}\n\n{_sentence(one.instead)} {_sentence(one.tell)}\n\n"
+                + (f"{shown}\n\n" if shown else "")
+                + f"*Known from:* {_plain(one.source).rstrip('.')}.\n"
+            )
+    pages.put("misconceptions.md", "\n".join(parts))
+
+
+def _sentence(words: str) -> str:
+    words = _plain(words.strip())
+    return f"{words[0].upper()}{words[1:]}" + ("" if words.endswith((".", "?", "!")) else ".")
+
+
+# ---- verdicts, statuses, the command line, the API --------------------------------------------
+
+
+def _verdicts(pages: Pages) -> None:
+    accepted = Policy().accept
+    rows = [
+        (
+            f"`{name}`",
+            f"`{WORDING[name].sign.strip() or ' '}`",
+            WORDING[name].phrase,
+            "yes" if name in accepted else "no",
+        )
+        for name in VERDICTS
+    ]
+    statuses = [(str(status.value), _plain(status.meaning)) for status in Status]
+    pages.put(
+        "verdicts.md",
+        "# Verdicts and exit statuses\n\n## Of a claimed number\n\n"
+        + _table(
+            ("verdict", "sign", "in words", "accepted, unless `[policy]` says otherwise"), rows
+        )
+        + "\nThe condition of each stands in [Verdicts](../checking.md#verdicts).\n\n"
+        "## Of a statement\n\nThe answers of `equal` and `symattn prove` stand at the beginning of "
+        "[Proofs](../proofs.md).\n\n## Of a command\n\n"
+        + _table(("status", "meaning"), statuses)
+        + "\nOf several, the most serious counts; "
+        "[Exit status](../commands.md#exit-status) has each command.\n",
+    )
+
+
+def _escaped(words: str) -> str:
+    """Help as reStructuredText."""
+    escaped = re.sub(r"([\\*`|_])", r"\\\1", " ".join(words.split()))
+    return re.sub(r"(?<!\S)(--[a-z][a-z-]*)", r"``\1``", escaped)
+
+
+def _command_lines(name: str) -> Iterator[str]:
+    command = main.get_command(click.Context(main), name)
+    assert command is not None
+    context = click.Context(command, info_name=f"symattn {name}")
+    says = _plain(" ".join((command.help or "").split()))
+    yield f"## {name}\n\n" + re.sub(r"(?<!\S)(--[a-z][a-z-]*)", r"`\1`", says) + "\n"
+    usage = command.get_usage(context).removeprefix("Usage: ")
+    yield f"```{{code-block}} text\n{' '.join(usage.split())}\n```\n"
+    lines = [f".. program:: symattn {name}", ""]
+    for option in command.params:
+        record = option.get_help_record(context)
+        if record is None or isinstance(option, click.Argument):
+            continue
+        names, says = record
+        lines += [f".. option:: {names}", "", textwrap.indent(_escaped(says), "   "), ""]
+    yield _fenced("eval-rst", "\n".join(lines))
+
+
+def _command_line(pages: Pages) -> None:
+    parts = [
+        "# Options of every command\n\nThe help of each command, as `symattn COMMAND --help` "
+        "prints it. [The command line](../commands.md) explains them.\n"
+    ]
+    for name in sorted(COMMANDS):
+        parts += _command_lines(name)
+    pages.put("options.md", "\n".join(parts))
+
+
+#: The public names by what they are for; every name of ``symattn.__all__`` stands here once.
+_API = {
+    "Deriving": "Attention variant Variant VARIANTS Derivation Step decode Chunk capture",
+    "Numbers": "Evaluation StepValue Check compare",
+    "Writing": "document latex mathml text plot Notation",
+    "Marking": "check",
+    "Proving": "equal Equality prove Identity IDENTITIES",
+    "Errors": "SymattnError",
+}
+
+
+def _api(pages: Pages) -> None:
+    listed = [name for names in _API.values() for name in names.split()]
+    assert sorted([*listed, "__version__"]) == sorted(symattn.__all__), "a public name is missing"
+    parts = ["# Python\n\n[From Python](../python.md) has examples.\n"]
+    for title, names in _API.items():
+        lines = []
+        for name in names.split():
+            value = getattr(symattn, name)
+            if isinstance(value, type):
+                lines += [f".. autoclass:: symattn.{name}", "   :members:", ""]
+            elif callable(value):
+                lines += [f".. autofunction:: symattn.{name}", ""]
+            else:
+                lines += [f".. py:data:: symattn.{name}", "", f"   {_DATA[name]}", ""]
+        parts.append(f"## {title}\n\n" + _fenced("eval-rst", "\n".join(lines)))
+    testing = [".. autofunction:: symattn.testing.assert_attention", ""]
+    testing += [".. autofunction:: symattn.testing.verify_attention", ""]
+    parts.append("## Testing a function of your own\n\n" + _fenced("eval-rst", "\n".join(testing)))
+    pages.put("api.md", "\n".join(parts))
+
+
+_DATA = {
+    "VARIANTS": "The named variants, a tuple of `symattn.Variant`.",
+    "IDENTITIES": "The rows of the catalogue, a tuple of `symattn.Identity`.",
+}
+
+
+# ---- the page of the first screen, and the schema ---------------------------------------------
+
+
+def _live(pages: Pages) -> None:
+    """The interactive page that the site begins with."""
+    from symattn.worksheet import read_worksheet
+
+    sheet = read_worksheet(_HERE.parents[2] / "examples" / "causal.toml")
+    pages.put("extra/live.html", document(sheet.evaluate(), "html", title=sheet.title))
+
+
+def _benchmarks(pages: Pages) -> None:
+    """The table and the plot of what ``tests/benchmarks/site.py`` measured."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    made = json.loads(_MEASURED.read_text("utf-8"))
+    rows = made["rows"]
+    table = [
+        (
+            str(row["size"]),
+            f"{1e6 * row['numpy']:.0f} µs",
+            f"{1e3 * row['proven']:.1f} ms",
+            f"{row['proven'] / row['numpy']:,.0f}",
+            "" if row["exact"] is None else f"{row['exact'] / row['proven']:.1f}",
+        )
+        for row in rows
+    ]
+    versions = ", ".join(f"{name} {version}" for name, version in made["versions"].items())
+    head = ("n", "NumPy", "symattn, proven", "symattn / NumPy", "SymPy, exact / symattn")
+    pages.put(
+        "benchmarks.part.md",
+        f"Measured on {made['date']} with {made['cores']} cores, Python {made['python']}, "
+        f"{versions}; medians of processor time.\n\n{_table(head, table)}",
+    )
+    figure, axes = pyplot.subplots(figsize=(7, 4), layout="constrained")
+    for name, label, marker in (
+        ("exact", "SymPy, exact, then four digits", "s"),
+        ("proven", "symattn, every step with four proven decimals", "o"),
+        ("numpy", "NumPy, float64, the output alone", "^"),
+    ):
+        points = [(row["size"], row[name]) for row in rows if row[name] is not None]
+        axes.loglog(*zip(*points, strict=True), marker=marker, label=label, base=2)
+    axes.set(xlabel="n queries and n keys, 8 wide", ylabel="seconds of processor time")
+    axes.set_xticks([row["size"] for row in rows], [str(row["size"]) for row in rows])
+    axes.set_yscale("log", base=10)
+    axes.grid(alpha=0.3)
+    axes.legend(frameon=False)
+    for form in ("svg", "png"):
+        with io.BytesIO() as out:
+            metadata = {"Date": None} if form == "svg" else None
+            figure.savefig(out, format=form, dpi=120, metadata=metadata)
+            pages.put(f"benchmarks.{form}", out.getvalue())
+    pyplot.close(figure)
+
+
+_ALL = (_variants, _identities, _misconceptions, _verdicts, _command_line, _api, _live, _benchmarks)
+
+
+def _state() -> str:
+    """A digest of all that the pages are made of."""
+    package = Path(symattn.__file__).parent
+    sources = [path for path in package.rglob("*") if path.suffix in (".py", ".css", ".js")]
+    digest = hashlib.sha256()
+    for path in (*sorted(sources), _HERE, _MEASURED, _HERE.parents[2] / "examples" / "causal.toml"):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def write_pages(app: Sphinx | None = None) -> None:
+    """Write all pages, unless they are of this state of the package."""
+    stamp, state = _OUT / ".state", _state()
+    if stamp.exists() and stamp.read_text() == state:
+        return
+    pages = Pages()
+    for write in _ALL:
+        write(pages)
+    kept = (_OUT / "extra" / "shown", stamp)
+    for old in [path for path in _OUT.rglob("*") if path.is_file() and path not in pages.made]:
+        if not any(old.is_relative_to(each) for each in kept):
+            old.unlink()
+    stamp.write_text(state)
+
+
+def setup(app: Sphinx) -> dict[str, object]:
+    """Write the pages when a build begins, before Sphinx looks which pages there are."""
+    app.connect("builder-inited", write_pages, priority=100)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,111 @@
+"""The site: ``python -m sphinx -W -n -b html docs build/site``.
+
+The pages are Markdown; what the code knows (variants, identities, misconceptions, the API, the
+command line, the worksheet's schema) is written by ``_ext/reference.py`` when a build begins, and
+the commands of the how-to pages are run by ``_ext/running.py`` while they are read.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).parent / "_ext"), str(Path(__file__).parent.parent)]
+
+from sphinx.application import Sphinx
+
+import symattn
+
+project = "symattn"
+author = "the symattn authors"
+copyright = "the symattn authors, MIT licence"
+version = release = symattn.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "sphinx_copybutton",
+    "symattn.sphinxext",
+    "reference",
+    "running",
+]
+exclude_patterns = ["_ext", "_static", "generated/**/*.part.md"]
+myst_enable_extensions = ["attrs_block", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 4
+symattn_root = ".."
+symattn_allow_large = False
+
+default_role = "code"
+autodoc_typehints = "signature"
+autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True
+python_display_short_literal_types = True
+# Types of signatures are those of other libraries, or private; links in words are followed.
+nitpick_ignore_regex = [("py:(class|obj|data)", r".*")]
+highlight_language = "none"
+
+html_theme = "furo"
+html_title = "symattn"
+html_static_path = ["_static"]
+html_extra_path = ["generated/extra"]
+(Path(__file__).parent / "generated" / "extra").mkdir(parents=True, exist_ok=True)
+html_css_files = ["site.css"]
+html_js_files = ["site.js"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "light_css_variables": {
+        "color-brand-primary": "#0b5cad",
+        "color-brand-content": "#0b5cad",
+        "font-stack": "system-ui, -apple-system, 'Segoe UI', sans-serif",
+    },
+    "dark_css_variables": {
+        "color-brand-primary": "#8ab8ff",
+        "color-brand-content": "#8ab8ff",
+    },
+}
+# MathJax 3; a folder of it may be named, for a build that is read without a network.
+mathjax_path = os.environ.get(
+    "SYMATTN_MATHJAX", "https://cdn.jsdelivr.net/npm/mathjax@3/es5/tex-mml-chtml.js"
+)
+
+latex_engine = "lualatex"
+latex_documents = [("index", "symattn.tex", "symattn", author, "manual")]
+# Fonts that TeX and most systems have; DejaVu has the signs that Latin Modern has not.
+_FONTS = r"""
+\directlua{luaotfload.add_fallback("signs", {"DejaVuSans:mode=harf;"})}
+\setmainfont{Latin Modern Roman}[RawFeature={fallback=signs}]
+\setsansfont{Latin Modern Sans}[RawFeature={fallback=signs}]
+\setmonofont{DejaVu Sans Mono}[Scale=0.8]
+"""
+latex_elements = {
+    "papersize": "a4paper",
+    "pointsize": "10pt",
+    "fontpkg": _FONTS,
+    "extraclassoptions": "openany,oneside",
+}
+epub_show_urls = "no"
+suppress_warnings = ["epub.unknown_project_files"]
+
+
+def _in_the_site(app: object, docname: str, source: list[str]) -> None:
+    """Pages lead to CONTRIBUTING where it stands in the repository; here it is a page."""
+    source[0] = source[0].replace("](../CONTRIBUTING.md", "](/contributing.md")
+
+
+def _levels(
+    app: object, page: object, template: object, context: dict[str, str], _: object
+) -> None:
+    """The captions of the navigation are headings, of which the theme does not say the level."""
+    tree = context.get("furo_navigation_tree", "")
+    context["furo_navigation_tree"] = tree.replace(
+        'role="heading"', 'role="heading" aria-level="2"'
+    )
+
+
+def setup(app: Sphinx) -> None:
+    """Links as they are on the site, and what the theme leaves out."""
+    app.connect("source-read", _in_the_site)
+    app.connect("html-page-context", _levels, priority=900)
