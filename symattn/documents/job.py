@@ -18,6 +18,7 @@ from symattn.errors import NoSuchName, SymattnError, nearest, quote
 if TYPE_CHECKING:
     from symattn.derivation import Check, Derivation, Evaluation, Place
     from symattn.documents.blocks import Block, Document
+    from symattn.documents.claims import Claims
     from symattn.documents.outline import Outline, Page
     from symattn.notation.options import Notation
 
@@ -73,6 +74,8 @@ class Job:
     series: Series | None = None
     code: str = ""
     check: Check | None = None
+    #: What the worksheet claims, as it was marked: for a page that shows it.
+    claims: Claims | None = None
     #: The jobs before this one in its series, which is not to tell anything again.
     before: Sequence[Job] = ()
 
@@ -202,8 +205,8 @@ def document(
 def check_format(form: str, jobs: Sequence[Job]) -> None:
     """Raises `SymattnError` for what was asked for and the format does not have."""
     row, job = FORMATS[form], jobs[0]
-    laid = [name for name, each in FORMATS.items() if each.derive is None]
-    if row.single and job.series is not None:
+    laid = [name for name, each in FORMATS.items() if each.derive is None or each.interactive]
+    if row.single and not row.interactive and job.series is not None:
         raise SymattnError(f"{form}: shows one derivation; leave out the chunks")
     check_flavor(form, job.flavor)
     if job.headings is not None and not row.headed:
@@ -215,7 +218,7 @@ def check_format(form: str, jobs: Sequence[Job]) -> None:
         check_label(form, job.flavor, job.label)
     if job.width is not None:
         check_width(form, job.flavor)
-    if row.derive is not None and (job.entries or job.layout):
+    if row.derive is not None and not row.interactive and (job.entries or job.layout):
         what = "layout" if job.layout else "entry"
         instead = "picture falk" if row.kind == "picture" else ", ".join(laid)
         the = "the " if row.kind == "picture" else ""
@@ -361,16 +364,21 @@ def _code(form: str, jobs: Sequence[Job]) -> str:
 def _html(form: str, jobs: Sequence[Job]) -> str:
     from symattn.documents.html import html_document
 
-    job = jobs[0]
-    return html_document(
-        job.shown,
-        job.evaluation,
-        notation=job.notation,
-        views=job.views,
-        only=job.steps,
-        check=job.check,
-        notes=job.notes,
-    )
+    pages = [
+        {
+            "derivation": job.shown,
+            "evaluation": job.evaluation,
+            "notation": job.notation,
+            "views": job.views,
+            "only": job.steps,
+            "check": job.check,
+            "notes": job.notes,
+            "entries": job.entries,
+            "claims": job.claims,
+        }
+        for job in jobs
+    ]
+    return html_document(**pages[0])
 
 
 def _picture(form: str, jobs: Sequence[Job]) -> str | bytes:
@@ -414,6 +422,8 @@ class Format:
     brief: bool = False
     #: Whether it runs Python: `Notebook` blocks are for it.
     runs: bool = False
+    #: Whether it is a page that answers its reader: of several derivations it shows each in turn.
+    interactive: bool = False
     #: About how many characters a line has room for, where formulas stand side by side.
     width: int = 72
     #: Whether TeX sets it, so that its lines are measured in digits (`symattn.documents.wrap`).
@@ -463,7 +473,7 @@ FORMATS: Mapping[str, Format] = {
         Format("mathml", "mathml", headed=True),
         Format("json", derive=_json, kind="data"),
         # of whose operations most are tables of positions, where a mask depends on them
-        Format("html", "page.static", _html, operations=250),
+        Format("html", "page.static", _html, interactive=True, operations=250),
         Format("svg", derive=_picture, kind="picture", operations=150),
         Format("png", derive=_picture, kind="picture", operations=4_000),  # by matplotlib
         Format("tikz", derive=_picture, kind="picture", operations=150),

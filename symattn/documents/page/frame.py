@@ -10,7 +10,7 @@ from pathlib import Path
 
 from symattn.derivation import Check
 from symattn.documents.outline import Outline, sizes_of
-from symattn.documents.page.colour import stylesheet
+from symattn.documents.page.colour import palette, stylesheet
 from symattn.documents.page.elements import Markup, el, joined, prose
 
 #: Where the page's own files are.
@@ -25,16 +25,19 @@ PARTS = (
     "rules.js",  # of what an entry is made; worked lines
     "state.js",  # what was changed, and what follows from it
     "cells.js",
+    "influence.js",  # what an entry reaches, and the products it is the sum of
+    "claims.js",  # what somebody claimed
     "origin.js",  # the chosen entry
     "sheet.js",  # steps one below the other
     "large.js",
     "controls.js",
     "picture.js",
+    "falk.js",  # products in Falk's scheme
     "start.js",
 )
 
 #: The parts of its style.
-STYLES = ("page.css",)
+STYLES = ("page.css", "origin.css")
 
 
 def scripts() -> str:
@@ -51,9 +54,11 @@ def page(
     data: str = "",
     program: str = "",
     tempered: str = "",
+    claimed: Markup = Markup(),
 ) -> str:
     """The whole file. `data` is JSON and `program` JavaScript, both of our own making."""
-    style = stylesheet() + "".join(map(_file, STYLES))
+    tints = palette(".claimed") if claimed else ""
+    style = stylesheet() + tints + "".join(map(_file, STYLES))
     code = ['"use strict";', program, scripts()]
     script = "(() => {\n" + "\n".join(code) + "\n})();" if data else ""
     script = re.sub(r"(?m)^ *(?://.*\n)?", "", script)  # indentation and comments are a tenth of it
@@ -76,23 +81,32 @@ def page(
         el("title", title),
         el("style", Markup(style)),
     )
-    content = _main(outline, title, given, steps, picture, bool(data), tempered)
+    content = _main(outline, title, given, steps, picture, bool(data), tempered, claimed)
     parts = [_contents(outline, picture), content]
     if data:
-        parts.append(
-            el(
-                "aside",
-                el("div", class_="origin", role="status"),
-                id="origin",
-                aria_label="Where the chosen entry comes from",
-                hidden=True,
-            )
-        )
+        parts.append(_origin())
         parts.append(el("script", Markup(data), type="application/json", id="data"))
         parts.append(el("script", Markup(script)))
     skip = el("a", "Skip to the steps", href="#main", class_="skip")
     body = el("body", skip, *parts)
     return f"<!doctype html>\n{el('html', head, body, lang='en')}\n"
+
+
+def _origin() -> Markup:
+    """The panel of the chosen entry, which the script fills."""
+    ways = [
+        el("button", words, type="button", data_way=way, aria_pressed="false", title="key i")
+        for way, words in (("back", "Comes from"), ("on", "Reaches"))
+    ]
+    close = el("button", "×", type="button", class_="close", aria_label="Close", title="key Esc")
+    return el(
+        "aside",
+        el("div", *ways, close, class_="ways"),
+        el("div", class_="origin"),
+        id="origin",
+        aria_label="The chosen entry",
+        hidden=True,
+    )
 
 
 def _file(name: str) -> str:
@@ -141,6 +155,7 @@ def _main(
     picture: Markup | None,
     live: bool,
     tempered: str,
+    claimed: Markup,
 ) -> Markup:
     summary = [el("p", prose(sizes_of(outline)), class_="sizes")] if outline.sizes else []
     checked = [_check(outline.check)] if outline.check is not None else []
@@ -148,7 +163,7 @@ def _main(
     notes = [el("p", note, class_="note") for note in outline.notes]
     return el(
         "main",
-        el("header", el("h1", title), *summary, *checked, *changed, *notes),
+        el("header", el("h1", title), *summary, *checked, claimed, *changed, *notes),
         _controls(bool(tempered)) if live else Markup(),
         el(
             "section",
@@ -232,6 +247,8 @@ def _controls(temperature: bool) -> Markup:
                 " into a matrix and the arrow keys from cell to cell, ",
                 el("kbd", "Enter"),
                 " to keep a cell chosen, ",
+                el("kbd", "i"),
+                " what it comes from or what it reaches, ",
                 el("kbd", "Esc"),
                 " to release it.",
             ),
