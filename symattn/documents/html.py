@@ -133,7 +133,9 @@ def _step(
                         class_="spoken",
                     ),
                     el("div", *lines, class_="lines") if lines else Markup(),
-                    el("p", f"{section.left_out}.", class_="left") if section.left_out else Markup(),
+                    el("p", f"{section.left_out}.", class_="left")
+                    if section.left_out
+                    else Markup(),
                     el("p", _ALTERED, class_="altered") if altered else Markup(),
                     class_="said",
                 ),
@@ -312,6 +314,7 @@ class _Page:
                         worked_lines[place] = lines.packed(self.worked(item, head, i, j))
                 entry["lines"] = worked_lines
             items.append(entry)
+        claimed = None if self.claims is None else claims_page.by_key(self.claims, self.matrices)
         return {
             "digits": self.notation.digits,
             "rounding": self.notation.rounding,
@@ -320,7 +323,7 @@ class _Page:
             "flipped": self.notation.convention == "columns",
             "tempered": live.tempered,
             "chosen": self.chosen(),
-            "claims": None if self.claims is None else claims_page.by_key(self.claims, self.matrices),
+            "claims": claimed,
             "labels": [[escape_controls(name) for name in names] for names in labels],
             "templates": lines.templates,
             "items": items,

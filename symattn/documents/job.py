@@ -206,7 +206,7 @@ def check_format(form: str, jobs: Sequence[Job]) -> None:
     """Raises `SymattnError` for what was asked for and the format does not have."""
     row, job = FORMATS[form], jobs[0]
     laid = [name for name, each in FORMATS.items() if each.derive is None or each.interactive]
-    if row.single and not row.interactive and job.series is not None:
+    if row.single and job.series is not None:
         raise SymattnError(f"{form}: shows one derivation; leave out the chunks")
     check_flavor(form, job.flavor)
     if job.headings is not None and not row.headed:
@@ -364,21 +364,18 @@ def _code(form: str, jobs: Sequence[Job]) -> str:
 def _html(form: str, jobs: Sequence[Job]) -> str:
     from symattn.documents.html import html_document
 
-    pages = [
-        {
-            "derivation": job.shown,
-            "evaluation": job.evaluation,
-            "notation": job.notation,
-            "views": job.views,
-            "only": job.steps,
-            "check": job.check,
-            "notes": job.notes,
-            "entries": job.entries,
-            "claims": job.claims,
-        }
-        for job in jobs
-    ]
-    return html_document(**pages[0])
+    job = jobs[0]
+    return html_document(
+        job.shown,
+        job.evaluation,
+        notation=job.notation,
+        views=job.views,
+        only=job.steps,
+        check=job.check,
+        notes=job.notes,
+        entries=job.entries,
+        claims=job.claims,
+    )
 
 
 def _picture(form: str, jobs: Sequence[Job]) -> str | bytes:
@@ -422,7 +419,7 @@ class Format:
     brief: bool = False
     #: Whether it runs Python: `Notebook` blocks are for it.
     runs: bool = False
-    #: Whether it is a page that answers its reader: of several derivations it shows each in turn.
+    #: Whether it is a page that answers its reader, with marks on what a worksheet claims.
     interactive: bool = False
     #: About how many characters a line has room for, where formulas stand side by side.
     width: int = 72

@@ -12,7 +12,7 @@ import sympy
 from symattn.derivation import Step
 from symattn.documents.page.elements import Markup, el
 from symattn.documents.page.matrices import MatrixView, head_of
-from symattn.nodes.heads import Head
+from symattn.evaluate.falk import is_product
 
 #: Where the factors stand, and whether their rows and columns have names: those of the result are
 #: the names of the rows on its left and of the columns above it.
@@ -23,14 +23,12 @@ def scheme(step: Step, matrices: Mapping[str, MatrixView], head: int | None) -> 
     """The scheme of a step that is a product of two matrices; None for any other."""
     result = matrices[step.letter]
     _, expr = step.in_convention(result.notation)
-    if not isinstance(expr, sympy.MatMul) or len(expr.args) != 2:
+    if not is_product(expr):
         return None
     figures = []
     for part, (side, labelled) in zip(expr.args, _SIDES, strict=True):
         turned = isinstance(part, sympy.Transpose)
         symbol = part.arg if turned else part
-        if not isinstance(symbol, sympy.MatrixSymbol | Head):
-            return None
         factor = matrices[str(symbol.name)]
         drawn = factor.figure(head_of(step, factor, head), False, turned, labelled)
         figures.append(el("div", drawn, class_=side))

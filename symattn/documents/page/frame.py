@@ -54,7 +54,7 @@ def page(
     data: str = "",
     program: str = "",
     tempered: str = "",
-    claimed: Markup = Markup(),
+    claimed: Markup | None = None,
 ) -> str:
     """The whole file. `data` is JSON and `program` JavaScript, both of our own making."""
     tints = palette(".claimed") if claimed else ""
@@ -81,7 +81,9 @@ def page(
         el("title", title),
         el("style", Markup(style)),
     )
-    content = _main(outline, title, given, steps, picture, bool(data), tempered, claimed)
+    content = _main(
+        outline, title, given, steps, picture, bool(data), tempered, claimed or Markup()
+    )
     parts = [_contents(outline, picture), content]
     if data:
         parts.append(_origin())

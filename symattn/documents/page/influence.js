@@ -53,8 +53,8 @@ function floatOf(rule, env, at) {
     case "+": return summedUp(all());
     case "*": return all().reduce((a, b) => a * b);
     case "/": {
-      const [above, [kind, body, ...along]] = rule.slice(1);
-      if (above[0] === "x" && kind === "s" && body[0] === "x") return shareOf(value(above[1]), rowOf(body[1], ...along, env, value));
+      const [above, [kind, body, ...run]] = rule.slice(1);
+      if (above[0] === "x" && kind === "s" && body[0] === "x") return shareOf(value(above[1]), rowOf(body[1], ...run, env, value));
       const below = value(rule[2]); return rule[3] && below === 0 ? 0 : value(above) / below;
     }
     case "s": return summedUp(rowOf(rule[1], rule[2], rule[3], env, value));

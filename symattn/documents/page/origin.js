@@ -12,6 +12,8 @@ let current = null;
 let onward = false; // whether a computed entry shows what it reaches
 
 const comesFrom = (item) => isStep(item) && item.sources.size > 0;
+// While the mouse passes over a large page, what is near is shown and the rest once the entry is chosen.
+const isPassing = (key) => entries > AT_ONCE && key !== pinned;
 const isOnward = (item) => isRead(item) && (onward || !comesFrom(item));
 const keyOf = (item, place) => { const { h, i, j } = placed(item, place); return `${item.letter}|${h ?? ""}|${i}|${j}`; };
 const kindsOf = (letters) => (letter) => KINDS[Math.min(letters.indexOf(letter), 2)];
@@ -28,7 +30,7 @@ function show(key) {
   mark(key, "chosen");
   tell(key, told);
   const home = $(`.worked[data-m="${CSS.escape(parsed(key).item.letter)}"]`);
-  if (home && parsed(key).item.rule) {
+  if (home && parsed(key).item.rule && !isPassing(key)) {
     home.innerHTML = $(".line", panel).innerHTML;
     home.dataset.entry = key;
   }
@@ -42,7 +44,7 @@ function lightSources(key) {
   const kindOf = kindsOf([...new Set(direct.map((entry) => entry.item.letter))]);
   const kinds = new Map(direct.map((entry) => [entry.key, kindOf(entry.item.letter)]));
   const seen = new Set(kinds.keys());
-  const back = entries <= AT_ONCE || key === pinned ? [...direct] : [];
+  const back = isPassing(key) ? [] : [...direct];
   while (back.length && seen.size < 5000) {
     const entry = back.pop();
     if (!isStep(entry.item)) continue;
@@ -79,9 +81,10 @@ function chip(key, kind, math, words) {
   return made;
 }
 
+const valueOf = ({ item, h, i, j, place }) => mrow(nameOf(item, h, i, j), mo(isExact(item, place) ? "=" : "≈"), numeral(textAt(item, place)).markup);
 const entryChip = (key, kind) => {
   const { item, h, i, j, place } = parsed(key);
-  return chip(key, kind, mrow(nameOf(item, h, i, j), mo(isExact(item, place) ? "=" : "≈"), numeral(textAt(item, place)).markup), `${placeWords(item, h, i, j)} ${pretty(textAt(item, place))}`);
+  return chip(key, kind, valueOf(parsed(key)), `${placeWords(item, h, i, j)} ${pretty(textAt(item, place))}`);
 };
 
 function among(tag, name, ...children) {
@@ -114,8 +117,8 @@ function sourcesTold(item, env, kinds) {
     }
     return line;
   }));
-  const heading = among("p", "where", products[0].factors.some((one) => one.item.name === "weights") ? "What it is the sum of, the heaviest first:" : "What it is the sum of, the largest product first:");
-  const rest = left.length ? [among("p", "where", `and ${left.length} more, ${left.every((one) => one.none) ? "each 0" : "none heavier"}`)] : [];
+  const heading = among("p", "told", products[0].factors.some((one) => one.item.name === "weights") ? "What it is the sum of, the heaviest first:" : "What it is the sum of, the largest product first:");
+  const rest = left.length ? [among("p", "told", `and ${left.length} more, ${left.every((one) => one.none) ? "each 0" : "none heavier"}`)] : [];
   return [heading, list, ...rest];
 }
 
@@ -128,7 +131,7 @@ function reachTold(item, { read, changed, direct }, kindOf) {
   const words = direct ? "It is read by" : changed.size ? "Another number here changes" : "Another number here changes nothing.";
   const line = among("div", "chips", words, ...[...changed].map(([letter, places]) => chip(keyOf(items.get(letter), Math.min(...places)), kindOf(letter) || "", "", counted(changed, letter))));
   const out = [line];
-  if (still) out.push(among("p", "where", `${still} more ${still === 1 ? "entry is" : "entries are"} computed from it and ${still === 1 ? "stays" : "stay"} the same, to nine digits: a mask or a factor of 0 cuts it off, or it cancels.`));
+  if (still) out.push(among("p", "told", `${still} more ${still === 1 ? "entry is" : "entries are"} computed from it and ${still === 1 ? "stays" : "stay"} the same, to nine digits: a mask or a factor of 0 cuts it off, or it cancels.`));
   const gradient = data.items.find((one) => one.gradientOf === item.letter);
   if (gradient) {
     const { h, i, j } = parsed(current);
@@ -141,7 +144,7 @@ function tell(key, told) {
   const { item, h, i, j } = parsed(key);
   const where = among("p", "where", [placeWords(item, h, i, j), isStep(item) ? "" : "This number is given.", live ? ANSWERS[state()] : ""].filter(Boolean).join(" "));
   const math = make("div", "", { class: "line" });
-  math.innerHTML = workedLine(item, h, i, j);
+  math.innerHTML = isPassing(key) ? `<math display="block">${valueOf(parsed(key))}</math>` : workedLine(item, h, i, j);
   $("#origin .origin").replaceChildren(where, math, ...told, ...claimTold(key));
   for (const way of $$("#origin [data-way]")) {
     way.hidden = !comesFrom(item) || !isRead(item);
