@@ -135,7 +135,7 @@ function reachTold(item, { read, changed, direct }, kindOf) {
   const gradient = data.items.find((one) => one.gradientOf === item.letter);
   if (gradient) {
     const { h, i, j } = parsed(current);
-    out.push(among("div", "chips", "The gradient of the loss with respect to it:", entryChip(`${gradient.letter}|${h ?? ""}|${i}|${j}`, "")));
+    out.unshift(among("div", "chips", "The gradient of the loss with respect to it:", entryChip(`${gradient.letter}|${h ?? ""}|${i}|${j}`, "")));
   }
   return out;
 }
