@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from symattn.attention.vocabulary import Notation
     from symattn.derivation import Check, Derivation
     from symattn.documents.blocks import Document
+    from symattn.documents.claims import Claims
     from symattn.worksheet import Worksheet
 
 
@@ -425,10 +426,12 @@ def _jobs(
             sheet = sheet.backward(options["gradient"])
         with sheet.in_file():
             notation = _lettered(sheet.notation.but(**changes), options)
-        notes = _unmarked(len(sheet.claims)) if sheet.claims else []
-        if chunks is not None or sheet.chunks is not None:
+        decoded = chunks is not None or sheet.chunks is not None
+        is_marked = FORMATS[form].interactive and not (symbolic or decoded)
+        notes = _unmarked(len(sheet.claims)) if sheet.claims and not is_marked else []
+        if decoded:
             with sheet.in_file():
-                decoded = sheet.decode(chunks, options["dtype"])
+                parts = sheet.decode(chunks, options["dtype"])
             sizes = "" if chunks is None else repr(chunks)
             chosen = (
                 "" if options["batch"] is None else f"\nsheet = sheet.of_batch({options['batch']})"
@@ -436,7 +439,7 @@ def _jobs(
             series = Series(
                 sheet.title, f"{_sheet_code(sheet)}{chosen}\nchunks = sheet.decode({sizes})"
             )
-            return _series(decoded, series, symbolic, notation, options, notes), sheet.in_file
+            return _series(parts, series, symbolic, notation, options, notes), sheet.in_file
         with sheet.in_file():
             derivation = sheet.derivation()
             # --symbolic shows no numbers, but wrong ones are still refused
@@ -448,12 +451,23 @@ def _jobs(
             from symattn.worksheet.rewriting import head_of
 
             how["worksheet"] = head_of(sheet)
-        return [Job(derivation, values, notation, **how, notes=notes, code=code)], sheet.in_file
+        claims = _marked(sheet) if is_marked and sheet.claims else None
+        job = Job(derivation, values, notation, **how, notes=notes, code=code, claims=claims)
+        return [job], sheet.in_file
     if options["batch"] is not None:
         raise SymattnError("--batch: chooses a calculation of a worksheet, not of a variant")
     notation = _lettered(Notation().but(**changes), options)
     jobs = _of_variant(source, form, symbolic, chunks, notation, options)
     return jobs, nullcontext
+
+
+def _marked(sheet: Worksheet) -> Claims:
+    """The claims of a worksheet as they are marked, without what would explain wrong ones."""
+    from symattn.worksheet.check import check_worksheet
+    from symattn.worksheet.reports.claimed import claims_of
+
+    with sheet.in_file():
+        return claims_of(check_worksheet(sheet, explain=False))
 
 
 def _lettered(notation: Notation, options: Options) -> Notation:

@@ -9,15 +9,18 @@ rationals and enclosures, which prove the digits anew; it says which of the two 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from symattn.derivation import Check, Derivation, Evaluation, Item, Place, Step, worked
+from symattn.documents.claims import Claims
 from symattn.documents.data import Data
 from symattn.documents.outline import VIEWS, Outline, Section, View, outline
+from symattn.documents.page import claimed as claims_page
 from symattn.documents.page import frame, weights
 from symattn.documents.page.elements import Markup, el, formula, prose
+from symattn.documents.page.falk import scheme
 from symattn.documents.page.lines import Lines
 from symattn.documents.page.live import Live, live_program
 from symattn.documents.page.matrices import MatrixView, head_of, operands
@@ -26,6 +29,7 @@ from symattn.documents.page.rules import rule_data
 from symattn.documents.page.worksheet import Head, worksheet_data
 from symattn.evaluate.telling import telling
 from symattn.notation.latex import escape_controls
+from symattn.notation.letters import GRADIENT, derived_from
 from symattn.notation.options import Notation, notation_of
 from symattn.notation.spoken import spoken
 from symattn.notation.text import line
@@ -54,11 +58,14 @@ def html_document(
     check: Check | None = None,
     notes: Sequence[str] = (),
     worksheet: Head | None = None,
+    entries: Mapping[str, Place] | None = None,
+    claims: Claims | None = None,
 ) -> str:
     """The whole page. Without an evaluation it has formulas and sentences alone.
 
     `worksheet` is what it was made of but for the numbers: the page offers a worksheet with those
-    that it shows.
+    that it shows. `entries` are worked out in their steps, and the first of them is chosen when the
+    page opens; `claims` are shown beside the proven values.
 
     Raises `SymattnError` where a value has more axes than heads, rows and columns.
     """
@@ -75,7 +82,8 @@ def html_document(
     )
     if evaluation is None:
         return frame.page(page, _given(page), [_step(page, section) for section in page.steps])
-    return _Page(page, derivation, evaluation, tuple(views), worksheet).written()
+    shown = _Page(page, derivation, evaluation, tuple(views), worksheet, entries or {}, claims)
+    return shown.written()
 
 
 def _given(page: Outline) -> Markup:
@@ -130,6 +138,9 @@ def _step(
                         class_="spoken",
                     ),
                     el("div", *lines, class_="lines") if lines else Markup(),
+                    el("p", f"{section.left_out}.", class_="left")
+                    if section.left_out
+                    else Markup(),
                     el("p", _ALTERED, class_="altered") if altered else Markup(),
                     class_="said",
                 ),
@@ -150,7 +161,9 @@ class _Page:
     derivation: Derivation
     evaluation: Evaluation
     views: tuple[View, ...]
-    worksheet: Head | None = None
+    worksheet: Head | None
+    entries: Mapping[str, Place]
+    claims: Claims | None
 
     @property
     def notation(self) -> Notation:
@@ -165,7 +178,7 @@ class _Page:
     @cached_property
     def telling(self) -> dict[str, Place]:
         """The entry of each step that is worked out at first."""
-        return telling(self.evaluation, self.derivation.steps, self.notation)
+        return telling(self.evaluation, self.derivation.steps, self.notation, self.entries)
 
     def written(self) -> str:
         """The page."""
@@ -189,6 +202,9 @@ class _Page:
                 picture = weights.section(self.matrices[item.letter])
         live = live_program(self.derivation)
         data = self.data(live)
+        claimed = Markup()
+        if self.claims is not None:
+            claimed = claims_page.summary(self.claims, tuple(self.matrices))
         return frame.page(
             self.outline,
             given,
@@ -198,6 +214,7 @@ class _Page:
             program=live.code,
             tempered=live.tempered,
             worksheet=self.worksheet is not None,
+            claimed=claimed,
         )
 
     def input(self, section: Section, item: Item) -> Markup:
@@ -224,10 +241,13 @@ class _Page:
     def values(self, step: Step) -> Markup:
         """The operands of the step, its result, and the worked line of one entry."""
         matrix = self.matrices[step.letter]
-        if "value" not in self.views:
-            return Markup()
         strips = []
-        for head in matrix.shown:
+        for head in matrix.shown if "value" in self.views else ():
+            if self.notation.layout == "falk":
+                drawn = scheme(step, self.matrices, head)
+                if drawn is not None:
+                    strips.append(drawn)
+                    continue
             parts: list[str] = []
             for operand in operands(step, self.matrices):
                 wanted = head_of(step, operand, head)
@@ -238,12 +258,28 @@ class _Page:
             strips.append(el("div", *parts, result, class_="strip"))
         example = Markup()
         if "worked" in self.views:
-            *which, row, column = self.telling[step.name]
-            place = (column, row) if matrix.flipped else (row, column)
-            head = which[0] if which else None
+            head, *place = self.seen(step.letter, self.telling[step.name])
             first = formula(self.worked(step, head, *place), display=True)
-            example = el("div", first, class_="worked", data_m=step.letter)
-        return el("div", el("div", *strips, class_="strips"), example, class_="values")
+            key = _key(step.letter, head, *place)
+            example = el("div", first, class_="worked", data_m=step.letter, data_entry=key)
+        if not strips and not example:
+            return Markup()
+        claimed = Markup() if self.claims is None else claims_page.tables(self.claims, matrix)
+        drawn_all = el("div", *strips, class_="strips") if strips else Markup()
+        return el("div", drawn_all, example, claimed, class_="values")
+
+    def seen(self, letter: str, place: Place) -> tuple[int | None, int, int]:
+        """Head, row and column of a place in the array, as shown."""
+        *head, i, j = place
+        row, column = (j, i) if self.matrices[letter].flipped else (i, j)
+        return head[0] if head else None, row, column
+
+    def chosen(self) -> str | None:
+        """The key of the entry that is chosen when the page opens."""
+        for step in self.derivation.steps:
+            if step.name in self.entries:
+                return _key(step.letter, *self.seen(step.letter, self.entries[step.name]))
+        return None
 
     def worked(self, step: Step, head: int | None, i: int, j: int) -> Tree:
         """The worked line of an entry as shown; exact where the reader wants that."""
@@ -271,6 +307,8 @@ class _Page:
             if item.letter in live.letters:
                 entry["values"] = [number_data(value) for value in matrix.exact.ravel()]
                 entry["logits"] = item.logits or (isinstance(item, Step) and item.fixed)
+            if (derived := derived_from(item.letter)) is not None and derived[0] == GRADIENT:
+                entry["gradientOf"] = derived[1]
             if isinstance(item, Step):
                 entry["rule"] = rule_data(
                     item, matrix.shape, len(matrix.heads), self.evaluation.sizes, self.notation
@@ -287,6 +325,7 @@ class _Page:
         if self.worksheet is not None:
             tempered = {step.letter: step for step in self.derivation.steps}.get(live.tempered)
             sheet = worksheet_data(self.worksheet, self.notation, self.evaluation, tempered)
+        claimed = None if self.claims is None else claims_page.by_key(self.claims, self.matrices)
         return {
             "worksheet": sheet,
             "digits": self.notation.digits,
@@ -295,10 +334,17 @@ class _Page:
             "limit": self.notation.limit,
             "flipped": self.notation.convention == "columns",
             "tempered": live.tempered,
+            "chosen": self.chosen(),
+            "claims": claimed,
             "labels": [[escape_controls(name) for name in names] for names in labels],
             "templates": lines.templates,
             "items": items,
         }
+
+
+def _key(letter: str, head: int | None, i: int, j: int) -> str:
+    """What the page's program calls an entry."""
+    return f"{letter}|{'' if head is None else head}|{i}|{j}"
 
 
 def _place(names: Sequence[str], labels: list[Sequence[str]]) -> int | None:

@@ -18,6 +18,7 @@ from symattn.errors import NoSuchName, SymattnError, nearest, quote
 if TYPE_CHECKING:
     from symattn.derivation import Check, Derivation, Evaluation, Place
     from symattn.documents.blocks import Block, Document
+    from symattn.documents.claims import Claims
     from symattn.documents.outline import Outline, Page
     from symattn.documents.page.worksheet import Head
     from symattn.notation.options import Notation
@@ -76,6 +77,8 @@ class Job:
     #: The worksheet without its numbers, where there is one of what is shown.
     worksheet: Head | None = None
     check: Check | None = None
+    #: What the worksheet claims, as it was marked: for a page that shows it.
+    claims: Claims | None = None
     #: The jobs before this one in its series, which is not to tell anything again.
     before: Sequence[Job] = ()
 
@@ -205,7 +208,7 @@ def document(
 def check_format(form: str, jobs: Sequence[Job]) -> None:
     """Raises `SymattnError` for what was asked for and the format does not have."""
     row, job = FORMATS[form], jobs[0]
-    laid = [name for name, each in FORMATS.items() if each.derive is None]
+    laid = [name for name, each in FORMATS.items() if each.derive is None or each.interactive]
     if row.single and job.series is not None:
         raise SymattnError(f"{form}: shows one derivation; leave out the chunks")
     check_flavor(form, job.flavor)
@@ -218,7 +221,7 @@ def check_format(form: str, jobs: Sequence[Job]) -> None:
         check_label(form, job.flavor, job.label)
     if job.width is not None:
         check_width(form, job.flavor)
-    if row.derive is not None and (job.entries or job.layout):
+    if row.derive is not None and not row.interactive and (job.entries or job.layout):
         what = "layout" if job.layout else "entry"
         instead = "picture falk" if row.kind == "picture" else ", ".join(laid)
         the = "the " if row.kind == "picture" else ""
@@ -374,6 +377,8 @@ def _html(form: str, jobs: Sequence[Job]) -> str:
         check=job.check,
         notes=job.notes,
         worksheet=job.worksheet,
+        entries=job.entries,
+        claims=job.claims,
     )
 
 
@@ -418,6 +423,8 @@ class Format:
     brief: bool = False
     #: Whether it runs Python: `Notebook` blocks are for it.
     runs: bool = False
+    #: Whether it is a page that answers its reader, with marks on what a worksheet claims.
+    interactive: bool = False
     #: About how many characters a line has room for, where formulas stand side by side.
     width: int = 72
     #: Whether TeX sets it, so that its lines are measured in digits (`symattn.documents.wrap`).
@@ -467,7 +474,7 @@ FORMATS: Mapping[str, Format] = {
         Format("mathml", "mathml", headed=True),
         Format("json", derive=_json, kind="data"),
         # of whose operations most are tables of positions, where a mask depends on them
-        Format("html", "page.static", _html, operations=250),
+        Format("html", "page.static", _html, interactive=True, operations=250),
         Format("svg", derive=_picture, kind="picture", operations=150),
         Format("png", derive=_picture, kind="picture", operations=4_000),  # by matplotlib
         Format("tikz", derive=_picture, kind="picture", operations=150),

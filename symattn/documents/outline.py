@@ -33,6 +33,7 @@ from symattn.documents.wrap import ROOM, size_of
 from symattn.errors import SymattnError, nearest, quote
 from symattn.evaluate.cells import indices_of
 from symattn.evaluate.check import COLUMNS
+from symattn.evaluate.falk import is_product
 from symattn.evaluate.telling import telling
 from symattn.evaluate.value_view import heads_of, matrices
 from symattn.merging import of_head, pattern
@@ -323,6 +324,8 @@ class _Writer:
                 values, words_of_heads = self._values(step)
                 lines += values
                 left_out += [words_of_heads] if words_of_heads else []
+        if self.notation.layout == "falk" and self.evaluation is not None and step.parts:
+            left_out += [] if is_product(step.expr) else [_NO_SCHEME]
         shape = self._shape(step)
         asked = step.name in self.entries or self.notation.worked == "all" or self.alone
         refused = "; ".join(unworked) if asked else ""
@@ -496,6 +499,9 @@ class _Writer:
         heads = self.evaluation.shape(item.letter)[-3]
         return ("1 head, " if heads == 1 else f"{heads} heads, each ", size)
 
+
+#: Why a formula that others were put into has no scheme of Falk's.
+_NO_SCHEME = "not a product of two matrices, so not in Falk's scheme; show more steps to see those"
 
 #: The letters in a sentence.
 _MATHEMATICS = re.compile(r"\{[^}]*\}")

@@ -38,7 +38,7 @@ def falk(product: Cells, step: Step, chosen: tuple[int, int] | None = None) -> S
     an exact value is too long for a matrix.
     """
     symbol, expr = step.in_convention(product.notation)
-    if not isinstance(expr, sympy.MatMul) or len(expr.args) != 2:
+    if not is_product(expr):
         return None
     first, second = (_factor(product, part) for part in expr.args)
     if first is None or second is None:
@@ -62,6 +62,13 @@ def falk(product: Cells, step: Step, chosen: tuple[int, int] | None = None) -> S
         _picked(scheme.second, inner, right, None, j),
         _picked(scheme.product, down, right, i, j),
     )
+
+
+def is_product(expr: MatrixExpr) -> bool:
+    """Whether it is a product of two matrices of a derivation, or of their transposes."""
+    parts = [part.arg if isinstance(part, sympy.Transpose) else part for part in expr.args]
+    named = all(isinstance(part, sympy.MatrixSymbol | Head) for part in parts)
+    return isinstance(expr, sympy.MatMul) and len(parts) == 2 and named
 
 
 def _factor(product: Cells, part: MatrixExpr) -> _Factor | None:

@@ -3,10 +3,11 @@
 const cells = new Map(); // key → every cell that shows this entry
 
 function register(table) {
-  const { m, h = "" } = table.dataset;
+  const { m, h = "", turned } = table.dataset;
   for (const row of $$("tr[data-r]", table))
     for (const cell of $$("td[data-c]", row)) {
-      const key = `${m}|${h}|${row.dataset.r}|${cell.dataset.c}`;
+      const [i, j] = turned === undefined ? [row.dataset.r, cell.dataset.c] : [cell.dataset.c, row.dataset.r];
+      const key = `${m}|${h}|${i}|${j}`;
       cell.key = key;
       if (!cells.has(key)) cells.set(key, []);
       cells.get(key).push(cell);

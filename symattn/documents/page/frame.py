@@ -11,7 +11,7 @@ from typing import Any
 
 from symattn.derivation import Check
 from symattn.documents.outline import Outline, sizes_of
-from symattn.documents.page.colour import stylesheet
+from symattn.documents.page.colour import palette, stylesheet
 from symattn.documents.page.elements import Markup, el, joined, prose
 
 #: Where the page's own files are.
@@ -27,6 +27,8 @@ PARTS = (
     "rules.js",  # of what an entry is made; worked lines
     "state.js",  # what was changed, and what follows from it
     "cells.js",
+    "influence.js",  # what an entry reaches, and the products it is the sum of
+    "claims.js",  # what somebody claimed
     "origin.js",  # the chosen entry
     "sheet.js",  # steps one below the other
     "large.js",
@@ -34,11 +36,12 @@ PARTS = (
     "link.js",  # undo, redo, the fragment of the URL
     "worksheet.js",
     "picture.js",
+    "falk.js",  # products in Falk's scheme
     "start.js",
 )
 
 #: The parts of its style.
-STYLES = ("page.css", "toolbar.css")
+STYLES = ("page.css", "toolbar.css", "origin.css")
 
 
 def scripts() -> str:
@@ -56,9 +59,11 @@ def page(
     program: str = "",
     tempered: str = "",
     worksheet: bool = False,
+    claimed: Markup | None = None,
 ) -> str:
     """The whole file. `data` is JSON and `program` JavaScript, both of our own making."""
-    style = stylesheet() + "".join(map(_file, STYLES))
+    tints = palette(".claimed") if claimed else ""
+    style = stylesheet() + tints + "".join(map(_file, STYLES))
     code = ['"use strict";', program, scripts()]
     script = "(() => {\n" + "\n".join(code) + "\n})();" if data else ""
     script = re.sub(r"(?m)^ *(?://.*\n)?", "", script)  # indentation and comments are a tenth of it
@@ -82,23 +87,34 @@ def page(
         el("title", title),
         el("style", Markup(style)),
     )
-    content = _main(outline, title, given, steps, picture, bool(data), tempered, worksheet)
+    content = _main(
+        outline, title, given, steps, picture, bool(data), tempered, worksheet, claimed or Markup()
+    )
     parts = [_contents(outline, picture), content]
     if data:
-        parts.append(
-            el(
-                "aside",
-                el("div", class_="origin", role="status"),
-                id="origin",
-                aria_label="Where the chosen entry comes from",
-                hidden=True,
-            )
-        )
+        parts.append(_origin())
         parts.append(el("script", Markup(data), type="application/json", id="data"))
         parts.append(el("script", Markup(script)))
     skip = el("a", "Skip to the steps", href="#main", class_="skip")
     body = el("body", skip, *parts)
     return f"<!doctype html>\n{el('html', head, body, lang='en')}\n"
+
+
+def _origin() -> Markup:
+    """The panel of the chosen entry, which the script fills."""
+    ways = [
+        el("button", words, type="button", data_way=way, aria_pressed="false", title="key i")
+        for way, words in (("back", "Comes from"), ("on", "Reaches"))
+    ]
+    close = el("button", "×", type="button", class_="close", aria_label="Close", title="key Esc")
+    return el(
+        "aside",
+        el("div", *ways, close, class_="ways"),
+        el("div", class_="origin"),
+        id="origin",
+        aria_label="The chosen entry",
+        hidden=True,
+    )
 
 
 def _file(name: str) -> str:
@@ -170,6 +186,7 @@ def _main(
     live: bool,
     tempered: str,
     worksheet: bool,
+    claimed: Markup,
 ) -> Markup:
     summary = [el("p", prose(sizes_of(outline)), class_="sizes")] if outline.sizes else []
     checked = [_check(outline.check)] if outline.check is not None else []
@@ -177,7 +194,7 @@ def _main(
     notes = [el("p", note, class_="note") for note in outline.notes]
     return el(
         "main",
-        el("header", el("h1", title), *summary, *checked, *changed, *notes),
+        el("header", el("h1", title), *summary, *checked, claimed, *changed, *notes),
         _controls(bool(tempered), worksheet) if live else Markup(),
         el(
             "section",
@@ -253,6 +270,7 @@ def _controls(temperature: bool, worksheet: bool) -> Markup:
         ("f", "fold or unfold all"),
         ("Tab ↑ ↓ ← →", "into a matrix, from cell to cell"),
         ("Enter Esc", "keep a cell chosen, release it"),
+        ("i", "what it comes from, what it reaches"),
         ("Ctrl+Z Ctrl+Y", "undo, redo"),
     )
     listed = [

@@ -106,10 +106,11 @@ class MatrixView:
         rows, columns = map(range, self.shape)
         return [[self.text(head, i, j) for j in columns] for i in rows]
 
-    def symbol(self, head: int | None) -> Tree:
-        """The name of the matrix, of one head where there are heads."""
+    def symbol(self, head: int | None, turned: bool = False) -> Tree:
+        """The name of the matrix or its transpose, of one head where there are heads."""
         symbol = self.item.symbol if head is None else self.item.symbol.subs(HEAD, head)
-        return Speller(self.notation).matrix(flip(symbol) if self.flipped else symbol)
+        symbol = flip(symbol) if self.flipped else symbol
+        return Speller(self.notation).matrix(symbol.T if turned else symbol)
 
     def entry_names(self) -> tuple[str, str]:
         """The name of an entry with `GAPS` for its indices, short and with commas, in MathML."""
@@ -142,10 +143,19 @@ class MatrixView:
         )
         return ((head, i, j) for head in self.heads for i in rows for j in columns)
 
-    def figure(self, head: int | None, home: bool = False) -> Markup:
-        """The matrix with its name; `home` is the step's own, not a copy as an operand."""
+    def figure(
+        self,
+        head: int | None,
+        home: bool = False,
+        turned: bool = False,
+        labelled: tuple[bool, bool] = (True, True),
+    ) -> Markup:
+        """The matrix with its name; `home` is the step's own, not a copy as an operand.
+
+        `turned`: its transpose. `labelled`: whether rows and columns have their names.
+        """
         name = "" if home or self.item.name == self.item.letter else self.item.name
-        table = self.table(head, home)
+        table = self.table(head, home, turned, labelled)
         kinds = ["matrix"] + ["home"] * home
         hidden = None in (*self.indices(self.shape[0]), *self.indices(self.shape[1]))
         opener = (
@@ -161,16 +171,26 @@ class MatrixView:
         words = [" ", el("span", name.replace("_", " "), class_="name")] if name else []
         return el(
             "figure",
-            el("figcaption", formula(self.symbol(head)), *words),
+            el("figcaption", formula(self.symbol(head, turned)), *words),
             el("div", table, class_="scroll"),
             opener,
             class_=" ".join(kinds),
         )
 
-    def table(self, head: int | None, home: bool) -> Markup:
-        """The cells; each row says its number, and each cell its column."""
-        names, across = self.labels
-        rows, columns = self.indices(self.shape[0]), self.indices(self.shape[1])
+    def table(
+        self,
+        head: int | None,
+        home: bool,
+        turned: bool = False,
+        labelled: tuple[bool, bool] = (True, True),
+    ) -> Markup:
+        """The cells; each row says its number, and each cell its column.
+
+        `turned`: rows as columns. `labelled`: whether rows and columns have their names.
+        """
+        labels = self.labels[::-1] if turned else self.labels
+        names, across = (each if kept else () for each, kept in zip(labels, labelled, strict=True))
+        rows, columns = map(self.indices, self.shape[::-1] if turned else self.shape)
         lines: list[str] = []
         if across:
             corner = [el("td", class_="corner")] if names else []
@@ -187,11 +207,12 @@ class MatrixView:
                     dots = "⋱" if i is j else "⋮" if i is None else "⋯"
                     cells.append(el("td", dots, class_="gap"))
                     continue
-                shade = f"w{self.shade(head, i, j)}" if self.item.weights else None
+                place = (j, i) if turned else (i, j)
+                shade = f"w{self.shade(head, *place)}" if self.item.weights else None
                 cells.append(
                     el(
                         "td",
-                        self.text(head, i, j),
+                        self.text(head, *place),
                         class_=shade,
                         data_c=j,
                         tabindex=0 if first else -1,
@@ -201,8 +222,16 @@ class MatrixView:
             body.append(el("tr", *cells, data_r=i))
         lines.append(el("tbody", *body))
         which_head = "" if head is None else f", head {head + self.notation.index_base}"
-        label = f"{self.item.name}{which_head}, {self.shape[0]} by {self.shape[1]}"
-        return el("table", *lines, aria_label=label, data_m=self.item.letter, data_h=head)
+        what = f"{self.item.name}{which_head}{' transposed' * turned}"
+        height, width = self.shape[::-1] if turned else self.shape
+        return el(
+            "table",
+            *lines,
+            aria_label=f"{what}, {height} by {width}",
+            data_m=self.item.letter,
+            data_h=head,
+            data_turned=turned,
+        )
 
     def shade(self, head: int | None, i: int, j: int) -> int:
         """How dark a weight's cell is."""

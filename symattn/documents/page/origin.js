@@ -1,4 +1,5 @@
-// The chosen entry: the entries it is computed from, marked in their matrices and listed below its worked line.
+// The chosen entry: the entries it is computed from, or those that it reaches, marked in their matrices and told in a
+// panel below.
 
 const MARKS = ["chosen", "from", ...KINDS];
 let marked = [];
@@ -8,6 +9,14 @@ function mark(key, kind) {
 
 let pinned = null;
 let current = null;
+let onward = false; // whether a computed entry shows what it reaches
+
+const comesFrom = (item) => isStep(item) && item.sources.size > 0;
+// While the mouse passes over a large page, what is near is shown and the rest once the entry is chosen.
+const isPassing = (key) => entries > AT_ONCE && key !== pinned;
+const isOnward = (item) => isRead(item) && (onward || !comesFrom(item));
+const keyOf = (item, place) => { const { h, i, j } = placed(item, place); return `${item.letter}|${h ?? ""}|${i}|${j}`; };
+const kindsOf = (letters) => (letter) => KINDS[Math.min(letters.indexOf(letter), 2)];
 
 function show(key) {
   for (const cell of marked) cell.classList.remove(...MARKS);
@@ -17,15 +26,28 @@ function show(key) {
   panel.hidden = !key;
   document.body.classList.toggle("choosing", Boolean(key));
   if (!key) return;
+  const told = isOnward(parsed(key).item) ? lightReached(key) : lightSources(key);
+  mark(key, "chosen");
+  tell(key, told);
+  const home = $(`.worked[data-m="${CSS.escape(parsed(key).item.letter)}"]`);
+  if (home && parsed(key).item.rule && !isPassing(key)) {
+    home.innerHTML = $(".line", panel).innerHTML;
+    home.dataset.entry = key;
+  }
+  reachable();
+}
+
+// What the entry is computed from in colours, and everything before that underlined.
+function lightSources(key) {
   const { item, h, i, j } = parsed(key);
-  const direct = item.rule ? [...reads(item.rule, { i, j, h })] : [];
-  const letters = [...new Set(direct.map((entry) => entry.item.letter))];
-  const kinds = new Map(direct.map((entry) => [entry.key, KINDS[Math.min(letters.indexOf(entry.item.letter), 2)]]));
+  const direct = isStep(item) ? [...reads(item.rule, { i, j, h })] : [];
+  const kindOf = kindsOf([...new Set(direct.map((entry) => entry.item.letter))]);
+  const kinds = new Map(direct.map((entry) => [entry.key, kindOf(entry.item.letter)]));
   const seen = new Set(kinds.keys());
-  const back = [...direct];
+  const back = isPassing(key) ? [] : [...direct];
   while (back.length && seen.size < 5000) {
     const entry = back.pop();
-    if (!entry.item.rule) continue;
+    if (!isStep(entry.item)) continue;
     for (const before of reads(entry.item.rule, entry)) {
       if (seen.has(before.key)) continue;
       seen.add(before.key);
@@ -34,41 +56,100 @@ function show(key) {
     }
   }
   for (const [entryKey, kind] of kinds) mark(entryKey, kind);
-  mark(key, "chosen");
-  tell(key, kinds);
+  return sourcesTold(item, { i, j, h }, kinds);
 }
 
-const MOST_CHIPS = 16;
+// What changes with the entry: what reads it itself in colours, and everything after that underlined.
+function lightReached(key) {
+  const { item } = parsed(key);
+  const found = reached(key, key === pinned && (() => { if (current === key) show(key); }));
+  const kindOf = kindsOf([...found.changed.keys()].filter((letter) => items.get(letter).sources?.has(item.letter)));
+  for (const [letter, places] of found.changed)
+    for (const place of places) mark(keyOf(items.get(letter), place), kindOf(letter) || "from");
+  return reachTold(item, found, kindOf);
+}
 
-function tell(key, kinds) {
+// ---- the panel ----------------------------------------------------------------------------------------
+
+const MOST_CHIPS = 16;
+const MOST_PRODUCTS = 5;
+
+function chip(key, kind, math, words) {
+  const made = make("button", "", { type: "button", class: `chip ${kind}`, "data-key": key });
+  if (math) made.innerHTML = `<math aria-hidden="true">${math}</math>`;
+  made.prepend(make("span", words, math ? { class: "spoken" } : {}));
+  return made;
+}
+
+const valueOf = ({ item, h, i, j, place }) => mrow(nameOf(item, h, i, j), mo(isExact(item, place) ? "=" : "≈"), numeral(textAt(item, place)).markup);
+const entryChip = (key, kind) => {
+  const { item, h, i, j, place } = parsed(key);
+  return chip(key, kind, valueOf(parsed(key)), `${placeWords(item, h, i, j)} ${pretty(textAt(item, place))}`);
+};
+
+function among(tag, name, ...children) {
+  const made = make(tag, "", { class: name });
+  made.append(...children);
+  return made;
+}
+
+// The operands in order; of a sum of products these, the heaviest first, with what each adds.
+function sourcesTold(item, env, kinds) {
+  if (!isStep(item)) return [];
+  const products = productsOf(item.rule, env);
+  if (!products || products.length < 2) {
+    const order = (key) => { const entry = parsed(key); return 1e9 * data.items.indexOf(entry.item) + entry.place; };
+    const sorted = [...kinds].sort(([one], [other]) => order(one) - order(other));
+    const chips = among("div", "chips", ...sorted.slice(0, MOST_CHIPS).map(([key, kind]) => entryChip(key, kind)));
+    if (kinds.size > MOST_CHIPS) chips.append(` and ${kinds.size - MOST_CHIPS} more`);
+    return kinds.size ? [chips] : [];
+  }
+  const told = products.slice(0, MOST_PRODUCTS);
+  const left = products.slice(MOST_PRODUCTS);
+  const list = among("ol", "products", ...told.map(({ factors, shown, share }) => {
+    const line = among("li", "chips", ...factors.map(({ key }) => entryChip(key, kinds.get(key))));
+    if (shown) {
+      const names = factors.map((one) => nameOf(one.item, one.h, one.i, one.j)).join("");
+      const adds = make("span", "", { class: "adds" });
+      adds.innerHTML = `adds <math>${mrow(names, mo(shown.exact ? "=" : "≈"), numeral(shown.text).markup)}</math>`;
+      if (share !== undefined) adds.append(`, ${share}`);
+      line.append(adds);
+    }
+    return line;
+  }));
+  const heading = among("p", "told", products[0].factors.some((one) => one.item.name === "weights") ? "What it is the sum of, the heaviest first:" : "What it is the sum of, the largest product first:");
+  const rest = left.length ? [among("p", "told", `and ${left.length} more, ${left.every((one) => one.none) ? "each 0" : "none heavier"}`)] : [];
+  return [heading, list, ...rest];
+}
+
+const counted = (found, letter) => `${items.get(letter).name.replaceAll("_", " ")}: ${found.get(letter).size} of ${items.get(letter).texts.length}`;
+
+// How many entries of which steps change, each leading to the first of them; what is computed from it and does not.
+function reachTold(item, { read, changed, direct }, kindOf) {
+  const count = (found) => [...found.values()].reduce((sum, places) => sum + places.size, 0);
+  const still = count(read) - count(changed);
+  const words = direct ? "It is read by" : changed.size ? "Another number here changes" : "Another number here changes nothing.";
+  const line = among("div", "chips", words, ...[...changed].map(([letter, places]) => chip(keyOf(items.get(letter), Math.min(...places)), kindOf(letter) || "", "", counted(changed, letter))));
+  const out = [line];
+  if (still) out.push(among("p", "told", `${still} more ${still === 1 ? "entry is" : "entries are"} computed from it and ${still === 1 ? "stays" : "stay"} the same, to nine digits: a mask or a factor of 0 cuts it off, or it cancels.`));
+  const gradient = data.items.find((one) => one.gradientOf === item.letter);
+  if (gradient) {
+    const { h, i, j } = parsed(current);
+    out.unshift(among("div", "chips", "The gradient of the loss with respect to it:", entryChip(`${gradient.letter}|${h ?? ""}|${i}|${j}`, "")));
+  }
+  return out;
+}
+
+function tell(key, told) {
   const { item, h, i, j } = parsed(key);
-  const line = workedLine(item, h, i, j);
-  const panel = $("#origin .origin");
-  const order = (entryKey) => { const entry = parsed(entryKey); return 1e9 * data.items.indexOf(entry.item) + entry.place; };
-  const chips = [...kinds].sort(([one], [other]) => order(one) - order(other)).slice(0, MOST_CHIPS).map(([entryKey, kind]) => {
-    const entry = parsed(entryKey);
-    const chip = document.createElement("button");
-    chip.type = "button";
-    chip.className = `chip ${kind}`;
-    chip.dataset.key = entryKey;
-    chip.innerHTML = `<math aria-hidden="true">${mrow(nameOf(entry.item, entry.h, entry.i, entry.j), mo("="), numeral(textAt(entry.item, entry.place)).markup)}</math>`;
-    chip.prepend(make("span", `${placeWords(entry.item, entry.h, entry.i, entry.j)} ${pretty(textAt(entry.item, entry.place))}`, { class: "spoken" }));
-    return chip;
-  });
-  const where = document.createElement("p");
-  where.className = "where";
-  where.textContent = [placeWords(item, h, i, j), item.rule ? "" : "This number is given.", live ? answered() : ""].filter(Boolean).join(" ");
-  const math = document.createElement("div");
-  math.className = "line";
-  math.innerHTML = line;
-  const made = document.createElement("div");
-  made.className = "chips";
-  made.append(...chips);
-  if (kinds.size > MOST_CHIPS) made.append(` and ${kinds.size - MOST_CHIPS} more`);
-  panel.replaceChildren(where, math, made);
-  const home = $(`.worked[data-m="${CSS.escape(item.letter)}"]`);
-  if (home && item.rule) home.innerHTML = line;
-  reachable();
+  const where = among("p", "where", [placeWords(item, h, i, j), isStep(item) ? "" : "This number is given.", live ? answered() : ""].filter(Boolean).join(" "));
+  const math = make("div", "", { class: "line" });
+  math.innerHTML = isPassing(key) ? `<math display="block">${valueOf(parsed(key))}</math>` : workedLine(item, h, i, j);
+  $("#origin .origin").replaceChildren(where, math, ...told, ...claimTold(key));
+  for (const way of $$("#origin [data-way]")) {
+    way.hidden = !comesFrom(item) || !isRead(item);
+    way.setAttribute("aria-pressed", String((way.dataset.way === "on") === isOnward(item)));
+  }
 }
 
 // What is wider than its place can be scrolled with the keyboard too.
@@ -84,6 +165,14 @@ function choose(cell) {
   for (const other of $$('td[tabindex="0"]', cell.closest("table"))) other.tabIndex = -1;
   cell.tabIndex = 0;
   show(pinned);
+}
+
+// What has the focus is not behind the panel.
+function uncover(element) {
+  const panel = $("#origin");
+  if (panel.hidden || panel.contains(element)) return;
+  const below = element.getBoundingClientRect().bottom + 12 - panel.getBoundingClientRect().top;
+  if (below > 0) scrollBy(0, below);
 }
 
 function homeOf(key) {
@@ -103,30 +192,45 @@ function goTo(key) {
 document.addEventListener("pointerover", (event) => {
   const cell = event.target.closest("td[data-c]");
   if (event.pointerType !== "mouse") return;
-  if (cell) show(cell.key);
+  if (cell) { if (cell.key !== current) show(cell.key); }
   else if (current !== pinned && !event.target.closest("#origin")) show(pinned);
 });
 document.addEventListener("focusin", (event) => {
   const cell = event.target.closest("td[data-c]");
   if (cell) choose(cell);
+  uncover(event.target);
 });
 document.addEventListener("click", (event) => {
-  const chip = event.target.closest("[data-key]");
-  if (chip) return goTo(chip.dataset.key);
+  const link = event.target.closest("[data-key]");
+  if (link) return goTo(link.dataset.key);
+  const way = event.target.closest("[data-way]");
+  if (way) return turn(way.dataset.way === "on");
   const cell = event.target.closest("td[data-c]");
   if (!cell) return;
   if (event.target.closest("button")) { toggle(cell); choose(cell); } else if (event.target.tagName !== "INPUT") cell.focus();
 });
 
-KEYS.Escape = () => {
+function turn(on) {
+  onward = on;
+  show(current);
+}
+
+function close() {
+  const cell = pinned && homeOf(pinned);
+  const inside = $("#origin").contains(document.activeElement);
   pinned = null;
   show(null);
-};
+  if (inside && cell) { cell.focus({ preventScroll: true }); pinned = null; show(null); }
+}
+
+KEYS.Escape = close;
+KEYS.i = () => { if (current) turn(!onward); };
+$("#origin .close").addEventListener("click", close);
 
 whenSettled(() => {
   for (const line of $$(".worked")) {
-    const item = items.get(line.dataset.m);
-    line.innerHTML = workedLine(item, item.heads ? 0 : null, 0, 0);
+    const { item, h, i, j } = parsed(line.dataset.entry);
+    line.innerHTML = workedLine(item, h, i, j);
   }
   show(current);
   reachable();

@@ -1,6 +1,7 @@
 // Last: a saved copy shows the numbers that the page came with.
 if (saved) settle();
 followLink();
+if (data.chosen && !pinned) { pinned = data.chosen; show(pinned); }
 
 // For a reader at the console: every number with all its bits, and where it comes from.
 const asked = (f) => (letter, i, j, h = null) => f(items.get(letter), h, i, j);
@@ -9,5 +10,9 @@ globalThis.symattn = Object.freeze({
   value: asked((item, h, i, j) => valueAt(item, placeOf(item, h, i, j))),
   byRule: asked((item, h, i, j) => certified.nearest(evaluate(item.rule, { i, j, h }))),
   reads: asked((item, h, i, j) => [...reads(item.rule, { i, j, h })].map((entry) => entry.key)),
+  reaches: asked((item, h, i, j) => {
+    const { read, changed } = wholly(reaching(keyOf(item, placeOf(item, h, i, j)), false));
+    return [changed, read].map((found) => [...found].flatMap(([letter, places]) => [...places].map((place) => keyOf(items.get(letter), place))));
+  }),
   worked: asked(workedLine),
 });

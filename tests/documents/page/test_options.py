@@ -1,0 +1,123 @@
+"""What `derive` is asked for and the page shows: entries, Falk's scheme, claims, views."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from symattn.cli import main
+from tests import ROOT
+from tests.documents.page.opening import settled
+
+CAUSAL = str(ROOT / "examples" / "causal.toml")
+CLAIMED = str(ROOT / "examples" / "checked_hand_calculation.toml")
+
+
+def derived(tmp_path: Path, source: str, *options: str) -> str:
+    """The page that the command writes."""
+    path = tmp_path / "derived.html"
+    done = CliRunner().invoke(
+        main, ["derive", source, "--format", "html", *options, "-o", str(path)]
+    )
+    assert done.exit_code == 0, done.output
+    return path.read_text(encoding="utf-8")
+
+
+def test_an_entry_that_is_asked_for_is_chosen(tmp_path: Path, opened: Callable[..., Any]) -> None:
+    page = opened(derived(tmp_path, CAUSAL, "--entry", "weights[2,1]"))
+    assert page.locator("#origin .where").inner_text() == "weights: cat, the."
+    assert page.locator('#weights .home tr[data-r="1"] td[data-c="0"].chosen').count() == 1
+    worked = page.locator("#weights .worked")
+    assert worked.get_attribute("data-entry") == "A||1|0"
+    first = page.locator("#origin .line").inner_html()
+    assert worked.inner_html() == first
+    page.keyboard.press("Escape")
+    page.fill("#digits", "6")
+    page.locator("#digits").blur()
+    settled(page)
+    assert worked.get_attribute("data-entry") == "A||1|0"  # the same entry, to more digits
+    assert worked.inner_html() != first
+
+
+@pytest.mark.parametrize("width", [375, 1440])
+def test_products_stand_in_falks_scheme(
+    width: int, tmp_path: Path, opened: Callable[..., Any]
+) -> None:
+    page = opened(derived(tmp_path, CAUSAL, "--layout", "falk"), width=width)
+    assert page.locator(".falk").count() == 5  # three projections, the scores, the output
+    page.locator('#scores .home tr[data-r="1"] td[data-c="2"]').focus()
+    lit = page.evaluate("""() => [...document.querySelectorAll(
+        "#scores .above td.second")].map((cell) => [cell.key, cell.dataset.c])""")
+    assert lit == [["K||2|0", "2"], ["K||2|1", "2"]]  # a column of the transpose, a row of K
+    edges = page.evaluate("""() => [".above", ".product"].map((side) =>
+        [...document.querySelectorAll(`#scores ${side} tr[data-r="0"] td`)].map(
+            (cell) => Math.round(cell.getBoundingClientRect().right)))""")
+    assert edges[0] == edges[1]
+    heights = page.evaluate("""() => [".left", ".product"].map((side) =>
+        [...document.querySelectorAll(`#scores ${side} tbody tr`)].map(
+            (row) => Math.round(row.getBoundingClientRect().top)))""")
+    assert heights[0] == heights[1]
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_merged_step_says_why_it_has_no_scheme(tmp_path: Path) -> None:
+    page = derived(tmp_path, CAUSAL, "--layout", "falk", "--steps", "weights,output")
+    assert "not a product of two matrices, so not in Falk" in page
+
+
+def test_claims_stand_beside_what_is_proven(tmp_path: Path, opened: Callable[..., Any]) -> None:
+    page = opened(derived(tmp_path, CLAIMED))
+    assert "19 of 33 numbers are right." in page.locator(".claims").inner_text()
+    assert (
+        page.locator("#scores .claimed").inner_text().endswith("All 9 claimed numbers are right.")
+    )
+    cell = page.locator("#weights .claimed tbody tr").first.locator("td").nth(1)
+    assert cell.inner_text().split() == ["wrong", "✗", "0.25"]
+    assert "weights[1,2]: 0.25, true value 0.4011; wrong" in page.locator("#weights").inner_text()
+    assert "→ 1.70" in page.locator("#output .claimed table").inner_text()
+    page.locator('#output .home tr[data-r="0"] td[data-c="0"]').focus()
+    assert page.locator("#origin .verdict").inner_text() == (
+        "Claimed: 1.70, true value 2.5933; follows from weights[1,2] and weights[1,3]."
+    )
+    assert page.locator(".void").is_hidden()
+
+
+def test_marks_are_void_once_a_number_is_changed(
+    tmp_path: Path, opened: Callable[..., Any]
+) -> None:
+    page = opened(derived(tmp_path, CLAIMED))
+    page.locator('#output .home tr[data-r="0"] td[data-c="0"]').focus()
+    page.click("#edit")
+    page.locator('#given table[data-m="V"] input').first.fill("7")
+    page.locator("#edit").focus()
+    settled(page)
+    assert page.locator(".void").is_visible()
+    assert page.locator(".claims").is_hidden()
+    assert page.locator(".claimed:visible").count() == 0
+    page.locator('#output .home tr[data-r="0"] td[data-c="0"]').focus()
+    assert page.locator("#origin .verdict").count() == 0
+    page.click("#reset")
+    assert page.locator(".claims").is_visible()
+    assert page.locator(".void").is_hidden()
+
+
+def test_claims_of_steps_that_are_left_out_are_counted(tmp_path: Path) -> None:
+    page = derived(tmp_path, CLAIMED, "--steps", "weights,output")
+    assert "18 of them not shown: they are about steps that are left out here." in page
+
+
+def test_worked_lines_stand_without_values(tmp_path: Path, opened: Callable[..., Any]) -> None:
+    page = opened(derived(tmp_path, CAUSAL, "--view", "formula,worked"))
+    assert page.locator("#weights .worked math").is_visible()
+    assert page.locator("#weights table").count() == 0
+
+
+def test_chunks_are_refused_in_one_line(tmp_path: Path) -> None:
+    asked = ["derive", "cached", "--tokens", "4", "--chunks", "1", "--format", "html"]
+    done = CliRunner().invoke(main, asked)
+    assert done.exit_code == 2
+    assert "shows one derivation; leave out the chunks" in done.output
