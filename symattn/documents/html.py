@@ -264,6 +264,8 @@ class _Page:
             if item.letter in live.letters:
                 entry["values"] = [number_data(value) for value in matrix.exact.ravel()]
                 entry["logits"] = item.logits or (isinstance(item, Step) and item.fixed)
+            if matrix.masks:
+                entry["masks"] = matrix.masks
             if isinstance(item, Step):
                 entry["rule"] = rule_data(
                     item, matrix.shape, len(matrix.heads), self.evaluation.sizes, self.notation

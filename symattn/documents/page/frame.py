@@ -82,7 +82,7 @@ def page(
         parts.append(
             el(
                 "aside",
-                el("div", class_="origin", role="status"),
+                el("div", class_="origin"),
                 id="origin",
                 aria_label="Where the chosen entry comes from",
                 hidden=True,
@@ -148,7 +148,7 @@ def _main(
     notes = [el("p", note, class_="note") for note in outline.notes]
     return el(
         "main",
-        el("header", el("h1", title), *summary, *checked, *changed, *notes),
+        el("header", el("h1", el("bdi", title)), *summary, *checked, *changed, *notes),
         _controls(bool(tempered)) if live else Markup(),
         el(
             "section",
@@ -215,7 +215,13 @@ def _controls(temperature: bool) -> Markup:
         *fields,
         el("button", "Reset", type="button", id="reset", disabled=True),
     ]
-    state = el("p", "Proven digits.", id="state", role="status")
+    state = el(
+        "div",
+        el("p", "Proven digits.", id="state"),
+        el("p", id="said", class_="spoken"),
+        role="status",
+        aria_atomic="false",
+    )
     keys = el(
         "details",
         el("summary", "Keys"),

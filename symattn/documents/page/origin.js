@@ -79,10 +79,15 @@ function reachable() {
   }
 }
 
+function select(key) {
+  for (const cell of cells.get(pinned) || []) cell.removeAttribute("aria-selected");
+  pinned = key;
+  for (const cell of cells.get(pinned) || []) cell.ariaSelected = "true";
+}
+
 function choose(cell) {
-  pinned = cell.key;
-  for (const other of $$('td[tabindex="0"]', cell.closest("table"))) other.tabIndex = -1;
-  cell.tabIndex = 0;
+  stopAt(cell);
+  select(cell.key);
   show(pinned);
 }
 
@@ -93,7 +98,7 @@ function homeOf(key) {
 
 function goTo(key) {
   const cell = homeOf(key);
-  if (!cell) { pinned = key; show(key); return; }
+  if (!cell) { select(key); show(key); return; }
   const folded = cell.closest("details:not([open])");
   if (folded) folded.open = true;
   cell.focus({ preventScroll: true });
@@ -112,14 +117,14 @@ document.addEventListener("focusin", (event) => {
 });
 document.addEventListener("click", (event) => {
   const chip = event.target.closest("[data-key]");
-  if (chip) return goTo(chip.dataset.key);
+  if (chip) { goTo(chip.dataset.key); return announce(chip.dataset.key); }
   const cell = event.target.closest("td[data-c]");
   if (!cell) return;
-  if (event.target.closest("button")) { toggle(cell); choose(cell); } else if (event.target.tagName !== "INPUT") cell.focus();
+  if (event.target.closest("button")) { toggle(cell); choose(cell); } else if (event.target.tagName !== "INPUT") { cell.focus(); announce(cell.key); }
 });
 
 KEYS.Escape = () => {
-  pinned = null;
+  select(null);
   show(null);
 };
 
