@@ -83,6 +83,13 @@ class MatrixView:
         rows, columns = names[::-1] if self.flipped else names
         return rows, columns
 
+    @property
+    def axes(self) -> tuple[str, str] | None:
+        """What rows and columns are, of a matrix with an entry for each query and key."""
+        if not (self.item.weights or self.item.logits):
+            return None
+        return ("keys", "queries") if self.flipped else ("queries", "keys")
+
     def digits(self, head: int | None, i: int, j: int) -> str:
         """An entry's proven decimal, as plain text: ``-0.25``, ``-inf``."""
         place = (j, i) if self.flipped else (i, j)
@@ -237,7 +244,7 @@ class MatrixView:
         if not self.item.weights:
             return ()
         items = {item.letter: item for item in (*self.evaluation.inputs, *self.evaluation.steps)}
-        before, read = [self.item], set()
+        before, read = [self.item], set[str]()
         while before:
             item = before.pop()
             for letter in set(item.operands if isinstance(item, Step) else ()) - read:
@@ -254,11 +261,17 @@ class MatrixView:
 
     def is_masked(self, head: int | None, i: int, j: int) -> bool:
         """Whether a mask hides this key from this query, which is more than a weight of 0."""
-        place = (j, i) if self.flipped else (i, j)
-        arrays = [self.evaluation.array(letter) for letter in self.masks]
-        return any(
-            array[(head, *place) if array.ndim == 3 else place] == -np.inf for array in arrays
-        )
+        return bool(self._hidden[i, j] if head is None else self._hidden[head, i, j])
+
+    @cached_property
+    def _hidden(self) -> Any:
+        """Where a mask, or a score that was given, is −∞; of scores and masks where they are."""
+        letters = self.masks or ((self.item.letter,) if self.item.logits else ())
+        hidden = np.zeros(self.array.shape, dtype=bool)
+        for letter in letters:
+            array = self.evaluation.array(letter)
+            hidden |= (np.swapaxes(array, -1, -2) if self.flipped else array) == -np.inf
+        return hidden
 
     def shade(self, head: int | None, i: int, j: int) -> int:
         """How dark a weight's cell is."""
