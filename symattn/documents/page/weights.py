@@ -9,7 +9,7 @@ from symattn.documents.pictures.kinds import tokens
 from symattn.documents.pictures.svg import svg_element
 
 #: What only a screen can do.
-_HINT = "Point at a cell, or move to it with the arrow keys, to see where it comes from."
+_HINT = "Point at a token to see its lines alone, and at a cell to see where it comes from."
 
 #: More tokens than this are not drawn as lines.
 MOST_TOKENS = 40
