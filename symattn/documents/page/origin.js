@@ -89,6 +89,8 @@ function choose(cell) {
   stopAt(cell);
   select(cell.key);
   show(pinned);
+  document.documentElement.style.scrollPaddingBottom = `${$("#origin").offsetHeight}px`; // the panel hides no focus
+  if (document.activeElement === cell) cell.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
 function homeOf(key) {

@@ -23,7 +23,7 @@ _NODE, _BAND, _APART, _GAP, _LANE = 58.0, 18.0, 38.0, 22.0, 14.0
 _HEADS = 16.0
 
 #: A formula that begins with a function, also a power, a transpose or the one of a head.
-_CALL = re.compile(r"−?(?:[0-9.]+ )?([^\W\d_][\w²]*)[^ \w(]*\(")
+_CALL = re.compile(r"−?(?:[0-9.]+ )?([^\W\d_][\w²]*)[^ (]*\(")
 
 #: Operations that are written as brackets or indices alone.
 _WORDS = {"Concat": "join", "Stacked": "join", "Slice": "part", "MatrixSymbol": "=", "Filled": "="}
