@@ -251,7 +251,7 @@ def _key(matrix: MatrixView) -> Drawing:
         x += 10
         shapes.append(Box(x, 3, 2 * _SWATCH, HEIGHT, shade("light", 0)[0], "rule", hatched=True))
         x += 2 * _SWATCH + 6
-        words("masked")
+        words("masked out")
     return Drawing(x, HEIGHT + 6, tuple(shapes), "")
 
 

@@ -99,7 +99,16 @@ def test_a_large_map_has_no_digits_and_its_cells_are_those_of_the_matrix() -> No
     values = derivation.evaluate(Q=rows, K=rows, V=rows)
     drawing = picture("heat", derivation, values)
     numbers = [str(k) for k in range(1, 14)]
-    assert letters_in(drawing) == ["A", "queries", "keys", *numbers, *numbers, "0", "1", "masked"]
+    assert letters_in(drawing) == [
+        "A",
+        "queries",
+        "keys",
+        *numbers,
+        *numbers,
+        "0",
+        "1",
+        "masked out",
+    ]
     boxes = [shape for shape in drawing.shapes if isinstance(shape, Box)]
     cell = boxes[0].height
     hidden = [box for box in boxes if box.hatched and box.height == cell]
@@ -275,7 +284,7 @@ def test_plot_returns_axes() -> None:
     values = read_worksheet(CAUSAL).evaluate()
     axes = plot(values, "weights", notation=Notation(digits=2))
     words = [text.get_text() for text in axes.texts]
-    assert words[-6:] == ["0.28", "0.14", "0.58", "0", "1", "masked"]
+    assert words[-6:] == ["0.28", "0.14", "0.58", "0", "1", "masked out"]
     assert words[1:4] == ["the", "cat", "sat"]
     own = Figure().add_subplot()
     assert plot(values, "masked", own) is own
