@@ -309,6 +309,8 @@ class _Page:
                 entry["logits"] = item.logits or (isinstance(item, Step) and item.fixed)
             if (derived := derived_from(item.letter)) is not None and derived[0] == GRADIENT:
                 entry["gradientOf"] = derived[1]
+            if matrix.masks:
+                entry["masks"] = matrix.masks
             if isinstance(item, Step):
                 entry["rule"] = rule_data(
                     item, matrix.shape, len(matrix.heads), self.evaluation.sizes, self.notation

@@ -4,17 +4,21 @@ const cells = new Map(); // key → every cell that shows this entry
 
 function register(table) {
   const { m, h = "", turned } = table.dataset;
+  const item = items.get(m);
+  const head = h === "" ? null : Number(h);
   for (const row of $$("tr[data-r]", table))
     for (const cell of $$("td[data-c]", row)) {
       const [i, j] = turned === undefined ? [row.dataset.r, cell.dataset.c] : [cell.dataset.c, row.dataset.r];
-      const key = `${m}|${h}|${i}|${j}`;
-      cell.key = key;
-      if (!cells.has(key)) cells.set(key, []);
-      cells.get(key).push(cell);
-      if (saved) cell.textContent = pretty(items.get(m).texts[parsed(key).place]);
+      cell.key = `${m}|${h}|${i}|${j}`;
+      cell.place = placeOf(item, head, Number(i), Number(j));
+      if (cells.has(cell.key)) cells.get(cell.key).push(cell); else cells.set(cell.key, [cell]);
+      if (saved) cell.textContent = pretty(item.texts[cell.place]);
       if (!shipped.has(cell)) shipped.set(cell, cell.textContent);
+      if (saved) cell.className = "";
+      cell.kinds = cell.className;
     }
   level(table);
+  stopAt($('td[tabindex="0"]', table) || $("td[data-c]", table));
 }
 
 function parsed(key) {
@@ -33,55 +37,104 @@ const entryWords = (item, h, i, j) => {
   return `${whole} [${row}, ${column}]`;
 };
 
+// A name that is written from right to left stays apart from the words around it.
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+const apart = (name) => (RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name);
+
 function namesOf(item, h, i, j) {
   const [rows, columns] = item.labels.map((k) => (k === null ? null : data.labels[k]));
-  const row = rows ? rows[i] : `row ${i + data.base}`;
-  const column = columns ? columns[j] : `column ${j + data.base}`;
+  const row = rows ? apart(rows[i]) : `row ${i + data.base}`;
+  const column = columns ? apart(columns[j]) : `column ${j + data.base}`;
   const head = h === null ? "" : `, head ${h + data.base}`;
   return [item.name.replaceAll("_", " ") + head, row, column];
 }
 
-const MOVES = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
+// Of weights, whether a mask hides this key from this query.
+const isMasked = (item, h, i, j) =>
+  (item.masks || []).some((letter) => {
+    const mask = items.get(letter);
+    return valueAt(mask, placeOf(mask, mask.heads ? h : null, i, j)) === -Infinity;
+  });
 
-function neighbour(cell, [down, right]) {
-  if (right) {
-    const row = $$("td[data-c]", cell.parentElement);
-    return row[row.indexOf(cell) + right];
-  }
-  const lines = $$("tr[data-r]", cell.closest("table"));
-  const line = lines[lines.indexOf(cell.parentElement) + down];
-  return line && $(`td[data-c="${cell.dataset.c}"]`, line);
+// Each matrix is one stop of the Tab key, at the cell that was last focused, which has its place in its name.
+function stopAt(cell) {
+  for (const other of $$('td[tabindex="0"]', cell.closest("table"))) { other.tabIndex = -1; other.removeAttribute("aria-label"); }
+  cell.tabIndex = 0;
+  entitle(cell);
 }
 
-const largest = (item) => {
-  let most = 1;
+function entitle(cell) {
+  const { item, h, i, j } = parsed(cell.key);
+  const [, row, column] = namesOf(item, h, i, j);
+  const number = pretty(textAt(item, cell.place));
+  cell.setAttribute("aria-label", `${row}, ${column}: ${number}${isMasked(item, h, i, j) ? ", masked" : ""}`);
+}
+
+// Where a key leads from row i and column j, as in every grid; what is beyond the last is the last.
+const PAGE = 10;
+const MOVES = {
+  ArrowRight: (i, j) => [i, j + 1],
+  ArrowLeft: (i, j) => [i, j - 1],
+  ArrowDown: (i, j) => [i + 1, j],
+  ArrowUp: (i, j) => [i - 1, j],
+  PageDown: (i, j) => [i + PAGE, j],
+  PageUp: (i, j) => [i - PAGE, j],
+  Home: (i) => [i, 0],
+  End: (i) => [i, Infinity],
+};
+const CORNERS = { Home: () => [0, 0], End: () => [Infinity, Infinity] };
+
+function moved(cell, move) {
+  const lines = $$("tr[data-r]", cell.closest("table"));
+  const among = (list, k) => list[Math.max(0, Math.min(k, list.length - 1))];
+  const [i, j] = move(lines.indexOf(cell.parentElement), $$("td[data-c]", cell.parentElement).indexOf(cell));
+  return among($$("td[data-c]", among(lines, i)), j);
+}
+
+// The only thing said aloud about a cell, and only when it is chosen: of what its number is made.
+const MOST_SAID = 6;
+function announce(key) {
+  const { item, h, i, j, place } = parsed(key);
+  const from = new Map(item.rule ? [...reads(item.rule, { i, j, h })].map((entry) => [entry.key, entry]) : []);
+  const said = [...from.values()].slice(0, MOST_SAID).map((e) => `${entryWords(e.item, e.h, e.i, e.j)} ${pretty(textAt(e.item, e.place))}`);
+  if (from.size > MOST_SAID) said.push(`${from.size - MOST_SAID} more`);
+  const made = item.rule ? said.length && `It comes from ${said.join("; ")}.` : "It is given.";
+  $("#said").textContent = [`${entryWords(item, h, i, j)} is ${pretty(textAt(item, place))}.`, made].filter(Boolean).join(" ");
+}
+
+// The place of the entry that is as dark as any; null where that is 1, since all are smaller.
+function darkest(item) {
+  let [most, found] = [1, null];
   for (let place = 0; place < item.texts.length; place++) {
     const size = Math.abs(valueAt(item, place));
-    if (Number.isFinite(size) && size > most) most = size;
+    if (Number.isFinite(size) && size > most) [most, found] = [size, place];
   }
-  return most;
-};
+  return found;
+}
+const largest = (item) => { const place = darkest(item); return place === null ? 1 : Math.abs(valueAt(item, place)); };
 
 function refresh(table) {
   const item = items.get(table.dataset.m);
   const shaded = item.name === "weights";
   const most = shaded ? largest(item) : 1;
   for (const cell of $$("td[data-c]", table)) {
-    const { place } = parsed(cell.key);
+    const { place } = cell;
     const text = live ? pretty(textAt(item, place)) : shipped.get(cell);
-    const [input, button] = [$("input", cell), $("button", cell)];
+    const [input, button] = cell.firstElementChild ? [$("input", cell), $("button", cell)] : [];
     if (button) {
       button.lastChild.textContent = text;
       button.setAttribute("aria-pressed", String(valueAt(item, place) === seen(item)));
     } else if (!input) { if (cell.textContent !== text) cell.textContent = text; }
     else if (document.activeElement !== input) fill(input);
-    if (shaded) {
-      const share = Math.min(Math.abs(valueAt(item, place)) / most, 1);
-      const shade = `w${Math.round((share || 0) * (SHADES - 1))}`;
-      if (cell.classList.contains(shade)) continue;
-      for (let level = 0; level < SHADES; level++) cell.classList.remove(`w${level}`);
-      cell.classList.add(shade);
-    }
+    if (cell.tabIndex === 0) entitle(cell);
+    if (!shaded) continue;
+    const { h, i, j } = placed(item, place);
+    const share = Math.min(Math.abs(valueAt(item, place)) / most, 1);
+    const kinds = `w${Math.round((share || 0) * (SHADES - 1))}${isMasked(item, h, i, j) ? " masked" : ""}`;
+    if (cell.kinds === kinds) continue;
+    if (cell.kinds) cell.classList.remove(...cell.kinds.split(" "));
+    cell.classList.add(...kinds.split(" "));
+    cell.kinds = kinds;
   }
   level(table);
 }
@@ -104,20 +157,22 @@ function level(table) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.metaKey || event.altKey) return;
   const cell = event.target.closest("td[data-c]");
   if (event.target.tagName === "INPUT") {
     if (event.key === "Enter") event.target.blur();
     return;
   }
-  if (cell && MOVES[event.key]) {
-    const next = neighbour(cell, MOVES[event.key]);
-    if (next) next.focus();
+  const move = (event.ctrlKey ? CORNERS : MOVES)[event.key];
+  if (cell && move) {
+    moved(cell, move).focus();
     event.preventDefault();
-  } else if (cell && event.target === cell && (event.key === "Enter" || event.key === " ")) {
+  } else if (event.ctrlKey) return;
+  else if (cell && event.target === cell && (event.key === "Enter" || event.key === " ")) {
     const inner = $("input, button", cell);
     if (inner) inner.focus();
     choose(cell);
+    announce(cell.key);
     event.preventDefault();
   } else if (KEYS[event.key]) KEYS[event.key](event);
 });

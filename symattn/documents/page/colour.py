@@ -18,6 +18,9 @@ _RAMPS: Mapping[str, tuple[str, str]] = {
     "dark": ("#1b232e", "#a9d2ff"),
 }
 
+#: The lines across a cell whose key is masked, by scheme.
+HATCH: Mapping[str, str] = {"light": "#8b949e", "dark": "#75808d"}
+
 #: The grounds and inks that are not shades, by scheme: name, colour.
 SCHEMES: Mapping[str, Mapping[str, str]] = {
     "light": {
@@ -129,7 +132,7 @@ def stylesheet() -> str:
             for level in range(SHADES)
             for ground, ink in [shade(scheme, level)]
         )
-        return f":root{{color-scheme:{scheme};{properties}}}{shades}"
+        return f":root{{color-scheme:{scheme};{properties}--hatch:{HATCH[scheme]}}}{shades}"
 
     return f"{rules('light')}\n@media screen and (prefers-color-scheme:dark){{{rules('dark')}}}\n"
 

@@ -175,7 +175,7 @@ $("#controls").addEventListener("focusout", (event) => {
 
 // What the row has no room for stands in the menu.
 const roomy = matchMedia("(min-width:80rem)");
-const arrange = () => (roomy.matches ? $("#state").before($("#settings")) : $("#menu").prepend($("#settings")));
+const arrange = () => (roomy.matches ? $("#state").parentElement.before($("#settings")) : $("#menu").prepend($("#settings")));
 roomy.addEventListener("change", arrange);
 arrange();
 

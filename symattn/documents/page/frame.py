@@ -194,7 +194,7 @@ def _main(
     notes = [el("p", note, class_="note") for note in outline.notes]
     return el(
         "main",
-        el("header", el("h1", title), *summary, *checked, claimed, *changed, *notes),
+        el("header", el("h1", el("bdi", title)), *summary, *checked, claimed, *changed, *notes),
         _controls(bool(tempered), worksheet) if live else Markup(),
         el(
             "section",
@@ -261,7 +261,13 @@ def _controls(temperature: bool, worksheet: bool) -> Markup:
             sign("undo", "↶", "Undo", "Ctrl+Z", aria_disabled="true"),
             sign("redo", "↷", "Redo", "Ctrl+Y", aria_disabled="true"),
         ),
-        el("p", "Proven digits.", id="state", role="status"),
+        el(
+            "div",
+            el("p", "Proven digits.", id="state"),
+            el("p", id="said", class_="spoken"),
+            role="status",
+            aria_atomic="false",
+        ),
         button("more", "More", aria_expanded="false", aria_controls="menu"),
     ]
     download = [button("download", "Download this worksheet")] if worksheet else []

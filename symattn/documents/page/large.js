@@ -1,5 +1,11 @@
 // Large matrices are shortened until a reader opens them.
 
+function named(name, scope) {
+  const head = make("th", "", name.length > 12 ? { scope, title: name } : { scope });
+  head.append(make("bdi", name));
+  return head;
+}
+
 function openWhole(button) {
   const table = $("table", button.parentElement);
   const item = items.get(table.dataset.m);
@@ -13,7 +19,7 @@ function openWhole(button) {
   if (columns) {
     const line = document.createElement("tr");
     if (rows) line.append(make("td", "", { class: "corner" }));
-    line.append(...columns.map((name) => make("th", name, { scope: "col" })));
+    line.append(...columns.map((name) => named(name, "col")));
     const head = document.createElement("thead");
     head.append(line);
     parts.push(head);
@@ -21,7 +27,7 @@ function openWhole(button) {
   const body = document.createElement("tbody");
   for (let i = 0; i < rowsOf(item); i++) {
     const line = make("tr", "", { "data-r": i });
-    if (rows) line.append(make("th", rows[i], { scope: "row" }));
+    if (rows) line.append(named(rows[i], "row"));
     for (let j = 0; j < columnsOf(item); j++) {
       const cell = make("td", pretty(item.texts[placeOf(item, h, i, j)]), { "data-c": j, tabindex: i + j ? -1 : 0 });
       line.append(cell);
@@ -29,6 +35,7 @@ function openWhole(button) {
     body.append(line);
   }
   parts.push(body);
+  for (const count of ["aria-rowcount", "aria-colcount"]) table.removeAttribute(count);
   table.replaceChildren(...parts);
   register(table);
   refresh(table);

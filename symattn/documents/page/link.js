@@ -48,13 +48,12 @@ const entryNamed = (text, known) => {
   const item = match && data.items.find((one) => one.name === decodeURIComponent(match[1]) && (!known || given.has(one.letter)));
   return item && Number(match[2]) < item.texts.length ? { item, place: Number(match[2]) } : null;
 };
-const keyAt = ({ item, place }) => { const { h, i, j } = placed(item, place); return `${item.letter}|${h ?? ""}|${i}|${j}`; };
 
 // What each part of a link does; false or a complaint where it cannot.
 const TAKES = {
   t: (text) => data.tempered && !heat(text),
   d: (text) => !round(text),
-  at: (text) => { const found = entryNamed(text); if (found) goTo(keyAt(found)); return found; },
+  at: (text) => { const found = entryNamed(text); if (found) goTo(keyOf(found.item, found.place)); return found; },
   stage: (text) => typeof openStage !== "function" || openStage(text) !== false,
 };
 

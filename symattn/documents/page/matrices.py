@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -83,6 +83,13 @@ class MatrixView:
         rows, columns = names[::-1] if self.flipped else names
         return rows, columns
 
+    @property
+    def axes(self) -> tuple[str, str] | None:
+        """What rows and columns are, of a matrix with an entry for each query and key."""
+        if not (self.item.weights or self.item.logits):
+            return None
+        return ("keys", "queries") if self.flipped else ("queries", "keys")
+
     def digits(self, head: int | None, i: int, j: int) -> str:
         """An entry's proven decimal, as plain text: ``-0.25``, ``-inf``."""
         place = (j, i) if self.flipped else (i, j)
@@ -155,7 +162,7 @@ class MatrixView:
         `turned`: its transpose. `labelled`: whether rows and columns have their names.
         """
         name = "" if home or self.item.name == self.item.letter else self.item.name
-        table = self.table(head, home, turned, labelled)
+        table = self.table(head, turned, labelled)
         kinds = ["matrix"] + ["home"] * home
         hidden = None in (*self.indices(self.shape[0]), *self.indices(self.shape[1]))
         opener = (
@@ -178,60 +185,110 @@ class MatrixView:
         )
 
     def table(
-        self,
-        head: int | None,
-        home: bool,
-        turned: bool = False,
-        labelled: tuple[bool, bool] = (True, True),
+        self, head: int | None, turned: bool = False, labelled: tuple[bool, bool] = (True, True)
     ) -> Markup:
-        """The cells; each row says its number, and each cell its column.
+        """The cells, as a grid with one tab stop; each row says its number, each cell its column.
 
-        `turned`: rows as columns. `labelled`: whether rows and columns have their names.
+        Where some are left out, rows and columns say which they are of how many. `turned`: rows as
+        columns. `labelled`: whether rows and columns have their names.
         """
         labels = self.labels[::-1] if turned else self.labels
         names, across = (each if kept else () for each, kept in zip(labels, labelled, strict=True))
-        rows, columns = map(self.indices, self.shape[::-1] if turned else self.shape)
+        height, width = self.shape[::-1] if turned else self.shape
+        rows, columns = self.indices(height), self.indices(width)
+        cut = None in rows or None in columns
+
+        def place(k: int | None, before: Sequence[str]) -> int | None:
+            return k + 1 + bool(before) if cut and k is not None else None
+
         lines: list[str] = []
         if across:
             corner = [el("td", class_="corner")] if names else []
-            heads = [el("th", "⋯" if j is None else across[j], scope="col") for j in columns]
-            lines.append(el("thead", el("tr", *corner, *heads)))
+            heads = [_named(j, across, "col", place(j, names)) for j in columns]
+            line_of_names = el("tr", *corner, *heads, aria_rowindex=1 if cut else None)
+            lines.append(el("thead", line_of_names))
         body: list[str] = []
-        first = home
+        first = True
         for i in rows:
             cells: list[str] = []
             if names:
-                cells.append(el("th", "⋮" if i is None else names[i], scope="row"))
+                cells.append(_named(i, names, "row", 1 if cut else None))
             for j in columns:
                 if i is None or j is None:
                     dots = "⋱" if i is j else "⋮" if i is None else "⋯"
-                    cells.append(el("td", dots, class_="gap"))
+                    cells.append(el("td", dots, class_="gap", aria_hidden=_if(i is not None)))
                     continue
-                place = (j, i) if turned else (i, j)
-                shade = f"w{self.shade(head, *place)}" if self.item.weights else None
+                entry = (j, i) if turned else (i, j)
                 cells.append(
                     el(
                         "td",
-                        self.text(head, *place),
-                        class_=shade,
+                        self.text(head, *entry),
+                        class_=self.kinds(head, *entry),
                         data_c=j,
+                        aria_colindex=place(j, names),
                         tabindex=0 if first else -1,
                     )
                 )
                 first = False
-            body.append(el("tr", *cells, data_r=i))
+            hidden = _if(i is None)
+            body.append(
+                el("tr", *cells, data_r=i, aria_rowindex=place(i, across), aria_hidden=hidden)
+            )
         lines.append(el("tbody", *body))
         which_head = "" if head is None else f", head {head + self.notation.index_base}"
-        what = f"{self.item.name}{which_head}{' transposed' * turned}"
-        height, width = self.shape[::-1] if turned else self.shape
+        label = f"{self.item.name}{which_head}{' transposed' * turned}, {height} by {width}"
         return el(
             "table",
             *lines,
-            aria_label=f"{what}, {height} by {width}",
+            role="grid",
+            aria_label=label,
+            aria_rowcount=height + bool(across) if cut else None,
+            aria_colcount=width + bool(names) if cut else None,
             data_m=self.item.letter,
             data_h=head,
             data_turned=turned,
         )
+
+    def kinds(self, head: int | None, i: int, j: int) -> str | None:
+        """The classes of a cell: a weight's shade, and whether its key is masked."""
+        if not self.item.weights:
+            return None
+        return f"w{self.shade(head, i, j)}" + " masked" * self.is_masked(head, i, j)
+
+    @cached_property
+    def masks(self) -> tuple[str, ...]:
+        """Of weights, the letters of what may hide a key with −∞: masks, and scores given."""
+        if not self.item.weights:
+            return ()
+        items = {item.letter: item for item in (*self.evaluation.inputs, *self.evaluation.steps)}
+        before, read = [self.item], set[str]()
+        while before:
+            item = before.pop()
+            for letter in set(item.operands if isinstance(item, Step) else ()) - read:
+                read.add(letter)
+                before.append(items[letter])
+        return tuple(
+            letter
+            for letter, item in items.items()
+            if letter in read
+            and item.logits
+            and item.shape == self.item.shape
+            and (item.fixed or not isinstance(item, Step))
+        )
+
+    def is_masked(self, head: int | None, i: int, j: int) -> bool:
+        """Whether a mask hides this key from this query, which is more than a weight of 0."""
+        return bool(self._hidden[i, j] if head is None else self._hidden[head, i, j])
+
+    @cached_property
+    def _hidden(self) -> Any:
+        """Where a mask, or a score that was given, is −∞; of scores and masks where they are."""
+        letters = self.masks or ((self.item.letter,) if self.item.logits else ())
+        hidden = np.zeros(self.array.shape, dtype=bool)
+        for letter in letters:
+            array = self.evaluation.array(letter)
+            hidden |= (np.swapaxes(array, -1, -2) if self.flipped else array) == -np.inf
+        return hidden
 
     def shade(self, head: int | None, i: int, j: int) -> int:
         """How dark a weight's cell is."""
@@ -241,8 +298,42 @@ class MatrixView:
     @cached_property
     def largest(self) -> float:
         """The number of the darkest shade: max(1, max |entry|) over finite entries."""
-        finite = self.array[np.isfinite(self.array)]
-        return max(1.0, float(np.abs(finite).max(initial=0.0)))
+        return float(max(1.0, self._sizes.max(initial=0.0)))
+
+    @property
+    def largest_text(self) -> str:
+        """The same as it is printed, with its proven digits."""
+        if self.largest == 1:
+            return "1"
+        found = [int(k) for k in np.unravel_index(self._sizes.argmax(), self._sizes.shape)]
+        return self.text(found[0] if len(found) == 3 else None, *found[-2:]).removeprefix("−")
+
+    @cached_property
+    def _sizes(self) -> Any:
+        """|entry|, and 0 where that is not finite."""
+        return np.where(np.isfinite(self.array), np.abs(self.array), 0.0)
+
+
+#: A name with more letters may be cut where it stands; it then says itself when pointed at.
+_SHORT = 12
+
+
+def _named(k: int | None, names: Sequence[str], scope: str, place: int | None) -> Markup:
+    """The head of a row or column, its letters apart from their surroundings; dots for a gap."""
+    if k is None:
+        return el("th", "⋯" if scope == "col" else "⋮", aria_hidden="true")
+    name = names[k]
+    return el(
+        "th",
+        el("bdi", name),
+        scope=scope,
+        title=name if len(name) > _SHORT else None,
+        aria_colindex=place,
+    )
+
+
+def _if(holds: bool) -> str | None:
+    return "true" if holds else None
 
 
 def pretty(digits: str) -> str:

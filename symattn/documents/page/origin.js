@@ -160,11 +160,18 @@ function reachable() {
   }
 }
 
+function select(key) {
+  for (const cell of cells.get(pinned) || []) cell.removeAttribute("aria-selected");
+  pinned = key;
+  for (const cell of cells.get(pinned) || []) cell.ariaSelected = "true";
+}
+
 function choose(cell) {
-  pinned = cell.key;
-  for (const other of $$('td[tabindex="0"]', cell.closest("table"))) other.tabIndex = -1;
-  cell.tabIndex = 0;
+  stopAt(cell);
+  select(cell.key);
   show(pinned);
+  document.documentElement.style.scrollPaddingBottom = `${$("#origin").offsetHeight}px`; // the panel hides no focus
+  if (document.activeElement === cell) cell.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
 // What has the focus is not behind the panel.
@@ -182,7 +189,7 @@ function homeOf(key) {
 
 function goTo(key) {
   const cell = homeOf(key);
-  if (!cell) { pinned = key; show(key); return; }
+  if (!cell) { select(key); show(key); return; }
   const folded = cell.closest("details:not([open])");
   if (folded) folded.open = true;
   cell.focus({ preventScroll: true });
@@ -202,12 +209,12 @@ document.addEventListener("focusin", (event) => {
 });
 document.addEventListener("click", (event) => {
   const link = event.target.closest("[data-key]");
-  if (link) return goTo(link.dataset.key);
+  if (link) { goTo(link.dataset.key); return announce(link.dataset.key); }
   const way = event.target.closest("[data-way]");
   if (way) return turn(way.dataset.way === "on");
   const cell = event.target.closest("td[data-c]");
   if (!cell) return;
-  if (event.target.closest("button")) { toggle(cell); choose(cell); } else if (event.target.tagName !== "INPUT") cell.focus();
+  if (event.target.closest("button")) { toggle(cell); choose(cell); } else if (event.target.tagName !== "INPUT") { cell.focus(); announce(cell.key); }
 });
 
 function turn(on) {
@@ -218,9 +225,9 @@ function turn(on) {
 function close() {
   const cell = pinned && homeOf(pinned);
   const inside = $("#origin").contains(document.activeElement);
-  pinned = null;
+  select(null);
   show(null);
-  if (inside && cell) { cell.focus({ preventScroll: true }); pinned = null; show(null); }
+  if (inside && cell) { cell.focus({ preventScroll: true }); select(null); show(null); }
 }
 
 KEYS.Escape = close;

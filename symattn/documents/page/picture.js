@@ -1,16 +1,151 @@
-// The picture of who attends to whom follows the weights.
+// The picture of who attends to whom: it follows the weights, shows a token's lines alone, and heads singly or as one.
+
+const weighed = data.items.find((item) => item.name === "weights");
+const drawings = () => $$("#picture .lines-between");
+const numberIn = (element, name) => (element?.dataset[name] === undefined ? null : Number(element.dataset[name]));
+const weightPlace = (h, i, j) => (data.flipped ? placeOf(weighed, h, j, i) : placeOf(weighed, h, i, j));
+
+// A token, and the tokens on the other side.
+const tokensOf = (picture) => $$("text[data-q], text[data-k]", picture);
+const tokenAt = ({ dataset: { q, k } }) => (q === undefined ? { side: "k", at: Number(k) } : { side: "q", at: Number(q) });
+const nameOfToken = (text) => apart($("title", text)?.textContent || text.textContent);
+const MOST_TOLD = 5;
+
+// What a token attends to, or what attends to it, heaviest first.
+function attended(picture, text) {
+  const { side, at } = tokenAt(text);
+  const others = $$(side === "q" ? "[data-k]" : "[data-q]", picture);
+  const heads = picture.dataset.heads ? picture.dataset.heads.split(" ").map(Number) : [numberIn(picture, "h")];
+  return heads.map((h) => {
+    const places = others.map((other, k) => ({ other, place: side === "q" ? weightPlace(h, at, k) : weightPlace(h, k, at) }));
+    const size = ({ place }) => Math.abs(valueAt(weighed, place)) || 0;
+    const seen = places.filter(size).sort((a, b) => size(b) - size(a));
+    const parts = seen.slice(0, MOST_TOLD).map(({ other, place }) => `${nameOfToken(other)} ${pretty(textAt(weighed, place))}`);
+    if (seen.length > MOST_TOLD) parts.push(`${seen.length - MOST_TOLD} more`);
+    const head = picture.dataset.heads ? `Head ${h + data.base}: ` : "";
+    return `${head}${nameOfToken(text)} ${side === "q" ? "attends to" : "is attended to by"} ${parts.join(", ") || "nothing"}.`;
+  }).join(" ");
+}
 
 function redraw(picture) {
-  const item = data.items.find((each) => each.name === "weights");
-  const h = picture.dataset.h === undefined ? null : Number(picture.dataset.h);
-  const most = largest(item);
+  const most = largest(weighed);
   for (const line of $$("line", picture)) {
-    const [i, j] = [Number(line.dataset.i), Number(line.dataset.j)];
-    const place = data.flipped ? placeOf(item, h, j, i) : placeOf(item, h, i, j);
-    const share = Math.abs(valueAt(item, place)) / most;
+    const h = numberIn(line, "h") ?? numberIn(picture, "h");
+    const share = Math.abs(valueAt(weighed, weightPlace(h, numberIn(line, "i"), numberIn(line, "j")))) / most;
     line.setAttribute("stroke-width", share >= 0.01 ? (0.75 + 5 * share).toFixed(2) : "0");
     line.setAttribute("opacity", share >= 0.01 ? (0.25 + 0.75 * share).toFixed(2) : "0");
   }
+  for (const text of tokensOf(picture)) text.setAttribute("aria-label", `${text.dataset.q ? "query" : "key"} ${attended(picture, text)}`);
 }
 
-whenSettled(() => { for (const picture of $$(".lines-between")) redraw(picture); });
+// The lines of one token alone, in every picture; null for all.
+let solo = null;
+function showAlone(token) {
+  solo = token;
+  for (const picture of drawings()) {
+    for (const line of $$("line", picture)) line.classList.toggle("away", Boolean(token) && numberIn(line, token.side === "q" ? "i" : "j") !== token.at);
+    const one = token && $(`[data-${token.side}="${token.at}"]`, picture);
+    for (const text of tokensOf(picture)) text.classList.toggle("asked", text === one);
+    picture.nextElementSibling.textContent = one ? attended(picture, one) : "";
+  }
+}
+
+// Each picture is one stop of the Tab key; arrows go from token to token.
+function preparePicture(picture) {
+  picture.setAttribute("role", "group");
+  picture.setAttribute("aria-label", `Lines from queries to keys${picture.dataset.h ? `, head ${numberIn(picture, "h") + data.base}` : ""}`);
+  tokensOf(picture).forEach((text, k) => { text.setAttribute("role", "button"); text.setAttribute("tabindex", k ? -1 : 0); });
+  const words = make("p", "", { class: "told" });
+  const frame = make("div", "");
+  picture.replaceWith(frame);
+  frame.append(picture, words);
+  redraw(picture);
+}
+
+const ALONG = { ArrowDown: 1, ArrowUp: -1, Home: -Infinity, End: Infinity, ArrowLeft: "q", ArrowRight: "k" };
+const tokenIn = (event) => event.target.closest?.(".lines-between [data-q], .lines-between [data-k]");
+document.addEventListener("keydown", (event) => {
+  const text = tokenIn(event);
+  const along = ALONG[event.key];
+  if (!text || along === undefined) return;
+  const { side, at } = tokenAt(text);
+  const among = $$(`[data-${typeof along === "string" ? along : side}]`, text.parentElement);
+  among[Math.max(0, Math.min(at + (typeof along === "string" ? 0 : along), among.length - 1))].focus();
+  event.preventDefault();
+});
+document.addEventListener("focusin", (event) => {
+  const text = tokenIn(event);
+  if (!text) return;
+  for (const other of tokensOf(text.parentElement)) other.setAttribute("tabindex", other === text ? 0 : -1);
+  showAlone(tokenAt(text));
+});
+document.addEventListener("focusout", (event) => { if (tokenIn(event)) showAlone(null); });
+document.addEventListener("pointerover", (event) => {
+  const text = tokenIn(event);
+  if (text) return showAlone(tokenAt(text));
+  const focused = document.activeElement?.closest(".lines-between text");
+  if (solo && event.pointerType === "mouse") showAlone(focused ? tokenAt(focused) : null);
+});
+document.addEventListener("click", (event) => tokenIn(event)?.focus());
+const letGo = KEYS.Escape;
+KEYS.Escape = (event) => (solo ? showAlone(null) : letGo(event));
+
+// Heads side by side, one alone, or all in one picture, each with a colour and a pattern of its own.
+const STYLES_OF_HEADS = [5, 4];
+const styleOf = (h) => STYLES_OF_HEADS.map((count, k) => `${"cd"[k]}${h % count}`).join(" ");
+
+function overlaid(pictures) {
+  const whole = pictures[0].cloneNode(true);
+  for (const line of $$("line", whole)) line.remove();
+  const room = Math.min(3, 15 / pictures.length);
+  const names = make("p", "", { class: "key" });
+  pictures.forEach((picture, k) => {
+    const { h } = picture.dataset;
+    for (const line of $$("line", picture)) {
+      const copy = line.cloneNode();
+      copy.dataset.h = h;
+      copy.setAttribute("class", styleOf(h));
+      copy.setAttribute("transform", `translate(0 ${room * (k - (pictures.length - 1) / 2)})`);
+      whole.prepend(copy);
+    }
+    const sample = picture.cloneNode(false);
+    const line = $("line", picture).cloneNode();
+    for (const [name, value] of Object.entries({ class: styleOf(h), x1: 1, y1: 5, x2: 39, y2: 5, "stroke-width": 3, opacity: 1 })) line.setAttribute(name, value);
+    for (const [name, value] of Object.entries({ class: "sample", width: 40, height: 10, viewBox: "0 0 40 10", "aria-hidden": "true" })) sample.setAttribute(name, value);
+    for (const name of ["data-h", "role", "aria-label"]) sample.removeAttribute(name);
+    sample.append(line);
+    names.append(sample, `Head ${Number(h) + data.base}`);
+  });
+  whole.removeAttribute("data-h");
+  whole.dataset.heads = pictures.map((picture) => picture.dataset.h).join(" ");
+  const figure = make("figure", "", { class: "head", hidden: "" });
+  figure.append(names, whole);
+  preparePicture(whole);
+  return figure;
+}
+
+for (const picture of drawings()) preparePicture(picture);
+if (drawings().length > 1) {
+  const box = $("#picture .heads");
+  const figures = [...box.children];
+  const whole = overlaid(drawings());
+  box.append(whole);
+  const shown = new Map([["Side by side", figures], ...figures.map((figure) => [$("figcaption", figure).textContent, [figure]]), ["Overlaid", [whole]]]);
+  const buttons = make("div", "", { class: "which", role: "group", "aria-label": "Heads" });
+  for (const [name, some] of shown) {
+    const button = make("button", name, { type: "button", "aria-pressed": name === "Side by side" });
+    button.addEventListener("click", () => {
+      for (const figure of box.children) figure.hidden = !some.includes(figure);
+      for (const other of buttons.children) other.setAttribute("aria-pressed", String(other === button));
+    });
+    buttons.append(button);
+  }
+  box.before(buttons);
+}
+
+whenSettled(() => {
+  for (const picture of drawings()) redraw(picture);
+  if (solo) showAlone(solo);
+  const dark = weighed && darkest(weighed);
+  if (weighed && $("#picture .darkest")) $("#picture .darkest").textContent = dark === null ? "1" : pretty(textAt(weighed, dark)).replace("−", "");
+});

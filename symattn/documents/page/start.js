@@ -1,7 +1,7 @@
 // Last: a saved copy shows the numbers that the page came with.
 if (saved) settle();
 followLink();
-if (data.chosen && !pinned) { pinned = data.chosen; show(pinned); }
+if (data.chosen && !pinned) { select(data.chosen); show(pinned); }
 
 // For a reader at the console: every number with all its bits, and where it comes from.
 const asked = (f) => (letter, i, j, h = null) => f(items.get(letter), h, i, j);

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from symattn.documents.page.colour import SHADES
 from symattn.documents.page.elements import Markup, el
 from symattn.documents.page.matrices import MatrixView
 from symattn.documents.pictures.kinds import tokens
 from symattn.documents.pictures.svg import svg_element
 
 #: What only a screen can do.
-_HINT = "Point at a cell, or move to it with the arrow keys, to see where it comes from."
+_HINT = "Point at a token to see its lines alone, and at a cell to see where it comes from."
 
 #: More tokens than this are not drawn as lines.
 MOST_TOKENS = 40
@@ -24,7 +25,7 @@ def section(matrix: MatrixView) -> Markup:
             drawing = tokens(matrix, head, titled=False)
             drawn = svg_element(drawing, data_h=head, class_="lines-between")
         caption = [el("figcaption", name)] if name else []
-        table = el("div", matrix.table(head, home=False), class_="scroll")
+        table = el("div", matrix.table(head), class_="scroll")
         figures.append(
             el("figure", *caption, el("div", drawn, table, class_="both"), class_="head")
         )
@@ -37,8 +38,17 @@ def section(matrix: MatrixView) -> Markup:
             el("span", _HINT, class_="hint"),
             class_="why",
         ),
+        _key(matrix),
         el("div", *figures, class_="heads"),
         id="picture",
         class_="picture",
         aria_labelledby="picture-heading",
     )
+
+
+def _key(matrix: MatrixView) -> Markup:
+    """What the shades and the hatching of the tables mean."""
+    ramp = el("span", *(el("i", class_=f"w{level}") for level in range(SHADES)), class_="ramp")
+    dark = el("span", matrix.largest_text, class_="darkest")
+    masked = [el("i", class_="w0 masked"), " masked"] if matrix.masks else []
+    return el("p", el("span", "Shades from "), "0 ", ramp, " ", dark, *masked, class_="key")

@@ -1,20 +1,24 @@
 """A drawing before any format: boxes, lines and words at places, y growing downwards.
 
-Its unit is about a pixel. Colours are names of `symattn.documents.page.colour`, or ``#rrggbb``.
+Its unit is about a pixel. Colours are names of `symattn.documents.page.colour`, ``hatch``, or
+``#rrggbb``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Literal, TypeAlias
 
-from symattn.documents.page.colour import SCHEMES
+from symattn.documents.page.colour import HATCH, SCHEMES
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
 
 Anchor: TypeAlias = Literal["start", "middle", "end"]
+
+#: How far apart the lines of a hatching are, along a side.
+APART = 6.0
 
 #: The height of a line of words, and the width of a letter, about.
 HEIGHT, LETTER = 14.0, 7.0
@@ -22,7 +26,7 @@ HEIGHT, LETTER = 14.0, 7.0
 
 @dataclass(frozen=True)
 class Box:
-    """A filled rectangle, with an edge where it has one."""
+    """A filled rectangle, with an edge where it has one; `hatched` for what a mask hides."""
 
     x: float
     y: float
@@ -30,6 +34,17 @@ class Box:
     height: float
     fill: str = "card"
     edge: str = ""
+    hatched: bool = False
+
+    def hatching(self) -> Iterator[tuple[float, float, float, float]]:
+        """The lines across it: parts of x + y = k · `APART`, so that those of neighbours meet."""
+        right, bottom = self.x + self.width, self.y + self.height
+        total = ceil((self.x + self.y) / APART) * APART
+        while self.hatched and total < right + bottom:
+            left, down = max(self.x, total - bottom), min(right, total - self.y)
+            if down > left:
+                yield left, total - left, down, total - down
+            total += APART
 
 
 @dataclass(frozen=True)
@@ -49,7 +64,11 @@ class Stroke:
 
 @dataclass(frozen=True)
 class Words:
-    """Plain words, or a formula; the place is the baseline's start, middle or end."""
+    """Plain words, or a formula; the place is the baseline's start, middle or end.
+
+    `turned` words run upwards. `whole` is the name that was cut to these words. `marks` become
+    data-… attributes.
+    """
 
     x: float
     y: float
@@ -57,6 +76,9 @@ class Words:
     anchor: Anchor = "middle"
     ink: str = "ink"
     bold: bool = False
+    turned: bool = False
+    whole: str = ""
+    marks: tuple[tuple[str, int], ...] = ()
 
     @property
     def plain(self) -> str:
@@ -80,26 +102,16 @@ class Drawing:
         """The shapes at another place."""
         for shape in self.shapes:
             match shape:
-                case Box(x, y, width, height, fill, edge):
-                    yield Box(x + right, y + down, width, height, fill, edge)
-                case Stroke(x1, y1, x2, y2, width, ink, opacity, arrow, marks):
-                    yield Stroke(
-                        x1 + right,
-                        y1 + down,
-                        x2 + right,
-                        y2 + down,
-                        width,
-                        ink,
-                        opacity,
-                        arrow,
-                        marks,
-                    )
-                case Words(x, y, words, anchor, ink, bold):
-                    yield Words(x + right, y + down, words, anchor, ink, bold)
+                case Box(x, y) | Words(x, y):
+                    yield replace(shape, x=x + right, y=y + down)
+                case Stroke(x1, y1, x2, y2):
+                    yield replace(shape, x1=x1 + right, y1=y1 + down, x2=x2 + right, y2=y2 + down)
 
 
 def colour_of(name: str) -> str:
     """``#rrggbb`` of a colour's name."""
+    if name == "hatch":
+        return HATCH["light"]
     return name if name.startswith("#") else SCHEMES["light"][name]
 
 
@@ -120,3 +132,13 @@ def beside(drawings: list[Drawing], gap: float = 28, most: float = 600) -> Drawi
         x += drawing.width + gap
         width, tallest = max(width, x - gap), max(tallest, drawing.height)
     return Drawing(width, y + tallest, tuple(shapes), " ".join(d.alternative for d in drawings))
+
+
+def above(upper: Drawing, lower: Drawing, gap: float = 14) -> Drawing:
+    """One drawing above another as one, which is described as the upper."""
+    return Drawing(
+        max(upper.width, lower.width),
+        upper.height + gap + lower.height,
+        (*upper.shapes, *lower.moved(0, upper.height + gap)),
+        upper.alternative,
+    )

@@ -2,37 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from itertools import pairwise
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from math import ceil
+from typing import Any
+from unicodedata import category
 
+import numpy as np
 import sympy
 
 from symattn.derivation import Derivation, Evaluation, Step
-from symattn.documents.page.colour import shade, shade_of
+from symattn.documents.page.colour import SHADES, shade
 from symattn.documents.page.matrices import MatrixView, head_of
 from symattn.documents.pictures.drawing import (
     HEIGHT,
     LETTER,
+    Anchor,
     Box,
     Drawing,
     Shape,
     Stroke,
     Words,
+    above,
     beside,
 )
+from symattn.documents.pictures.graph import graph
 from symattn.errors import SymattnError, nearest, quote
-from symattn.nodes.spell import Speller
 from symattn.notation.options import Notation, notation_of
-from symattn.notation.text import line
+from symattn.notation.text import line, width
 
 #: A weight below this share of the largest is not drawn as a line.
 FAINTEST = 0.01
 
-_CELL, _PAD, _STEP, _SPAN = 26.0, 8.0, 26.0, 130.0
+_CELL, _PAD, _STEP, _SPAN = 26.0, 6.0, 26.0, 130.0
 _LONGEST_LABEL = 14
 
-#: Of the graph: a node's height, the room between rows and between nodes, a line that passes.
-_NODE, _APART, _GAP, _LANE = 44.0, 34.0, 22.0, 14.0
+#: More rows or columns than this have no digits in their cells.
+MOST_WITH_DIGITS = 12
+
+#: Of cells without digits: the smallest and the largest side, and about the width of them all.
+_SMALLEST, _LARGEST, _WIDEST = 4, 18, 520
+
+_SWATCH = 11.0
+_SKIN_TONES = "\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
 
 
 def picture(
@@ -75,59 +87,176 @@ def usual(kind: str, derivation: Derivation) -> str:
 
 def names_of(labels: tuple[str, ...], count: int, base: int, letter: str) -> list[str]:
     """The tokens' names, or numbered letters where they have none."""
-    return list(map(_cut, labels or (f"{letter} {k + base}" for k in range(count))))
+    return list(labels or (f"{letter} {k + base}" for k in range(count)))
+
+
+def _name(x: float, y: float, name: str, anchor: Anchor = "middle", **more: Any) -> Words:
+    """A name, cut where it is long; it then says itself in full."""
+    short = cut(name)
+    return Words(x, y, short, anchor, whole="" if short == name else name, **more)
+
+
+def cut(name: str) -> str:
+    """The name, or so many of its letters, each with its accents, as fit, and an ellipsis.
+
+    >>> cut("fifteen letters")
+    'fifteen lette…'
+    """
+    if width(name) <= _LONGEST_LABEL:
+        return name
+    kept = ""
+    for letter in _letters(name):
+        if width(kept + letter) >= _LONGEST_LABEL:
+            break
+        kept += letter
+    return f"{kept}…"
+
+
+def _letters(name: str) -> list[str]:
+    """The name in what a reader takes for one letter: with accents, with all parts of an emoji."""
+    letters: list[str] = []
+    for character in name:
+        belongs = category(character) in ("Mn", "Mc", "Me", "Cf") or character in _SKIN_TONES
+        if letters and (belongs or letters[-1].endswith("\u200d")):
+            letters[-1] += character
+        else:
+            letters.append(character)
+    return letters
+
+
+def _room(names: Sequence[str]) -> float:
+    """How much room the longest of these names takes."""
+    return (LETTER + 1) * max((width(cut(name)) for name in names), default=0)
 
 
 def heat(matrix: MatrixView, _: Mapping[str, MatrixView]) -> Drawing:
-    """Every head's matrix with its digits, each cell as dark as its number is large."""
-    return beside([_matrix(matrix, head, shaded=True) for head in matrix.heads])
+    """Every head's matrix, each cell as dark as its number is large; and what the shades mean.
+
+    The digits stand in the cells where there are at most `MOST_WITH_DIGITS` rows and columns.
+    """
+    one = _matrix if max(matrix.shape) <= MOST_WITH_DIGITS else _map
+    return above(beside([one(matrix, head) for head in matrix.heads]), _key(matrix))
 
 
-def _matrix(matrix: MatrixView, head: int | None, shaded: bool, title: bool = True) -> Drawing:
-    """A matrix with its labels; its cells begin where `_corner` says."""
+def _matrix(matrix: MatrixView, head: int | None) -> Drawing:
+    """A matrix with its labels and digits."""
     rows, columns = matrix.shape
-    left, top, width = _corner(matrix, title)
-    down, across = matrix.labels
-    shapes: list[Shape] = []
-    if title:
-        shapes.append(Words(left + columns * width / 2, HEIGHT, matrix.symbol(head), bold=True))
-    for j, name in enumerate(across):
-        shapes.append(Words(left + (j + 0.5) * width, top - 7, _cut(name), ink="soft"))
-    for i in range(rows):
-        if down:
-            shapes.append(Words(left - 7, _base(top, i), _cut(down[i]), "end", "soft"))
-        for j in range(columns):
-            fill, ink = "card", "ink"
-            if shaded:
-                value = matrix.array[i, j] if head is None else matrix.array[head, i, j]
-                fill, ink = shade("light", shade_of(float(value), matrix.largest))
-            shapes.append(Box(left + j * width, top + i * _CELL, width, _CELL, fill, "rule"))
-            shapes.append(
-                Words(left + (j + 0.5) * width, _base(top, i), matrix.text(head, i, j), ink=ink)
-            )
-    listed = "; ".join(", ".join(row) for row in matrix.texts(head))
-    description = f"{line(matrix.symbol(head))}, {rows} by {columns}: {listed}."
-    return Drawing(left + columns * width + 1, top + rows * _CELL + 1, tuple(shapes), description)
-
-
-def _base(top: float, i: int) -> float:
-    return top + (i + 0.5) * _CELL + 5
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= _LONGEST_LABEL else f"{name[: _LONGEST_LABEL - 1]}…"
-
-
-def _corner(matrix: MatrixView, title: bool) -> tuple[float, float, float]:
-    """Where the cells begin, and how wide they are."""
     down, across = matrix.labels
     longest = max(
         (len(matrix.text(head, i, j)) for head, i, j in matrix.places(whole=True)), default=1
     )
-    widest = max([longest, *(len(_cut(name)) for name in across)])
-    left = LETTER * max((len(_cut(name)) for name in down), default=0) + 14 if down else 1.0
-    top = (HEIGHT + 12 if title else 1.0) + (HEIGHT + 4 if across else 0)
-    return left, top, LETTER * widest + 2 * _PAD
+    cell = LETTER * longest
+    cell = max(cell, _room(across)) + 2 * _PAD
+    side = HEIGHT + 2 if matrix.axes else 0.0
+    left = _room(down) + 14 + side if down else 1.0 + side
+    top = HEIGHT + 12 + side + (HEIGHT + 4 if across else 0)
+    shapes: list[Shape] = [
+        Words(left + columns * cell / 2, HEIGHT, matrix.symbol(head), bold=True),
+        *(
+            _name(left + (j + 0.5) * cell, top - 7, name, ink="soft")
+            for j, name in enumerate(across)
+        ),
+        *_axes(matrix, left + columns * cell / 2, top + rows * _CELL / 2),
+    ]
+    for i in range(rows):
+        if down:
+            shapes.append(_name(left - 7, _base(top, i), down[i], "end", ink="soft"))
+        for j in range(columns):
+            fill, ink = _shade(matrix, head, i, j)
+            shapes += [
+                Box(
+                    left + j * cell,
+                    top + i * _CELL,
+                    cell,
+                    _CELL,
+                    fill,
+                    "rule",
+                    matrix.is_masked(head, i, j),
+                ),
+                Words(left + (j + 0.5) * cell, _base(top, i), matrix.text(head, i, j), ink=ink),
+            ]
+    listed = "; ".join(", ".join(row) for row in matrix.texts(head))
+    description = f"{line(matrix.symbol(head))}, {rows} by {columns}: {listed}."
+    return Drawing(left + columns * cell + 1, top + rows * _CELL + 1, tuple(shapes), description)
+
+
+def _map(matrix: MatrixView, head: int | None) -> Drawing:
+    """A large matrix: cells without digits, equal neighbours in a row as one, every few named."""
+    rows, columns = matrix.shape
+    cell = float(max(_SMALLEST, min(_LARGEST, _WIDEST // columns)))
+    base = matrix.notation.index_base
+    numbers = [[str(k + base) for k in range(count)] for count in (rows, columns)]
+    down, across = (list(each) or other for each, other in zip(matrix.labels, numbers, strict=True))
+    side = HEIGHT + 2 if matrix.axes else 0.0
+    left, top = side + _room(down) + 10, HEIGHT + 12 + side + _room(across) + 6
+    shapes: list[Shape] = [
+        Words(left + columns * cell / 2, HEIGHT, matrix.symbol(head), bold=True),
+        *_axes(matrix, left + columns * cell / 2, top + rows * cell / 2),
+    ]
+    apart = ceil(HEIGHT / cell)
+    for j in range(0, columns, apart):
+        x = left + (j + 0.5) * cell + 4
+        shapes.append(_name(x, top - 5, across[j], "start", ink="soft", turned=True))
+    for i in range(0, rows, apart):
+        shapes.append(_name(left - 6, top + (i + 0.5) * cell + 4, down[i], "end", ink="soft"))
+    for i in range(rows):
+        seen = [
+            (_shade(matrix, head, i, j)[0], matrix.is_masked(head, i, j)) for j in range(columns)
+        ]
+        j = 0
+        for (fill, hatched), alike in groupby(seen):
+            count = len(list(alike))
+            x, y = left + j * cell, top + i * cell
+            shapes.append(Box(x, y, count * cell, cell, fill, hatched=hatched))
+            j += count
+    description = f"{line(matrix.symbol(head))}, {rows} by {columns}, the larger the darker."
+    return Drawing(left + columns * cell + 1, top + rows * cell + 1, tuple(shapes), description)
+
+
+def _axes(matrix: MatrixView, x: float, y: float) -> list[Words]:
+    """What rows and columns are, beside the middle of the rows and above that of the columns."""
+    if matrix.axes is None:
+        return []
+    rows, columns = matrix.axes
+    return [
+        Words(HEIGHT - 3, y, rows, ink="soft", turned=True),
+        Words(x, 2 * HEIGHT + 6, columns, ink="soft"),
+    ]
+
+
+def _shade(matrix: MatrixView, head: int | None, i: int, j: int) -> tuple[str, str]:
+    """Ground and ink of a cell; −∞ is no large number but the sign of a mask."""
+    return shade("light", 0 if matrix.is_masked(head, i, j) else matrix.shade(head, i, j))
+
+
+def _key(matrix: MatrixView) -> Drawing:
+    """The shades from 0 to the largest number, and the hatching where something is masked."""
+    hidden = any(matrix.is_masked(*place) for place in matrix.places(whole=True))
+    finite = matrix.array[np.isfinite(matrix.array)]
+    signs = "absolute value " if (finite < 0).any() else ""
+    shapes: list[Shape] = []
+    x = 1.0
+
+    def words(text: str) -> None:
+        nonlocal x
+        shapes.append(Words(x, HEIGHT, text, "start", "soft"))
+        x += LETTER * len(text) + 7
+
+    words(f"{signs}0")
+    for level in range(SHADES):
+        shapes.append(Box(x + level * _SWATCH, 3, _SWATCH, HEIGHT, shade("light", level)[0]))
+    x += SHADES * _SWATCH + 6
+    words(matrix.largest_text)
+    if hidden:
+        x += 10
+        shapes.append(Box(x, 3, 2 * _SWATCH, HEIGHT, shade("light", 0)[0], "rule", hatched=True))
+        x += 2 * _SWATCH + 6
+        words("masked out")
+    return Drawing(x, HEIGHT + 6, tuple(shapes), "")
+
+
+def _base(top: float, i: int) -> float:
+    return top + (i + 0.5) * _CELL + 5
 
 
 def lines(matrix: MatrixView, _: Mapping[str, MatrixView]) -> Drawing:
@@ -144,7 +273,7 @@ def tokens(matrix: MatrixView, head: int | None, titled: bool = True) -> Drawing
     base = matrix.notation.index_base
     queries = names_of(down, array.shape[0], base, "query")
     keys = names_of(across, array.shape[1], base, "key")
-    left, right = (10 + LETTER * max(7, *map(len, side)) for side in (queries, keys))
+    left, right = (10 + max(7 * LETTER, _room(side)) for side in (queries, keys))
     top = 2 * HEIGHT + (HEIGHT if titled and head is not None else 0)
     shapes: list[Shape] = []
     for i in range(len(queries)):
@@ -169,10 +298,11 @@ def tokens(matrix: MatrixView, head: int | None, titled: bool = True) -> Drawing
     shapes.append(Words(left, top - HEIGHT, "queries", "end", "soft"))
     shapes.append(Words(left + _SPAN, top - HEIGHT, "keys", "start", "soft"))
     shapes += [
-        Words(left, top + _STEP * (i + 0.5) + 4, name, "end") for i, name in enumerate(queries)
+        _name(left, top + _STEP * (i + 0.5) + 4, name, "end", marks=(("q", i),))
+        for i, name in enumerate(queries)
     ]
     shapes += [
-        Words(left + _SPAN, top + _STEP * (j + 0.5) + 4, name, "start")
+        _name(left + _SPAN, top + _STEP * (j + 0.5) + 4, name, "start", marks=(("k", j),))
         for j, name in enumerate(keys)
     ]
     strongest = [
@@ -243,11 +373,11 @@ def _crossed(
     beside_it = left[0].texts(left[1])
     result = product.texts(head)
     widest = max(len(text) for rows in (above, beside_it, result) for row in rows for text in row)
-    width = LETTER * widest + 2 * _PAD
+    cell = LETTER * widest + 2 * _PAD
     inner, name_room = len(above), HEIGHT + 10
     down, _ = product.labels
-    margin = LETTER * max((len(_cut(name)) for name in down), default=0) + 14 if down else 1.0
-    x, y = margin + inner * width + 16, name_room + inner * _CELL + 16
+    margin = _room(down) + 14 if down else 1.0
+    x, y = margin + inner * cell + 16, name_room + inner * _CELL + 16
     shapes: list[Shape] = []
     tables: tuple[tuple[float, float, list[list[str]], str, int | None, int | None], ...] = (
         (x, name_room, above, "second", None, 0),
@@ -260,117 +390,35 @@ def _crossed(
                 marked = of_row in (None, i) and of_column in (None, j)
                 shapes.append(
                     Box(
-                        start + j * width,
+                        start + j * cell,
                         top + i * _CELL,
-                        width,
+                        cell,
                         _CELL,
                         fill if marked else "card",
                         "rule",
                     )
                 )
-                shapes.append(Words(start + (j + 0.5) * width, _base(top, i), text))
+                shapes.append(Words(start + (j + 0.5) * cell, _base(top, i), text))
     shapes += [
-        Words(margin - 7, _base(y, i), _cut(name), "end", "soft") for i, name in enumerate(down)
+        _name(margin - 7, _base(y, i), name, "end", ink="soft") for i, name in enumerate(down)
     ]
     across = len(above[0])
     symbol = right[0].symbol(right[1])
     shapes.append(
         Words(
-            x + across * width / 2,
+            x + across * cell / 2,
             HEIGHT,
             product.notation.transposed(symbol) if turned else symbol,
         )
     )
-    shapes.append(Words(margin + inner * width / 2, y - 8, left[0].symbol(left[1])))
+    shapes.append(Words(margin + inner * cell / 2, y - 8, left[0].symbol(left[1])))
     bottom = y + len(result) * _CELL
-    shapes.append(Words(x + across * width / 2, bottom + HEIGHT + 4, product.symbol(head)))
+    shapes.append(Words(x + across * cell / 2, bottom + HEIGHT + 4, product.symbol(head)))
     description = (
         f"Falk's scheme of {line(product.symbol(head))}: each entry stands where a row of "
         f"{line(left[0].symbol(left[1]))} meets a column of the matrix above."
     )
-    return Drawing(x + across * width + 1, bottom + HEIGHT + 10, tuple(shapes), description)
-
-
-def graph(derivation: Derivation, notation: Notation) -> Drawing:
-    """The graph of operands: inputs on top, each step below the matrices that it reads."""
-    items = {item.letter: item for item in (*derivation.inputs, *derivation.steps)}
-    speller = Speller(notation)
-    widths = {
-        letter: LETTER * max(len(item.name), len(line(speller.matrix(item.symbol)))) + 26
-        for letter, item in items.items()
-    }
-    level = _levels(derivation)
-    place, whole = _placed(level, widths)
-    shapes: list[Shape] = []
-    far = {
-        letter
-        for step in derivation.steps
-        for letter in step.operands
-        if level[step.letter] - level[letter] > 1
-    }
-    passing = [letter for letter in items if letter in far]
-    for step in derivation.steps:
-        for letter in step.operands:
-            (x1, y1), (x2, y2) = place[letter], place[step.letter]
-            stops = [(x1, y1 + _NODE), (x2, y2 - 3)]
-            if level[step.letter] - level[letter] > 1:  # past the others on a lane of its own
-                lane = whole + _LANE * (1 + passing.index(letter))
-                stops[1:1] = [(lane, y1 + _NODE + _APART), (lane, y2 - _APART)]
-            shapes += [
-                Stroke(*start, *end, 1.3, "soft", arrow=end == stops[-1])
-                for start, end in pairwise(stops)
-            ]
-    whole += _LANE * (len(passing) + 1) if passing else 0
-    for letter, item in items.items():
-        x, y = place[letter]
-        fill = "quiet" if isinstance(item, Step) else "second"
-        shapes.append(Box(x - widths[letter] / 2, y, widths[letter], _NODE, fill, "soft"))
-        is_named = item.name != letter
-        shapes.append(Words(x, y + (18 if is_named else 27), speller.matrix(item.symbol)))
-        if is_named:
-            shapes.append(Words(x, y + 36, item.name.replace("_", " "), ink="soft"))
-    description = "; ".join(
-        f"{step.name} from {' and '.join(items[x].name for x in step.operands)}"
-        for step in derivation.steps
-        if step.operands
-    )
-    height = max(y for _, y in place.values()) + _NODE
-    drawn = Drawing(whole, height, tuple(shapes), f"Graph of the steps: {description}.")
-    return Drawing(whole + 2, height + 2, tuple(drawn.moved(1, 1)), drawn.alternative)
-
-
-def _levels(derivation: Derivation) -> dict[str, int]:
-    """How far down each letter stands: below what it reads, or just above what first reads it."""
-    level: dict[str, int] = {}
-    items = (*derivation.inputs, *derivation.steps)
-    for item in items:
-        read = item.operands if isinstance(item, Step) else ()
-        level[item.letter] = 1 + max((level[letter] for letter in read), default=-1)
-    for item in items:
-        readers = [level[step.letter] for step in derivation.steps if item.letter in step.operands]
-        if readers and not (isinstance(item, Step) and item.operands):
-            level[item.letter] = min(readers) - 1
-    return level
-
-
-def _placed(
-    level: Mapping[str, int], widths: Mapping[str, float]
-) -> tuple[dict[str, tuple[float, float]], float]:
-    """Top middle of every letter, each row in the middle, and the width of the whole."""
-    rows: dict[int, list[str]] = {}
-    for letter, depth in level.items():
-        rows.setdefault(depth, []).append(letter)
-    lengths = {
-        depth: sum(widths[x] for x in row) + _GAP * (len(row) - 1) for depth, row in rows.items()
-    }
-    whole = max(lengths.values())
-    place: dict[str, tuple[float, float]] = {}
-    for depth, row in rows.items():
-        x = (whole - lengths[depth]) / 2
-        for letter in row:
-            place[letter] = (x + widths[letter] / 2, depth * (_NODE + _APART))
-            x += widths[letter] + _GAP
-    return place, whole
+    return Drawing(x + across * cell + 1, bottom + HEIGHT + 10, tuple(shapes), description)
 
 
 #: The pictures of a matrix that can be asked for; ``steps`` is one of the whole derivation.

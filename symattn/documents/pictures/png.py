@@ -91,6 +91,7 @@ def _draw_into(axes: Axes, drawing: Drawing) -> None:
 
 
 def _draw(axes: Axes, shape: Shape, scale: float) -> None:
+    from matplotlib.collections import LineCollection
     from matplotlib.patches import Rectangle
 
     match shape:
@@ -101,6 +102,10 @@ def _draw(axes: Axes, shape: Shape, scale: float) -> None:
                     (x, y), width, height, facecolor=colour_of(fill), edgecolor=edges, linewidth=1
                 )
             )
+            across = [((x1, y1), (x2, y2)) for x1, y1, x2, y2 in shape.hatching()]
+            if across:
+                lines = LineCollection(across, colors=colour_of("hatch"), linewidths=1, zorder=1.5)
+                axes.add_collection(lines, autolim=False)
         case Stroke(x1, y1, x2, y2, width, ink, opacity, arrow, _):
             if arrow:
                 axes.annotate(
@@ -124,7 +129,7 @@ def _draw(axes: Axes, shape: Shape, scale: float) -> None:
                     alpha=opacity,
                     solid_capstyle="round",
                 )
-        case Words(x, y, _, anchor, ink, bold):
+        case Words(x, y, _, anchor, ink, bold, turned):
             side = {"start": "left", "middle": "center", "end": "right"}[anchor]
             axes.text(
                 x,
@@ -134,6 +139,8 @@ def _draw(axes: Axes, shape: Shape, scale: float) -> None:
                 fontsize=scale * (12 if bold else 11),
                 ha=side,
                 va="baseline",
+                rotation=90 if turned else 0,
+                rotation_mode="anchor",
                 fontweight="bold" if bold else "normal",
                 parse_math=False,
             )

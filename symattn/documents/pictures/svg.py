@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from symattn.documents.page.elements import Markup, el
-from symattn.documents.pictures.drawing import Box, Drawing, Shape, Stroke, Words, colour_of
+from symattn.documents.page.elements import Markup, el, joined
+from symattn.documents.pictures.drawing import APART, Box, Drawing, Shape, Stroke, Words, colour_of
 from symattn.notation.text import line
 from symattn.notation.tree import Script
 
@@ -25,6 +25,15 @@ def svg_document(drawing: Drawing) -> str:
         orient="auto",
         markerUnits="userSpaceOnUse",
     )
+    hatch = el(
+        "pattern",
+        el("path", d="M-1 1L1 -1M0 6L6 0M5 7L7 5", stroke=colour_of("hatch")),
+        id="hatch",
+        width=round(APART),
+        height=round(APART),
+        patternUnits="userSpaceOnUse",
+    )
+    hatched = any(isinstance(shape, Box) and shape.hatched for shape in drawing.shapes)
     ground = el(
         "rect", x=-_MARGIN, y=-_MARGIN, width=_number(width), height=_number(height), fill="#ffffff"
     )
@@ -32,7 +41,7 @@ def svg_document(drawing: Drawing) -> str:
         el(
             "svg",
             el("title", drawing.alternative),
-            el("defs", arrow),
+            el("defs", arrow, *[hatch] * hatched),
             ground,
             *(_shape(shape, alone=True) for shape in drawing.shapes),
             xmlns="http://www.w3.org/2000/svg",
@@ -63,16 +72,17 @@ def svg_element(drawing: Drawing, **attributes: str | int | None) -> Markup:
 
 def _shape(shape: Shape, alone: bool) -> Markup:
     match shape:
-        case Box(x, y, width, height, fill, edge):
-            return el(
-                "rect",
-                x=_number(x),
-                y=_number(y),
-                width=_number(width),
-                height=_number(height),
-                fill=colour_of(fill),
-                stroke=colour_of(edge) if edge else None,
-            )
+        case Box(x, y, width, height, fill, edge, hatched):
+            rectangle = {
+                "x": _number(x),
+                "y": _number(y),
+                "width": _number(width),
+                "height": _number(height),
+            }
+            stroke = colour_of(edge) if edge else None
+            filled = el("rect", **rectangle, fill=colour_of(fill), stroke=stroke)
+            over = [el("rect", **rectangle, fill="url(#hatch)")] if hatched else []
+            return joined(filled, *over)
         case Stroke(x1, y1, x2, y2, width, ink, opacity, arrow, marks):
             data = {f"data_{name}": value for name, value in marks} if not alone else {}
             return el(
@@ -88,9 +98,12 @@ def _shape(shape: Shape, alone: bool) -> Markup:
                 marker_end="url(#arrow)" if arrow else None,
                 **data,
             )
-        case Words(x, y, _, anchor, ink, bold):
+        case Words(x, y, _, anchor, ink, bold, turned, whole, marks):
+            name = [el("title", whole)] if whole else []
+            data = {f"data_{side}": value for side, value in marks} if not alone else {}
             return el(
                 "text",
+                *name,
                 *_tspans(shape),
                 x=_number(x),
                 y=_number(y),
@@ -98,6 +111,8 @@ def _shape(shape: Shape, alone: bool) -> Markup:
                 fill=colour_of(ink) if alone else None,
                 class_="soft" if ink == "soft" and not alone else None,
                 font_weight="600" if bold else None,
+                transform=f"rotate(-90 {_number(x)} {_number(y)})" if turned else None,
+                **data,
             )
 
 

@@ -31,17 +31,24 @@ def _shape(shape: Shape) -> str:
         case Box(x, y, width, height, fill, edge):
             draw = f", draw={_colour(edge)}" if edge else ""
             corner = f"({x + width:.1f},{y + height:.1f})"
-            return f"\\path[fill={_colour(fill)}{draw}] ({x:.1f},{y:.1f}) rectangle {corner};"
+            box = f"\\path[fill={_colour(fill)}{draw}] ({x:.1f},{y:.1f}) rectangle {corner};"
+            lines = " ".join(
+                f"({x1:.1f},{y1:.1f}) -- ({x2:.1f},{y2:.1f})" for x1, y1, x2, y2 in shape.hatching()
+            )
+            width_of_line = f"line width={_UNIT:.2f}pt"
+            hatch = f"\n  \\path[{width_of_line}, draw={_colour('hatch')}] {lines};"
+            return box + hatch * bool(lines)
         case Stroke(x1, y1, x2, y2, width, ink, opacity, arrow, _):
             if not width:
                 return "% a weight too small to be seen"
-            kind = ["->"] if arrow else []
+            kind = ["-latex"] if arrow else []
             kind += [f"line width={width * _UNIT:.2f}pt", f"draw={_colour(ink)}"]
             kind += [f"opacity={opacity:.2f}"] if opacity < 1 else []
             return f"\\path[{', '.join(kind)}, draw] ({x1:.1f},{y1:.1f}) -- ({x2:.1f},{y2:.1f});"
-        case Words(x, y, _, anchor, ink, bold):
+        case Words(x, y, _, anchor, ink, bold, turned):
+            turn = ", rotate=90" * turned
             font = ", font=\\footnotesize\\bfseries\\boldmath" if bold else ""
-            where = f"[anchor={_ANCHORS[anchor]}, text={_colour(ink)}{font}]"
+            where = f"[anchor={_ANCHORS[anchor]}, text={_colour(ink)}{font}{turn}]"
             return f"\\node{where} at ({x:.1f},{y:.1f}) {{{_words(shape)}}};"
 
 

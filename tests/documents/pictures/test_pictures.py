@@ -20,10 +20,12 @@ from symattn.derivation import Derivation, Evaluation
 from symattn.documents.page.colour import shade, shade_of
 from symattn.documents.page.matrices import pretty
 from symattn.documents.pictures.drawing import Box, Drawing, Stroke, Words
-from symattn.documents.pictures.kinds import KINDS, picture
+from symattn.documents.pictures.graph import operation
+from symattn.documents.pictures.kinds import KINDS, cut, picture
 from symattn.documents.pictures.png import png_document
 from symattn.documents.pictures.svg import svg_document
 from symattn.documents.pictures.tikz import tikz_document
+from symattn.nodes.spell import Speller
 from symattn.worksheet import read_worksheet
 from tests.gates import EXAMPLES, HOSTILE_LABELS
 
@@ -70,7 +72,7 @@ def test_a_heat_map_shows_the_proven_digits() -> None:
     words = [shape.plain for shape in drawing.shapes if isinstance(shape, Words)]
     for place in [(i, j) for i in range(3) for j in range(3)]:
         assert pretty(values.digits("A", place, Notation()).text) in words
-    assert words[:4] == ["A", "the", "cat", "sat"]
+    assert words[:6] == ["A", "the", "cat", "sat", "queries", "keys"]
     assert "0.2840, 0.1400, 0.5760" in drawing.alternative
 
 
@@ -87,11 +89,98 @@ def test_a_label_has_fourteen_letters_at_most(kind: str) -> None:
     assert sorted(words) == ["fifteen lette…"] * 2 + ["fourteenletter"] * 2
 
 
+def letters_in(drawing: Drawing) -> list[str]:
+    return [shape.plain for shape in drawing.shapes if isinstance(shape, Words)]
+
+
+def test_a_large_map_has_no_digits_and_its_cells_are_those_of_the_matrix() -> None:
+    rows = [[index % 5, index % 3] for index in range(13)]
+    derivation = Attention(mask="causal").derivation()
+    values = derivation.evaluate(Q=rows, K=rows, V=rows)
+    drawing = picture("heat", derivation, values)
+    numbers = [str(k) for k in range(1, 14)]
+    assert letters_in(drawing) == [
+        "A",
+        "queries",
+        "keys",
+        *numbers,
+        *numbers,
+        "0",
+        "1",
+        "masked out",
+    ]
+    boxes = [shape for shape in drawing.shapes if isinstance(shape, Box)]
+    cell = boxes[0].height
+    hidden = [box for box in boxes if box.hatched and box.height == cell]
+    assert [round(box.width / cell) for box in hidden] == list(range(12, 0, -1))
+    assert picture("heat", derivation, values, Notation(convention="columns")) != drawing
+
+
+def test_rows_and_columns_are_named_the_right_way_round() -> None:
+    sheet = read_worksheet(CAUSAL)
+    derivation, values = sheet.derivation(), sheet.evaluate()
+    for convention, wanted in (("rows", "queries"), ("columns", "keys")):
+        notation = Notation().but(convention=convention)
+        drawing = picture("heat", derivation, values, notation)
+        turned = [each.plain for each in drawing.shapes if isinstance(each, Words) and each.turned]
+        assert turned == [wanted]
+
+
+@pytest.mark.parametrize("step", ["weights", "masked"])
+def test_what_is_masked_is_hatched_in_every_format(step: str) -> None:
+    drawing = drawn("heat", step=step)
+    hatched = [shape for shape in drawing.shapes if isinstance(shape, Box) and shape.hatched]
+    assert len(hatched) == 4  # three cells and the key
+    for box in hatched:
+        for x1, y1, x2, y2 in box.hatching():
+            assert box.x <= x1 < x2 <= box.x + box.width
+            assert box.y <= y2 < y1 <= box.y + box.height
+    assert svg_document(drawing).count('fill="url(#hatch)"') == 4
+    assert tikz_document(drawing).count("rgb,255:red,139;green,148;blue,158") == 4
+    assert 'id="hatch"' not in svg_document(drawn("lines"))
+
+
+def test_a_name_is_cut_between_letters() -> None:
+    assert cut("e\u0301" * 20) == "e\u0301" * 13 + "…"
+    assert cut("👩‍👩‍👧‍👦" * 9).removesuffix("…").count("👦") * "👩‍👩‍👧‍👦" + "…" == cut(
+        "👩‍👩‍👧‍👦" * 9
+    )
+    assert cut("שלום") == "שלום"
+    long = "a" * 60
+    derivation = Attention().derivation(labels={"n": [long], "m": ["key"]})
+    values = derivation.evaluate(Q=[[1]], K=[[1]], V=[[1]])
+    svg = svg_document(picture("lines", derivation, values))
+    assert f"<title>{long}</title>" in svg
+
+
+@pytest.mark.parametrize("name", ["causal", "grouped-query", "llama"])
+def test_the_heads_of_arrows_stand_apart(name: str) -> None:
+    derivation, _ = example(name)
+    for each in (derivation, derivation.gradient()):
+        drawing = picture("steps", each, None)
+        ends = [(s.x2, s.y2) for s in drawing.shapes if isinstance(s, Stroke) and s.arrow]
+        for k, (x, y) in enumerate(ends):
+            assert all(abs(x - other) >= 12 for other, down in ends[:k] if down == y)
+        boxes = [shape for shape in drawing.shapes if isinstance(shape, Box)]
+        for x, y in ends:  # each at the top of the band of an operation
+            assert any(b.x <= x <= b.x + b.width and abs(b.y - y) <= 2 for b in boxes)
+
+
+def test_the_graph_says_its_operations() -> None:
+    words = letters_in(drawn("steps"))
+    for sign in ("×", "÷ √d_k", "causal", "+", "softmax"):
+        assert sign in words
+    for row in VARIANTS:
+        derivation, _ = example(row.name)
+        speller = Speller(Notation())
+        assert [step.name for step in derivation.steps if not operation(step, speller)] == []
+
+
 def test_a_number_is_as_dark_as_it_is_large() -> None:
     derivation = Attention().derivation()
     values = derivation.evaluate(Q=[[1]], K=[[-4], [4], [1], [0]], V=[[1], [0], [0], [0]])
     boxes = picture("heat", derivation, values, step="scores").shapes
-    fills = [shape.fill for shape in boxes if isinstance(shape, Box)]
+    fills = [shape.fill for shape in boxes if isinstance(shape, Box)][:4]
     assert fills == [shade("light", level)[0] for level in (10, 10, 2, 0)]
 
 
@@ -195,7 +284,7 @@ def test_plot_returns_axes() -> None:
     values = read_worksheet(CAUSAL).evaluate()
     axes = plot(values, "weights", notation=Notation(digits=2))
     words = [text.get_text() for text in axes.texts]
-    assert words[-3:] == ["0.28", "0.14", "0.58"]
+    assert words[-6:] == ["0.28", "0.14", "0.58", "0", "1", "masked out"]
     assert words[1:4] == ["the", "cat", "sat"]
     own = Figure().add_subplot()
     assert plot(values, "masked", own) is own

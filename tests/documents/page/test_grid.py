@@ -1,0 +1,208 @@
+"""Matrices of the page as grids, their masked cells, and the picture of lines that answers."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from symattn import Attention
+from symattn.derivation import Derivation, Evaluation
+from symattn.documents.html import html_document
+from symattn.documents.page.matrices import MatrixView
+from symattn.notation.options import notation_of
+from tests.documents.page.opening import settled, sheet, variant
+
+#: Names from right to left, mixed, long, with accents apart, and of several code points.
+NAMES = ["שלום עולם", "abc (שלום)", "a" * 60, "👩‍👩‍👧‍👦 and more of it", "e\u0301" * 20]
+
+
+def named(names: list[str]) -> tuple[Derivation, Evaluation]:
+    numbers = random.Random(1)
+    derivation = Attention(mask="causal").derivation(
+        labels={"n": names, "m": names}, title="כותרת and more"
+    )
+    rows = [[numbers.randint(-3, 3) for _ in range(2)] for _ in names]
+    return derivation, derivation.evaluate(Q=rows, K=rows, V=rows)
+
+
+def test_every_matrix_is_a_grid_with_one_stop(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*sheet("causal")))
+    roles = page.evaluate("""() => [...document.querySelectorAll("table")].map((table) => [
+        table.getAttribute("role"), table.querySelectorAll('[tabindex="0"]').length])""")
+    assert set(map(tuple, roles)) == {("grid", 1)}
+    seen = page.locator("section#weights .home").aria_snapshot()
+    for part in ('grid "weights, 3 by 3"', "columnheader", "rowheader", 'gridcell "the, the: 1"'):
+        assert part in seen
+
+
+def test_keys_of_a_grid(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*named([f"t{k}" for k in range(12)])))
+    page.locator("section#scores button.open").click()
+    table = page.locator("section#scores .home table")
+    table.locator("td[data-c]").first.focus()
+    for key, wanted in (
+        ("End", "S||0|11"),
+        ("ArrowRight", "S||0|11"),
+        ("PageDown", "S||10|11"),
+        ("PageDown", "S||11|11"),
+        ("Home", "S||11|0"),
+        ("PageUp", "S||1|0"),
+        ("Control+End", "S||11|11"),
+        ("ArrowUp", "S||10|11"),
+        ("Control+Home", "S||0|0"),
+        ("ArrowUp", "S||0|0"),
+    ):
+        page.keyboard.press(key)
+        assert page.evaluate("document.activeElement.key") == wanted, key
+        assert table.locator('[tabindex="0"]').count() == 1
+    assert page.locator('[aria-selected="true"]').first.get_attribute("aria-label").startswith("t0")
+
+
+def test_what_is_left_out_is_counted(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*named([f"t{k}" for k in range(12)])))
+    table = page.locator("section#scores .home table")
+    assert [table.get_attribute(f"aria-{of}count") for of in ("row", "col")] == ["13", "13"]
+    last = table.locator("tr[data-r='11']")
+    assert last.get_attribute("aria-rowindex") == "13"
+    assert last.locator("td[data-c='11']").get_attribute("aria-colindex") == "13"
+    assert last.locator("td.gap").get_attribute("aria-hidden") == "true"
+    page.locator("section#scores button.open").click()
+    assert table.get_attribute("aria-rowcount") is None
+
+
+def test_only_a_choice_speaks(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*sheet("causal")))
+    assert page.locator("[role=status], [aria-live], [role=alert]").count() == 1
+    page.locator("section#scores .home td[data-c]").first.focus()
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#origin").is_visible()
+    assert page.locator("#said").text_content() == ""
+    page.keyboard.press("Enter")
+    said = page.locator("#said").text_content()
+    assert said.startswith("scores [the, cat] is 0. It comes from Q [the, column 1] 1;")
+    page.locator("section#X td[data-c], #X td[data-c]").first.click()
+    assert page.locator("#said").text_content().endswith("It is given.")
+
+
+def test_names_cannot_disturb_what_is_around_them(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*named(NAMES)), width=375)
+    assert page.locator("h1 bdi").count() == 1
+    heads = page.locator("section#scores .home tbody th")
+    assert heads.locator("bdi").all_text_contents() == NAMES
+    for name, title in zip(
+        NAMES, [each.get_attribute("title") for each in heads.all()], strict=True
+    ):
+        assert title == (name if len(name) > 12 else None)
+    page.locator("section#scores .home td[data-c]").first.click()
+    where = page.locator("#origin .where").text_content()
+    assert where.startswith(f"scores: \u2068{NAMES[0]}\u2069, \u2068{NAMES[0]}\u2069.")
+    whole = page.locator(".lines-between [data-k] title").all_text_contents()
+    assert whole == NAMES[2:]
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+
+
+def test_a_masked_weight_is_not_a_small_one(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*sheet("causal")))
+    masked = page.locator("section#weights .home td.masked")
+    assert masked.count() == 3
+    assert "masked" in page.locator("#picture .key").inner_text()
+    drawn = masked.first.evaluate("(cell) => getComputedStyle(cell).backgroundImage")
+    assert drawn.startswith("repeating-linear-gradient")
+    page.click("#edit")
+    page.locator("section#mask button.toggle").nth(1).click()
+    settled(page)
+    assert masked.count() == 2
+    page.click("#reset")
+    assert masked.count() == 3
+    assert "w0 masked" not in html_document(*variant("sparsemax"))  # its zeros are computed
+
+
+@pytest.mark.parametrize("name", ["causal", "masked", "biased", "causal-linear", "alibi", "self"])
+def test_masked_is_what_a_mask_holds(name: str) -> None:
+    derivation, values = variant(name)
+    weights = next(item for item in derivation.steps if item.weights)
+    for convention in ("rows", "columns"):
+        notation = notation_of(None).but(convention=convention)
+        matrix = MatrixView(weights, values, notation)
+        found = {place for place in matrix.places(whole=True) if matrix.is_masked(*place)}
+        letters = {item.letter for item in (*derivation.inputs, *derivation.steps)}
+        mask = values.array("M") if "M" in letters else None
+        for head, i, j in matrix.places(whole=True):
+            row, column = (j, i) if convention == "columns" else (i, j)
+            hides = mask is not None and mask[row, column] == float("-inf")
+            assert ((head, i, j) in found) == hides
+
+
+def test_a_token_shows_its_lines_alone(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*sheet("causal")))
+    shown = page.locator(".lines-between line:not(.away)")
+    assert page.locator('.lines-between [tabindex="0"]').count() == 1
+    page.locator(".lines-between [data-q='2']").hover()
+    assert shown.count() == 3
+    told = page.locator(".told").first
+    assert told.inner_text() == "sat attends to sat 0.5760, the 0.2840, cat 0.1400."
+    page.mouse.move(5, 5)
+    assert shown.count() == 9
+    page.locator(".lines-between [data-q='0']").focus()
+    for key, wanted in (
+        ("ArrowDown", "query cat attends to the 0.5, cat 0.5."),
+        ("ArrowRight", "key cat is attended to by cat 0.5, sat 0.1400."),
+        ("End", "key sat is attended to by sat 0.5760."),
+    ):
+        page.keyboard.press(key)
+        assert page.evaluate("document.activeElement.getAttribute('aria-label')") == wanted
+    page.fill("#temperature", "0.5")
+    page.locator(".lines-between [data-k='2']").focus()
+    assert "0.7679" in told.inner_text()
+    page.keyboard.press("Escape")
+    assert shown.count() == 9
+    assert told.inner_text() == ""
+
+
+def test_heads_singly_or_overlaid(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*sheet("two_heads")))
+    figures = page.locator("#picture .head:visible")
+    assert figures.count() == 2
+    page.get_by_role("button", name="Head 2").click()
+    assert figures.locator("figcaption").all_text_contents() == ["Head 2"]
+    page.get_by_role("button", name="Overlaid").click()
+    assert figures.count() == 1
+    looks = page.evaluate("""() => ["0", "1"].map((h) => {
+        const style = getComputedStyle(document.querySelector(`[data-heads] line[data-h="${h}"]`));
+        return [style.stroke, style.strokeDasharray];
+    })""")
+    assert looks[0][0] != looks[1][0]
+    assert looks[0][1] != looks[1][1]
+    page.fill("#temperature", "3")
+    page.press("#temperature", "Enter")
+    settled(page)
+    assert figures.locator("[data-heads]").count() == 1
+    assert page.get_by_role("button", name="Overlaid").get_attribute("aria-pressed") == "true"
+
+
+def test_the_panel_hides_no_focus(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*sheet("causal")), width=375)
+    for step in ("Q", "masked", "output"):
+        page.locator(f"section#{step} .home td[data-c]").first.focus()
+        page.keyboard.press("Control+End")
+        below, panel = page.evaluate("""() => [
+            document.activeElement.getBoundingClientRect().bottom,
+            document.querySelector("#origin").getBoundingClientRect().top]""")
+        assert below <= panel
+
+
+def test_axe_finds_nothing_in_a_large_matrix_or_an_overlay(
+    opened: Callable[..., Any], node_file: Callable[[str], Any]
+) -> None:
+    axe = node_file("axe-core/axe.min.js").read_text(encoding="utf-8")
+    large = opened(html_document(*named([f"t{k}" for k in range(12)])), color_scheme="dark")
+    large.locator("section#scores button.open").click()
+    heads = opened(html_document(*sheet("two_heads")), width=375)
+    heads.get_by_role("button", name="Overlaid").click()
+    for page in (large, heads):
+        page.evaluate(f"{axe};0")
+        found = page.evaluate("async () => (await axe.run()).violations.map((each) => each.id)")
+        assert found == []
