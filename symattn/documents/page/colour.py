@@ -58,8 +58,9 @@ SCHEMES: Mapping[str, Mapping[str, str]] = {
     },
 }
 
-#: The colours that a matrix keeps on the stage, by scheme: of queries, keys, values, weights and two
-#: of others. The ground of its cells, and its edge, in which numbers and letters are written too.
+#: The colours that a matrix keeps on the stage, by scheme: of queries, keys, values, weights and
+#: two of others. The ground of its cells, and its edge, in which numbers and letters are
+#: written too.
 ROLES: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "light": {
         "q": ("#d3e4ff", "#0a4aa0"),

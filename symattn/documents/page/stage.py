@@ -1,6 +1,6 @@
-"""What the stage and the strip of the page know of a matrix: its colour, and its part in the whole.
+"""The colour of every matrix on the stage of the page, and the group of every step in its strip.
 
-Both follow from facts of the items: titles, rules, what is a logit or a weight, and what reads what.
+Both follow from facts of the items: titles, rules, what is a logit or a weight, what reads what.
 """
 
 from __future__ import annotations
@@ -31,9 +31,7 @@ class Parts:
     @cached_property
     def items(self) -> dict[str, Item]:
         """Inputs and steps by their letters."""
-        return {
-            item.letter: item for item in (*self.derivation.inputs, *self.derivation.steps)
-        }
+        return {item.letter: item for item in (*self.derivation.inputs, *self.derivation.steps)}
 
     @cached_property
     def _before(self) -> dict[str, set[str]]:
@@ -75,7 +73,7 @@ class Parts:
         return next((item for item in self.items.values() if item.weights), None)
 
     def group(self, step: Step) -> str:
-        """Project, compare, mask and normalise, or mix; a gradient goes back through one of them."""
+        """Project, compare, mask and normalise, or mix; or back through one of them."""
         base = self.base(step)
         if base is None:
             return self._of(step)
@@ -107,7 +105,9 @@ class Parts:
         return found
 
     def is_main(self, step: Step) -> bool:
-        """Whether it is looked for first: the scores, the weights, the result, the last gradient."""
+        """Whether it is looked for first: scores, weights, the result, the last gradient."""
         forward = [one for one in self.derivation.steps if self.base(one) is None]
         scores = next((one for one in forward if one.logits and not one.fixed), None)
-        return any(step is one for one in (scores, self._weights, forward[-1], self.derivation.steps[-1]))
+        return any(
+            step is one for one in (scores, self._weights, forward[-1], self.derivation.steps[-1])
+        )

@@ -1,4 +1,4 @@
-"""The stage of the interactive page: one step at a time, move by move, and the strip that leads there."""
+"""The stage of the interactive page, one step at a time, and the strip that leads there."""
 
 from __future__ import annotations
 
@@ -47,13 +47,14 @@ SHOWN = """() => {
         falk: Boolean(document.querySelector("#stage .falk")),
         at: Number(frame.value), last: Number(frame.max),
         where: document.querySelector("#stage .where").textContent,
-        line: line ? new XMLSerializer().serializeToString(line).replace(/ xmlns="[^"]*"/g, "") : "",
+        line: line ? new XMLSerializer().serializeToString(line)
+            .replace(/ xmlns="[^"]*"/g, "") : "",
         end: document.querySelector("#onward").getAttribute("aria-disabled") === "true"};
 }"""
 
 
 def wrong_digits(shown: dict[str, Any], digits: dict[str, str]) -> list[Any]:
-    """Entries that stand on the stage with other digits than `derive` has; empty ones must say so."""
+    """Entries that have other digits than those of `derive`; empty ones must say so."""
     wrong = []
     for cell in shown["cells"]:
         if cell["empty"]:
@@ -163,7 +164,7 @@ def test_the_stage_is_walked_to_its_end_by_keyboard(opened: Callable[..., Any]) 
     for name in ("Q", "scores", "output"):
         for shown in seen[name]:
             if "term" not in shown["where"] and shown["line"]:
-                assert faults(in_text(shown["line"]), 4, {}) == []
+                assert list(faults(in_text(shown["line"]), 4, {})) == []
 
 
 def test_shares_have_three_moves_with_proven_digits(opened: Callable[..., Any]) -> None:
@@ -223,7 +224,7 @@ def test_a_wrong_transpose_would_be_found(
     opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spec = next(row.spec for row in VARIANTS if row.name == "causal")
-    derivation, values = small_example(spec, tokens=2)  # all are square: every entry is there
+    derivation, values = small_example(spec, tokens=3, d_k=3)  # square: every entry is there
     right = frame.scripts()
     wrong = right.replace("cellOf(factor(right, 0, j, k)", "cellOf(factor(right, 0, k, j)")
     assert wrong != right
@@ -253,7 +254,7 @@ def test_the_stage_by_touch(opened: Callable[..., Any]) -> None:
         names.append(page.evaluate(SHOWN)["step"])
         assert page.evaluate("document.documentElement.scrollWidth") <= 375
         box = page.locator("#contents [aria-current]").bounding_box()
-        assert 0 <= box["x"] and box["x"] + box["width"] <= 375
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 375
     assert names == [step.name for step in derivation.steps]
     swipe(90, 300)
     assert page.evaluate(SHOWN)["step"] == names[-2]
@@ -261,6 +262,7 @@ def test_the_stage_by_touch(opened: Callable[..., Any]) -> None:
         box = page.locator(button).bounding_box()
         assert box["height"] >= 44 and box["width"] >= 44 and box["y"] + box["height"] <= 800
     page.locator("#onward").tap()
+    page.locator(".where", has_text="exponentials").wait_for(timeout=5_000)
     assert page.evaluate(SHOWN)["at"] == 1
 
 
