@@ -139,6 +139,9 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
     "first on the left.",
 )
 @click.option(
+    "--stage", is_flag=True, help="Of html: open the page on its stage, one step at a time."
+)
+@click.option(
     "--entry",
     "entries",
     metavar="NAME[I,J]",
@@ -408,6 +411,10 @@ def _jobs(
             changes[name] = options[name]
     if options["full"]:
         changes["limit"] = 0
+    if options["stage"]:
+        if form != "html":
+            raise SymattnError("--stage: is of the interactive page; use --format html")
+        changes["page"] = "stage"
     chunks = None if options["chunks"] is None else _read_chunks(options["chunks"])
     if chunks is not None and options["gradient"] is not None:
         raise SymattnError("--gradient: applies to a whole pass; leave --chunks out")

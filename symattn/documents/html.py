@@ -19,17 +19,20 @@ from symattn.documents.data import Data
 from symattn.documents.outline import VIEWS, Outline, Section, View, outline
 from symattn.documents.page import claimed as claims_page
 from symattn.documents.page import frame, weights
-from symattn.documents.page.elements import Markup, el, formula, prose
+from symattn.documents.page.elements import Markup, compact, el, formula, prose
 from symattn.documents.page.falk import scheme
 from symattn.documents.page.lines import Lines
 from symattn.documents.page.live import Live, live_program
-from symattn.documents.page.matrices import MatrixView, head_of, operands
+from symattn.documents.page.matrices import GAPS, MatrixView, head_of, operands
 from symattn.documents.page.numbers import number_data
 from symattn.documents.page.rules import rule_data
+from symattn.documents.page.stage import Parts
 from symattn.documents.page.worksheet import Head, worksheet_data
 from symattn.evaluate.telling import telling
+from symattn.notation import tree as t
 from symattn.notation.latex import escape_controls
 from symattn.notation.letters import GRADIENT, derived_from
+from symattn.notation.mathml import mathml
 from symattn.notation.options import Notation, notation_of
 from symattn.notation.spoken import spoken
 from symattn.notation.text import line
@@ -81,7 +84,8 @@ def html_document(
         notes=notes,
     )
     if evaluation is None:
-        return frame.page(page, _given(page), [_step(page, section) for section in page.steps])
+        steps = [_step(page, section) for section in page.steps]
+        return frame.page(page, _given(page), steps, parts=Parts(derivation))
     shown = _Page(page, derivation, evaluation, tuple(views), worksheet, entries or {}, claims)
     return shown.written()
 
@@ -176,6 +180,11 @@ class _Page:
         return {item.letter: MatrixView(item, self.evaluation, self.notation) for item in items}
 
     @cached_property
+    def parts(self) -> Parts:
+        """The colour of every matrix, and the group of every step."""
+        return Parts(self.derivation)
+
+    @cached_property
     def telling(self) -> dict[str, Place]:
         """The entry of each step that is worked out at first."""
         return telling(self.evaluation, self.derivation.steps, self.notation, self.entries)
@@ -209,6 +218,7 @@ class _Page:
             self.outline,
             given,
             steps,
+            parts=self.parts,
             picture=picture,
             data=_json(data),
             program=live.code,
@@ -304,6 +314,8 @@ class _Page:
                 "entry": matrix.entry_names(),
                 "text": " ".join(matrix.digits(*place) for place in matrix.places(whole=True)),
             }
+            if role := self.parts.role(item):
+                entry["role"] = role
             if item.letter in live.letters:
                 entry["values"] = [number_data(value) for value in matrix.exact.ravel()]
                 entry["logits"] = item.logits or (isinstance(item, Step) and item.fixed)
@@ -338,6 +350,8 @@ class _Page:
             "tempered": live.tempered,
             "chosen": self.chosen(),
             "claims": claimed,
+            "stage": self.notation.page == "stage",
+            "transposed": compact(mathml(self.notation.transposed(t.Num(GAPS[0])))),
             "labels": [[escape_controls(name) for name in names] for names in labels],
             "templates": lines.templates,
             "items": items,

@@ -61,6 +61,28 @@ SCHEMES: Mapping[str, Mapping[str, str]] = {
     },
 }
 
+#: The colours that a matrix keeps on the stage, by scheme: of queries, keys, values, weights and
+#: two of others. The ground of its cells, and its edge, in which numbers and letters are
+#: written too.
+ROLES: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "light": {
+        "q": ("#d3e4ff", "#0a4aa0"),
+        "k": ("#ffe3b8", "#8a4b00"),
+        "v": ("#c9efe2", "#00694f"),
+        "a": ("#ecdcf7", "#6f3c96"),
+        "x": ("#dfe4ea", "#46515e"),
+        "y": ("#fbdbe8", "#96205c"),
+    },
+    "dark": {
+        "q": ("#17396b", "#9cc4ff"),
+        "k": ("#573a0a", "#f3b562"),
+        "v": ("#0f4a3b", "#67d3b0"),
+        "a": ("#46305a", "#cda3ec"),
+        "x": ("#343d49", "#bcc6d2"),
+        "y": ("#5c2440", "#f7a3c7"),
+    },
+}
+
 #: What stands behind a number that is judged, by scheme, and the edges of a verdict in words. The
 #: contrast with the ink of the scheme is above 7 to 1; a sign says the verdict too.
 TINTS: Mapping[str, Mapping[str, str]] = {
@@ -127,6 +149,10 @@ def stylesheet() -> str:
 
     def rules(scheme: str) -> str:
         properties = "".join(f"--{name}:{colour};" for name, colour in SCHEMES[scheme].items())
+        properties += "".join(
+            f"--{role}:{ground};--{role}-edge:{edge};"
+            for role, (ground, edge) in ROLES[scheme].items()
+        )
         shades = "".join(
             f".w{level}{{background:{ground};color:{ink}}}"
             for level in range(SHADES)

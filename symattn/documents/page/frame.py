@@ -13,6 +13,7 @@ from symattn.derivation import Check
 from symattn.documents.outline import Outline, sizes_of
 from symattn.documents.page.colour import palette, stylesheet
 from symattn.documents.page.elements import Markup, el, joined, prose
+from symattn.documents.page.stage import Parts
 
 #: Where the page's own files are.
 FILES = Path(__file__).parent
@@ -31,6 +32,7 @@ PARTS = (
     "claims.js",  # what somebody claimed
     "origin.js",  # the chosen entry
     "sheet.js",  # steps one below the other
+    "stage.js",  # one step at a time, move by move
     "large.js",
     "controls.js",
     "link.js",  # undo, redo, the fragment of the URL
@@ -41,7 +43,7 @@ PARTS = (
 )
 
 #: The parts of its style.
-STYLES = ("page.css", "toolbar.css", "origin.css")
+STYLES = ("page.css", "toolbar.css", "origin.css", "stage.css")
 
 
 def scripts() -> str:
@@ -54,6 +56,7 @@ def page(
     given: Markup,
     steps: Sequence[Markup],
     *,
+    parts: Parts,
     picture: Markup | None = None,
     data: str = "",
     program: str = "",
@@ -90,13 +93,13 @@ def page(
     content = _main(
         outline, title, given, steps, picture, bool(data), tempered, worksheet, claimed or Markup()
     )
-    parts = [_contents(outline, picture), content]
+    blocks = [_contents(outline, picture, parts), content]
     if data:
-        parts.append(_origin())
-        parts.append(el("script", Markup(data), type="application/json", id="data"))
-        parts.append(el("script", Markup(script)))
+        blocks.append(_origin())
+        blocks.append(el("script", Markup(data), type="application/json", id="data"))
+        blocks.append(el("script", Markup(script)))
     skip = el("a", "Skip to the steps", href="#main", class_="skip")
-    body = el("body", skip, *parts)
+    body = el("body", skip, *blocks)
     return f"<!doctype html>\n{el('html', head, body, lang='en')}\n"
 
 
@@ -151,24 +154,35 @@ def _digest(text: str) -> str:
     return f"sha256-{hashed}"
 
 
-def _contents(outline: Outline, picture: Markup | None) -> Markup:
-    links = [el("li", el("a", "Given", href="#given"))]
+def _contents(outline: Outline, picture: Markup | None, parts: Parts) -> Markup:
+    """The steps as links, in the groups that a calculation goes through."""
+    links = [el("li", el("a", "Given", href="#given"), class_="whole")]
     if picture:
-        links.append(el("li", el("a", "Which token attends to which", href="#picture")))
-    numbered = [
-        el(
-            "li",
+        words = "Which token attends to which"
+        links.append(el("li", el("a", words, href="#picture"), class_="whole"))
+    numbers = {section.name: section.number for section in outline.steps}
+    by_name = {step.name: step for step in parts.derivation.steps}
+    groups = parts.groups([by_name[name] for name in numbers])
+    for group, steps in groups:
+        numbered = [
             el(
-                "a",
-                el("span", str(section.number), class_="number"),
-                " ",
-                outline.headings[section.name],
-                href=f"#{section.name}",
-            ),
-        )
-        for section in outline.steps
-    ]
-    lists = el("ul", *links, *numbered)
+                "li",
+                el(
+                    "a",
+                    el("span", str(numbers[step.name]), class_="number"),
+                    " ",
+                    outline.headings[step.name],
+                    href=f"#{step.name}",
+                    class_="main" if parts.is_main(step) else None,
+                ),
+            )
+            for step in steps
+        ]
+        if len(groups) == 1:
+            links += numbered
+        else:
+            links.append(el("li", el("span", group, class_="group"), el("ul", *numbered)))
+    lists = el("ul", *links)
     return el(
         "nav",
         el("details", el("summary", "Contents"), lists, open=True),
@@ -273,6 +287,7 @@ def _controls(temperature: bool, worksheet: bool) -> Markup:
     download = [button("download", "Download this worksheet")] if worksheet else []
     keys = (
         ("n p", "next and previous step"),
+        ("s", "the stage, one step at a time, and the sheet"),
         ("f", "fold or unfold all"),
         ("Tab ↑ ↓ ← →", "into a matrix, from cell to cell"),
         ("Enter Esc", "keep a cell chosen, release it"),

@@ -165,13 +165,17 @@ function summed(pieces) {
   return { markup: mrow(kept.map((piece, k) => (k && !piece.negative ? mo("+") : "") + piece.markup).join("")), holds: SUM };
 }
 
+// What a number of a worked line looks like, by the entry that it is: as it stands, until something colours it.
+let dress = (piece) => piece;
+
 // A rule with its numbers put in; `collapsed` writes exponentials and functions as numbers too.
 function spell(rule, env, collapsed) {
   const [kind, ...parts] = rule;
   const inner = (part, where = env) => spell(part, where, collapsed);
   const asNumber = () => numeral(printedFor(rule, env));
   switch (kind) {
-    case "e": { const entry = entryAt(rule, env); return numeral(textAt(entry.item, entry.place)); }
+    case "e": { const entry = entryAt(rule, env); return dress(numeral(textAt(entry.item, entry.place)), entry); }
+    case "…": return { markup: mo("⋯"), holds: ATOM };
     case "c": { const [value, markup] = look(parts[0], env); return { markup, holds: ATOM, negative: certified.order(certified.made(value), 0) === -1 }; }
     case "+": return summed(parts.map((part) => inner(part)));
     case "s": return summed([...along(parts, env)].map(([body, where]) => inner(body, where)));
@@ -219,10 +223,10 @@ function sharesNothing(rule, env) {
   return kind !== "s" && parts.some((part) => Array.isArray(part) && sharesNothing(part, env));
 }
 
-// The worked line of an entry: the proven one where it came along, otherwise one made here.
-function workedLine(item, h, i, j) {
+// The worked line of an entry: the proven one where it came along, otherwise (or to be dressed) one made here.
+function workedLine(item, h, i, j, dressed = false) {
   const place = placeOf(item, h, i, j);
-  const packed = live ? undefined : item.lines && item.lines[place];
+  const packed = live || dressed ? undefined : item.lines && item.lines[place];
   if (packed) {
     const [which, ...numbers] = packed.split(" ");
     const gaps = data.templates[which];

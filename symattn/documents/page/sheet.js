@@ -2,20 +2,45 @@
 
 const sections = $$("main > section");
 
+// What stays above and below while the page moves: the controls, and the panel of the chosen entry.
+const [above, below] = [$("#controls"), $("#origin")];
+const covered = () => (getComputedStyle(above).position === "sticky" ? above.offsetHeight : 0);
+function measure() {
+  const root = document.documentElement.style;
+  root.scrollPaddingTop = `${covered() + 12}px`;
+  root.setProperty("--panel", `${below.offsetHeight}px`);
+}
+const measured = new ResizeObserver(measure);
+for (const part of [above, below]) measured.observe(part);
+measure();
+
 function currentSection() {
-  const passed = sections.filter((section) => section.getBoundingClientRect().top < 140);
+  const passed = sections.filter((section) => section.getBoundingClientRect().top < covered() + 60);
   return passed.length ? sections.indexOf(passed[passed.length - 1]) : -1;
+}
+
+function reveal(section) {
+  const folded = $("details", section);
+  if (folded && section.classList.contains("step")) folded.open = true;
+  $("h2", section).focus({ preventScroll: true });
+  measure();
+  section.scrollIntoView({ block: "start", behavior: calm() });
 }
 
 function step(by) {
   const focused = sections.findIndex((section) => $("h2", section) === document.activeElement);
   const from = focused >= 0 ? focused : currentSection();
-  const target = sections[Math.min(Math.max(from + by, 0), sections.length - 1)];
-  const folded = $("details", target);
-  if (folded && target.classList.contains("step")) folded.open = true;
-  $("h2", target).focus({ preventScroll: true });
-  target.scrollIntoView({ block: "start", behavior: calm() });
+  reveal(sections[Math.min(Math.max(from + by, 0), sections.length - 1)]);
 }
+
+// A cell that is chosen is neither under the controls nor under the panel that it opens.
+document.addEventListener("focusin", (event) => {
+  if (!event.target.closest("td[data-c]")) return;
+  const { top, bottom } = event.target.getBoundingClientRect();
+  const under = bottom + 8 - (innerHeight - below.offsetHeight);
+  const over = top - 8 - covered();
+  if (over < 0) scrollBy(0, over); else if (under > 0) scrollBy(0, Math.min(under, over));
+});
 
 function foldAll() {
   const all = $$(".step > details");
@@ -28,16 +53,20 @@ $("#next").addEventListener("click", () => step(1));
 $("#previous").addEventListener("click", () => step(-1));
 $("#fold").addEventListener("click", foldAll);
 
-const links = new Map($$("#contents a").map((link) => [link.hash.slice(1), link]));
-function follow() {
-  const at = sections[Math.max(currentSection(), 0)];
+const contents = $("#contents");
+const links = new Map($$("a", contents).map((link) => [link.hash.slice(1), link]));
+function isAt(name) {
   for (const [id, link] of links) {
-    if (at && id === at.id) link.setAttribute("aria-current", "true");
+    if (id === name) link.setAttribute("aria-current", "true");
     else link.removeAttribute("aria-current");
   }
 }
+function follow() {
+  const at = sections[Math.max(currentSection(), 0)];
+  if (at && !staged()) isAt(at.id);
+}
 document.addEventListener("scroll", follow, { passive: true });
-follow();
 
 Object.assign(KEYS, { n: () => step(1), p: () => step(-1), f: foldAll });
-if (matchMedia("(max-width: 60rem)").matches) $("#contents details").open = false;
+const narrow = matchMedia("(max-width: 60rem)");
+if (narrow.matches) $("details", contents).open = false;

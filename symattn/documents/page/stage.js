@@ -1,0 +1,650 @@
+// The stage: one step at a time. A product stands in Falk's scheme, a row that is shared out goes through its moves,
+// and every other step is filled entry by entry. What is on it comes from the rules and the digits of the sheet.
+
+const acts = data.items.filter((item) => item.rule && $(`#${CSS.escape(item.name)} .home table`));
+let scene = null; // what stands on the stage: step, head, picture, frames, and which frame
+let playing = null; // the timer of the next frame
+let headOnStage = 0;
+
+const staged = () => scene !== null;
+const isStill = () => calm() === "auto";
+const sectionOf = (item) => $(`#${CSS.escape(item.name)}`);
+
+// ---- which picture a rule has ----
+
+const isFactor = (part, index) => part[0] === "e" && part.slice(3).includes(index);
+
+// The one product of two matrices in a rule: of its factors the left has the row of the entry, the right its column.
+function productOf(rule) {
+  const [kind, ...parts] = rule;
+  if (kind === "s") {
+    const [[times, ...factors], index, size] = parts;
+    if (times !== "*" || factors.length !== 2 || !factors.every((part) => isFactor(part, index))) return null;
+    const [left, right] = ["i", "j"].map((name) => factors.find((part) => part.slice(3).includes(name)));
+    return left && right && left !== right ? { rule, left, right, index, size } : null;
+  }
+  const found = ["+", "*"].includes(kind) ? parts.map(productOf).filter(Boolean) : kind === "/" ? [productOf(parts[0])] : [];
+  return found.length === 1 ? found[0] : null;
+}
+
+const dependsOn = (rule, name) => Array.isArray(rule) ? rule.some((part, k) => !(rule[0] === "e" && k === 1) && dependsOn(part, name)) : rule === name || Boolean(rule?.by?.includes(name));
+
+// A row (or column) that is shared out: what each entry puts in, over what all of them make together.
+function sharesOf(rule) {
+  const [kind, part, whole] = rule;
+  if (kind !== "/" || !["x", "e"].includes(part[0]) || !["s", "+"].includes(whole[0])) return null;
+  const [byRow, byColumn] = ["i", "j"].map((name) => dependsOn(whole, name));
+  return byRow === byColumn ? null : { part, whole, byRow };
+}
+
+// As many of them as the sheet shows, or fewer where the screen is narrow; null for a gap.
+function shownOf(size, most = data.limit) {
+  if (!most || size <= most) return [...Array(size).keys()];
+  return [...Array(Math.max(most - 2, 1)).keys(), null, size - 1];
+}
+
+// ---- colours ----
+
+const SPARE = ["x", "y"];
+
+// A colour for each matrix of a step: its own, or a spare one where it has none or another has it already.
+function huesOf(item, letters) {
+  const hues = new Map();
+  const free = [...SPARE];
+  for (const letter of letters) {
+    const own = items.get(letter).role;
+    hues.set(letter, own && ![...hues.values()].includes(own) ? own : free.shift() ?? "x");
+  }
+  if (!hues.has(item.letter)) hues.set(item.letter, item.role ?? "");
+  return hues;
+}
+
+// What tells a letter in a formula: its base and what is below it, whatever its head or power.
+function letterIn(element) {
+  const [base, low] = element.children;
+  switch (element.tagName) {
+    case "mi": return `${element.textContent}|`;
+    case "msup": return letterIn(base);
+    case "msub": case "msubsup": return `${base.textContent}|${low.textContent}`;
+    default: return null;
+  }
+}
+
+const symbolIn = (item, h = null) => {
+  const where = h === null ? "" : `[data-h="${h}"]`;
+  return $(`.home table[data-m="${CSS.escape(item.letter)}"]${where}`)?.closest("figure").querySelector("figcaption math > *");
+};
+const LETTERS = new Map(data.items.map((item) => {
+  const symbol = symbolIn(item) ?? symbolIn(item, 0);
+  return [symbol && letterIn(symbol), item.letter];
+}));
+
+function colourLetters(element, hues) {
+  const letter = LETTERS.get(letterIn(element));
+  if (hues.get(letter)) element.classList.add(`in-${hues.get(letter)}`);
+  else if (!/^msub/.test(element.tagName)) for (const child of element.children) colourLetters(child, hues);
+}
+
+// ---- the picture ----
+
+function textOnSheet(item, place, key) {
+  const cell = cells.get(key)?.[0];
+  return live || !cell ? pretty(textAt(item, place)) : shipped.get(cell);
+}
+
+function captionOf(item, h, turned = false) {
+  const symbol = symbolIn(item, h);
+  const caption = make("span", "", { class: "caption" });
+  const drawn = symbol ? symbol.outerHTML : `<mi>${item.letter}</mi>`;
+  caption.innerHTML = `<math>${turned ? data.transposed.replace("<mn>△</mn>", () => drawn) : drawn}</math>`;
+  if (scene.hues.get(item.letter)) caption.classList.add(`in-${scene.hues.get(item.letter)}`);
+  if (item.name !== item.letter) caption.append(make("span", item.name.replaceAll("_", " "), { class: "name" }));
+  return caption;
+}
+
+const labelsOf = (item, axis) => (item.labels[axis] === null ? null : data.labels[item.labels[axis]]);
+const headCell = (text, scope) => make("th", text, { scope, title: text });
+const tableRow = (...parts) => { const line = make("tr", ""); line.append(...parts.filter(Boolean)); return line; };
+const blankCell = (span = 1, rows = 1) => make("td", "", { class: "blank", colspan: span, rowspan: rows });
+const gapCell = (dots) => make("td", dots, { class: "gap" });
+
+// A cell of an entry. `data-c` is there for `level`, and gone when the picture stands.
+function cellOf(entry, column, classes = "") {
+  const { item, h, i, j } = entry;
+  const key = `${item.letter}|${h ?? ""}|${i}|${j}`;
+  const cell = make("td", textOnSheet(item, placeOf(item, h, i, j), key), { "data-c": column, class: `entry of-${scene.hues.get(item.letter) || "none"} ${classes}` });
+  Object.assign(cell, { key, entry });
+  if (!scene.cells.has(key)) scene.cells.set(key, []);
+  scene.cells.get(key).push(cell);
+  return cell;
+}
+
+// Every decimal as wide as its column wants it; what is not computed yet keeps its place.
+function levelled(table) {
+  level(table);
+  for (const cell of $$("td[data-c]", table)) {
+    delete cell.dataset.c;
+    cell.full = [cell.textContent, cell.dataset.f ?? ""];
+  }
+  return table;
+}
+
+const dotsAt = (i, j) => (i === j ? "⋱" : i === null ? "⋮" : "⋯");
+
+// One matrix with its name: an operand, or, where it is the `result`, the one that is computed.
+function matrixOf(item, h, isResult = false) {
+  const [rows, columns] = item.shape.map((size) => shownOf(size));
+  const [down, across] = [labelsOf(item, 0), labelsOf(item, 1)];
+  const table = make("table", "");
+  const head = make("thead", "");
+  if (across) head.append(tableRow(down && blankCell(), ...columns.map((j) => headCell(j === null ? "⋯" : across[j], "col"))));
+  const body = make("tbody", "");
+  for (const i of rows)
+    body.append(tableRow(down && headCell(i === null ? "⋮" : down[i], "row"), ...columns.map((j) => (i === null || j === null ? gapCell(dotsAt(i, j)) : cellOf({ item, h, i, j }, j, isResult ? "result" : "")))));
+  table.append(head, body);
+  return framed(captionOf(item, h), levelled(table));
+}
+
+function framed(caption, table) {
+  const figure = make("figure", "");
+  const box = make("div", "", { class: "scroll" });
+  box.append(table);
+  figure.append(caption, box);
+  return figure;
+}
+
+// Falk's scheme: the left factor at the left, the right one above, and each entry where its row and column meet.
+function falkOf(item, h, { left, right, index, size }) {
+  const room = Math.max(3, Math.floor((innerWidth - 90) / 58 / 2));
+  const most = data.limit ? Math.min(data.limit, room) : 0;
+  const [rows, columns, inner] = [shownOf(rowsOf(item)), shownOf(columnsOf(item), most), shownOf(size, most)];
+  const factor = (part, i, j, k) => entryAt(part, { h, i, j, [index]: k });
+  const [one, other] = [factor(left, 0, 0, 0), factor(right, 0, 0, 0)];
+  const [turnedLeft, turnedRight] = [left[4] === "i", right[3] === "j"];
+  const [down, across] = [labelsOf(item, 0), labelsOf(other.item, turnedRight ? 0 : 1)];
+  const [shared, beside] = [labelsOf(one.item, turnedLeft ? 0 : 1), labelsOf(other.item, turnedRight ? 1 : 0)];
+  const start = down ? 1 : 0;
+  const top = (element, span) => { const cell = blankCell(span); cell.append(element); return cell; };
+  const lead = () => blankCell(start + inner.length);
+  const body = make("tbody", "");
+  body.append(tableRow(lead(), blankCell(), top(captionOf(other.item, other.h, turnedRight), columns.length)));
+  if (across) body.append(tableRow(lead(), blankCell(), ...columns.map((j) => headCell(j === null ? "⋯" : across[j], "col"))));
+  for (const k of inner)
+    body.append(tableRow(lead(), beside && k !== null ? headCell(beside[k], "row") : blankCell(), ...columns.map((j) => (k === null || j === null ? gapCell(dotsAt(k, j)) : cellOf(factor(right, 0, j, k), `b${j}`)))));
+  body.append(tableRow(start ? blankCell() : null, ...inner.map((k) => (shared && k !== null ? headCell(shared[k], "col") : blankCell())), blankCell(1 + columns.length)));
+  body.lastChild.className = "between";
+  for (const i of rows)
+    body.append(tableRow(down && headCell(i === null ? "⋮" : down[i], "row"),
+      ...inner.map((k) => (i === null || k === null ? gapCell(dotsAt(i, k)) : cellOf(factor(left, i, 0, k), `a${k}`))), blankCell(),
+      ...columns.map((j) => (i === null || j === null ? gapCell(dotsAt(i, j)) : cellOf({ item, h, i, j }, `b${j}`, "result")))));
+  body.append(tableRow(start ? blankCell() : null, top(captionOf(one.item, one.h, turnedLeft), inner.length), blankCell(), top(captionOf(item, h), columns.length)));
+  const table = make("table", "", { class: "falk" });
+  table.append(body);
+  const box = make("div", "", { class: "scroll" });
+  box.append(levelled(table));
+  return [box];
+}
+
+// The matrices that the entries in sight read, each head its own, and the one that is computed.
+function operandsOf(item, h) {
+  const found = new Map();
+  for (const i of shownOf(rowsOf(item)))
+    for (const j of shownOf(columnsOf(item)))
+      if (i !== null && j !== null) for (const entry of reads(item.rule, { i, j, h })) found.set(`${entry.item.letter}|${entry.h ?? ""}`, entry);
+  return [...found.values()].filter((entry) => entry.item !== item || entry.h !== h);
+}
+
+function sideBySide(item, h) {
+  return [...operandsOf(item, h).map((entry) => matrixOf(entry.item, entry.h)), make("span", "→", { class: "makes", "aria-hidden": "true" }), matrixOf(item, h, true)];
+}
+
+// What each entry of a row puts in, and their sum, in the digits that the worked line prints.
+function movesOf(item, h, shares) {
+  const raised = shares.part[0] === "x";
+  const [rows, columns] = item.shape.map((size) => shownOf(size));
+  const table = make("table", "");
+  const body = make("tbody", "");
+  const [down, across] = [labelsOf(item, 0), labelsOf(item, 1)];
+  const cell = (i, j, what) => {
+    const made = make("td", "", { class: `entry result ${what}`, "data-c": what === "sum" ? "sum" : j });
+    made.spot = `${what}|${i}|${j}`;
+    return made;
+  };
+  const head = make("thead", "");
+  const named = across && raised ? columns.map((j) => headCell(j === null ? "⋯" : across[j], "col")) : raised ? [blankCell(columns.length)] : [];
+  head.append(tableRow(down && blankCell(), ...named, shares.byRow && headCell("sum", "col")));
+  for (const i of rows) {
+    const parts = raised ? columns.map((j) => (i === null || j === null ? gapCell(dotsAt(i, j)) : cell(i, j, "part"))) : [];
+    body.append(tableRow(down && headCell(i === null ? "⋮" : down[i], "row"), ...parts, shares.byRow && (i === null ? gapCell("⋮") : cell(i, 0, "sum"))));
+  }
+  if (!shares.byRow) body.append(tableRow(down && headCell("sum", "row"), ...columns.map((j) => (j === null ? gapCell("⋯") : cell(0, j, "sum")))));
+  table.append(head, body);
+  for (const one of $$("td[data-c]", table)) {
+    const [what, i, j] = one.spot.split("|").map((part, k) => (k ? Number(part) : part));
+    one.number = numberOfMove(shares, what, { i, j, h });
+    one.textContent = pretty(shownAs(one.number).text);
+    scene.spots.set(one.spot, one);
+  }
+  const caption = make("span", raised ? "exponentials and their sums" : "sums", { class: "caption" });
+  const [first, ...others] = operandsOf(item, h);
+  const drawn = [matrixOf(first.item, first.h), ...others.map((entry) => matrixOf(entry.item, entry.h)), framed(caption, levelled(table)), matrixOf(item, h, true)];
+  for (const i of rows)
+    for (const j of columns) {
+      if (i === null || j === null) continue;
+      const across = [...Array((shares.byRow ? columnsOf : rowsOf)(item)).keys()].map((k) => numberOfMove(shares, "part", shares.byRow ? { i, j: k, h } : { i: k, j, h }));
+      const part = scene.spots.get(`part|${i}|${j}`);
+      if (part) setBar(part, certified.nearest(certified.quotient(part.number, certified.largest(across))));
+      for (const share of scene.cells.get(`${item.letter}|${h ?? ""}|${i}|${j}`)) setBar(share, valueAt(item, placeOf(item, h, i, j)));
+    }
+  return drawn;
+}
+
+// An exponential of the numbers printed, or the sum of what is printed for each.
+function numberOfMove(shares, what, env) {
+  if (what === "sum") return evaluate(shares.whole, env, printedAt, true);
+  const printed = shares.part[0] === "e" ? evaluate(shares.part, env, printedAt) : certified.read(printedFor(shares.part, env));
+  return printed ?? certified.UNKNOWN;
+}
+
+function setBar(cell, share) {
+  cell.style.setProperty("--share", String(Math.min(Math.max(share || 0, 0), 1)));
+  cell.classList.add("barred");
+}
+
+// ---- frames ----
+
+// Each frame: how many entries stand there, which one is worked out, and how far its line or its row has come.
+function framesOf({ item, h, product, shares }) {
+  const start = { count: 0 };
+  const [rows, columns] = [...item.shape.map((size) => shownOf(size))];
+  const drawn = (i, j) => scene.cells.get(`${item.letter}|${h ?? ""}|${i}|${j}`)?.some((cell) => cell.classList.contains("result"));
+  if (shares) {
+    const lines = (shares.byRow ? rows : columns).filter((k) => k !== null);
+    const phases = shares.part[0] === "x" ? ["part", "sum", "share"] : ["sum", "share"];
+    return [start, ...lines.flatMap((line, done) => phases.map((phase) => ({ line, phase, done, count: (done + (phase === "share" ? 1 : 0)) })))];
+  }
+  const places = rows.flatMap((i) => columns.map((j) => ({ i, j }))).filter(({ i, j }) => i !== null && j !== null && drawn(i, j));
+  const terms = [];
+  if (product && !given.has(item.letter) && !(live && temperature !== "1" && item.letter === data.tempered)) {
+    const most = data.limit && product.size > data.limit ? data.limit - 2 : product.size;
+    for (let term = 1; term <= most && product.size > 1; term++) terms.push({ count: 0, at: places[0], term });
+  }
+  return [start, ...terms, ...places.map((at, k) => ({ count: k + 1, at }))];
+}
+
+// ---- a step on the stage ----
+
+const stage = make("div", "", { id: "stage", role: "region", "aria-label": "Stage", hidden: "" });
+stage.innerHTML = '<div class="told"></div><div class="heads-on-stage" role="group" aria-label="Head"></div><div class="picture-on-stage"></div>'
+  + '<div class="bar"><div class="line now"></div><p class="where" role="status"></p><label><span class="spoken">Frame</span><input type="range" min="0" id="frame" autocomplete="off"></label>'
+  + '<div class="walk" role="group" aria-label="Walk through the step"><button type="button" id="back">← Back</button>'
+  + '<button type="button" id="play">Play</button><button type="button" id="onward">Next →</button></div></div>';
+
+function mountStep(item, frame = 0) {
+  const shown = $$(".home table", sectionOf(item)).map((table) => (table.dataset.h === undefined ? null : Number(table.dataset.h)));
+  const h = shown.includes(headOnStage) ? headOnStage : shown[0];
+  const product = given.has(item.letter) ? null : productOf(item.rule);
+  const shares = product || given.has(item.letter) ? null : sharesOf(item.rule);
+  scene = { item, h, product, shares, shown, cells: new Map(), spots: new Map(), at: 0 };
+  const factors = product && [product.left, product.right].map((part) => part[1]);
+  const letters = [...new Set([...(factors ?? []), ...operandsOf(item, h).map((entry) => entry.item.letter)])];
+  scene.hues = huesOf(item, letters);
+  const picture = $(".picture-on-stage", stage);
+  const others = product ? operandsOf(item, h).filter((entry) => !factors.includes(entry.item.letter)) : [];
+  const drawn = product ? falkOf(item, h, product) : shares ? movesOf(item, h, shares) : sideBySide(item, h);
+  picture.replaceChildren(...others.map((entry) => matrixOf(entry.item, entry.h)), ...drawn);
+  picture.classList.toggle("scheme", Boolean(product));
+  scene.frames = framesOf(scene);
+  tellStep();
+  const heads = shown.length > 1 ? shown.map((one) => make("button", `Head ${one + data.base}`, { type: "button", "aria-pressed": String(one === h), "data-head": one })) : [];
+  $(".heads-on-stage", stage).replaceChildren(...heads);
+  $(".heads-on-stage", stage).hidden = !heads.length;
+  $("#frame").max = scene.frames.length - 1;
+  isAt(item.name);
+  bringIntoSight($('[aria-current="true"]', contents));
+  paintFrame(Math.min(frame, scene.frames.length - 1));
+}
+
+// Heading, formula and reason are those of the sheet.
+function tellStep() {
+  const section = sectionOf(scene.item);
+  const heading = make("h2", "", { id: "stage-heading", tabindex: "-1" });
+  heading.innerHTML = $("h2", section).innerHTML;
+  const altered = section.classList.contains("edited");
+  const parts = [...$$(altered ? ".altered" : ".line.formula, .why", section)].map((part) => part.cloneNode(true));
+  for (const part of parts) {
+    part.removeAttribute("tabindex");
+    if (part.matches(".formula")) for (const math of $$("math", part)) colourLetters(math, scene.hues);
+  }
+  parts.sort((one, other) => other.matches(".formula") - one.matches(".formula"));
+  $(".told", stage).replaceChildren(heading, ...parts);
+  reachable();
+}
+
+// What is in sight of the strip: the step of the stage in its middle.
+function bringIntoSight(link) {
+  const strip = $("#contents ul");
+  if (link) strip.scrollLeft += link.getBoundingClientRect().left + link.offsetWidth / 2 - strip.getBoundingClientRect().left - strip.clientWidth / 2;
+}
+
+function fillCell(cell, full) {
+  const [text, unseen] = cell.full;
+  if (cell.textContent !== (full ? text : "")) cell.textContent = full ? text : "";
+  cell.dataset.f = full ? unseen : text + unseen;
+  cell.classList.toggle("empty", !full);
+  if (full) cell.removeAttribute("aria-label"); else cell.setAttribute("aria-label", "not computed yet");
+}
+
+function paintFrame(at) {
+  scene.at = at;
+  const frame = scene.frames[at];
+  const { item, h } = scene;
+  for (const cell of $$(".lit, .focal", stage)) cell.classList.remove("lit", "focal");
+  const light = (key, kind = "lit") => { for (const cell of scene.cells.get(key) ?? []) if (!cell.classList.contains("result")) cell.classList.add(kind); };
+  if (scene.shares) paintShares(frame, light);
+  else {
+    const filled = new Set(scene.frames.filter((one, k) => k <= at && one.at && !one.term).map(({ at: { i, j } }) => `${i}|${j}`));
+    for (const cells of scene.cells.values()) for (const cell of cells)
+      if (cell.classList.contains("result")) {
+        const { i, j } = cell.entry;
+        fillCell(cell, filled.has(`${i}|${j}`));
+        cell.classList.toggle("focal", Boolean(frame.at) && frame.at.i === i && frame.at.j === j);
+      }
+    if (frame.at) {
+      const env = { ...frame.at, h };
+      for (const entry of reads(item.rule, env)) light(entry.key);
+      if (frame.term) for (const part of [scene.product.left, scene.product.right]) light(entryAt(part, { ...env, [scene.product.index]: frame.term - 1 }).key, "focal");
+    }
+  }
+  const line = $(".line.now", stage);
+  line.innerHTML = lineOf(frame);
+  if (line.scrollWidth > line.clientWidth) line.tabIndex = 0; else line.removeAttribute("tabindex");
+  $(".where", stage).textContent = whereIs(frame);
+  const slider = $("#frame");
+  slider.value = at;
+  slider.setAttribute("aria-valuetext", whereIs(frame));
+  const [first, last] = [at === 0 && item === acts[0], isLast() && item === acts[acts.length - 1]];
+  $("#back").setAttribute("aria-disabled", String(first));
+  $("#onward").setAttribute("aria-disabled", String(last));
+  $("#onward").textContent = isLast() && !last ? "Next step →" : "Next →";
+  tellPlaying();
+  $(".focal.result", stage)?.scrollIntoView({ block: "nearest", inline: "nearest", behavior: calm() });
+}
+
+const isLast = () => scene.at === scene.frames.length - 1;
+
+function paintShares(frame, light) {
+  const { item, h, shares } = scene;
+  const order = ["part", "sum", "share"];
+  const reached = (what, line, k) => {
+    if (frame.phase === undefined) return false;
+    return k < frame.done || (k === frame.done && order.indexOf(what) <= order.indexOf(frame.phase));
+  };
+  const lines = [...new Set(scene.frames.slice(1).map((one) => one.line))];
+  const state = (cell, what, i, j) => {
+    const line = shares.byRow ? i : j;
+    fillCell(cell, reached(what, line, lines.indexOf(line)));
+    cell.classList.toggle("focal", frame.line === line && frame.phase === what);
+    cell.classList.toggle("lit", frame.line === line && order.indexOf(what) < order.indexOf(frame.phase));
+  };
+  for (const [spot, cell] of scene.spots) {
+    const [what, i, j] = spot.split("|");
+    state(cell, what, Number(i), Number(j));
+  }
+  for (const cells of scene.cells.values()) for (const cell of cells)
+    if (cell.classList.contains("result")) state(cell, "share", cell.entry.i, cell.entry.j);
+  if (frame.phase) for (const entry of reads(item.rule, { ...workedOut(frame), h })) light(entry.key);
+}
+
+// The entry of a row that is worked out: the heaviest in sight.
+function workedOut({ at, line }) {
+  const { item, h, shares } = scene;
+  if (at) return at;
+  const others = shownOf((shares.byRow ? columnsOf : rowsOf)(item)).filter((k) => k !== null);
+  const places = others.map((k) => (shares.byRow ? { i: line, j: k } : { i: k, j: line }));
+  const value = ({ i, j }) => valueAt(item, placeOf(item, h, i, j));
+  return places.reduce((best, one) => (value(one) > value(best) ? one : best));
+}
+
+// ---- the worked line, in the colours of its factors ----
+
+function lineOf(frame) {
+  const { item, h, hues } = scene;
+  if (frame.count === 0 && !frame.at && !frame.phase) return "";
+  dress = (piece, entry) => ({ ...piece, markup: `<mrow class="in-${hues.get(entry.item.letter)}">${piece.markup}</mrow>` });
+  try {
+    if (frame.term) return grownLine(frame);
+    if (frame.phase === "part" || frame.phase === "sum") return moveLine(frame);
+    const { i, j } = workedOut(frame);
+    return workedLine(item, h, i, j, true);
+  } finally { dress = (piece) => piece; }
+}
+
+const inMath = (...parts) => `<math display="block">${mrow(...parts)}</math>`;
+
+// The line while its terms are put in, the last of them with nothing behind it.
+function grownLine({ at, term }) {
+  const { item, h, product } = scene;
+  const env = { ...at, h };
+  const grown = term < product.size ? ["+", ["s", product.rule[1], product.index, term], ["…"]] : product.rule;
+  const within = (rule) => (rule === product.rule ? grown : Array.isArray(rule) ? rule.map(within) : rule);
+  const exact = [...reads(item.rule, env)].every((entry) => isExact(entry.item, entry.place));
+  return inMath(nameOf(item, h, at.i, at.j), mo(exact ? "=" : "≈"), spell(within(item.rule), env).markup);
+}
+
+const EXPONENTIALS_IN_LINE = 4;
+
+function moveLine({ line, phase }) {
+  const { item, h, shares } = scene;
+  const place = workedOut({ line });
+  const env = { ...place, h };
+  if (phase === "sum") {
+    const sum = shownAs(numberOfMove(shares, "sum", env));
+    return inMath(spell(shares.whole, env, true).markup, mo(sum.exact ? "=" : "≈"), numeral(sum.text).markup);
+  }
+  const others = shownOf((shares.byRow ? columnsOf : rowsOf)(item)).filter((k) => k !== null);
+  const said = others.slice(0, EXPONENTIALS_IN_LINE).map((k) => {
+    const where = shares.byRow ? { ...env, j: k } : { ...env, i: k };
+    const number = shownAs(evaluate(shares.part, where, printedAt));
+    const [read] = reads(shares.part, where);
+    return mrow(spell(shares.part, where).markup, mo(number.exact && isExact(read.item, read.place) ? "=" : "≈"), numeral(number.text).markup);
+  });
+  if (others.length > EXPONENTIALS_IN_LINE) said.push(mo("⋯"));
+  return inMath(said.join('<mo rspace="0.8em">,</mo>'));
+}
+
+const PHASES = { part: "exponentials", sum: "the sum", share: "the shares" };
+
+// Where the walk is, in words; what is not computed yet is said to be.
+function whereIs(frame) {
+  const { item, h, frames, shares } = scene;
+  const all = frames[frames.length - 1].count;
+  const what = shares ? (shares.byRow ? "rows" : "columns") : all === 1 ? "entry" : "entries";
+  if (!frame.at && !frame.phase) return `${all} ${what}, none computed yet.`;
+  const { i, j } = workedOut(frame);
+  const [whole, down, across] = namesOf(item, h, i, j);
+  const done = frame.count === all ? `all ${all} ${what} computed` : `${frame.count} of ${all} ${what} computed`;
+  if (frame.phase) return `${whole}, ${shares.byRow ? down : across}: ${PHASES[frame.phase]}; ${done}.`;
+  if (frame.term) return `${entryWords(item, h, i, j)}: term ${frame.term} of ${scene.product.size}; ${done}.`;
+  return `${entryWords(item, h, i, j)}: ${pretty(textAt(item, placeOf(item, h, i, j)))}; ${done}.`;
+}
+
+// ---- walking ----
+
+function goOn(by) {
+  const to = scene.at + by;
+  if (to >= 0 && to < scene.frames.length) paintFrame(to);
+  else walkTo(acts.indexOf(scene.item) + by, by < 0);
+}
+
+function walkTo(place, atEnd = false) {
+  if (!acts[place]) return;
+  mountStep(acts[place], atEnd ? Infinity : 0);
+  scrollTo(0, 0);
+  noteState();
+}
+
+const noteState = () => { if (typeof remember === "function") remember(); };
+
+// The first entry slowly, term by term; the others so that no step takes long.
+function paceOfNext() {
+  const next = scene.frames[scene.at + 1];
+  if (next.term || next.phase) return scene.at ? 1300 : 600;
+  return scene.at < 2 || next.count === 1 ? 900 : Math.max(180, Math.min(700, 12000 / scene.frames.length));
+}
+
+function playOn() {
+  if (isLast()) {
+    const next = acts.indexOf(scene.item) + 1;
+    walkTo(next % acts.length);
+  }
+  const advance = () => {
+    paintFrame(scene.at + 1);
+    playing = isLast() ? null : setTimeout(advance, paceOfNext());
+    tellPlaying();
+  };
+  playing = setTimeout(advance, paceOfNext());
+  tellPlaying();
+}
+
+function playOrPause() {
+  if (playing !== null) pauseStage(); else if (isStill()) walkFrames(1); else playOn();
+}
+
+function pauseStage() {
+  clearTimeout(playing);
+  playing = null;
+  if (scene) tellPlaying();
+}
+
+function tellPlaying() {
+  $("#play").textContent = playing === null ? "Play" : "Pause";
+  $("#play").hidden = isStill();
+  $(".where", stage).setAttribute("aria-live", playing === null ? "polite" : "off");
+}
+
+const walkFrames = (by) => { pauseStage(); goOn(by); };
+const walkSteps = (by) => { pauseStage(); walkTo(acts.indexOf(scene.item) + by); };
+
+// ---- on and off ----
+
+const modeButton = make("button", "Stage", { type: "button", id: "mode", title: "One step at a time, move by move (key s)" });
+
+// The name of the step on the stage; null on the sheet.
+const stageState = () => (scene ? scene.item.name : null);
+
+// Opens the stage at a step, at the first where nothing has this name; `key` is of the entry that stands there.
+function openStage(name, key = null) {
+  const item = acts.find((one) => one.name === name) ?? acts[0];
+  if (!item) return;
+  pauseStage();
+  const entry = key && parsed(key);
+  if (entry?.h !== undefined && entry?.h !== null) headOnStage = entry.h;
+  if (!staged()) {
+    document.body.classList.add("staged");
+    stage.hidden = false;
+    $("details", contents).open = true;
+    modeButton.textContent = "Sheet";
+    modeButton.title = "All steps, one below the other (key s)";
+    scrollTo(0, 0);
+  }
+  mountStep(item);
+  if (entry) {
+    const found = scene.frames.findIndex(({ at, term }) => at && !term && at.i === entry.i && at.j === entry.j);
+    if (found > 0) paintFrame(found);
+  }
+  $("#stage-heading").focus({ preventScroll: true });
+  noteState();
+}
+
+function closeStage() {
+  pauseStage();
+  const { item, h, frames, at } = scene;
+  const place = frames[at].at;
+  scene = null;
+  document.body.classList.remove("staged");
+  stage.hidden = true;
+  if (narrow.matches) $("details", contents).open = false;
+  modeButton.textContent = "Stage";
+  modeButton.title = "One step at a time, move by move (key s)";
+  isAt(item.name);
+  reveal(sectionOf(item));
+  if (place) goTo(`${item.letter}|${h ?? ""}|${place.i}|${place.j}`);
+  noteState();
+}
+
+function changeMode() {
+  if (staged()) { closeStage(); return; }
+  const chosen = pinned && parsed(pinned).item;
+  if (chosen && acts.includes(chosen)) { openStage(chosen.name, pinned); return; }
+  const section = sections[Math.max(currentSection(), 0)];
+  openStage(section.id);
+}
+
+modeButton.addEventListener("click", changeMode);
+
+$("#back", stage).addEventListener("click", () => walkFrames(-1));
+$("#onward", stage).addEventListener("click", () => walkFrames(1));
+$("#play", stage).addEventListener("click", playOrPause);
+$("#frame", stage).addEventListener("input", (event) => { pauseStage(); paintFrame(Number(event.target.value)); });
+stage.addEventListener("click", (event) => {
+  const { head } = event.target.dataset;
+  if (head !== undefined) {
+    pauseStage();
+    headOnStage = Number(head);
+    mountStep(scene.item, scene.at);
+    $(`[data-head="${head}"]`, stage).focus();
+  }
+  const cell = event.target.closest("td.result");
+  if (!cell) return;
+  pauseStage();
+  const [what, i, j] = cell.spot ? cell.spot.split("|") : ["share", cell.entry.i, cell.entry.j];
+  const line = Number(scene.shares?.byRow ? i : j);
+  paintFrame(scene.frames.findIndex(scene.shares ? (one) => one.phase === what && one.line === line : ({ at, term }) => at && !term && at.i === i && at.j === j));
+});
+contents.addEventListener("click", (event) => {
+  const link = event.target.closest("a");
+  if (!staged() || !link || !acts.some((one) => `#${one.name}` === link.hash)) return;
+  event.preventDefault();
+  openStage(link.hash.slice(1));
+});
+
+let fingerAt = null; // where a finger came down
+stage.addEventListener("touchstart", (event) => {
+  const { clientX: x, clientY: y } = event.touches[0];
+  const box = event.target.closest(".scroll, .line, input");
+  fingerAt = event.touches.length > 1 || (box && (box.tagName === "INPUT" || box.scrollWidth > box.clientWidth + 1)) ? null : { x, y };
+}, { passive: true });
+stage.addEventListener("touchend", (event) => {
+  if (!fingerAt) return;
+  const [right, down] = [event.changedTouches[0].clientX - fingerAt.x, event.changedTouches[0].clientY - fingerAt.y];
+  if (Math.abs(right) > 48 && Math.abs(right) > 2 * Math.abs(down)) walkSteps(right < 0 ? 1 : -1);
+});
+
+// A key that walks on the stage, and does on the sheet what it did there.
+const onStage = (walked, otherwise) => (event) => {
+  if (!staged()) { otherwise?.(event); return; }
+  event.preventDefault();
+  walked();
+};
+const onSheet = { ...KEYS };
+Object.assign(KEYS, {
+  s: changeMode,
+  n: onStage(() => walkSteps(1), onSheet.n),
+  p: onStage(() => walkSteps(-1), onSheet.p),
+  f: (event) => { if (!staged()) onSheet.f(event); },
+  ArrowRight: onStage(() => walkFrames(1)),
+  ArrowLeft: onStage(() => walkFrames(-1)),
+  Home: onStage(() => { pauseStage(); paintFrame(0); }),
+  End: onStage(() => { pauseStage(); paintFrame(scene.frames.length - 1); }),
+  " ": (event) => { if (staged() && !event.target.closest("button, a, summary")) onStage(playOrPause)(event); },
+});
+
+whenSettled(() => { if (staged()) mountStep(scene.item, scene.at); });
+
+if (acts.length) {
+  $("header h1").after(modeButton);
+  $("#controls").after(stage);
+  if (data.stage && !location.hash) openStage();
+}
+follow();

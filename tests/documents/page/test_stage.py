@@ -1,0 +1,455 @@
+"""The stage of the interactive page, one step at a time, and the strip that leads there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+from click.testing import CliRunner
+
+from symattn import VARIANTS, Notation
+from symattn.attention.example import small_example
+from symattn.cli import main
+from symattn.derivation import Derivation, Evaluation
+from symattn.documents.html import html_document
+from symattn.documents.page import frame
+from symattn.documents.page.colour import ROLES, SCHEMES, contrast
+from symattn.documents.page.stage import Parts
+from symattn.worksheet import read_worksheet, worksheet_of
+from tests import ROOT
+from tests.documents.page.opening import settled, sheet, variant
+from tests.documents.page.test_page import axe_faults, digits_of, in_text
+from tests.shares import share
+from tests.worked_lines import faults
+
+NAMES = tuple(row.name for row in VARIANTS)
+NOTATION = Notation()
+
+#: What the stage shows: the step, where the walk is, every entry, and where each of its cells is.
+SHOWN = """() => {
+    const cells = [...document.querySelectorAll("#stage .entry")].map((cell) => {
+        const {x, y, width} = cell.getBoundingClientRect();
+        return {key: cell.key ?? null, spot: cell.spot ?? null, text: cell.textContent,
+            empty: cell.classList.contains("empty"), label: cell.getAttribute("aria-label"),
+            result: cell.classList.contains("result"), middle: x + width / 2, y,
+            lit: cell.matches(".lit, .focal")};
+    });
+    const line = document.querySelector("#stage .line.now math");
+    const frame = document.querySelector("#frame");
+    const current = document.querySelector("#contents [aria-current]");
+    return {step: current.hash.slice(1), cells,
+        falk: Boolean(document.querySelector("#stage .falk")),
+        at: Number(frame.value), last: Number(frame.max),
+        where: document.querySelector("#stage .where").textContent,
+        line: line ? new XMLSerializer().serializeToString(line)
+            .replace(/ xmlns="[^"]*"/g, "") : "",
+        end: document.querySelector("#onward").getAttribute("aria-disabled") === "true"};
+}"""
+
+
+def wrong_digits(shown: dict[str, Any], digits: dict[str, str]) -> list[Any]:
+    """Entries that have other digits than those of `derive`; empty ones must say so."""
+    wrong = []
+    for cell in shown["cells"]:
+        if cell["empty"]:
+            if cell["text"] or cell["label"] != "not computed yet":
+                wrong.append(cell)
+        elif cell["key"] is not None and cell["text"] != digits[cell["key"]]:
+            wrong.append(cell)
+    return wrong
+
+
+def wrong_products(shown: dict[str, Any], values: Evaluation) -> list[str]:
+    """Results that are not the sum over what stands left of them times what stands above them."""
+
+    def number(cell: dict[str, Any]) -> float:
+        letter, head, i, j = cell["key"].split("|")
+        place = (int(i), int(j)) if head == "" else (int(head), int(i), int(j))
+        return float(values.array(letter)[place])
+
+    factors = [cell for cell in shown["cells"] if not cell["result"]]
+    wrong = []
+    for cell in shown["cells"]:
+        if not cell["result"]:
+            continue
+        left = sorted(
+            (one for one in factors if abs(one["y"] - cell["y"]) < 2), key=lambda one: one["middle"]
+        )
+        above = sorted(
+            (
+                one
+                for one in factors
+                if abs(one["middle"] - cell["middle"]) < 2 and one["y"] < cell["y"] - 2
+            ),
+            key=lambda one: one["y"],
+        )
+        total = sum(number(a) * number(b) for a, b in zip(left, above, strict=False))
+        if not left or len(left) != len(above) or not np.isclose(total, number(cell)):
+            wrong.append(cell["key"])
+    return wrong
+
+
+def is_product(expr: Any) -> bool:
+    """Whether it is two matrices, one or both of them transposed, and nothing else."""
+    plain = [part.arg if isinstance(part, sympy.Transpose) else part for part in expr.args]
+    return (
+        isinstance(expr, sympy.MatMul)
+        and len(plain) == 2
+        and all(hasattr(part, "name") for part in plain)
+    )
+
+
+def walked(page: Any, derivation: Derivation, values: Evaluation, notation: Notation) -> int:
+    """Every step opened on the stage, its first and its last frame held against `derive`."""
+    digits = digits_of(derivation, values, notation)
+    if notation.convention == "columns":
+        turned = {}
+        for key, text in digits.items():
+            letter, head, i, j = key.split("|")
+            turned[f"{letter}|{head}|{j}|{i}"] = text
+        digits = turned
+    page.keyboard.press("s")
+    for step in derivation.steps:
+        first = page.evaluate(SHOWN)
+        assert first["step"] == step.name
+        assert all(cell["empty"] for cell in first["cells"] if cell["result"])
+        page.keyboard.press("End")
+        shown = page.evaluate(SHOWN)
+        assert not any(cell["empty"] for cell in shown["cells"])
+        assert wrong_digits(shown, digits) == []
+        results = {cell["key"] for cell in shown["cells"] if cell["result"] and cell["key"]}
+        assert len(results) == np.prod(values.shape(step.letter)[-2:])
+        if notation.convention == "rows" and is_product(step.expr):
+            assert shown["falk"]
+            assert wrong_products(shown, values) == []
+        page.keyboard.press("n")
+    return len(derivation.steps)
+
+
+# ---- walking ---------------------------------------------------------------------------------
+
+
+def test_the_stage_is_walked_to_its_end_by_keyboard(opened: Callable[..., Any]) -> None:
+    derivation, values = sheet("causal")
+    digits = digits_of(derivation, values, NOTATION)
+    page = opened(html_document(derivation, values))
+    page.keyboard.press("s")
+    assert page.locator("section.step").first.is_hidden()
+    seen: dict[str, list[dict[str, Any]]] = {}
+    while True:
+        shown = page.evaluate(SHOWN)
+        assert wrong_digits(shown, digits) == []
+        seen.setdefault(shown["step"], []).append(shown)
+        if shown["end"]:
+            break
+        page.keyboard.press("ArrowRight")
+    assert list(seen) == [step.name for step in derivation.steps]
+    for name, frames in seen.items():
+        assert [shown["at"] for shown in frames] == list(range(frames[0]["last"] + 1))
+        empty = [sum(cell["empty"] for cell in shown["cells"]) for shown in frames]
+        assert empty[0] > 0 and empty[-1] == 0 and empty == sorted(empty, reverse=True), name
+    scores = seen["scores"]
+    assert "none computed yet" in scores[0]["where"] and "9 of 9" not in scores[-1]["where"]
+    assert [in_text(shown["line"]) for shown in scores[1:4]] == [
+        "x = 1·1 + ⋯",
+        "x = 1·1 + 0·1",
+        "x = 1·1 + 0·1 = 1",
+    ]
+    for name in ("Q", "scores", "output"):
+        for shown in seen[name]:
+            if "term" not in shown["where"] and shown["line"]:
+                assert list(faults(in_text(shown["line"]), 4, {})) == []
+
+
+def test_shares_have_three_moves_with_proven_digits(opened: Callable[..., Any]) -> None:
+    derivation, values = sheet("causal")
+    page = opened(html_document(derivation, values))
+    page.keyboard.press("s")
+    page.locator("#contents a[href='#weights']").click()
+    moves = []
+    for _ in range(9):
+        page.keyboard.press("ArrowRight")
+        moves.append(page.evaluate(SHOWN)["where"])
+    assert [re.findall("exponentials|the sum|the shares", move)[0] for move in moves] == [
+        "exponentials",
+        "the sum",
+        "the shares",
+    ] * 3
+    shown = page.evaluate(SHOWN)
+    spots = {cell["spot"]: Decimal(cell["text"]) for cell in shown["cells"] if cell["spot"]}
+    printed = digits_of(derivation, values, NOTATION)
+    for i in range(3):
+        row = []
+        for j in range(3):
+            score = Decimal(printed[f"G||{i}|{j}"].replace("−∞", "-Infinity").replace("−", "-"))
+            row.append(score.exp().quantize(Decimal("0.0001"), ROUND_HALF_UP))
+        assert [spots[f"part|{i}|{j}"] for j in range(3)] == row
+        assert spots[f"sum|{i}|0"] == sum(row)
+    bars = page.evaluate("""() => [...document.querySelectorAll("#stage .result.of-a")].map(
+        (cell) => Number(cell.style.getPropertyValue("--share")))""")
+    assert np.allclose(bars, values.array("A").ravel(), atol=1e-4)
+
+
+@pytest.mark.parametrize("name", share(NAMES, 8, 2))
+def test_every_variant_makes_sense_on_the_stage(name: str, opened: Callable[..., Any]) -> None:
+    derivation, values = variant(name)
+    notation = Notation(limit=0)
+    page = opened(html_document(derivation, values, notation=notation))
+    assert walked(page, derivation, values, notation)
+
+
+def test_gradients_and_columns_on_the_stage(opened: Callable[..., Any]) -> None:
+    spec = next(row.spec for row in VARIANTS if row.name == "causal")
+    derivation, values = small_example(spec, tokens=3, gradient=("Q", "W_K"))
+    notation = Notation(limit=0)
+    page = opened(html_document(derivation, values, notation=notation))
+    assert walked(page, derivation, values, notation) > 12
+    assert "Backward: compare" in page.locator("#contents").inner_text()
+    columns = Notation(limit=0, convention="columns")
+    derivation, values = variant("causal")
+    page = opened(html_document(derivation, values, notation=columns))
+    assert walked(page, derivation, values, columns)
+    page.locator("#contents a[href='#weights']").click()
+    page.keyboard.press("ArrowRight")
+    assert "column" in page.evaluate(SHOWN)["where"]
+
+
+def test_a_wrong_transpose_would_be_found(
+    opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = next(row.spec for row in VARIANTS if row.name == "causal")
+    derivation, values = small_example(spec, tokens=3, d_k=3)  # square: every entry is there
+    right = frame.scripts()
+    wrong = right.replace("cellOf(factor(right, 0, j, k)", "cellOf(factor(right, 0, k, j)")
+    assert wrong != right
+    for script, found in ((right, 0), (wrong, 1)):
+        monkeypatch.setattr(frame, "scripts", lambda script=script: script)
+        page = opened(html_document(derivation, values))
+        page.keyboard.press("s")
+        page.locator("#contents a[href='#scores']").click()
+        page.keyboard.press("End")
+        assert bool(wrong_products(page.evaluate(SHOWN), values)) == found
+
+
+def test_the_stage_by_touch(opened: Callable[..., Any]) -> None:
+    derivation, values = sheet("causal")
+    page = opened(html_document(derivation, values), width=375, has_touch=True, is_mobile=True)
+    page.locator("#mode").tap()
+    session = page.context.new_cdp_session(page)
+
+    def swipe(start: int, end: int) -> None:
+        # as a finger does: Chromium drops the click of a tap that follows a jump in no time
+        moves = [start + (end - start) * part / 8 for part in range(1, 9)] + [end] * 3
+        kinds = ["touchStart", *("touchMove" for _ in moves), "touchEnd"]
+        for kind, x in zip(kinds, [start, *moves, None], strict=True):
+            points = [] if x is None else [{"x": x, "y": 260}]
+            session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+            page.wait_for_timeout(16)
+
+    names = [page.evaluate(SHOWN)["step"]]
+    for _ in derivation.steps[1:]:
+        swipe(300, 90)
+        names.append(page.evaluate(SHOWN)["step"])
+        assert page.evaluate("document.documentElement.scrollWidth") <= 375
+        box = page.locator("#contents [aria-current]").bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 375
+    assert names == [step.name for step in derivation.steps]
+    swipe(90, 300)
+    assert page.evaluate(SHOWN)["step"] == names[-2]
+    for button in ("#back", "#play", "#onward"):
+        box = page.locator(button).bounding_box()
+        assert box["height"] >= 44 and box["width"] >= 44 and box["y"] + box["height"] <= 800
+    page.locator("#onward").tap()
+    page.locator(".where", has_text="exponentials").wait_for(timeout=5_000)
+    assert page.evaluate(SHOWN)["at"] == 1
+
+
+def test_play_goes_through_one_step_and_can_be_paused(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*sheet("causal")))
+    page.clock.install()
+    page.keyboard.press("s")
+    page.keyboard.press(" ")
+    page.clock.run_for(4_000)
+    half = page.evaluate(SHOWN)
+    assert 0 < half["at"] < half["last"]
+    page.keyboard.press(" ")
+    page.clock.run_for(60_000)
+    assert page.evaluate(SHOWN)["at"] == half["at"]
+    page.locator("#play").click()
+    page.clock.run_for(60_000)
+    end = page.evaluate(SHOWN)
+    assert (end["step"], end["at"]) == ("Q", end["last"])
+    assert page.locator("#play").inner_text() == "Play"
+
+
+def test_without_motion_each_press_shows_a_frame(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*sheet("causal")), reduced_motion="reduce")
+    page.keyboard.press("s")
+    assert page.locator("#play").is_hidden()
+    moving = "getComputedStyle(document.querySelector('#stage .entry')).transitionDuration"
+    for at in (1, 2):
+        page.keyboard.press(" ")
+        assert page.evaluate(SHOWN)["at"] == at
+        assert page.evaluate(moving) == "0s"
+
+
+# ---- between stage and sheet -------------------------------------------------------------------
+
+
+def test_the_chosen_entry_goes_along(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*sheet("two_heads")))
+    chosen = page.locator("section#scores [data-h='1'] tr[data-r='1'] td[data-c='0']").last
+    chosen.click()
+    page.keyboard.press("s")
+    shown = page.evaluate(SHOWN)
+    assert shown["step"] == "scores" and "head 2" in shown["where"]
+    assert page.locator(".heads-on-stage [aria-pressed=true]").inner_text() == "Head 2"
+    assert [cell["key"] for cell in shown["cells"] if cell["result"] and cell["lit"]] == ["S|1|1|0"]
+    page.locator(".heads-on-stage button").first.click()
+    assert "head 1" in page.evaluate(SHOWN)["where"]
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("s")
+    assert page.evaluate("document.activeElement.key") == "S|0|1|1"
+    assert page.locator("#stage").is_hidden() and page.locator("section#scores").is_visible()
+
+
+def test_a_changed_page_says_so_on_the_stage(opened: Callable[..., Any]) -> None:
+    derivation, values = sheet("causal")
+    page = opened(html_document(derivation, values))
+    page.click("#edit")
+    page.locator("#given td input").first.fill("3")
+    page.keyboard.press("Enter")
+    page.click("#edit")
+    settled(page)
+    page.keyboard.press("s")
+    assert "Changed. Every digit is proven anew." in page.locator("#changed").inner_text()
+    assert page.locator("#changed").is_visible() and page.locator(".check").is_hidden()
+    text = (ROOT / "examples/causal.toml").read_text(encoding="utf-8")
+    changed = worksheet_of(re.sub(r"(X\s*=\s*\[\s*\[)1", r"\g<1>3", text, count=1))
+    derivation = changed.derivation()
+    walk = digits_of(derivation, changed.evaluate(derivation), NOTATION)
+    for _ in derivation.steps:
+        page.keyboard.press("End")
+        shown = page.evaluate(SHOWN)
+        assert wrong_digits(shown, walk) == []
+        page.keyboard.press("n")
+
+
+def test_print_shows_the_sheet_whatever_the_mode(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*sheet("causal"), notation=Notation(page="stage")))
+    assert page.locator("#stage").is_visible()
+    page.emulate_media(media="print")
+    assert page.locator("#stage").is_hidden()
+    assert page.locator("section.step table:visible").count() > 5
+
+
+def test_a_page_with_a_story_opens_on_the_stage(tmp_path: Path) -> None:
+    source = tmp_path / "story.toml"
+    text = (ROOT / "examples/causal.toml").read_text(encoding="utf-8")
+    source.write_text(text + '\n[notation]\npage = "stage"\n', encoding="utf-8")
+    assert read_worksheet(source).notation.page == "stage"
+    out = tmp_path / "page.html"
+    for words, stage in (
+        ([str(source)], True),
+        ([str(ROOT / "examples/causal.toml"), "--stage"], True),
+        ([str(ROOT / "examples/causal.toml")], False),
+    ):
+        run = CliRunner().invoke(main, ["derive", *words, "--format", "html", "-o", str(out)])
+        assert run.exit_code == 0, run.output
+        assert ('"stage":true' in out.read_text(encoding="utf-8")) == stage
+    refused = CliRunner().invoke(main, ["derive", "causal", "--stage"])
+    assert refused.exit_code == 2 and "--format html" in refused.output
+
+
+def test_axe_finds_nothing_on_the_stage(
+    opened: Callable[..., Any], node_file: Callable[[str], Path]
+) -> None:
+    axe = node_file("axe-core/axe.min.js").read_text(encoding="utf-8")
+    for name, width, scheme in (("causal", 375, "light"), ("two_heads", 1440, "dark")):
+        page = opened(html_document(*sheet(name)), width=width, color_scheme=scheme)
+        page.keyboard.press("s")
+        for step in ("scores", "weights"):
+            page.locator(f"#contents a[href='#{step}']").click()
+            for key in ("ArrowRight", "ArrowRight", "End"):
+                page.keyboard.press(key)
+                page.wait_for_timeout(300)  # colours settle
+                assert axe_faults(page, axe) == []
+
+
+# ---- the strip, the colours, the sheet -----------------------------------------------------------
+
+
+def test_steps_are_grouped_by_what_they_are() -> None:
+    def groups(name: str) -> dict[str, str]:
+        derivation, _ = variant(name)
+        parts = Parts(derivation)
+        return {step.name: parts.group(step) for step in derivation.steps}
+
+    causal = groups("causal")
+    assert [*dict.fromkeys(causal.values())] == [
+        "Project",
+        "Compare",
+        "Mask and normalise",
+        "Mix",
+    ]
+    assert causal["masked"] == "Mask and normalise" and causal["scaled"] == "Compare"
+    assert groups("embedded")["scores"] == "Compare"  # one-hot vectors are no mask
+    assert groups("transformer-xl")["content_bias"] == "Compare"
+    assert groups("absorbed-latent")["latent"] == "Project"
+    assert groups("multi-head")["projected"] == "Mix"  # projected, but after the weights
+    derivation, _ = variant("causal")
+    parts = Parts(derivation)
+    main_steps = [step.name for step in derivation.steps if parts.is_main(step)]
+    assert main_steps == ["scores", "weights", "output"]
+    assert {item.name: parts.role(item) for item in parts.items.values()} == {
+        **dict.fromkeys(("W_Q", "Q"), "q"),
+        **dict.fromkeys(("W_K", "K"), "k"),
+        **dict.fromkeys(("W_V", "V"), "v"),
+        "weights": "a",
+        **dict.fromkeys(("X", "scores", "scaled", "mask", "masked", "output"), ""),
+    }
+
+
+def test_colours_of_the_stage_can_be_read() -> None:
+    for scheme, roles in ROLES.items():
+        ink, paper = SCHEMES[scheme]["ink"], SCHEMES[scheme]["ground"]
+        for ground, edge in roles.values():
+            assert contrast(ink, ground) > 7
+            assert contrast(edge, paper) > 4.5 and contrast(edge, ground) > 4.5
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+def test_next_lands_a_heading_in_view_and_the_panel_hides_no_focus(
+    width: int, opened: Callable[..., Any]
+) -> None:
+    page = opened(html_document(*sheet("two_heads")), width=width, reduced_motion="reduce")
+    under = """() => {
+        const bar = document.querySelector("#controls");
+        const sticky = getComputedStyle(bar).position === "sticky";
+        const top = document.activeElement.getBoundingClientRect().top;
+        return [sticky ? bar.getBoundingClientRect().bottom : 0, top, innerHeight];
+    }"""
+    for live in (False, True):
+        if live:
+            page.click("#edit")
+            page.locator("#given td input").first.fill("3")
+            page.keyboard.press("Enter")
+            page.click("#edit")
+            settled(page)
+        for _ in range(14):
+            page.locator("#next").evaluate("(button) => button.click()")
+            page.wait_for_timeout(20)
+            bottom, top, height = page.evaluate(under)
+            assert bottom <= top < height - 100
+    for cell in page.locator("section#weights .home td[data-c], section#projected .home td").all():
+        cell.evaluate("(cell) => cell.focus()")
+        page.wait_for_timeout(20)
+        edges = page.evaluate("""() => [document.activeElement.getBoundingClientRect().bottom,
+            document.querySelector("#origin").getBoundingClientRect().top]""")
+        assert edges[0] <= edges[1]
