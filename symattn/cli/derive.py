@@ -418,54 +418,66 @@ def _jobs(
     chunks = None if options["chunks"] is None else _read_chunks(options["chunks"])
     if chunks is not None and options["gradient"] is not None:
         raise SymattnError("--gradient: applies to a whole pass; leave --chunks out")
-    from_file = is_file(source)
-    if from_file and any(options[name] for name in ("tokens", "d_k", "heads")):
-        raise SymattnError("--tokens, --d-k, --heads: apply to examples of variants, not to a file")
-    if from_file:
-        from symattn.worksheet import read_worksheet
-
-        sheet = read_worksheet(source)
-        destination.refuse_inputs(sheet.files)
-        if options["batch"] is not None:
-            with sheet.in_file():
-                sheet = sheet.of_batch(options["batch"])
-        if options["gradient"] is not None:
-            sheet = sheet.backward(options["gradient"])
-        with sheet.in_file():
-            notation = _lettered(sheet.notation.but(**changes), options)
-        decoded = chunks is not None or sheet.chunks is not None
-        is_marked = FORMATS[form].interactive and not (symbolic or decoded)
-        notes = _unmarked(len(sheet.claims)) if sheet.claims and not is_marked else []
-        if decoded:
-            with sheet.in_file():
-                parts = sheet.decode(chunks, options["dtype"])
-            sizes = "" if chunks is None else repr(chunks)
-            chosen = (
-                "" if options["batch"] is None else f"\nsheet = sheet.of_batch({options['batch']})"
+    if is_file(source):
+        if any(options[name] for name in ("tokens", "d_k", "heads")):
+            raise SymattnError(
+                "--tokens, --d-k, --heads: apply to examples of variants, not to a file"
             )
-            series = Series(
-                sheet.title, f"{_sheet_code(sheet)}{chosen}\nchunks = sheet.decode({sizes})"
-            )
-            return _series(parts, series, symbolic, notation, options, notes), sheet.in_file
-        with sheet.in_file():
-            derivation = sheet.derivation()
-            # --symbolic shows no numbers, but wrong ones are still refused
-            evaluation = sheet.evaluate(derivation, options["dtype"])
-        values = None if symbolic else evaluation
-        code = _derived_code(sheet, options["gradient"], symbolic, options["batch"])
-        how = _how(options)
-        if form == "html":
-            from symattn.worksheet.rewriting import head_of
-
-            how["worksheet"] = head_of(sheet)
-        claims = _marked(sheet) if is_marked and sheet.claims else None
-        job = Job(derivation, values, notation, **how, notes=notes, code=code, claims=claims)
-        return [job], sheet.in_file
+        return _of_worksheet(source, form, symbolic, chunks, changes, options, destination)
     if options["batch"] is not None:
         raise SymattnError("--batch: chooses a calculation of a worksheet, not of a variant")
     notation = _lettered(Notation().but(**changes), options)
     jobs = _of_variant(source, form, symbolic, chunks, notation, options)
     return jobs, nullcontext
+
+
+def _of_worksheet(
+    source: str,
+    form: str,
+    symbolic: bool,
+    chunks: int | list[int] | None,
+    changes: Options,
+    options: Options,
+    destination: Destination,
+) -> tuple[list[Job], Callable[[], AbstractContextManager[None]]]:
+    """The derivation, or those of the chunks, of a file, and the context that names the file."""
+    from symattn.worksheet import read_worksheet
+
+    sheet = read_worksheet(source)
+    destination.refuse_inputs(sheet.files)
+    if options["batch"] is not None:
+        with sheet.in_file():
+            sheet = sheet.of_batch(options["batch"])
+    if options["gradient"] is not None:
+        sheet = sheet.backward(options["gradient"])
+    with sheet.in_file():
+        notation = _lettered(sheet.notation.but(**changes), options)
+    decoded = chunks is not None or sheet.chunks is not None
+    is_marked = FORMATS[form].interactive and not (symbolic or decoded)
+    notes = _unmarked(len(sheet.claims)) if sheet.claims and not is_marked else []
+    if decoded:
+        with sheet.in_file():
+            parts = sheet.decode(chunks, options["dtype"])
+        sizes = "" if chunks is None else repr(chunks)
+        chosen = "" if options["batch"] is None else f"\nsheet = sheet.of_batch({options['batch']})"
+        series = Series(
+            sheet.title, f"{_sheet_code(sheet)}{chosen}\nchunks = sheet.decode({sizes})"
+        )
+        return _series(parts, series, symbolic, notation, options, notes), sheet.in_file
+    with sheet.in_file():
+        derivation = sheet.derivation()
+        # --symbolic shows no numbers, but wrong ones are still refused
+        evaluation = sheet.evaluate(derivation, options["dtype"])
+    values = None if symbolic else evaluation
+    code = _derived_code(sheet, options["gradient"], symbolic, options["batch"])
+    how = _how(options)
+    if form == "html":
+        from symattn.worksheet.rewriting import head_of
+
+        how["worksheet"] = head_of(sheet)
+    claims = _marked(sheet) if is_marked and sheet.claims else None
+    job = Job(derivation, values, notation, **how, notes=notes, code=code, claims=claims)
+    return [job], sheet.in_file
 
 
 def _marked(sheet: Worksheet) -> Claims:

@@ -353,6 +353,7 @@ class _Page:
             "stage": self.notation.page == "stage",
             "transposed": compact(mathml(self.notation.transposed(t.Num(GAPS[0])))),
             "labels": [[escape_controls(name) for name in names] for names in labels],
+            "pieces": lines.pieces,
             "templates": lines.templates,
             "items": items,
         }

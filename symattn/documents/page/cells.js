@@ -16,9 +16,10 @@ function register(table) {
       if (!shipped.has(cell)) shipped.set(cell, cell.textContent);
       if (saved) cell.className = "";
       cell.kinds = cell.className;
+      cell.tabIndex = -1;
     }
   level(table);
-  stopAt($('td[tabindex="0"]', table) || $("td[data-c]", table));
+  stopAt($("td[data-c]", table));
 }
 
 function parsed(key) {

@@ -300,8 +300,6 @@ const certified = (() => {
     return [whole, (mid - whole * unit(deep)) >> BigInt(deep - bits)];
   }
 
-  // The radius as a ball of its own.
-  const radius = (x) => ({ m: x.r, r: 0n, e: x.e });
   const ends = (x) => [-1n, 1n].map((side) => ({ m: x.m + side * x.r, r: 0n, e: x.e }));
 
   function expBall(x, bits) {

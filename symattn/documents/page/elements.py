@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from symattn.notation.latex import escape_controls
-from symattn.notation.mathml import INVISIBLE_COMMA, math, without_intent
+from symattn.notation.mathml import INVISIBLE_COMMA, math, mathml, without_intent
 from symattn.notation.prose import Prose
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
@@ -58,6 +58,11 @@ def formula(tree: Tree, display: bool = False) -> Markup:
     """A formula in MathML Core with its plain alternative, without what takes room on a page."""
     markup = compact(math(tree, alttext=line(tree), display=display))
     return Markup(_STYLE.sub(r' class="\1"', _NAMESPACE.sub("", markup)))
+
+
+def inside(tree: Tree) -> str:
+    """What a formula's `math` element holds."""
+    return _STYLE.sub(r' class="\1"', compact(mathml(tree)))
 
 
 def prose(parts: Prose) -> Markup:

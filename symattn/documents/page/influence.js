@@ -4,6 +4,7 @@
 
 // Beyond this, what an entry reaches is looked for after it was chosen, and not while the mouse passes over it.
 const AT_ONCE = 2000;
+const entries = data.items.reduce((sum, item) => sum + item.texts.length, 0);
 
 const FLOATS = {
   "√": Math.sqrt, exp: Math.exp, ln: Math.log, tanh: Math.tanh, sin: Math.sin, cos: Math.cos, abs: Math.abs,
@@ -142,7 +143,7 @@ function* reaching(key, direct) {
   const note = (found, { letter }, at) => found.set(letter, (found.get(letter) || new Set()).add(at));
   for (const step of computedItems) {
     if (!isStep(step) || ![...step.sources].some((letter) => (direct ? letter === item.letter : read.has(letter)))) continue;
-    const divisor = step.letter === data.tempered ? certified.nearest(divisor) : 1;
+    const cooler = step.letter === data.tempered ? certified.nearest(divisor) : 1;
     const reads = new Map(direct ? own() : read);
     const fresh = trials.map(() => Float64Array.from(base.get(step.letter)));
     for (let at = 0; at < step.texts.length; at++) {
@@ -152,9 +153,9 @@ function* reaching(key, direct) {
       note(read, step, at);
       if (!touches(step.rule, env, changed)) continue;
       widest = 0;
-      const before = floatOf(step.rule, env, (letter) => base.get(letter)) / divisor;
+      const before = floatOf(step.rule, env, (letter) => base.get(letter)) / cooler;
       trials.forEach((trial, k) => {
-        const after = floatOf(step.rule, env, (letter) => trial.get(letter) || base.get(letter)) / divisor;
+        const after = floatOf(step.rule, env, (letter) => trial.get(letter) || base.get(letter)) / cooler;
         const isChanged = isOther(after, before);
         if (isChanged) note(changed, step, at);
         if (isChanged || Number.isNaN(after)) fresh[k][at] = after;

@@ -208,7 +208,6 @@ class MatrixView:
             line_of_names = el("tr", *corner, *heads, aria_rowindex=1 if cut else None)
             lines.append(el("thead", line_of_names))
         body: list[str] = []
-        first = True
         for i in rows:
             cells: list[str] = []
             if names:
@@ -226,10 +225,8 @@ class MatrixView:
                         class_=self.kinds(head, *entry),
                         data_c=j,
                         aria_colindex=place(j, names),
-                        tabindex=0 if first else -1,
                     )
                 )
-                first = False
             hidden = _if(i is None)
             body.append(
                 el("tr", *cells, data_r=i, aria_rowindex=place(i, across), aria_hidden=hidden)

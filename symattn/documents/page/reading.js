@@ -4,7 +4,7 @@ const typed = (() => {
   const c = certified;
   const [LENGTH, DEPTH, DIGITS, EXPONENT, ANGLE] = [200, 40, 60, 400, 1e6];
   const INFINITE = { op: "inf", args: [] };
-  const [ZERO, ONE, MINUS] = [0, 1, -1].map(c.certain);
+  const [ZERO, ONE] = [0, 1].map(c.certain);
   const CONSTANTS = { e: c.exp(1), pi: c.made(["π"]), "π": c.made(["π"]), "∞": INFINITE, oo: INFINITE, inf: INFINITE, infinity: INFINITE };
   const FUNCTIONS = ["sqrt", "exp", "ln", "log", "sin", "cos", "tanh"];
   const SAME = { "−": "-", "·": "*", "×": "*", "⋅": "*", "@": "*", "**": "^", "{": "(", "}": ")" };

@@ -147,6 +147,8 @@ const printedFor = (rule, env) => shownAs(evaluate(rule, env, printedAt)).text;
 const SUM = 1, PRODUCT = 2, ATOM = 3;
 const mo = (sign) => `<mo>${sign}</mo>`;
 const mrow = (...parts) => `<mrow>${parts.join("")}</mrow>`;
+const display = (markup) => `<math display="block">${markup}</math>`;
+const inMath = (...parts) => display(mrow(...parts));
 const fenced = (piece) => mrow('<mo form="prefix" stretchy="false">(</mo>', piece.markup, '<mo form="postfix" stretchy="false">)</mo>');
 const atLeast = (piece, holds) => (piece.holds < holds || piece.negative ? fenced(piece) : piece.markup);
 
@@ -229,12 +231,12 @@ function workedLine(item, h, i, j, dressed = false) {
   const packed = live || dressed ? undefined : item.lines && item.lines[place];
   if (packed) {
     const [which, ...numbers] = packed.split(" ");
-    const gaps = data.templates[which];
-    return gaps.map((gap, k) => gap + (numbers[k] ?? "")).join("");
+    const gaps = data.templates[which].split(" ");
+    return display(gaps.map((gap, k) => data.pieces[gap] + (numbers[k] ?? "")).join(""));
   }
   const text = textAt(item, place);
   const [name, result, whole] = [nameOf(item, h, i, j), numeral(text).markup, isExact(item, place)];
-  const written = (...parts) => `<math display="block">${mrow(name, ...parts)}</math>`;
+  const written = (...parts) => inMath(name, ...parts);
   const alone = written(mo(whole ? "=" : "≈"), result);
   if (!item.rule || (live && (given.has(item.letter) || !proven))) return alone;
   const env = { i, j, h };

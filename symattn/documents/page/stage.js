@@ -360,6 +360,7 @@ function paintFrame(at) {
   line.innerHTML = lineOf(frame);
   if (line.scrollWidth > line.clientWidth) line.tabIndex = 0; else line.removeAttribute("tabindex");
   $(".where", stage).textContent = whereIs(frame);
+  if (playing === null) $("#said").textContent = whereIs(frame);
   const slider = $("#frame");
   slider.value = at;
   slider.setAttribute("aria-valuetext", whereIs(frame));
@@ -419,8 +420,6 @@ function lineOf(frame) {
     return workedLine(item, h, i, j, true);
   } finally { dress = (piece) => piece; }
 }
-
-const inMath = (...parts) => `<math display="block">${mrow(...parts)}</math>`;
 
 // The line while its terms are put in, the last of them with nothing behind it.
 function grownLine({ at, term }) {
@@ -520,7 +519,6 @@ function pauseStage() {
 function tellPlaying() {
   $("#play").textContent = playing === null ? "Play" : "Pause";
   $("#play").hidden = isStill();
-  $(".where", stage).setAttribute("aria-live", playing === null ? "polite" : "off");
 }
 
 const walkFrames = (by) => { pauseStage(); goOn(by); };
@@ -645,6 +643,5 @@ whenSettled(() => { if (staged()) mountStep(scene.item, scene.at); });
 if (acts.length) {
   $("header h1").after(modeButton);
   $("#controls").after(stage);
-  if (data.stage && !location.hash) openStage();
 }
 follow();

@@ -1,5 +1,6 @@
 // Last: a saved copy shows the numbers that the page came with.
 if (saved) settle();
+if (data.stage && !location.hash) openStage();
 followLink();
 if (data.chosen && !pinned) { select(data.chosen); show(pinned); }
 

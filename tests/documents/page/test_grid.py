@@ -142,7 +142,7 @@ def test_a_token_shows_its_lines_alone(opened: Callable[..., Any]) -> None:
     assert page.locator('.lines-between [tabindex="0"]').count() == 1
     page.locator(".lines-between [data-q='2']").hover()
     assert shown.count() == 3
-    told = page.locator(".told").first
+    told = page.locator(".lines-between + .told")
     assert told.inner_text() == "sat attends to sat 0.5760, the 0.2840, cat 0.1400."
     page.mouse.move(5, 5)
     assert shown.count() == 9

@@ -19,7 +19,7 @@ from symattn import VARIANTS, Attention, Notation
 from symattn.derivation import Derivation, Evaluation, worked
 from symattn.documents.html import html_document
 from symattn.documents.page.colour import SCHEMES, SHADES, contrast, shade
-from symattn.documents.page.elements import Markup, el, formula
+from symattn.documents.page.elements import Markup, el, formula, inside
 from symattn.documents.page.lines import Lines
 from symattn.documents.page.matrices import pretty
 from symattn.nodes.rule import Entry, Rule, at, rule_of
@@ -154,7 +154,7 @@ def test_worked_lines_are_those_of_every_document(opened: Callable[..., Any]) ->
             shown = page.evaluate(
                 "([m, i, j, h]) => symattn.worked(m, i, j, h)", [step.letter, i, j, head]
             )
-            assert shown == formula(tree, display=True)
+            assert shown == f'<math display="block">{inside(tree)}</math>'
 
 
 @pytest.mark.parametrize("name", ["causal", "grouped-query", "distance", "t5", "hard"])
@@ -826,10 +826,11 @@ def test_elements_escape_all_but_markup() -> None:
     assert el("td", "a\u202eb", hidden=True, id=None) == "<td hidden>a\ufffdb</td>"
 
 
-def unpacked(templates: list[list[str]], line: str) -> str:
+def unpacked(lines: Lines, line: str) -> str:
     """The formula again, as the page puts it together."""
     which, *numbers = line.split(" ")
-    parts = zip(templates[int(which)], [*numbers, ""], strict=True)
+    pieces = [lines.pieces[int(place)] for place in lines.templates[int(which)].split(" ")]
+    parts = zip(pieces, [*numbers, ""], strict=True)
     return "".join(part for pair in parts for part in pair)
 
 
@@ -843,6 +844,6 @@ def test_packed_lines_come_out_as_they_were(name: str) -> None:
         for place in np.ndindex(*values.array(step.letter).shape):
             head = place[0] if step.per_head else None
             tree = worked(values, step, place[-2], place[-1], head, NOTATION)
-            assert unpacked(lines.templates, lines.packed(tree)) == formula(tree, display=True)
+            assert unpacked(lines, lines.packed(tree)) == inside(tree)
             count += 1
     assert len(lines.templates) < count
