@@ -14,7 +14,7 @@ function tellState() {
   if (line.textContent !== words) line.textContent = words;
   line.title = words;
   line.dataset.s = !live ? "proven" : ANSWERS[state()] ? state() : "open";
-  line.classList.toggle("told", told !== "");
+  line.classList.toggle("said", told !== "");
 }
 
 // The line below the title says what the digits are worth, on paper and in a saved copy too.

@@ -275,7 +275,7 @@ function framesOf({ item, h, product, shares }) {
 // ---- a step on the stage ----
 
 const stage = make("div", "", { id: "stage", role: "region", "aria-label": "Stage", hidden: "" });
-stage.innerHTML = '<div class="told"></div><div class="heads-on-stage" role="group" aria-label="Head"></div><div class="picture-on-stage"></div>'
+stage.innerHTML = '<div class="heading"></div><div class="heads-on-stage" role="group" aria-label="Head"></div><div class="picture-on-stage"></div>'
   + '<div class="bar"><div class="line now"></div><p class="where" role="status"></p><label><span class="spoken">Frame</span><input type="range" min="0" id="frame" autocomplete="off"></label>'
   + '<div class="walk" role="group" aria-label="Walk through the step"><button type="button" id="back">← Back</button>'
   + '<button type="button" id="play">Play</button><button type="button" id="onward">Next →</button></div></div>';
@@ -317,7 +317,7 @@ function tellStep() {
     if (part.matches(".formula")) for (const math of $$("math", part)) colourLetters(math, scene.hues);
   }
   parts.sort((one, other) => other.matches(".formula") - one.matches(".formula"));
-  $(".told", stage).replaceChildren(heading, ...parts);
+  $(".heading", stage).replaceChildren(heading, ...parts);
   reachable();
 }
 

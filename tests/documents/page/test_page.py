@@ -642,9 +642,11 @@ def test_the_policy_lets_nothing_else_in(browser: Any, tmp_path: Path) -> None:
     page.close()
 
 
-@pytest.mark.parametrize("name", ["it_cat_mat", "causal", "two_heads"])
-def test_three_tokens_take_little_room(name: str) -> None:
-    assert len(html_document(*sheet(name)).encode()) < 220_000
+@pytest.mark.parametrize(
+    ("name", "most"), [("it_cat_mat", 220_000), ("causal", 220_000), ("two_heads", 250_000)]
+)
+def test_three_tokens_take_little_room(name: str, most: int) -> None:
+    assert len(html_document(*sheet(name)).encode()) < most
 
 
 def test_many_tokens_stay_usable(opened: Callable[..., Any]) -> None:
