@@ -19,36 +19,17 @@ from symattn.documents.page.stage import Parts
 FILES = Path(__file__).parent
 
 
-#: The parts of the page's program, in order; each has one thing to do, and they share one scope.
-PARTS = (
-    "basics.js",  # elements, keys, being told of a change
-    "certified.js",  # numbers with proven digits
-    "certified_arrays.js",
-    "reading.js",  # numbers as people type them
-    "rules.js",  # of what an entry is made; worked lines
-    "state.js",  # what was changed, and what follows from it
-    "cells.js",
-    "influence.js",  # what an entry reaches, and the products it is the sum of
-    "claims.js",  # what somebody claimed
-    "origin.js",  # the chosen entry
-    "sheet.js",  # steps one below the other
-    "stage.js",  # one step at a time, move by move
-    "large.js",
-    "controls.js",
-    "link.js",  # undo, redo, the fragment of the URL
-    "worksheet.js",
-    "picture.js",
-    "falk.js",  # products in Falk's scheme
-    "start.js",
-)
-
 #: The parts of its style.
 STYLES = ("page.css", "toolbar.css", "origin.css", "stage.css")
 
 
 def scripts() -> str:
-    """The page's own JavaScript."""
-    return "\n".join(map(_file, PARTS))
+    """The page's own JavaScript: its parts beside this file, put together and minified.
+
+    `tests/program.py` lists them.
+    """
+    _, program = (FILES / "program.js").read_text(encoding="utf-8").split("\n", 1)
+    return program.rstrip("\n")
 
 
 def page(
@@ -67,10 +48,8 @@ def page(
     """The whole file. `data` is JSON and `program` JavaScript, both of our own making."""
     tints = palette(".claimed") if claimed else ""
     style = stylesheet() + tints + "".join(map(_file, STYLES))
-    code = ['"use strict";', program, scripts()]
-    script = "(() => {\n" + "\n".join(code) + "\n})();" if data else ""
-    script = re.sub(r"(?m)^ *(?://.*\n)?", "", script)  # indentation and comments are a tenth of it
-    script = "\n".join(map(squeezed, script.split("\n")))
+    program = re.sub(r"(?m)^ *(?://.*\n)?", "", program)  # without indentation and comments
+    script = "\n".join(["(() => {", '"use strict";', program, scripts(), "})();"]) if data else ""
     title = outline.title or "Attention, step by step"
     policy = "; ".join(
         [
@@ -121,32 +100,9 @@ def _origin() -> Markup:
 
 
 def _file(name: str) -> str:
-    """One of the page's own files, without indentation and comments."""
-    text = re.sub(r"(?m)(?<=[;{,]) // .*$", "", (FILES / name).read_text(encoding="utf-8"))
-    lines = (line.strip() for line in text.splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("//"))
-
-
-#: In a line of our own JavaScript: a string, from the first template to the last, or a regular
-#: expression (behind which a division cannot stand) with all that follows.
-_OPAQUE = re.compile(
-    r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`.*`|(?<![\w)\] ])/(?! ).*|(?<=[^\w)\]] )/(?! ).*)"""
-)
-#: Spaces beside a sign; those between two signs + or − stay.
-_BESIDE_SIGNS = re.compile(
-    r"(?<=[^\w$\s]) +(?=[\w$])|(?<=[\w$]) +(?=[^\w$\s])"
-    r"|(?<=[^\w$\s+-]) +(?=[^\w$\s])|(?<=[^\w$\s]) +(?=[^\w$\s+-])"
-)
-
-
-def squeezed(line: str) -> str:
-    """A line of JavaScript without the spaces that only people need: a tenth of a page.
-
-    >>> squeezed('const a = b + -c ? "x + y" : [1, 2]; return a - b;')
-    'const a=b+ -c? "x + y" :[1,2];return a-b;'
-    """
-    parts = _OPAQUE.split(line)
-    return "".join(part if k % 2 else _BESIDE_SIGNS.sub("", part) for k, part in enumerate(parts))
+    """One of the page's own files, without indentation."""
+    lines = (FILES / name).read_text(encoding="utf-8").splitlines()
+    return "\n".join(filter(None, map(str.strip, lines)))
 
 
 def _digest(text: str) -> str:

@@ -25,6 +25,7 @@ from symattn.worksheet import read_worksheet, worksheet_of
 from tests import ROOT
 from tests.documents.page.opening import settled, sheet, variant
 from tests.documents.page.test_page import axe_faults, digits_of, in_text
+from tests.program import source
 from tests.shares import share
 from tests.worked_lines import faults
 
@@ -225,7 +226,7 @@ def test_a_wrong_transpose_would_be_found(
 ) -> None:
     spec = next(row.spec for row in VARIANTS if row.name == "causal")
     derivation, values = small_example(spec, tokens=3, d_k=3)  # square: every entry is there
-    right = frame.scripts()
+    right = source()
     wrong = right.replace("cellOf(factor(right, 0, j, k)", "cellOf(factor(right, 0, k, j)")
     assert wrong != right
     for script, found in ((right, 0), (wrong, 1)):

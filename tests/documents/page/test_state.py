@@ -14,7 +14,7 @@ from symattn import VARIANTS, Attention
 from symattn.cli import main
 from symattn.derivation import Derivation, Evaluation
 from symattn.documents.html import html_document
-from symattn.documents.page.frame import PARTS, _file, squeezed
+from symattn.documents.page.frame import _file
 from symattn.documents.page.matrices import pretty
 from symattn.documents.page.worksheet import Head
 from symattn.worksheet import read_worksheet, worksheet_of
@@ -444,16 +444,3 @@ console.log(JSON.stringify([found.map((x) => certified.shown(x, 2).text), certif
 
 def test_nothing_is_known_beyond_the_bound(tool: Callable[[str], str]) -> None:
     assert run(tool("node"), _file("certified.js") + BOUNDED, []) == [["3", "12", "?"], True, "2"]
-
-
-# ---- how it is written -------------------------------------------------------------------------
-
-
-def test_spaces_that_mean_something_stay() -> None:
-    for line in ('x = "a  =  b" + c', "a + +b", "a - -b", "x = /a = b/.exec(y)", "`a = ${b} = c`"):
-        kept = squeezed(line)
-        assert kept.replace(" ", "") == line.replace(" ", "")
-        for part in ('"a  =  b"', "+ +", "- -", "/a = b/", "= ${b} ="):
-            assert (part in kept) == (part in line)
-    for name in PARTS:  # a regular expression is known by what stands before it, not by a space
-        assert "(/ " not in _file(name)

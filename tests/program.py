@@ -1,0 +1,82 @@
+"""The program of the interactive page: parts that people read, and the file that a page holds.
+
+``python -m tests.program`` writes ``program.js`` beside the parts in ``symattn/documents/page/``:
+all of them in one scope, minified by esbuild, which takes a third off a page. Its first line has a
+digest of the parts, by which `tests/documents/page/test_program.py` notices a later change of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from symattn.documents.page.frame import FILES
+
+#: The parts, in order; each has one thing to do.
+PARTS = (
+    "basics.js",  # elements, keys, being told of a change
+    "certified.js",  # numbers with proven digits
+    "certified_arrays.js",
+    "reading.js",  # numbers as people type them
+    "rules.js",  # of what an entry is made; worked lines
+    "state.js",  # what was changed, and what follows from it
+    "cells.js",
+    "influence.js",  # what an entry reaches, and the products it is the sum of
+    "claims.js",  # what somebody claimed
+    "origin.js",  # the chosen entry
+    "sheet.js",  # steps one below the other
+    "stage.js",  # one step at a time, move by move
+    "large.js",
+    "controls.js",
+    "link.js",  # undo, redo, the fragment of the URL
+    "worksheet.js",
+    "picture.js",
+    "falk.js",  # products in Falk's scheme
+    "start.js",
+)
+
+PROGRAM = FILES / "program.js"
+
+#: Another version may shorten names in another way; `.ci/tools` installs this one.
+ESBUILD = "0.28.2"
+
+
+def source() -> str:
+    """The parts, one after the other, in a scope of their own."""
+    parts = ((FILES / name).read_text(encoding="utf-8") for name in PARTS)
+    return "\n".join(['(() => {\n"use strict";', *parts, "})();\n"])
+
+
+def heading(whole: str) -> str:
+    """The first line of the file: what it was made of, as a digest."""
+    digest = hashlib.sha256(whole.encode()).hexdigest()
+    return f"// Made by python -m tests.program of the parts beside it: {digest}\n"
+
+
+def minified(whole: str, esbuild: str) -> str:
+    """The program as esbuild writes it, the names of its own shortened."""
+    command = [esbuild, "--minify", "--charset=utf8", "--log-level=warning"]
+    ran = subprocess.run(
+        command, input=whole, capture_output=True, check=False, encoding="utf-8", timeout=60
+    )
+    if ran.returncode or ran.stderr:
+        raise SystemExit(f"esbuild: {ran.stderr.strip()}")
+    return ran.stdout.rstrip("\n") + "\n"
+
+
+def main() -> None:
+    """Write the file."""
+    folders = filter(None, os.environ.get("NODE_PATH", "").split(os.pathsep))
+    found = (shutil.which(str(Path(folder, "esbuild/bin/esbuild"))) for folder in folders)
+    esbuild = next(filter(None, found), None) or shutil.which("esbuild")
+    if esbuild is None:
+        raise SystemExit(f"esbuild: not found; npm install --global esbuild@{ESBUILD}")
+    whole = source()
+    PROGRAM.write_text(heading(whole) + minified(whole, esbuild), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
