@@ -20,7 +20,7 @@ const puppeteer = require("puppeteer-core");
     }).filter(Boolean));
     await page.click("section#weights .home td[data-c='1']");
     const marks = await page.$$eval("section#weights .strip td", (cells) =>
-      cells.flatMap((cell) => [...cell.classList].filter((name) => /chosen|first/.test(name))).sort());
+      cells.flatMap((cell) => [...cell.classList].filter((name) => /chosen|source/.test(name))).sort());
     await page.keyboard.press("ArrowRight");
     const keyboard = await page.evaluate(() => document.activeElement.key);
     await page.focus("#temperature");

@@ -30,12 +30,6 @@ SCHEMES: Mapping[str, Mapping[str, str]] = {
         "soft": "#565d66",
         "rule": "#d9dce0",
         "accent": "#0b5394",
-        "first": "#ffe3b8",
-        "first-edge": "#9a5b00",
-        "second": "#c9efe2",
-        "second-edge": "#00694f",
-        "third": "#ecdcf7",
-        "third-edge": "#6f3c96",
         "chosen": "#fff04d",
         "chosen-edge": "#1a1d21",
         "live": "#9c2f00",
@@ -48,12 +42,6 @@ SCHEMES: Mapping[str, Mapping[str, str]] = {
         "soft": "#a8b0ba",
         "rule": "#363e49",
         "accent": "#8ec5ff",
-        "first": "#573a0a",
-        "first-edge": "#f3b562",
-        "second": "#0f4a3b",
-        "second-edge": "#67d3b0",
-        "third": "#46305a",
-        "third-edge": "#cda3ec",
         "chosen": "#6a6200",
         "chosen-edge": "#fff27a",
         "live": "#ffab85",
@@ -61,9 +49,8 @@ SCHEMES: Mapping[str, Mapping[str, str]] = {
     },
 }
 
-#: The colours that a matrix keeps on the stage, by scheme: of queries, keys, values, weights and
-#: two of others. The ground of its cells, and its edge, in which numbers and letters are
-#: written too.
+#: The colours that a matrix keeps, by scheme: of queries, keys, values, weights and two of others.
+#: The ground of its cells, and its edge, in which numbers and letters are written too.
 ROLES: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "light": {
         "q": ("#d3e4ff", "#0a4aa0"),

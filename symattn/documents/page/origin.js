@@ -1,10 +1,10 @@
 // The chosen entry: the entries it is computed from, or those that it reaches, marked in their matrices and told in a
 // panel below.
 
-const MARKS = ["chosen", "from", ...KINDS];
+const MARKS = ["chosen", "from", "source", "of-q", "of-k", "of-v", "of-a", "of-x", "of-y"];
 let marked = [];
 function mark(key, kind) {
-  for (const cell of cells.get(key) || []) { cell.classList.add(kind); marked.push(cell); }
+  for (const cell of cells.get(key) || []) { cell.classList.add(...kind.split(" ")); marked.push(cell); }
 }
 
 let pinned = null;
@@ -16,7 +16,8 @@ const comesFrom = (item) => isStep(item) && item.sources.size > 0;
 const isPassing = (key) => entries > AT_ONCE && key !== pinned;
 const isOnward = (item) => isRead(item) && (onward || !comesFrom(item));
 const keyOf = (item, place) => { const { h, i, j } = placed(item, place); return `${item.letter}|${h ?? ""}|${i}|${j}`; };
-const kindsOf = (letters) => (letter) => KINDS[Math.min(letters.indexOf(letter), 2)];
+// The matrices beside the chosen one, each in its colour.
+const kindsOf = (item, letters) => { const hues = huesOf(item, letters); return (letter) => (letters.includes(letter) ? `source of-${hues.get(letter)}` : "from"); };
 
 function show(key) {
   for (const cell of marked) cell.classList.remove(...MARKS);
@@ -41,7 +42,7 @@ function show(key) {
 function lightSources(key) {
   const { item, h, i, j } = parsed(key);
   const direct = isStep(item) ? [...reads(item.rule, { i, j, h })] : [];
-  const kindOf = kindsOf([...new Set(direct.map((entry) => entry.item.letter))]);
+  const kindOf = kindsOf(item, [...new Set(direct.map((entry) => entry.item.letter))]);
   const kinds = new Map(direct.map((entry) => [entry.key, kindOf(entry.item.letter)]));
   const seen = new Set(kinds.keys());
   const back = isPassing(key) ? [] : [...direct];
@@ -63,9 +64,9 @@ function lightSources(key) {
 function lightReached(key) {
   const { item } = parsed(key);
   const found = reached(key, key === pinned && (() => { if (current === key) show(key); }));
-  const kindOf = kindsOf([...found.changed.keys()].filter((letter) => items.get(letter).sources?.has(item.letter)));
+  const kindOf = kindsOf(item, [...found.changed.keys()].filter((letter) => items.get(letter).sources?.has(item.letter)));
   for (const [letter, places] of found.changed)
-    for (const place of places) mark(keyOf(items.get(letter), place), kindOf(letter) || "from");
+    for (const place of places) mark(keyOf(items.get(letter), place), kindOf(letter));
   return reachTold(item, found, kindOf);
 }
 
@@ -129,7 +130,7 @@ function reachTold(item, { read, changed, direct }, kindOf) {
   const count = (found) => [...found.values()].reduce((sum, places) => sum + places.size, 0);
   const still = count(read) - count(changed);
   const words = direct ? "It is read by" : changed.size ? "Another number here changes" : "Another number here changes nothing.";
-  const line = among("div", "chips", words, ...[...changed].map(([letter, places]) => chip(keyOf(items.get(letter), Math.min(...places)), kindOf(letter) || "", "", counted(changed, letter))));
+  const line = among("div", "chips", words, ...[...changed].map(([letter, places]) => chip(keyOf(items.get(letter), Math.min(...places)), kindOf(letter), "", counted(changed, letter))));
   const out = [line];
   if (still) out.push(among("p", "told", `${still} more ${still === 1 ? "entry is" : "entries are"} computed from it and ${still === 1 ? "stays" : "stay"} the same, to nine digits: a mask or a factor of 0 cuts it off, or it cancels.`));
   const gradient = data.items.find((one) => one.gradientOf === item.letter);

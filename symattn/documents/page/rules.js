@@ -4,7 +4,6 @@ const items = new Map(data.items.map((item) => [item.letter, item]));
 const rowsOf = (item) => item.shape[0];
 const columnsOf = (item) => item.shape[1];
 const placeOf = (item, h, i, j) => ((h || 0) * rowsOf(item) + i) * columnsOf(item) + j;
-const KINDS = ["first", "second", "third"];
 const SHADES = 11;
 
 let digits = data.digits;

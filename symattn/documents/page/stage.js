@@ -45,12 +45,10 @@ function shownOf(size, most = data.limit) {
 
 // ---- colours ----
 
-const SPARE = ["x", "y"];
-
 // A colour for each matrix of a step: its own, or a spare one where it has none or another has it already.
 function huesOf(item, letters) {
   const hues = new Map();
-  const free = [...SPARE];
+  const free = ["x", "y"];
   for (const letter of letters) {
     const own = items.get(letter).role;
     hues.set(letter, own && ![...hues.values()].includes(own) ? own : free.shift() ?? "x");

@@ -22,6 +22,14 @@ WEIGHTS = "a"
 PROJECT, COMPARE, NORMALISE, MIX = "Project", "Compare", "Mask and normalise", "Mix"
 
 
+def role_of(item: Item) -> str:
+    """The colour of an item: q, k, v, a, or none."""
+    if item.weights:
+        return WEIGHTS
+    found = [role for role, word in ROLES.items() if re.search(rf"\b{word}\b", item.title)]
+    return found[0] if len(found) == 1 else ""
+
+
 @dataclass(frozen=True)
 class Parts:
     """A derivation, and the part that each of its items has."""
@@ -51,11 +59,7 @@ class Parts:
 
     def role(self, item: Item) -> str:
         """The colour of an item: q, k, v, a, or none; a gradient has that of its matrix."""
-        item = self.base(item) or item
-        if item.weights:
-            return WEIGHTS
-        found = [role for role, word in ROLES.items() if re.search(rf"\b{word}\b", item.title)]
-        return found[0] if len(found) == 1 else ""
+        return role_of(self.base(item) or item)
 
     @cached_property
     def _projected(self) -> set[str]:

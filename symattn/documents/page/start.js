@@ -1,3 +1,7 @@
+// Queries, keys, values and weights have their colours in every formula.
+const roles = new Map(data.items.map((item) => [item.letter, item.role]));
+for (const math of $$(".formula math, figcaption math")) colourLetters(math, roles);
+
 // Last: a saved copy shows the numbers that the page came with.
 if (saved) settle();
 if (data.stage && !location.hash) openStage();

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import Literal, TypeAlias
 
-from symattn.documents.page.colour import HATCH, SCHEMES
+from symattn.documents.page.colour import HATCH, ROLES, SCHEMES
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
 
@@ -112,6 +112,8 @@ def colour_of(name: str) -> str:
     """``#rrggbb`` of a colour's name."""
     if name == "hatch":
         return HATCH["light"]
+    if name in ROLES["light"]:
+        return ROLES["light"][name][0]
     return name if name.startswith("#") else SCHEMES["light"][name]
 
 

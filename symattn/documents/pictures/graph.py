@@ -9,6 +9,7 @@ from itertools import pairwise
 import sympy
 
 from symattn.derivation import Derivation, Step
+from symattn.documents.page.stage import Parts
 from symattn.documents.pictures.drawing import HEIGHT, LETTER, Box, Drawing, Shape, Stroke, Words
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -72,6 +73,7 @@ def graph(derivation: Derivation, notation: Notation) -> Drawing:
                 for start, end in pairwise(stops)
             ]
     whole += _LANE * (len(passing) + 1) if passing else 0
+    parts = Parts(derivation)
     read = {letter for step in derivation.steps for letter in step.operands}
     for letter, item in items.items():
         matters = item.weights or (isinstance(item, Step) and letter not in read)
@@ -81,7 +83,8 @@ def graph(derivation: Derivation, notation: Notation) -> Drawing:
             speller.matrix(item.symbol),
             "" if item.name == letter else item.name.replace("_", " "),
             done.get(letter),
-            "first" if matters else "card" if isinstance(item, Step) else "second",
+            parts.role(item) or ("card" if isinstance(item, Step) else "quiet"),
+            matters,
         )
     description = "; ".join(
         f"{step.name} from {' and '.join(items[x].name for x in step.operands)}"
@@ -100,6 +103,7 @@ def _node(
     name: str,
     done: str | t.Tree | None,
     fill: str,
+    matters: bool,
 ) -> list[Shape]:
     """A box with symbol and name; that of a step with its operation in a band at the top."""
     x, y = place
@@ -111,10 +115,10 @@ def _node(
         below = _BAND
     middle = y + below + (_NODE - below) / 2
     if name:
-        shapes.append(Words(x, middle - 2, symbol, bold=fill == "first"))
+        shapes.append(Words(x, middle - 2, symbol, bold=matters))
         shapes.append(Words(x, middle + 13, name, ink="soft"))
     else:
-        shapes.append(Words(x, middle + 5, symbol, bold=fill == "first"))
+        shapes.append(Words(x, middle + 5, symbol, bold=matters))
     return shapes
 
 

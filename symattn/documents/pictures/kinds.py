@@ -14,6 +14,7 @@ import sympy
 from symattn.derivation import Derivation, Evaluation, Step
 from symattn.documents.page.colour import SHADES, shade
 from symattn.documents.page.matrices import MatrixView, head_of
+from symattn.documents.page.stage import role_of
 from symattn.documents.pictures.drawing import (
     HEIGHT,
     LETTER,
@@ -379,9 +380,12 @@ def _crossed(
     margin = _room(down) + 14 if down else 1.0
     x, y = margin + inner * cell + 16, name_room + inner * _CELL + 16
     shapes: list[Shape] = []
+    tints = [role_of(left[0].item) or "x", role_of(right[0].item) or "y"]
+    if tints[0] == tints[1]:
+        tints[1] = "y"
     tables: tuple[tuple[float, float, list[list[str]], str, int | None, int | None], ...] = (
-        (x, name_room, above, "second", None, 0),
-        (margin, y, beside_it, "first", 0, None),
+        (x, name_room, above, tints[1], None, 0),
+        (margin, y, beside_it, tints[0], 0, None),
         (x, y, result, "chosen", 0, 0),
     )  # where, what, and of which row and column the cells are marked
     for start, top, rows, fill, of_row, of_column in tables:

@@ -144,7 +144,7 @@ def test_keys_turn_from_sources_to_what_is_reached(opened: Callable[..., Any]) -
     assert page.locator(pressed).inner_text() == "Comes from"
     page.keyboard.press("i")
     assert page.locator(pressed).inner_text() == "Reaches"
-    assert page.locator('#scaled .home tr[data-r="1"] td[data-c="0"].first').count() == 1
+    assert page.locator('#scaled .home tr[data-r="1"] td[data-c="0"].source').count() == 1
     page.locator("#origin .close").click()
     assert page.locator("#origin").is_hidden()
 

@@ -51,7 +51,7 @@ def test_products_stand_in_falks_scheme(
     assert page.locator(".falk").count() == 5  # three projections, the scores, the output
     page.locator('#scores .home tr[data-r="1"] td[data-c="2"]').focus()
     lit = page.evaluate("""() => [...document.querySelectorAll(
-        "#scores .above td.second")].map((cell) => [cell.key, cell.dataset.c])""")
+        "#scores .above td.source")].map((cell) => [cell.key, cell.dataset.c])""")
     assert lit == [["K||2|0", "2"], ["K||2|1", "2"]]  # a column of the transpose, a row of K
     edges = page.evaluate("""() => [".above", ".product"].map((side) =>
         [...document.querySelectorAll(`#scores ${side} tr[data-r="0"] td`)].map(

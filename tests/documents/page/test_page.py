@@ -305,8 +305,8 @@ def test_a_cell_says_where_it_comes_from(opened: Callable[..., Any]) -> None:
     assert page.locator("#origin").is_hidden()
     page.locator("section#scores .home td[data-c]").nth(5).click()  # cat, sat
     assert chosen(page, "chosen") == {"S||1|2"}
-    assert chosen(page, "first") == {"Q||1|0", "Q||1|1"}
-    assert chosen(page, "second") == {"K||2|0", "K||2|1"}
+    assert chosen(page, "of-q") == {"Q||1|0", "Q||1|1"}
+    assert chosen(page, "of-k") == {"K||2|0", "K||2|1"}
     back = chosen(page, "from")
     assert {"X||1|0", "X||1|1", "X||2|0", "X||2|1"} <= back
     assert not {"X||0|0", "X||0|1"} & back
@@ -586,7 +586,7 @@ def test_a_large_matrix_can_be_opened(opened: Callable[..., Any]) -> None:
         assert shown[f"S||{i}|{j}"] == pretty(values.digits("S", (i, j), NOTATION).text)
     table.locator("td[data-c]").nth(100).click()
     assert chosen(page, "chosen") == {"S||8|4"}
-    assert chosen(page, "second") >= {"K||4|0", "K||4|1"}
+    assert chosen(page, "of-k") >= {"K||4|0", "K||4|1"}
     line = page.locator("#origin .line").inner_text()
     assert str(abs(int(values.array("S")[8, 4]))) in line.replace("\n", "")
 
@@ -770,7 +770,7 @@ def test_firefox_does_the_main_things(
     assert found["said"] == []
     assert found["title"] == "Causal self-attention"
     assert found["clipped"] == []
-    assert found["marks"] == ["chosen", "first", "first", "first"]
+    assert found["marks"] == ["chosen", "source", "source", "source"]
     assert found["keyboard"] == "A||0|2"
     assert found["live"]["state"].startswith("Changed")
     assert abs(found["live"]["weight"] - 0.7679) < 5e-5
@@ -790,11 +790,11 @@ WRITTEN: tuple[tuple[str, str], ...] = (
         for ink in ("ink", "soft", "accent", "live")
         for ground in ("ground", "card", "quiet")
     ),
-    *(("ink", ground) for ground in ("first", "second", "third", "chosen")),
+    ("ink", "chosen"),
 )
 
 #: Edges that tell kinds of cells apart need 3 to 1 against the card (WCAG 1.4.11).
-EDGES = ("first-edge", "second-edge", "third-edge", "chosen-edge")
+EDGES = ("chosen-edge",)
 
 
 def test_every_ink_can_be_read_on_its_ground() -> None:

@@ -214,14 +214,14 @@ def test_lines_are_as_heavy_as_the_weights() -> None:
 
 def test_falk_marks_a_row_a_column_and_where_they_meet() -> None:
     boxes = [shape for shape in drawn("falk").shapes if isinstance(shape, Box)]
-    assert [sum(box.fill == fill for box in boxes) for fill in ("first", "second", "chosen")] == [
+    assert [sum(box.fill == fill for box in boxes) for fill in ("q", "k", "chosen")] == [
         2,
         2,
         1,
     ]
     meets = next(box for box in boxes if box.fill == "chosen")
-    assert {box.x for box in boxes if box.fill == "second"} == {meets.x}
-    assert {box.y for box in boxes if box.fill == "first"} == {meets.y}
+    assert {box.x for box in boxes if box.fill == "k"} == {meets.x}
+    assert {box.y for box in boxes if box.fill == "q"} == {meets.y}
 
 
 def test_the_graph_has_an_arrow_for_all_that_is_read() -> None:
