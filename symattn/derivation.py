@@ -47,7 +47,8 @@ class Derivation:
 
     `sizes` holds the sizes that are known already (d_k = 64), `labels` the names of rows and
     columns, by size symbol (n: the query tokens); `order` names sizes as they are to be listed.
-    `about` says in a clause what it computes, and `source` where that was published.
+    `about` says in a clause what it computes, and `source` where that was published; `story`,
+    with which documents begin, is what its tokens are about.
 
     >>> from symattn import Attention
     >>> derivation = Attention().derivation()
@@ -68,6 +69,7 @@ class Derivation:
     order: tuple[str, ...] = ()
     about: str = ""
     source: str = ""
+    story: str = ""
     _by_shapes: ByShapes = field(default_factory=ByShapes, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -79,7 +81,7 @@ class Derivation:
                 instance(item, kind, name, wanted)
         instance(self.sizes, Mapping, "sizes", "a table of sizes")
         instance(self.labels, Mapping, "labels", "a table of names by size")
-        for name in ("title", "about", "source"):
+        for name in ("title", "about", "source", "story"):
             word(getattr(self, name), name)
         object.__setattr__(self, "order", words(self.order, "order"))
         known = {item.letter for item in self.inputs}

@@ -139,7 +139,10 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
     "first on the left.",
 )
 @click.option(
-    "--stage", is_flag=True, help="Of html: open the page on its stage, one step at a time."
+    "--stage/--sheet",
+    default=None,
+    help="Of html: open the page on its stage, one step at a time, or as a sheet of all steps. "
+    "Otherwise a page with a story opens on its stage.",
 )
 @click.option(
     "--entry",
@@ -411,10 +414,12 @@ def _jobs(
             changes[name] = options[name]
     if options["full"]:
         changes["limit"] = 0
-    if options["stage"]:
+    if options["stage"] is not None:
+        changes["page"] = "stage" if options["stage"] else "sheet"
         if form != "html":
-            raise SymattnError("--stage: is of the interactive page; use --format html")
-        changes["page"] = "stage"
+            raise SymattnError(
+                f"--{changes['page']}: is of the interactive page; use --format html"
+            )
     chunks = None if options["chunks"] is None else _read_chunks(options["chunks"])
     if chunks is not None and options["gradient"] is not None:
         raise SymattnError("--gradient: applies to a whole pass; leave --chunks out")

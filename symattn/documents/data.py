@@ -88,6 +88,8 @@ def derivation_data(
 ) -> dict[str, Data]:
     """A derivation as plain data, of the items named in `only` where there are any."""
     data: dict[str, Data] = {"schema": SCHEMA, "title": derivation.title}
+    if derivation.story:
+        data["story"] = derivation.story
     data["sizes"] = (evaluation or derivation).known_sizes
     data["labels"] = {str(size): list(names) for size, names in derivation.labels.items()}
     data["digits"] = notation.digits

@@ -350,7 +350,7 @@ class _Page:
             "tempered": live.tempered,
             "chosen": self.chosen(),
             "claims": claimed,
-            "stage": self.notation.page == "stage",
+            "stage": (self.notation.page or ("stage" if self.derivation.story else "")) == "stage",
             "transposed": compact(mathml(self.notation.transposed(t.Num(GAPS[0])))),
             "labels": [[escape_controls(name) for name in names] for names in labels],
             "pieces": lines.pieces,

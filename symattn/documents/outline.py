@@ -92,6 +92,8 @@ class Outline:
     check: Check | None
     notation: Notation
     notes: tuple[str, ...] = ()
+    #: What its tokens are about.
+    story: str = ""
     #: The result in one formula, over what is given, where that is not too long.
     overview: Tree | None = None
     #: Whether it shows one view alone.
@@ -149,6 +151,7 @@ def outline(
         check,
         notation,
         tuple(notes),
+        "" if before else derivation.story,
         None if before else in_one,
         len(views) == 1,
         {item.name: item.heading for item in (*derivation.inputs, *derivation.steps)},
@@ -613,9 +616,11 @@ def derivation_document(
     `prefix`: what the labels of its steps begin with, where others stand beside it.
     """
     blocks: list[b.Block] = []
+    if outline.story:
+        blocks.append(b.Paragraph((outline.story,)))
     if facts and outline.sizes:
         blocks.append(b.Paragraph(sizes_of(outline), "note"))
-    if outline.title or outline.sizes:
+    if outline.title or outline.story or outline.sizes:
         blocks.append(b.Break())
     if cells is not None:
         blocks += [b.Notebook(cells.code), b.Break()] if cells.code else []

@@ -59,7 +59,7 @@ class Notation:
     - `head`: the one head that is shown, counted as the reader counts; None for all.
     - `heads`: the matrices of heads stand ``side by side``, as many as fit, or in a ``column``.
     - `page`: the interactive page opens as a ``sheet``, its steps one below the other, or on its
-      ``stage``, one step at a time.
+      ``stage``, one step at a time; on its stage where there is a story, if neither is said.
 
     >>> Notation(symbols={"A": "alpha"}).letter("A")
     Ident(name='α', roman=False)
@@ -80,7 +80,7 @@ class Notation:
     head: int | None = None
     heads: Literal["side by side", "column"] = "side by side"
     head_index: Literal["above", "below"] = "above"
-    page: Literal["sheet", "stage"] = "sheet"
+    page: Literal["", "sheet", "stage"] = ""
 
     def __post_init__(self) -> None:
         _one_of("index_base", self.index_base, (0, 1))
@@ -95,7 +95,7 @@ class Notation:
         if self.head is not None:
             self._keep("head", whole(self.head, "head", self.index_base, MOST_HEADS))
         _one_of("head_index", self.head_index, ("above", "below"))
-        _one_of("page", self.page, ("sheet", "stage"))
+        _one_of("page", self.page, ("", "sheet", "stage"))
         self._keep("digits", whole(self.digits, "digits", 0, MAX_DIGITS))
         self._keep("limit", whole(self.limit, "limit"))
         flag(self.exact, "exact")

@@ -51,6 +51,11 @@ def worksheet_schema() -> Schema:
         "additionalProperties": False,
         "properties": {
             "title": {"type": "string", "description": "shown at the top", "maxLength": 500},
+            "story": {
+                "type": "string",
+                "description": "what the tokens are about, shown below the title",
+                "maxLength": 2000,
+            },
             "schema": {"type": "integer", "const": 1},
             "decimal": {"enum": list(DECIMAL_SIGNS), "description": "the sign of decimals"},
             "gradient": {

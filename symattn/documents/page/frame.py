@@ -158,7 +158,8 @@ def _main(
     worksheet: bool,
     claimed: Markup,
 ) -> Markup:
-    summary = [el("p", prose(sizes_of(outline)), class_="sizes")] if outline.sizes else []
+    summary = [el("p", outline.story, class_="story")] if outline.story else []
+    summary += [el("p", prose(sizes_of(outline)), class_="sizes")] if outline.sizes else []
     checked = [_check(outline.check)] if outline.check is not None else []
     changed = [el("div", id="changed")] if live else []
     notes = [el("p", note, class_="note") for note in outline.notes]

@@ -52,6 +52,7 @@ from symattn.worksheet.reading.toml import parse, place_of_fault
 
 _TABLES = (
     "title",
+    "story",
     "schema",
     "decimal",
     "gradient",
@@ -97,6 +98,8 @@ class Worksheet:
     items: frozenset[str] = frozenset()
     #: The files of numbers that were read for it, resolved.
     files: tuple[Path, ...] = ()
+    #: What its tokens are about.
+    story: str = ""
     #: Arrays that a program computed, by step; they are claimed instead of numbers.
     arrays: Mapping[str, Computed] = field(default_factory=dict)
     #: The archive that these were read from, where it is claimed as a whole.
@@ -118,6 +121,7 @@ class Worksheet:
         derivation = self.spec.derivation(
             list(self.given), sizes=self.sizes, labels=self.labels, title=self.title
         )
+        derivation = replace(derivation, story=self.story)
         if self.wrt is None:
             return derivation
         if not self.upstream:
@@ -203,7 +207,11 @@ class Worksheet:
             dtype=dtype,
             **self.given,
         )
-        return tuple(replace(c, evaluation=c.evaluation.spelled(self.notation)) for c in decoded)
+        first, *others = (
+            replace(c, evaluation=c.evaluation.spelled(self.notation)) for c in decoded
+        )
+        told = replace(first, derivation=replace(first.derivation, story=self.story))
+        return (told, *others)
 
 
 def read_worksheet(path: str | Path) -> Worksheet:
@@ -310,6 +318,7 @@ def _worksheet(
         batch=levels.batch,
         items=levels.items,
         files=tuple(files.read),
+        story=label_of(data.get("story", ""), "story", 2000),
         arrays=arrays,
         elsewhere=frozenset(key for key in claims if names_numbers(_table(data, "claims")[key])),
     )

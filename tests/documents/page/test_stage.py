@@ -417,6 +417,23 @@ def test_steps_are_grouped_by_what_they_are() -> None:
     }
 
 
+def test_a_matrix_has_the_same_colour_on_the_stage_and_on_the_sheet(
+    opened: Callable[..., Any],
+) -> None:
+    page = opened(html_document(*sheet("causal")), reduced_motion="reduce")
+    page.locator('#scores .home td[data-c="1"]').first.click()
+    ground = "(cell) => getComputedStyle(cell).backgroundColor"
+    of = {hue: page.locator(f"#scores .strip td.of-{hue}").first.evaluate(ground) for hue in "qk"}
+    page.keyboard.press("s")
+    page.keyboard.press("End")
+    for hue in "qk":
+        assert page.locator(f"#stage td.of-{hue}.lit").first.evaluate(ground) == of[hue]
+    assert of["q"] != of["k"]
+    letters = page.locator("#stage .formula .in-q, #scores .formula .in-q")
+    inks = letters.evaluate_all("(all) => all.map((one) => getComputedStyle(one).color)")
+    assert len(inks) == 2 and len({*inks}) == 1
+
+
 def test_colours_of_the_stage_can_be_read() -> None:
     for scheme, roles in ROLES.items():
         ink, paper = SCHEMES[scheme]["ink"], SCHEMES[scheme]["ground"]
