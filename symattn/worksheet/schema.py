@@ -195,6 +195,7 @@ def _notation() -> dict[str, Schema]:
         "rounding": _words(("half-up", "half-even")),
         "gradients": _words(("d", "partial")),
         "layout": _words(("matrix", "falk")),
+        "page": _words(("sheet", "stage")),
         "steps": _WORDS,
         "worked": _words(("telling", "all")),
         "head": {"type": "integer", "minimum": 0, "maximum": MOST_HEADS},
