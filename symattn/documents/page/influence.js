@@ -197,31 +197,19 @@ function reached(key, then) {
 
 // ---- sums of products --------------------------------------------------------------------------------
 
-let exact;
-
-// Every number as it is, not as it is printed; null where they are not known, or would take long.
-function numbersNow() {
-  if (live) return proven && new Map([...proven].map(([letter, { numbers }]) => [letter, numbers]));
-  if (entries > AT_ONCE) return null;
-  exact ??= new Map([...computed(exactly, "numbers", certified.certain(1))].map(([letter, values]) => [letter, Array.from(values, certified.certain)]));
-  return exact;
-}
-
 // The products that an entry is the sum of, the heaviest first: by weight, or by size where none is a weight. With the
 // product's digits, and its share in percent where none is negative, as far as they are proven.
 function productsOf(rule, env) {
   if (rule?.[0] !== "s" || rule[1][0] !== "*" || rule[1].slice(1).some(([kind]) => kind !== "e" && kind !== "c")) return null;
-  const numbers = numbersNow();
-  const at = (item, place) => (numbers ? numbers.get(item.letter)[place] : numberAt(item, place));
   const products = [...along(rule.slice(1), env)].map(([body, inner]) => {
     const factors = [...reads(body, inner)];
     const heavy = factors.find(({ item }) => item.name === "weights");
-    const number = evaluate(body, inner, at);
-    const size = Math.abs(certified.nearest(heavy ? at(heavy.item, heavy.place) : number));
+    const number = evaluate(body, inner);
+    const size = Math.abs(certified.nearest(heavy ? numberAt(heavy.item, heavy.place) : number));
     return { factors, number, size: Number.isNaN(size) ? 0 : size };
   });
   if (products[0].factors.length < 2) return null;
-  if (numbers) {
+  if (!live || proven) {
     const whole = certified.sum(products.map(({ number }) => number));
     const shared = certified.order(whole, 0) === 1 && products.every(({ number }) => [0, 1].includes(certified.order(number, 0)));
     for (const one of products) {

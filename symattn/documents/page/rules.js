@@ -64,10 +64,15 @@ function isExact(item, place) {
   return text === "-inf" || (decimals.length < digits && /^[-.e\d]+$/.test(text));
 }
 
-// What is read from the page: the number that is printed, exactly.
-const printedAt = (item, place) => certified.read(textAt(item, place)) ?? certified.UNKNOWN;
-// The entry itself, as well as it is known.
-const numberAt = (item, place) => proven?.get(item.letter)?.numbers[place] ?? (live ? certified.ofFloat(valueAt(item, place)) : printedAt(item, place));
+// The number that is printed, exactly.
+const readText = (text) => certified.read(text) ?? certified.UNKNOWN;
+// The entry itself: as it was certified after a change; before one, by its rule from what is given.
+const known = new Map(data.items.map((item) => [item.letter, []]));
+function numberAt(item, place) {
+  if (live) return proven?.get(item.letter)?.numbers[place] ?? certified.ofFloat(valueAt(item, place));
+  if (item.first) return item.first.numbers[place];
+  return (known.get(item.letter)[place] ??= item.rule ? evaluate(item.rule, placed(item, place)) : readText(item.texts[place]));
+}
 
 // ---- entry rules: what an entry is made of ------------------------------------------------------
 
@@ -106,13 +111,13 @@ function* reads(rule, env) {
   } else for (const part of parts) if (Array.isArray(part)) yield* reads(part, env);
 }
 
-// A rule in certified numbers, with those that `at` reads for the entries; where it is `collapsed`, exponentials and
-// functions are the numbers that are printed for them.
-function evaluate(rule, env, at = numberAt, collapsed = false) {
+// A rule in certified numbers, with those that `at` reads for the entries and, where there is a `ready`, those that it
+// has for exponentials and functions.
+function evaluate(rule, env, at = numberAt, ready = null) {
   const [kind, ...parts] = rule;
-  const value = (part) => evaluate(part, env, at, collapsed);
-  const over = (run, where = collapsed) => [...along(run, env)].map(([body, inner]) => evaluate(body, inner, at, where));
-  if (collapsed && "xfr".includes(kind)) return certified.read(printedFor(rule, env)) ?? certified.UNKNOWN;
+  const value = (part) => evaluate(part, env, at, ready);
+  const over = (run) => [...along(run, env)].map(([body, inner]) => evaluate(body, inner, at, ready));
+  if (ready && "xfr".includes(kind)) return ready(rule, env);
   switch (kind) {
     case "e": { const entry = entryAt(rule, env); return at(entry.item, entry.place); }
     case "c": return certified.made(look(parts[0], env)[0]);
@@ -120,7 +125,7 @@ function evaluate(rule, env, at = numberAt, collapsed = false) {
     case "*": return parts.map(value).reduce(certified.product);
     case "/": {
       const below = value(parts[1]);
-      return parts[2] && !collapsed && certified.order(below, 0) === 0 ? certified.certain(0) : certified.quotient(value(parts[0]), below);
+      return parts[2] && !ready && certified.order(below, 0) === 0 ? certified.certain(0) : certified.quotient(value(parts[0]), below);
     }
     case "s": return certified.sum(over(parts));
     case "x": return certified.exp(value(parts[0]));
@@ -138,8 +143,36 @@ function evaluate(rule, env, at = numberAt, collapsed = false) {
   }
 }
 
-// The digits of an exponential or a function of the numbers that are printed.
-const printedFor = (rule, env) => shownAs(evaluate(rule, env, printedAt)).text;
+// How numbers are printed with `more` decimals than the page has: entries, exponentials and functions, each rounded
+// from what it is, and what a reader then reads.
+function printer(more = 0) {
+  const rounded = (number) => certified.shown(number, digits + more, data.rounding).text;
+  const text = (item, place) => (more ? rounded(numberAt(item, place)) : textAt(item, place));
+  const part = (rule, env) => rounded(evaluate(rule, env));
+  return {
+    text, part,
+    at: (item, place) => readText(text(item, place)),
+    ready: (rule, env) => readText(part(rule, env)),
+    same: (number, rule, env) => rounded(number) === part(rule, env),
+  };
+}
+const asShown = printer();
+
+// The first printer, of those with more and more decimals, with which something holds; null where none does.
+const MOST_MORE = 12;
+function printerFor(holds) {
+  for (let more = 0; more <= MOST_MORE; more++) { const print = printer(more); if (holds(print)) return print; }
+  return null;
+}
+
+// Every exponential and function that a rule prints as one number.
+function* functionsIn(rule, env) {
+  const [kind, ...parts] = rule;
+  if ("xfr".includes(kind)) yield [rule, env];
+  else if (kind === "s") for (const [body, inner] of along(parts, env)) yield* functionsIn(body, inner);
+  else if (kind === "?") yield* functionsIn(branch(rule, env), env);
+  else if (kind !== "e" && kind !== "c") for (const part of parts) if (Array.isArray(part)) yield* functionsIn(part, env);
+}
 
 // ---- worked lines, as MathML ------------------------------------------------------------------------
 
@@ -170,12 +203,12 @@ function summed(pieces) {
 let dress = (piece) => piece;
 
 // A rule with its numbers put in; `collapsed` writes exponentials and functions as numbers too.
-function spell(rule, env, collapsed) {
+function spell(rule, env, collapsed = false, print = asShown) {
   const [kind, ...parts] = rule;
-  const inner = (part, where = env) => spell(part, where, collapsed);
-  const asNumber = () => numeral(printedFor(rule, env));
+  const inner = (part, where = env) => spell(part, where, collapsed, print);
+  const asNumber = () => numeral(print.part(rule, env));
   switch (kind) {
-    case "e": { const entry = entryAt(rule, env); return dress(numeral(textAt(entry.item, entry.place)), entry); }
+    case "e": { const entry = entryAt(rule, env); return dress(numeral(print.text(entry.item, entry.place)), entry); }
     case "…": return { markup: mo("⋯"), holds: ATOM };
     case "c": { const [value, markup] = look(parts[0], env); return { markup, holds: ATOM, negative: certified.order(certified.made(value), 0) === -1 }; }
     case "+": return summed(parts.map((part) => inner(part)));
@@ -245,11 +278,17 @@ function workedLine(item, h, i, j, dressed = false) {
   const exact = [...reads(item.rule, env)].every((entry) => isExact(entry.item, entry.place));
   const parts = [];
   let last = "";
-  for (const collapsed of [false, true]) {
-    // A stage stands there only if the result follows from the numbers printed in it.
-    const value = evaluate(item.rule, env, printedAt, collapsed);
-    if (shownAs(tempered ? certified.quotient(value, divisor) : value).text !== text) continue;
-    const stage = spell(item.rule, env, collapsed).markup;
+  // A stage has the decimals from which the next one and the result follow, and is left out where none do.
+  const gives = (print, ready) => {
+    const value = evaluate(item.rule, env, print.at, ready);
+    return shownAs(tempered ? certified.quotient(value, divisor) : value).text === text;
+  };
+  const functions = [...functionsIn(item.rule, env)];
+  const short = functions.length ? printerFor((print) => gives(print, print.ready)) : null;
+  const long = printerFor((print) => gives(print, null) && (!short || functions.every(([part, where]) => short.same(evaluate(part, where, print.at), part, where))));
+  for (const [print, collapsed] of [[long, false], [short, true]]) {
+    if (!print) continue;
+    const stage = spell(item.rule, env, collapsed, print).markup;
     if (stage === last || stage === result) continue;
     last = stage;
     parts.push(mo(exact && !collapsed ? "=" : "≈"), tempered ? `<mfrac>${mrow(stage)}<mn>${temperature}</mn></mfrac>` : stage);

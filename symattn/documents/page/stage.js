@@ -237,12 +237,8 @@ function movesOf(item, h, shares) {
   return drawn;
 }
 
-// An exponential of the numbers printed, or the sum of what is printed for each.
-function numberOfMove(shares, what, env) {
-  if (what === "sum") return evaluate(shares.whole, env, printedAt, true);
-  const printed = shares.part[0] === "e" ? evaluate(shares.part, env, printedAt) : certified.read(printedFor(shares.part, env));
-  return printed ?? certified.UNKNOWN;
-}
+// An exponential, or the sum of them.
+const numberOfMove = (shares, what, env) => evaluate(what === "sum" ? shares.whole : shares.part, env);
 
 function setBar(cell, share) {
   cell.style.setProperty("--share", String(Math.min(Math.max(share || 0, 0), 1)));
@@ -437,14 +433,16 @@ function moveLine({ line, phase }) {
   const env = { ...place, h };
   if (phase === "sum") {
     const sum = shownAs(numberOfMove(shares, "sum", env));
-    return inMath(spell(shares.whole, env, true).markup, mo(sum.exact ? "=" : "≈"), numeral(sum.text).markup);
+    const print = printerFor(({ at, ready }) => shownAs(evaluate(shares.whole, env, at, ready)).text === sum.text);
+    return inMath(spell(shares.whole, env, true, print ?? asShown).markup, mo(sum.exact ? "=" : "≈"), numeral(sum.text).markup);
   }
   const others = shownOf((shares.byRow ? columnsOf : rowsOf)(item)).filter((k) => k !== null);
   const said = others.slice(0, EXPONENTIALS_IN_LINE).map((k) => {
     const where = shares.byRow ? { ...env, j: k } : { ...env, i: k };
-    const number = shownAs(evaluate(shares.part, where, printedAt));
+    const number = shownAs(numberOfMove(shares, "part", where));
+    const print = printerFor(({ at }) => shownAs(evaluate(shares.part, where, at)).text === number.text);
     const [read] = reads(shares.part, where);
-    return mrow(spell(shares.part, where).markup, mo(number.exact && isExact(read.item, read.place) ? "=" : "≈"), numeral(number.text).markup);
+    return mrow(spell(shares.part, where, false, print ?? asShown).markup, mo(number.exact && isExact(read.item, read.place) ? "=" : "≈"), numeral(number.text).markup);
   });
   if (others.length > EXPONENTIALS_IN_LINE) said.push(mo("⋯"));
   return inMath(said.join('<mo rspace="0.8em">,</mo>'));
