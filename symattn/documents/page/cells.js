@@ -59,9 +59,15 @@ const isMasked = (item, h, i, j) =>
 
 // Each matrix is one stop of the Tab key, at the cell that was last focused, which has its place in its name.
 function stopAt(cell) {
-  for (const other of $$('td[tabindex="0"]', cell.closest("table"))) { other.tabIndex = -1; other.removeAttribute("aria-label"); }
+  for (const other of $$('td[tabindex="0"]', cell.closest("table"))) { other.tabIndex = -1; untitle(other); }
   cell.tabIndex = 0;
   entitle(cell);
+}
+
+function untitle(cell) {
+  const { item, h, i, j } = parsed(cell.key);
+  if (isMasked(item, h, i, j)) cell.ariaLabel = `${pretty(textAt(item, cell.place))}, masked`;
+  else cell.removeAttribute("aria-label");
 }
 
 function entitle(cell) {
@@ -129,6 +135,7 @@ function refresh(table) {
     else if (document.activeElement !== input) fill(input);
     if (cell.tabIndex === 0) entitle(cell);
     if (!shaded) continue;
+    if (cell.tabIndex !== 0) untitle(cell);
     const { h, i, j } = placed(item, place);
     const share = Math.min(Math.abs(valueAt(item, place)) / most, 1);
     const kinds = `w${Math.round((share || 0) * (SHADES - 1))}${isMasked(item, h, i, j) ? " masked" : ""}`;
@@ -151,7 +158,7 @@ function level(table) {
     const tails = column.map((cell) => /^−?(?:∞|\d+)(\.\d+|)$/.exec(cell.textContent));
     const most = tails.includes(null) ? "" : tails.map((tail) => tail[1]).reduce((a, b) => (a.length < b.length ? b : a));
     column.forEach((cell, k) => {
-      const unseen = most.slice(tails[k]?.[1].length);
+      const unseen = cell.textContent.endsWith("∞") ? "" : most.slice(tails[k]?.[1].length);
       if (cell.dataset.f !== unseen) cell.dataset.f = unseen;
     });
   }
@@ -170,8 +177,9 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
   } else if (event.ctrlKey) return;
   else if (cell && event.target === cell && (event.key === "Enter" || event.key === " ")) {
-    const inner = $("input, button", cell);
-    if (inner) inner.focus();
+    const [input, button] = [$("input", cell), $("button", cell)];
+    if (button) toggle(cell);
+    input?.focus();
     choose(cell);
     announce(cell.key);
     event.preventDefault();

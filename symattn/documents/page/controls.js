@@ -100,7 +100,7 @@ for (const end of ["pointerup", "pointercancel"])
 let editing = false;
 function edit() {
   editing = !editing;
-  $("#edit").setAttribute("aria-pressed", String(editing));
+  $("#edit").classList.toggle("on", editing);
   $("#edit .long").textContent = editing ? "Done" : "Change the numbers";
   $("#edit .brief").textContent = editing ? "Done" : "Edit";
   document.body.classList.toggle("editing", editing);
@@ -180,6 +180,8 @@ roomy.addEventListener("change", arrange);
 arrange();
 
 $("#edit").addEventListener("click", edit);
+KEYS.e = edit;
+addEventListener("beforeprint", () => { if (editing) edit(); });
 $("#reset").addEventListener("click", () => { startAnew(); changed(""); });
 
 whenSettled(() => {
@@ -201,4 +203,5 @@ whenSettled(() => {
 });
 
 $("#digits").value = String(data.digits);
+$("#slider")?.setAttribute("aria-valuetext", temperature);
 $("#controls").hidden = false;

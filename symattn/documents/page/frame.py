@@ -226,7 +226,7 @@ def _controls(temperature: bool, worksheet: bool) -> Markup:
             sign("next", "→", "Next step", "key n"),
             class_="moves",
         ),
-        button("edit", *change, aria_pressed="false"),
+        button("edit", *change),
         el(
             "span",
             sign("undo", "↶", "Undo", "Ctrl+Z", aria_disabled="true"),
@@ -247,6 +247,7 @@ def _controls(temperature: bool, worksheet: bool) -> Markup:
         ("s", "the stage, one step at a time, and the sheet"),
         ("f", "fold or unfold all"),
         ("Tab ↑ ↓ ← →", "into a matrix, from cell to cell"),
+        ("e", "change the numbers, and done"),
         ("Enter Esc", "keep a cell chosen, release it"),
         ("i", "what it comes from, what it reaches"),
         ("Ctrl+Z Ctrl+Y", "undo, redo"),

@@ -95,6 +95,22 @@ function touches(rule, env, places) {
   }
 }
 
+// Of what an entry reads, that which counts with the numbers as they are: beside a factor of 0 no other does, and
+// beside a summand of −∞ none that is finite.
+function* counting(rule, env) {
+  const [kind, ...parts] = rule;
+  if (kind === "e") { yield entryAt(rule, env); return; }
+  const runs = kind === "s" ? [...along(parts, env)] : kind === "+" || kind === "*" ? parts.map((part) => [part, env]) : null;
+  if (!runs) {
+    if (kind === "?") yield* counting(branch(rule, env), env);
+    else if (kind === "r") for (const run of along(parts.slice(1), env)) yield* counting(...run);
+    else for (const part of parts) if (Array.isArray(part) && kind !== "c") yield* counting(part, env);
+    return;
+  }
+  const ruling = runs.filter(([part, where]) => { const number = evaluate(part, where); return kind === "*" ? equal(number, 0) : number === certified.LOWEST; });
+  for (const run of ruling.length ? ruling : runs) yield* counting(...run);
+}
+
 const lettersIn = (rule) => (rule[0] === "e" ? [rule[1]] : rule.flatMap((part) => (Array.isArray(part) ? lettersIn(part) : [])));
 const computedItems = data.items.filter((item) => item.rule);
 for (const item of computedItems) item.sources = new Set(lettersIn(item.rule));

@@ -103,7 +103,7 @@ function followLink() {
   if (last || before) recompute();
   if (before && before !== last) past.push(before);
   refused.push(...restore(views.join(";")));
-  if (anchor) document.getElementById(anchor)?.scrollIntoView();
+  if (anchor) requestAnimationFrame(() => document.getElementById(anchor)?.scrollIntoView());
   told = refused.length ? `The page cannot use ${refused.length === 1 ? "this part" : "these parts"} of the link: ${refused.slice(0, 3).map((part) => `“${short(part)}”`).join(", ")}${refused.length > 3 ? " …" : ""}.` : "";
   tellState();
   remember();
@@ -125,6 +125,7 @@ function copyByHand(text) {
 async function copy(text, what) {
   let done = false;
   try { await navigator.clipboard.writeText(text); done = true; } catch { done = copyByHand(text); }
+  if ($("#menu").contains(document.activeElement)) { openMenu(false); $("#more").focus(); } // what is said stands below it
   say(done ? `${what} copied.` : "The browser does not let the page copy.");
 }
 

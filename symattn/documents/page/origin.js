@@ -45,11 +45,11 @@ function lightSources(key) {
   const kindOf = kindsOf(item, [...new Set(direct.map((entry) => entry.item.letter))]);
   const kinds = new Map(direct.map((entry) => [entry.key, kindOf(entry.item.letter)]));
   const seen = new Set(kinds.keys());
-  const back = isPassing(key) ? [] : [...direct];
+  const back = isPassing(key) || !isStep(item) ? [] : [...counting(item.rule, { i, j, h })];
   while (back.length && seen.size < 5000) {
     const entry = back.pop();
     if (!isStep(entry.item)) continue;
-    for (const before of reads(entry.item.rule, entry)) {
+    for (const before of counting(entry.item.rule, entry)) {
       if (seen.has(before.key)) continue;
       seen.add(before.key);
       back.push(before);
@@ -118,7 +118,7 @@ function sourcesTold(item, env, kinds) {
     }
     return line;
   }));
-  const heading = among("p", "told", products[0].factors.some((one) => one.item.name === "weights") ? "What it is the sum of, the heaviest first:" : "What it is the sum of, the largest product first:");
+  const heading = among("p", "told", products[0].factors.some((one) => one.item.name === "weights") ? "What it is the sum of, the largest weight first:" : "What it is the sum of, the largest product first:");
   const rest = left.length ? [among("p", "told", `and ${left.length} more, ${left.every((one) => one.none) ? "each 0" : "none heavier"}`)] : [];
   return [heading, list, ...rest];
 }

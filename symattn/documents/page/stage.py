@@ -73,6 +73,10 @@ class Parts:
         return own.union(*(self._before[letter] for letter in own))
 
     @cached_property
+    def _masks(self) -> bool:
+        return any(one.fixed and (one.logits or one.boolean) for one in self.items.values())
+
+    @cached_property
     def _weights(self) -> Item | None:
         return next((item for item in self.items.values() if item.weights), None)
 
@@ -93,7 +97,7 @@ class Parts:
         before = [self.items[letter] for letter in self._before[item.letter]]
         hides = any(one.fixed and (one.logits or one.boolean) for one in (*before, item))
         if item.weights or hides or (any(one.logits for one in before) and not item.logits):
-            return NORMALISE
+            return NORMALISE if self._masks else "Normalise"
         if item.logits or item.letter not in self._projected:
             return COMPARE
         return PROJECT

@@ -176,4 +176,9 @@ function changed(complaint) {
   else { recompute(); commit(); }
   return complaint;
 }
-const put = (item, place, text) => changed(assign(item, place, text));
+function put(item, place, text) {
+  const complaint = changed(assign(item, place, text));
+  const { h, i, j } = placed(item, place);
+  if (!complaint) $("#said").textContent = `${entryWords(item, h, i, j)} is now ${pretty(given.get(item.letter).texts[place])}.`;
+  return complaint;
+}
