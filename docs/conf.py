@@ -91,8 +91,9 @@ suppress_warnings = ["epub.unknown_project_files"]
 
 
 def _in_the_site(app: object, docname: str, source: list[str]) -> None:
-    """Pages lead to CONTRIBUTING where it stands in the repository; here it is a page."""
+    """Pages lead to files of the repository; here those are pages."""
     source[0] = source[0].replace("](../CONTRIBUTING.md", "](/contributing.md")
+    source[0] = source[0].replace("](../examples/README.md", "](/generated/examples.md")
 
 
 def _levels(

@@ -24,6 +24,7 @@ from symattn import IDENTITIES, VARIANTS, Evaluation, Notation, Variant, documen
 from symattn.algebra.identities.reports import proof_document
 from symattn.attention.example import small_example, small_inputs
 from symattn.cli import COMMANDS, main
+from symattn.cli.examples import all_examples
 from symattn.derivation import Derivation, Given
 from symattn.documents.job import Job, document_of, written
 from symattn.documents.outline import derivation_document
@@ -291,6 +292,26 @@ def _sentence(words: str) -> str:
     return f"{words[0].upper()}{words[1:]}" + ("" if words.endswith((".", "?", "!")) else ".")
 
 
+# ---- examples ---------------------------------------------------------------------------------
+
+_LANGUAGES = {"toml": "toml", "md": "markdown", "py": "python"}
+
+
+def _examples(pages: Pages) -> None:
+    """Every example that comes with the package, with its text."""
+    parts = [
+        "# Examples\n\nThese come with symattn. `symattn examples causal -o .` copies one, "
+        "`symattn examples --all -o FOLDER` copies them all, and `symattn derive causal.toml` "
+        "derives a worksheet.\n"
+    ]
+    for one in all_examples():
+        kind = one.name.rpartition(".")[2]
+        parts.append(f"## {one.title}\n\n`{one.name}`: {_sentence(one.purpose)}\n")
+        if kind in _LANGUAGES:
+            parts.append(f"````{_LANGUAGES[kind]}\n{one.text}````\n")
+    pages.put("examples.md", "\n".join(parts))
+
+
 # ---- verdicts, statuses, the command line, the API --------------------------------------------
 
 
@@ -451,7 +472,10 @@ def _benchmarks(pages: Pages) -> None:
     pyplot.close(figure)
 
 
-_ALL = (_variants, _identities, _misconceptions, _verdicts, _command_line, _api, _live, _benchmarks)
+_ALL = (
+    *(_variants, _identities, _misconceptions, _examples, _verdicts, _command_line, _api),
+    *(_live, _benchmarks),
+)
 
 
 def _state() -> str:
@@ -459,7 +483,8 @@ def _state() -> str:
     package = Path(symattn.__file__).parent
     sources = [path for path in package.rglob("*") if path.suffix in (".py", ".css", ".js")]
     digest = hashlib.sha256()
-    for path in (*sorted(sources), _HERE, _MEASURED, _HERE.parents[2] / "examples" / "causal.toml"):
+    examples = sorted((_HERE.parents[2] / "examples").iterdir())
+    for path in (*sorted(sources), _HERE, _MEASURED, *examples):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
