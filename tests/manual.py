@@ -23,14 +23,16 @@ from tests import ROOT
 MANUAL = ROOT / "man" / "symattn.1"
 
 #: What man reads as text, and not as a request or an escape; lines may break after a bar.
-_ESCAPES = {
-    **{"\\": r"\e", "-": r"\-", "'": r"\(aq", "`": r"\(ga", "^": r"\(ha", "~": r"\(ti"},
-    "|": r"|\:",
-}
+_ESCAPES = str.maketrans(
+    {
+        **{"\\": r"\e", "-": r"\-", "'": r"\(aq", "`": r"\(ga", "^": r"\(ha", "~": r"\(ti"},
+        "|": r"|\:",
+    }
+)
 
 
 def _plain(words: str) -> str:
-    escaped = " ".join(words.split()).translate(str.maketrans(_ESCAPES))
+    escaped = " ".join(words.split()).translate(_ESCAPES)
     lines = textwrap.wrap(escaped, 70, break_long_words=False, break_on_hyphens=False)
     return "\n".join(rf"\&{line}" if line.startswith(".") else line for line in lines)
 

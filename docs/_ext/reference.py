@@ -42,6 +42,7 @@ from symattn.worksheet.reports.wording import WORDING
 
 _HERE = Path(__file__)
 _MEASURED = _HERE.parents[1] / "explanation" / "benchmarks.json"
+_ENGINES = _HERE.parents[1] / "explanation" / "engines.json"
 _OUT = _HERE.parents[1] / "generated"
 
 
@@ -126,6 +127,8 @@ def _card(pages: Pages, row: Variant) -> str:
         str(written("md", [replace(worked, headings=0, label=f"ex-{row.name}")], "sphinx")),
         f"NumPy computes the same numbers for all {len(check.steps)} steps, within the rounding "
         "of float64; this was computed when this page was built.",
+        "## Engines",
+        _engines(row),
         "## Program",
         f"`symattn derive {row.name} --format numpy` writes it; `torch`, `jax`, `python` and "
         "`javascript` are other formats.",
@@ -137,6 +140,29 @@ def _card(pages: Pages, row: Variant) -> str:
         str(document_of("md", [backward])),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _engines(row: Variant) -> str:
+    """Whose own function gives the same numbers, as ``tests/engines.py`` found by asking."""
+    made = json.loads(_ENGINES.read_text("utf-8"))
+    if row.name in (reasons := made["not asked"]):
+        return (
+            f"No function of PyTorch, JAX, ONNX, Keras or transformers was asked: "
+            f"{reasons[row.name]}. The tests hold its program in NumPy, PyTorch, JAX and plain "
+            "Python against the proven numbers."
+        )
+    rows = [
+        (each["engine"], f"`{function}`", each["date"])
+        for function, each in made["functions"].items()
+        if row.name in each["agrees"]
+    ]
+    return (
+        "From the queries, keys and values on, with what is before them (projections, positions) "
+        "and after them (the output projection) left aside, these give the same output for random "
+        "numbers, within their own rounding:\n\n"
+        + _table(("engine", "function", "asked on"), rows)
+        + "\n[Semantics](../../engines.md) says where engines differ."
+    )
 
 
 def _plain(words: str) -> str:
@@ -484,7 +510,7 @@ def _state() -> str:
     sources = [path for path in package.rglob("*") if path.suffix in (".py", ".css", ".js")]
     digest = hashlib.sha256()
     examples = sorted((_HERE.parents[2] / "examples").iterdir())
-    for path in (*sorted(sources), _HERE, _MEASURED, *examples):
+    for path in (*sorted(sources), _HERE, _MEASURED, _ENGINES, *examples):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
