@@ -53,6 +53,7 @@ from symattn.worksheet.reports.wording import WORDING
 
 _HERE = Path(__file__)
 _MEASURED = _HERE.parents[1] / "explanation" / "benchmarks.json"
+_SEMANTICS = _HERE.parents[1] / "explanation" / "semantics.json"
 _ENGINES = _HERE.parents[1] / "explanation" / "engines.json"
 _OUT = _HERE.parents[1] / "generated"
 
@@ -589,9 +590,26 @@ def _benchmarks(pages: Pages) -> None:
     pyplot.close(figure)
 
 
+def _semantics(pages: Pages) -> None:
+    """The table of what ``tests/semantics.py`` found, and of when and where."""
+    made = json.loads(_SEMANTICS.read_text("utf-8"))
+    situations = [*next(iter(made.values()))["answers"]]
+    rows = [(words, *(each["answers"][words] for each in made.values())) for words in situations]
+    functions = [
+        (f"{name} {each['version']}", f"`{each['function']}`", each["date"])
+        for name, each in made.items()
+    ]
+    pages.put(
+        "semantics.part.md",
+        _table(("situation", *made), rows)
+        + "\n"
+        + _table(("engine", "function that was asked", "on"), functions),
+    )
+
+
 _ALL = (
     *(_variants, _identities, _misconceptions, _examples, _verdicts, _command_line, _api),
-    *(_live, _benchmarks),
+    *(_live, _benchmarks, _semantics),
 )
 
 
@@ -601,7 +619,7 @@ def _state() -> str:
     sources = [path for path in package.rglob("*") if path.suffix in (".py", ".css", ".js")]
     digest = hashlib.sha256()
     examples = sorted((_HERE.parents[2] / "examples").iterdir())
-    for path in (*sorted(sources), _HERE, _MEASURED, _ENGINES, *examples):
+    for path in (*sorted(sources), _HERE, _MEASURED, _ENGINES, _SEMANTICS, *examples):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

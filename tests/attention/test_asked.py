@@ -6,9 +6,11 @@ import json
 from dataclasses import replace
 from importlib.util import find_spec
 
+import numpy as np
 import pytest
 
 from symattn import VARIANTS, variant
+from tests import semantics
 from tests.engines import ENGINES, KEPT, Core, Engine, asked, core, refused
 from tests.extras import package
 
@@ -55,3 +57,21 @@ def test_another_attention_does_not_agree(package_name: str) -> None:
         assert not engine.agrees(replace(right, v=right.v[..., ::-1]))
         if right.seen is not None:
             assert not engine.agrees(replace(right, seen=None))
+
+
+@pytest.mark.parametrize("name", ["PyTorch", "JAX", "ONNX", "symattn"])
+def test_the_table_of_semantics_says_what_engines_do(name: str) -> None:
+    package(semantics.ENGINES[name][0])
+    kept = json.loads(semantics.KEPT.read_text("utf-8"))
+    assert {*kept} == {*semantics.ENGINES}
+    assert all([*each["answers"]] == [*semantics.SITUATIONS] for each in kept.values())
+    assert kept[name]["answers"] == semantics.answers(name), "python -m tests.semantics"
+
+
+def test_another_answer_is_told() -> None:
+    def mean(q: semantics.Array, k: semantics.Array, v: semantics.Array, **_: object) -> object:
+        return np.broadcast_to(v[:1].mean(axis=1, keepdims=True), (len(q), q.shape[1], v.shape[-1]))
+
+    told = {words: situation(mean) for words, situation in semantics.SITUATIONS.items()}
+    assert told["a query with every key masked out by a boolean mask"] == "the mean of V"
+    assert [*told.values()].count("something else") >= 4
