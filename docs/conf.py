@@ -7,7 +7,6 @@ the commands of the how-to pages are run by ``_ext/running.py`` while they are r
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -25,7 +24,7 @@ version = release = symattn.__version__
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
-    "sphinx.ext.mathjax",
+    "formulas",
     "sphinx_copybutton",
     "symattn.sphinxext",
     "reference",
@@ -66,10 +65,8 @@ html_theme_options = {
         "color-brand-content": "#8ab8ff",
     },
 }
-# MathJax 3; a folder of it may be named, for a build that is read without a network.
-mathjax_path = os.environ.get(
-    "SYMATTN_MATHJAX", "https://cdn.jsdelivr.net/npm/mathjax@3/es5/tex-mml-chtml.js"
-)
+# Formulas are MathML, which browsers and readers of EPUB show without a script.
+html_math_renderer = "symattn"
 
 latex_engine = "lualatex"
 latex_documents = [("index", "symattn.tex", "symattn", author, "manual")]

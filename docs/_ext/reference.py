@@ -32,12 +32,16 @@ from symattn import (
     prove,
     variant,
 )
+from symattn.algebra.identities.identity import Identity
+from symattn.algebra.identities.proofs import Proof
 from symattn.algebra.identities.reports import proof_document
 from symattn.attention.example import small_example, small_inputs
 from symattn.cli import COMMANDS, main
 from symattn.cli.examples import all_examples
 from symattn.derivation import Derivation, Given
-from symattn.documents.job import Job, document_of, written
+from symattn.documents.blocks import Document, Section
+from symattn.documents.job import FORMATS, Job, document_of, written
+from symattn.documents.mathml import xhtml
 from symattn.documents.outline import derivation_document
 from symattn.errors import SymattnError
 from symattn.status import Status
@@ -136,7 +140,12 @@ def _card(pages: Pages, row: Variant) -> str:
         "## With numbers",
         f"`symattn derive {row.name} --tokens 3` takes small whole numbers. Its weights and its "
         "result, with every digit proven:",
-        str(written("md", [replace(worked, headings=0, label=f"ex-{row.name}")], "sphinx")),
+        _shown(
+            pages,
+            f"example-{row.name}",
+            [replace(worked, headings=0, label=f"ex-{row.name}")],
+            up="..",
+        ),
         f"NumPy computes the same numbers for all {len(check.steps)} steps, within the rounding "
         "of float64; this was computed when this page was built.",
         "## Engines",
@@ -149,7 +158,7 @@ def _card(pages: Pages, row: Variant) -> str:
         ),
         "## Gradient",
         f"The backward pass, as `symattn derive {row.name} --gradient all` begins:",
-        str(document_of("md", [backward])),
+        _shown(pages, f"gradient-{row.name}", [backward.document(FORMATS["md"])], up=".."),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -200,6 +209,17 @@ def _variants(pages: Pages) -> None:
     )
 
 
+def _shown(pages: Pages, name: str, documents: Sequence[Document], up: str = ".") -> str:
+    """Documents as this site shows them: MathML where HTML is made, LaTeX where TeX is."""
+    inside = "".join(xhtml(documents, 3))
+    pages.put(f"parts/{name}.html", f'<div class="symattn">{inside}</div>\n')
+    latex = str(written("md", documents, "sphinx"))
+    return (
+        _fenced("raw", "", f":file: {up}/parts/{name}.html").replace("{raw}", "{raw} html")
+        + f"\n::::{{only}} latex\n{latex}\n::::\n"
+    )
+
+
 # ---- identities -------------------------------------------------------------------------------
 
 
@@ -213,7 +233,7 @@ def _identities(pages: Pages) -> None:
         proofs = [prove(row) for row in rows]
         assert all(proof.good for proof in proofs)
         body = "\n".join(
-            f"({name}-{row.name})=\n" + str(written("md", [proof_document(proof)], "sphinx"))
+            f"({name}-{row.name})=\n{_proof(pages, row, proof)}"
             for row, proof in zip(rows, proofs, strict=True)
         )
         pages.put(
@@ -222,6 +242,14 @@ def _identities(pages: Pages) -> None:
             "`symattn prove NAME` shows the same. "
             "[Proofs](../proofs.md) says how it is decided, and what has to be trusted.\n\n" + body,
         )
+
+
+def _proof(pages: Pages, row: Identity, proof: Proof) -> str:
+    """A statement as a heading, and how it is decided."""
+    (section,) = proof_document(proof).blocks
+    assert isinstance(section, Section)
+    inside = Document("", section.blocks)
+    return f"## {_plain(section.title)}\n\n{_shown(pages, f'proof-{row.name}', [inside])}"
 
 
 # ---- misconceptions ---------------------------------------------------------------------------
