@@ -9,7 +9,7 @@ fails ``sphinx-build -W``.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import wraps
@@ -306,9 +306,8 @@ class Shows(_Holding):
         if named and section.number is not None:
             paragraph += [nodes.strong("", page.headings[section.name]), nodes.Text(": ")]
         paragraph += _inline(section.why)
-        paragraph += nodes.Text(" (")
-        paragraph += _inline(section.shape)
-        paragraph += nodes.Text(")")
+        shape = (nodes.Text("("), *_inline(section.shape), nodes.Text(")"))
+        paragraph += [nodes.Text(" "), nodes.inline("", "", *shape, classes=["symattn-shape"])]
         return paragraph
 
     def _displays(self, page: Outline, section: Section) -> Iterator[nodes.Node]:
@@ -316,7 +315,7 @@ class Shows(_Holding):
         room = ROOM if width is None else room_of(width)
         lines = flowed(page, section.lines, Page() if width is None else Page(room, size_of))
         words = "\n".join("\n".join(box(each.tree).lines) for each in lines)
-        markup = _markup(lines)
+        markup = _markup(section.lines)
         label = self.options.get("label") if section.number is not None else None
         for body in displays(lines, room):
             name = f"{label}-{section.name}" if label else None
@@ -355,8 +354,8 @@ def _inline(parts: Prose) -> list[nodes.Node]:
     return children
 
 
-def _markup(lines: tuple[b.Line, ...]) -> str:
-    """The lines as MathML; a worked line can be broken where it goes on."""
+def _markup(lines: Sequence[b.Line]) -> str:
+    """The lines as MathML, each by itself; a worked line can be broken where it goes on."""
     blocks = [
         b.Worked("", each.tree) if each.view == "worked" else b.Formulas((each,)) for each in lines
     ]

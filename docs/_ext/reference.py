@@ -158,7 +158,12 @@ def _card(pages: Pages, row: Variant) -> str:
         ),
         "## Gradient",
         f"The backward pass, as `symattn derive {row.name} --gradient all` begins:",
-        _shown(pages, f"gradient-{row.name}", [backward.document(FORMATS["md"])], up=".."),
+        _shown(
+            pages,
+            f"gradient-{row.name}",
+            [replace(backward.document(FORMATS["md"]), title="")],
+            up="..",
+        ),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -177,12 +182,13 @@ def _engines(row: Variant) -> str:
         for function, each in made["functions"].items()
         if row.name in each["agrees"]
     ]
+    days = " and ".join(sorted({date for _, _, date in rows}))
     return (
         "From the queries, keys and values on, with what is before them (projections, positions) "
         "and after them (the output projection) left aside, these give the same output for random "
         "numbers, within their own rounding:\n\n"
-        + _table(("engine", "function", "asked on"), rows)
-        + "\n[Semantics](../../engines.md) says where engines differ."
+        + _table(("engine", "function"), [each[:2] for each in rows])
+        + f"\nThey were asked on {days}. [Semantics](../../engines.md) says where engines differ."
     )
 
 
