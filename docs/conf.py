@@ -7,6 +7,7 @@ the commands of the how-to pages are run by ``_ext/running.py`` while they are r
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -96,7 +97,9 @@ def _in_the_site(app: object, docname: str, source: list[str]) -> None:
 def _levels(
     app: object, page: object, template: object, context: dict[str, str], _: object
 ) -> None:
-    """The captions of the navigation are headings, of which the theme does not say the level."""
+    """The captions of the navigation get a level; an empty corner of a table is no heading."""
+    body = context.get("body", "")
+    context["body"] = re.sub(r'<th class="([^"]*)"><p></p></th>', r'<td class="\1"></td>', body)
     tree = context.get("furo_navigation_tree", "")
     context["furo_navigation_tree"] = tree.replace(
         'role="heading"', 'role="heading" aria-level="2"'

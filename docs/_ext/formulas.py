@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.builders.epub3 import Epub3Builder
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
@@ -36,7 +40,26 @@ def _display(writer: HTML5Translator, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
+class Epub(Epub3Builder):
+    """An EPUB whose manifest says which pages have MathML, as EPUB 3.3, section 5.4 asks."""
+
+    def build_content(self) -> None:
+        """Write the manifest, and the property of each page."""
+        super().build_content()
+        folder = Path(self.outdir)
+        manifest = folder / "content.opf"
+
+        def item(found: re.Match[str]) -> str:
+            page = folder / found[1]
+            with_math = page.suffix == ".xhtml" and page.exists() and "<math" in page.read_text()
+            return f'{found[0]} properties="mathml"' if with_math else found[0]
+
+        text = re.sub(r'<item id="[^"]*" href="([^"]*)"', item, manifest.read_text("utf-8"))
+        manifest.write_text(text, "utf-8")
+
+
 def setup(app: Sphinx) -> dict[str, object]:
     """Register the renderer, which `html_math_renderer` names."""
+    app.add_builder(Epub, override=True)
     app.add_html_math_renderer("symattn", (_inline, None), (_display, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}
