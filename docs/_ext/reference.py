@@ -40,7 +40,7 @@ from symattn.cli import COMMANDS, main
 from symattn.cli.examples import all_examples
 from symattn.derivation import Derivation, Given
 from symattn.documents.blocks import Document, Section
-from symattn.documents.job import FORMATS, Job, document_of, written
+from symattn.documents.job import Job, document_of, written
 from symattn.documents.mathml import xhtml
 from symattn.documents.outline import derivation_document
 from symattn.errors import SymattnError
@@ -119,15 +119,9 @@ def _card(pages: Pages, row: Variant) -> str:
     worked = derivation_document(replace(whole, given=(), steps=steps, overview=None, title=""))
     numpy, _ = small_example(row.spec, tokens=3, counted=False)
     gradient = row.derivation().gradient(None)
-    backward = Job(
-        gradient,
-        None,
-        Notation().but(steps=tuple(s.name for s in gradient.steps if s.name.startswith("d"))),
-        ("formula",),
-        "sphinx",
-        headings=0,
-        label=f"back-{row.name}",
-    )
+    passes = Job(gradient, None, Notation(), ("formula",)).outline()
+    back = tuple(section for section in passes.steps if section.name.startswith("d"))
+    backward = derivation_document(replace(passes, given=(), steps=back, overview=None, title=""))
     parts = [
         f"# {row.title}",
         f"`{row.name}`: {_plain(row.about)}.",
@@ -157,11 +151,11 @@ def _card(pages: Pages, row: Variant) -> str:
             "```{code-block}", "```{code-block} python"
         ),
         "## Gradient",
-        f"The backward pass, as `symattn derive {row.name} --gradient all` begins:",
+        f"What `symattn derive {row.name} --gradient all` shows after the steps above:",
         _shown(
             pages,
             f"gradient-{row.name}",
-            [replace(backward.document(FORMATS["md"]), title="")],
+            [replace(backward, headings=0, label=f"back-{row.name}")],
             up="..",
         ),
     ]
