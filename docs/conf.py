@@ -7,7 +7,7 @@ the commands of the how-to pages are run by ``_ext/running.py`` while they are r
 
 from __future__ import annotations
 
-import os
+import re
 import sys
 from pathlib import Path
 
@@ -25,7 +25,7 @@ version = release = symattn.__version__
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
-    "sphinx.ext.mathjax",
+    "formulas",
     "sphinx_copybutton",
     "symattn.sphinxext",
     "reference",
@@ -66,10 +66,8 @@ html_theme_options = {
         "color-brand-content": "#8ab8ff",
     },
 }
-# MathJax 3; a folder of it may be named, for a build that is read without a network.
-mathjax_path = os.environ.get(
-    "SYMATTN_MATHJAX", "https://cdn.jsdelivr.net/npm/mathjax@3/es5/tex-mml-chtml.js"
-)
+# Formulas are MathML, which browsers and readers of EPUB show without a script.
+html_math_renderer = "symattn"
 
 latex_engine = "lualatex"
 latex_documents = [("index", "symattn.tex", "symattn", author, "manual")]
@@ -91,14 +89,17 @@ suppress_warnings = ["epub.unknown_project_files"]
 
 
 def _in_the_site(app: object, docname: str, source: list[str]) -> None:
-    """Pages lead to CONTRIBUTING where it stands in the repository; here it is a page."""
+    """Pages lead to files of the repository; here those are pages."""
     source[0] = source[0].replace("](../CONTRIBUTING.md", "](/contributing.md")
+    source[0] = source[0].replace("](../examples/README.md", "](/generated/examples.md")
 
 
 def _levels(
     app: object, page: object, template: object, context: dict[str, str], _: object
 ) -> None:
-    """The captions of the navigation are headings, of which the theme does not say the level."""
+    """The captions of the navigation get a level; an empty corner of a table is no heading."""
+    body = context.get("body", "")
+    context["body"] = re.sub(r'<th class="([^"]*)"><p></p></th>', r'<td class="\1"></td>', body)
     tree = context.get("furo_navigation_tree", "")
     context["furo_navigation_tree"] = tree.replace(
         'role="heading"', 'role="heading" aria-level="2"'

@@ -9,7 +9,7 @@ fails ``sphinx-build -W``.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import wraps
@@ -31,9 +31,11 @@ from symattn import __version__
 from symattn.attention.vocabulary import Notation
 from symattn.budget import limited
 from symattn.derivation import Derivation, Evaluation, Place
+from symattn.documents import blocks as b
 from symattn.documents.cost import admit_document
 from symattn.documents.job import Job, room_of
 from symattn.documents.latex import displays
+from symattn.documents.mathml import formula, xhtml
 from symattn.documents.outline import VIEWS, Outline, Page, Section, View, flowed
 from symattn.documents.wrap import ROOM, size_of
 from symattn.doors import failure
@@ -82,6 +84,12 @@ Hook: TypeAlias = "Callable[[Sphinx, nodes.document, str], None]"
 
 #: The attribute of a formula that holds it as text.
 _WORDS = "symattn-words"
+
+#: The same as MathML, with which a builder of HTML or EPUB needs no script.
+MARKUP = "symattn-markup"
+
+#: The same as MathML, with which a builder of HTML or EPUB needs no script.
+MARKUP = "symattn_markup"
 
 
 def site_of(env: BuildEnvironment) -> Site:
@@ -269,7 +277,8 @@ class Shows(_Holding):
     def _body(self, page: Outline) -> Iterator[nodes.Node]:
         brief = self.options.get("format") == "equations"
         if page.overview is not None and not brief:
-            yield from self._equation(latex(page.overview), None, line(page.overview))
+            whole = str(formula(page.overview, display=True))
+            yield from self._equation(latex(page.overview), None, line(page.overview), whole)
         for section in page.steps if self.options.get("steps") else (*page.given, *page.steps):
             if section.number is None and not any(x.view == "value" for x in section.lines):
                 yield nodes.paragraph("", "", *_inline(page.introductions[section.name]))
@@ -297,27 +306,31 @@ class Shows(_Holding):
         if named and section.number is not None:
             paragraph += [nodes.strong("", page.headings[section.name]), nodes.Text(": ")]
         paragraph += _inline(section.why)
-        paragraph += nodes.Text(" (")
-        paragraph += _inline(section.shape)
-        paragraph += nodes.Text(")")
+        shape = (nodes.Text("("), *_inline(section.shape), nodes.Text(")"))
+        paragraph += [nodes.Text(" "), nodes.inline("", "", *shape, classes=["symattn-shape"])]
         return paragraph
 
     def _displays(self, page: Outline, section: Section) -> Iterator[nodes.Node]:
         width = self.options.get("width")
         room = ROOM if width is None else room_of(width)
         lines = flowed(page, section.lines, Page() if width is None else Page(room, size_of))
-        words = "\n".join("\n".join(box(formula.tree).lines) for formula in lines)
+        words = "\n".join("\n".join(box(each.tree).lines) for each in lines)
+        markup = _markup(section.lines)
         label = self.options.get("label") if section.number is not None else None
         for body in displays(lines, room):
-            yield from self._equation(body, f"{label}-{section.name}" if label else None, words)
-            label, words = None, ""
+            name = f"{label}-{section.name}" if label else None
+            yield from self._equation(body, name, words, markup)
+            label, words, markup = None, "", ""
 
-    def _equation(self, body: str, label: str | None, words: str) -> list[nodes.Node]:
-        """A display, numbered if it has a label; `words` is what a builder of text shows."""
+    def _equation(self, body: str, label: str | None, words: str, markup: str) -> list[nodes.Node]:
+        """A display, numbered if it has a label; `words` is what a builder of text shows.
+
+        `markup` is its MathML, for a builder that is told to show that.
+        """
         docname = self.env.docname
         block = nodes.math_block(body, body, docname=docname, number=None, label=label)
         block["no-wrap"] = block["nowrap"] = False
-        block[_WORDS] = words
+        block[_WORDS], block[MARKUP] = words, markup
         self.set_source_info(block)
         if label is None:
             return [block]
@@ -336,8 +349,17 @@ def _inline(parts: Prose) -> list[nodes.Node]:
         if isinstance(part, str):
             children.append(nodes.Text(part))
         else:
-            children.append(nodes.math("", latex(part), **{_WORDS: line(part)}))
+            said = {_WORDS: line(part), MARKUP: str(formula(part, display=False))}
+            children.append(nodes.math("", latex(part), **said))
     return children
+
+
+def _markup(lines: Sequence[b.Line]) -> str:
+    """The lines as MathML, each by itself; a worked line can be broken where it goes on."""
+    blocks = [
+        b.Worked("", each.tree) if each.view == "worked" else b.Formulas((each,)) for each in lines
+    ]
+    return "".join(xhtml(blocks, 0))
 
 
 def _warning(hook: Hook) -> Hook:

@@ -81,6 +81,7 @@ COMMANDS = (
     ("symattn.cli.lists.show", "variants"),
     ("symattn.worksheet.writing.starter", "new causal"),
     ("symattn.cli.examples.all_examples", "examples"),
+    ("symattn.cli.completion.Destination.of", "completion zsh"),
     ("symattn.cli.verify._attention", "verify mine.py:attention"),
     ("symattn.worksheet.pages.with_arrays", "check {right} --claims mine.npz"),
     ("symattn.cli.import_module", "variants"),

@@ -121,7 +121,7 @@ def test_a_broken_link_and_a_broken_fragment_are_found() -> None:
 def test_what_the_tables_hold_is_on_the_site(site: Path) -> None:
     for row in VARIANTS:
         card = (site / f"generated/variants/{row.name}.html").read_text("utf-8")
-        for heading in ("formulas", "with-numbers", "program", "gradient"):
+        for heading in ("formulas", "with-numbers", "engines", "program", "gradient"):
             assert f'<section id="{heading}">' in card, (row.name, heading)
     for name, holds in (("identities", True), ("false-beliefs", False)):
         page = (site / f"generated/{name}.html").read_text("utf-8")

@@ -17,15 +17,31 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import click
+import numpy as np
 from sphinx.application import Sphinx
 
 import symattn
-from symattn import IDENTITIES, VARIANTS, Evaluation, Notation, Variant, document, prove, variant
+from symattn import (
+    IDENTITIES,
+    VARIANTS,
+    Attention,
+    Evaluation,
+    Notation,
+    Variant,
+    document,
+    prove,
+    variant,
+)
+from symattn.algebra.identities.identity import Identity
+from symattn.algebra.identities.proofs import Proof
 from symattn.algebra.identities.reports import proof_document
 from symattn.attention.example import small_example, small_inputs
 from symattn.cli import COMMANDS, main
+from symattn.cli.examples import all_examples
 from symattn.derivation import Derivation, Given
+from symattn.documents.blocks import Document, Section
 from symattn.documents.job import Job, document_of, written
+from symattn.documents.mathml import xhtml
 from symattn.documents.outline import derivation_document
 from symattn.errors import SymattnError
 from symattn.status import Status
@@ -41,6 +57,8 @@ from symattn.worksheet.reports.wording import WORDING
 
 _HERE = Path(__file__)
 _MEASURED = _HERE.parents[1] / "explanation" / "benchmarks.json"
+_SEMANTICS = _HERE.parents[1] / "explanation" / "semantics.json"
+_ENGINES = _HERE.parents[1] / "explanation" / "engines.json"
 _OUT = _HERE.parents[1] / "generated"
 
 
@@ -101,15 +119,9 @@ def _card(pages: Pages, row: Variant) -> str:
     worked = derivation_document(replace(whole, given=(), steps=steps, overview=None, title=""))
     numpy, _ = small_example(row.spec, tokens=3, counted=False)
     gradient = row.derivation().gradient(None)
-    backward = Job(
-        gradient,
-        None,
-        Notation().but(steps=tuple(s.name for s in gradient.steps if s.name.startswith("d"))),
-        ("formula",),
-        "sphinx",
-        headings=0,
-        label=f"back-{row.name}",
-    )
+    passes = Job(gradient, None, Notation(), ("formula",)).outline()
+    back = tuple(section for section in passes.steps if section.name.startswith("d"))
+    backward = derivation_document(replace(passes, given=(), steps=back, overview=None, title=""))
     parts = [
         f"# {row.title}",
         f"`{row.name}`: {_plain(row.about)}.",
@@ -122,9 +134,16 @@ def _card(pages: Pages, row: Variant) -> str:
         "## With numbers",
         f"`symattn derive {row.name} --tokens 3` takes small whole numbers. Its weights and its "
         "result, with every digit proven:",
-        str(written("md", [replace(worked, headings=0, label=f"ex-{row.name}")], "sphinx")),
+        _shown(
+            pages,
+            f"example-{row.name}",
+            [replace(worked, headings=0, label=f"ex-{row.name}")],
+            up="..",
+        ),
         f"NumPy computes the same numbers for all {len(check.steps)} steps, within the rounding "
         "of float64; this was computed when this page was built.",
+        "## Engines",
+        _engines(row),
         "## Program",
         f"`symattn derive {row.name} --format numpy` writes it; `torch`, `jax`, `python` and "
         "`javascript` are other formats.",
@@ -132,10 +151,39 @@ def _card(pages: Pages, row: Variant) -> str:
             "```{code-block}", "```{code-block} python"
         ),
         "## Gradient",
-        f"The backward pass, as `symattn derive {row.name} --gradient all` begins:",
-        str(document_of("md", [backward])),
+        f"What `symattn derive {row.name} --gradient all` shows after the steps above:",
+        _shown(
+            pages,
+            f"gradient-{row.name}",
+            [replace(backward, headings=0, label=f"back-{row.name}")],
+            up="..",
+        ),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _engines(row: Variant) -> str:
+    """Whose own function gives the same numbers, as ``tests/engines.py`` found by asking."""
+    made = json.loads(_ENGINES.read_text("utf-8"))
+    if row.name in (reasons := made["not asked"]):
+        return (
+            f"No function of PyTorch, JAX, ONNX, Keras or transformers was asked: "
+            f"{reasons[row.name]}. The tests hold its program in NumPy, PyTorch, JAX and plain "
+            "Python against the proven numbers."
+        )
+    rows = [
+        (each["engine"], f"`{function}`", each["date"])
+        for function, each in made["functions"].items()
+        if row.name in each["agrees"]
+    ]
+    days = " and ".join(sorted({date for _, _, date in rows}))
+    return (
+        "From the queries, keys and values on, with what is before them (projections, positions) "
+        "and after them (the output projection) left aside, these give the same output for random "
+        "numbers, within their own rounding:\n\n"
+        + _table(("engine", "function"), [each[:2] for each in rows])
+        + f"\nThey were asked on {days}. [Semantics](../../engines.md) says where engines differ."
+    )
 
 
 def _plain(words: str) -> str:
@@ -161,6 +209,17 @@ def _variants(pages: Pages) -> None:
     )
 
 
+def _shown(pages: Pages, name: str, documents: Sequence[Document], up: str = ".") -> str:
+    """Documents as this site shows them: MathML where HTML is made, LaTeX where TeX is."""
+    inside = "".join(xhtml(documents, 3))
+    pages.put(f"parts/{name}.html", f'<div class="symattn">{inside}</div>\n')
+    latex = str(written("md", documents, "sphinx"))
+    return (
+        _fenced("raw", "", f":file: {up}/parts/{name}.html").replace("{raw}", "{raw} html")
+        + f"\n::::{{only}} latex\n{latex}\n::::\n"
+    )
+
+
 # ---- identities -------------------------------------------------------------------------------
 
 
@@ -174,7 +233,7 @@ def _identities(pages: Pages) -> None:
         proofs = [prove(row) for row in rows]
         assert all(proof.good for proof in proofs)
         body = "\n".join(
-            f"({name}-{row.name})=\n" + str(written("md", [proof_document(proof)], "sphinx"))
+            f"({name}-{row.name})=\n{_proof(pages, row, proof)}"
             for row, proof in zip(rows, proofs, strict=True)
         )
         pages.put(
@@ -185,50 +244,134 @@ def _identities(pages: Pages) -> None:
         )
 
 
+def _proof(pages: Pages, row: Identity, proof: Proof) -> str:
+    """A statement as a heading, and how it is decided."""
+    (section,) = proof_document(proof).blocks
+    assert isinstance(section, Section)
+    inside = Document("", section.blocks)
+    return f"## {_plain(section.title)}\n\n{_shown(pages, f'proof-{row.name}', [inside])}"
+
+
 # ---- misconceptions ---------------------------------------------------------------------------
 
-#: The examples on which a misconception is shown, by variant and width of a key: it is the first
-#: one that it changes.
+#: The examples on which a misconception is shown, by variant, tokens and width of a key: it is
+#: the first one that it changes.
 _SHOWN_ON = (
-    *((name, 2) for name in ("self", "scaled-dot-product", "causal", "multi-head", "rotary")),
-    *((name, 2) for name in ("cross", "biased", "linear", "gemma", "alibi", "unfolded")),
-    *((name, 2) for name in ("multi-head-latent", "cached", "grouped-query", "masked")),
-    *((name, 4) for name in ("scaled-dot-product", "multi-head", "rotary", "grouped-query")),
+    *((name, 3, 2) for name in ("self", "scaled-dot-product", "causal", "multi-head", "rotary")),
+    *((name, 3, 2) for name in ("cross", "biased", "linear", "gemma", "alibi", "unfolded")),
+    *((name, 3, 2) for name in ("multi-head-latent", "cached", "grouped-query", "masked")),
+    *((name, 3, 4) for name in ("scaled-dot-product", "multi-head", "rotary", "grouped-query")),
+    *((name, 3, 2) for name in ("dot-product", "off-by-one", "sigmoid", "sparsemax", "sinusoidal")),
+    *((name, 3, 2) for name in ("mistral", "sliding-window", "cached-llama")),
+    *(("multi-head-latent", 3, 4), ("sliding-window", 6, 2), ("scaled-dot-product", 2, 2)),
 )
+
+_UNIT = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+
+
+def _own_examples() -> Iterator[tuple[str, Attention, dict[str, Given]]]:
+    """What no variant on small whole numbers shows, with numbers that do."""
+    two: dict[str, Given] = {"Q": [[1, 0]], "K": [[1, 0], [3, 1]], "V": [[1], [2]]}
+    yield (
+        '`scores = [[1, 2]]` and `unfold = "plain"`',
+        Attention(unfold="plain"),
+        {
+            "scaled": [[1, 2]],
+            "V": [[1], [0]],
+        },
+    )
+    yield (
+        "two tokens 3 wide, of which queries and keys take the first 2 columns",
+        Attention(),
+        {
+            "X": [[1, 2, 0], [2, 1, 1]],
+            **{name: [[1, 0], [0, 1], [0, 0]] for name in ("W_Q", "W_K", "W_V")},
+        },
+    )
+    yield "`Q = [[1, 0]]` and `K = [[1, 0], [3, 1]]`", Attention(), two
+    yield (
+        "two tokens of which the second is padding, `Q = K = [[1, 0], [2, 1]]`",
+        Attention(mask={"padding": 1}),
+        {"Q": [[1, 0], [2, 1]], "K": [[1, 0], [2, 1]], "V": [[1], [2]]},
+    )
+    heads: list[Given] = [_UNIT[:2], _UNIT[2:]]
+    by_head = [[[row[k] for row in rows] for k in range(4)] for rows in heads]  # type: ignore
+    yield (
+        "two heads that each take two columns of X",
+        Attention(source="self", heads=2, output_projection=True),
+        {
+            "X": [[1, 0, 0, 1], [0, 1, 1, 0]],
+            "W_Q": by_head,
+            "W_K": by_head,
+            "W_V": by_head,
+            "W_O": [[1, 0, 2, 0], [0, 1, 0, 1], [1, 1, 0, 0], [0, 2, 1, 0]],
+        },
+    )
+    yield (
+        "a batch of two, `Q = [[[1, 0]], [[2, 0]]]`, each with `K = [[1, 0], [3, 1]]`",
+        Attention(),
+        {"Q": [[[1, 0]], [[2, 0]]], "K": [two["K"]] * 2, "V": [two["V"]] * 2},
+    )
+    yield (
+        "`positions = {rotary = {base = 100}}` and `Q` of `[[1, 0, 1, 2], [0, 1, 1, 0]]`",
+        Attention(source="self", positions={"rotary": {"base": 100}}),
+        {"X": [[1, 0, 1, 2], [0, 1, 1, 0]], "W_Q": _UNIT, "W_K": _UNIT, "W_V": _UNIT},
+    )
+    for block in (4, 8, 16, 32, 64, 128):
+        yield (
+            f"one query whose scores are 0 for {block} keys and 1 for one key more",
+            Attention(scale=None),
+            {"scores": [[0] * block + [1]], "V": [[1]] * (block + 1)},
+        )
+        yield (
+            f"{block + 1} queries and one key, whose value is 1",
+            Attention(scale=None),
+            {"scores": [[0]] * (block + 1), "V": [[1]]},
+        )
 
 
 def _rows(values: Evaluation, name: str) -> list[list[str]]:
     """The rows of a step of the first head, with three decimals."""
-    rows: list[list[str]] = values[name].decimals(3)
+    try:
+        rows: list[list[str]] = values[name].decimals(3)
+    except SymattnError:  # an enclosure cannot always be rounded down
+        rows = np.vectorize("{:.4g}".format)(values[name].array).tolist()
     while rows and isinstance(rows[0][0], list):
         rows = rows[0]
     return rows
 
 
-#: The right rows of a command's steps, which many misconceptions are held against.
+#: The right rows of an example's steps, which many misconceptions are held against.
 _Known: TypeAlias = dict[tuple[str, str], list[list[str]]]
 
 
 class _Example(NamedTuple):
-    """A command, and what it computes with."""
+    """Where numbers are from, in words, and what is computed with them."""
 
-    command: str
+    source: str
     explainer: Explainer
     right: Evaluation
     given: dict[str, Given]
 
     @classmethod
-    def of(cls, row: Variant, width: int) -> _Example:
-        """Three tokens of a variant."""
-        spec, given = small_inputs(row.spec, tokens=3, d_k=width)
-        right = (derivation := spec.derivation()).evaluate(**given)
-        command = f"symattn derive {row.name} --tokens 3" + f" --d-k {width}" * (width != 2)
-        return cls(command, Explainer(derivation, right, ()), right, given)
+    def of(cls, source: str, spec: Attention, given: dict[str, Given]) -> _Example:
+        """The attention on what is given."""
+        right = (derivation := spec.derivation(given=given)).evaluate(**given)
+        return cls(source, Explainer(derivation, right, ()), right, given)
+
+
+def _shown_on() -> Iterator[_Example]:
+    for name, tokens, width in _SHOWN_ON:
+        command = f"symattn derive {name} --tokens {tokens}" + f" --d-k {width}" * (width != 2)
+        spec, given = small_inputs(variant(name).spec, tokens=tokens, d_k=width)
+        yield _Example.of(f"In `{command}`", spec, given)
+    for words, spec, given in _own_examples():
+        yield _Example.of(f"With {words}", spec, given)
 
 
 def _given_away(one: Misconception, examples: Sequence[_Example], known: _Known) -> str:
     """The first row of numbers that differs, right and as it comes of the misconception."""
-    for command, explainer, right, given in examples:
+    for source, explainer, right, given in examples:
         hypothesis = explainer.single(one)
         if hypothesis is None:
             continue
@@ -237,19 +380,24 @@ def _given_away(one: Misconception, examples: Sequence[_Example], known: _Known)
             names = [step.name for step in explainer.derivation.steps]
             first = min(names.index(name) for name in hypothesis.steps)
             for step in explainer.derivation.steps[first:]:
-                if (command, step.name) not in known:
-                    known[command, step.name] = _rows(right, step.name)
-                true_rows = known[command, step.name]
-                pairs = zip(true_rows, _rows(wrong, step.name), strict=True)
+                if (source, step.name) not in known:
+                    known[source, step.name] = _rows(right, step.name)
+                pairs = zip(known[source, step.name], _rows(wrong, step.name), strict=True)
                 for number, (true, other) in enumerate(pairs, 1):
                     if true != other:
-                        return (
-                            f"In `{command}`, row {number} of "
-                            f"`{step.name}` is {_numbers(true)}, and {_numbers(other)} instead."
-                        )
+                        return f"{source}, {_difference(step.name, number, true, other)}"
         except SymattnError:
             continue
-    return ""
+    raise AssertionError(f"{one.name}: no example gives it away; add one to _own_examples")
+
+
+def _difference(name: str, number: int, true: Sequence[str], other: Sequence[str]) -> str:
+    """A row, or of a long one the first entry that differs."""
+    if len(true) > 8:
+        place = next(k for k, pair in enumerate(zip(true, other, strict=True)) if len({*pair}) > 1)
+        where = f"`{name}[{number},{place + 1}]`"
+        return f"{where} is `{true[place]}`, and `{other[place]}` instead."
+    return f"row {number} of `{name}` is {_numbers(true)}, and {_numbers(other)} instead."
 
 
 def _numbers(row: Sequence[str]) -> str:
@@ -257,7 +405,7 @@ def _numbers(row: Sequence[str]) -> str:
 
 
 def _misconceptions(pages: Pages) -> None:
-    examples = [_Example.of(variant(name), width) for name, width in _SHOWN_ON]
+    examples = [*_shown_on()]
     known: _Known = {}
     parts = [
         "# Misconceptions\n",
@@ -280,8 +428,7 @@ def _misconceptions(pages: Pages) -> None:
                 shown = "Exact numbers do not show it: it is a matter of floating point."
             parts.append(
                 f"### {one.name}\n\n{_sentence(one.instead)} {_sentence(one.tell)}\n\n"
-                + (f"{shown}\n\n" if shown else "")
-                + f"*Known from:* {_plain(one.source).rstrip('.')}.\n"
+                + f"{shown}\n\n*Known from:* {_plain(one.source).rstrip('.')}.\n"
             )
     pages.put("misconceptions.md", "\n".join(parts))
 
@@ -289,6 +436,26 @@ def _misconceptions(pages: Pages) -> None:
 def _sentence(words: str) -> str:
     words = _plain(words.strip())
     return f"{words[0].upper()}{words[1:]}" + ("" if words.endswith((".", "?", "!")) else ".")
+
+
+# ---- examples ---------------------------------------------------------------------------------
+
+_LANGUAGES = {"toml": "toml", "md": "markdown", "py": "python"}
+
+
+def _examples(pages: Pages) -> None:
+    """Every example that comes with the package, with its text."""
+    parts = [
+        "# Examples\n\nThese come with symattn. `symattn examples causal -o .` copies one, "
+        "`symattn examples --all -o FOLDER` copies them all, and `symattn derive causal.toml` "
+        "derives a worksheet.\n"
+    ]
+    for one in all_examples():
+        kind = one.name.rpartition(".")[2]
+        parts.append(f"## {one.title}\n\n`{one.name}`: {_sentence(one.purpose)}\n")
+        if kind in _LANGUAGES:
+            parts.append(f"````{_LANGUAGES[kind]}\n{one.text}````\n")
+    pages.put("examples.md", "\n".join(parts))
 
 
 # ---- verdicts, statuses, the command line, the API --------------------------------------------
@@ -451,7 +618,27 @@ def _benchmarks(pages: Pages) -> None:
     pyplot.close(figure)
 
 
-_ALL = (_variants, _identities, _misconceptions, _verdicts, _command_line, _api, _live, _benchmarks)
+def _semantics(pages: Pages) -> None:
+    """The table of what ``tests/semantics.py`` found, and of when and where."""
+    made = json.loads(_SEMANTICS.read_text("utf-8"))
+    situations = [*next(iter(made.values()))["answers"]]
+    rows = [(words, *(each["answers"][words] for each in made.values())) for words in situations]
+    functions = [
+        (f"{name} {each['version']}", f"`{each['function']}`", each["date"])
+        for name, each in made.items()
+    ]
+    pages.put(
+        "semantics.part.md",
+        _table(("situation", *made), rows)
+        + "\n"
+        + _table(("engine", "function that was asked", "on"), functions),
+    )
+
+
+_ALL = (
+    *(_variants, _identities, _misconceptions, _examples, _verdicts, _command_line, _api),
+    *(_live, _benchmarks, _semantics),
+)
 
 
 def _state() -> str:
@@ -459,7 +646,8 @@ def _state() -> str:
     package = Path(symattn.__file__).parent
     sources = [path for path in package.rglob("*") if path.suffix in (".py", ".css", ".js")]
     digest = hashlib.sha256()
-    for path in (*sorted(sources), _HERE, _MEASURED, _HERE.parents[2] / "examples" / "causal.toml"):
+    examples = sorted((_HERE.parents[2] / "examples").iterdir())
+    for path in (*sorted(sources), _HERE, _MEASURED, _ENGINES, _SEMANTICS, *examples):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

@@ -5,6 +5,6 @@ document.addEventListener("DOMContentLoaded", () => {
     document.querySelector(drawer)?.setAttribute("aria-label", name);
   if (!document.querySelector("h1")) // the page of search
     document.querySelector("[role=main]")?.insertAdjacentHTML("afterbegin", "<h1>Search</h1>");
-  for (const pre of document.querySelectorAll(".highlight pre, div.math, .table-wrapper"))
+  for (const pre of document.querySelectorAll(".highlight pre, .math-wrapper, .symattn p, .symattn .chain, .table-wrapper"))
     if (pre.scrollWidth > pre.clientWidth || pre.scrollHeight > pre.clientHeight) pre.tabIndex = 0;
 });

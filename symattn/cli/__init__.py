@@ -27,6 +27,7 @@ from symattn.writing import reader_may_leave
 #: The modules of the commands, each imported when it is called.
 COMMANDS: Mapping[str, str] = {
     "check": "symattn.cli.check",
+    "completion": "symattn.cli.completion",
     "derive": "symattn.cli.derive",
     "examples": "symattn.cli.examples",
     "jacobian": "symattn.cli.jacobian",
@@ -46,6 +47,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "examples": "list and copy the examples that come with symattn",
         "variants": "list the named variants of attention",
         "ladder": "show by numbers why each part of attention is there",
+        "completion": "let a shell complete commands, options and names",
     },
     "To derive": {
         "derive": "derive attention step by step, in any format",

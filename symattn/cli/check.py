@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from symattn.cli import completing as completes
 from symattn.cli.formats import FORMS, format_options, show, write_data
 from symattn.cli.help import Explained
 from symattn.cli.limits import limit_options, runs
@@ -50,7 +51,14 @@ _OF_RUNS = ("sarif", "junit")
         "symattn check examples/attention_by_hand.md --diff": "Show what would be corrected.",
     },
 )
-@click.argument("paths", metavar="FILE|FOLDER…", nargs=-1, required=True, callback=paths_given)
+@click.argument(
+    "paths",
+    metavar="FILE|FOLDER…",
+    nargs=-1,
+    required=True,
+    callback=paths_given,
+    shell_complete=completes.files,
+)
 @format_options((*FORMS, *_DATA))
 @click.option(
     "--full", is_flag=True, help="Show every table in full, and every number that is not accepted."

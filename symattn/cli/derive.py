@@ -13,6 +13,7 @@ import click
 from click.core import ParameterSource
 
 from symattn.budget import limited
+from symattn.cli import completing as completes
 from symattn.cli.attentions import is_file
 from symattn.cli.entries import choose_entries
 from symattn.cli.formats import format_options, show, width_option
@@ -100,7 +101,7 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
         "symattn derive causal --gradient Q,K,V --steps dQ,dK,dV": "The backward pass, in symbols.",
     },
 )
-@click.argument("source", metavar="FILE|VARIANT")
+@click.argument("source", metavar="FILE|VARIANT", shell_complete=completes.subjects)
 @format_options(tuple(FORMATS))
 @click.option("--pdf", is_flag=True, help="Run TeX on the output: the same as --format pdf.")
 @click.option(

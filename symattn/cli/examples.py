@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from symattn.cli import completing as completes
 from symattn.cli.help import Explained
 from symattn.cli.new import refuse_existing
 from symattn.cli.screen import is_folder, print_lines
@@ -81,6 +82,10 @@ def _read(name: str, text: str) -> Example:
     return Example(name, text, title, " ".join(purpose.split()))
 
 
+def _titles() -> list[tuple[str, str]]:
+    return [(each.stem, each.title) for each in all_examples()]
+
+
 @click.command(
     cls=Explained,
     groups={
@@ -91,9 +96,13 @@ def _read(name: str, text: str) -> Example:
         "symattn examples causal two_heads -o .": "Copy two of them to this folder.",
     },
 )
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=completes.to(_titles))
 @click.option(
-    "-o", "--output", metavar="FOLDER|FILE", help="Copy to this folder, or one to this file."
+    "-o",
+    "--output",
+    metavar="FOLDER|FILE",
+    shell_complete=completes.files,
+    help="Copy to this folder, or one to this file.",
 )
 @click.option("--all", "every", is_flag=True, help="All of them, in place of names.")
 @click.option("--force", is_flag=True, help="Replace files that are there already.")

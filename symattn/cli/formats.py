@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from symattn.cli import completing as completes
 from symattn.cli.screen import can_show_unicode, print_lines
 from symattn.documents.job import FORMATS, room_of, written
 from symattn.writing import Destination
@@ -35,7 +36,11 @@ def format_options(names: Sequence[str] = FORMS) -> Callable[[Command], Command]
         ),
         click.option("--flavor", metavar="NAME", help=_flavors(names)),
         click.option(
-            "-o", "--output", metavar="FILE", help="Write to this file instead of the screen."
+            "-o",
+            "--output",
+            metavar="FILE",
+            shell_complete=completes.files,
+            help="Write to this file instead of the screen.",
         ),
     )
 

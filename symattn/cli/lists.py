@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from symattn.cli import completing as completes
 from symattn.cli.formats import format_options, show, write_data
 from symattn.cli.help import Explained
 from symattn.documents.job import FORMATS, check_flavor
@@ -41,7 +42,7 @@ def variants(form: str, flavor: str | None, output: str | None) -> Status:
         "symattn ladder scaled": "One rung: why scores are divided by √d_k.",
     },
 )
-@click.argument("name", required=False, metavar="[RUNG]")
+@click.argument("name", required=False, metavar="[RUNG]", shell_complete=completes.rungs)
 @format_options()
 def ladder(name: str | None, form: str, flavor: str | None, output: str | None) -> Status:
     """Build up attention rung by rung; numbers at each rung show why the next is needed."""

@@ -6,6 +6,7 @@ import shlex
 
 import click
 
+from symattn.cli import completing as completes
 from symattn.cli.help import Explained
 from symattn.errors import SymattnError, nearest, quote
 from symattn.printable import as_line
@@ -24,8 +25,14 @@ from symattn.writing import Destination
         "symattn new grouped-query --heads 4 --tokens 2": "Print one to look at.",
     },
 )
-@click.argument("variant", default="scaled-dot-product")
-@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
+@click.argument("variant", default="scaled-dot-product", shell_complete=completes.variants)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    shell_complete=completes.files,
+    help="Write to this file instead of the screen.",
+)
 @click.option("--force", is_flag=True, help="Replace a file that is there already.")
 @click.option(
     "--tokens", type=click.IntRange(1, 64), default=3, show_default=True, help="How many tokens."

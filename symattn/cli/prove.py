@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from symattn.cli import completing as completes
 from symattn.cli.attentions import attentions, is_attention
 from symattn.cli.certificates import SECONDS, check_certificates, write_certificate
 from symattn.cli.formats import Command, format_options, show, width_option, write_data
@@ -57,8 +58,10 @@ def _assumed(option: str, what: str) -> Callable[[Command], Command]:
         "symattn prove multi-head multi-head-sum": "Compare two attentions.",
     },
 )
-@click.argument("name", required=False, metavar='[NAME|"A = B"|ATTENTION')
-@click.argument("other", required=False, metavar="ATTENTION]")
+@click.argument(
+    "name", required=False, metavar='[NAME|"A = B"|ATTENTION', shell_complete=completes.statements
+)
+@click.argument("other", required=False, metavar="ATTENTION]", shell_complete=completes.subjects)
 @click.option("--all", "everything", is_flag=True, help="Decide the whole catalogue.")
 @format_options()
 @width_option
@@ -98,7 +101,10 @@ def _assumed(option: str, what: str) -> Callable[[Command], Command]:
     help="Allow N times as many steps before giving up.",
 )
 @click.option(
-    "--certificate", metavar="FILE", help="Write the steps of a proof for all sizes to this file."
+    "--certificate",
+    metavar="FILE",
+    shell_complete=completes.files,
+    help="Write the steps of a proof for all sizes to this file.",
 )
 @click.option(
     "--with",
@@ -106,7 +112,12 @@ def _assumed(option: str, what: str) -> Callable[[Command], Command]:
     metavar="FILE|small",
     help="Show the proof also with the numbers in this file, or with small ones.",
 )
-@click.option("--check", metavar="FILE", help="Replay the certificates in this file.")
+@click.option(
+    "--check",
+    metavar="FILE",
+    shell_complete=completes.files,
+    help="Replay the certificates in this file.",
+)
 @click.option(
     "--timeout",
     type=float,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from symattn.cli import completing as completes
 from symattn.cli.help import Explained
 from symattn.cli.limits import limit_options, runs
 from symattn.cli.progress import Progress
@@ -41,7 +42,14 @@ _PAGES = (".md", ".markdown", ".qmd")
         "symattn render docs/ --check": "Fail if a page is not up to date.",
     },
 )
-@click.argument("paths", metavar="PAGE|FOLDER…", nargs=-1, required=True, callback=paths_given)
+@click.argument(
+    "paths",
+    metavar="PAGE|FOLDER…",
+    nargs=-1,
+    required=True,
+    callback=paths_given,
+    shell_complete=completes.files,
+)
 @click.option(
     "--flavor",
     default="github",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from symattn.cli import completing as completes
 from symattn.cli.formats import FORMS, format_options, show
 from symattn.cli.help import Explained
 from symattn.cli.limits import seconds
@@ -55,10 +56,11 @@ def _mapped(
         "an installed package, on PyTorch's tensors.",
     },
 )
-@click.argument("target", metavar="MODULE.PY:FUNCTION")
+@click.argument("target", metavar="MODULE.PY:FUNCTION", shell_complete=completes.files)
 @click.option(
     "--variant",
     metavar="NAME",
+    shell_complete=completes.variants,
     help="The attention that it should be, as symattn variants lists them; scaled-dot-product "
     "without it.",
 )

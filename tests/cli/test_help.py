@@ -51,7 +51,7 @@ OWN = {"page.md", "mine.py:attention", "mine.py:attend", "package.layers:sdpa", 
 RUN = [
     words
     for words in (*EXAMPLES, *(e for name in COMMANDS for e in command(name).examples))
-    if not {*shlex.split(words)} & OWN or " new " in words
+    if (not {*shlex.split(words)} & OWN or " new " in words) and "completion" not in words
 ]
 
 
