@@ -15,7 +15,7 @@ import numpy as np
 
 from symattn.errors import SymattnError
 from symattn.grammar import read
-from tests import oracle, texts
+from tests import texts
 
 _FUNCTIONS: dict[str, Callable[[float], float]] = {
     r"\tanh": math.tanh,
