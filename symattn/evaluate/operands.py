@@ -37,6 +37,9 @@ _SHORT = 16
 #: A decimal that ends and is not longer than this is written in full where it counts as exact.
 _IN_FULL = 10
 
+#: A rounded number with more digits than these before the point is in scientific notation.
+_WIDE = 10
+
 #: An exact number with more nodes than this is not written as an operand.
 _FEW_NODES = 12
 
@@ -317,18 +320,29 @@ class Numbers:
         def exactly() -> sympy.Expr | None:
             return self.exact(part, _as_rationals(texts)) if _are_short(texts.values()) else None
 
-        again = decide(ball_at, exactly, places, self.notation.rounding, tiny=tiny)
+        settings: dict[str, int] = {"long": _WIDE} if "e" in wanted else {}
+        again = decide(ball_at, exactly, places, self.notation.rounding, tiny, **settings)
         return again.proven and _as_decimal(again.text) == _as_decimal(wanted)
 
     def digits(self, part: Rule, digits: int) -> Digits:
-        """A part of the rule as a proven decimal, in scientific notation if it is tiny."""
-        return decide(
-            lambda bits: self.ball(part, bits),
-            lambda: self.exact(part),
-            digits,
-            self.notation.rounding,
-            tiny=self.notation.digits,
-        )
+        """A part of the rule as a proven decimal, in scientific notation if it is tiny or large.
+
+        An exact whole number is written out.
+        """
+
+        def decided(**settings: int) -> Digits:
+            return decide(
+                lambda bits: self.ball(part, bits),
+                lambda: self.exact(part),
+                digits,
+                self.notation.rounding,
+                self.notation.digits,
+                **settings,
+            )
+
+        found = decided()
+        is_wide = len(found.text.partition(".")[0].lstrip("-")) > _WIDE
+        return decided(long=_WIDE) if is_wide and not found.exact else found
 
     def ball(self, part: Rule, bits: int) -> arb:
         """An enclosure of a part's true value."""

@@ -265,3 +265,33 @@ def test_a_stage_that_takes_too_many_digits_is_left_out() -> None:
     trees = worked_together(evaluation, step, places, Notation(digits=1))
     counts = [decimals_of(text(tree), 1, {"0", "1"}) for tree in trees]
     assert counts == [[{5}, {3}]] * 4 + [[{5}]] + [[{5}, {3}]]
+
+
+@pytest.mark.parametrize(
+    ("scores", "line"),
+    [
+        (
+            ["36.5", "30.25", "12"],
+            "a_11 = e^36.5/(e^36.5 + e^30.25 + e¹²) "
+            "≈ 7.1080·10¹⁵ / (7.1080·10¹⁵ + 1.3722·10¹³ + 162754.7914) "
+            "≈ 7.1080·10¹⁵ / (7.1217·10¹⁵) ≈ 0.9981",
+        ),
+        (
+            ["20", "19.5", "3"],
+            "a_11 = e²⁰/(e²⁰ + e^19.5 + e³) "
+            "≈ 485165195.4098/(485165195.4098 + 294267566.0415 + 20.0855) "
+            "≈ 485165195.4098/779432781.5368 ≈ 0.6225",
+        ),
+    ],
+)
+def test_large_rounded_numbers_are_powers_of_ten(scores: list[str], line: str) -> None:
+    values = Attention(scale=False).derivation(["scores"]).evaluate(scores=[scores])["weights"]
+    assert text(values.worked(1, 1)) == line
+    assert list(faults(line, 4, {})) == []
+
+
+def test_a_large_whole_number_is_written_out() -> None:
+    given = {"Q": [["123456789012", 1]], "K": [[2, 1]], "V": [["1/7"]]}
+    attention = Attention(normaliser="none", scale=False)
+    values = attention.derivation().evaluate(**given)
+    assert text(values["output"].worked(1, 1)).startswith("o_11 = 246913578025·(1/7)")
