@@ -79,8 +79,8 @@ def names_of(labels: tuple[str, ...], count: int, base: int, letter: str) -> lis
 
 
 def heat(matrix: MatrixView, _: Mapping[str, MatrixView]) -> Drawing:
-    """Every head's matrix with its digits, each cell as dark as its number is large."""
-    return beside([_matrix(matrix, head, shaded=True) for head in matrix.heads])
+    """Each shown head's matrix with its digits, each cell as dark as its number is large."""
+    return beside([_matrix(matrix, head, shaded=True) for head in matrix.shown])
 
 
 def _matrix(matrix: MatrixView, head: int | None, shaded: bool, title: bool = True) -> Drawing:
@@ -132,7 +132,7 @@ def _corner(matrix: MatrixView, title: bool) -> tuple[float, float, float]:
 
 def lines(matrix: MatrixView, _: Mapping[str, MatrixView]) -> Drawing:
     """Queries on the left, keys on the right, a line as heavy as the weight; heads side by side."""
-    return beside([tokens(matrix, head) for head in matrix.heads])
+    return beside([tokens(matrix, head) for head in matrix.shown])
 
 
 def tokens(matrix: MatrixView, head: int | None, titled: bool = True) -> Drawing:
@@ -207,7 +207,7 @@ def falk(product: MatrixView, everything: Mapping[str, MatrixView]) -> Drawing:
         )
     assert isinstance(step, Step)
     drawings = []
-    for head in product.heads:
+    for head in product.shown:
         (one, _), (other, turned) = (part for part in letters if part is not None)
         left, right = everything[one], everything[other]
         drawings.append(
