@@ -142,7 +142,8 @@ def _blocks(blocks: Sequence[b.Block], depth: int, style: _Style) -> Iterator[st
 def _formulas(block: b.Formulas, style: _Style) -> str:
     shape, why = sentence(block.size), sentence(block.words)
     used = _LETTER * words_size(block.words)  # a line that is nearly full is broken by hand
-    apart = r" \\ " if used <= style.room < used + words_size(block.size) + 2 else " "
+    behind = used + words_size(block.size) + 2 - _SLACK
+    apart = r" \\ " if used <= style.room < behind else " "
     said = apart.join(filter(None, (why, f"({shape})" if shape else "")))
     words = [rf"\noindent {said}"] if said else []
     numbered = bool(style.prefix and block.label)
