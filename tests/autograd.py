@@ -409,3 +409,19 @@ def disagreement(ours: Mapping[str, Array], theirs: Mapping[str, Array]) -> str:
         if not abs(found - wanted).max() <= 1e-11 * scale:
             return f"d{name}: off by {abs(found - wanted).max():.1e}"
     return ""
+
+
+def farther(
+    ours: Mapping[str, Array], theirs: Mapping[str, Array], truth: Mapping[str, Array]
+) -> str:
+    """The first gradient that is farther from the truth than four times another's way there.
+
+    1 − tanh² has few digits left for a large argument, and a sum of scores near 0 divides by it:
+    two sound programs then differ by more than `disagreement` takes. Nothing if none does.
+    """
+    for name, wanted in truth.items():
+        scale = max(1.0, float(abs(wanted).max()))
+        one, other = (float(abs(x[name] - wanted).max()) / scale for x in (ours, theirs))
+        if not one <= 4 * max(other, 1e-14):
+            return f"d{name}: off by {one:.1e}, and another by {other:.1e}"
+    return ""

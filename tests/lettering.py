@@ -125,6 +125,7 @@ class Letters:
         self.below = below  # the index of a head
         self.meanings: dict[str, set[str]] = defaultdict(set)
         self.steps: dict[str, set[str]] = defaultdict(set)
+        self.of_heads: set[str] = set()  # letters of steps with the index of a head: m^(h)
         self.arguments: set[str] = set()
 
     def defined(self, step: str, view: str, latex: str) -> None:
@@ -136,6 +137,8 @@ class Letters:
             self._arguments(left)
         elif view == "formula" and left:
             self.steps[_spelled(left)].add(step)
+            if len(left) == 1 and _has_head(left[0]):
+                self.of_heads.add(left[0].base)
 
     def line(self, step: str, view: str, latex: str) -> None:
         """Read all of a line: a formula, the rule of an entry, or a definition (``where``)."""
@@ -202,6 +205,8 @@ class Letters:
             add("argument")
         elif after.base == "(" and not atom.below and atom.base in ("sigma", "tau", "varphi"):
             add("function")
+        elif _has_head(atom) and atom.base in self.of_heads:
+            return  # a step that is no other letter than its entries are of
         elif not atom.below:
             if "defined" not in self.meanings[atom.base] and not self._is_index(atom.base):
                 add("name")
@@ -255,6 +260,11 @@ def _told_apart(letter: str, meanings: set[str], is_step: bool) -> set[str]:
     if len(letter) > 1 or is_step:  # a vector and its entries: ρ, ρ_i
         rest = rest - {"name", "defined"} if "entry" in rest else rest
     return rest
+
+
+def _has_head(atom: Atom) -> bool:
+    """Whether a letter has the index of a head above it, and nothing else: m^(h)."""
+    return bool(atom.above) and not atom.below and not _label(atom.above)
 
 
 def _is_marked(after: Atom) -> bool:

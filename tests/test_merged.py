@@ -264,7 +264,7 @@ def test_what_a_page_uses_is_defined_and_what_it_defines_is_used(
 
 #: A function that is applied, and what a line "where θ_t = …" defines.
 _CALLED = re.compile(r"([A-Za-z]+)(?:_[a-z]+)?[⁽ʰ⁾]*\(")
-_DEFINES = re.compile(r"(?:where|and) ([^\W\d_]+)[^=]* = (?!.* has the entries )")
+_DEFINES = re.compile(r"^(?:where|and) ([^\W\d_]+)[^=]* = (?!.* has the entries )")
 
 
 def told(derivation: Derivation, shown: Outline) -> list[tuple[str, str]]:
@@ -343,6 +343,8 @@ def test_a_function_without_a_definition_and_a_letter_without_use_are_found() ->
     assert " has the entries " in entries[1]
     assert undefined([formula, *letters]) == ["rope"] * 2
     assert unused([formula, *letters]) == ["ψ"]
+    cases = "where M = strided(n, n, 2) has the entries M_ij = [[0, if j ≤ i and i − j = 2], …]"
+    assert unused([("where", cases)]) == []  # a condition defines nothing
 
 
 @pytest.mark.parametrize(

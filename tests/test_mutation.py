@@ -45,3 +45,9 @@ def test_a_noticed_change_is_told_from_an_unnoticed_one(tmp_path: Path) -> None:
     left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
     assert left == {*FILES}
     assert all((tmp_path / name).read_text(encoding="utf-8") == FILES[name] for name in FILES)
+
+
+def test_no_script_stands_beside_a_module_of_the_standard_library() -> None:
+    """A script has its own folder first on the path: ``numbers.py`` there would be imported."""
+    folder = ROOT / "tests" / "benchmarks"
+    assert {path.stem for path in folder.glob("*.py")} & sys.stdlib_module_names == set()

@@ -186,11 +186,18 @@ class Recorder(Checker):
         return super().divisor(below, empty, power)
 
     def vanishes(self, difference: Poly) -> None:
+        self.hidden()
         before, sides = self.done, self.sides
         self.sides = []
         super().vanishes(difference)  # which calls this again for each sign of an |x|
         if sides:
             self.compared.append(Comparison(sides, self.steps[before : self.done]))
+
+    def hidden(self) -> None:
+        """Keep the comparisons of entries that are −∞ on both sides, of which nothing vanishes."""
+        while self.sides and self.sides[0].poly is None:
+            self.compared.append(Comparison(self.sides[:2], []))
+            self.sides = self.sides[2:]
 
 
 @dataclass
@@ -242,6 +249,7 @@ class Recording(Replay):
         factors = [decoded(c) for c, *_ in cofactors]
         self.found.append(Case([*self.path], claim, checker, hidden, self.uses, factors))
         super().entries(checker, claim, cofactors)
+        checker.hidden()
 
     def product_of(self, *parts: Any) -> Pair:
         found = super().product_of(*parts)
@@ -940,12 +948,37 @@ class Chain:
             () if isinstance(matrix, sympy.Inverse) else (f"definition of {matrix_name(matrix)}",)
         )
 
+    def orders(self) -> tuple[dict[sympy.Symbol, sympy.Expr], list[str]]:
+        """How much larger one size is than another, in sizes, and the case in words.
+
+        Of n = m + r, r ≥ 0: that r is n − m, and n ≥ m.
+        """
+        apart: dict[sympy.Symbol, sympy.Expr] = {}
+        words: list[str] = []
+        for size, value in self.case.sizes:
+            rests = [one for one in value.free_symbols if one.name[0] == "+"]
+            more = max(rests, key=lambda one: int(one.name[1:]), default=None)
+            if more is None or more in apart:
+                words.append(f"{size} = {value.xreplace(apart)}")
+                continue
+            apart[more] = (size - value + more).xreplace(apart)
+            number_, terms = apart[more].as_coeff_add()
+            strict = number_ == -1 and len(terms) > 1
+            shown = terms if strict else (*terms, number_)
+            left, right = (
+                sympy.Add(*(sign * one for one in shown if one.as_coeff_Mul()[0] * sign > 0))
+                for sign in (1, -1)
+            )
+            ends = [spelled_line(Speller().index(end - 1)) for end in (left, right)]
+            words.append((" > " if strict else " ≥ ").join(ends))
+        return apart, words
+
     def letters(self) -> tuple[dict[sympy.Symbol, sympy.Expr], list[str]]:
         """The letters of the outer indices, and those for indices of sums."""
         taken = {name.lower() for name in self.display.matrices}
         taken |= {str(s) for m in self.display.matrices.values() for s in m.free_symbols}
         pool = [letter for letter in "ltrsuqwhgvxyz" if letter not in taken]
-        found: dict[sympy.Symbol, sympy.Expr] = {}
+        found, _ = self.orders()
         for letter, at in self.comparison.sides[0].env.items():
             low, index = parted(at)
             if index and symbol(index) not in found:
@@ -987,7 +1020,7 @@ class Chain:
             line if line.value is None else replace(line, value=renamed(line.value, names_, pool))
             for line in lines
         ]
-        when = [f"{size} = {value}".replace("+", "r") for size, value in self.case.sizes]
+        _, when = self.orders()
         if len(self.case.checker.compared) > 1:
             when += [self.range(letter, at, names_) for letter, at in env.items() if at]
         if not isinstance(self.case.claim.left, MatrixExpr) or entry == (0, 0):
@@ -1037,6 +1070,8 @@ def renamed(rule: r.Rule, names_: Names, pool: Sequence[str]) -> r.Rule:
             return r.Entry(matrix, at(i), at(j))
         case r.Ordinal(index):
             return r.Ordinal(at(index))
+        case r.Const(value):
+            return r.Const(at(value))
         case r.Named(letter, places, value):
             return r.Named(letter, tuple(map(at, places)), inner(value))
         case r.Total() | r.OfRow() if rule.index is not None:

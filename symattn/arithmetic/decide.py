@@ -26,7 +26,6 @@ USUAL_BITS = 16384
 
 #: From this many digits before the point on, a number is shown in scientific notation.
 _LONG = 16
-_TEN_LONG = 10.0 ** (_LONG - 1)
 
 #: A ball with fewer good bits than this, at a precision that should do, hides a comparison.
 LOOSE = 16
@@ -54,12 +53,13 @@ def decide(
     rounding: Rounding = "half-up",
     tiny: int | None = None,
     most_bits: int = USUAL_BITS,
+    long: int = _LONG,
 ) -> Digits:
     """The value correctly rounded to `digits` decimals, proven, or marked as not proven.
 
     `ball_at(bits)` encloses the value; `exact()` is the value itself, or None, and is asked only
     when a ball cannot decide. A value below 10^−tiny is shown in scientific notation, with so many
-    digits, instead of as nearly zero.
+    digits, instead of as nearly zero, and so is one from 10^long on.
     """
     value: arb | None = None
     known = _Exact(exact)
@@ -71,7 +71,7 @@ def decide(
             continue
         known.deep = bits >= _DEEP
         with precision(bits + 64):
-            found = _attempt(value, known, digits, rounding, tiny)
+            found = _attempt(value, known, digits, rounding, tiny, long)
         if found is not None:
             return found
         if bits == BITS[1] and value.rel_accuracy_bits() < LOOSE:
@@ -122,10 +122,11 @@ def _attempt(
     digits: int,
     rounding: Rounding,
     tiny: int | None,
+    long: int,
 ) -> Digits | None:
     """The decided digits, or None where more precision is needed."""
-    size = None if _is_usual(value, tiny) else _magnitude(value)
-    if size is not None and (size >= _LONG or (tiny is not None and size < -tiny)):
+    size = None if _is_usual(value, tiny, long) else _magnitude(value)
+    if size is not None and (size >= long or (tiny is not None and size < -tiny)):
         if abs(size) > _HUGE:
             return _scientific(value, size, digits)
         places = digits - size
@@ -181,9 +182,10 @@ def _contains(value: arb, number: fmpq) -> bool:
     return bool((value - arb(number)).contains(0))
 
 
-def _is_usual(value: arb, tiny: int | None) -> bool:
+def _is_usual(value: arb, tiny: int | None, long: int) -> bool:
     """Whether the midpoint alone shows that no scientific notation comes into question."""
-    return (0 if tiny is None else 10.0 ** (1 - tiny)) <= abs(nearest(value)) < _TEN_LONG
+    least = 0 if tiny is None else 10.0 ** (1 - tiny)
+    return least <= abs(nearest(value)) < 10.0 ** (long - 1)
 
 
 def _magnitude(value: arb) -> int | None:

@@ -267,8 +267,10 @@ def _derive(
     document: str | bytes = ""
     allowed = limited("--allow-large", options["allow_large"])
     with Progress(f"deriving {source}").watched(), allowed:
+        arranged = isinstance(options["heads"], str)
         jobs, in_file = _jobs(source, form, symbolic, options, destination)
         with in_file():
+            _check_heads(jobs, options["head"], arranged)
             choose_entries(jobs, options["entries"])
         check_format(form, jobs)
         if _may_be_more(form, jobs[-1]):
@@ -399,6 +401,18 @@ def status_of(check: Check | None) -> Status:
     if check is None or check.agrees:
         return Status.AGREES
     return Status.UNSETTLED if check.overflowed else Status.WRONG
+
+
+def _check_heads(jobs: Sequence[Job], head: int | None, arranged: bool) -> None:
+    """Refuse what is said of heads where there are none, or no matrices of theirs to arrange."""
+    if head is None and not arranged:
+        return
+    option = "--heads" if head is None else f"head {head}"
+    derivations = [job.derivation for job in jobs]
+    if not any(item.per_head for one in derivations for item in (*one.inputs, *one.steps)):
+        raise SymattnError(f"{option}: this attention has no heads; leave it out")
+    if arranged and all(job.evaluation is None for job in jobs):
+        raise SymattnError("--heads: arranges matrices of numbers, and none are shown")
 
 
 def _jobs(

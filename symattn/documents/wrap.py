@@ -130,7 +130,7 @@ def size_of(tree: Tree) -> float:
             scripts = [size_of(each) for each in (sub, sup) if each is not None]
             return size_of(base) + 0.7 * max(scripts, default=0)
         case Ident(name) if len(name) == 1 and name.isupper():
-            return 1.5
+            return 1.9 if name in "MW" else 1.5
         case Op(symbol):
             return _SIGNS.get(symbol, 2.5 if symbol in _SPACED else len(line(tree)))
     return len(line(tree))

@@ -37,6 +37,9 @@ _SHORT = 16
 #: A decimal that ends and is not longer than this is written in full where it counts as exact.
 _IN_FULL = 10
 
+#: A rounded number with more digits than these before the point is in scientific notation.
+_WIDE = 10
+
 #: An exact number with more nodes than this is not written as an operand.
 _FEW_NODES = 12
 
@@ -172,12 +175,12 @@ class Numbers:
         """Whether the numbers of a stage give those of the next one, and the result."""
         usual = self.notation.digits
         if found is not None and not all(
-            self._gives(part, texts, text, usual + found[0])
+            self._gives(part, texts, text, usual + found[0], tiny=usual)
             for part, text in after.items()
             if part not in texts
         ):
             return False
-        return self._gives(rule, texts, result.text, usual)
+        return self._gives(rule, texts, result.text, usual, tiny=None)
 
     def _with_numbers(
         self, rule: Rule, collapsed: Kind, digits: int
@@ -298,10 +301,13 @@ class Numbers:
             return True
         return bool(value.is_finite() and abs(abs(value).log()) < _LARGEST_EXPONENT)
 
-    def _gives(self, part: Rule, texts: dict[Rule, str], wanted: str, places: int) -> bool:
+    def _gives(
+        self, part: Rule, texts: dict[Rule, str], wanted: str, places: int, tiny: int | None
+    ) -> bool:
         """Whether the printed numbers, worked out again, give the number printed for a part.
 
-        What is not known to its last digit is taken as it stands.
+        What is not known to its last digit is taken as it stands. A result that is tiny is printed
+        as 0.0000, a part of a line in scientific notation.
         """
         if any("?" in text for text in (wanted, *texts.values())):
             return True
@@ -314,18 +320,29 @@ class Numbers:
         def exactly() -> sympy.Expr | None:
             return self.exact(part, _as_rationals(texts)) if _are_short(texts.values()) else None
 
-        again = decide(ball_at, exactly, places, self.notation.rounding, tiny=self.notation.digits)
+        settings: dict[str, int] = {"long": _WIDE} if "e" in wanted else {}
+        again = decide(ball_at, exactly, places, self.notation.rounding, tiny, **settings)
         return again.proven and _as_decimal(again.text) == _as_decimal(wanted)
 
     def digits(self, part: Rule, digits: int) -> Digits:
-        """A part of the rule as a proven decimal, in scientific notation if it is tiny."""
-        return decide(
-            lambda bits: self.ball(part, bits),
-            lambda: self.exact(part),
-            digits,
-            self.notation.rounding,
-            tiny=self.notation.digits,
-        )
+        """A part of the rule as a proven decimal, in scientific notation if it is tiny or large.
+
+        An exact whole number is written out.
+        """
+
+        def decided(**settings: int) -> Digits:
+            return decide(
+                lambda bits: self.ball(part, bits),
+                lambda: self.exact(part),
+                digits,
+                self.notation.rounding,
+                self.notation.digits,
+                **settings,
+            )
+
+        found = decided()
+        is_wide = len(found.text.partition(".")[0].lstrip("-")) > _WIDE
+        return decided(long=_WIDE) if is_wide and not found.exact else found
 
     def ball(self, part: Rule, bits: int) -> arb:
         """An enclosure of a part's true value."""

@@ -45,7 +45,9 @@ def worked_together(
 ) -> list[Tree]:
     """Entries of a step worked out with the same number of decimals, where that is possible.
 
-    `places` are rows and columns as the reader has them, behind the head where there are heads.
+    A stage that would take more digits than a line may have is left out of it. Where all of them
+    would be, the line has fewer decimals than the others. `places` are rows and columns as the
+    reader has them, behind the head where there are heads.
     """
 
     def lines(least: Mapping[Kind, int]) -> list[tuple[Tree, Mapping[Kind, int]]]:
@@ -63,7 +65,7 @@ def worked_together(
             break
         found = lines(most)
     return [
-        other if used.keys() == others.keys() else tree
+        other if others or not used else tree
         for (tree, used), (other, others) in zip(first, found, strict=True)
     ]
 

@@ -7,9 +7,10 @@ and SymPy's ``_entry``. Indices count from 0 here; `Notation.index_base` is adde
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain, count
+from itertools import chain, compress, count, product
 from typing import Any, TypeAlias, cast
 
 import sympy
@@ -380,12 +381,50 @@ def _of_head(
 def branches(rule: Rule) -> list[tuple[Rule, tuple[Condition, ...]]]:
     """Cases inside cases as one list: values and when they hold, of which the first counts.
 
-    The last value holds otherwise; the same value just before it needs no line of its own.
+    The last value holds otherwise; the same value just before it needs no line of its own. No line
+    and no condition stands there that makes no difference, whichever conditions hold.
     """
     listed = [*_branches(rule, ())]
+    met = Counter(condition for _, conditions in listed for condition in conditions)
+    if met and max(met.values()) > 1 and len(met) <= _MOST_CONDITIONS:
+        listed = _reduced(listed, [*met])
     while len(listed) > 1 and listed[-2][0] == listed[-1][0]:
         del listed[-2]
     return listed
+
+
+#: A list of cases with more conditions than these is shown as it is.
+_MOST_CONDITIONS = 8
+
+#: Values, by number, and the conditions that they hold under.
+_Cases: TypeAlias = list[tuple[int, tuple[Condition, ...]]]
+
+
+def _reduced(
+    listed: list[tuple[Rule, tuple[Condition, ...]]], conditions: list[Condition]
+) -> list[tuple[Rule, tuple[Condition, ...]]]:
+    """The list without lines and conditions that make no difference."""
+    worlds = [{*compress(conditions, each)} for each in product((0, 1), repeat=len(conditions))]
+    values = [*dict.fromkeys(value for value, _ in listed)]
+
+    def told(rows: _Cases) -> list[int]:
+        return [next(k for k, given in rows if world.issuperset(given)) for world in worlds]
+
+    rows: _Cases = [(values.index(value), given) for value, given in listed]
+    wanted = told(rows)
+    while (fewer := next((one for one in _fewer(rows) if told(one) == wanted), None)) is not None:
+        rows = fewer
+    return [(values[k], given) for k, given in rows]
+
+
+def _fewer(rows: _Cases) -> Iterator[_Cases]:
+    """All lists with one line less, from the last one up, then those with one condition less."""
+    for k in range(len(rows) - 2, -1, -1):
+        yield [*rows[:k], *rows[k + 1 :]]
+    for k, (value, given) in enumerate(rows):
+        for one in given:
+            rest = tuple(other for other in given if other != one)
+            yield [*rows[:k], (value, rest), *rows[k + 1 :]]
 
 
 def _branches(

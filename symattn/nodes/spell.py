@@ -236,7 +236,7 @@ class Speller:
         head = getattr(entry.matrix, "head", None)
         name = getattr(entry.matrix, "name", None)
         if name is None:
-            return t.Script(t.Fenced(self.matrix(entry.matrix), "[", "]"), t.row(*indices))
+            return t.Script(t.Fenced(self.matrix(entry.matrix), "[", "]"), index_row(indices))
         return self.notation.entry(name, None if head is None else self.index(head), indices)
 
     def rule(self, rule: Rule, leaf: Callable[[Rule], Tree | None] | None = None) -> Tree:

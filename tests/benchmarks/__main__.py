@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks import documents, numbers, processes
+from tests.benchmarks import documents, evaluating, processes
 from tests.benchmarks.pair import Pair
 
 ROOT = Path(__file__).parent.parent.parent
@@ -77,7 +77,7 @@ def measured(pair: Pair, runs: int) -> Figure:
 
 def pairs() -> Iterator[Pair]:
     """All that is measured."""
-    yield from numbers.pairs()
+    yield from evaluating.pairs()
     yield from processes.pairs()
     yield from documents.pairs()
 

@@ -89,6 +89,15 @@ def test_a_letter_with_two_meanings_is_found(
     assert expected in clashes_of(lines)
 
 
+def test_a_vector_of_each_head_and_its_entries_have_one_letter() -> None:
+    lines = [
+        ("row_max", "formula", r"m^{(h)} = \mathrm{rowmax}(Z^{(h)})"),
+        ("row_max", "entry", r"m_{ij}^{(h)} = \max_{l}(z_{il}^{(h)})"),
+    ]
+    assert clashes_of(lines) == []
+    assert clashes_of(lines, [r"n \times m"]) == ["m: entry, name"]  # a size is another thing
+
+
 # ---- other letters ---------------------------------------------------------------------------
 
 #: A symbol by name, where it shows in self-attention of several heads, and what is gone.

@@ -12,6 +12,8 @@ from symattn.notation import tree as t
 from symattn.notation.latex import latex
 from symattn.notation.text import line
 from symattn.notation.tree import Fenced, Frac, Ident, Num, Root, Row, Script, Tree
+from tests.gates import page
+from tests.written import latex_document
 
 
 def tokens(source: str) -> list[str]:
@@ -130,3 +132,17 @@ def test_what_cannot_be_cut_stays_whole() -> None:
     (piece,) = wrapped((t.EQUALS, long))
     assert piece.tex == latex(Row((t.EQUALS, long)))
     assert piece.size > ROOM
+
+
+def test_a_wide_letter_counts_as_one() -> None:
+    """W and M are nearly two digits wide, N is 1.6."""
+    assert [size_of(Ident(letter)) for letter in "WMNw"] == [1.9, 1.9, 1.5, 1]
+
+
+def test_a_shape_behind_a_full_line_has_its_own() -> None:
+    """TeX breaks a line where it need not stretch its blanks much, and else not at all."""
+    columns = latex_document(page("variant sinusoidal", "columns"))
+    full = "Sines and cosines of many wavelengths give each position its own vector."
+    assert full + r" \\ ($d_{\mathrm{model}} \times n$)" in columns
+    long = "The projection gives each token a key, which the queries are compared with. "
+    assert long + "The entries are computed like those of the queries. ($" in columns

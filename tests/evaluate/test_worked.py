@@ -209,7 +209,7 @@ def test_the_numbers_of_a_stage_have_as_many_decimals(name: str, digits: int) ->
     for step in derivation:
         places = [*np.ndindex(*evaluation[step.name].shape)][:6]
         exact = {  # 0.8 of a step before has all its digits
-            str(abs(float(x))) for item in derivation for x in evaluation[item.name].array.flat
+            str(abs(float(x))) for item in derivation for x in evaluation.exact(item.letter).flat
         }
         trees = worked_together(evaluation, step, places, notation)
         found = []
@@ -244,3 +244,54 @@ def test_an_exact_number_is_preferred_to_many_digits() -> None:
     assert few == "a_11 ≈ e^2.83/(e^2.83 + e^1.41) ≈ 16.9/(16.9 + 4.1) ≈ 16.9/21.0 ≈ 0.8"
     exact = "a_11 = e^(2 √2)/(e^(2 √2) + e^(√2))"
     assert many == f"{exact} ≈ 16.9188/(16.9188 + 4.1133) ≈ 16.9188/21.0321 ≈ 0.8044"
+
+
+def test_a_result_that_rounds_to_nothing_follows_from_numbers() -> None:
+    """A sum of −0.0028 is 0.00 in two decimals, not −2.8·10^(−3): it has as many as the others."""
+    (spec,) = (variant.spec for variant in VARIANTS if variant.name == "llama")
+    derivation, evaluation = small_example(spec)
+    step = derivation["projected"]
+    lines = [*map(text, worked_together(evaluation, step, [(1, 0), (2, 1)], Notation(digits=2)))]
+    assert "2·0.9983" in lines[0].replace("0.9983·2", "2·0.9983")
+    assert [decimals_of(line, 2, {"0", "1"}) for line in lines] == [[{4}], [{4}]]
+    assert lines[0].endswith(" ≈ 0.00") or lines[0].endswith(" ≈ −0.00")
+
+
+def test_a_stage_that_takes_too_many_digits_is_left_out() -> None:
+    """In this line alone: the others keep it, with the decimals that they all have."""
+    (spec,) = (variant.spec for variant in VARIANTS if variant.name == "multi-head-sum")
+    derivation, evaluation = small_example(spec)
+    step, places = derivation["projected"], [*np.ndindex(3, 2)]
+    trees = worked_together(evaluation, step, places, Notation(digits=1))
+    counts = [decimals_of(text(tree), 1, {"0", "1"}) for tree in trees]
+    assert counts == [[{5}, {3}]] * 4 + [[{5}]] + [[{5}, {3}]]
+
+
+@pytest.mark.parametrize(
+    ("scores", "line"),
+    [
+        (
+            ["36.5", "30.25", "12"],
+            "a_11 = e^36.5/(e^36.5 + e^30.25 + e¹²) "
+            "≈ 7.1080·10¹⁵ / (7.1080·10¹⁵ + 1.3722·10¹³ + 162754.7914) "
+            "≈ 7.1080·10¹⁵ / (7.1217·10¹⁵) ≈ 0.9981",
+        ),
+        (
+            ["20", "19.5", "3"],
+            "a_11 = e²⁰/(e²⁰ + e^19.5 + e³) "
+            "≈ 485165195.4098/(485165195.4098 + 294267566.0415 + 20.0855) "
+            "≈ 485165195.4098/779432781.5368 ≈ 0.6225",
+        ),
+    ],
+)
+def test_large_rounded_numbers_are_powers_of_ten(scores: list[str], line: str) -> None:
+    values = Attention(scale=False).derivation(["scores"]).evaluate(scores=[scores])["weights"]
+    assert text(values.worked(1, 1)) == line
+    assert list(faults(line, 4, {})) == []
+
+
+def test_a_large_whole_number_is_written_out() -> None:
+    given = {"Q": [["123456789012", 1]], "K": [[2, 1]], "V": [["1/7"]]}
+    attention = Attention(normaliser="none", scale=False)
+    values = attention.derivation().evaluate(**given)
+    assert text(values["output"].worked(1, 1)).startswith("o_11 = 246913578025·(1/7)")

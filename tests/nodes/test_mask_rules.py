@@ -280,6 +280,26 @@ def test_the_printed_rule_is_the_mask(name: str, mask: Any, spelling: str, base:
     assert entries(printed, shape, base, lists) == np.max(arrays, axis=0).tolist(), printed  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("parts", "count"),
+    [
+        ([{"window": [1, 0]}, {"global": [1]}], 4),
+        ([{"strided": 2}, {"global": [1]}], 5),
+        ([{"dilated": [1, 2]}, {"global": [1]}], 4),
+        ([{"window": [2, 0]}, {"dilated": [2, 2]}, {"prefix": 1}], 4),
+        ([{"all": ["causal", {"padding": 2}]}, {"global": [1]}], 4),
+        ([{"all": ["causal", {"dilated": [1, 2]}]}, {"all": [{"padding": 3}, "causal"]}], 3),
+    ],
+)
+def test_a_brace_has_no_line_that_makes_no_difference(parts: Any, count: int) -> None:
+    """Window [1, 0] and global [1] had seven: of "j ≤ i and …" and of the same without it."""
+    mask = mask_of("any", 6, 6, parts)
+    printed = line(Speller().rule(rule_of(mask, i, j)))
+    assert len(cases(printed)) == count
+    zeros = np.isfinite(np.array(mask.as_explicit(), dtype=float))
+    assert (np.array(entries(printed, (6, 6), 1, {})) == 0).tolist() == zeros.tolist()
+
+
 def test_a_wrong_rule_is_noticed() -> None:
     """The reader tells ⌊i/2⌋ from ⌊(i − 1)/2⌋."""
     right, wrong = (

@@ -316,7 +316,8 @@ def _lines(link: Link, found: Exposition | None, name: str) -> Iterator[b.Block]
             yield b.Paragraph((f"{lead}:",))
         yield block
     if len(chains) > _MOST_CHAINS:
-        yield b.Paragraph((f"and {len(chains) - _MOST_CHAINS} more cases in the same way",))
+        rest = len(chains) - _MOST_CHAINS
+        yield b.Paragraph((f"and {rest} more case{'s' * (rest > 1)} in the same way",))
 
 
 def _entries(link: Link) -> Iterator[b.Block]:

@@ -131,12 +131,13 @@ def _room(names: Sequence[str]) -> float:
 
 
 def heat(matrix: MatrixView, _: Mapping[str, MatrixView]) -> Drawing:
-    """Every head's matrix, each cell as dark as its number is large; and what the shades mean.
+    """The matrix of each head that is shown, its cells as dark as their numbers are large; and what
+    the shades mean.
 
     The digits stand in the cells where there are at most `MOST_WITH_DIGITS` rows and columns.
     """
     one = _matrix if max(matrix.shape) <= MOST_WITH_DIGITS else _map
-    return above(beside([one(matrix, head) for head in matrix.heads]), _key(matrix))
+    return above(beside([one(matrix, head) for head in matrix.shown]), _key(matrix))
 
 
 def _matrix(matrix: MatrixView, head: int | None) -> Drawing:
@@ -262,7 +263,7 @@ def _base(top: float, i: int) -> float:
 
 def lines(matrix: MatrixView, _: Mapping[str, MatrixView]) -> Drawing:
     """Queries on the left, keys on the right, a line as heavy as the weight; heads side by side."""
-    return beside([tokens(matrix, head) for head in matrix.heads])
+    return beside([tokens(matrix, head) for head in matrix.shown])
 
 
 def tokens(matrix: MatrixView, head: int | None, titled: bool = True) -> Drawing:
@@ -338,7 +339,7 @@ def falk(product: MatrixView, everything: Mapping[str, MatrixView]) -> Drawing:
         )
     assert isinstance(step, Step)
     drawings = []
-    for head in product.heads:
+    for head in product.shown:
         (one, _), (other, turned) = (part for part in letters if part is not None)
         left, right = everything[one], everything[other]
         drawings.append(

@@ -16,7 +16,7 @@ from symattn.derivation import Derivation, Evaluation
 from symattn.documents.code.document import code_document
 from symattn.documents.code.program import recorded
 from symattn.documents.code.spell import names
-from tests.autograd import Problem, disagreement, gradient_of
+from tests.autograd import Problem, disagreement, farther, gradient_of
 from tests.combinations import AXES, cover, refusal, sizes_of, spec_of
 from tests.documents.code.test_code import (
     SIZES,
@@ -135,7 +135,11 @@ def test_numpy_agrees_with_autograd(number: int) -> None:
     theirs = problem.by_torch(torch)
     if any(np.isnan(value).any() for value in theirs.values()):
         return  # PyTorch's exponentials overflow, which are not shifted there
-    assert disagreement(ours, theirs) == ""
+    if disagreement(ours, theirs):  # the complex step has no cancellation
+        truth = problem.by_complex_step()
+        assert farther(ours, theirs, truth) == ""
+        moved = {name: value * (1 + 1e-9) for name, value in ours.items()}
+        assert farther(moved, theirs, truth) != ""
 
 
 @pytest.mark.parametrize("number", share(range(len(SPECS)), 64, 43))
@@ -166,3 +170,14 @@ def test_a_batch_has_a_gradient_for_each_item(number: int, kind: str) -> None:
         np.testing.assert_allclose(
             np.broadcast_to(value, wanted.shape), wanted, rtol=1e-9, atol=1e-11, err_msg=name
         )
+
+
+def test_a_gradient_that_is_farther_from_the_truth_is_found() -> None:
+    truth = {"X": np.array([[2.0, -8.0]])}
+    ours, theirs = ({"X": truth["X"] + error} for error in (3e-11, 1e-11))
+    assert disagreement(ours, truth) == "" == farther(ours, theirs, truth)
+    assert (
+        farther({"X": truth["X"] + 5e-11}, theirs, truth)
+        == "dX: off by 6.3e-12, and another by 1.3e-12"
+    )
+    assert farther(ours, truth, truth) != ""

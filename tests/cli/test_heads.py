@@ -1,0 +1,40 @@
+"""One head, and how heads are arranged: honoured, or refused in one line."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+from symattn.cli import main
+from tests import ROOT
+
+TWO = str(ROOT / "examples" / "two_heads.toml")
+CAUSAL = str(ROOT / "examples" / "causal.toml")
+
+
+@pytest.mark.parametrize("picture", ["lines", "heat", "falk"])
+def test_a_picture_shows_the_head_that_is_asked_for(picture: str) -> None:
+    words = ["derive", TWO, "--format", "svg", "--picture", picture]
+    both, one, other = (
+        CliRunner().invoke(main, [*words, *more]).output
+        for more in ([], ["--head", "1"], ["--head", "2"])
+    )
+    assert len({both, one, other}) == 3
+    assert len(one) < len(both) > len(other)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["causal", "--head", "1"], "head 1: this attention has no heads; leave it out"),
+        ([CAUSAL, "--head", "1", "--format", "svg"], "head 1: this attention has no heads"),
+        ([TWO, "--head", "3", "--format", "svg"], "head 3: heads are 1 to 2"),
+        (["causal", "--heads", "side by side"], "--heads: this attention has no heads"),
+        (["multi-head", "--heads", "column"], "--heads: arranges matrices of numbers"),
+    ],
+)
+def test_what_is_said_of_heads_in_vain_is_refused(words: list[str], said: str) -> None:
+    result = CliRunner().invoke(main, ["derive", *words])
+    assert result.exit_code == 2
+    assert said in result.output
+    assert result.output.count("\n") == 1
