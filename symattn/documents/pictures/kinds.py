@@ -131,8 +131,7 @@ def _room(names: Sequence[str]) -> float:
 
 
 def heat(matrix: MatrixView, _: Mapping[str, MatrixView]) -> Drawing:
-    """The matrix of each head that is shown, its cells as dark as their numbers are large; and what
-    the shades mean.
+    """The matrix of each shown head, a cell as dark as its number is large; what shades mean.
 
     The digits stand in the cells where there are at most `MOST_WITH_DIGITS` rows and columns.
     """
