@@ -204,7 +204,8 @@ class _Page:
             step = by_name[section.name]
             assert isinstance(step, Step)
             values, result = self.values(step), self.result(step)
-            steps.append(_step(self.outline, section, values, result, step.fixed))
+            is_switched = step.fixed and not step.operands
+            steps.append(_step(self.outline, section, values, result, is_switched))
         picture = Markup()
         for item in by_name.values():
             if item.weights:
