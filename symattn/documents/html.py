@@ -21,6 +21,7 @@ from symattn.documents.page import claimed as claims_page
 from symattn.documents.page import frame, weights
 from symattn.documents.page.elements import Markup, compact, el, formula, prose
 from symattn.documents.page.falk import scheme
+from symattn.documents.page.latex import latex_data, latex_names
 from symattn.documents.page.lines import Lines
 from symattn.documents.page.live import Live, live_program
 from symattn.documents.page.matrices import GAPS, MatrixView, head_of, operands
@@ -303,6 +304,7 @@ class _Page:
         items = []
         whole = sum(self.evaluation.array(letter).size for letter in self.matrices)
         left = MOST_WORKED if whole <= MANY else OF_MANY
+        sections = {section.name: section for section in self.outline.steps}
         for matrix in self.matrices.values():
             item = matrix.item
             entry = {
@@ -335,6 +337,8 @@ class _Page:
                         place = ((head or 0) * matrix.shape[0] + i) * matrix.shape[1] + j
                         worked_lines[place] = lines.packed(self.worked(item, head, i, j))
                 entry["lines"] = worked_lines
+                if item.name in sections:
+                    entry["latex"] = latex_data(sections[item.name], matrix)
             items.append(entry)
         sheet: Data = None
         if self.worksheet is not None:
@@ -354,6 +358,7 @@ class _Page:
             "stage": self.notation.page == "stage",
             "transposed": compact(mathml(self.notation.transposed(t.Num(GAPS[0])))),
             "labels": [[escape_controls(name) for name in names] for names in labels],
+            "latexNames": latex_names(name for names in labels for name in names),
             "pieces": lines.pieces,
             "templates": lines.templates,
             "items": items,

@@ -20,7 +20,7 @@ FILES = Path(__file__).parent
 
 
 #: The parts of its style.
-STYLES = ("page.css", "toolbar.css", "origin.css", "stage.css")
+STYLES = ("page.css", "toolbar.css", "origin.css", "stage.css", "latex.css")
 
 
 def scripts() -> str:

@@ -122,10 +122,12 @@ function copyByHand(text) {
   return done;
 }
 
+// Whether it was copied.
 async function copy(text, what) {
   let done = false;
   try { await navigator.clipboard.writeText(text); done = true; } catch { done = copyByHand(text); }
   say(done ? `${what} copied.` : "The browser does not let the page copy.");
+  return done;
 }
 
 $("#link").addEventListener("click", () => {

@@ -9,6 +9,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,14 +18,14 @@ from urllib.parse import quote
 import numpy as np
 import pytest
 
-from symattn import VARIANTS, Attention, Notation
+from symattn import VARIANTS, Attention, Notation, variant
 from symattn.attention.example import small_example
 from symattn.derivation import Derivation, Evaluation
+from symattn.documents.code.program import Program, recorded
 from symattn.documents.html import html_document
 from symattn.documents.page import live
 from symattn.documents.page.matrices import MatrixView
 from symattn.errors import SymattnError
-from symattn.notation.options import notation_of
 from symattn.worksheet import read_worksheet
 from tests.documents.page.opening import cells, settled
 from tests.documents.page.test_certified import Edit, in_python
@@ -74,19 +75,19 @@ def subjects() -> Iterator[tuple[str, Callable[[], Subject]]]:
     """By name: all variants, masks that are given, gradients, examples, tokens as columns."""
 
     def small(spec: Attention, notation: Notation | None = None, **how: Any) -> Subject:
-        return Subject(*small_example(spec, tokens=3, **how), notation_of(notation))
+        return Subject(*small_example(spec, tokens=3, **how), notation or Notation())
 
     for row in VARIANTS:
-        yield row.name, lambda spec=row.spec: small(spec)
+        yield row.name, partial(small, row.spec)
     for name, spec in MASKS.items():
-        yield name, lambda spec=spec: small(spec)
-    masked = next(row.spec for row in VARIANTS if row.name == "masked")
-    yield "masked, backward", lambda: small(masked, gradient=())
+        yield name, partial(small, spec)
+    masked = variant("masked").spec
+    yield "masked, backward", partial(small, masked, gradient=())
     columns = Notation(convention="columns")
-    yield "masked, columns", lambda: small(masked, columns)
-    yield "boolean of each head, columns", lambda: small(MASKS["boolean of each head"], columns)
+    yield "masked, columns", partial(small, masked, columns)
+    yield "boolean of each head, columns", partial(small, MASKS["boolean of each head"], columns)
     for path in EXAMPLES:
-        yield f"example {path.stem}", lambda path=path: of_worksheet(path)
+        yield f"example {path.stem}", partial(of_worksheet, path)
 
 
 def of_worksheet(path: Path) -> Subject:
@@ -168,21 +169,25 @@ def compare(page: Any, subject: Subject, every: bool = False) -> dict[str, Resul
             shown = cells(page)
             result.changes += 1
             try:
-                true = in_python(subject.derivation, edit, "")
-            except SymattnError:
+                wanted = dict(texts_of(in_python(subject.derivation, edit, ""), notation))
+            except SymattnError:  # there is no number, and no other one is proven
                 result.refused += 1
                 assert "undefined" in shown.values(), said
                 continue
-            for item in items.values():
-                seen = MatrixView(item, true, replace(notation, exact=False))
-                for head, i, j in seen.places():
-                    key = f"{item.letter}|{'' if head is None else head}|{i}|{j}"
-                    if key not in shown:
-                        continue
-                    result.compared += 1
-                    if shown[key] != seen.text(head, i, j):
-                        result.wrong.append((said, key, seen.text(head, i, j), shown[key]))
+            for key in shown.keys() & wanted.keys():
+                result.compared += 1
+                if shown[key] != wanted[key]:
+                    result.wrong.append((said, key, wanted[key], shown[key]))
     return found
+
+
+def texts_of(values: Evaluation, notation: Notation) -> Iterator[tuple[str, str]]:
+    """What each cell should show."""
+    for item in (*values.inputs, *values.steps):
+        view = MatrixView(item, values, replace(notation, exact=False))
+        for head, i, j in view.places():
+            key = f"{item.letter}|{'' if head is None else head}|{i}|{j}"
+            yield key, view.text(head, i, j)
 
 
 ALL = dict(subjects())
@@ -203,8 +208,10 @@ def test_a_mask_that_stays_as_it_was_would_be_seen(
     opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The program takes the mask as given, which follows from `allowed`."""
-    recorded = live.recorded
-    spoilt = lambda derivation, given, **how: recorded(derivation, given=("mask",), **how)  # noqa: E731
+
+    def spoilt(derivation: Derivation, given: object, **how: Any) -> Program:
+        return recorded(derivation, given=("mask",), **how)
+
     with monkeypatch.context() as patched:
         patched.setattr(live, "recorded", spoilt)
         subject = ALL["masked"]()
