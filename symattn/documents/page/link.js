@@ -79,6 +79,7 @@ function restore(text) {
 
 // Writes into the fragment what is changed and chosen.
 function remember() {
+  if (typeof leaving !== "undefined" && leaving) return true;
   for (const [id, list] of [["#undo", past], ["#redo", future]]) $(id).setAttribute("aria-disabled", String(!list.length));
   const stage = typeof stageState === "function" ? stageState() : "";
   const at = pinned && parsed(pinned);

@@ -11,17 +11,20 @@ const count = document.querySelectorAll("template[data-chunk]").length;
 const asked = (otherwise) => Math.max(1, Math.min(Number(/^#(?:.*;)?chunk=(\d{1,3})(?:;|$)/.exec(location.hash)?.[1] ?? otherwise), count));
 const chunk = asked(1);
 for (const part of [...template(chunk).content.cloneNode(true).children]) element(part.id).replaceWith(part);
+let leaving = false; // then the address is left to this part
 // Another chunk is the page loaded anew, at the same step, with the same temperature and decimals.
 function turn(to) {
   if (to < 1 || to > count || to === chunk) return;
   const kept = location.hash.slice(1).split(";").filter((part) => /^(t|d|stage)=/.test(part));
   const atEnd = scrollY + innerHeight > document.documentElement.scrollHeight - 4;
   const step = [...document.querySelectorAll("main > .step")].findLast((one) => atEnd || one.getBoundingClientRect().top < innerHeight / 2);
+  leaving = true;
   location.hash = [`chunk=${to}`, ...kept, ...(step && scrollY ? [step.id] : [])].join(";");
 }
 addEventListener("hashchange", (event) => {
   if (asked(chunk) === chunk) return;
   event.stopImmediatePropagation();
+  leaving = true;
   try { history.replaceState({ focus: document.activeElement.id }, ""); } catch { /* then the focus is not kept */ }
   location.reload();
 });
