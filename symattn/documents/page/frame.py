@@ -159,7 +159,7 @@ def scrubber(number: int, titles: Sequence[str]) -> Markup:
     return el(
         "nav",
         el("span", *turns, class_="turns", hidden=True),
-        el("output", f"Chunk {number} of {count}", aria_hidden="true"),
+        el("b", f"Chunk {number} of {count}", aria_hidden="true"),
         el("p", fixed, el("span", " One chunk is printed at a time.", class_="on-paper")),
         el("noscript", el("p", "The other chunks are shown where scripts may run.")),
         class_="series",

@@ -38,7 +38,7 @@ const slider = element("chunk");
 slider.addEventListener("input", () => {
   const words = `${slider.value} of ${count}: ${titles[slider.value - 1]}`;
   slider.setAttribute("aria-valuetext", words);
-  document.querySelector(".series output").textContent = `Chunk ${words}`;
+  document.querySelector(".series b").textContent = `Chunk ${words}`;
 });
 slider.addEventListener("change", () => turn(Number(slider.value)));
 for (const [id, by] of [["before", -1], ["after", 1]]) {

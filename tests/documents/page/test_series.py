@@ -48,8 +48,8 @@ def derived(*options: str) -> str:
 
 def shown(page: Any) -> str:
     """Which chunk stands there."""
-    page.wait_for_selector("main:not([aria-busy=true]) .series output")
-    return str(page.locator(".series output").inner_text())
+    page.wait_for_selector("main:not([aria-busy=true]) .series b")
+    return str(page.locator(".series b").inner_text())
 
 
 def expect(page: Any, number: int, count: int = 3) -> None:
@@ -180,7 +180,7 @@ def test_paper_says_that_it_has_one_chunk(series: Any) -> None:
     assert "printed" not in page.locator(".series p").inner_text()
     page.emulate_media(media="print")
     assert page.locator(".series p").inner_text().endswith("One chunk is printed at a time.")
-    assert page.locator(".series output").is_visible()
+    assert page.locator(".series b").is_visible()
     assert not page.locator("#chunk").is_visible()
 
 
