@@ -32,6 +32,7 @@ PARTS = (
     "large.js",
     "controls.js",
     "link.js",  # undo, redo, the fragment of the URL
+    "latex.js",  # a step to be copied
     "worksheet.js",
     "picture.js",
     "falk.js",  # products in Falk's scheme

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from symattn.derivation import Check, Derivation, Evaluation, Item, Place, Step, worked
@@ -21,6 +21,7 @@ from symattn.documents.page import claimed as claims_page
 from symattn.documents.page import frame, weights
 from symattn.documents.page.elements import Markup, compact, el, formula, prose
 from symattn.documents.page.falk import scheme
+from symattn.documents.page.latex import latex_data, latex_names
 from symattn.documents.page.lines import Lines
 from symattn.documents.page.live import Live, live_program
 from symattn.documents.page.matrices import GAPS, MatrixView, head_of, operands
@@ -73,7 +74,7 @@ def html_document(
     Raises `SymattnError` where a value has more axes than heads, rows and columns.
     """
     notation = notation_of(notation)
-    allowed = tuple(view for view in views if evaluation is None or view in _SAID)
+    allowed = tuple(views) if evaluation is None else _said(views)
     page = outline(
         derivation,
         evaluation,
@@ -85,9 +86,65 @@ def html_document(
     )
     if evaluation is None:
         steps = [_step(page, section) for section in page.steps]
-        return frame.page(page, _given(page), steps, parts=Parts(derivation))
-    shown = _Page(page, derivation, evaluation, tuple(views), worksheet, entries or {}, claims)
-    return shown.written()
+        content = frame.content(page, _given(page), steps, parts=Parts(derivation))
+    else:
+        shown = _Page(page, derivation, evaluation, tuple(views), worksheet, entries or {}, claims)
+        content = shown.content()
+    return frame.page(content.title, [content])
+
+
+def _said(views: Sequence[View]) -> tuple[View, ...]:
+    """The views that stand beside the matrices of a page."""
+    return tuple(view for view in views if view in _SAID)
+
+
+def html_series(
+    chunks: Sequence[Chunk],
+    title: str = "",
+    *,
+    notation: Notation | None = None,
+    views: Sequence[View] = VIEWS,
+    notes: Sequence[str] = (),
+) -> str:
+    """The chunks of a decoding as one page, which shows one of them at a time.
+
+    Their numbers cannot be changed there: those of a later chunk follow from earlier ones.
+
+    >>> from symattn import Attention, decode
+    >>> rows = [[1, 0], [0, 2]]
+    >>> parts = decode(Attention(mask="causal"), 1, Q=rows, K=rows, V=rows)
+    >>> chunks = [Chunk(part.derivation, part.evaluation) for part in parts]
+    >>> html_series(chunks, "Two tokens").count("<template")
+    1
+    """
+    notation = notation_of(notation)
+    titles = [one.derivation.title for one in chunks]
+    frames = []
+    for number, one in enumerate(chunks, 1):
+        page = outline(
+            one.derivation,
+            one.evaluation,
+            notation=notation,
+            views=_said(views) or _SAID,
+            only=one.only,
+            check=one.check,
+            notes=notes,
+        )
+        shown = _Page(page, one.derivation, one.evaluation, tuple(views), None, one.entries, None)
+        series = (number, titles) if len(chunks) > 1 else None
+        frames.append(shown.content(series))
+    return frame.page(title or frames[0].title, frames)
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A derivation of a series with its values, and what of it is shown."""
+
+    derivation: Derivation
+    evaluation: Evaluation
+    check: Check | None = None
+    only: Sequence[str] = ()
+    entries: Mapping[str, Place] = field(default_factory=dict)
 
 
 def _given(page: Outline) -> Markup:
@@ -189,8 +246,8 @@ class _Page:
         """The entry of each step that is worked out at first."""
         return telling(self.evaluation, self.derivation.steps, self.notation, self.entries)
 
-    def written(self) -> str:
-        """The page."""
+    def content(self, series: tuple[int, Sequence[str]] | None = None) -> frame.Content:
+        """The parts of the page; of a chunk of a series, its number and the titles of all."""
         by_name: dict[str, Item] = {
             item.name: item for item in (*self.derivation.inputs, *self.derivation.steps)
         }
@@ -204,17 +261,20 @@ class _Page:
             step = by_name[section.name]
             assert isinstance(step, Step)
             values, result = self.values(step), self.result(step)
-            steps.append(_step(self.outline, section, values, result, step.fixed))
+            is_switched = step.fixed and not step.operands
+            steps.append(_step(self.outline, section, values, result, is_switched))
         picture = Markup()
         for item in by_name.values():
             if item.weights:
                 picture = weights.section(self.matrices[item.letter])
         live = live_program(self.derivation)
         data = self.data(live)
+        if series is not None:
+            data["chunk"] = series[0]
         claimed = Markup()
         if self.claims is not None:
             claimed = claims_page.summary(self.claims, tuple(self.matrices))
-        return frame.page(
+        return frame.content(
             self.outline,
             given,
             steps,
@@ -225,6 +285,7 @@ class _Page:
             tempered=live.tempered,
             worksheet=self.worksheet is not None,
             claimed=claimed,
+            scrubber=None if series is None else frame.scrubber(*series),
         )
 
     def input(self, section: Section, item: Item) -> Markup:
@@ -302,6 +363,7 @@ class _Page:
         items = []
         whole = sum(self.evaluation.array(letter).size for letter in self.matrices)
         left = MOST_WORKED if whole <= MANY else OF_MANY
+        sections = {section.name: section for section in self.outline.steps}
         for matrix in self.matrices.values():
             item = matrix.item
             entry = {
@@ -334,6 +396,8 @@ class _Page:
                         place = ((head or 0) * matrix.shape[0] + i) * matrix.shape[1] + j
                         worked_lines[place] = lines.packed(self.worked(item, head, i, j))
                 entry["lines"] = worked_lines
+                if item.name in sections:
+                    entry["latex"] = latex_data(sections[item.name], matrix)
             items.append(entry)
         sheet: Data = None
         if self.worksheet is not None:
@@ -353,6 +417,7 @@ class _Page:
             "stage": (self.notation.page or ("stage" if self.derivation.story else "")) == "stage",
             "transposed": compact(mathml(self.notation.transposed(t.Num(GAPS[0])))),
             "labels": [[escape_controls(name) for name in names] for names in labels],
+            "latexNames": latex_names(name for names in labels for name in names),
             "pieces": lines.pieces,
             "templates": lines.templates,
             "items": items,

@@ -211,6 +211,8 @@ def check_format(form: str, jobs: Sequence[Job]) -> None:
     laid = [name for name, each in FORMATS.items() if each.derive is None or each.interactive]
     if row.single and job.series is not None:
         raise SymattnError(f"{form}: shows one derivation; leave out the chunks")
+    if row.interactive and job.series is not None and job.evaluation is None:
+        raise SymattnError(f"{form}: shows chunks with their numbers; leave out --symbolic")
     check_flavor(form, job.flavor)
     if job.headings is not None and not row.headed:
         headed = [name for name, each in FORMATS.items() if each.headed]
@@ -365,9 +367,22 @@ def _code(form: str, jobs: Sequence[Job]) -> str:
 
 
 def _html(form: str, jobs: Sequence[Job]) -> str:
-    from symattn.documents.html import html_document
+    from symattn.documents.html import Chunk, html_document, html_series
 
     job = jobs[0]
+    if job.series is not None:
+        chunks = [
+            Chunk(each.shown, each.evaluation, each.check, each.steps, each.entries)
+            for each in jobs
+            if each.evaluation is not None
+        ]
+        return html_series(
+            chunks,
+            job.series.title,
+            notation=job.notation,
+            views=job.views,
+            notes=jobs[-1].notes,
+        )
     return html_document(
         job.shown,
         job.evaluation,
@@ -435,7 +450,7 @@ class Format:
     @property
     def single(self) -> bool:
         """Whether it shows one derivation only."""
-        return self.derive is not None and self.kind != "data"
+        return self.derive is not None and self.kind != "data" and not self.interactive
 
 
 #: The programs, rows of `LANGUAGES` in `symattn/documents/code/languages.py`.

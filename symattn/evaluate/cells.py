@@ -111,10 +111,11 @@ class Cells:
                 all_exact = all_exact and is_exact
         down, across = self.labels
         lines = tuple(tuple(t.inline(cells[i, j]) for j in columns) for i in rows)
-        return t.Grid(lines, _names(down, rows, "⋮"), _names(across, columns, "⋯")), all_exact
+        return t.Grid(lines, named(down, rows, "⋮"), named(across, columns, "⋯")), all_exact
 
 
-def _names(names: tuple[str, ...], indices: Indices, gap: str) -> tuple[str, ...]:
+def named(names: tuple[str, ...], indices: Indices, gap: str) -> tuple[str, ...]:
+    """The names of these rows or columns, if they have names; `gap` where some are left out."""
     return tuple(gap if index is None else names[index] for index in indices) if names else ()
 
 

@@ -337,7 +337,7 @@ def test_a_variant_as_a_program_is_for_any_size(language: str) -> None:
         ("causal --pdf --flavor fragment", "pdf has no such flavor; known: article"),
         ("causal --format json --flavor katex", "json has no flavors"),
         ("causal --tokens 3 --chunks 1 --format jax", "leave out the chunks"),
-        ("causal --tokens 3 --chunks 1 --format html", "leave out the chunks"),
+        ("causal --chunks 1 --symbolic --format html", "leave out --symbolic"),
     ],
 )
 def test_formats_refuse_what_they_cannot_show(words: str, complaint: str) -> None:

@@ -104,8 +104,8 @@ def recorded(
 
     Steps whose names are `given` become inputs. The step named `tempered` is divided by a
     parameter, `TEMPERATURE`. What is learned as a single row or column is given without that axis,
-    as is its gradient, unless all is to be `matrices`. Raises `CannotSpell` for a formula that
-    cannot be followed.
+    as is its gradient, and masks are conditions, unless all is to be `matrices`. Raises
+    `CannotSpell` for a formula that cannot be followed.
     """
     recording = Recording()
     heads = {item.count for item in (*derivation.inputs, *derivation.steps)}
@@ -143,7 +143,8 @@ def recorded(
         for axis in reversed(axes.get(_origin(step.letter), ())):
             value = recording.pick(value, 0, axis)
         found.append((step, value))
-    allowed = {step.letter: recording.allowed_by(value) for step, value in found if step.fixed}
+    masks = [] if matrices else [(step, value) for step, value in found if step.fixed]
+    allowed = {step.letter: recording.allowed_by(value) for step, value in masks}
     conditions = {letter: value for letter, value in allowed.items() if value is not None}
     found = [(step, conditions.get(step.letter, value)) for step, value in found]
     return Program(

@@ -180,7 +180,7 @@ roomy.addEventListener("change", arrange);
 arrange();
 
 $("#edit").addEventListener("click", edit);
-KEYS.e = edit;
+KEYS.e = () => { if (!$("#edit").hidden) edit(); };
 addEventListener("beforeprint", () => { if (editing) edit(); });
 $("#reset").addEventListener("click", () => { startAnew(); changed(""); });
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ FILES = Path(__file__).parent
 
 
 #: The parts of its style.
-STYLES = ("page.css", "toolbar.css", "origin.css", "stage.css")
+STYLES = ("page.css", "toolbar.css", "origin.css", "stage.css", "latex.css")
 
 
 def scripts() -> str:
@@ -32,7 +34,22 @@ def scripts() -> str:
     return program.rstrip("\n")
 
 
-def page(
+@dataclass(frozen=True)
+class Content:
+    """What differs between the chunks of a series: contents, main part, data and program.
+
+    `data` is JSON and `program` JavaScript, both of our own making; `title` is that of the chunk.
+    """
+
+    title: str
+    contents: Markup
+    main: Markup
+    data: str = ""
+    program: str = ""
+    claimed: bool = False
+
+
+def content(
     outline: Outline,
     given: Markup,
     steps: Sequence[Markup],
@@ -44,13 +61,37 @@ def page(
     tempered: str = "",
     worksheet: bool = False,
     claimed: Markup | None = None,
-) -> str:
-    """The whole file. `data` is JSON and `program` JavaScript, both of our own making."""
-    tints = palette(".claimed") if claimed else ""
-    style = stylesheet() + tints + "".join(map(_file, STYLES))
-    program = re.sub(r"(?m)^ *(?://.*\n)?", "", program)  # without indentation and comments
-    script = "\n".join(["(() => {", '"use strict";', program, scripts(), "})();"]) if data else ""
+    scrubber: Markup | None = None,
+) -> Content:
+    """A derivation as the parts of a page. `scrubber` leads to the other chunks of a series."""
     title = outline.title or "Attention, step by step"
+    main = _main(
+        outline,
+        title,
+        given,
+        steps,
+        picture,
+        bool(data),
+        tempered,
+        worksheet,
+        claimed or Markup(),
+        scrubber,
+    )
+    contents = _contents(outline, picture, parts)
+    program = re.sub(r"(?m)^ *(?://.*\n)?", "", program)  # without indentation and comments
+    return Content(title, contents, main, data, program, bool(claimed))
+
+
+def page(title: str, frames: Sequence[Content]) -> str:
+    """The whole file: one derivation, or a series, of which the first is shown at first."""
+    first = frames[0]
+    is_series = len(frames) > 1
+    styles = (*STYLES, "series.css") if is_series else STYLES
+    tints = palette(".claimed") if first.claimed else ""
+    style = stylesheet() + tints + "".join(map(_file, styles))
+    program = _series(frames) if is_series else first.program
+    data = first.data
+    script = "\n".join(["(() => {", '"use strict";', program, scripts(), "})();"]) if data else ""
     policy = "; ".join(
         [
             "default-src 'none'",
@@ -69,17 +110,62 @@ def page(
         el("title", title),
         el("style", Markup(style)),
     )
-    content = _main(
-        outline, title, given, steps, picture, bool(data), tempered, worksheet, claimed or Markup()
-    )
-    blocks = [_contents(outline, picture, parts), content]
+    blocks = [first.contents, first.main]
     if data:
         blocks.append(_origin())
-        blocks.append(el("script", Markup(data), type="application/json", id="data"))
+        blocks.append(_data(first))
+        for number, one in enumerate(frames[1:], 2):
+            inside = (one.contents, one.main, _data(one))
+            blocks.append(el("template", *inside, data_chunk=number))
         blocks.append(el("script", Markup(script)))
     skip = el("a", "Skip to the steps", href="#main", class_="skip")
     body = el("body", skip, *blocks)
     return f"<!doctype html>\n{el('html', head, body, lang='en')}\n"
+
+
+def _data(content: Content) -> Markup:
+    return el("script", Markup(content.data), type="application/json", id="data")
+
+
+def _series(frames: Sequence[Content]) -> str:
+    """What puts the chunk in place that is asked for, and the program of each; equal ones once."""
+    programs = list(dict.fromkeys(one.program for one in frames))
+    which = [programs.index(one.program) for one in frames]
+    made = "".join(f"(() => {{\n{one}\nreturn calculation;\n}})(),\n" for one in programs)
+    return "\n".join([_file("series.js"), f"const calculation = [\n{made}][{which}[chunk - 1]];"])
+
+
+def scrubber(number: int, titles: Sequence[str]) -> Markup:
+    """The way from a chunk of a series to the others."""
+    count = len(titles)
+    turns = [
+        el("button", sign, type="button", id=id_, aria_label=words, title=f"{words} (key {key})")
+        for id_, sign, words, key in (
+            ("before", "‹", "Previous chunk", "["),
+            ("after", "›", "Next chunk", "]"),
+        )
+    ]
+    shown = f"{number} of {count}: {titles[number - 1]}"
+    turns[1:1] = [
+        el(
+            "input", type="range", id="chunk", min=1, max=count, value=number, aria_label="Chunk",
+            aria_valuetext=shown, autocomplete="off",
+        )
+    ]  # fmt: skip
+    fixed = (
+        "The numbers of a series cannot be changed here, since those of later chunks follow from "
+        "earlier ones."
+    )
+    return el(
+        "nav",
+        el("span", *turns, class_="turns", hidden=True),
+        el("b", f"Chunk {number} of {count}", aria_hidden="true"),
+        el("p", fixed, el("span", " One chunk is printed at a time.", class_="on-paper")),
+        el("noscript", el("p", "The other chunks are shown where scripts may run.")),
+        class_="series",
+        aria_label="Chunks",
+        data_titles=json.dumps([*titles], ensure_ascii=False),
+    )
 
 
 def _origin() -> Markup:
@@ -157,6 +243,7 @@ def _main(
     tempered: str,
     worksheet: bool,
     claimed: Markup,
+    scrubber: Markup | None,
 ) -> Markup:
     summary = [el("p", outline.story, class_="story")] if outline.story else []
     summary += [el("p", prose(sizes_of(outline)), class_="sizes")] if outline.sizes else []
@@ -165,8 +252,17 @@ def _main(
     notes = [el("p", note, class_="note") for note in outline.notes]
     return el(
         "main",
-        el("header", el("h1", el("bdi", title)), *summary, *checked, claimed, *changed, *notes),
-        _controls(bool(tempered), worksheet) if live else Markup(),
+        el(
+            "header",
+            el("h1", el("bdi", title)),
+            scrubber or Markup(),
+            *summary,
+            *checked,
+            claimed,
+            *changed,
+            *notes,
+        ),
+        _controls(bool(tempered), worksheet, scrubber is None) if live else Markup(),
         el(
             "section",
             el("h2", "Given", id="given-heading", tabindex=-1),
@@ -193,7 +289,7 @@ def _check(check: Check) -> Markup:
     return el("p", el("span", "✗", aria_hidden="true"), " ", words, class_="check wrong")
 
 
-def _controls(temperature: bool, worksheet: bool) -> Markup:
+def _controls(temperature: bool, worksheet: bool, editable: bool) -> Markup:
     """One row of controls, hidden until the script, without which they do nothing, shows them."""
 
     def button(id_: str, *content: str, **attributes: Any) -> Markup:
@@ -226,7 +322,7 @@ def _controls(temperature: bool, worksheet: bool) -> Markup:
             sign("next", "→", "Next step", "key n"),
             class_="moves",
         ),
-        button("edit", *change),
+        button("edit", *change, hidden=not editable),
         el(
             "span",
             sign("undo", "↶", "Undo", "Ctrl+Z", aria_disabled="true"),
@@ -251,6 +347,7 @@ def _controls(temperature: bool, worksheet: bool) -> Markup:
         ("Enter Esc", "keep a cell chosen, release it"),
         ("i", "what it comes from, what it reaches"),
         ("Ctrl+Z Ctrl+Y", "undo, redo"),
+        *([] if editable else [("[ ]", "previous and next chunk")]),
     )
     listed = [
         part

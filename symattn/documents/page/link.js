@@ -53,6 +53,7 @@ const entryNamed = (text, known) => {
 const TAKES = {
   t: (text) => data.tempered && !heat(text),
   d: (text) => !round(text),
+  chunk: () => data.chunk,
   at: (text) => { const found = entryNamed(text); if (found) goTo(keyOf(found.item, found.place)); return found; },
   stage: (text) => typeof openStage !== "function" || openStage(text) !== false,
 };
@@ -78,10 +79,11 @@ function restore(text) {
 
 // Writes into the fragment what is changed and chosen.
 function remember() {
+  if (typeof leaving !== "undefined" && leaving) return true;
   for (const [id, list] of [["#undo", past], ["#redo", future]]) $(id).setAttribute("aria-disabled", String(!list.length));
   const stage = typeof stageState === "function" ? stageState() : "";
   const at = pinned && parsed(pinned);
-  const text = [last, at && `at=${encoded(at.item.name)}.${at.place}`, stage && `stage=${encoded(stage)}`, anchor].filter(Boolean).join(";");
+  const text = [data.chunk && `chunk=${data.chunk}`, last, at && `at=${encoded(at.item.name)}.${at.place}`, stage && `stage=${encoded(stage)}`, anchor].filter(Boolean).join(";");
   if (text.length > LONGEST_LINK) return false;
   if (`#${text}` === (location.hash || "#")) return true;
   try { history.replaceState(null, "", text ? `#${text}` : location.href.split("#")[0]); } catch { return false; } // too often, or not here
@@ -93,7 +95,7 @@ function followLink() {
   const text = location.hash.slice(1);
   const parts = text.split(";");
   anchor = parts.at(-1).includes("=") ? "" : parts.pop();
-  if (!parts.length) { if (last || pinned) remember(); return; }
+  if (!parts.length) { if (last || pinned || data.chunk) remember(); return; }
   if (text.length > LONGEST_LINK) { say("The link is too long to be read."); return; }
   startAnew();
   const [views, numbers] = [parts.filter((part) => /^(at|stage)=/.test(part)), parts.filter((part) => !/^(at|stage)=/.test(part))];
@@ -122,11 +124,13 @@ function copyByHand(text) {
   return done;
 }
 
+// Whether it was copied.
 async function copy(text, what) {
   let done = false;
   try { await navigator.clipboard.writeText(text); done = true; } catch { done = copyByHand(text); }
   if ($("#menu").contains(document.activeElement)) { openMenu(false); $("#more").focus(); } // what is said stands below it
   say(done ? `${what} copied.` : "The browser does not let the page copy.");
+  return done;
 }
 
 $("#link").addEventListener("click", () => {

@@ -82,7 +82,8 @@ def live_program(derivation: Derivation) -> Live:
     items = (*derivation.inputs, *derivation.steps)
     if any(GRADIENT + item.letter in by_letter for item in items):
         tempered = None
-    masks = tuple(step.name for step in derivation.steps if step.fixed)  # a reader may set them
+    # a reader may set a mask, unless it follows from what is given, which may be set instead
+    masks = tuple(step.name for step in derivation.steps if step.fixed and not step.operands)
     name = "" if tempered is None else tempered.name
     program = recorded(derivation, given=masks, tempered=name, matrices=True)
     letters = tuple(item.letter for item, _ in program.inputs)

@@ -13,7 +13,7 @@ from symattn.derivation import Evaluation, Item, Step
 from symattn.documents.page.colour import shade_of
 from symattn.documents.page.elements import Markup, compact, el, formula
 from symattn.errors import SymattnError
-from symattn.evaluate.cells import indices_of
+from symattn.evaluate.cells import indices_of, named
 from symattn.evaluate.value_view import heads_of
 from symattn.nodes.flip import flip
 from symattn.nodes.spell import Speller
@@ -92,21 +92,57 @@ class MatrixView:
 
     def digits(self, head: int | None, i: int, j: int) -> str:
         """An entry's proven decimal, as plain text: ``-0.25``, ``-inf``."""
-        place = (j, i) if self.flipped else (i, j)
-        whole = place if head is None else (head, *place)
+        whole = self._stored(head, i, j)
         found = self.evaluation.digits(self.item.letter, whole, self.notation)
         return found.text if found.proven or found.text == "?" else f"{found.text}?"
 
     def text(self, head: int | None, i: int, j: int) -> str:
         """An entry as it stands in its cell."""
-        if self.notation.exact:
-            place = (j, i) if self.flipped else (i, j)
-            whole = place if head is None else (head, *place)
-            value = self.evaluation.exact(self.item.letter)[whole]
-            exact = line(Speller(self.notation).scalar(value))
-            if len(exact) <= _LONG:
-                return exact
-        return pretty(self.digits(head, i, j))
+        exact = self._exactly(head, i, j)
+        return pretty(self.digits(head, i, j)) if exact is None else line(exact)
+
+    def _exactly(self, head: int | None, i: int, j: int) -> Tree | None:
+        """An exact entry, where the reader wants that and its cell has room for it."""
+        if not self.notation.exact:
+            return None
+        value = self.exact[(i, j) if head is None else (head, i, j)]
+        exact = Speller(self.notation).scalar(value)
+        return exact if len(line(exact)) <= _LONG else None
+
+    def is_exact(self, head: int | None) -> bool:
+        """Whether every entry in sight is shown exactly."""
+        letter, wanted = self.item.letter, self.notation
+        places = [place for place in self.places() if place[0] == head]
+        return all(
+            self._exactly(*place) is not None
+            or self.evaluation.digits(letter, self._stored(*place), wanted).exact
+            for place in places
+        )
+
+    def equation(self, head: int | None) -> Tree:
+        """The matrix as it stands on the page, with its letter: A ≈ […]."""
+        rows, columns = map(self.indices, self.shape)
+        dots = {(True, False): t.VDOTS, (False, True): t.DOTS, (True, True): t.DDOTS}
+        cells = []
+        for i in rows:
+            line_of_cells: list[Tree] = []
+            for j in columns:
+                if i is None or j is None:
+                    line_of_cells.append(dots[i is None, j is None])
+                    continue
+                exact = self._exactly(head, i, j)
+                decimal = number(self.digits(head, i, j)) if exact is None else exact
+                line_of_cells.append(t.inline(decimal))
+            cells.append(tuple(line_of_cells))
+        down, across = self.labels
+        grid = t.Grid(tuple(cells), named(down, rows, "⋮"), named(across, columns, "⋯"))
+        relation = t.EQUALS if self.is_exact(head) else t.APPROX
+        return t.equation(self.symbol(head), (relation, t.Fenced(grid, "[", "]")))
+
+    def _stored(self, head: int | None, i: int, j: int) -> tuple[int, ...]:
+        """The place in the array of an entry as shown."""
+        place = (j, i) if self.flipped else (i, j)
+        return place if head is None else (head, *place)
 
     def texts(self, head: int | None) -> list[list[str]]:
         """The entries of one matrix as they stand in its cells, row by row."""

@@ -146,6 +146,7 @@ const short = (text) => (text.length > 40 ? `${text.slice(0, 39)}…` : text);
 
 // Why a text cannot be this entry; "" where it can, and then it is.
 function assign(item, place, text) {
+  if (data.chunk) return "The numbers of a series cannot be changed here.";
   const { number, float, why } = readNumber(text);
   if (why) return why;
   if (number === certified.LOWEST && !item.logits)

@@ -215,16 +215,18 @@ def edited(
 ) -> Edit:
     """All that is given, with such an edit, and a fourth of the mask's cells switched."""
     given = {}
-    masks = [step for step in derivation.steps if step.fixed]
+    masks = [step for step in derivation.steps if step.fixed and not step.operands]
     for item in (*derivation.inputs, *masks):
         array = values.exact(item.letter)
         texts = [str(value).replace("oo", "inf") for value in array.ravel()]
         for place, text in enumerate(texts):
-            if kind == "none" or item.name in ("allowed", "one_hot"):
+            if kind == "none" or item.name == "one_hot":
                 continue
-            if item.name == "mask":
+            if item.name in ("mask", "allowed"):
                 if numbers.random() < 0.25:
-                    texts[place] = "0" if text == "-inf" else "-inf"
+                    texts[place] = "1" if text == "0" and item.name == "allowed" else "0"
+                    if text == "0" and item.name == "mask":
+                        texts[place] = "-inf"
             elif kind != "one" or numbers.random() < 0.1:
                 chosen = kind if kind in TYPED else numbers.choice([*TYPED])
                 texts[place] = TYPED[chosen](numbers)
@@ -234,14 +236,14 @@ def edited(
 
 
 def in_python(derivation: Derivation, edit: Edit, tempered: str) -> Evaluation:
-    """The derivation with the reader's numbers: masks are given, the last scores divided."""
+    """The derivation with the reader's numbers, masks among them; the last scores divided."""
     divisor = sympy.Rational(edit.temperature or 1)
     steps = [
         replace(step, expr=step.expr / divisor) if step.letter == tempered else step
         for step in derivation.steps
-        if not step.fixed
+        if step.letter not in edit.given
     ]
-    masks = [Input.of(step) for step in derivation.steps if step.fixed]
+    masks = [Input.of(step) for step in derivation.steps if step.letter in edit.given]
     whole = replace(derivation, inputs=(*derivation.inputs, *masks), steps=tuple(steps))
     names = {item.letter: item.name for item in whole.inputs}
     tables = {
@@ -266,7 +268,7 @@ def mismatches(
     live = live_program(derivation)
     numbers = random.Random(seed)
     edits = [edited(kind, derivation, values, bool(live.tempered), numbers) for kind in kinds]
-    letters = [step.letter for step in derivation.steps if not step.fixed]
+    letters = [step.letter for step in derivation.steps if step.letter not in live.letters]
     asked = [
         {
             "given": {

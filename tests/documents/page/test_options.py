@@ -114,10 +114,3 @@ def test_worked_lines_stand_without_values(tmp_path: Path, opened: Callable[...,
     page = opened(derived(tmp_path, CAUSAL, "--view", "formula,worked"))
     assert page.locator("#weights .worked math").is_visible()
     assert page.locator("#weights table").count() == 0
-
-
-def test_chunks_are_refused_in_one_line(tmp_path: Path) -> None:
-    asked = ["derive", "cached", "--tokens", "4", "--chunks", "1", "--format", "html"]
-    done = CliRunner().invoke(main, asked)
-    assert done.exit_code == 2
-    assert "shows one derivation; leave out the chunks" in done.output

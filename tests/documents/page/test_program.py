@@ -27,7 +27,8 @@ def test_the_program_is_made_of_its_parts() -> None:
 
 def test_every_part_is_in_it() -> None:
     beside = {path.name for path in frame.FILES.glob("*.js")} - {program.PROGRAM.name}
-    assert beside == {*program.PARTS, "scalars.js"}  # of this a page holds what it computes with
+    # of scalars.js a page holds what it computes with, and series.js stands before the program
+    assert beside == {*program.PARTS, "scalars.js", "series.js"}
 
 
 def test_esbuild_writes_it_again(node_file: Callable[[str], Path]) -> None:

@@ -1,0 +1,69 @@
+// "Copy LaTeX": the formula of a step and its matrix with the numbers that it shows, as displays for amsmath.
+
+const LEVEL = /^-?(?:inf|\d+)(\.\d+|)$/; // a number whose point can be level with those below it
+const DOTS = { "⋯": "\\cdots", "⋮": "\\vdots", "⋱": "\\ddots" };
+
+function inLatex(text) {
+  if (text.endsWith("?")) return text === "?" ? text : `${inLatex(text.slice(0, -1))}?`;
+  if (text === "undefined") return "\\text{undefined}";
+  const [number, power] = text.replace("inf", "\\infty").split("e");
+  return power ? `${number} \\cdot 10^{${Number(power)}}` : number;
+}
+
+// The table of a matrix as it is shown: elided, with the names of its rows and columns.
+function latexOfTable(table, item) {
+  const nameOf = (head) => data.latexNames[head.textContent] ?? `\\text{${head.textContent}}`;
+  const lines = $$("tbody tr", table).map((line) => $$("td", line));
+  const texts = lines.map((line) => line.map((cell) => (cell.dataset.c ? textAt(item, cell.place) : cell.textContent)));
+  const tails = texts[0].map((_, k) => texts.map((line) => (DOTS[line[k]] || line[k] === "?" ? ["", ""] : LEVEL.exec(line[k]))));
+  const most = tails.map((column) => (column.includes(null) ? "" : column.reduce((longest, [, tail]) => (tail.length > longest.length ? tail : longest), "")));
+  const rows = texts.map((line, i) => line.map((text, k) => {
+    const unseen = most[k].slice(tails[k][i]?.[1].length);
+    return (DOTS[text] ?? inLatex(text)) + (unseen && `\\phantom{${unseen}}`);
+  }));
+  const [across, down] = [$$("thead th", table).map(nameOf), $$("tbody th", table).map(nameOf)];
+  rows.forEach((row, i) => { if (down.length) row.unshift(down[i]); });
+  const head = across.length ? `${[...(down.length ? ["\\text{ }"] : []), ...across].join(" & ")} \\\\ \\hline ` : "";
+  const array = `\\begin{array}{${down.length ? "r|" : ""}${"r".repeat(most.length)}} ${head}${rows.map((row) => row.join(" & ")).join(" \\\\ ")} \\end{array}`;
+  return head || down.length ? `\\ ${array}` : `\\left[ ${array} \\right]`;
+}
+
+// A step as it stands on the page: its formula, unless a reader's numbers have taken it away, and each matrix in sight.
+function latexOf(item) {
+  const section = $(`#${CSS.escape(item.name)}`);
+  const { formulas, letters, exactly } = item.latex;
+  const bodies = section.classList.contains("edited") ? [] : [...formulas];
+  if (bodies.length && live && temperature !== "1" && item.letter === data.tempered) {
+    const { text, exact } = shownAs(divisor);
+    bodies[bodies.length - 1] += ` \\qquad \\text{(divided by the temperature, }${exact ? "" : " \\approx "}${inLatex(text)}\\text{)}`;
+  }
+  $$(".home table", section).forEach((table, k) => {
+    if (exactly && !live) { bodies.push(exactly[k]); return; }
+    const [letter, came] = letters[k];
+    const whole = $(".gap", table) || !data.limit || Math.max(...item.shape) <= data.limit; // not opened since
+    const isEqual = (!live && whole && came) || $$("td[data-c]", table).every((cell) => isExact(item, cell.place));
+    bodies.push(`${letter} ${isEqual ? "=" : "\\approx"} ${latexOfTable(table, item)}`);
+  });
+  const remark = live && state() !== "proven" ? `% ${answered()}\n` : "";
+  return remark + bodies.map((body) => `\\[\n${body}\n\\]`).join("\n");
+}
+
+// Where the browser does not let it, the text stands selected behind the button.
+async function copyLatex(item, button) {
+  const text = latexOf(item);
+  $(".byhand", button.parentElement)?.remove();
+  if (await copy(text, "LaTeX")) return;
+  const area = make("textarea", text, { class: "byhand", readonly: "", rows: 6, "aria-label": "LaTeX of this step" });
+  button.after(area);
+  area.select();
+  say("The browser does not let the page copy; the LaTeX is selected, to be copied by hand.");
+}
+
+for (const item of data.items) {
+  const said = item.latex && $(`#${CSS.escape(item.name)} .said`);
+  if (!said) continue;
+  $$(".latex,.byhand", said).forEach((old) => old.remove());
+  const button = make("button", "Copy LaTeX", { type: "button", class: "latex" });
+  button.addEventListener("click", () => copyLatex(item, button));
+  said.append(button);
+}

@@ -1,0 +1,222 @@
+"""A series as one page: each chunk as `derive` has it, and the ways between them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from symattn import Notation, decode, variant
+from symattn.attention.decoding import Chunk as Part
+from symattn.attention.example import small_inputs
+from symattn.cli import main
+from symattn.documents.html import Chunk, html_series
+from tests.documents.page.opening import cells, settled
+from tests.documents.page.test_inputs import texts_of
+from tests.gates import EXAMPLES
+from tests.shares import share
+
+#: Variants whose tokens follow one another.
+DECODED = (
+    "causal", "causal-multi-head", "deepseek", "rotary", "llama", "alibi", "transformer-xl",
+    "sliding-window", "mistral", "longformer", "gemma", "sink", "causal-linear", "cached",
+    "cached-window", "cached-llama",
+)  # fmt: skip
+
+
+def parts_of(name: str, chunks: int | list[int] = 1, tokens: int = 3) -> tuple[Part, ...]:
+    spec, given = small_inputs(variant(name).spec, tokens=tokens)
+    return decode(spec, chunks, title=name, **given)
+
+
+def page_of(parts: tuple[Part, ...], notation: Notation | None = None) -> str:
+    chunks = [Chunk(part.derivation, part.evaluation) for part in parts]
+    return html_series(chunks, "A series", notation=notation)
+
+
+def derived(*options: str) -> str:
+    """What `derive` writes."""
+    done = CliRunner().invoke(main, ["derive", *options])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def shown(page: Any) -> str:
+    """Which chunk stands there."""
+    page.wait_for_selector("main:not([aria-busy=true]) .series b")
+    return str(page.locator(".series b").inner_text())
+
+
+def expect(page: Any, number: int, count: int = 3) -> None:
+    """Waits for a chunk."""
+    page.get_by_text(f"Chunk {number} of {count}", exact=True).wait_for()
+    settled(page)
+
+
+@pytest.mark.parametrize("name", share(DECODED, 5))
+def test_every_chunk_has_the_digits_of_derive(name: str, opened: Callable[..., Any]) -> None:
+    parts = parts_of(name)
+    page = opened(page_of(parts))
+    for number, part in enumerate(parts, 1):
+        expect(page, number)
+        wanted = dict(texts_of(part.evaluation, Notation()))
+        assert cells(page) == wanted
+        assert page.locator("h1").inner_text() == part.derivation.title
+        names = page.evaluate("[...document.querySelectorAll('.step')].map((one) => one.id)")
+        assert names == [step.name for step in part.derivation]
+        page.keyboard.press("]")
+
+
+def test_the_rows_are_those_of_the_text(opened: Callable[..., Any], tmp_path: Path) -> None:
+    decoding = next(path for path in EXAMPLES if path.stem == "decoding")
+    text = derived(str(decoding), "--steps", "weights", "--view", "value")
+    lines = re.findall(r"[⎡⎢⎣\[] ([^⎤⎥⎦\]]*) [⎤⎥⎦\]]", text)
+    file = tmp_path / "series.html"
+    derived(str(decoding), "--steps", "weights", "--format", "html", "-o", str(file))
+    page = opened(file.read_text(encoding="utf-8"))
+    count = page.locator("#chunk").get_attribute("max")
+    rows = []
+    for number in range(1, int(count) + 1):
+        expect(page, number, int(count))
+        found = page.locator("#weights .home tbody tr").all()
+        rows += [" ".join(row.locator("td").all_inner_texts()) for row in found]
+        page.keyboard.press("]")
+    assert rows == [" ".join(line.split()) for line in lines]
+
+
+@pytest.fixture
+def series(opened: Callable[..., Any]) -> Any:
+    return opened(page_of(parts_of("causal")))
+
+
+def test_buttons_slider_keys_and_the_address_lead_to_a_chunk(series: Any) -> None:
+    page = series
+    expect(page, 1)
+    page.click("#after")
+    expect(page, 2)
+    assert page.evaluate("document.activeElement.id") == "after"
+    assert page.evaluate("location.hash").startswith("#chunk=2")
+    page.locator("#chunk").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page, 3)
+    assert page.evaluate("document.activeElement.id") == "chunk"
+    assert page.get_attribute("#after", "aria-disabled") == "true"
+    page.keyboard.press("]")
+    page.locator("#after").dispatch_event("click")
+    expect(page, 3)
+    page.keyboard.press("[")
+    expect(page, 2)
+    page.go_back()
+    expect(page, 3)
+    page.evaluate("location.hash = 'chunk=1;weights'")
+    expect(page, 1)
+    assert page.evaluate("location.hash") == "#chunk=1;weights"
+    page.evaluate("location.hash = 'output'")  # as a link of the contents does
+    page.wait_for_timeout(100)
+    assert page.evaluate("location.hash") == "#chunk=1;output"
+    page.evaluate("location.hash = 'chunk=99'")
+    expect(page, 3)
+
+
+def test_step_temperature_and_decimals_go_along(series: Any) -> None:
+    page = series
+    page.fill("#temperature", "1/2")
+    page.press("#temperature", "Enter")
+    page.fill("#digits", "6")
+    page.press("#digits", "Enter")
+    page.evaluate("location.hash = 'output'")
+    settled(page).evaluate("document.activeElement.blur()")
+    page.keyboard.press("]")
+    expect(page, 2)
+    assert page.evaluate("location.hash") == "#chunk=2;t=1/2;d=6;output"
+    assert 0 <= page.evaluate("document.querySelector('#output').getBoundingClientRect().top") < 400
+    part = parts_of("causal")[1]
+    steps = tuple(
+        replace(step, expr=2 * step.expr) if step.name == "scaled" else step
+        for step in part.derivation
+    )
+    inputs = {item.name: part.evaluation.given[item.letter] for item in part.derivation.inputs}
+    halved = replace(part.derivation, steps=steps).evaluate(**inputs)
+    assert cells(page) == dict(texts_of(halved, Notation(digits=6)))
+
+
+def test_the_stage_goes_along(series: Any) -> None:
+    page = series
+    page.keyboard.press("s")
+    page.wait_for_selector("body.staged")
+    page.keyboard.press("n")
+    page.keyboard.press("]")
+    expect(page, 2)
+    page.wait_for_selector("body.staged")
+    assert page.locator("#chunk").is_visible()
+
+
+def test_numbers_cannot_be_changed(series: Any) -> None:
+    page = series
+    assert not page.locator("#edit").is_visible()
+    assert "cannot be changed here" in page.locator(".series p").inner_text()
+    before = cells(page)
+    page.evaluate("location.hash = 'chunk=1;x=X.0:5'")
+    page.get_by_text("The page cannot use this part of the link").wait_for()
+    assert cells(page) == before
+
+
+def test_without_scripts_the_first_chunk_is_read(opened: Callable[..., Any]) -> None:
+    parts = parts_of("causal")
+    page = opened(page_of(parts), java_script_enabled=False)
+    text = page.locator("main").inner_text()
+    assert parts[0].derivation.title in text
+    assert "The other chunks are shown where scripts may run." in text
+    assert not page.locator("#chunk").is_visible()
+
+
+def test_paper_says_that_it_has_one_chunk(series: Any) -> None:
+    page = series
+    assert "printed" not in page.locator(".series p").inner_text()
+    page.emulate_media(media="print")
+    assert page.locator(".series p").inner_text().endswith("One chunk is printed at a time.")
+    assert page.locator(".series b").is_visible()
+    assert not page.locator("#chunk").is_visible()
+
+
+def test_a_saved_copy_still_has_every_chunk(opened: Callable[..., Any]) -> None:
+    parts = parts_of("causal")
+    page = opened(page_of(parts))
+    page.keyboard.press("]")
+    expect(page, 2)
+    copy = opened(page.content())
+    for number, part in enumerate(parts, 1):
+        expect(copy, number)
+        assert cells(copy) == dict(texts_of(part.evaluation, Notation()))
+        copy.keyboard.press("]")
+
+
+def test_options_are_honoured_in_every_chunk(opened: Callable[..., Any], tmp_path: Path) -> None:
+    file = tmp_path / "series.html"
+    how = ("--tokens", "3", "--chunks", "2,1", "--format", "html", "-o", str(file))
+    derived("causal", *how, "--layout", "falk", "--entry", "weights[1,2]")
+    page = opened(file.read_text(encoding="utf-8"))
+    for number in (1, 2):
+        expect(page, number, 2)
+        assert page.locator(".falk").count()
+        assert "weights" in page.locator("#origin").inner_text()
+        page.keyboard.press("]")
+
+
+def test_claims_of_a_series_are_said_not_to_be_marked(
+    opened: Callable[..., Any], tmp_path: Path
+) -> None:
+    sheet = next(path for path in EXAMPLES if path.stem == "decoding").read_text("utf-8")
+    claimed, file = tmp_path / "claimed.toml", tmp_path / "series.html"
+    claimed.write_text(f"{sheet}\n[claims]\nscores = [[0]]\n", "utf-8")
+    derived(str(claimed), "--format", "html", "-o", str(file))
+    page = opened(file.read_text(encoding="utf-8"))
+    for number in (1, 2):
+        expect(page, number, 4)
+        assert "derive does not mark it" in page.locator(".note").inner_text()
+        page.keyboard.press("]")
