@@ -45,7 +45,7 @@ SHOWN = """() => {
     const frame = document.querySelector("#frame");
     const current = document.querySelector("#contents [aria-current]");
     return {step: current.hash.slice(1), cells,
-        falk: Boolean(document.querySelector("#stage .falk")),
+        falk: Boolean(document.querySelector("#stage .scheme")),
         at: Number(frame.value), last: Number(frame.max),
         where: document.querySelector("#stage .where").textContent,
         line: line ? new XMLSerializer().serializeToString(line)
