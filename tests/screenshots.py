@@ -46,7 +46,9 @@ def _named(tokens: list[str], big: int = 1) -> str:
     rows = [[big * ((3 * i + j) % 5 - 2) for j in range(2)] for i in range(len(tokens))]
     given = "\n".join(f"{name} = {json.dumps(rows)}" for name in "QKV")
     names = json.dumps(tokens, ensure_ascii=False)
-    text = f'title = "{tokens[0]}"\n[attention]\nmask = "causal"\ntokens = {names}\n[given]\n{given}'
+    text = (
+        f'title = "{tokens[0]}"\n[attention]\nmask = "causal"\ntokens = {names}\n[given]\n{given}'
+    )
     found = worksheet_of(text)
     derivation = found.derivation()
     return html_document(derivation, found.evaluate(derivation))
@@ -116,7 +118,9 @@ def _sheet_of(rows: list[list[Any]], scale: float) -> Any:
     ]
     gap = 6
     width = max(sum(one.width + gap for one in row) for row in small)
-    sheet = Image.new("RGB", (width, sum(max(o.height for o in row) + gap for row in small)), "#888")
+    sheet = Image.new(
+        "RGB", (width, sum(max(o.height for o in row) + gap for row in small)), "#888"
+    )
     top = 0
     for row in small:
         left = 0
@@ -158,7 +162,12 @@ def main() -> None:
                 for page in pages:
                     files = [Path(job["file"]) for job in jobs if job["page"] == page]
                     if look == "paper":
-                        rows = [sheets[k : k + 4] for file in files if (sheets := _pages_of(file)) for k in range(0, len(sheets), 4)]
+                        rows = [
+                            sheets[k : k + 4]
+                            for file in files
+                            if (sheets := _pages_of(file))
+                            for k in range(0, len(sheets), 4)
+                        ]
                     else:
                         per = len(files) // len(STATES)
                         shots = [Image.open(file) for file in files]

@@ -336,9 +336,9 @@ function drawPicture() {
   const size = (name) => { picture.className = `picture-on-stage ${name}`; };
   const tooWide = () => $$(".scroll", picture).find((box) => box.scrollWidth > box.clientWidth + 1);
   const isStacked = () => picture.lastElementChild.getBoundingClientRect().bottom > picture.firstElementChild.getBoundingClientRect().bottom + 2;
-  size(wide.matches ? "large" : "");
   redraw();
-  if (wide.matches && (tooWide() || isStacked() || document.documentElement.scrollHeight > innerHeight)) size("");
+  const fits = (name) => { size(name); return !tooWide() && !isStacked() && document.documentElement.scrollHeight <= innerHeight; };
+  if (!wide.matches || !["large", "", "small"].some(fits)) size("");
   if (tooWide()) size("tight");
   for (let box; scene.product && (box = tooWide()) && room.inner + room.columns !== 2;) {
     const [inner, columns] = ["inner", "columns"].map((name) => scene.inSight[name].filter((k) => k !== null).length);
@@ -436,7 +436,7 @@ function paintFrame(at) {
   tellPlaying();
   for (const box of $$(".picture-on-stage .scroll", stage)) showIn(box, $(".focal", box) ?? $(".lit", box));
   const picture = $(".picture-on-stage", stage);
-  const isWhole = picture.offsetHeight <= innerHeight - $(".bar", stage).offsetHeight;
+  const isWhole = picture.offsetHeight + 24 < innerHeight - $(".bar", stage).offsetHeight;
   if (at) (isWhole ? picture : $(".focal.result", stage))?.scrollIntoView({ block: "nearest", inline: "nearest", behavior: calm() });
 }
 
@@ -695,7 +695,7 @@ contents.addEventListener("click", (event) => {
 let fingerAt = null; // where a finger came down
 stage.addEventListener("touchstart", (event) => {
   const { clientX: x, clientY: y } = event.touches[0];
-  const box = event.target.closest(".scroll, .line, input");
+  const box = event.target.closest(".scroll, .line, .heads-on-stage, input");
   fingerAt = event.touches.length > 1 || (box && (box.tagName === "INPUT" || box.scrollWidth > box.clientWidth + 1)) ? null : { x, y };
 }, { passive: true });
 stage.addEventListener("touchend", (event) => {
