@@ -361,7 +361,6 @@ function keepRoom() {
     return line.offsetHeight;
   });
   line.style.minHeight = `${Math.max(...heights)}px`;
-  stage.style.setProperty("--bar", `${$(".bar", stage).offsetHeight}px`);
 }
 
 // Heading, formula and reason are those of the sheet.
@@ -435,8 +434,9 @@ function paintFrame(at) {
   $("#onward").textContent = isLast() && !last ? "Next step →" : "Next →";
   tellPlaying();
   for (const box of $$(".picture-on-stage .scroll", stage)) showIn(box, $(".focal", box) ?? $(".lit", box));
-  const picture = $(".picture-on-stage", stage);
-  const isWhole = picture.offsetHeight + 24 < innerHeight - $(".bar", stage).offsetHeight;
+  const [picture, bar] = [$(".picture-on-stage", stage), $(".bar", stage).offsetHeight];
+  stage.style.setProperty("--bar", `${bar}px`);
+  const isWhole = picture.offsetHeight + 24 < innerHeight - bar;
   if (at) (isWhole ? picture : $(".focal.result", stage))?.scrollIntoView({ block: "nearest", inline: "nearest", behavior: calm() });
 }
 
