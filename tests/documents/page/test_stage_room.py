@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +25,12 @@ SCREENS = {320: 568, 375: 667, 768: 1000, 1440: 900}
 #: The shares of the row that is worked out, as its bars show them.
 BARS = """() => [...document.querySelectorAll("#stage .result.of-a")]
     .map((cell) => Number(cell.style.getPropertyValue("--share")))"""
+
+
+@cache
+def page_of(name: str) -> str:
+    """The page of a variant."""
+    return html_document(*variant(name))
 
 
 def walk(page: Any) -> list[dict[str, Any]]:
@@ -60,7 +68,7 @@ def test_every_frame_shows_what_is_worked_out(width: int, opened: Callable[..., 
 
 @pytest.mark.parametrize("name", share(NAMES, len(NAMES), NAMES.index("cached-llama")))
 def test_variants_on_a_small_phone(name: str, opened: Callable[..., Any]) -> None:
-    judged(walk(on_a_screen(opened, html_document(*variant(name)), 320)))
+    judged(walk(on_a_screen(opened, page_of(name), 320)))
 
 
 def test_a_product_is_shown_whole_where_there_is_room(opened: Callable[..., Any]) -> None:
@@ -160,13 +168,33 @@ def test_the_stage_is_found_and_left(opened: Callable[..., Any]) -> None:
         assert words in told
 
 
+def test_a_copy_saved_from_the_stage_opens_as_a_page(
+    opened: Callable[..., Any], tmp_path: Path
+) -> None:
+    page = opened(html_document(*sheet("two_heads")))
+    page.locator(".which button").last.click()
+    page.keyboard.press("s")
+    page.keyboard.press("ArrowRight")
+    (tmp_path / "copy.html").write_text(page.content(), encoding="utf-8")
+    copy = page.context.new_page()  # its policy refuses styles that were written by the script
+    thrown: list[str] = []
+    copy.on("pageerror", lambda error: thrown.append(str(error)))
+    copy.goto((tmp_path / "copy.html").as_uri())
+    assert copy.locator("section.step table:visible").count() > 5
+    for name, count in (("#stage", 1), ("#mode", 1), (".which", 1), ("#picture .head", 3)):
+        assert copy.locator(name).count() == count
+    assert copy.locator("#picture .head:visible").count() == 2
+    copy.keyboard.press("s")
+    copy.keyboard.press("ArrowRight")
+    assert "term 1 of 2" in str(copy.locator("#stage .where").text_content())
+    assert thrown == []
+
+
 # ---- with a finger -------------------------------------------------------------------------------
 
 
 def test_fingers_on_the_stage(opened: Callable[..., Any]) -> None:
-    page = opened(
-        html_document(*variant("cached-llama")), width=375, has_touch=True, is_mobile=True
-    )
+    page = opened(page_of("cached-llama"), width=375, has_touch=True, is_mobile=True)
     page.locator("#mode").tap()
     page.locator("#contents a[href='#weights']").tap()
     session = page.context.new_cdp_session(page)
