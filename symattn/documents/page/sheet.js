@@ -5,10 +5,11 @@ const sections = $$("main > section");
 // What stays above and below while the page moves: the controls, and the panel of the chosen entry.
 const [above, below] = [$("#controls"), $("#origin")];
 const covered = () => (getComputedStyle(above).position === "sticky" ? above.offsetHeight : 0);
-// A property of its own would be inherited by every cell: the padding is written where it is wanted.
+// A variable would be inherited by every cell, and each would be styled anew: the root has the padding itself.
 function measure() {
-  document.documentElement.style.scrollPaddingTop = `${covered() + 12}px`;
-  $("main").style.paddingBottom = below.offsetHeight ? `${below.offsetHeight + 32}px` : "";
+  const root = document.documentElement.style;
+  root.scrollPaddingTop = `${covered() + 12}px`;
+  root.paddingBottom = below.offsetHeight ? `${below.offsetHeight}px` : "";
 }
 const measured = new ResizeObserver(measure);
 for (const part of [above, below]) measured.observe(part);

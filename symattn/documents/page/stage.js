@@ -604,7 +604,7 @@ const walkSteps = (by) => { pauseStage(); walkTo(acts.indexOf(scene.item) + by);
 
 const modeButton = make("button", "", { type: "button", id: "mode" });
 const modes = make("p", "", { class: "mode" });
-modes.append(modeButton, make("span", "one step at a time, filled in entry by entry", { class: "hint" }));
+modes.append(modeButton, make("span", "one step at a time, filled in entry by entry", { class: "offer" }));
 
 // What leads to the other mode. The controls stand where they are used: in the row of the heading on the stage.
 function offer(isStaged) {

@@ -277,9 +277,9 @@ def test_play_goes_through_one_step_and_can_be_paused(opened: Callable[..., Any]
     page.keyboard.press("s")
     page.keyboard.press(" ")
     page.clock.run_for(4_000)
+    page.keyboard.press(" ")
     half = page.evaluate(SHOWN)
     assert 0 < half["at"] < half["last"]
-    page.keyboard.press(" ")
     page.clock.run_for(60_000)
     assert page.evaluate(SHOWN)["at"] == half["at"]
     page.locator("#play").click()
