@@ -37,6 +37,7 @@ function step(by) {
 // A cell that is chosen is neither under the controls nor under the panel that it opens.
 document.addEventListener("focusin", (event) => {
   if (!event.target.closest("td[data-c]")) return;
+  measure();
   const { top, bottom } = event.target.getBoundingClientRect();
   const under = bottom + 8 - (innerHeight - below.offsetHeight);
   const over = top - 8 - covered();
