@@ -1,23 +1,35 @@
-// The main things of the page, done in Firefox: node firefox.cjs PATH-OF-FIREFOX ADDRESS
+// The main things of the page, done in Firefox, the walk over its stage, and formulas of further pages:
+// node firefox.cjs PATH-OF-FIREFOX ADDRESS [ADDRESS…]
+const { readFileSync } = require("fs");
+const { join } = require("path");
 const puppeteer = require("puppeteer-core");
 
+const walk = readFileSync(join(__dirname, "stage_walk.js"), "utf8").replace(/^\/\/.*\n/, "");
+
+// Lines of which a sign is not in the box, nor to be reached by scrolling it.
+const clippedOf = (page) => page.$$eval(".line, .worked", (boxes) => boxes.map((box) => {
+  const signs = [...box.querySelectorAll("mi, mn, mo, mtext")].map((sign) => sign.getBoundingClientRect());
+  const { left, bottom } = box.getBoundingClientRect();
+  const right = left + box.clientLeft + box.scrollWidth - box.scrollLeft;
+  const out = Math.max(...signs.map((sign) => Math.max(sign.right - right, sign.bottom - bottom)));
+  return out <= 0 ? "" : `${box.textContent} by ${out}`;
+}).filter(Boolean));
+
 (async () => {
-  const [executablePath, address] = process.argv.slice(2);
-  const browser = await puppeteer.launch({ browser: "firefox", executablePath, headless: true });
+  const [executablePath, address, ...others] = process.argv.slice(2);
+  const extraPrefsFirefox = { "ui.prefersReducedMotion": 1 };
+  const browser = await puppeteer.launch({ browser: "firefox", executablePath, headless: true, extraPrefsFirefox });
   try {
     const page = await browser.newPage();
     const said = [];
-    page.on("console", (message) => said.push(message.text()));
-    page.on("pageerror", (error) => said.push(String(error)));
+    // Of a formula of which it has read the first half Firefox says that a part is missing, and then reads on.
+    const tell = (words) => /Invalid markup: Incorrect number of children/.test(words) || said.push(words);
+    page.on("console", (message) => tell(message.text()));
+    page.on("pageerror", (error) => tell(String(error)));
     await page.setViewport({ width: 1280, height: 800 });
     await page.goto(address);
     const title = await page.$eval("h1", (heading) => heading.textContent);
-    const clipped = await page.$$eval(".line, .worked", (boxes) => boxes.map((box) => {
-      const signs = [...box.querySelectorAll("mi, mn, mo, mtext")].map((sign) => sign.getBoundingClientRect());
-      const { right, bottom } = box.getBoundingClientRect();
-      const out = Math.max(...signs.map((sign) => Math.max(sign.right - right, sign.bottom - bottom)));
-      return box.scrollWidth > innerWidth || out <= 0 ? "" : `${box.textContent} by ${out}`;
-    }).filter(Boolean));
+    const clipped = await clippedOf(page);
     await page.click("section#weights .home td[data-c='1']");
     const marks = await page.$$eval("section#weights .strip td", (cells) =>
       cells.flatMap((cell) => [...cell.classList].filter((name) => /chosen|source/.test(name))).sort());
@@ -34,7 +46,21 @@ const puppeteer = require("puppeteer-core");
     const reset = await page.$eval("section#weights .home tbody tr:last-child td:last-child", (cell) => cell.textContent);
     await page.setViewport({ width: 360, height: 780 });
     const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
-    console.log(JSON.stringify({ said, title, clipped, marks, keyboard, live, reset, wide }));
+    const halves = await page.$$eval("msub, msup, mfrac", (all) => all.filter((one) => one.children.length !== 2).length);
+    const stage = {};
+    for (const [width, height] of [[375, 667], [1440, 900]]) {
+      await page.setViewport({ width, height });
+      await page.goto(address);
+      await page.keyboard.press("s");
+      stage[width] = await page.evaluate(`(${walk.trim()})()`);
+    }
+    await page.keyboard.press("s");
+    const back = await page.$eval("#stage", (stage) => stage.getBoundingClientRect().height);
+    for (const other of others) {
+      await page.goto(other);
+      clipped.push(...(await clippedOf(page)).map((words) => `${other}: ${words}`));
+    }
+    console.log(JSON.stringify({ said, title, clipped, marks, keyboard, live, reset, wide, halves, stage, back }));
   } finally {
     await browser.close();
   }

@@ -50,6 +50,7 @@ function steady(on) {
 function fill(input) {
   const { item, place } = parsed(input.parentElement.key);
   input.value = given.get(item.letter).texts[place];
+  input.size = Math.min(Math.max(input.value.length, 6), 24);
   input.removeAttribute("aria-invalid");
 }
 
@@ -116,7 +117,7 @@ function edit() {
         cell.replaceChildren(button);
         continue;
       }
-      const input = make("input", "", { type: "text", inputmode: "decimal", size: "6", maxlength: "200", autocomplete: "off", "aria-label": placeWords(item, h, i, j) });
+      const input = make("input", "", { type: "text", inputmode: "decimal", maxlength: "200", autocomplete: "off", "aria-label": placeWords(item, h, i, j) });
       cell.replaceChildren(input);
       fill(input);
     }

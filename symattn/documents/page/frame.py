@@ -340,7 +340,9 @@ def _controls(temperature: bool, worksheet: bool, editable: bool) -> Markup:
     download = [button("download", "Download this worksheet")] if worksheet else []
     keys = (
         ("n p", "next and previous step"),
-        ("s", "the stage, one step at a time, and the sheet"),
+        ("s", "step through it on the stage; back to all steps"),
+        ("← → Space", "on the stage: frame by frame; play"),
+        ("Home End", "on the stage: first and last frame"),
         ("f", "fold or unfold all"),
         ("Tab ↑ ↓ ← →", "into a matrix, from cell to cell"),
         ("e", "change the numbers, and done"),

@@ -31,11 +31,13 @@ function show(key) {
   mark(key, "chosen");
   tell(key, told);
   const home = $(`.worked[data-m="${CSS.escape(parsed(key).item.letter)}"]`);
+  const lines = $$(".line", panel);
   if (home && parsed(key).item.rule && !isPassing(key)) {
     home.innerHTML = $(".line", panel).innerHTML;
     home.dataset.entry = key;
+    lines.push(home);
   }
-  reachable();
+  reachable(lines);
 }
 
 // What the entry is computed from in colours, and everything before that underlined.
@@ -154,11 +156,9 @@ function tell(key, told) {
 }
 
 // What is wider than its place can be scrolled with the keyboard too.
-function reachable() {
-  for (const box of $$(".line, .worked")) {
-    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
-    else box.removeAttribute("tabindex");
-  }
+function reachable(boxes = $$(".line, .worked")) {
+  const wide = boxes.map((box) => box.scrollWidth > box.clientWidth);
+  boxes.forEach((box, k) => { if (wide[k]) box.tabIndex = 0; else box.removeAttribute("tabindex"); });
 }
 
 function select(key) {
@@ -244,5 +244,5 @@ whenSettled(() => {
   reachable();
 });
 
-addEventListener("resize", reachable);
+addEventListener("resize", () => reachable());
 reachable();

@@ -124,6 +124,8 @@ function overlaid(pictures) {
   return figure;
 }
 
+for (const left of $$("#picture :is(.which, .told, .head:has([data-heads]))")) left.remove(); // of a copy that was saved with them
+for (const figure of $$("#picture .head")) figure.hidden = false;
 for (const picture of drawings()) preparePicture(picture);
 if (drawings().length > 1) {
   const box = $("#picture .heads");

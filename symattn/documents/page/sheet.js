@@ -5,10 +5,11 @@ const sections = $$("main > section");
 // What stays above and below while the page moves: the controls, and the panel of the chosen entry.
 const [above, below] = [$("#controls"), $("#origin")];
 const covered = () => (getComputedStyle(above).position === "sticky" ? above.offsetHeight : 0);
+// A variable would be inherited by every cell, and each would be styled anew: the root has the padding itself.
 function measure() {
   const root = document.documentElement.style;
   root.scrollPaddingTop = `${covered() + 12}px`;
-  root.setProperty("--panel", `${below.offsetHeight}px`);
+  root.paddingBottom = below.offsetHeight ? `${below.offsetHeight}px` : "";
 }
 const measured = new ResizeObserver(measure);
 for (const part of [above, below]) measured.observe(part);
@@ -36,6 +37,7 @@ function step(by) {
 // A cell that is chosen is neither under the controls nor under the panel that it opens.
 document.addEventListener("focusin", (event) => {
   if (!event.target.closest("td[data-c]")) return;
+  measure();
   const { top, bottom } = event.target.getBoundingClientRect();
   const under = bottom + 8 - (innerHeight - below.offsetHeight);
   const over = top - 8 - covered();

@@ -37,10 +37,20 @@ function sharesOf(rule) {
   return byRow === byColumn ? null : { part, whole, byRow };
 }
 
-// As many of them as the sheet shows, or fewer where the screen is narrow; null for a gap.
-function shownOf(size, most = data.limit) {
+// As many of them as the sheet shows; null for a gap.
+function shownOf(size) {
+  const most = data.limit;
   if (!most || size <= most) return [...Array(size).keys()];
   return [...Array(Math.max(most - 2, 1)).keys(), null, size - 1];
+}
+
+// As many of these as there is room for, among them the one that is worked out, with gaps for the others.
+function partOf(list, most, at) {
+  if (list.length <= most) return list;
+  const start = Math.min(Math.floor(Math.max(list.indexOf(at), 0) / most) * most, list.length - most);
+  const part = list.slice(start, start + most);
+  const gap = (isLeft, neighbour) => (isLeft && neighbour !== null ? [null] : []);
+  return [...gap(start > 0, part[0]), ...part, ...gap(start + most < list.length, part[most - 1])];
 }
 
 // ---- colours ----
@@ -123,6 +133,7 @@ function levelled(table) {
   for (const cell of $$("td[data-c]", table)) {
     delete cell.dataset.c;
     cell.full = [cell.textContent, cell.dataset.f ?? ""];
+    if (cell.classList.contains("result")) fillCell(cell, false);
   }
   return table;
 }
@@ -153,9 +164,9 @@ function framed(caption, table) {
 
 // Falk's scheme: the left factor at the left, the right one above, and each entry where its row and column meet.
 function falkOf(item, h, { left, right, index, size }) {
-  const room = Math.max(3, Math.floor((innerWidth - 90) / 58 / 2));
-  const most = data.limit ? Math.min(data.limit, room) : 0;
-  const [rows, columns, inner] = [shownOf(rowsOf(item)), shownOf(columnsOf(item), most), shownOf(size, most)];
+  const { room, worked } = scene;
+  const [rows, columns, inner] = [shownOf(rowsOf(item)), partOf(shownOf(columnsOf(item)), room.columns, worked.j), partOf(shownOf(size), room.inner, worked.k)];
+  scene.inSight = { columns, inner };
   const factor = (part, i, j, k) => entryAt(part, { h, i, j, [index]: k });
   const [one, other] = [factor(left, 0, 0, 0), factor(right, 0, 0, 0)];
   const [turnedLeft, turnedRight] = [left[4] === "i", right[3] === "j"];
@@ -176,7 +187,7 @@ function falkOf(item, h, { left, right, index, size }) {
       ...inner.map((k) => (i === null || k === null ? gapCell(dotsAt(i, k)) : cellOf(factor(left, i, 0, k), `a${k}`))), blankCell(),
       ...columns.map((j) => (i === null || j === null ? gapCell(dotsAt(i, j)) : cellOf({ item, h, i, j }, `b${j}`, "result")))));
   body.append(tableRow(start ? blankCell() : null, top(captionOf(one.item, one.h, turnedLeft), inner.length), blankCell(), top(captionOf(item, h), columns.length)));
-  const table = make("table", "", { class: "falk" });
+  const table = make("table", "", { class: "scheme" });
   table.append(body);
   const box = make("div", "", { class: "scroll" });
   box.append(levelled(table));
@@ -193,7 +204,11 @@ function operandsOf(item, h) {
 }
 
 function sideBySide(item, h) {
-  return [...operandsOf(item, h).map((entry) => matrixOf(entry.item, entry.h)), make("span", "→", { class: "makes", "aria-hidden": "true" }), matrixOf(item, h, true)];
+  const operands = operandsOf(item, h).map((entry) => matrixOf(entry.item, entry.h));
+  const result = make("div", "", { class: "result-on-stage" });
+  if (operands.length) result.append(make("span", "→", { class: "makes", "aria-hidden": "true" }));
+  result.append(matrixOf(item, h, true));
+  return [...operands, result];
 }
 
 // What each entry of a row puts in, and their sum, in the digits that the worked line prints.
@@ -248,16 +263,15 @@ function setBar(cell, share) {
 // ---- frames ----
 
 // Each frame: how many entries stand there, which one is worked out, and how far its line or its row has come.
-function framesOf({ item, h, product, shares }) {
+function framesOf({ item, product, shares }) {
   const start = { count: 0 };
-  const [rows, columns] = [...item.shape.map((size) => shownOf(size))];
-  const drawn = (i, j) => scene.cells.get(`${item.letter}|${h ?? ""}|${i}|${j}`)?.some((cell) => cell.classList.contains("result"));
+  const [rows, columns] = item.shape.map(shownOf);
   if (shares) {
     const lines = (shares.byRow ? rows : columns).filter((k) => k !== null);
     const phases = shares.part[0] === "x" ? ["part", "sum", "share"] : ["sum", "share"];
     return [start, ...lines.flatMap((line, done) => phases.map((phase) => ({ line, phase, done, count: (done + (phase === "share" ? 1 : 0)) })))];
   }
-  const places = rows.flatMap((i) => columns.map((j) => ({ i, j }))).filter(({ i, j }) => i !== null && j !== null && drawn(i, j));
+  const places = rows.flatMap((i) => columns.map((j) => ({ i, j }))).filter(({ i, j }) => i !== null && j !== null);
   const terms = [];
   if (product && !given.has(item.letter) && !(live && temperature !== "1" && item.letter === data.tempered)) {
     const most = data.limit && product.size > data.limit ? data.limit - 2 : product.size;
@@ -270,7 +284,7 @@ function framesOf({ item, h, product, shares }) {
 
 const stage = make("div", "", { id: "stage", role: "region", "aria-label": "Stage", hidden: "" });
 stage.innerHTML = '<div class="heading"></div><div class="heads-on-stage" role="group" aria-label="Head"></div><div class="picture-on-stage"></div>'
-  + '<div class="bar"><div class="line now"></div><p class="where" role="status"></p><label><span class="spoken">Frame</span><input type="range" min="0" id="frame" autocomplete="off"></label>'
+  + '<div class="bar"><div class="line now"></div><p class="where"></p><label><span class="spoken">Frame</span><input type="range" min="0" id="frame" autocomplete="off"></label>'
   + '<div class="walk" role="group" aria-label="Walk through the step"><button type="button" id="back">← Back</button>'
   + '<button type="button" id="play">Play</button><button type="button" id="onward">Next →</button></div></div>';
 
@@ -279,24 +293,68 @@ function mountStep(item, frame = 0) {
   const h = shown.includes(headOnStage) ? headOnStage : shown[0];
   const product = given.has(item.letter) ? null : productOf(item.rule);
   const shares = product || given.has(item.letter) ? null : sharesOf(item.rule);
-  scene = { item, h, product, shares, shown, cells: new Map(), spots: new Map(), at: 0 };
-  const factors = product && [product.left, product.right].map((part) => part[1]);
-  const letters = [...new Set([...(factors ?? []), ...operandsOf(item, h).map((entry) => entry.item.letter)])];
+  scene = { item, h, product, shares, shown, cells: new Map(), spots: new Map(), at: 0, worked: { k: 0, j: 0 }, room: { inner: Infinity, columns: Infinity } };
+  const letters = [...new Set([...factorsOf(product), ...operandsOf(item, h).map((entry) => entry.item.letter)])];
   scene.hues = huesOf(item, letters);
-  const picture = $(".picture-on-stage", stage);
-  const others = product ? operandsOf(item, h).filter((entry) => !factors.includes(entry.item.letter)) : [];
-  const drawn = product ? falkOf(item, h, product) : shares ? movesOf(item, h, shares) : sideBySide(item, h);
-  picture.replaceChildren(...others.map((entry) => matrixOf(entry.item, entry.h)), ...drawn);
-  picture.classList.toggle("scheme", Boolean(product));
   scene.frames = framesOf(scene);
-  tellStep();
   const heads = shown.length > 1 ? shown.map((one) => make("button", `Head ${one + data.base}`, { type: "button", "aria-pressed": String(one === h), "data-head": one })) : [];
   $(".heads-on-stage", stage).replaceChildren(...heads);
   $(".heads-on-stage", stage).hidden = !heads.length;
   $("#frame").max = scene.frames.length - 1;
+  tellStep();
+  keepRoom();
+  drawPicture();
   isAt(item.name);
   bringIntoSight($('[aria-current="true"]', contents));
   paintFrame(Math.min(frame, scene.frames.length - 1));
+}
+
+const factorsOf = (product) => (product ? [product.left[1], product.right[1]] : []);
+
+function pictureOf({ item, h, product, shares }) {
+  if (shares) return movesOf(item, h, shares);
+  if (!product) return sideBySide(item, h);
+  const others = operandsOf(item, h).filter((entry) => !factorsOf(product).includes(entry.item.letter));
+  return [...others.map((entry) => matrixOf(entry.item, entry.h)), ...falkOf(item, h, product)];
+}
+
+// The picture, as large as it fits: narrower cells where it does not, and then, in a product, fewer of them.
+function drawPicture() {
+  const picture = $(".picture-on-stage", stage);
+  const { room } = scene;
+  const redraw = () => {
+    scene.cells.clear();
+    scene.spots.clear();
+    picture.replaceChildren(...pictureOf(scene));
+  };
+  const size = (name) => { picture.className = `picture-on-stage ${name}`; };
+  const tooWide = () => $$(".scroll", picture).find((box) => box.scrollWidth > box.clientWidth + 1);
+  const isStacked = () => picture.lastElementChild.getBoundingClientRect().bottom > picture.firstElementChild.getBoundingClientRect().bottom + 2;
+  redraw();
+  const fits = (name) => { size(name); return !tooWide() && !isStacked() && document.documentElement.scrollHeight <= innerHeight; };
+  if (!wide.matches || !["large", "", "small"].some(fits)) size("");
+  if (tooWide()) size("tight");
+  for (let box; scene.product && (box = tooWide()) && room.inner + room.columns !== 2;) {
+    const [inner, columns] = ["inner", "columns"].map((name) => scene.inSight[name].filter((k) => k !== null).length);
+    const fewer = Math.max(1, Math.floor((inner + columns) * (1 - box.clientWidth / box.scrollWidth) / 2));
+    if (columns > 1 && (columns > 2 || inner <= 3)) Object.assign(room, { inner, columns: Math.max(columns - fewer, 1) });
+    else Object.assign(room, { inner: Math.max(inner - fewer, 1), columns });
+    redraw();
+  }
+  picture.classList.toggle("stacked", isStacked());
+}
+const wide = matchMedia("(min-width: 64rem)");
+
+// The worked line has from the first frame on the room of its tallest, so that nothing moves.
+function keepRoom() {
+  const line = $(".line.now", stage);
+  line.style.minHeight = "";
+  const kinds = new Map(scene.frames.map((frame) => [frame.phase ?? Boolean(frame.term), frame]));
+  const heights = [...kinds.values()].map((frame) => {
+    line.innerHTML = lineOf(frame);
+    return line.offsetHeight;
+  });
+  line.style.minHeight = `${Math.max(...heights)}px`;
 }
 
 // Heading, formula and reason are those of the sheet.
@@ -333,6 +391,11 @@ function paintFrame(at) {
   scene.at = at;
   const frame = scene.frames[at];
   const { item, h } = scene;
+  if (scene.product) {
+    const { worked, inSight } = scene;
+    scene.worked = { k: frame.term ? frame.term - 1 : worked.k, j: frame.at?.j ?? worked.j };
+    if (!inSight.inner.includes(scene.worked.k) || !inSight.columns.includes(scene.worked.j)) drawPicture();
+  }
   for (const cell of $$(".lit, .focal", stage)) cell.classList.remove("lit", "focal");
   const light = (key, kind = "lit") => { for (const cell of scene.cells.get(key) ?? []) if (!cell.classList.contains("result")) cell.classList.add(kind); };
   if (scene.shares) paintShares(frame, light);
@@ -353,17 +416,29 @@ function paintFrame(at) {
   const line = $(".line.now", stage);
   line.innerHTML = lineOf(frame);
   if (line.scrollWidth > line.clientWidth) line.tabIndex = 0; else line.removeAttribute("tabindex");
-  $(".where", stage).textContent = whereIs(frame);
-  if (playing === null) $("#said").textContent = whereIs(frame);
+  const [place, done] = whereIs(frame);
+  $(".where", stage).replaceChildren(make("span", place), done);
+  if (playing === null) $("#said").textContent = place + done;
   const slider = $("#frame");
   slider.value = at;
-  slider.setAttribute("aria-valuetext", whereIs(frame));
+  slider.setAttribute("aria-valuetext", place + done);
   const [first, last] = [at === 0 && item === acts[0], isLast() && item === acts[acts.length - 1]];
   $("#back").setAttribute("aria-disabled", String(first));
   $("#onward").setAttribute("aria-disabled", String(last));
   $("#onward").textContent = isLast() && !last ? "Next step →" : "Next →";
   tellPlaying();
-  $(".focal.result", stage)?.scrollIntoView({ block: "nearest", inline: "nearest", behavior: calm() });
+  for (const box of $$(".picture-on-stage .scroll", stage)) showIn(box, $(".focal", box) ?? $(".lit", box));
+  const [picture, bar] = [$(".picture-on-stage", stage), $(".bar", stage).offsetHeight];
+  stage.style.setProperty("--bar", `${bar}px`);
+  const isWhole = picture.offsetHeight + 24 < innerHeight - bar;
+  if (at) (isWhole ? picture : $(".focal.result", stage))?.scrollIntoView({ block: "nearest", inline: "nearest", behavior: calm() });
+}
+
+// A matrix that is wider than the screen is scrolled to the entry that is looked at.
+function showIn(box, cell) {
+  if (!cell || box.scrollWidth <= box.clientWidth) return;
+  const [outer, inner] = [box.getBoundingClientRect(), cell.getBoundingClientRect()];
+  if (inner.left < outer.left || inner.right > outer.right) box.scrollLeft += inner.left + inner.width / 2 - outer.left - outer.width / 2;
 }
 
 const isLast = () => scene.at === scene.frames.length - 1;
@@ -450,18 +525,19 @@ function moveLine({ line, phase }) {
 
 const PHASES = { part: "exponentials", sum: "the sum", share: "the shares" };
 
-// Where the walk is, in words; what is not computed yet is said to be.
+// Where the walk is, in words: at which place, which the picture shows too, and what is computed.
 function whereIs(frame) {
   const { item, h, frames, shares } = scene;
   const all = frames[frames.length - 1].count;
-  const what = shares ? (shares.byRow ? "rows" : "columns") : all === 1 ? "entry" : "entries";
-  if (!frame.at && !frame.phase) return `${all} ${what}, none computed yet.`;
+  const what = shares ? (shares.byRow ? "row" : "column") + (all === 1 ? "" : "s") : all === 1 ? "entry" : "entries";
+  if (!frame.at && !frame.phase) return ["", `${all} ${what}, none computed yet.`];
   const { i, j } = workedOut(frame);
   const [whole, down, across] = namesOf(item, h, i, j);
-  const done = frame.count === all ? `all ${all} ${what} computed` : `${frame.count} of ${all} ${what} computed`;
-  if (frame.phase) return `${whole}, ${shares.byRow ? down : across}: ${PHASES[frame.phase]}; ${done}.`;
-  if (frame.term) return `${entryWords(item, h, i, j)}: term ${frame.term} of ${scene.product.size}; ${done}.`;
-  return `${entryWords(item, h, i, j)}: ${pretty(textAt(item, placeOf(item, h, i, j)))}; ${done}.`;
+  const done = `${frame.count === all ? "all" : `${frame.count} of`} ${all} ${what} computed.`.replace("all 1 ", "the ");
+  if (frame.phase) return [`${whole}, ${shares.byRow ? down : across}: `, `${PHASES[frame.phase]}; ${done}`];
+  const place = `${entryWords(item, h, i, j)}: `;
+  if (frame.term) return [place, `term ${frame.term} of ${scene.product.size}; ${done}`];
+  return [`${place}${pretty(textAt(item, placeOf(item, h, i, j)))}; `, done];
 }
 
 // ---- walking ----
@@ -522,7 +598,18 @@ const walkSteps = (by) => { pauseStage(); walkTo(acts.indexOf(scene.item) + by);
 
 // ---- on and off ----
 
-const modeButton = make("button", "Stage", { type: "button", id: "mode", title: "One step at a time, move by move (key s)" });
+const modeButton = make("button", "", { type: "button", id: "mode" });
+const modes = make("p", "", { class: "mode" });
+modes.append(modeButton, make("span", "one step at a time, filled in entry by entry", { class: "offer" }));
+
+// What leads to the other mode. The controls stand where they are used: in the row of the heading on the stage.
+function offer(isStaged) {
+  const [words, sign, title] = isStaged ? ["All steps", "", "One below the other (key s)"] : ["Step through it", " ▸", "On a stage, one step at a time (key s)"];
+  modeButton.replaceChildren(words, make("span", sign, { "aria-hidden": "true" }));
+  modeButton.title = title;
+  if (isStaged) modes.before(controls); else $("header").after(controls);
+}
+const controls = $("#controls");
 
 // The name of the step on the stage; null on the sheet.
 const stageState = () => (scene ? scene.item.name : null);
@@ -538,8 +625,7 @@ function openStage(name, key = null) {
     document.body.classList.add("staged");
     stage.hidden = false;
     $("details", contents).open = true;
-    modeButton.textContent = "Sheet";
-    modeButton.title = "All steps, one below the other (key s)";
+    offer(true);
     scrollTo(0, 0);
   }
   mountStep(item);
@@ -559,8 +645,7 @@ function closeStage() {
   document.body.classList.remove("staged");
   stage.hidden = true;
   if (narrow.matches) $("details", contents).open = false;
-  modeButton.textContent = "Stage";
-  modeButton.title = "One step at a time, move by move (key s)";
+  offer(false);
   isAt(item.name);
   reveal(sectionOf(item));
   if (place) goTo(`${item.letter}|${h ?? ""}|${place.i}|${place.j}`);
@@ -606,7 +691,7 @@ contents.addEventListener("click", (event) => {
 let fingerAt = null; // where a finger came down
 stage.addEventListener("touchstart", (event) => {
   const { clientX: x, clientY: y } = event.touches[0];
-  const box = event.target.closest(".scroll, .line, input");
+  const box = event.target.closest(".scroll, .line, .heads-on-stage, input");
   fingerAt = event.touches.length > 1 || (box && (box.tagName === "INPUT" || box.scrollWidth > box.clientWidth + 1)) ? null : { x, y };
 }, { passive: true });
 stage.addEventListener("touchend", (event) => {
@@ -636,8 +721,16 @@ Object.assign(KEYS, {
 
 whenSettled(() => { if (staged()) mountStep(scene.item, scene.at); });
 
+let width = innerWidth;
+addEventListener("resize", () => {
+  if (staged() && innerWidth !== width) mountStep(scene.item, scene.at);
+  width = innerWidth;
+});
+
+for (const left of $$("#stage, header .mode")) left.remove(); // of a copy that was saved with them
+offer(false);
 if (acts.length) {
-  $("header h1").after(modeButton);
-  $("#controls").after(stage);
+  $("header h1").after(modes);
+  controls.after(stage);
 }
 follow();

@@ -26,7 +26,6 @@ from symattn.nodes.rule import Entry, Rule, at, rule_of
 from symattn.notation.text import line
 from symattn.step import COLUMN, HEAD, ROW, Step
 from symattn.worksheet import read_worksheet
-from tests import ROOT
 from tests.documents.page.opening import cells, settled, sheet, variant
 from tests.gates import HOSTILE_LABELS, HOSTILE_TITLE
 from tests.shares import share
@@ -754,28 +753,6 @@ def test_the_nu_checker_finds_nothing(
     files = sorted(map(str, tmp_path.glob("*.html")))
     run = subprocess.run([*command, *files], capture_output=True, text=True, check=False)
     assert {each["url"] for each in json.loads(run.stderr)["messages"]} == {f"file:{spoilt}"}
-
-
-def test_firefox_does_the_main_things(
-    tool: Callable[[str], str], node_file: Callable[[str], Path], tmp_path: Path
-) -> None:
-    node_file("puppeteer-core/package.json")
-    file = tmp_path / "page.html"
-    file.write_text(html_document(*sheet("causal")), encoding="utf-8")
-    script = ROOT / "tests" / "firefox.cjs"
-    command = [tool("node"), str(script), tool("firefox-esr"), file.as_uri()]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
-    assert run.returncode == 0, run.stderr
-    found = json.loads(run.stdout)
-    assert found["said"] == []
-    assert found["title"] == "Causal self-attention"
-    assert found["clipped"] == []
-    assert found["marks"] == ["chosen", "source", "source", "source"]
-    assert found["keyboard"] == "A||0|2"
-    assert found["live"]["state"].startswith("Changed")
-    assert abs(found["live"]["weight"] - 0.7679) < 5e-5
-    assert found["reset"] == "0.5760"
-    assert found["wide"] is False
 
 
 # ---- its parts -----------------------------------------------------------------------------

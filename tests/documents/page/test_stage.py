@@ -45,7 +45,7 @@ SHOWN = """() => {
     const frame = document.querySelector("#frame");
     const current = document.querySelector("#contents [aria-current]");
     return {step: current.hash.slice(1), cells,
-        falk: Boolean(document.querySelector("#stage .falk")),
+        falk: Boolean(document.querySelector("#stage .scheme")),
         at: Number(frame.value), last: Number(frame.max),
         where: document.querySelector("#stage .where").textContent,
         line: line ? new XMLSerializer().serializeToString(line)
@@ -308,9 +308,9 @@ def test_play_goes_through_one_step_and_can_be_paused(opened: Callable[..., Any]
     page.keyboard.press("s")
     page.keyboard.press(" ")
     page.clock.run_for(4_000)
+    page.keyboard.press(" ")
     half = page.evaluate(SHOWN)
     assert 0 < half["at"] < half["last"]
-    page.keyboard.press(" ")
     page.clock.run_for(60_000)
     assert page.evaluate(SHOWN)["at"] == half["at"]
     page.locator("#play").click()

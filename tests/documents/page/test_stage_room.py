@@ -1,0 +1,252 @@
+"""The stage on every screen: what is worked out is in sight, nothing moves, all is within reach."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from symattn import VARIANTS, Attention
+from symattn.documents.html import html_document
+from symattn.documents.page import frame
+from tests import ROOT
+from tests.documents.page.opening import settled, sheet, variant
+from tests.program import source
+from tests.shares import share
+
+NAMES = tuple(row.name for row in VARIANTS)
+
+#: A small phone, a common one, a tablet, a desk.
+SCREENS = {320: 568, 375: 667, 768: 1000, 1440: 900}
+
+#: The shares of the row that is worked out, as its bars show them.
+BARS = """() => [...document.querySelectorAll("#stage .result.of-a")]
+    .map((cell) => Number(cell.style.getPropertyValue("--share")))"""
+
+
+@cache
+def page_of(name: str) -> str:
+    """The page of a variant."""
+    return html_document(*variant(name))
+
+
+def walk(page: Any) -> list[dict[str, Any]]:
+    """Every frame of the stage and what is wrong with it."""
+    _, function = (ROOT / "tests/stage_walk.js").read_text(encoding="utf-8").split("\n", 1)
+    if not page.locator("#stage").is_visible():
+        page.keyboard.press("s")
+    frames: list[dict[str, Any]] = page.evaluate(function)
+    return frames
+
+
+def on_a_screen(opened: Callable[..., Any], document: str, width: int, **options: Any) -> Any:
+    page = opened(document, width, reduced_motion="reduce", **options)
+    page.set_viewport_size({"width": width, "height": SCREENS[width]})
+    return page
+
+
+def judged(frames: list[dict[str, Any]]) -> None:
+    assert [frame for frame in frames if frame["faults"]] == []
+    places = [[float(x) for x in frame["buttons"].replace(" ", ",").split(",")] for frame in frames]
+    for one in zip(*places, strict=True):
+        assert max(one) - min(one) <= 1
+
+
+# ---- what is in sight --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", SCREENS)
+def test_every_frame_shows_what_is_worked_out(width: int, opened: Callable[..., Any]) -> None:
+    derivation, values = sheet("it_cat_mat")
+    frames = walk(on_a_screen(opened, html_document(derivation, values), width))
+    judged(frames)
+    assert list(dict.fromkeys(one["step"] for one in frames)) == [s.name for s in derivation.steps]
+
+
+@pytest.mark.parametrize("name", share(NAMES, len(NAMES), NAMES.index("cached-llama")))
+def test_variants_on_a_small_phone(name: str, opened: Callable[..., Any]) -> None:
+    judged(walk(on_a_screen(opened, page_of(name), 320)))
+
+
+def test_a_product_is_shown_whole_where_there_is_room(opened: Callable[..., Any]) -> None:
+    page = on_a_screen(opened, html_document(*sheet("it_cat_mat")), 375)
+    page.keyboard.press("s")
+    scheme = page.locator("#stage .scheme")
+    assert scheme.locator(".gap").count() == 0
+    assert scheme.locator(".entry").count() == 4 * 3 + 4 + 3
+    page.set_viewport_size({"width": 240, "height": 667})
+    page.wait_for_function("document.querySelector('#stage .gap') !== null")
+    judged(walk(page))
+
+
+def test_a_term_out_of_sight_would_be_found(
+    opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = source()
+    wrong = right.replace("k: frame.term ? frame.term - 1 : worked.k", "k: worked.k")
+    assert wrong != right
+    monkeypatch.setattr(frame, "scripts", lambda: wrong)
+    derivation, row = Attention().derivation(), [["0.1234"] * 6]
+    values = derivation.evaluate(Q=row, K=row, V=[[1]])
+    frames = walk(on_a_screen(opened, html_document(derivation, values), 320))
+    assert any("term in sight" in fault for one in frames for fault in one["faults"])
+
+
+# ---- what is within reach ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [375, 1440])
+def test_temperature_and_undo_on_the_stage(width: int, opened: Callable[..., Any]) -> None:
+    page = on_a_screen(opened, html_document(*sheet("causal")), width)
+    page.keyboard.press("s")
+    page.locator("#contents a[href='#weights']").click()
+    page.keyboard.press("End")
+    assert page.locator("#undo").is_visible() and page.locator("#redo").is_visible()
+    if width == 375:
+        page.click("#more")
+    assert page.locator("#digits").is_visible() and page.locator("#temperature").is_visible()
+    first = page.evaluate(BARS)
+    move = """(value) => {
+        const slider = document.querySelector("#slider");
+        slider.value = value;
+        slider.dispatchEvent(new Event("input", {bubbles: true}));
+    }"""
+    page.evaluate(move, 0.5)
+    held = page.evaluate(BARS)
+    assert held != first  # the bars follow while it is dragged
+    menu, picture = (page.locator(name).bounding_box() for name in ("#menu", ".picture-on-stage"))
+    if menu:
+        assert menu["y"] >= picture["y"] + picture["height"] - 40  # and the menu hides none of them
+    page.evaluate(
+        "document.querySelector('#slider').dispatchEvent(new Event('change', {bubbles: true}))"
+    )
+    settled(page)
+    assert "Changed" in page.locator("#state").inner_text()
+    page.keyboard.press("Escape")
+    page.click("#undo")
+    settled(page)
+    assert page.evaluate(BARS) == first
+    assert page.locator("#state").text_content() == "Proven digits."
+    page.keyboard.press("s")
+    assert page.locator("header #controls").count() == 0
+    assert page.locator("#edit").is_visible() and page.locator("#next").is_visible()
+
+
+def test_the_one_status_is_heard_on_the_stage(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*sheet("causal")), width=375)
+    page.keyboard.press("s")
+    page.keyboard.press("ArrowRight")
+    session = page.context.new_cdp_session(page)
+    session.send("Accessibility.enable")
+    nodes = session.send("Accessibility.getFullAXTree")["nodes"]
+    heard = {node["nodeId"]: node for node in nodes if not node["ignored"]}
+    status = [node for node in heard.values() if node["role"]["value"] == "status"]
+    assert len(status) == 1
+
+    def text(node: dict[str, Any]) -> str:
+        name = str(node.get("name", {}).get("value", ""))
+        return name + "".join(text(heard[k]) for k in node.get("childIds", ()) if k in heard)
+
+    assert page.locator("#stage .where").text_content() in text(status[0])
+    assert "term 1 of 2" in text(status[0])
+
+
+def test_the_stage_is_found_and_left(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*sheet("causal")), width=1440)
+    page.get_by_role("button", name="Step through it").click()
+    assert page.evaluate("document.activeElement.id") == "stage-heading"
+    ring = "getComputedStyle(document.activeElement).outlineStyle"
+    assert page.evaluate(ring) == "none"
+    page.get_by_role("button", name="All steps").click()
+    assert page.locator("#stage").is_hidden()
+    page.click("#more")
+    told = page.locator(".keys").inner_text()
+    for words in ("step through it", "frame", "what it reaches", "Undo".lower()):
+        assert words in told
+
+
+def test_a_copy_saved_from_the_stage_opens_as_a_page(
+    opened: Callable[..., Any], tmp_path: Path
+) -> None:
+    page = opened(html_document(*sheet("two_heads")))
+    page.locator(".which button").last.click()
+    page.keyboard.press("s")
+    page.keyboard.press("ArrowRight")
+    (tmp_path / "copy.html").write_text(page.content(), encoding="utf-8")
+    copy = page.context.new_page()  # its policy refuses styles that were written by the script
+    thrown: list[str] = []
+    copy.on("pageerror", lambda error: thrown.append(str(error)))
+    copy.goto((tmp_path / "copy.html").as_uri())
+    assert copy.locator("section.step table:visible").count() > 5
+    for name, count in (("#stage", 1), ("#mode", 1), (".which", 1), ("#picture .head", 3)):
+        assert copy.locator(name).count() == count
+    assert copy.locator("#picture .head:visible").count() == 2
+    copy.keyboard.press("s")
+    copy.keyboard.press("ArrowRight")
+    assert "term 1 of 2" in str(copy.locator("#stage .where").text_content())
+    assert thrown == []
+
+
+# ---- with a finger -------------------------------------------------------------------------------
+
+
+def test_fingers_on_the_stage(opened: Callable[..., Any]) -> None:
+    page = opened(page_of("cached-llama"), width=375, has_touch=True, is_mobile=True)
+    page.locator("#mode").tap()
+    page.locator("#contents a[href='#weights']").tap()
+    session = page.context.new_cdp_session(page)
+
+    def drag(start: tuple[float, float], end: tuple[float, float]) -> None:
+        parts = [part / 8 for part in range(9)] + [1.0] * 3
+        points = [
+            tuple(a + (b - a) * part for a, b in zip(start, end, strict=True)) for part in parts
+        ]
+        for number, (x, y) in enumerate(points):
+            kind = "touchMove" if number else "touchStart"
+            session.send(
+                "Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]}
+            )
+            page.wait_for_timeout(16)
+        session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        page.wait_for_timeout(60)
+
+    def middle(selector: str) -> tuple[float, float]:
+        box = page.locator(selector).first.bounding_box()
+        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+    def step() -> str:
+        return str(page.locator("#contents [aria-current]").get_attribute("href"))
+
+    wide = ".picture-on-stage .scroll"
+
+    def all_of(words: str) -> Any:
+        return page.evaluate(f"[...document.querySelectorAll('{wide}')].map((box) => {words})")
+
+    boxes = all_of("box.scrollWidth > box.clientWidth + 1")
+    assert any(boxes)  # a matrix wider than the screen: a finger on it moves it, not the step
+    number = boxes.index(True)
+    page.locator(wide).nth(number).scroll_into_view_if_needed()
+    box = page.locator(wide).nth(number).bounding_box()
+    y = box["y"] + box["height"] / 2
+    before = all_of("box.scrollLeft")
+    drag((300, y), (90, y))
+    assert step() == "#weights" and all_of("box.scrollLeft")[number] > before[number]
+    x, y = middle("#stage-heading")
+    drag((x, y + 200), (x, y))  # up or down is a way through the page
+    assert step() == "#weights"
+    page.evaluate("scrollTo(0, 0)")
+    box = page.locator("#frame").bounding_box()
+    y = box["y"] + box["height"] / 2
+    drag((box["x"] + 8, y), (box["x"] + box["width"] - 4, y))
+    last = page.locator("#frame").get_attribute("max")
+    assert step() == "#weights" and page.locator("#frame").input_value() == last
+    drag((40, middle("#stage-heading")[1]), (300, middle("#stage-heading")[1]))
+    assert step() == "#masked"
+    for button in ("#back", "#play", "#onward", "#mode", "#more"):
+        box = page.locator(button).bounding_box()
+        assert box["height"] >= 32 and box["y"] + box["height"] <= 800
+    page.locator("#onward").tap()
+    page.wait_for_function("document.querySelector('#frame').value === '1'")
