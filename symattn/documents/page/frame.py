@@ -346,6 +346,7 @@ def _controls(temperature: bool, worksheet: bool, editable: bool) -> Markup:
         ("f", "fold or unfold all"),
         ("Tab ↑ ↓ ← →", "into a matrix, from cell to cell"),
         ("e", "change the numbers, and done"),
+        ("c", "copy the LaTeX of the step"),
         ("Enter Esc", "keep a cell chosen, release it"),
         ("i", "what it comes from, what it reaches"),
         ("Ctrl+Z Ctrl+Y", "undo, redo"),

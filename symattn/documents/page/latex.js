@@ -67,3 +67,10 @@ for (const item of data.items) {
   button.addEventListener("click", () => copyLatex(item, button));
   said.append(button);
 }
+
+// The key copies the step on the stage, or the one that stands at the top of the sheet.
+KEYS.c = () => {
+  const item = staged() ? scene.item : data.items.find((one) => one.name === sections[Math.max(currentSection(), 0)].id);
+  const button = item && $(`#${CSS.escape(item.name)} .latex`);
+  if (button) copyLatex(item, staged() ? $(".heading", stage).lastElementChild : button);
+};

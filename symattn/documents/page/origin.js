@@ -171,16 +171,7 @@ function choose(cell) {
   stopAt(cell);
   select(cell.key);
   show(pinned);
-  document.documentElement.style.scrollPaddingBottom = `${$("#origin").offsetHeight}px`; // the panel hides no focus
-  if (document.activeElement === cell) cell.scrollIntoView({ block: "nearest", inline: "nearest" });
-}
-
-// What has the focus is not behind the panel.
-function uncover(element) {
-  const panel = $("#origin");
-  if (panel.hidden || panel.contains(element)) return;
-  const below = element.getBoundingClientRect().bottom + 12 - panel.getBoundingClientRect().top;
-  if (below > 0) scrollBy(0, below);
+  $("#origin").classList.remove("high");
 }
 
 function homeOf(key) {
@@ -200,13 +191,17 @@ function goTo(key) {
 document.addEventListener("pointerover", (event) => {
   const cell = event.target.closest("td[data-c]");
   if (event.pointerType !== "mouse") return;
-  if (cell) { if (cell.key !== current) show(cell.key); }
-  else if (current !== pinned && !event.target.closest("#origin")) show(pinned);
+  const panel = $("#origin");
+  if (cell) {
+    if (cell.key === current) return;
+    show(cell.key);
+    // What the mouse points at is not under the panel that it opens.
+    panel.classList.toggle("high", current !== pinned && cell.getBoundingClientRect().bottom > innerHeight - panel.offsetHeight);
+  } else if (current !== pinned && !event.target.closest("#origin")) { show(pinned); panel.classList.remove("high"); }
 });
 document.addEventListener("focusin", (event) => {
   const cell = event.target.closest("td[data-c]");
   if (cell) choose(cell);
-  uncover(event.target);
 });
 document.addEventListener("click", (event) => {
   const link = event.target.closest("[data-key]");

@@ -9,9 +9,12 @@ const covered = () => (getComputedStyle(above).position === "sticky" ? above.off
 function measure() {
   const root = document.documentElement.style;
   root.scrollPaddingTop = `${covered() + 12}px`;
-  root.paddingBottom = below.offsetHeight ? `${below.offsetHeight}px` : "";
+  root.scrollPaddingBottom = `${below.offsetHeight}px`;
+  room = Math.max(room, below.offsetHeight); // which stays when the panel goes, so that nothing moves
+  root.paddingBottom = document.body.classList.contains("staged") ? "" : `${room}px`;
 }
-const measured = new ResizeObserver(measure);
+let room = 0;
+const measured = new ResizeObserver(() => { measure(); if (document.activeElement.matches("td input")) uncover(document.activeElement); });
 for (const part of [above, below]) measured.observe(part);
 measure();
 
@@ -34,15 +37,16 @@ function step(by) {
   reveal(sections[Math.min(Math.max(from + by, 0), sections.length - 1)]);
 }
 
-// A cell that is chosen is neither under the controls nor under the panel that it opens.
-document.addEventListener("focusin", (event) => {
-  if (!event.target.closest("td[data-c]")) return;
+// What has the focus is neither under the controls nor under the panel that it opens.
+function uncover(element) {
+  if ([above, below].some((part) => part.contains(element))) return;
   measure();
-  const { top, bottom } = event.target.getBoundingClientRect();
-  const under = bottom + 8 - (innerHeight - below.offsetHeight);
+  const { top, bottom } = element.getBoundingClientRect();
+  const under = below.offsetHeight && bottom + 12 - (innerHeight - below.offsetHeight);
   const over = top - 8 - covered();
-  if (over < 0) scrollBy(0, over); else if (under > 0) scrollBy(0, Math.min(under, over));
-});
+  if (over < 0) { if (element.closest("td[data-c]")) scrollBy(0, over); } else if (under > 0) scrollBy(0, Math.min(under, over));
+}
+document.addEventListener("focusin", (event) => uncover(event.target));
 
 function foldAll() {
   const all = $$(".step > details");

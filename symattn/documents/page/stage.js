@@ -423,6 +423,7 @@ function paintFrame(at) {
   slider.value = at;
   slider.setAttribute("aria-valuetext", place + done);
   const [first, last] = [at === 0 && item === acts[0], isLast() && item === acts[acts.length - 1]];
+  document.body.classList.toggle("opening", first);
   $("#back").setAttribute("aria-disabled", String(first));
   $("#onward").setAttribute("aria-disabled", String(last));
   $("#onward").textContent = isLast() && !last ? "Next step →" : "Next →";
@@ -623,6 +624,7 @@ function openStage(name, key = null) {
   if (entry?.h !== undefined && entry?.h !== null) headOnStage = entry.h;
   if (!staged()) {
     document.body.classList.add("staged");
+    measure();
     stage.hidden = false;
     $("details", contents).open = true;
     offer(true);
@@ -643,6 +645,7 @@ function closeStage() {
   const place = frames[at].at;
   scene = null;
   document.body.classList.remove("staged");
+  measure();
   stage.hidden = true;
   if (narrow.matches) $("details", contents).open = false;
   offer(false);
@@ -712,6 +715,7 @@ Object.assign(KEYS, {
   n: onStage(() => walkSteps(1), onSheet.n),
   p: onStage(() => walkSteps(-1), onSheet.p),
   f: (event) => { if (!staged()) onSheet.f(event); },
+  Escape: onStage(closeStage, onSheet.Escape),
   ArrowRight: onStage(() => walkFrames(1)),
   ArrowLeft: onStage(() => walkFrames(-1)),
   Home: onStage(() => { pauseStage(); paintFrame(0); }),

@@ -46,7 +46,7 @@ def test_firefox_does_the_main_things(tool: Tool, node_file: NodeFile, tmp_path:
     assert shown["halves"] == 0
     assert shown["title"] == "Causal self-attention"
     assert shown["clipped"] == []
-    assert shown["marks"] == ["chosen", "first", "first", "first"]
+    assert shown["marks"] == ["chosen", "source", "source", "source"]
     assert shown["keyboard"] == "A||0|2"
     assert shown["live"]["state"].startswith("Changed")
     assert abs(shown["live"]["weight"] - 0.7679) < 5e-5
