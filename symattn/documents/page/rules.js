@@ -201,6 +201,7 @@ function summed(pieces) {
 
 // What a number of a worked line looks like, by the entry that it is: as it stands, until something colours it.
 let dress = (piece) => piece;
+const undressed = (markup) => markup.replace(/^<mrow class="[^"]*">(.*)<\/mrow>$/, "$1");
 
 // A rule with its numbers put in; `collapsed` writes exponentials and functions as numbers too.
 function spell(rule, env, collapsed = false, print = asShown) {
@@ -289,7 +290,7 @@ function workedLine(item, h, i, j, dressed = false) {
   for (const [print, collapsed] of [[long, false], [short, true]]) {
     if (!print) continue;
     const stage = spell(item.rule, env, collapsed, print).markup;
-    if (stage === last || stage === result) continue;
+    if (stage === last || undressed(stage) === result) continue;
     last = stage;
     parts.push(mo(exact && !collapsed ? "=" : "≈"), tempered ? `<mfrac>${mrow(stage)}<mn>${temperature}</mn></mfrac>` : stage);
   }

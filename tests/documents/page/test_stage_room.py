@@ -125,7 +125,8 @@ def test_temperature_and_undo_on_the_stage(width: int, opened: Callable[..., Any
     )
     settled(page)
     assert "Changed" in page.locator("#state").inner_text()
-    page.keyboard.press("Escape")
+    if width == 375:
+        page.keyboard.press("Escape")  # the menu goes; a second one would leave the stage
     page.click("#undo")
     settled(page)
     assert page.evaluate(BARS) == first
