@@ -19,7 +19,7 @@ from symattn.documents.page.matrices import pretty
 from symattn.documents.page.worksheet import Head
 from symattn.worksheet import read_worksheet, worksheet_of
 from symattn.worksheet.rewriting import head_of
-from tests.documents.page.opening import cells, settled, sheet
+from tests.documents.page.opening import cells, settled, sheet, variant
 from tests.documents.page.test_certified import run
 from tests.shares import share
 
@@ -444,3 +444,48 @@ console.log(JSON.stringify([found.map((x) => certified.shown(x, 2).text), certif
 
 def test_nothing_is_known_beyond_the_bound(tool: Callable[[str], str]) -> None:
     assert run(tool("node"), _file("certified.js") + BOUNDED, []) == [["3", "12", "?"], True, "2"]
+
+
+WORKED = """([m, i, j, h]) => {
+    const made = document.createElement("div");
+    made.innerHTML = symattn.worked(m, i, j, h);
+    return [...made.querySelectorAll("mn")].map((number) => number.textContent);
+}"""
+
+
+def strangers(printed: list[str], true: list[float]) -> list[str]:
+    """The decimals that are none of these numbers, rounded."""
+    found = []
+    for text in printed:
+        if "." not in text:
+            continue
+        half = 0.5 * 10.0 ** -len(text.partition(".")[2])
+        if not any(abs(float(text) - abs(one)) <= 1.000001 * half for one in true):
+            found.append(text)
+    return found
+
+
+@pytest.mark.parametrize("name", ["causal", "multi-head", "cosine", "alibi", "cached"])
+def test_a_line_that_the_page_makes_has_the_digits_of_what_it_names(
+    name: str, opened: Callable[..., Any]
+) -> None:
+    """Not those of an exponential of rounded scores."""
+    derivation, values = variant(name)
+    page = opened(html_document(derivation, values))
+    page.locator("#digits").fill("5")  # from here on the page makes its lines
+    page.locator("#digits").press("Enter")
+    settled(page)
+    step = derivation["weights"]
+    before, weights = values.array(step.operands[0]), values.array(step.letter)
+    made = 0
+    for place in np.ndindex(*weights.shape):
+        head = int(place[0]) if step.per_head else None
+        row = before[place[:-1]]
+        raised = np.exp(row)
+        true = [*row[np.isfinite(row)], *raised, raised.sum(), weights[place]]
+        printed = page.evaluate(WORKED, [step.letter, int(place[-2]), int(place[-1]), head])
+        assert strangers(printed, true) == [], (name, place, printed)
+        made += sum("." in text for text in printed) > 3
+    assert made
+    assert strangers(["4.1132"], [2**0.5, np.exp(2**0.5)]) == ["4.1132"]
+    assert strangers(["4.1133", "1.41"], [2**0.5, np.exp(2**0.5)]) == []
