@@ -20,7 +20,7 @@ from symattn.errors import needing
 
 with needing("symattn.sphinxext", "Sphinx", "symattn[sphinx]"):
     from docutils import nodes
-    from docutils.parsers.rst import directives
+    from docutils.parsers.rst import DirectiveError, directives
     from docutils.parsers.rst.directives.admonitions import Attention as Admonition
     from docutils.statemachine import StringList
     from sphinx.errors import ConfigError
@@ -136,6 +136,11 @@ class _Holding(SphinxDirective):
             self.env.note_dependency(str(numbers))
         return sheet
 
+    def _refused(self, error: BaseException) -> DirectiveError:
+        """What the directive cannot do; the next build says so again."""
+        self.env.reread_always.add(self.env.docname)
+        return self.error(failure(error).line)
+
     def _first_line(self) -> tuple[str, int]:
         """The file and line on which the body begins, whatever included it.
 
@@ -156,7 +161,7 @@ class _Holding(SphinxDirective):
         self.env.temp_data[_KEY] = sheet
         path, _ = self.get_source_info()
         if sheet.claims and path != self.env.temp_data.get(_CHECKED):
-            warn_of(sheet, self.get_location())
+            warn_of(self.env, sheet, self.get_location())
         return sheet
 
 
@@ -177,7 +182,7 @@ class Holds(_Holding):
             with _limited(self.env.config):
                 self.hold(sheet)
         except BaseException as error:
-            raise self.error(failure(error).line) from None
+            raise self._refused(error) from None
         return []
 
 
@@ -204,7 +209,7 @@ class Shows(_Holding):
         try:
             prose = self._is_admonition()
         except BaseException as error:
-            raise self.error(failure(error).line) from None
+            raise self._refused(error) from None
         if prose:
             content, offset = self.content, self.content_offset
             if self.arguments:  # prose that begins beside the directive
@@ -230,7 +235,7 @@ class Shows(_Holding):
             with _limited(self.env.config):
                 body += list(self._body(self._outline()))
         except BaseException as error:
-            raise self.error(failure(error).line) from None
+            raise self._refused(error) from None
         self.set_source_info(body)
         return [body]
 
@@ -294,7 +299,7 @@ class Shows(_Holding):
             if section.refused:
                 message = f"attention: {section.name}: {section.refused}"
                 place = self.get_location()
-                _log.warning(printable(message), location=place, type="symattn", subtype="entry")
+                _warn(self.env, printable(message), place, "entry")
             elif section.left_out:
                 yield nodes.comment("", section.left_out)
 
@@ -370,7 +375,7 @@ def _warning(hook: Hook) -> Hook:
         try:
             hook(app, doctree, docname)
         except BaseException as error:
-            _log.warning(failure(error).line, location=docname, type="symattn", subtype="page")
+            _warn(app.env, failure(error).line, docname, "page", docname)
 
     return guarded
 
@@ -421,7 +426,7 @@ class ValueRole(SphinxRole):
             return [nodes.inline("", number, classes=["symattn-value"])], []
         except BaseException as error:
             message = f"value: {failure(error).line}"
-            _log.warning(message, location=self.get_location(), type="symattn", subtype="value")
+            _warn(self.env, message, self.get_location(), "value")
             return [nodes.problematic(self.rawtext, self.rawtext)], []
 
     def _number(self) -> str:
@@ -449,12 +454,14 @@ class ClaimRole(SphinxRole):
                 raise ReadError(f"{quote(self.text)}: no worksheet stands before this claim")
             claim = anchor(self.text, 0)
             with _limited(self.env.config):
-                warn_of(replace(sheet, claims={claim.key: claim.value}), self.get_location())
+                warn_of(
+                    self.env, replace(sheet, claims={claim.key: claim.value}), self.get_location()
+                )
         except BaseException as error:
-            _wrong(f"claim: {failure(error).line}", self.get_location())
+            _wrong(self.env, f"claim: {failure(error).line}", self.get_location())
 
 
-def warn_of(sheet: Worksheet, location: Location) -> None:
+def warn_of(env: BuildEnvironment, sheet: Worksheet, location: Location) -> None:
     """A warning for each number that a worksheet claims and that is wrong."""
     with sheet.in_file():
         marking = check_worksheet(sheet, False)
@@ -464,10 +471,10 @@ def warn_of(sheet: Worksheet, location: Location) -> None:
                 true = true_text(marking, step, entry)
                 name = entry_name(entry.step, entry.place, sheet.notation)
                 meaning = WORDING[entry.verdict].phrase
-                _wrong(disagreement(name, entry.claimed.text, true, meaning), location)
+                _wrong(env, disagreement(name, entry.claimed.text, true, meaning), location)
     for link in marking.lines:
         if not marking.passes(link):
-            _wrong(link.message, location)
+            _wrong(env, link.message, location)
 
 
 def _limited(config: Config) -> AbstractContextManager[None]:
@@ -475,8 +482,19 @@ def _limited(config: Config) -> AbstractContextManager[None]:
     return limited("symattn_allow_large = True in conf.py", config.symattn_allow_large)
 
 
-def _wrong(message: str, location: Location) -> None:
-    _log.warning(printable(message), location=location, type="symattn", subtype="claim")
+def _wrong(env: BuildEnvironment, message: str, location: Location) -> None:
+    _warn(env, printable(message), location, "claim")
+
+
+def _warn(
+    env: BuildEnvironment, message: str, location: Location, subtype: str, docname: str = ""
+) -> None:
+    """A warning that comes again with the next build, as long as the page is as it is.
+
+    Sphinx reads a page again only when it has changed: a second build would end well.
+    """
+    _log.warning(message, location=location, type="symattn", subtype=subtype)
+    env.reread_always.add(docname or env.docname)
 
 
 def check_page(app: Sphinx, docname: str, text: list[str]) -> None:
@@ -494,11 +512,11 @@ def check_page(app: Sphinx, docname: str, text: list[str]) -> None:
     except BaseException as error:
         disagreements, problems = [], (failure(error).line,)
     for number, message in disagreements:
-        _wrong(message, (docname, number))
+        _wrong(app.env, message, (docname, number))
     for problem in map(printable, problems):
         place = _PLACE.match(problem)
         message = problem[place.end() :] if place else problem
-        _wrong(message, f"{place['file']}:{place['line']}" if place else docname)
+        _wrong(app.env, message, f"{place['file']}:{place['line']}" if place else docname)
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

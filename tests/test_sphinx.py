@@ -513,3 +513,22 @@ def test_files_lie_under_the_source_folder_or_a_root_that_is_set(tmp_path: Path)
     status, said = build(docs, "text", "-q", "-D", "symattn_root=nowhere")
     assert status != 0
     assert "symattn_root: there is no folder" in said
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "{claim}`weights[1,1] = 0.671`",
+        "{value}`weights[1,9]`",
+        "```{attention} sheet.toml\n:steps: score\n```",
+        "```{attention} none.toml\n```",
+    ],
+)
+def test_a_page_that_is_wrong_fails_the_next_build_too(words: str, tmp_path: Path) -> None:
+    """Sphinx reads a page again only when it has changed, unless it is told to."""
+    folder = project(tmp_path, index_md=f"{MYST}\n{words}\n")
+    first, second = build(folder), build(folder)
+    assert first[0] == second[0] == 1
+    assert "WARNING" in second[1] or "ERROR" in second[1]
+    (folder / "index.md").write_text(MYST, "utf-8")
+    assert build(folder)[0] == 0

@@ -49,6 +49,9 @@ _DRAWN: Mapping[str, tuple[int, float]] = {
 }
 
 _LOW = tuple(name for name in _DRAWN if name.startswith("low"))
+
+#: What values are made of, which are not 0 where all scores are.
+_OF_VALUES = ("V", "X", "W_V", "W_O")
 _EXTREME = ("large", *_LOW, "tiny", "zeros")
 
 
@@ -198,7 +201,7 @@ def _drawn(
         return seen
     if one.name == "one_hot":
         return np.eye(shape[-1])[random.integers(shape[-1], size=shape[:-1])]
-    if one.name == "V" and item.drawn == "zeros":
+    if one.name in _OF_VALUES and item.drawn == "zeros":
         most, unit = _DRAWN["usual"]
     if one.name == "X" and item.drawn in _LOW:
         most //= 3  # projections make it larger

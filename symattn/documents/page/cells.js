@@ -19,6 +19,7 @@ function register(table) {
       cell.tabIndex = -1;
     }
   level(table);
+  if (item.masks) for (const cell of $$("td[data-c]", table)) untitle(cell);
   stopAt($("td[data-c]", table));
 }
 

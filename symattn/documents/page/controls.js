@@ -34,11 +34,22 @@ function tellChanges() {
     if (!item.rule || !section) continue;
     const edited = live && given.has(item.letter) && isToggled(item) && item.first.texts.some((_, place) => isChanged(item, place));
     section.classList.toggle("edited", Boolean(edited));
-    $(".uncertified", section)?.remove();
+    for (const old of $$(".uncertified,.unseeing", section)) old.remove();
+    if (item.masks && seesNothing(item)) $(".said", section)?.append(make("p", "A query that may attend to no key has weights of 0, by convention: the formula alone would be 0/0.", { class: "unseeing" }));
     if (proven?.get(item.letter)?.beyond)
       $(".said", section)?.append(make("p", "Not certified: this and what follows would take more work than the page does at once.", { class: "uncertified" }));
   }
 }
+
+// Whether a mask hides every key from one of the queries.
+const seesNothing = (item) => {
+  const [queries, keys] = data.flipped ? [columnsOf(item), rowsOf(item)] : item.shape;
+  const heads = item.heads || 1;
+  return Array.from({ length: heads * queries }).some((_, k) => Array.from({ length: keys }).every((__, key) => {
+    const [h, query] = [item.heads ? Math.floor(k / queries) : null, k % queries];
+    return data.flipped ? isMasked(item, h, key, query) : isMasked(item, h, query, key);
+  }));
+};
 
 // While something is dragged nothing may move below the pointer: worked lines keep their heights.
 function steady(on) {
@@ -205,4 +216,5 @@ whenSettled(() => {
 
 $("#digits").value = String(data.digits);
 $("#slider")?.setAttribute("aria-valuetext", temperature);
+tellChanges();
 $("#controls").hidden = false;

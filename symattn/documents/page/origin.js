@@ -170,8 +170,8 @@ function select(key) {
 function choose(cell) {
   stopAt(cell);
   select(cell.key);
+  if (current !== cell.key) $("#origin").classList.remove("high"); // what the mouse chooses leaves it where it was
   show(pinned);
-  $("#origin").classList.remove("high");
 }
 
 function homeOf(key) {

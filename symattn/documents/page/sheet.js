@@ -42,7 +42,7 @@ function uncover(element) {
   if ([above, below].some((part) => part.contains(element))) return;
   measure();
   const { top, bottom } = element.getBoundingClientRect();
-  const under = below.offsetHeight && bottom + 12 - (innerHeight - below.offsetHeight);
+  const under = below.offsetHeight && !below.classList.contains("high") && bottom + 12 - (innerHeight - below.offsetHeight);
   const over = top - 8 - covered();
   if (over < 0) { if (element.closest("td[data-c]")) scrollBy(0, over); } else if (under > 0) scrollBy(0, Math.min(under, over));
 }
