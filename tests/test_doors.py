@@ -382,7 +382,9 @@ def test_a_failure_on_a_page_that_was_read(
     for error, _, told in INSIDE:
         broken: Any = SimpleNamespace(findall=raising(error))
         form = "text" if hook == "in_words" else "latex"
-        app: Any = SimpleNamespace(builder=SimpleNamespace(format=form))
+        env = SimpleNamespace(reread_always=set())
+        app: Any = SimpleNamespace(builder=SimpleNamespace(format=form), env=env)
         getattr(sphinxext, hook)(app, broken, "index")
         assert told in said[-1]
+        assert env.reread_always == {"index"}
     assert len(said) == len(INSIDE)

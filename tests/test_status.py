@@ -288,6 +288,8 @@ CASES: tuple[tuple[str, int], ...] = (
     ("derive casual", 2),
     ("derive causal --watch", 2),
     ("derive", 2),
+    ("completion bash", 0),
+    ("completion tcsh", 2),
     ("check {right}", 0),
     ("check {wrong}", 1),
     ("check {bad}", 2),

@@ -572,7 +572,7 @@ def _live(pages: Pages) -> None:
 
 
 def _benchmarks(pages: Pages) -> None:
-    """The table and the plot of what ``tests/benchmarks/site.py`` measured."""
+    """The table and the plot of what ``tests/benchmarks/measured.py`` measured."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -40,6 +40,10 @@ _MOST = 240
 _FOLDERS: list[tempfile.TemporaryDirectory[str]] = []
 
 
+#: What commands are run with: not the options of a pytest that builds the site.
+_OURS = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+
+
 class _InFolder(SphinxDirective):
     """What a page's folder is, and where what it makes is kept for readers."""
 
@@ -142,7 +146,7 @@ class Shell(_InFolder):
         done = subprocess.run(
             words,
             cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": path, "NO_COLOR": "1"},
+            env={**_OURS, "PYTHONPATH": path, "NO_COLOR": "1"},
             capture_output=True,
             encoding="utf-8",
             timeout=_MOST,

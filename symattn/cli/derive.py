@@ -91,7 +91,7 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
         "What is shown": "--view --steps --head --worked --entry --full --why",
         "How it is written": "--digits --exact --notation --symbol --layout --picture --width "
         "--headings --label",
-        "Where it goes": "--format --flavor --pdf --output --watch",
+        "Where it goes": "--format --flavor --stage --pdf --output --watch",
     },
     examples={
         "symattn derive examples/causal.toml": "Every step of a worksheet, with its numbers.",

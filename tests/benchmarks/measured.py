@@ -1,6 +1,6 @@
 """What the page of benchmarks shows: proven digits beside NumPy's floats and SymPy's exact values.
 
-Run with ``python -m tests.benchmarks.site``; it writes ``docs/explanation/benchmarks.json``, of
+Run with ``python -m tests.benchmarks.measured``; it writes ``docs/explanation/benchmarks.json``, of
 which the site makes its table and plot. It measures; it does not judge.
 """
 
