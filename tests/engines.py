@@ -70,10 +70,11 @@ def core(row: Variant, seed: int = 1) -> Core | str:
         return WEIGHTS
     random = np.random.default_rng(seed)
     told = {
-        name: np.array(value, float) if name in ("allowed", "one_hot")
+        name: np.array(value, float)
+        if name in ("allowed", "one_hot")
         else random.normal(size=np.shape(value))
         for name, value in given.items()
-    }  # fmt: skip
+    }
     values = spec.derivation().evaluate(**told)
     steps = {step.name for step in values.steps}
 

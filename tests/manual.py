@@ -88,10 +88,12 @@ def manual(date: str) -> str:
         r"[\fB\-\-debug\fR] \fICOMMAND\fR [\fIARGUMENTS\fR]",
         ".SH DESCRIPTION",
         _plain(main.help or ""),
-        _plain("From a worksheet come every step's formula, the rule for one entry, that entry "
-               "worked out, and its value, of which every digit is proven. It also marks numbers "
-               "that somebody else has written, and proves or refutes identities."),
-    ]  # fmt: skip
+        _plain(
+            "From a worksheet come every step's formula, the rule for one entry, that entry "
+            "worked out, and its value, of which every digit is proven. It also marks numbers "
+            "that somebody else has written, and proves or refutes identities."
+        ),
+    ]
     for heading, commands in SECTIONS.items():
         lines += [".PP", rf"\fI{_plain(heading)}\fR", *_tagged([*commands.items()])]
     lines += [".SH COMMANDS"]

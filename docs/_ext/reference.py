@@ -294,8 +294,8 @@ def _own_examples() -> Iterator[tuple[str, Attention, dict[str, Given]]]:
         Attention(mask={"padding": 1}),
         {"Q": [[1, 0], [2, 1]], "K": [[1, 0], [2, 1]], "V": [[1], [2]]},
     )
-    heads: list[Given] = [_UNIT[:2], _UNIT[2:]]
-    by_head = [[[row[k] for row in rows] for k in range(4)] for rows in heads]  # type: ignore
+    heads = (_UNIT[:2], _UNIT[2:])
+    by_head = [[[row[k] for row in rows] for k in range(4)] for rows in heads]
     yield (
         "two heads that each take two columns of X",
         Attention(source="self", heads=2, output_projection=True),

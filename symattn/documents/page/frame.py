@@ -148,10 +148,17 @@ def scrubber(number: int, titles: Sequence[str]) -> Markup:
     shown = f"{number} of {count}: {titles[number - 1]}"
     turns[1:1] = [
         el(
-            "input", type="range", id="chunk", min=1, max=count, value=number, aria_label="Chunk",
-            aria_valuetext=shown, autocomplete="off",
+            "input",
+            type="range",
+            id="chunk",
+            min=1,
+            max=count,
+            value=number,
+            aria_label="Chunk",
+            aria_valuetext=shown,
+            autocomplete="off",
         )
-    ]  # fmt: skip
+    ]
     fixed = (
         "The numbers of a series cannot be changed here, since those of later chunks follow from "
         "earlier ones."
@@ -301,13 +308,25 @@ def _controls(temperature: bool, worksheet: bool, editable: bool) -> Markup:
     settings: list[str] = []
     if temperature:
         slider = el(
-            "input", id="slider", type="range", min=-1, max=1, step="0.01", value=0,
-            aria_label="Temperature, by slider", autocomplete="off",
-        )  # fmt: skip
+            "input",
+            id="slider",
+            type="range",
+            min=-1,
+            max=1,
+            step="0.01",
+            value=0,
+            aria_label="Temperature, by slider",
+            autocomplete="off",
+        )
         field = el(
-            "input", id="temperature", type="text", inputmode="decimal", value="1",
-            maxlength=200, autocomplete="off",
-        )  # fmt: skip
+            "input",
+            id="temperature",
+            type="text",
+            inputmode="decimal",
+            value="1",
+            maxlength=200,
+            autocomplete="off",
+        )
         settings.append(el("span", el("label", "Temperature ", field), slider, class_="setting"))
     digits = el("input", id="digits", type="number", min=0, max=15, step=1, autocomplete="off")
     settings += [

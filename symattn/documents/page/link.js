@@ -55,7 +55,7 @@ const TAKES = {
   d: (text) => !round(text),
   chunk: () => data.chunk,
   at: (text) => { const found = entryNamed(text); if (found) goTo(keyOf(found.item, found.place)); return found; },
-  stage: (text) => typeof openStage !== "function" || openStage(text) !== false,
+  stage: (text) => { openStage(text); return true; },
 };
 
 // Takes what was changed from a text; returns the parts that cannot be used.
@@ -81,7 +81,7 @@ function restore(text) {
 function remember() {
   if (typeof leaving !== "undefined" && leaving) return true;
   for (const [id, list] of [["#undo", past], ["#redo", future]]) $(id).setAttribute("aria-disabled", String(!list.length));
-  const stage = typeof stageState === "function" ? stageState() : "";
+  const stage = stageState();
   const at = pinned && parsed(pinned);
   const text = [data.chunk && `chunk=${data.chunk}`, last, at && `at=${encoded(at.item.name)}.${at.place}`, stage && `stage=${encoded(stage)}`, anchor].filter(Boolean).join(";");
   if (text.length > LONGEST_LINK) return false;

@@ -553,10 +553,8 @@ function walkTo(place, atEnd = false) {
   if (!acts[place]) return;
   mountStep(acts[place], atEnd ? Infinity : 0);
   scrollTo(0, 0);
-  noteState();
+  remember();
 }
-
-const noteState = () => { if (typeof remember === "function") remember(); };
 
 // The first entry slowly, term by term; the others so that no step takes long.
 function paceOfNext() {
@@ -636,7 +634,7 @@ function openStage(name, key = null) {
     if (found > 0) paintFrame(found);
   }
   $("#stage-heading").focus({ preventScroll: true });
-  noteState();
+  remember();
 }
 
 function closeStage() {
@@ -652,7 +650,7 @@ function closeStage() {
   isAt(item.name);
   reveal(sectionOf(item));
   if (place) goTo(`${item.letter}|${h ?? ""}|${place.i}|${place.j}`);
-  noteState();
+  remember();
 }
 
 function changeMode() {

@@ -217,9 +217,16 @@ def test_another_number_would_be_seen(tool: Tool) -> None:
 
 @pytest.mark.parametrize(
     ("text", "point"),
-    [("0,5", "0.5"), (",5", ".5"), ("-1,25e2", "-1.25e2"), ("1,5/2,5", "1.5/2.5"),
-     ("0,125", "0.125"), ("sqrt(2,25)", "sqrt(2.25)"), ("1,2345", "1.2345")],
-)  # fmt: skip
+    [
+        ("0,5", "0.5"),
+        (",5", ".5"),
+        ("-1,25e2", "-1.25e2"),
+        ("1,5/2,5", "1.5/2.5"),
+        ("0,125", "0.125"),
+        ("sqrt(2,25)", "sqrt(2.25)"),
+        ("1,2345", "1.2345"),
+    ],
+)
 def test_a_decimal_comma_is_read_in_the_page(text: str, point: str, tool: Tool) -> None:
     """Python's reader of numbers refuses it: there the worksheet says which sign it has."""
     assert number_of(text) is None

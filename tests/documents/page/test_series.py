@@ -23,10 +23,23 @@ from tests.shares import share
 
 #: Variants whose tokens follow one another.
 DECODED = (
-    "causal", "causal-multi-head", "deepseek", "rotary", "llama", "alibi", "transformer-xl",
-    "sliding-window", "mistral", "longformer", "gemma", "sink", "causal-linear", "cached",
-    "cached-window", "cached-llama",
-)  # fmt: skip
+    "causal",
+    "causal-multi-head",
+    "deepseek",
+    "rotary",
+    "llama",
+    "alibi",
+    "transformer-xl",
+    "sliding-window",
+    "mistral",
+    "longformer",
+    "gemma",
+    "sink",
+    "causal-linear",
+    "cached",
+    "cached-window",
+    "cached-llama",
+)
 
 
 def parts_of(name: str, chunks: int | list[int] = 1, tokens: int = 3) -> tuple[Part, ...]:
