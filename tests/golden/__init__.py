@@ -31,6 +31,7 @@ from symattn.attention.variants import VARIANTS
 from symattn.cli import main
 from symattn.derivation import Derivation, Evaluation
 from symattn.documents.job import FORMATS, PICTURES, Job, document_of, written
+from symattn.documents.page.frame import scripts
 from symattn.errors import SymattnError
 
 ROOT = Path(__file__).parent.parent.parent
@@ -56,6 +57,11 @@ LOGS = ("sarif", "junit")
 _TIMES = re.compile(r'\b\d+(\.\d+)? ?m?s\b|((?:"(?:ms|seconds|time)": |\btime="))[\d.]+')
 
 
+#: What is the same on every page, and has tests of its own, is no part of what is kept either: the
+#: style, and the digests by which the page's policy names its style and its program.
+_OF_EVERY_PAGE = re.compile(r"(?s)(?<=<style>).*?(?=</style>)|sha256-[\w+/]{43}=")
+
+
 @dataclass(frozen=True)
 class Row:
     """One thing that is printed: what of, what is made of it, its format and its view."""
@@ -75,9 +81,12 @@ class Row:
     def text(self) -> str:
         """What is printed, or the one line that says why there is nothing to print."""
         try:
-            return _TIMES.sub(r"\2", self.printed())
+            text = _TIMES.sub(r"\2", self.printed())
         except SymattnError as error:
             return f"{error}\n"
+        if self.form == "html":
+            text = _OF_EVERY_PAGE.sub("", text).replace(scripts(), "")
+        return text
 
 
 def digest(text: str) -> str:

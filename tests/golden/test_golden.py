@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from symattn.documents.page import frame
 from symattn.errors import SymattnError
 from symattn.nodes.normalise import Softmax
+from tests import golden
 from tests.golden import ROOT, WHOLE, Row, changed, digest, groups, kept, path_of
 
 KNOWN = kept()
@@ -66,3 +68,13 @@ def test_times_are_left_out_and_a_refusal_is_its_line() -> None:
     timed = Row("a", "b", "c", "d", lambda: 'proven 12 ms, all in 1.5 s; {"seconds": 0.25}')
     assert timed.text == 'proven , all in ; {"seconds": }'
     assert Row("a", "b", "c", "d", refused).text == "svg: needs numbers\n"
+
+
+def test_a_page_is_kept_without_its_program_and_its_style(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = next(row for row in VARIANTS["causal"]() if row.key == "causal values html all")
+    before = row.text
+    assert len(before) < len(row.printed()) / 2
+    monkeypatch.setattr(frame, "scripts", lambda: "const other = 1;")
+    monkeypatch.setattr(frame, "STYLES", ("page.css",))
+    monkeypatch.setattr(golden, "scripts", frame.scripts)
+    assert row.text == before
