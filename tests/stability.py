@@ -27,9 +27,7 @@ from symattn.cli import COMMANDS, main
 from symattn.nodes.masks import MASKS
 from symattn.nodes.normalise import NORMALISERS
 from symattn.status import Status
-from symattn.worksheet.reading import worksheet
-from symattn.worksheet.reading.claims import SETTINGS
-from symattn.worksheet.reading.labels import LABELS
+from symattn.worksheet.reading.tables import KEYS
 from tests import ROOT
 
 FOLDER = ROOT / "tests" / "stable"
@@ -112,11 +110,8 @@ def _taken(one: click.Parameter) -> str:
 def worksheet_keys() -> Iterator[str]:
     """Every key of a worksheet, and the names that its values may have."""
     tables: dict[str, Any] = {
-        "top": worksheet._TABLES,
-        "attention": (*worksheet._AXES, *LABELS, *worksheet._SIZES, "chunks", "batch"),
+        **{table or "top": keys for table, keys in KEYS.items()},
         "given": SYMBOLS,
-        "policy": SETTINGS,
-        "notation": worksheet._NOTATION,
         "mask": MASKS,
         "normaliser": NORMALISERS,
         "score": SCORES,

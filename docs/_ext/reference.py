@@ -52,7 +52,7 @@ from symattn.worksheet.misconceptions.programs import PROGRAMS
 from symattn.worksheet.misconceptions.projections import PROJECTIONS
 from symattn.worksheet.misconceptions.scores import SCORES
 from symattn.worksheet.misconceptions.weights import WEIGHTS
-from symattn.worksheet.reading.claims import VERDICTS, Policy
+from symattn.worksheet.reading.policy import VERDICTS, Policy
 from symattn.worksheet.reports.wording import WORDING
 
 _HERE = Path(__file__)

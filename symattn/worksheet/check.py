@@ -18,10 +18,11 @@ from symattn.worksheet.marking.sanity import notes, written_out
 from symattn.worksheet.marking.verdicts import EntryMark, Marker, StepMark
 from symattn.worksheet.misconceptions.computed import Run, explained, explainer_of
 from symattn.worksheet.misconceptions.explanations import Explainer, cannot_tell
-from symattn.worksheet.reading.claims import Policy, read_claims
+from symattn.worksheet.reading.claims import read_claims
 from symattn.worksheet.reading.computed import computed_steps
 from symattn.worksheet.reading.labels import leaves
 from symattn.worksheet.reading.lines import Line
+from symattn.worksheet.reading.policy import Policy
 from symattn.worksheet.reading.worksheet import Worksheet
 from symattn.worksheet.reports.results import Marking
 

@@ -25,8 +25,8 @@ from symattn.nodes.entrywise import FEATURE_MAPS
 from symattn.nodes.masks import COMBINED, MASKS
 from symattn.nodes.normalise import NORMALISERS
 from symattn.notation.options import MAX_DIGITS, MOST_HEADS
-from symattn.worksheet.reading.claims import VERDICTS
 from symattn.worksheet.reading.labels import LABELS
+from symattn.worksheet.reading.policy import VERDICTS
 
 Schema: TypeAlias = dict[str, Any]
 

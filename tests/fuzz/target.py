@@ -6,7 +6,7 @@ import time
 
 from symattn.errors import SymattnError
 from symattn.worksheet.pages import check_text, mended
-from symattn.worksheet.reading.claims import Policy
+from symattn.worksheet.reading.policy import Policy
 from symattn.worksheet.reports.single import report_data, report_of
 from tests.written import html_report, markdown_report, text_report
 

@@ -26,9 +26,10 @@ from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.marking.lines import check_lines
 from symattn.worksheet.marking.verdicts import Marker
 from symattn.worksheet.pages import check_text
-from symattn.worksheet.reading.claims import Policy, read_claims
+from symattn.worksheet.reading.claims import read_claims
 from symattn.worksheet.reading.entry_names import counted_place, entry_name
 from symattn.worksheet.reading.lines import Line, last_side, sides_of
+from symattn.worksheet.reading.policy import Policy
 from symattn.worksheet.reading.worksheet import worksheet_of
 from symattn.worksheet.reports.overview import Overview, file_report
 from symattn.worksheet.reports.results import CheckedFile, Marking

@@ -24,8 +24,8 @@ from symattn.nodes.lines import LineQuotient
 from symattn.nodes.normalise import Normaliser
 from symattn.step import Item
 from symattn.worksheet.marking.verdicts import EntryMark, StepMark
-from symattn.worksheet.reading.claims import Policy
 from symattn.worksheet.reading.entry_names import line_name
+from symattn.worksheet.reading.policy import Policy
 
 #: How many notes of one kind are written out.
 _MOST = 6

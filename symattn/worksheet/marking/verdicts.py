@@ -34,8 +34,8 @@ from symattn.evaluate.worked import worked
 from symattn.notation.options import MAX_DIGITS, Notation
 from symattn.notation.tree import Tree
 from symattn.worksheet.marking.chains import Chains, Claim, Claimed
-from symattn.worksheet.reading.claims import VERDICTS, Policy
 from symattn.worksheet.reading.entry_names import entry_name
+from symattn.worksheet.reading.policy import VERDICTS, Policy
 
 _RANK = {verdict: rank for rank, verdict in enumerate(VERDICTS)}
 

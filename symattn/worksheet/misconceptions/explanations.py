@@ -39,8 +39,8 @@ from symattn.worksheet.misconceptions.evidence import (
 from symattn.worksheet.misconceptions.habits import HABITS, Habit
 from symattn.worksheet.misconceptions.nodes import InRows
 from symattn.worksheet.misconceptions.slips import Numbers, Rules, Slip
-from symattn.worksheet.reading.claims import Policy
 from symattn.worksheet.reading.entry_names import listed
+from symattn.worksheet.reading.policy import Policy
 
 #: Verdicts that a claim has when it follows from a changed derivation, and when it is a mistake
 #: of its own rather than one that follows from another.

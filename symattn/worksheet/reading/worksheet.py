@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import zip_longest
 from pathlib import Path
@@ -26,18 +26,15 @@ from symattn.attention.decoding import Chunk, chunk_sizes, decode
 from symattn.attention.plan import PER_HEAD, PLAIN, SHIFTED
 from symattn.attention.spec import Attention
 from symattn.attention.vocabulary import SYMBOLS, WORDS, Notation, symbol_of
-from symattn.attention.words import SIZES
 from symattn.derivation import Derivation, Evaluation, Given
 from symattn.errors import ReadError, counted, located, nearest, quote
 from symattn.evaluate.work import admit_values
 from symattn.grammar import Apart, Call
 from symattn.nodes.arguments import Setting
-from symattn.nodes.masks import MASKS
-from symattn.worksheet.reading.claims import SETTINGS, Policy, claimed_reference
+from symattn.worksheet.reading.claims import claimed_reference
 from symattn.worksheet.reading.computed import Computed, computed
 from symattn.worksheet.reading.files import MAX_BYTES, names_numbers, path_of, read_text
 from symattn.worksheet.reading.labels import (
-    LABELS,
     depth,
     label_of,
     labels_of,
@@ -47,26 +44,13 @@ from symattn.worksheet.reading.labels import (
 )
 from symattn.worksheet.reading.levels import Levels, item_of, levels_of
 from symattn.worksheet.reading.lines import Side, is_line, last_side, read_line
+from symattn.worksheet.reading.policy import Policy
 from symattn.worksheet.reading.references import Reference, reference_in
+from symattn.worksheet.reading.tables import AXES, LENGTHS, home_of, refuse_unknown
 from symattn.worksheet.reading.toml import parse, place_of_fault
 
-_TABLES = (
-    "title",
-    "story",
-    "schema",
-    "decimal",
-    "gradient",
-    "attention",
-    "given",
-    "claims",
-    "policy",
-    "notation",
-)
-_AXES = tuple(axis.name for axis in fields(Attention))
-_SIZES = tuple(name for name in SIZES if name not in ("h", "g"))  # head counts are axes
 _SHARED = tuple(name for name, word in WORDS.items() if word.shared)
 _OF_GROUPS = ("K", "V", "K_past", "V_past")  # all heads share them where there is one group
-_NOTATION = tuple(one.name for one in fields(Notation) if one.name not in ("exact", "limit"))
 _ODD = re.compile(r"[,¼-¾⅐-⅞\u2009\u202f\u00a0]")
 
 #: Bytes that all matrices from files may take together, and about how many an exact number takes.
@@ -229,7 +213,7 @@ def check_tables(text: str, name: str) -> None:
     """Raises `ReadError` where a TOML file has a key at its top that no worksheet has."""
     data = parse(text, name)
     with located(lambda message: place_of_fault(name, text, message)):
-        _known(data, _TABLES, "")
+        refuse_unknown(data, "")
 
 
 def read_attention(path: str | Path) -> Attention:
@@ -243,7 +227,7 @@ def read_attention(path: str | Path) -> Attention:
     if "given" in data:
         return worksheet_of(text, name).spec
     with located(lambda message: place_of_fault(name, text, message)):
-        _known(data, _TABLES, "")
+        refuse_unknown(data, "")
         if "attention" not in data:
             raise ReadError('attention: nothing is said; add [attention] with e.g. mask = "causal"')
         return _spec(_table(data, "attention"), {})[0]
@@ -277,7 +261,7 @@ def _worksheet(
     roots: Sequence[Path],
     refused: dict[str, str] | None = None,
 ) -> Worksheet:
-    _known(data, _TABLES, "")
+    refuse_unknown(data, "")
     schema = data.get("schema", 1)
     if schema != 1 or isinstance(schema, bool):
         raise ReadError(f"schema = {quote(schema)}: this symattn reads schema 1")
@@ -301,7 +285,7 @@ def _worksheet(
     steps = {*given, *(reference.step for reference in references.values())}
     spec = _unfolded(spec, steps, _exponentials(claims, references, notation, decimal))
     spec = _unfolded_for(spec, arrays)
-    sizes = {name: settings[name] for name in _SIZES if name in settings}
+    sizes = {name: settings[name] for name in LENGTHS if name in settings}
     return Worksheet(
         label_of(data.get("title", ""), "title", 500),
         spec,
@@ -400,7 +384,7 @@ def _references(
 def _policy(data: Mapping[str, object]) -> Policy:
     """What counts as right; the decimal sign may be said at the top of the file too."""
     policy = _table(data, "policy")
-    _known(policy, SETTINGS, "policy")
+    refuse_unknown(policy, "policy")
     if "decimal" in data:
         if policy.get("decimal", data["decimal"]) != data["decimal"]:
             raise ReadError("decimal: is given twice, at the top and in [policy]; keep one")
@@ -531,25 +515,6 @@ def _table(data: Mapping[str, object], name: str) -> Mapping[str, object]:
     return table
 
 
-def _known(data: Mapping[str, object], names: Iterable[str], table: str) -> None:
-    names = tuple(names)
-    for key in data:
-        if key in names:
-            continue
-        where = f" in [{table}]" if table else ""
-        hint = nearest(key, names)
-        for home, keys in (
-            ("policy", SETTINGS),
-            ("attention", (*_AXES, "chunks", "batch", *LABELS, *_SIZES)),
-            ("given", SYMBOLS),
-        ):
-            if key in keys and home != table:
-                hint = f"; it belongs in [{home}]"
-        if key in MASKS:
-            hint = f'; write mask = "{key}"'
-        raise ReadError(f"{quote(key)}{where} is not a known key{hint}")
-
-
 def _given(table: Mapping[str, object], files: _Files) -> dict[str, Given]:
     """What is given, with ``W_Q[1]``, ``W_Q[2]`` gathered into one list of heads.
 
@@ -562,7 +527,7 @@ def _given(table: Mapping[str, object], files: _Files) -> dict[str, Given]:
         head = reference.head if reference is not None else None
         name = reference.step if reference is not None and head is not None else key
         if name not in SYMBOLS and not (name[:1] == "d" and symbol_of(name)):
-            hint = "; it belongs in [policy]" if name in SETTINGS else nearest(name, SYMBOLS)
+            hint = home_of(name, "given") or nearest(name, SYMBOLS)
             raise ReadError(f"{quote(key)} in [given] is not a known name{hint}")
         start = name not in SYMBOLS and value == "ones"  # where a backward pass starts
         matrix = value
@@ -588,14 +553,14 @@ def _spec(
     attention: Mapping[str, Setting], given: dict[str, Given]
 ) -> tuple[Attention, dict[str, Setting], Levels]:
     """The spec, the settings of the table that are not axes of it, and what the brackets mean."""
-    _known(attention, ("variant", *_AXES, "chunks", "batch", *LABELS, *_SIZES), "attention")
+    refuse_unknown(attention, "attention")
     base = _plain()
     if "variant" in attention:
         from symattn.attention.variants import variant
 
         base = variant(label_of(attention["variant"], "variant")).spec
-    axes = {name: getattr(base, name) for name in _AXES}
-    axes |= {name: attention[name] for name in _AXES if name in attention}
+    axes = {name: getattr(base, name) for name in AXES}
+    axes |= {name: attention[name] for name in AXES if name in attention}
     mask = _moved(axes["mask"], given)
     if "variant" in attention and "source" not in attention and axes["source"] == "self":
         axes["source"] = None  # what is given may start later than X
@@ -604,7 +569,7 @@ def _spec(
     shared += _OF_GROUPS if axes["kv_heads"] == 1 else ()
     levels = levels_of(axes["heads"], attention.get("batch"), given, shared)
     axes |= {"heads": levels.heads, "mask": _mask(mask, given, levels)}
-    return Attention(**axes), {k: v for k, v in attention.items() if k not in _AXES}, levels
+    return Attention(**axes), {k: v for k, v in attention.items() if k not in AXES}, levels
 
 
 @cache
@@ -694,7 +659,7 @@ def _chunks(settings: Mapping[str, object]) -> Setting:
 
 
 def _notation(table: Mapping[str, object]) -> Notation:
-    _known(table, ("preset", *_NOTATION), "notation")
+    refuse_unknown(table, "notation")
     choices: dict[str, Any] = dict(table)
     preset, symbols = choices.pop("preset", None), choices.pop("symbols", {})
     if not isinstance(symbols, Mapping):

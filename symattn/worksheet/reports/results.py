@@ -16,7 +16,7 @@ from symattn.notation.tree import Tree
 from symattn.worksheet.marking.lines import Link
 from symattn.worksheet.marking.verdicts import EntryMark, Marker, StepMark
 from symattn.worksheet.misconceptions.explanations import Explanation
-from symattn.worksheet.reading.claims import Policy
+from symattn.worksheet.reading.policy import Policy
 from symattn.worksheet.reading.worksheet import Worksheet
 from symattn.worksheet.reports.wording import WORDING, disagreement
 

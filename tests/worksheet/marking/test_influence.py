@@ -22,7 +22,7 @@ from symattn.derivation import Evaluation, Place
 from symattn.errors import SymattnError
 from symattn.step import Step
 from symattn.worksheet.marking.verdicts import EntryMark, Marker
-from symattn.worksheet.reading.claims import Policy
+from symattn.worksheet.reading.policy import Policy
 from tests.shares import share
 
 PLACES = 6

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from symattn.worksheet.marking.verdicts import rank
-from symattn.worksheet.reading.claims import VERDICTS
+from symattn.worksheet.reading.policy import VERDICTS
 from tests.checking import check, one, verdicts
 
 THIRDS = {"scores": [[0, 0, 0]], "V": [[1], [2], [6]]}

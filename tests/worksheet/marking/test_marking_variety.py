@@ -13,7 +13,7 @@ from symattn import Attention
 from symattn.arithmetic.written import read_written
 from symattn.derivation import Evaluation
 from symattn.worksheet.marking.verdicts import EntryMark, Marker
-from symattn.worksheet.reading.claims import Policy
+from symattn.worksheet.reading.policy import Policy
 from tests.checking import check, verdicts
 from tests.combinations import Spec, inputs_of
 

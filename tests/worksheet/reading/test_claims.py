@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from symattn.errors import ReadError
-from symattn.worksheet.reading.claims import VERDICTS, Policy, claimed_reference, read_claims
+from symattn.worksheet.reading.claims import claimed_reference, read_claims
+from symattn.worksheet.reading.policy import VERDICTS, Policy
 from symattn.worksheet.reading.worksheet import Worksheet, worksheet_of
 from tests.checking import check, toml, verdicts
 

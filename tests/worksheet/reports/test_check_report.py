@@ -17,7 +17,7 @@ from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.misconceptions import MISCONCEPTIONS
 from symattn.worksheet.misconceptions.explanations import Explanation
 from symattn.worksheet.misconceptions.slips import Slip
-from symattn.worksheet.reading.claims import VERDICTS
+from symattn.worksheet.reading.policy import VERDICTS
 from symattn.worksheet.reading.worksheet import worksheet_of
 from symattn.worksheet.reports.annotations import github_annotations
 from symattn.worksheet.reports.overview import FileReport, Overview

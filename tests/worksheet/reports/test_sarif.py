@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from symattn.cli import main
-from symattn.worksheet.reading.claims import VERDICTS
+from symattn.worksheet.reading.policy import VERDICTS
 from symattn.worksheet.reports.overview import FileReport, Overview
 from symattn.worksheet.reports.results import Finding
 from symattn.worksheet.reports.sarif import sarif_log
