@@ -124,6 +124,11 @@ class Destination:
                 same = "" if str(name) == self.name else f", as {name}"
                 raise SymattnError(f"{self.name}: is read here{same}; write to another file")
 
+    def refuse_existing(self) -> None:
+        """Raise `SymattnError` rather than replace somebody's file."""
+        if self.exists:
+            raise SymattnError(f"{self.name}: is there already; --force replaces it")
+
     def holds(self, name: FileName) -> bool:
         """Whether this is the file of that name, ``-`` for standard input, and is there."""
         own, other = self._regular(), _status_of_input(os.fspath(name))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from symattn.errors import SymattnError, nearest, quote
 
 if TYPE_CHECKING:
+    from symattn.attention.variants import Variant
     from symattn.derivation import Derivation
     from symattn.writing import Destination
 
@@ -27,9 +28,43 @@ def is_attention(source: str) -> bool:
     return is_file(name) or name in [row.name for row in VARIANTS]
 
 
+def reads_file(source: str) -> bool:
+    """Whether this attention is that of a file."""
+    return is_file(_parts(source)[0])
+
+
 def attentions(sources: Sequence[str], destinations: Sequence[Destination]) -> list[Derivation]:
     """The derivations of files or variants. Raises `SymattnError` for what is neither."""
     return [_attention(source, destinations) for source in sources]
+
+
+def variant_named(source: str) -> Variant:
+    """The variant of this name. Raises `SymattnError` with what else may be meant."""
+    from symattn.attention.variants import VARIANTS
+
+    rows = {row.name: row for row in VARIANTS}
+    if source not in rows:
+        hint = copying(source) or nearest(source, rows)
+        raise SymattnError(f"{quote(source)} is neither a file nor a variant{hint}")
+    return rows[source]
+
+
+def missing(source: str) -> str:
+    """What is to be said of a file that is not here, but comes with symattn; "" of any other."""
+    hint = "" if os.path.lexists(source) else copying(source)
+    return hint and f"{source}: there is no such file{hint}"
+
+
+def copying(source: str) -> str:
+    """How to come by the example that has this name, with or without folder and ending."""
+    from symattn.cli.examples import examples_folder
+
+    wanted = Path(source)
+    for file in examples_folder().iterdir():
+        name = Path(file.name)
+        if wanted.name in (name.name, name.stem) and name.stem != "README":
+            return f"; symattn examples {name.stem} -o . copies the example of that name"
+    return ""
 
 
 def _parts(source: str) -> tuple[str, str]:
@@ -42,20 +77,18 @@ def _parts(source: str) -> tuple[str, str]:
 
 def _attention(source: str, destinations: Sequence[Destination]) -> Derivation:
     from symattn.algebra.comparison import ending_with
-    from symattn.attention.variants import VARIANTS
 
     name, step = _parts(source)
-    names = [row.name for row in VARIANTS]
     if is_file(name):
         from symattn.worksheet import read_worksheet
 
+        if lost := missing(name):
+            raise SymattnError(lost)
         sheet = read_worksheet(name)
         for destination in destinations:
             destination.refuse_inputs(sheet.files)
         with sheet.in_file():
             derivation = sheet.derivation()
-    elif name in names:
-        derivation = VARIANTS[names.index(name)].spec.derivation()
     else:
-        raise SymattnError(f"{quote(name)} is neither a file nor a variant{nearest(name, names)}")
+        derivation = variant_named(name).spec.derivation()
     return ending_with(derivation, step) if step else derivation

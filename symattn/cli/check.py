@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from symattn.cli import completing as completes
+from symattn.cli.attentions import missing
 from symattn.cli.formats import FORMS, format_options, show, write_data
 from symattn.cli.help import Explained
 from symattn.cli.limits import limit_options, runs
@@ -223,6 +224,9 @@ def _names(paths: tuple[str, ...], if_any: bool) -> Iterator[tuple[str, bool] | 
     from symattn.worksheet.pages import files_in
 
     for path in paths:
+        if lost := missing(path):
+            yield Failure(Status.UNUSABLE, lost)
+            continue
         if not _is_folder(path):
             yield path, not if_any
             continue

@@ -14,7 +14,7 @@ from click.core import ParameterSource
 
 from symattn.budget import limited
 from symattn.cli import completing as completes
-from symattn.cli.attentions import is_file
+from symattn.cli.attentions import is_file, missing, variant_named
 from symattn.cli.entries import choose_entries
 from symattn.cli.formats import format_options, show, width_option
 from symattn.cli.help import Explained
@@ -463,6 +463,8 @@ def _of_worksheet(
     """The derivation, or those of the chunks, of a file, and the context that names the file."""
     from symattn.worksheet import read_worksheet
 
+    if lost := missing(source):
+        raise SymattnError(lost)
     sheet = read_worksheet(source)
     destination.refuse_inputs(sheet.files)
     if options["batch"] is not None:
@@ -538,14 +540,7 @@ def _of_variant(
     options: Options,
 ) -> list[Job]:
     """The derivation of a named variant, or, decoded with a cache, one for each chunk."""
-    from symattn.attention.variants import VARIANTS
-
-    names = [row.name for row in VARIANTS]
-    if source not in names:
-        raise SymattnError(
-            f"{quote(source)} is neither a file nor a variant{nearest(source, names)}"
-        )
-    row = VARIANTS[names.index(source)]
+    row = variant_named(source)
     title = row.title
     sized = {name: options[name] for name in ("tokens", "d_k", "heads") if options[name]}
     is_program = FORMATS[form].kind == "program"

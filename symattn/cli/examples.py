@@ -14,7 +14,6 @@ import click
 
 from symattn.cli import completing as completes
 from symattn.cli.help import Explained
-from symattn.cli.new import refuse_existing
 from symattn.cli.screen import is_folder, print_lines
 from symattn.errors import SymattnError, nearest, quote
 from symattn.status import Status
@@ -124,8 +123,8 @@ def examples(names: tuple[str, ...], output: str | None, every: bool, force: boo
     destinations = [
         Destination.of(Path(str(output)) / each.name if into else output) for each in chosen
     ]
-    for destination in destinations:  # all or none
-        refuse_existing(destination, force)
+    for destination in destinations if not force else ():  # all or none
+        destination.refuse_existing()
     for example, destination in zip(chosen, destinations, strict=True):
         destination.write(example.text)
     return Status.AGREES

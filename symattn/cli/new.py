@@ -7,8 +7,9 @@ import shlex
 import click
 
 from symattn.cli import completing as completes
+from symattn.cli.attentions import is_file
 from symattn.cli.help import Explained
-from symattn.errors import SymattnError, nearest, quote
+from symattn.errors import SymattnError
 from symattn.printable import as_line
 from symattn.status import Status
 from symattn.writing import Destination
@@ -50,22 +51,19 @@ def new(
 
     Without VARIANT it is that of scaled dot-product attention, from Q, K and V.
     """
-    from symattn.attention.variants import VARIANTS
+    from symattn.attention.variants import variant as named
 
-    row = next((row for row in VARIANTS if row.name == variant), None)
-    if row is None:
-        hint = nearest(variant, [row.name for row in VARIANTS]) or "; symattn variants lists them"
-        raise SymattnError(f"no variant is called {quote(variant)}{hint}")
+    if is_file(variant):
+        raise SymattnError(
+            f"{variant}: is the name of a file, not of a variant; symattn new causal -o "
+            f"{as_line(shlex.quote(variant))} begins one with causal attention"
+        )
+    row = named(variant)
     destination = Destination.of(output)
-    refuse_existing(destination, force)
+    if not force:
+        destination.refuse_existing()
     from symattn.worksheet.writing import starter
 
     name = as_line(shlex.quote(output)) if output not in (None, "-") else "FILE"
     destination.write(starter(row, name, tokens=tokens, d_k=d_k, heads=heads))
     return Status.AGREES
-
-
-def refuse_existing(destination: Destination, force: bool) -> None:
-    """Raise `SymattnError` rather than replace somebody's file, unless that is asked for."""
-    if destination.exists and not force:
-        raise SymattnError(f"{destination.name}: is there already; --force replaces it")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from symattn.cli import completing as completes
-from symattn.cli.attentions import attentions, is_attention
+from symattn.cli.attentions import attentions, is_attention, reads_file
 from symattn.cli.certificates import SECONDS, check_certificates, write_certificate
 from symattn.cli.formats import Command, format_options, show, width_option, write_data
 from symattn.cli.help import Explained
@@ -35,6 +35,10 @@ _SIZE = rf"[1-9][0-9]{{0,3}}|{_NAME}"
 _SHAPE = re.compile(rf"\s*({_NAME})\s*=\s*(?:(scalar)|({_SIZE})\s*,\s*({_SIZE}))\s*")
 _SIZED = re.compile(rf"\s*({_NAME})\s*=\s*([1-9][0-9]{{0,3}})\s*")
 _LETTER = re.compile(rf"\s*({_NAME})\s*")
+
+
+#: What is said of two attentions from files.
+_NUMBERLESS = "the letters stand for all matrices; the numbers in a file take no part"
 
 
 def _assumed(option: str, what: str) -> Callable[[Command], Command]:
@@ -219,7 +223,8 @@ def _asked(
         return IDENTITIES
     if other is not None:
         one, two = attentions((name, other), destinations)
-        return [_own(f"{name} = {other}", facts, lambda: (one, two))]
+        letters = _NUMBERLESS if reads_file(name) or reads_file(other) else ""
+        return [_own(f"{name} = {other}", facts, lambda: (one, two), letters)]
     if "=" in name:
         return [_own(name, facts)]
     if is_attention(name):
@@ -240,7 +245,10 @@ def status_of(proof: Proof) -> Status:
 
 
 def _own(
-    statement: str, facts: Mapping[str, tuple[str, ...]], sides: Callable[[], Sides] | None = None
+    statement: str,
+    facts: Mapping[str, tuple[str, ...]],
+    sides: Callable[[], Sides] | None = None,
+    letters: str = "",
 ) -> Identity:
     """An equation that somebody wrote, or two attentions, with what is assumed of the letters.
 
@@ -248,7 +256,7 @@ def _own(
     """
     from symattn.algebra.identities.identity import Identity
 
-    def letters(kind: str) -> tuple[str, ...]:
+    def named(kind: str) -> tuple[str, ...]:
         mend = f"give one letter, as in --{kind} P"
         return tuple(_read(_LETTER, f"--{kind}", one, mend)[1] for one in facts[kind])
 
@@ -259,14 +267,15 @@ def _own(
         "",
         "",
         where=facts["where"],
-        positive=letters("positive"),
-        permuting=letters("permuting"),
-        orthogonal=letters("orthogonal"),
-        symmetric=letters("symmetric"),
+        positive=named("positive"),
+        permuting=named("permuting"),
+        orthogonal=named("orthogonal"),
+        symmetric=named("symmetric"),
         shapes=_once("--shape", map(_shape, facts["shapes"])),
         sizes=_once("--size", map(_sized, facts["sizes"])),
         for_all=False,
         sides=sides,
+        letters=letters,
     )
 
 

@@ -160,3 +160,44 @@ def test_nothing_is_copied_where_one_cannot_be(tmp_path: Path) -> None:
     refused = run("examples", "causal", "two_heads", "-o", str(tmp_path))
     assert refused.exit_code == 2 and "two_heads.toml" in refused.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["two_heads.toml"]
+
+
+@pytest.mark.parametrize("command", [["derive"], ["check"], ["prove", "causal"]])
+def test_an_example_that_is_not_here_is_told_how_to_be_copied(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.toml").write_text(worksheet_text({}, {"Q": [[1]], "K": [[1]], "V": [[1]]}), "utf-8")
+    for name in ("head_it_cat.toml", "examples/head_it_cat.toml"):
+        refused = run(*command, name)
+        assert refused.exit_code == 2
+        assert refused.stderr == (
+            f"symattn: {name}: there is no such file; symattn examples head_it_cat -o . "
+            "copies the example of that name\n"
+        )
+    assert run("examples", "head_it_cat", "-o", ".").exit_code == 0
+    assert "copies" not in run(*command, "head_it_cat.toml").stderr
+    assert "copies" not in run(*command, "nobody.toml").stderr
+
+
+def test_a_name_without_ending_is_that_of_an_example_too() -> None:
+    refused = run("derive", "head_it_cat")
+    assert refused.exit_code == 2 and "symattn examples head_it_cat -o . copies" in refused.stderr
+    assert 'did you mean "causal"?' in run("derive", "causl").stderr
+    assert "neither a file nor a variant" in run("derive", "README").stderr
+
+
+def test_new_takes_a_variant_and_no_file() -> None:
+    refused = run("new", "my sheet.toml")
+    assert refused.exit_code == 2
+    assert "symattn new causal -o 'my sheet.toml' begins one" in refused.stderr
+
+
+def test_two_worksheets_are_compared_without_their_numbers(tmp_path: Path) -> None:
+    for name, last in (("a", 1), ("b", 2)):
+        text = worksheet_text({}, {"Q": [[1]], "K": [[1]], "V": [[last]]})
+        (tmp_path / f"{name}.toml").write_text(text, "utf-8")
+    found = run("prove", str(tmp_path / "a.toml"), str(tmp_path / "b.toml"))
+    assert found.exit_code == 0
+    assert "the numbers in a file take no part" in found.stdout
+    assert "take no part" not in run("prove", "multi-head", "multi-head-sum").stdout
