@@ -52,7 +52,8 @@ _LOW = tuple(name for name in _DRAWN if name.startswith("low"))
 
 #: What values are made of, which are not 0 where all scores are.
 _OF_VALUES = ("V", "X", "W_V", "W_O")
-_EXTREME = ("large", *_LOW, "tiny", "zeros")
+_LARGE = ("large", *_LOW)
+_EXTREME = (*_LARGE, "tiny", "zeros")
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,11 @@ class Property:
     optional: bool = False
     #: Which of several draws this is.
     seed: int = 0
+
+    @property
+    def is_large(self) -> bool:
+        """Whether its scores are so large or so low that their exponentials leave a float."""
+        return self.drawn in _LARGE
 
 
 _WIDTHS = ("n", "m", "d_k", "d_v", "d_model", "d_mem", "d_out")

@@ -257,6 +257,8 @@ class _Tried:
         empty = any(o.item.empty_row for o in lost)
         if empty and len({o.item.empty_row for o in lost}) > 1:
             return ()
+        if not empty and not all(o.item.is_large for o in lost):
+            return ()  # no e^z is out of range there
         rest = [o for o in outcomes if o not in lost]
         return explained(list(self._runs(rest)), "nothing-to-attend-to" if empty else "overflows")
 
@@ -523,8 +525,12 @@ _WORDS = {
 
 
 def _is_finite(marker: ComputedMarker) -> bool:
-    """Whether every number that was computed is one."""
-    return all(bool(np.isfinite(array.numbers).all()) for array in marker.arrays.values())
+    """Whether nothing came out as NaN or ∞ that is not: a masked score is −∞."""
+    _ = marker.marks
+    return all(
+        bool((np.isfinite(array.numbers) | marker.right[letter]).all())
+        for letter, array in marker.arrays.items()
+    )
 
 
 def _may_follow(layout: Layout, first: Layout) -> bool:

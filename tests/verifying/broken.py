@@ -65,6 +65,49 @@ def scores_for_weights(q: Array, k: Array, v: Array) -> Array:
     return q @ k.T / math.sqrt(q.shape[1]) @ v
 
 
+def steps(
+    Q: Array,
+    K: Array,
+    V: Array,
+    keep: Callable[[Array], Array] = np.tril,
+    hidden: float = -math.inf,
+    square: Callable[[Array], Array] = np.sqrt,
+) -> dict[str, Array]:
+    """Causal attention, every step of it returned; what is broken is handed in."""
+    S = Q @ K.T
+    Z = S / square(np.array(Q.shape[1]))
+    M = np.where(keep(np.ones(S.shape, bool)), Z, hidden)
+    A = softmax(M)
+    return {"scores": S, "scaled": Z, "masked": M, "weights": A, "output": A @ V}
+
+
+def steps_with_unmasked_scores_for_weights(Q: Array, K: Array, V: Array) -> dict[str, Array]:
+    found = steps(Q, K, V)
+    return {**found, "output": found["scaled"] @ V}
+
+
+def steps_not_masked(Q: Array, K: Array, V: Array) -> dict[str, Array]:
+    found = steps(Q, K, V, keep=lambda seen: seen)
+    return {name: found[name] for name in ("scores", "scaled", "weights", "output")}
+
+
+def steps_masked_to_zero(Q: Array, K: Array, V: Array) -> dict[str, Array]:
+    return steps(Q, K, V, hidden=0.0)
+
+
+def steps_divided_by_width(Q: Array, K: Array, V: Array) -> dict[str, Array]:
+    return steps(Q, K, V, square=lambda width: width)
+
+
+def steps_transposed(Q: Array, K: Array, V: Array) -> dict[str, Array]:
+    return steps(Q, K, V, keep=np.triu)
+
+
+def steps_that_give_no_number(Q: Array, K: Array, V: Array) -> dict[str, Array]:
+    found = steps(Q, K, V)
+    return {**found, "output": np.where(V.sum() == 0, found["weights"] @ V, np.nan)}
+
+
 def keys_averaged(q: Array, k: Array, v: Array) -> Array:
     out = softmax(q @ k.T / math.sqrt(q.shape[1])) @ k
     return out[:, : v.shape[1]] if out.shape[1] >= v.shape[1] else np.pad(out, ((0, 0), (0, 1)))

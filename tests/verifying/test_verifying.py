@@ -91,6 +91,12 @@ BROKEN: Mapping[str, tuple[Attention, str, str]] = {
     "without_exponentials": (DOT, "ordinary", "ratio"),
     "base_two": (DOT, "ordinary", "base-2"),
     "scores_for_weights": (DOT, "ordinary", "scores-as-weights"),
+    "steps_with_unmasked_scores_for_weights": (CAUSAL, "ordinary", ""),
+    "steps_not_masked": (CAUSAL, "ordinary", "not-masked"),
+    "steps_masked_to_zero": (CAUSAL, "ordinary", "masked-to-0"),
+    "steps_divided_by_width": (CAUSAL, "ordinary", "scaled-by-d_k"),
+    "steps_transposed": (CAUSAL, "ordinary", "mask-transposed"),
+    "steps_that_give_no_number": (CAUSAL, "ordinary", ""),
     "keys_averaged": (DOT, "ordinary", "keys-as-values"),
     "whole_matrix": (DOT, "ordinary", "over-everything"),
     "changes_its_input": (DOT, "ordinary", ""),
@@ -128,7 +134,7 @@ BROKEN: Mapping[str, tuple[Attention, str, str]] = {
 
 def functions(module: Any) -> set[str]:
     """The public functions that a module defines, but for what they share."""
-    shared = {"softmax", "attend", "turned"}
+    shared = {"softmax", "attend", "turned", "steps"}
     own = (n for n, f in vars(module).items() if getattr(f, "__module__", "") == module.__name__)
     return {name for name in own if not name.startswith("_")} - shared
 
