@@ -92,4 +92,4 @@ def assert_attention(
         function, spec, mapped=mapped, library=library, returns=returns, skip=skip
     )
     if not found.agrees:
-        raise AssertionError(f"\n{found}")
+        raise AssertionError(str(found))

@@ -491,8 +491,8 @@ def test_assert_attention_raises_the_report() -> None:
     assert_attention(right.causal, CAUSAL)
     with pytest.raises(AssertionError) as raised:
         assert_attention(broken.divided_by_width, "scaled-dot-product")
+    assert str(raised.value).startswith("divided_by_width does not agree with scaled-dot-product")
     assert "scaled-by-d_k: the scores are divided by d_k instead of √d_k" in str(raised.value)
-    assert "scaled-dot-product attention" in str(raised.value)
     with pytest.raises(SymattnError, match="give an Attention"):
         verify_attention(right.textbook, 3)  # type: ignore[arg-type]  # on purpose
     assert isinstance(verify_attention(right.textbook), Verification)
