@@ -1034,7 +1034,7 @@ _LATEX = re.compile(
     re.VERBOSE,
 )
 #: Greek letters whose commands are not read as letters of statements; ``\pi`` is the constant.
-_NO_LETTERS = ("pi", "Pi", "upsilon", "ell")
+_NO_LETTERS = ("pi", "Pi", "ell")
 _LATEX_WORDS: dict[str, str] = {
     "top": "⊤",
     "intercal": "⊤",

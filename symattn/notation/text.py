@@ -48,7 +48,7 @@ _ASCII = {
     "…": "..",
     "\u2062": "",
     "\u2061": "",
-    **{letter: name for name, letter in GREEK.items() if name.islower() and name != "ell"},
+    **{letter: name for name, letter in GREEK.items() if name != "ell"},
     "⌊": "floor(",
     "⌋": ")",
     **{above: f"^{below}" for below, above in _SUPERSCRIPTS.items() if below.isascii()},

@@ -107,3 +107,4 @@ def test_the_baseline_of_a_box_is_its_middle_line() -> None:
 
 def test_a_sign_without_ascii_is_a_question_mark() -> None:
     assert in_ascii("日Kᵀ ≤ ⌊x⌋") == "?K^T <= floor(x)"
+    assert in_ascii("Λ λ Σ Ωᵀ") == "Lambda lambda Sigma Omega^T"
