@@ -271,6 +271,15 @@ def _derive(
         jobs, in_file = _jobs(source, form, symbolic, options, destination)
         with in_file():
             _check_heads(jobs, options["head"], arranged)
+            if (
+                options["head"]
+                and options["picture"] == "steps"
+                and FORMATS[form].kind == "picture"
+            ):
+                raise SymattnError(
+                    f"head {options['head']}: the graph of steps is the same for every head; "
+                    "leave it out, or give another --picture"
+                )
             choose_entries(jobs, options["entries"])
         check_format(form, jobs)
         if _may_be_more(form, jobs[-1]):

@@ -29,6 +29,10 @@ def test_a_picture_shows_the_head_that_is_asked_for(picture: str) -> None:
         (["causal", "--head", "1"], "head 1: this attention has no heads; leave it out"),
         ([CAUSAL, "--head", "1", "--format", "svg"], "head 1: this attention has no heads"),
         ([TWO, "--head", "3", "--format", "svg"], "head 3: heads are 1 to 2"),
+        (
+            [TWO, "--head", "2", "--format", "svg", "--picture", "steps"],
+            "head 2: the graph of steps is the same for every head; leave it out",
+        ),
         (["causal", "--heads", "side by side"], "--heads: this attention has no heads"),
         (["multi-head", "--heads", "column"], "--heads: arranges matrices of numbers"),
     ],
