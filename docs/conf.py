@@ -25,13 +25,12 @@ version = release = symattn.__version__
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
-    "formulas",
     "sphinx_copybutton",
     "symattn.sphinxext",
     "reference",
     "running",
 ]
-exclude_patterns = ["_ext", "_static", "generated/**/*.part.md"]
+exclude_patterns = ["_ext", "_static", "generated/*.part.md"]
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
 symattn_root = ".."
@@ -66,8 +65,6 @@ html_theme_options = {
         "color-brand-content": "#8ab8ff",
     },
 }
-# Formulas are MathML, which browsers and readers of EPUB show without a script.
-html_math_renderer = "symattn"
 
 latex_engine = "lualatex"
 latex_documents = [("index", "symattn.tex", "symattn", author, "manual")]

@@ -60,7 +60,9 @@ class _InFolder(SphinxDirective):
         target = Path(self.env.srcdir, "generated", "extra", shown)
         target.parent.mkdir(parents=True, exist_ok=True)
         if name.endswith("/index.html"):  # a site, with what its pages need
-            shutil.copytree((self.folder / name).parent, target.parent, dirs_exist_ok=True)
+            others = shutil.ignore_patterns("404.html", "sitemap.xml*")
+            made = (self.folder / name).parent
+            shutil.copytree(made, target.parent, ignore=others, dirs_exist_ok=True)
         else:
             shutil.copy(self.folder / name, target)
         return shown.as_posix()

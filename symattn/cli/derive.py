@@ -393,7 +393,8 @@ def _reason_document(derivation: Derivation, name: str, form: str) -> Document:
 
     step = derivation[name]
     proof = proof_document(prove(behind(step)), FORMATS[form].brief)
-    return b.Document("", (b.Worked(f"{step.name}:", step.formula()), *proof.blocks))
+    blocks = (b.Worked(f"{step.name}:", step.formula()), *proof.blocks)
+    return b.Document("", blocks, called=f"Why this step: {step.title}")
 
 
 def status_of(check: Check | None) -> Status:
