@@ -75,8 +75,28 @@ _FONTS = r"""
 \setsansfont{Latin Modern Sans}[RawFeature={fallback=signs}]
 \setmonofont{DejaVu Sans Mono}[Scale=0.8]
 """
+# Code in a cell of a table may go on in the next line after these letters: _ / | . = ,
+_BREAKS = r"""
+\newattribute\iscode
+\protected\def\sphinxcode#1{{\setattribute\iscode{1}\texttt{#1}}}
+\directlua{
+  local iscode, glyph = luatexbase.registernumber("iscode"), node.id("glyph")
+  local after = {[95] = 1, [47] = 1, [124] = 1, [46] = 1, [61] = 1, [44] = 1}
+  luatexbase.add_to_callback("pre_linebreak_filter", function(head)
+    for letter in node.traverse_id(glyph, head) do
+      if after[letter.char] and node.has_attribute(letter, iscode) then
+        local penalty = node.new("penalty")
+        penalty.penalty = 200
+        node.insert_after(head, letter, penalty)
+      end
+    end
+    return head
+  end, "code that goes on")
+}
+"""
 latex_elements = {
     "papersize": "a4paper",
+    "preamble": _BREAKS,
     "pointsize": "10pt",
     "fontpkg": _FONTS,
     "extraclassoptions": "openany,oneside",
