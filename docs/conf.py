@@ -13,6 +13,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent / "_ext"), str(Path(__file__).parent.parent)]
 
+from docutils import nodes
 from sphinx.application import Sphinx
 
 import symattn
@@ -123,7 +124,28 @@ def _levels(
     )
 
 
+#: Sections of the first page that a book does not need, and those that only the site can show.
+_NOT_IN_PRINT = {"what-you-get", "from-one-file", "i-want-to"}
+_ON_THE_SITE = {"what-you-get"}
+
+
+def _of_the_site(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """The sections of the first page that this builder shows."""
+    left_out = {"latex": _NOT_IN_PRINT, "epub": _ON_THE_SITE}.get(app.builder.name, set())
+    for section in [*doctree.findall(nodes.section)]:
+        if docname == "index" and left_out & {*section["ids"]}:
+            section.parent.remove(section)
+
+
+def _no_pages_beside(app: Sphinx) -> None:
+    """An EPUB has its own pages alone, not those that the examples make."""
+    if app.builder.name == "epub":
+        app.config.html_extra_path = []
+
+
 def setup(app: Sphinx) -> None:
     """Links as they are on the site, and what the theme leaves out."""
+    app.connect("builder-inited", _no_pages_beside)
+    app.connect("doctree-resolved", _of_the_site)
     app.connect("source-read", _in_the_site)
     app.connect("html-page-context", _levels, priority=900)

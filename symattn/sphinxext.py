@@ -44,6 +44,7 @@ from symattn.documents.wrap import ROOM, size_of
 from symattn.doors import failure
 from symattn.errors import ReadError, SymattnError, nearest, quote
 from symattn.notation.latex import latex
+from symattn.notation.mathml import without_intent
 from symattn.notation.options import DISPLAY, displayed
 from symattn.notation.prose import Prose
 from symattn.notation.text import box, line
@@ -444,9 +445,12 @@ def in_mathml(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 
 
 def visit_mathml(writer: HTML5Translator, node: mathml) -> None:
-    """Write the MathML as it is."""
+    """Write the MathML; that of EPUB has no attributes yet that say how it is spoken."""
+    markup = node[_MARKUP]
+    if writer.builder.name == "epub":
+        markup = without_intent(markup)
     if "label" not in node:
-        writer.body.append(node[_MARKUP])
+        writer.body.append(markup)
         raise nodes.SkipNode
     writer.body.append(writer.starttag(node, "div", CLASS="symattn math notranslate"))
     if node["number"]:
@@ -454,7 +458,7 @@ def visit_mathml(writer: HTML5Translator, node: mathml) -> None:
         writer.body.append(f'<span class="eqno">({number})')
         writer.add_permalink_ref(node, "Link to this equation")
         writer.body.append("</span>")
-    writer.body.append(f"{node[_MARKUP]}</div>")
+    writer.body.append(f"{markup}</div>")
     raise nodes.SkipNode
 
 

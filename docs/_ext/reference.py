@@ -45,6 +45,7 @@ from symattn.documents.job import Job, document_of, written
 from symattn.documents.mathml import xhtml
 from symattn.documents.outline import derivation_document
 from symattn.errors import SymattnError
+from symattn.notation.mathml import without_intent
 from symattn.status import Status
 from symattn.worksheet.misconceptions import OF_PROGRAMS, Misconception
 from symattn.worksheet.misconceptions.explanations import Explainer
@@ -212,7 +213,7 @@ def _variants(pages: Pages) -> None:
 
 def _shown(pages: Pages, name: str, documents: Sequence[Document], up: str = ".") -> str:
     """Documents as this site shows them: MathML where HTML is made, LaTeX where TeX is."""
-    inside = "".join(xhtml(documents, 3))
+    inside = without_intent("".join(xhtml(documents, 3)))  # EPUB has an older MathML
     pages.put(f"parts/{name}.html", f'<div class="symattn">{inside}</div>\n')
     latex = str(written("md", documents, "sphinx"))
     return (

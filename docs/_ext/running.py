@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 from click.testing import CliRunner
 from docutils import nodes
 from docutils.parsers.rst import directives
+from sphinx.addnodes import only
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
@@ -180,7 +181,7 @@ class Shell(_InFolder):
             f'loading="lazy"></iframe><p><a href="{up}{where}">Open it in a window of its own</a>'
             "</p>"
         )
-        return [nodes.raw("", frame, format="html")]
+        return [only("", nodes.raw("", frame, format="html"), expr="not epub")]
 
 
 def _figure(uri: str, alt: str) -> nodes.Node:
