@@ -325,14 +325,15 @@ def _cards() -> Iterator[tuple[str, Markup, str, str, str]]:
                 _screen(f"symattn {command}", _until(derived, "Check: ")),
                 "Every step in a terminal",
             ),
-            *("Its rule, one entry worked out, and its value.", "how-to/first-derivation.html"),
+            *("Formulas, worked entries and values, as plain text.", "how-to/first-derivation.html"),
         )
         checked = _printed(folder, "check sheet.toml")
-        after = checked[checked.index("Consistent with") :]
+        reason, marks = checked.index("Consistent with"), checked.index("weights  ✗ 3 wrong")
+        chosen = [checked[0], "…", *checked[reason : reason + 2], "…", *checked[marks : marks + 3]]
         yield (
             *(
                 "terminal",
-                _screen("symattn check sheet.toml", [checked[0], "…", *after]),
+                _screen("symattn check sheet.toml", chosen),
                 "Marks on a hand calculation",
             ),
             *(
