@@ -454,7 +454,7 @@ def visit_mathml(writer: HTML5Translator, node: mathml) -> None:
         raise nodes.SkipNode
     writer.body.append(writer.starttag(node, "div", CLASS="symattn math notranslate"))
     if node["number"]:
-        number = get_node_equation_number(writer, node)  # type: ignore[arg-type]  only its number
+        number = get_node_equation_number(writer, node)  # type: ignore[arg-type]
         writer.body.append(f'<span class="eqno">({number})')
         writer.add_permalink_ref(node, "Link to this equation")
         writer.body.append("</span>")
