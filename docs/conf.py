@@ -76,28 +76,44 @@ _FONTS = r"""
 \setsansfont{Latin Modern Sans}[RawFeature={fallback=signs}]
 \setmonofont{DejaVu Sans Mono}[Scale=0.8]
 """
-# Code in a cell of a table may go on in the next line after these letters: _ / | . = ,
-_BREAKS = r"""
+# Code in a cell of a table may go on in the next line: after _ / | . = , and a hyphen, and before
+# a capital inside a word. Below a page stands its chapter; a section may be too long for that.
+_PREAMBLE = r"""
 \newattribute\iscode
 \protected\def\sphinxcode#1{{\setattribute\iscode{1}\texttt{#1}}}
 \directlua{
-  local iscode, glyph = luatexbase.registernumber("iscode"), node.id("glyph")
+  local iscode, glyph, box = luatexbase.registernumber("iscode"), node.id("glyph"), node.id("hlist")
   local after = {[95] = 1, [47] = 1, [124] = 1, [46] = 1, [61] = 1, [44] = 1}
+  local function isglyph(one) return one and one.id == glyph end
+  local function ends(one)
+    local before, following = one.prev, one.next
+    if one.id == box then return isglyph(before) and isglyph(following) end
+    if one.id == glyph and after[one.char] then return true end
+    return one.id == glyph and isglyph(following) and one.char > 96 and one.char < 123
+      and following.char > 64 and following.char < 91
+  end
   luatexbase.add_to_callback("pre_linebreak_filter", function(head)
-    for letter in node.traverse_id(glyph, head) do
-      if after[letter.char] and node.has_attribute(letter, iscode) then
+    for one in node.traverse(head) do
+      if node.has_attribute(one, iscode) and ends(one) then
         local penalty = node.new("penalty")
         penalty.penalty = 200
-        node.insert_after(head, letter, penalty)
+        node.insert_after(head, one, penalty)
       end
     end
     return head
   end, "code that goes on")
 }
+\makeatletter
+\fancypagestyle{normal}{\fancyhf{}%
+  \fancyfoot[R]{{\py@HeaderFamily\thepage}}%
+  \fancyfoot[L]{{\py@HeaderFamily\nouppercase{\leftmark}}}%
+  \fancyhead[R]{{\py@HeaderFamily\@title, \py@release}}}
+\makeatother
 """
 latex_elements = {
     "papersize": "a4paper",
-    "preamble": _BREAKS,
+    "preamble": _PREAMBLE,
+    "tableofcontents": r"\renewcommand{\contentsname}{Contents}\sphinxtableofcontents",
     "pointsize": "10pt",
     "fontpkg": _FONTS,
     "extraclassoptions": "openany,oneside",

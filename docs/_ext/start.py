@@ -325,7 +325,10 @@ def _cards() -> Iterator[tuple[str, Markup, str, str, str]]:
                 _screen(f"symattn {command}", _until(derived, "Check: ")),
                 "Every step in a terminal",
             ),
-            *("Formulas, worked entries and values, as plain text.", "how-to/first-derivation.html"),
+            *(
+                "Formulas, worked entries and values, as plain text.",
+                "how-to/first-derivation.html",
+            ),
         )
         checked = _printed(folder, "check sheet.toml")
         reason, marks = checked.index("Consistent with"), checked.index("weights  ✗ 3 wrong")
