@@ -66,6 +66,9 @@ _STAGES = (
 )
 _QUERY, _KEYS, _SCORES, _SCALED, _WEIGHTS, _VALUES, _OUTPUT = range(len(_STAGES))
 
+#: How the cells look that a key has at a stage.
+_KINDS = {_KEYS: "k", _SCORES: "plain", _SCALED: "plain", _WEIGHTS: "weight", _VALUES: "v"}
+
 #: The height of a cell, and the widths of one with a digit and with decimals.
 _HIGH, _DIGIT, _DECIMALS = 34.0, 32.0, 64.0
 
@@ -154,6 +157,11 @@ def _words(x: float, y: float, words: str, kind: str) -> Markup:
     return el("text", words, x=f"{x:g}", y=f"{y:g}", class_=kind)
 
 
+def _of_key(stage: int, numbers: list[list[str]], j: int) -> list[str]:
+    """A key's own row of K or V, and its entry in the row of the query."""
+    return numbers[j] if stage in (_KEYS, _VALUES) else [numbers[0][j]]
+
+
 def _drawn(layout: Layout, values: Evaluation, query: str, keys: Sequence[str]) -> Markup:
     down = layout.down
     numbers = [values[name].decimals(4) for name, _ in _STAGES]
@@ -163,27 +171,12 @@ def _drawn(layout: Layout, values: Evaluation, query: str, keys: Sequence[str]) 
     lines, cells = [], [*asks.cells(), *gets.cells((0,))]
     for j, key in enumerate(keys):
         rows = {
-            stage: Cells(
-                layout.at(stage, j),
-                numbers[stage][j] if stage in (_KEYS, _VALUES) else [numbers[stage][0][j]],
-                kind,
-            )
-            for stage, kind in (
-                (_KEYS, "k"),
-                (_SCORES, "plain"),
-                (_SCALED, "plain"),
-                (_WEIGHTS, "weight"),
-                (_VALUES, "v"),
-            )
+            stage: Cells(layout.at(stage, j), _of_key(stage, numbers[stage], j), kind)
+            for stage, kind in _KINDS.items()
         }
         share = float(numbers[_WEIGHTS][0][j])
-        shades = (shade(scheme, shade_of(share)) for scheme in ("light", "dark"))
-        style = ";".join(
-            f"--{n}:{c}"
-            for n, c in zip(
-                ("g", "i", "dg", "di"), (c for pair in shades for c in pair), strict=True
-            )
-        )
+        (ground, ink), (dark, pale) = (shade(s, shade_of(share)) for s in ("light", "dark"))
+        style = f"--g:{ground};--i:{ink};--dg:{dark};--di:{pale}"
         for stage, row in rows.items():
             traced = (0,) if stage in (_WEIGHTS, _VALUES) else ()
             cells += row.cells(traced, style if stage == _WEIGHTS else None)
@@ -252,15 +245,11 @@ def hero() -> str:
         "figcaption",
         "What ",
         el("em", query),
-        " takes from three words. The first number of its output, followed back: ",
+        " takes from each word. The first number of its output, followed back: ",
         formula(worked),
-        el(
-            "span",
-            " ",
-            el("a", "Point at any other, or change one", href="live.html#at=output.0"),
-            ".",
-            class_="go",
-        ),
+        " ",
+        el("a", "Point at any other, or change one", href="live.html#at=output.0"),
+        ".",
     )
     return el("figure", _colours(), *pictures, caption, class_="hero") + "\n"
 
@@ -293,92 +282,51 @@ def _colours() -> Markup:
 # ---- the gallery ------------------------------------------------------------------------------
 
 
+class Card(NamedTuple):
+    """What symattn makes, in small, a line about it, and where it is explained."""
+
+    kind: str
+    picture: Markup
+    title: str
+    about: str
+    page: str
+
+
 def gallery() -> str:
-    """Cards: what symattn makes, in small, a line about it, and where it is explained."""
+    """The cards as a list."""
     cards = [
         el(
             "li",
-            el("div", picture, class_=f"thumb {kind}", aria_hidden="true"),
-            el("p", el("a", title, href=leads), f" {about}"),
+            el("div", card.picture, class_=f"thumb {card.kind}", aria_hidden="true"),
+            el("p", el("a", card.title, href=f"{card.page}.html"), f" {card.about}"),
         )
-        for kind, picture, title, about, leads in _cards()
+        for card in _cards()
     ]
     return el("ul", *cards, class_="gallery") + "\n"
 
 
-def _cards() -> Iterator[tuple[str, Markup, str, str, str]]:
+def _cards() -> Iterator[Card]:
     with TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "sheet.toml").write_text(sheet(), "utf-8")
-        yield (
-            *("traced", _photograph("traced"), "A page that answers"),
-            *(
-                "Point at a number to see what it is made of; change one, and all follow.",
-                "live.html",
-            ),
-        )
-        command = "derive sheet.toml --steps scaled,weights --view value"
-        derived = _printed(folder, command)
-        yield (
-            *(
-                "terminal",
-                _screen(f"symattn {command}", _until(derived, "Check: ")),
-                "Every step in a terminal",
-            ),
-            *(
-                "Formulas, worked entries and values, as plain text.",
-                "how-to/first-derivation.html",
-            ),
-        )
-        checked = _printed(folder, "check sheet.toml")
-        reason, marks = checked.index("Consistent with"), checked.index("weights  ✗ 3 wrong")
-        chosen = [checked[0], "…", *checked[reason : reason + 2], "…", *checked[marks : marks + 3]]
-        yield (
-            *(
-                "terminal",
-                _screen("symattn check sheet.toml", chosen),
-                "Marks on a hand calculation",
-            ),
-            *(
-                "The first wrong number, and the mistake that explains it.",
-                "how-to/check-a-page.html",
-            ),
-        )
-        yield (
-            *("terminal", _build(folder), "A docs build that fails"),
-            *(
-                "A wrong number in your pages is named with its file and line.",
-                "how-to/sphinx.html",
-            ),
-        )
+        derived, checked, built = _derived(folder), _checked(folder), _built(folder)
     paper = el("img", src="_static/pictures/paper.png", alt="")
-    yield (
-        *("picture paper", paper, "A paper, slides, Word"),
-        *("LaTeX with labels, numbered equations and line breaks.", "how-to/paper.html"),
-    )
-    yield (
-        *("formulas worked", _worked(evaluated()), "Any entry, worked out"),
-        *(
-            "Every digit shown is proven, by interval and exact arithmetic.",
-            "explanation/words.html",
-        ),
-    )
-    yield (
-        *("formulas", _backward(), "The backward pass"),
-        *(
-            "Gradients as formulas, entries and numbers, like every other step.",
-            "how-to/gradient.html",
-        ),
-    )
-    masked, numbers = small_example(variant("sliding-window").spec, tokens=6)
-    mask = Markup(document_of("svg", [Job(masked, numbers, Notation(), picture="heat")]))
-    yield (
-        *("picture mask", mask, f"{len(VARIANTS)} variants"),
-        *(
-            "Masks, heads, positions, caches: formulas, pictures, programs, sources.",
-            "generated/variants.html",
-        ),
-    )
+    answers = "Point at a number to see what it is made of; change one, and all follow."
+    plain = "Formulas, worked entries and values, as plain text."
+    marks = "The first wrong number, and the mistake that explains it."
+    fails = "A wrong number in your pages is named with its file and line."
+    latex = "LaTeX with labels, numbered equations and line breaks."
+    proven = "Every digit shown is proven, by interval and exact arithmetic."
+    steps = "Gradients as formulas, entries and numbers, like every other step."
+    more = "Masks, heads, positions, caches: formulas, pictures, programs, sources."
+    yield Card("traced", _photograph("traced"), "A page that answers", answers, "live")
+    yield Card("", derived, "Every step in a terminal", plain, "how-to/first-derivation")
+    yield Card("", checked, "Marks on a hand calculation", marks, "how-to/check-a-page")
+    yield Card("", built, "A docs build that fails", fails, "how-to/sphinx")
+    yield Card("paper", paper, "A paper, slides, Word", latex, "how-to/paper")
+    yield Card("formulas worked", _worked(), "Any entry, worked out", proven, "explanation/words")
+    yield Card("formulas", _backward(), "The backward pass", steps, "how-to/gradient")
+    yield Card("mask", _masked(), f"{len(VARIANTS)} variants", more, "generated/variants")
 
 
 def _photograph(name: str) -> Markup:
@@ -396,22 +344,33 @@ def _printed(folder: Path, command: str) -> list[str]:
         return CliRunner().invoke(main, command.split(), terminal_width=80).output.splitlines()
 
 
-def _until(lines: Sequence[str], start: str) -> Sequence[str]:
-    """The lines after the sizes, up to one that begins with `start`."""
-    return lines[2 : next(n for n, each in enumerate(lines) if each.startswith(start)) - 1]
+def _derived(folder: Path) -> Markup:
+    """Steps at a terminal, without what stands before and after them."""
+    command = "derive sheet.toml --steps scaled,weights --view value"
+    lines = _printed(folder, command)
+    first = lines.index("1. Scaled scores  [scaled]  (1 × 3)")
+    return _screen(f"symattn {command}", lines[first : first + 7])
+
+
+def _checked(folder: Path) -> Markup:
+    """Marks at a terminal: the first wrong number, a reason, and a row."""
+    lines = _printed(folder, "check sheet.toml")
+    reason, marks = lines.index("Consistent with"), lines.index("weights  ✗ 3 wrong")
+    shown = [lines[0], "…", *lines[reason : reason + 2], "…", *lines[marks : marks + 3]]
+    return _screen("symattn check sheet.toml", shown)
 
 
 def _screen(command: str, lines: Sequence[str]) -> Markup:
     """A command and its lines as a terminal shows them; signs of verdicts have their colours."""
-    text = "\n".join(joined(line) for line in lines[:14])
+    text = "\n".join(joined(line) for line in lines)
     for sign, kind in (("✓", "good"), ("✗", "bad"), ("WARNING", "bad")):
         text = text.replace(sign, el("i", sign, class_=kind))
     return el("pre", Markup(f"{el('b', f'$ {command}')}\n{text}"))
 
 
-def _worked(values: Evaluation) -> Markup:
+def _worked() -> Markup:
     """One weight worked out, a line for each stage of it."""
-    worked = values["weights"].worked(1, 2)
+    worked = evaluated()["weights"].worked(1, 2)
     assert isinstance(worked, Row)
     starts = [place for place, part in enumerate(worked.items) if part in (Op("="), Op("≈"))]
     ends = [*starts[1:], len(worked.items)]
@@ -427,7 +386,14 @@ def _backward() -> Markup:
     return joined(*(el("p", formula(section.lines[0].tree)) for section in backward))
 
 
-def _build(folder: Path) -> Markup:
+def _masked() -> Markup:
+    """The weights under a window; what the mask hides is hatched."""
+    derivation, numbers = small_example(variant("sliding-window").spec, tokens=6)
+    job = Job(derivation, numbers, Notation(), picture="heat")
+    return Markup(document_of("svg", [job]))
+
+
+def _built(folder: Path) -> Markup:
     """What Sphinx says of a page with a wrong number."""
     (folder / "conf.py").write_text('extensions = ["myst_parser", "symattn.sphinxext"]\n', "utf-8")
     (folder / "sheet.toml").write_text(sheet().partition("[claims]")[0], "utf-8")
