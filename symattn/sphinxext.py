@@ -23,9 +23,12 @@ with needing("symattn.sphinxext", "Sphinx", "symattn[sphinx]"):
     from docutils.parsers.rst import DirectiveError, directives
     from docutils.parsers.rst.directives.admonitions import Attention as Admonition
     from docutils.statemachine import StringList
+    from sphinx.builders.epub3 import Epub3Builder
+    from sphinx.config import ENUM
     from sphinx.errors import ConfigError
     from sphinx.util import logging
     from sphinx.util.docutils import SphinxDirective, SphinxRole
+    from sphinx.util.math import get_node_equation_number
 
 from symattn import __version__
 from symattn.attention.vocabulary import Notation
@@ -41,6 +44,7 @@ from symattn.documents.wrap import ROOM, size_of
 from symattn.doors import failure
 from symattn.errors import ReadError, SymattnError, nearest, quote
 from symattn.notation.latex import latex
+from symattn.notation.mathml import without_intent
 from symattn.notation.options import DISPLAY, displayed
 from symattn.notation.prose import Prose
 from symattn.notation.text import box, line
@@ -63,6 +67,7 @@ if TYPE_CHECKING:
     from sphinx.config import Config
     from sphinx.environment import BuildEnvironment
     from sphinx.util.typing import ExtensionMetadata, OptionSpec
+    from sphinx.writers.html5 import HTML5Translator
 
 #: Where a warning points: a page and a line, or both as text.
 Location: TypeAlias = tuple[str, int] | str | None
@@ -85,11 +90,14 @@ Hook: TypeAlias = "Callable[[Sphinx, nodes.document, str], None]"
 #: The attribute of a formula that holds it as text.
 _WORDS = "symattn-words"
 
-#: The same as MathML, with which a builder of HTML or EPUB needs no script.
-MARKUP = "symattn-markup"
+#: The same as MathML, with which HTML and EPUB need no script.
+_MARKUP = "symattn_markup"
 
-#: The same as MathML, with which a builder of HTML or EPUB needs no script.
-MARKUP = "symattn_markup"
+#: What `symattn_math` may be.
+_MATH = ("mathml", "tex")
+
+#: What is copied to a site, with the style of formulas.
+_STATIC = Path(__file__).parent / "data" / "sphinx"
 
 
 def site_of(env: BuildEnvironment) -> Site:
@@ -330,12 +338,12 @@ class Shows(_Holding):
     def _equation(self, body: str, label: str | None, words: str, markup: str) -> list[nodes.Node]:
         """A display, numbered if it has a label; `words` is what a builder of text shows.
 
-        `markup` is its MathML, for a builder that is told to show that.
+        `markup` is its MathML, for HTML and EPUB.
         """
         docname = self.env.docname
         block = nodes.math_block(body, body, docname=docname, number=None, label=label)
         block["no-wrap"] = block["nowrap"] = False
-        block[_WORDS], block[MARKUP] = words, markup
+        block[_WORDS], block[_MARKUP] = words, markup
         self.set_source_info(block)
         if label is None:
             return [block]
@@ -354,7 +362,7 @@ def _inline(parts: Prose) -> list[nodes.Node]:
         if isinstance(part, str):
             children.append(nodes.Text(part))
         else:
-            said = {_WORDS: line(part), MARKUP: str(formula(part, display=False))}
+            said = {_WORDS: line(part), _MARKUP: str(formula(part, display=False))}
             children.append(nodes.math("", latex(part), **said))
     return children
 
@@ -410,6 +418,73 @@ def in_cells(app: Sphinx, doctree: nodes.document, docname: str) -> None:
                     rf"\refstepcounter{{equation}}\label{{{label}}}{formula}\quad(\theequation)"
                 )
             node.parent.replace(node, nodes.raw("", f"{formula}\n\n", format="latex"))
+
+
+class mathml(nodes.General, nodes.Element):  # noqa: N801  Sphinx calls visit_mathml
+    """A formula in HTML or EPUB: a display with its number and place, or one in a sentence."""
+
+
+@_warning
+def in_mathml(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """For HTML and EPUB, the formulas of derivations as MathML.
+
+    Browsers show it without a script. Sphinx loads MathJax, from the network unless told
+    otherwise, for a page that has formulas; now only for those that the page itself writes.
+    """
+    if app.builder.format != "html" or app.config.symattn_math != "mathml":
+        return
+    own = False
+    for node in [*doctree.findall(nodes.math), *doctree.findall(nodes.math_block)]:
+        if _MARKUP not in node:
+            own = True
+        elif node[_MARKUP]:
+            node.parent.replace(node, mathml("", **node.attributes))
+        else:  # the lines of a step stand in its first display
+            node.parent.remove(node)
+    app.env.domains.math_domain.data["has_equations"][docname] = own
+
+
+def visit_mathml(writer: HTML5Translator, node: mathml) -> None:
+    """Write the MathML; that of EPUB has no attributes yet that say how it is spoken."""
+    markup = node[_MARKUP]
+    if writer.builder.name == "epub":
+        markup = without_intent(markup)
+    if "label" not in node:
+        writer.body.append(markup)
+        raise nodes.SkipNode
+    writer.body.append(writer.starttag(node, "div", CLASS="symattn math notranslate"))
+    if node["number"]:
+        number = get_node_equation_number(writer, node)  # type: ignore[arg-type]
+        writer.body.append(f'<span class="eqno">({number})')
+        writer.add_permalink_ref(node, "Link to this equation")
+        writer.body.append("</span>")
+    writer.body.append(f"{markup}</div>")
+    raise nodes.SkipNode
+
+
+class Epub(Epub3Builder):
+    """An EPUB whose manifest says which pages have MathML, as EPUB 3.3, section 5.4 asks."""
+
+    def build_content(self) -> None:
+        """Write the manifest, and the property of each page."""
+        super().build_content()
+        folder = Path(self.outdir)
+        manifest = folder / "content.opf"
+
+        def item(found: re.Match[str]) -> str:
+            page = folder / found[1]
+            with_math = page.suffix == ".xhtml" and page.exists() and "<math" in page.read_text()
+            return f'{found[0]} properties="mathml"' if with_math else found[0]
+
+        text = re.sub(r'<item id="[^"]*" href="([^"]*)"', item, manifest.read_text("utf-8"))
+        manifest.write_text(text, "utf-8")
+
+
+def add_style(app: Sphinx) -> None:
+    """Give HTML and EPUB the style of formulas in MathML."""
+    if app.builder.format == "html" and app.config.symattn_math == "mathml":
+        app.config.html_static_path.append(str(_STATIC))
+        app.add_css_file("symattn.css")
 
 
 class ValueRole(SphinxRole):
@@ -527,8 +602,13 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_role("value", ValueRole())
     app.add_role("claim", ClaimRole())
     app.add_config_value("symattn_root", None, "env", (str, type(None)))
+    app.add_config_value("symattn_math", "mathml", "html", ENUM(*_MATH))
+    app.add_node(mathml, html=(visit_mathml, None))
+    app.add_builder(Epub, override=True)
     app.connect("config-inited", find_root)
+    app.connect("builder-inited", add_style)
     app.connect("source-read", check_page)
     app.connect("doctree-resolved", in_words)
     app.connect("doctree-resolved", in_cells)
+    app.connect("doctree-resolved", in_mathml)
     return {"version": __version__, "parallel_read_safe": True, "parallel_write_safe": True}

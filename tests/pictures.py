@@ -1,7 +1,8 @@
-"""The pictures of the README, made by the program itself.
+"""The pictures of the README and of the site's first page, made by the program itself.
 
 ``python -m tests.pictures`` writes them into ``docs/pictures/``: the interactive page in both
-schemes (two screenshots, and what they were taken of), and a session at a terminal.
+schemes (two screenshots, and what they were taken of), and a session at a terminal. What the
+first page shows of the same page in small goes into ``docs/_static/pictures/``.
 `tests/test_readme.py` fails once the program shows something else.
 """
 
@@ -23,6 +24,7 @@ from tests import ROOT
 from tests.terminal import shown_at_a_terminal
 
 FOLDER = ROOT / "docs" / "pictures"
+SMALL = ROOT / "docs" / "_static" / "pictures"
 
 #: What the page is made of, and the entry that is followed on it.
 PAGE, FOLLOWED = "examples/causal.toml", "#weights [data-m='A'] tr[data-r='2'] td[data-c='1']"
@@ -56,8 +58,11 @@ def seen(document: str) -> str:
     return f"{hashlib.sha256(shown.encode()).hexdigest()}  {PAGE}\n"
 
 
-def screenshot(browser: Any, document: str, scheme: str) -> bytes:
-    """The weights on the page, one of them followed back to what it is computed from."""
+def screenshot(browser: Any, document: str, scheme: str, small: bool = False) -> bytes:
+    """The weights on the page, one of them followed back to what it is computed from.
+
+    A small picture shows the two matrices alone.
+    """
     from PIL import Image
 
     context = browser.new_context(
@@ -74,11 +79,22 @@ def screenshot(browser: Any, document: str, scheme: str) -> bytes:
         opened.locator(FOLLOWED).first.click()
         opened.evaluate("document.querySelector('#weights').scrollIntoView()")
         opened.wait_for_timeout(500)
-        shot = Image.open(io.BytesIO(opened.screenshot()))
+        clip = opened.evaluate(_MATRICES) if small else None
+        shot = Image.open(io.BytesIO(opened.screenshot(clip=clip)))
         context.close()
-    small = io.BytesIO()
-    shot.convert("RGB").quantize(128, dither=Image.Dither.NONE).save(small, "png", optimize=True)
-    return small.getvalue()
+    out = io.BytesIO()
+    shot.convert("RGB").quantize(128, dither=Image.Dither.NONE).save(out, "png", optimize=True)
+    return out.getvalue()
+
+
+#: Around the matrices of a step, with the names of their rows and columns.
+_MATRICES = """() => {
+  const rooms = [...document.querySelectorAll("#weights table")]
+    .map((each) => each.getBoundingClientRect()).filter((each) => each.width);
+  const [left, top] = ["left", "top"].map((side) => Math.min(...rooms.map((each) => each[side])));
+  const [u, v] = ["right", "bottom"].map((side) => Math.max(...rooms.map((each) => each[side])));
+  return { x: left - 18, y: top, width: u - left + 36, height: v - top + 12 };
+}"""
 
 
 # ---- the session -----------------------------------------------------------------------------
@@ -184,6 +200,8 @@ def main() -> None:
         )
         for scheme in ("light", "dark"):
             (FOLDER / f"page-{scheme}.png").write_bytes(screenshot(browser, document, scheme))
+            small = screenshot(browser, document, scheme, small=True)
+            (SMALL / f"traced-{scheme}.png").write_bytes(small)
         browser.close()
 
 

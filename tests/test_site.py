@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -116,6 +117,29 @@ def test_a_broken_link_and_a_broken_fragment_are_found() -> None:
         "a.html: b.html#there: no such place",
         "a.html: c.png: no such file",
     ]
+
+
+def untitled(index: str) -> list[str]:
+    """The pages that the search would name <no title>."""
+    found = json.loads(index[index.index("(") + 1 : index.rindex(")")])
+    titles = zip(found["docnames"], found["titles"], strict=True)
+    return [name for name, title in titles if title in ("", "<no title>")]
+
+
+def test_every_page_that_is_found_has_a_title(site: Path) -> None:
+    assert untitled((site / "searchindex.js").read_text("utf-8")) == []
+    bad = '({"docnames": ["a", "b"], "titles": ["A", "<no title>"]})'
+    assert untitled(f"Search.setIndex{bad}") == ["b"]
+
+
+def test_no_page_of_the_site_needs_the_network(site: Path) -> None:
+    own = [path for path in site.rglob("*.html") if "shown" not in path.parts]
+    for path in own:
+        scripts = re.findall(
+            r'<(?:script|link)[^>]* (?:src|href)="(https?:[^"]*)', path.read_text()
+        )
+        assert scripts == [], path
+    assert len(own) > 100
 
 
 def test_what_the_tables_hold_is_on_the_site(site: Path) -> None:

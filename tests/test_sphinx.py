@@ -128,16 +128,51 @@ def test_html_has_numbered_equations_and_numbers(built: Path) -> None:
     assert 'href="#equation-tiny-weights"' in page
     assert '<span class="symattn-value">0.330</span>' in page
     assert '<span class="symattn-claim">0.330</span>' in page
-    merged = r"\frac{X W_{Q} (X W_{K})^{T}}{\sqrt{d_{k}}} + \mathrm{causal}(n, n)"
-    assert rf"A &= \mathrm{{softmax}}\left( {merged} \right)" in page  # above what they are
-    assert "0.6698 & 0.3302" in page
-    assert "<b>" not in page
+    assert 'alttext="A = softmax(X W_Q (X W_K)ᵀ / √d_k + causal(n, n))"' in page
+    assert 'alttext="A ≈ [[0.6698, 0.3302], [0.3302, 0.6698]]"' in page
+    assert "<b>" not in page.replace("<mtext><b></mtext>", "")  # a label, which is escaped
     assert "Mind the gap." in page
     other = unescape((built / "html" / "other.html").read_text("utf-8"))
     assert '<span class="symattn-value">0.330</span>' in other
-    assert "0.670 & 0.330" in other
+    assert "A ≈ [[0.670, 0.330], [0.330, 0.670]]" in other
     assert '<span class="symattn-value">0.67</span>' in other
     assert "Prose about heads." in other
+
+
+OWN = """
+# Own
+
+$x^2$ is no formula of a derivation.
+
+```{attention} sheet.toml
+:label: here
+:steps: weights
+```
+"""
+
+
+@pytest.mark.parametrize(("math", "scripts"), [("mathml", (0, 1)), ("tex", (1, 1))])
+def test_only_what_is_not_mathml_needs_a_script(
+    math: str, scripts: tuple[int, int], tmp_path: Path
+) -> None:
+    bare = OWN.replace("$x^2$", "That").replace("here", "there")
+    folder = project(tmp_path, index_md=f"{bare}\n```{{toctree}}\nown\n```\n", own_md=OWN)
+    assert build(folder, "html", "-q", "-D", f"symattn_math={math}") == (0, "")
+    for name, loaded in zip(("index", "own"), scripts, strict=True):
+        page = (folder / "_out" / "html" / f"{name}.html").read_text("utf-8")
+        assert page.count("/mathjax@") == loaded, name
+        assert ("<math" in page) is (math == "mathml")
+    style = folder / "_out" / "html" / "_static" / "symattn.css"
+    assert style.exists() is (math == "mathml")
+
+
+def test_an_epub_says_which_pages_have_mathml(built: Path) -> None:
+    with zipfile.ZipFile(built / "epub" / "pages.epub") as book:
+        manifest = book.read("content.opf").decode()
+        for name in ("index", "other", "nav"):
+            has = "<math" in book.read(f"{name}.xhtml").decode()
+            (item,) = re.findall(rf'<item id="[^"]*" href="{name}.xhtml"[^>]*>', manifest)
+            assert ('properties="mathml"' in item) is has, name
 
 
 def test_every_builder_has_the_same_digits(built: Path) -> None:
@@ -292,7 +327,7 @@ def test_a_value_has_the_digits_of_the_directive_before_it(anywhere: Path) -> No
 def test_every_page_is_as_good(builder: str, anywhere: Path) -> None:
     page = unescape((anywhere / builder / "index.html").read_text("utf-8"))
     assert page.count('id="equation-first-weights"') == 1
-    assert "0.892958 & 0.107042" in page
+    assert "A ≈ [[0.892958, 0.107042]" in page
     assert '<span class="symattn-value">0.107042</span>' in page
 
 

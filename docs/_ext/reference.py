@@ -18,6 +18,7 @@ from typing import NamedTuple, TypeAlias
 
 import click
 import numpy as np
+import start
 from sphinx.application import Sphinx
 
 import symattn
@@ -44,6 +45,7 @@ from symattn.documents.job import Job, document_of, written
 from symattn.documents.mathml import xhtml
 from symattn.documents.outline import derivation_document
 from symattn.errors import SymattnError
+from symattn.notation.mathml import without_intent
 from symattn.status import Status
 from symattn.worksheet.misconceptions import OF_PROGRAMS, Misconception
 from symattn.worksheet.misconceptions.explanations import Explainer
@@ -211,7 +213,7 @@ def _variants(pages: Pages) -> None:
 
 def _shown(pages: Pages, name: str, documents: Sequence[Document], up: str = ".") -> str:
     """Documents as this site shows them: MathML where HTML is made, LaTeX where TeX is."""
-    inside = "".join(xhtml(documents, 3))
+    inside = without_intent("".join(xhtml(documents, 3)))  # EPUB has an older MathML
     pages.put(f"parts/{name}.html", f'<div class="symattn">{inside}</div>\n')
     latex = str(written("md", documents, "sphinx"))
     return (
@@ -564,11 +566,11 @@ _DATA = {
 
 
 def _live(pages: Pages) -> None:
-    """The interactive page that the site begins with."""
-    from symattn.worksheet import read_worksheet
-
-    sheet = read_worksheet(_HERE.parents[2] / "examples" / "causal.toml")
-    pages.put("extra/live.html", document(sheet.evaluate(), "html", title=sheet.title))
+    """What the site begins with: a figure, and the interactive page of the same worksheet."""
+    pages.put("parts/hero.html", start.hero())
+    pages.put("parts/gallery.html", start.gallery())
+    title = "What does “it” look at?"
+    pages.put("extra/live.html", document(start.evaluated(), "html", title=title))
 
 
 def _benchmarks(pages: Pages) -> None:
@@ -647,7 +649,15 @@ def _state() -> str:
     sources = [path for path in package.rglob("*") if path.suffix in (".py", ".css", ".js")]
     digest = hashlib.sha256()
     examples = sorted((_HERE.parents[2] / "examples").iterdir())
-    for path in (*sorted(sources), _HERE, _MEASURED, _ENGINES, _SEMANTICS, *examples):
+    for path in (
+        *sorted(sources),
+        _HERE,
+        *start.SOURCES,
+        _MEASURED,
+        _ENGINES,
+        _SEMANTICS,
+        *examples,
+    ):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 from click.testing import CliRunner
 from docutils import nodes
 from docutils.parsers.rst import directives
+from sphinx.addnodes import only
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
@@ -60,7 +61,9 @@ class _InFolder(SphinxDirective):
         target = Path(self.env.srcdir, "generated", "extra", shown)
         target.parent.mkdir(parents=True, exist_ok=True)
         if name.endswith("/index.html"):  # a site, with what its pages need
-            shutil.copytree((self.folder / name).parent, target.parent, dirs_exist_ok=True)
+            others = shutil.ignore_patterns("404.html", "sitemap.xml*")
+            made = (self.folder / name).parent
+            shutil.copytree(made, target.parent, ignore=others, dirs_exist_ok=True)
         else:
             shutil.copy(self.folder / name, target)
         return shown.as_posix()
@@ -178,7 +181,7 @@ class Shell(_InFolder):
             f'loading="lazy"></iframe><p><a href="{up}{where}">Open it in a window of its own</a>'
             "</p>"
         )
-        return [nodes.raw("", frame, format="html")]
+        return [only("", nodes.raw("", frame, format="html"), expr="not epub")]
 
 
 def _figure(uri: str, alt: str) -> nodes.Node:

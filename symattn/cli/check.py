@@ -47,9 +47,10 @@ _OF_RUNS = ("sarif", "junit")
         "Limits": "--timeout --isolated --allow-large",
     },
     examples={
-        "symattn check examples/checked_hand_calculation.toml": "Mark a hand calculation.",
-        "symattn check docs/ examples/": "Mark every page and worksheet of two folders.",
-        "symattn check examples/attention_by_hand.md --diff": "Show what would be corrected.",
+        "symattn examples checked_hand_calculation attention_by_hand -o .": "Copy two examples.",
+        "symattn check checked_hand_calculation.toml": "Mark a hand calculation.",
+        "symattn check attention_by_hand.md --diff": "Show what would be corrected in a page.",
+        "symattn check .": "Mark every page and worksheet of this folder.",
     },
 )
 @click.argument(

@@ -94,10 +94,10 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
         "Where it goes": "--format --flavor --stage --pdf --output --watch",
     },
     examples={
-        "symattn derive examples/causal.toml": "Every step of a worksheet, with its numbers.",
+        "symattn new causal -o mine.toml": "A worksheet to begin with, on small whole numbers.",
+        "symattn derive mine.toml": "Every step of a worksheet, with its numbers.",
+        "symattn derive mine.toml --format html -o page.html": "A page to read and to change.",
         "symattn derive rotary --tokens 3 --d-k 4": "A variant on small whole numbers.",
-        "symattn derive examples/causal.toml --format html -o page.html": "A page to read and to "
-        "change.",
         "symattn derive causal --gradient Q,K,V --steps dQ,dK,dV": "The backward pass, in symbols.",
     },
 )
@@ -402,7 +402,8 @@ def _reason_document(derivation: Derivation, name: str, form: str) -> Document:
 
     step = derivation[name]
     proof = proof_document(prove(behind(step)), FORMATS[form].brief)
-    return b.Document("", (b.Worked(f"{step.name}:", step.formula()), *proof.blocks))
+    blocks = (b.Worked(f"{step.name}:", step.formula()), *proof.blocks)
+    return b.Document("", blocks, called=f"Why this step: {step.title}")
 
 
 def status_of(check: Check | None) -> Status:

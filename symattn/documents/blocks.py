@@ -194,6 +194,7 @@ class Document(Block):
     of the first heading where it may stand inside somebody's page, 0 for none, None for the
     format's own; `label` is what the labels of its equations begin with, "" for the format's own.
     `room` is about how many digits wide a row of its formulas may be, None for the format's own.
+    `called` is the heading of a page of its own where there is no title.
     """
 
     title: str
@@ -203,6 +204,7 @@ class Document(Block):
     headings: int | None = None
     label: str = ""
     room: float | None = None
+    called: str = ""
 
 
 def named(name: str, words: str, more: str = "", brief: bool = False) -> Item:

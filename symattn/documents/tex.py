@@ -41,6 +41,8 @@ def beyond_pdflatex(code: str) -> str:
 def _preamble(body: str, *packages: str) -> list[str]:
     """What loads the fonts that the body takes, and packages."""
     fonts = [r"\usepackage[T1]{fontenc}", _MODERN]
+    if not body.isascii():  # under lualatex, fonts of T1 lose quotes and dashes
+        fonts[0] = rf"\ifdefined\directlua\else{fonts[0]}\fi"
     if beyond_pdflatex(body):
         fonts = [
             _MODERN,

@@ -84,7 +84,7 @@ class Verification:
 
 def verification_document(found: Verification, brief: bool = True) -> b.Document:
     """The report: the verdict, what fails first and why, the smallest input, what was tried."""
-    return b.Document("", tuple(_blocks(found, brief)), width=_WIDTH)
+    return b.Document("", tuple(_blocks(found, brief)), width=_WIDTH, called="A function, checked")
 
 
 def headline(found: Verification) -> str:

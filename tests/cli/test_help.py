@@ -48,9 +48,15 @@ def test_every_option_stands_in_one_group(name: str) -> None:
 #: The examples whose files are the reader's own.
 OWN = {"page.md", "mine.py:attention", "mine.py:attend", "package.layers:sdpa", "mine.toml"}
 
+#: The commands whose examples need nothing but those before them.
+FROM_NOTHING = ("derive", "check")
+
 RUN = [
     words
-    for words in (*EXAMPLES, *(e for name in COMMANDS for e in command(name).examples))
+    for words in (
+        *EXAMPLES,
+        *(e for name in COMMANDS if name not in FROM_NOTHING for e in command(name).examples),
+    )
     if (not {*shlex.split(words)} & OWN or " new " in words) and "completion" not in words
 ]
 
@@ -65,6 +71,16 @@ def test_the_examples_run(words: str, tmp_path: Path, monkeypatch: pytest.Monkey
     assert program == "symattn"
     expected = {0, 1} if arguments[0] in ("check", "prove", "render") else {0}
     assert result.exit_code in expected, result.output
+
+
+@pytest.mark.parametrize("name", FROM_NOTHING)
+def test_the_examples_run_one_after_the_other_in_an_empty_folder(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for words in command(name).examples:
+        result = CliRunner().invoke(main, shlex.split(words)[1:])
+        assert result.exit_code in {0, 1}, (words, result.output)
 
 
 def test_an_option_without_a_group_is_shown() -> None:

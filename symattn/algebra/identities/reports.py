@@ -74,7 +74,7 @@ def proof_document(
     `numbers`: those that are put in, small ones if there are none in it.
     """
     put_in = [] if numbers is None or not proof.equality else numbers_put_in(proof, numbers or None)
-    return b.Document("", (_section(proof, brief), *put_in))
+    return b.Document("", (_section(proof, brief), *put_in), called=proof.identity.statement)
 
 
 def proofs_document(proofs: Sequence[Proof], brief: bool = False) -> b.Document:

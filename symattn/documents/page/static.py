@@ -13,8 +13,12 @@ from symattn.notation.mathml import without_intent
 
 
 def write(documents: Sequence[Document], flavor: str = "") -> str:
-    """The whole file; its title is that of the first document."""
+    """The whole file; its title is that of the first document, and its only first heading."""
     title = next(_titles(documents), "Report")
+    heading: list[Markup] = []
+    if not _is_titled(documents[0]):
+        title = documents[0].called or title
+        heading = [el("h1", title)]
     head = el(
         "head",
         el("meta", charset="utf-8"),
@@ -23,8 +27,16 @@ def write(documents: Sequence[Document], flavor: str = "") -> str:
         el("title", title),
         el("style", Markup(_style())),
     )
-    body = el("body", _content("main", documents, 1), class_="page")
+    content = _content("main", documents, 1 + len(heading), *heading)
+    body = el("body", content, class_="page")
     return f"<!doctype html>\n{el('html', head, body, lang='en')}\n"
+
+
+def _is_titled(document: Document) -> bool:
+    """Whether a heading is the first of a document."""
+    first = document.blocks[0] if document.blocks else None
+    inside = isinstance(first, Document | Section) and first.title
+    return bool(document.title or inside)
 
 
 def _titles(blocks: Sequence[Block]) -> Iterator[str]:

@@ -35,7 +35,8 @@ _NAMES = 12
 
 def report_document(report: Report, brief: bool = False) -> b.Document:
     """The report on a worksheet."""
-    return b.Document(printable(report.title), tuple(_report(report, brief)), width=_WIDTH)
+    blocks = tuple(_report(report, brief))
+    return b.Document(printable(report.title), blocks, width=_WIDTH, called="Numbers, checked")
 
 
 def _report(report: Report, brief: bool) -> Iterator[b.Block]:
