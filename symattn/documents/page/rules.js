@@ -150,7 +150,7 @@ function printer(more = 0) {
   const text = (item, place) => (more ? rounded(numberAt(item, place)) : textAt(item, place));
   const part = (rule, env) => rounded(evaluate(rule, env));
   return {
-    text, part,
+    more, text, part,
     at: (item, place) => readText(text(item, place)),
     ready: (rule, env) => readText(part(rule, env)),
     same: (number, rule, env) => rounded(number) === part(rule, env),
@@ -160,8 +160,8 @@ const asShown = printer();
 
 // The first printer, of those with more and more decimals, with which something holds; null where none does.
 const MOST_MORE = 12;
-function printerFor(holds) {
-  for (let more = 0; more <= MOST_MORE; more++) { const print = printer(more); if (holds(print)) return print; }
+function printerFor(holds, least = 0) {
+  for (let more = least; more <= MOST_MORE; more++) { const print = printer(more); if (holds(print)) return print; }
   return null;
 }
 
@@ -285,8 +285,15 @@ function workedLine(item, h, i, j, dressed = false) {
     return shownAs(tempered ? certified.quotient(value, divisor) : value).text === text;
   };
   const functions = [...functionsIn(item.rule, env)];
-  const short = functions.length ? printerFor((print) => gives(print, print.ready)) : null;
-  const long = printerFor((print) => gives(print, null) && (!short || functions.every(([part, where]) => short.same(evaluate(part, where, print.at), part, where))));
+  // Two stages that both show a rounded number have as many decimals.
+  const rounded = (entries) => entries.filter((entry) => !isExact(entry.item, entry.place)).length;
+  const isShared = rounded([...reads(item.rule, env)]) > rounded(functions.flatMap(([part, where]) => [...reads(part, where)]));
+  const stages = (least) => {
+    const short = functions.length ? printerFor((print) => gives(print, print.ready), least) : null;
+    const long = printerFor((print) => gives(print, null) && (!short || functions.every(([part, where]) => short.same(evaluate(part, where, print.at), part, where))), least);
+    return isShared && short && long && short.more !== long.more ? stages(Math.max(short.more, long.more)) : [long, short];
+  };
+  const [long, short] = stages(0);
   for (const [print, collapsed] of [[long, false], [short, true]]) {
     if (!print) continue;
     const stage = spell(item.rule, env, collapsed, print).markup;
