@@ -32,7 +32,7 @@ const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "
 
 function pretty(text) {
   if (text === "undefined") return text;
-  const [number, power] = text.replace("inf", "∞").split("e");
+  const [, number, power] = /^(-?[\d.]+)e([-+]?\d+)$/.exec(text) ?? [null, text.replace("inf", "∞")]; // exp(1) stays
   const raised = power && [...String(Number(power))].map((c) => RAISED[c]).join("");
   return number.replace("-", "−") + (power ? `·10${raised}` : "");
 }
