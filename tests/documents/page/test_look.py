@@ -31,9 +31,9 @@ def test_letters_of_a_backward_pass_have_their_own_colours(opened: Callable[...,
 def test_the_panel_gives_a_line_all_its_width(width: int, opened: Callable[..., Any]) -> None:
     page = opened(html_document(*variant("cached-llama")), width)
     page.evaluate(CHOOSE)
-    boxes = page.evaluate("""() => [".origin", ".origin .line", ".origin .where", ".ways button"].map(
-        (name) => document.querySelector(name).getBoundingClientRect().toJSON())""")
-    panel, line, where, button = boxes
+    box = "(element) => element.getBoundingClientRect().toJSON()"
+    names = (".origin", ".origin .line", ".origin .where", ".ways button")
+    panel, line, where, button = (page.locator(name).first.evaluate(box) for name in names)
     assert (line["left"], line["right"]) == (panel["left"], panel["right"])
     assert panel["right"] - panel["left"] > (width - 32) * 0.75
     assert button["bottom"] <= line["top"]
@@ -84,3 +84,12 @@ def test_forced_colours_outline_what_is_lit_alone(opened: Callable[..., Any]) ->
     dull = page.locator("#stage .entry:not(.lit,.focal,.empty)")
     assert set(dull.evaluate_all(style)) == {"none"}
     assert set(page.locator("#stage .lit").evaluate_all(style)) == {"solid"}
+
+
+def test_a_long_line_goes_on_below_on_paper(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*variant("cached-llama")), 680)  # A4 between its margins
+    out = """(lines) => lines.filter((line) => [...line.querySelectorAll("mi, mn, mo")].some(
+        (sign) => sign.getBoundingClientRect().right > innerWidth)).map((line) => line.innerText)"""
+    assert page.locator(".worked").evaluate_all(out)
+    page.emulate_media(media="print")
+    assert page.locator(".worked").evaluate_all(out) == []
