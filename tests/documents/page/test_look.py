@@ -56,8 +56,8 @@ def shaded(opened: Callable[..., Any]) -> list[str]:
             continue
         picture = Image.open(BytesIO(line.screenshot())).convert("L")
         end = picture.crop((picture.width - 4, 0, picture.width, picture.height))
-        darkest, lightest = end.getextrema()
-        if lightest - darkest > 4:
+        shades = [shade for shade, count in enumerate(end.histogram()) if count]
+        if shades[-1] - shades[0] > 4:
             found.append(line.inner_text())
     return found
 
