@@ -120,9 +120,10 @@ const certified = (() => {
   const minus = (a, b) => sum([a, negative(b)]);
 
   function sqrt(number) {
-    const x = certain(number);
+    let x = certain(number);
     if (x === LOWEST) return UNDEFINED;
     if (isSpecial(x)) return x;
+    x = timesOf(x, ONE_TERM) ?? x; // of √2 √2 the 2
     if (!isRational(x)) {
       const side = sign(x);
       return side === null ? UNKNOWN : side < 0 ? UNDEFINED : side === 0 ? ZERO : node("√", x);
@@ -554,7 +555,7 @@ const certified = (() => {
   }
 
   const atom = (key, x) => single({ atoms: [[key, 1, x]] });
-  const PI_TERM = [...atom("π", null).terms.keys()][0];
+  const [PI_TERM, ONE_TERM] = [atom("π", null), single({})].map((sums) => [...sums.terms.keys()][0]);
 
   // What stands in an exponent, an angle, or a function: one sum.
   function argument(x) {
@@ -593,14 +594,15 @@ const certified = (() => {
     return whole(scaledSum(atom(`${x.op}{${keyOf(inside)}}`, positive), ratio(side)));
   }
 
-  // The rational c of a number c π; null for any other number.
-  function overPi(x) {
+  // The rational c of a number that is c times this term; null for any other number.
+  function timesOf(x, term) {
     const form = formOf(x);
     if (!form || form.below.size || form.above.terms.size > 1) return null;
     if (!form.above.terms.size) return ZERO;
     const [[key, { c }]] = form.above.terms;
-    return key === PI_TERM ? c : null;
+    return key === term ? c : null;
   }
+  const overPi = (x) => timesOf(x, PI_TERM);
 
   // A ball of a sum of terms.
   function encloseSum(sums, bits) {

@@ -32,7 +32,7 @@ const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "
 
 function pretty(text) {
   if (text === "undefined") return text;
-  const [number, power] = text.replace("inf", "∞").split("e");
+  const [, number, power] = /^(-?[\d.]+)e([-+]?\d+)$/.exec(text) ?? [null, text.replace("inf", "∞")]; // exp(1) stays
   const raised = power && [...String(Number(power))].map((c) => RAISED[c]).join("");
   return number.replace("-", "−") + (power ? `·10${raised}` : "");
 }
@@ -150,7 +150,7 @@ function printer(more = 0) {
   const text = (item, place) => (more ? rounded(numberAt(item, place)) : textAt(item, place));
   const part = (rule, env) => rounded(evaluate(rule, env));
   return {
-    text, part,
+    more, text, part,
     at: (item, place) => readText(text(item, place)),
     ready: (rule, env) => readText(part(rule, env)),
     same: (number, rule, env) => rounded(number) === part(rule, env),
@@ -160,8 +160,8 @@ const asShown = printer();
 
 // The first printer, of those with more and more decimals, with which something holds; null where none does.
 const MOST_MORE = 12;
-function printerFor(holds) {
-  for (let more = 0; more <= MOST_MORE; more++) { const print = printer(more); if (holds(print)) return print; }
+function printerFor(holds, least = 0) {
+  for (let more = least; more <= MOST_MORE; more++) { const print = printer(more); if (holds(print)) return print; }
   return null;
 }
 
@@ -285,8 +285,15 @@ function workedLine(item, h, i, j, dressed = false) {
     return shownAs(tempered ? certified.quotient(value, divisor) : value).text === text;
   };
   const functions = [...functionsIn(item.rule, env)];
-  const short = functions.length ? printerFor((print) => gives(print, print.ready)) : null;
-  const long = printerFor((print) => gives(print, null) && (!short || functions.every(([part, where]) => short.same(evaluate(part, where, print.at), part, where))));
+  // Two stages that both show a rounded number have as many decimals.
+  const rounded = (entries) => entries.filter((entry) => !isExact(entry.item, entry.place)).length;
+  const isShared = rounded([...reads(item.rule, env)]) > rounded(functions.flatMap(([part, where]) => [...reads(part, where)]));
+  const stages = (least) => {
+    const short = functions.length ? printerFor((print) => gives(print, print.ready), least) : null;
+    const long = printerFor((print) => gives(print, null) && (!short || functions.every(([part, where]) => short.same(evaluate(part, where, print.at), part, where))), least);
+    return isShared && short && long && short.more !== long.more ? stages(Math.max(short.more, long.more)) : [long, short];
+  };
+  const [long, short] = stages(0);
   for (const [print, collapsed] of [[long, false], [short, true]]) {
     if (!print) continue;
     const stage = spell(item.rule, env, collapsed, print).markup;

@@ -67,13 +67,15 @@ function huesOf(item, letters) {
   return hues;
 }
 
-// What tells a letter in a formula: its base and what is below it, whatever its head or power.
+// What tells a letter in a formula: its base and what is below it, whatever its head or power; of a gradient dQ both
+// letters; null where it is more than a letter.
 function letterIn(element) {
   const [base, low] = element.children;
   switch (element.tagName) {
     case "mi": return `${element.textContent}|`;
     case "msup": return letterIn(base);
     case "msub": case "msubsup": return `${base.textContent}|${low.textContent}`;
+    case "mrow": return element.children.length === 2 && base.textContent === "d" && letterIn(low) ? `d${letterIn(low)}` : null;
     default: return null;
   }
 }
@@ -88,7 +90,7 @@ const LETTERS = new Map(data.items.map((item) => {
 }));
 
 function colourLetters(element, hues) {
-  const letter = LETTERS.get(letterIn(element));
+  const letter = LETTERS.get(letterIn(element) ?? "");
   if (hues.get(letter)) element.classList.add(`in-${hues.get(letter)}`);
   else if (!/^msub/.test(element.tagName)) for (const child of element.children) colourLetters(child, hues);
 }

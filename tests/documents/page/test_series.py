@@ -21,7 +21,7 @@ from tests.documents.page.test_inputs import texts_of
 from tests.gates import EXAMPLES
 from tests.shares import share
 
-#: Variants whose tokens follow one another.
+#: Variants in which no token attends to a later one.
 DECODED = (
     "causal",
     "causal-multi-head",
@@ -30,9 +30,7 @@ DECODED = (
     "llama",
     "alibi",
     "transformer-xl",
-    "sliding-window",
     "mistral",
-    "longformer",
     "gemma",
     "sink",
     "causal-linear",

@@ -287,8 +287,7 @@ def test_a_changed_variant_is_derived_to_the_same_digits(
     flips = page.locator("section#mask .toggle")
     if flips.count():
         flips.nth(1).click()
-    tempered = page.locator("section#scaled").count() and page.locator("#temperature").count()
-    if tempered:
+    if page.evaluate("JSON.parse(document.querySelector('#data').textContent).worksheet.scale"):
         page.fill("#temperature", "sqrt(3)/2")
         page.press("#temperature", "Enter")
     page.fill("#digits", "7")
@@ -297,6 +296,29 @@ def test_a_changed_variant_is_derived_to_the_same_digits(
     text = downloaded(page)
     assert mismatches(page, text, ("B",)) == []  # which the mask that was changed came from
     assert mismatches(page, text.replace('"2/3"', "0.7"), ("B",))
+
+
+def test_what_no_worksheet_says_is_told(opened: Callable[..., Any]) -> None:
+    arguments = ["derive", "alibi", "--tokens", "2", "--format", "html"]
+    page = opened(CliRunner().invoke(main, arguments).output)
+    page.fill("#temperature", "2")
+    page.press("#temperature", "Enter")
+    settled(page)
+    page.click("#more")
+    page.click("#download")
+    told = "No worksheet says this: a temperature that divides biased cannot be said there"
+    assert told in page.locator("#state").inner_text()
+
+
+def test_numbers_in_words_are_exact_and_told_as_typed(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*variant("cosine")))
+    page.click("#edit")
+    for place, text in enumerate(("sqrt(2)", "0", "exp(1)")):
+        write(page, place, text)
+    page.click("#edit")
+    settled(page)
+    assert "→ exp(1)" in page.locator("#changed").inner_text()
+    assert cells(page)["Q_u||0|0"] == "1"  # √2/√(√2 √2 + 0)
 
 
 @pytest.mark.parametrize("name", ["two_heads", "causal", "it_cat_mat"])
