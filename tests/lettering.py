@@ -154,6 +154,8 @@ class Letters:
     def _indices_of(self, left: list[Atom]) -> None:
         if left[0].base == "frac":  # ∂L/∂s_ij
             left = left[0].inside[1].inside
+        if _spelled(left) in self.steps:  # a number, written like the matrix that it is alone in
+            return
         entry = next(atom for atom in reversed(left) if atom.below)
         parts = _indices(entry.below)
         if entry.base == "]":  # [Q_h]_ij

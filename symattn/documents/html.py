@@ -306,6 +306,8 @@ class _Page:
         """The sentence about the size of a step's matrix."""
         matrix = self.matrices[step.letter]
         rows, columns = matrix.shape
+        if step.is_number:
+            return "The result is one number."
         of = "" if matrix.heads[0] is None else f" in each of {len(matrix.heads)} heads"
         return f"The result has {rows} rows and {columns} columns{of}."
 
@@ -381,6 +383,8 @@ class _Page:
             if item.letter in live.letters:
                 entry["values"] = [number_data(value) for value in matrix.exact.ravel()]
                 entry["logits"] = item.logits or (isinstance(item, Step) and item.fixed)
+            if item.is_number:
+                entry["alone"] = True
             if (derived := derived_from(item.letter)) is not None and derived[0] == GRADIENT:
                 entry["gradientOf"] = derived[1]
             if matrix.masks:

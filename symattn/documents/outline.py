@@ -180,7 +180,7 @@ def overview(derivation: Derivation, notation: Notation) -> Tree | None:
     two steps do not fit in one, and where there is only one. The result is the last step that is
     not of a backward pass.
     """
-    steps = [step for step in derivation if derived_from(step.letter) is None]
+    steps = [one for one in derivation if not one.is_number and derived_from(one.letter) is None]
     names = [step.name for step in steps]
     for kept in range(len(steps) - 1):
         try:
@@ -329,6 +329,8 @@ class _Writer:
                 left_out += [words_of_heads] if words_of_heads else []
         if self.notation.layout == "falk" and self.evaluation is not None and step.parts:
             left_out += [] if is_product(step.expr) else [_NO_SCHEME]
+        if step.is_number and any(each.view == "worked" for each in lines):
+            lines = [each for each in lines if each.view != "value"]  # the end of the worked line
         shape = self._shape(step)
         asked = step.name in self.entries or self.notation.worked == "all" or self.alone
         refused = "; ".join(unworked) if asked else ""
@@ -356,7 +358,7 @@ class _Writer:
                 taken = [p for p in step.parts if p.letter in part.operands]
                 letters = [Speller(self.notation).matrix(p.symbol) for p in taken]
                 any_of = [t.Text(" for any "), t.commas(letters)] if letters else []
-                entries = t.Text(" has the entries ")
+                entries = t.Text(", that is " if part.is_number else " has the entries ")
                 yield t.row(t.Text(word), part.formula(self.notation), *any_of, entries, rule)
                 word = "and "
 
@@ -489,6 +491,8 @@ class _Writer:
 
     def _shape(self, item: Item) -> Prose:
         """3 × 4; for several heads, 2 heads, each 3 × 4, unless one of them is shown."""
+        if item.is_number:
+            return ("one number",)
         sizes = {} if self.evaluation is None else self.evaluation.sizes
         spelled = (Speller(self.notation).scalar(size.subs(sizes)) for size in item.shape)
         shape = [t.bracketed(size, t.MULTIPLICATIVE) for size in spelled]

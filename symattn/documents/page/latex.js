@@ -42,7 +42,7 @@ function latexOf(item) {
     const [letter, came] = letters[k];
     const whole = $(".gap", table) || !data.limit || Math.max(...item.shape) <= data.limit; // not opened since
     const isEqual = (!live && whole && came) || $$("td[data-c]", table).every((cell) => isExact(item, cell.place));
-    bodies.push(`${letter} ${isEqual ? "=" : "\\approx"} ${latexOfTable(table, item)}`);
+    bodies.push(`${letter} ${isEqual ? "=" : "\\approx"} ${item.alone ? inLatex(textAt(item, 0)) : latexOfTable(table, item)}`);
   });
   const remark = live && state() !== "proven" ? `% ${answered()}\n` : "";
   return remark + bodies.map((body) => `\\[\n${body}\n\\]`).join("\n");

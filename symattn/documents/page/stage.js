@@ -151,11 +151,11 @@ function matrixOf(item, h, isResult = false) {
   for (const i of rows)
     body.append(tableRow(down && headCell(i === null ? "⋮" : down[i], "row"), ...columns.map((j) => (i === null || j === null ? gapCell(dotsAt(i, j)) : cellOf({ item, h, i, j }, j, isResult ? "result" : "")))));
   table.append(head, body);
-  return framed(captionOf(item, h), levelled(table));
+  return framed(captionOf(item, h), levelled(table), item.alone);
 }
 
-function framed(caption, table) {
-  const figure = make("figure", "");
+function framed(caption, table, isAlone = false) {
+  const figure = make("figure", "", isAlone ? { class: "alone" } : {});
   const box = make("div", "", { class: "scroll" });
   box.append(table);
   figure.append(caption, box);
