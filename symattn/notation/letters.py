@@ -63,6 +63,7 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
     "N": ("N", "Pi"),
     "T": ("T", "⊤"),
     "L": ("L", r"\mathcal{L}"),
+    "temperature": ("T", r"\mathcal{T}"),
     GRADIENT: (GRADIENT, "∂"),
     CHANGE: (CHANGE, "Delta"),
 }

@@ -206,12 +206,6 @@ whenSettled(() => {
   for (const [field, text] of [["#temperature", temperature], ["#digits", String(digits)]]) if ($(field) && document.activeElement !== $(field)) $(field).value = text;
   if ($("#slider") && !held) $("#slider").value = Math.log10(certified.nearest(divisor));
   $("#slider")?.setAttribute("aria-valuetext", temperature);
-  $(".tempered")?.remove();
-  if (live && temperature !== "1" && data.tempered) {
-    const item = items.get(data.tempered);
-    const home = $(`#${CSS.escape(item.name)} .lines`);
-    if (home) home.append(make("p", `Divided by the temperature, ${temperature}, here.`, { class: "tempered" }));
-  }
 });
 
 $("#digits").value = String(data.digits);

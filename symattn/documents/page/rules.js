@@ -46,17 +46,30 @@ function rounded(value) {
   return Number(fixed) === 0 ? fixed.replace("-", "") : fixed;
 }
 
+// The temperature is an entry like any other of the rule that it is put into: of the step that it divides.
+const warmth = { letter: "temperature", heads: 0, shape: [1, 1], entry: [data.temperature[0], data.temperature[0]] };
+items.set(warmth.letter, warmth);
+const isWarm = (item) => Boolean(live) && temperature !== "1" && item.letter === data.tempered;
+function ruleOf(item) {
+  if (!isWarm(item)) return item.rule;
+  const [kind, above, below, isEmpty] = item.rule;
+  const heat = ["e", warmth.letter, null, 0, 0];
+  return kind === "/" && !isEmpty ? ["/", above, ["*", heat, below], 0] : ["/", item.rule, heat, 0];
+}
+
 const shownAs = (number) => certified.shown(number, digits, data.rounding);
 const readFloat = (text) => (text === "-inf" ? -Infinity : text === "inf" ? Infinity : parseFloat(text));
 const valueAt = (item, place) => (live ? live.get(item.letter)[place] : readFloat(item.texts[place]));
 
 function textAt(item, place) {
+  if (item === warmth) return shownAs(divisor).text;
   if (!live) return item.texts[place];
   return proven?.get(item.letter)?.shown[place].text ?? (given.has(item.letter) ? shownAs(given.get(item.letter).numbers[place]).text : rounded(valueAt(item, place)));
 }
 
 // Whether the text of an entry is all of the number, by proof.
 function isExact(item, place) {
+  if (item === warmth) return shownAs(divisor).exact;
   if (live) return Boolean(proven?.get(item.letter)?.shown[place].exact);
   if (item.first) return shownAs(item.first.numbers[place]).exact;
   const text = item.texts[place];
@@ -69,6 +82,7 @@ const readText = (text) => certified.read(text) ?? certified.UNKNOWN;
 // The entry itself: as it was certified after a change; before one, by its rule from what is given.
 const known = new Map(data.items.map((item) => [item.letter, []]));
 function numberAt(item, place) {
+  if (item === warmth) return divisor;
   if (live) return proven?.get(item.letter)?.numbers[place] ?? certified.ofFloat(valueAt(item, place));
   if (item.first) return item.first.numbers[place];
   return (known.get(item.letter)[place] ??= item.rule ? evaluate(item.rule, placed(item, place)) : readText(item.texts[place]));
@@ -273,26 +287,23 @@ function workedLine(item, h, i, j, dressed = false) {
   const alone = written(mo(whole ? "=" : "≈"), result);
   if (!item.rule || (live && (given.has(item.letter) || !proven))) return alone;
   const env = { i, j, h };
-  if (sharesNothing(item.rule, env))
+  const rule = ruleOf(item);
+  if (sharesNothing(rule, env))
     return written(mo("="), result, "<mtext>\u00a0(no key may be attended to)</mtext>");
-  const tempered = live && temperature !== "1" && item.letter === data.tempered;
-  const exact = [...reads(item.rule, env)].every((entry) => isExact(entry.item, entry.place));
+  const exact = [...reads(rule, env)].every((entry) => isExact(entry.item, entry.place));
   const parts = [];
   let last = "";
   // A stage has the decimals from which the next one and the result follow, and is left out where none do.
-  const gives = (print, ready) => {
-    const value = evaluate(item.rule, env, print.at, ready);
-    return shownAs(tempered ? certified.quotient(value, divisor) : value).text === text;
-  };
-  const functions = [...functionsIn(item.rule, env)];
+  const gives = (print, ready) => shownAs(evaluate(rule, env, print.at, ready)).text === text;
+  const functions = [...functionsIn(rule, env)];
   const short = functions.length ? printerFor((print) => gives(print, print.ready)) : null;
   const long = printerFor((print) => gives(print, null) && (!short || functions.every(([part, where]) => short.same(evaluate(part, where, print.at), part, where))));
   for (const [print, collapsed] of [[long, false], [short, true]]) {
     if (!print) continue;
-    const stage = spell(item.rule, env, collapsed, print).markup;
+    const stage = spell(rule, env, collapsed, print).markup;
     if (stage === last || undressed(stage) === result) continue;
     last = stage;
-    parts.push(mo(exact && !collapsed ? "=" : "≈"), tempered ? `<mfrac>${mrow(stage)}<mn>${temperature}</mn></mfrac>` : stage);
+    parts.push(mo(exact && !collapsed ? "=" : "≈"), stage);
   }
   const isSame = whole && (parts.length === 0 || (exact && parts.length === 2 && parts[0] === mo("=")) || result.includes("∞"));
   return written(...parts, mo(isSame ? "=" : "≈"), result);

@@ -273,7 +273,7 @@ function framesOf({ item, product, shares }) {
   }
   const places = rows.flatMap((i) => columns.map((j) => ({ i, j }))).filter(({ i, j }) => i !== null && j !== null);
   const terms = [];
-  if (product && !given.has(item.letter) && !(live && temperature !== "1" && item.letter === data.tempered)) {
+  if (product && !given.has(item.letter) && !isWarm(item)) {
     const most = data.limit && product.size > data.limit ? data.limit - 2 : product.size;
     for (let term = 1; term <= most && product.size > 1; term++) terms.push({ count: 0, at: places[0], term });
   }
@@ -363,7 +363,7 @@ function tellStep() {
   const heading = make("h2", "", { id: "stage-heading", tabindex: "-1" });
   heading.innerHTML = $("h2", section).innerHTML;
   const altered = section.classList.contains("edited");
-  const parts = [...$$(altered ? ".altered" : ".line.formula, .why", section)].map((part) => part.cloneNode(true));
+  const parts = [...$$(altered ? ".altered" : ".line.formula, .tempered, .why", section)].map((part) => part.cloneNode(true));
   for (const part of parts) {
     part.removeAttribute("tabindex");
     if (part.matches(".formula")) for (const math of $$("math", part)) colourLetters(math, scene.hues);
@@ -482,7 +482,7 @@ function workedOut({ at, line }) {
 function lineOf(frame) {
   const { item, h, hues } = scene;
   if (frame.count === 0 && !frame.at && !frame.phase) return "";
-  dress = (piece, entry) => ({ ...piece, markup: `<mrow class="in-${hues.get(entry.item.letter)}">${piece.markup}</mrow>` });
+  dress = (piece, entry) => ({ ...piece, markup: `<mrow class="in-${hues.get(entry.item.letter) ?? ""}">${piece.markup}</mrow>` });
   try {
     if (frame.term) return grownLine(frame);
     if (frame.phase === "part" || frame.phase === "sum") return moveLine(frame);

@@ -453,7 +453,7 @@ def test_temperature_divides_the_logits(opened: Callable[..., Any]) -> None:
         for i in range(3)
     ]
     assert np.allclose(found, wanted, rtol=1e-12)
-    assert "temperature, 0.5" in page.locator("#scaled .tempered").inner_text()
+    assert page.locator("#scaled .tempered").text_content() == "with the temperature T=0.5"
     page.locator("section#scaled .home td[data-c]").nth(3).click()
     assert "0.5" in page.locator("#origin .line").inner_text()
 
