@@ -158,10 +158,17 @@ function evaluate(rule, env, at = numberAt, ready = null) {
 }
 
 // How numbers are printed with `more` decimals than the page has: entries, exponentials and functions, each rounded
-// from what it is, and what a reader then reads.
+// from what it is, and what a reader then reads. A rounded number of more than ten digits before the point is a power
+// of ten there.
+const WIDE = 10;
+const isWide = (text) => text.split(".")[0].replace("-", "").length > WIDE;
 function printer(more = 0) {
-  const rounded = (number) => certified.shown(number, digits + more, data.rounding).text;
-  const text = (item, place) => (more ? rounded(numberAt(item, place)) : textAt(item, place));
+  const rounded = (number) => {
+    const found = certified.shown(number, digits + more, data.rounding);
+    return isWide(found.text) && !found.exact ? certified.shown(number, digits + more, data.rounding, WIDE).text : found.text;
+  };
+  const isPlain = (item, place) => !more && (!isWide(textAt(item, place)) || isExact(item, place));
+  const text = (item, place) => (isPlain(item, place) ? textAt(item, place) : rounded(numberAt(item, place)));
   const part = (rule, env) => rounded(evaluate(rule, env));
   return {
     text, part,
@@ -210,12 +217,13 @@ function summed(pieces) {
   const cut = data.limit && pieces.length > data.limit;
   const kept = cut ? [...pieces.slice(0, data.limit - 2), { markup: mo("⋯"), holds: ATOM }, pieces[pieces.length - 1]] : pieces;
   if (kept.length === 1) return kept[0];
-  return { markup: mrow(kept.map((piece, k) => (k && !piece.negative ? mo("+") : "") + piece.markup).join("")), holds: SUM };
+  const term = (piece, k) => (k && piece.negative ? piece.markup.replace(mo("−"), '<mo form="infix">−</mo>') : (k ? mo("+") : "") + piece.markup);
+  return { markup: mrow(kept.map(term).join("")), holds: SUM, negative: kept[0].negative };
 }
 
 // What a number of a worked line looks like, by the entry that it is: as it stands, until something colours it.
 let dress = (piece) => piece;
-const undressed = (markup) => markup.replace(/^<mrow class="[^"]*">(.*)<\/mrow>$/, "$1");
+const bare = (markup) => markup.replace(/<[^>]*>/g, "");
 
 // A rule with its numbers put in; `collapsed` writes exponentials and functions as numbers too.
 function spell(rule, env, collapsed = false, print = asShown) {
@@ -301,7 +309,7 @@ function workedLine(item, h, i, j, dressed = false) {
   for (const [print, collapsed] of [[long, false], [short, true]]) {
     if (!print) continue;
     const stage = spell(rule, env, collapsed, print).markup;
-    if (stage === last || undressed(stage) === result) continue;
+    if (stage === last || bare(stage) === bare(result)) continue;
     last = stage;
     parts.push(mo(exact && !collapsed ? "=" : "≈"), stage);
   }

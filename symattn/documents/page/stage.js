@@ -120,7 +120,8 @@ const gapCell = (dots) => make("td", dots, { class: "gap" });
 function cellOf(entry, column, classes = "") {
   const { item, h, i, j } = entry;
   const key = `${item.letter}|${h ?? ""}|${i}|${j}`;
-  const cell = make("td", textOnSheet(item, placeOf(item, h, i, j), key), { "data-c": column, class: `entry of-${scene.hues.get(item.letter) || "none"} ${classes}` });
+  const kinds = `entry of-${scene.hues.get(item.letter) || "none"} ${classes}${isMasked(item, h, i, j) ? " masked" : ""}`;
+  const cell = make("td", textOnSheet(item, placeOf(item, h, i, j), key), { "data-c": column, class: kinds });
   Object.assign(cell, { key, entry });
   if (!scene.cells.has(key)) scene.cells.set(key, []);
   scene.cells.get(key).push(cell);
@@ -384,7 +385,9 @@ function fillCell(cell, full) {
   if (cell.textContent !== (full ? text : "")) cell.textContent = full ? text : "";
   cell.dataset.f = full ? unseen : text + unseen;
   cell.classList.toggle("empty", !full);
-  if (full) cell.removeAttribute("aria-label"); else cell.setAttribute("aria-label", "not computed yet");
+  if (!full) cell.ariaLabel = "not computed yet";
+  else if (cell.classList.contains("masked")) cell.ariaLabel = `${text}, masked`;
+  else cell.removeAttribute("aria-label");
 }
 
 function paintFrame(at) {

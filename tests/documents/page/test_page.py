@@ -309,7 +309,9 @@ def test_a_cell_says_where_it_comes_from(opened: Callable[..., Any]) -> None:
     back = chosen(page, "from")
     assert {"X||1|0", "X||1|1", "X||2|0", "X||2|1"} <= back
     assert not {"X||0|0", "X||0|1"} & back
-    assert page.locator("#origin .where").inner_text() == "scores: cat, sat."
+    assert page.locator("#origin .where").inner_text() == (
+        "scores: cat, sat. Underlined: what it depends on further back."
+    )
     assert page.locator("#origin .line").inner_text().replace("\n", "") != ""
     page.locator("#origin .chip").first.click()
     assert chosen(page, "chosen") == {"Q||1|1"}  # of the larger product
