@@ -133,7 +133,9 @@ def html_series(
             check=one.check,
             notes=notes,
         )
-        shown = _Page(page, one.derivation, one.evaluation, tuple(views), None, one.entries, None)
+        shown = _Page(
+            page, one.derivation, one.evaluation, tuple(views), None, one.entries, one.claims
+        )
         series = (number, titles) if len(chunks) > 1 else None
         frames.append(shown.content(series))
     return frame.page(title or frames[0].title, frames)
@@ -148,6 +150,7 @@ class Chunk:
     check: Check | None = None
     only: Sequence[str] = ()
     entries: Mapping[str, Place] = field(default_factory=dict)
+    claims: Claims | None = None
 
 
 def _given(page: Outline) -> Markup:
