@@ -223,6 +223,7 @@ def _step(
                     if section.left_out
                     else Markup(),
                     el("p", _ALTERED, class_="altered") if altered else Markup(),
+                    el("p", section.unseeing, class_="unseeing") if section.unseeing else Markup(),
                     class_="said",
                 ),
                 values or Markup(),

@@ -29,6 +29,7 @@ from symattn.derivation import (
 )
 from symattn.documents import blocks as b
 from symattn.documents.blocks import Line
+from symattn.documents.unseeing import unseeing
 from symattn.documents.wrap import ROOM, size_of
 from symattn.errors import SymattnError, nearest, quote
 from symattn.evaluate.cells import indices_of
@@ -79,6 +80,8 @@ class Section:
     letter: Tree = t.EMPTY
     #: What of it an option asks for that is not shown, and why.
     refused: str = ""
+    #: Of which rows of weights the reason is not true.
+    unseeing: str = ""
 
 
 @dataclass(frozen=True)
@@ -335,7 +338,17 @@ class _Writer:
         asked = step.name in self.entries or self.notation.worked == "all" or self.alone
         refused = "; ".join(unworked) if asked else ""
         words_left = "; ".join(left_out)
-        return Section(step.name, number, shape, why, tuple(lines), words_left, refused=refused)
+        blind = unseeing(self.evaluation, step, self.notation)
+        return Section(
+            step.name,
+            number,
+            shape,
+            why,
+            tuple(lines),
+            words_left,
+            refused=refused,
+            unseeing=blind,
+        )
 
     def _rule(self, step: Step) -> Tree | None:
         """What an entry is made of; None where that is too long to be read."""
@@ -637,7 +650,8 @@ def derivation_document(
         shows = cells.shows(section.name) if cells is not None and cells.shows else {}
         written = [each for each in section.lines if not _is_in(each, shows)]
         lines = flowed(outline, written, page)
-        why = () if facts and outline.alone else section.why
+        told = (f" {section.unseeing}",) if section.unseeing else ()
+        why = () if facts and outline.alone else (*section.why, *told)
         formulas = _formulas(replace(section, why=why), f"{prefix}{section.name}", lines)
         title = f"{section.number}. {outline.headings[section.name]}"
         blocks.append(b.Section(title, (formulas,)))
