@@ -17,6 +17,7 @@ from symattn.nodes.arguments import as_scalar
 from symattn.nodes.base import Definition, definitions, shape_of
 from symattn.nodes.flip import flip
 from symattn.nodes.heads import Head
+from symattn.nodes.number import NumberSymbol
 from symattn.nodes.rule import Index, Rule, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -90,6 +91,11 @@ class Item:
     def per_head(self) -> bool:
         """Whether there is one such matrix for each head."""
         return isinstance(self.symbol, Head)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is one number, written without brackets and indices."""
+        return isinstance(self.symbol, NumberSymbol)
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:

@@ -127,6 +127,7 @@ class Letters:
         self.steps: dict[str, set[str]] = defaultdict(set)
         self.of_heads: set[str] = set()  # letters of steps with the index of a head: m^(h)
         self.arguments: set[str] = set()
+        self.of_number = False  # a number has no row: L = Σ_i Σ_j o_ij runs over those of o_ij
 
     def defined(self, step: str, view: str, latex: str) -> None:
         """Read what stands on the left of a line: the indices, and what is defined."""
@@ -143,6 +144,7 @@ class Letters:
     def line(self, step: str, view: str, latex: str) -> None:
         """Read all of a line: a formula, the rule of an entry, or a definition (``where``)."""
         atoms = read(latex)
+        self.of_number = view == "entry" and _spelled(_left(atoms)) in self.steps
         if view == "where":
             self.arguments |= self._arguments(_left(atoms))
         self._all(atoms, self.arguments if view == "where" else set())
@@ -154,6 +156,8 @@ class Letters:
     def _indices_of(self, left: list[Atom]) -> None:
         if left[0].base == "frac":  # ∂L/∂s_ij
             left = left[0].inside[1].inside
+        if _spelled(left) in self.steps:  # a number, written like the matrix that it is alone in
+            return
         entry = next(atom for atom in reversed(left) if atom.below)
         parts = _indices(entry.below)
         if entry.base == "]":  # [Q_h]_ij
@@ -189,7 +193,8 @@ class Letters:
         if atom.base in _RANGES:
             letters = [one for one in atom.below if one.kind == "letter"]
             runs = "member" if any(one.base == "in" for one in atom.below) else "sum"
-            if letters and not self.meanings[letters[0].base] & {"head", "member"}:
+            known = {"head", "member", *(("row", "column") if self.of_number else ())}
+            if letters and not self.meanings[letters[0].base] & known:
                 self.meanings[letters[0].base].add(runs)
             self._all(atom.above, bound)
             return

@@ -28,6 +28,7 @@ PARTS = (
     "claims.js",  # what somebody claimed
     "origin.js",  # the chosen entry
     "sheet.js",  # steps one below the other
+    "heat.js",  # the temperature in formulas
     "stage.js",  # one step at a time, move by move
     "large.js",
     "controls.js",

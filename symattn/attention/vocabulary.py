@@ -13,7 +13,7 @@ from symattn.attention.words import COMMON, SIZES, Word
 from symattn.errors import SymattnError, nearest, quote
 from symattn.nodes.normalise import NORMALISERS
 from symattn.notation import options
-from symattn.notation.letters import CALLED, CHANGE, GRADIENT, sign
+from symattn.notation.letters import CALLED, CHANGE, GRADIENT, LOSSES, sign
 
 #: Every step and input of attention by its name: the common ones, and those of each row.
 WORDS: Mapping[str, Word] = {
@@ -40,6 +40,8 @@ def symbol_of(name: str) -> str | None:
     """
     if name in SYMBOLS or name in _LETTERS:
         return SYMBOLS.get(name, name)
+    if name in LOSSES or name in LOSSES.values():
+        return LOSSES.get(name, name)
     for prefix, start in _STARTS:
         rest = symbol_of(name.removeprefix(start)) if name.startswith(start) else None
         if rest is not None:

@@ -485,7 +485,7 @@ def _of_worksheet(
     with sheet.in_file():
         notation = _lettered(sheet.notation.but(**changes), options)
     decoded = chunks is not None or sheet.chunks is not None
-    is_marked = FORMATS[form].interactive and not (symbolic or decoded)
+    is_marked = FORMATS[form].interactive and not symbolic
     notes = _unmarked(len(sheet.claims)) if sheet.claims and not is_marked else []
     if decoded:
         with sheet.in_file():
@@ -495,7 +495,10 @@ def _of_worksheet(
         series = Series(
             sheet.title, f"{_sheet_code(sheet)}{chosen}\nchunks = sheet.decode({sizes})"
         )
-        return _series(parts, series, symbolic, notation, options, notes), sheet.in_file
+        jobs = _series(parts, series, symbolic, notation, options, notes)
+        if is_marked and sheet.claims:
+            _mark_chunks(jobs, parts, sheet)
+        return jobs, sheet.in_file
     with sheet.in_file():
         derivation = sheet.derivation()
         # --symbolic shows no numbers, but wrong ones are still refused
@@ -519,6 +522,16 @@ def _marked(sheet: Worksheet) -> Claims:
 
     with sheet.in_file():
         return claims_of(check_worksheet(sheet, explain=False))
+
+
+def _mark_chunks(jobs: Sequence[Job], parts: Sequence[Chunk], sheet: Worksheet) -> None:
+    """Give each chunk that is shown those of the claims that are about its tokens."""
+    from symattn.worksheet.reports.claimed import claims_of_chunk
+
+    claims, whole = _marked(sheet), sheet.derivation()
+    for job in jobs:
+        part = next(part for part in parts if part.evaluation is job.evaluation)
+        job.claims = claims_of_chunk(claims, whole, part)
 
 
 def _lettered(notation: Notation, options: Options) -> Notation:

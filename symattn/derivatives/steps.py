@@ -16,10 +16,11 @@ from symattn.arguments import words
 from symattn.derivatives.rules import Share, change, shares, summed
 from symattn.errors import SymattnError, nearest, quote
 from symattn.nodes.heads import GroupSum, Head, HeadSum
-from symattn.nodes.lines import Filled, LineSum
+from symattn.nodes.lines import EntrySum, Filled, LineSum
 from symattn.nodes.masks import Masked, VisibleScores
 from symattn.nodes.normalise import Normaliser
-from symattn.notation.letters import CHANGE, GRADIENT, derived_from, prefixed
+from symattn.nodes.number import NumberSymbol
+from symattn.notation.letters import CHANGE, GRADIENT, LOSSES, derived_from, prefixed
 from symattn.step import HEAD, Facts, Input, Item, Step, letter_of
 
 _REVERSE = "Griewank and Walther 2008, section 3.2"
@@ -106,6 +107,8 @@ def backward(
     name, symbol = prefixed(GRADIENT, target.name), _symbol(GRADIENT, target.symbol)
     facts: Facts = {"title": _title("gradient", target), "count": target.count}
     start = Input(name, symbol, meaning=_meaning(target), **facts)
+    if forward:
+        gradients += _loss(graph, target, None if upstream == "ones" else symbol)
     if upstream == "ones":
         why = f"The loss is the sum of all entries of {{{target.letter}}}: each has gradient 1."
         ones = Filled(*target.shape, 1)
@@ -179,7 +182,38 @@ def _output_of(
 
 
 def _meaning(target: Item) -> str:
-    return f"gradient of the loss with respect to {{{target.letter}}}, where backpropagation starts"
+    return (
+        f"gradient of the loss {{L}} with respect to {{{target.letter}}}, where backpropagation "
+        "starts"
+    )
+
+
+def _loss(graph: Graph, target: Step, upstream: MatrixExpr | None) -> list[Step]:
+    """The loss as a step: the sum of all entries of the target.
+
+    Where the gradient is given, the loss is known to first order alone: L(O + δO) − L(O) is
+    ⟨dO, δO⟩ and less than any part of δO, so that L and ⟨dO, O⟩, in which dO is held fixed, have
+    the same gradients. There is no such step for scores, of which −∞ may be one, and where its
+    letter is one of the derivation.
+    """
+    name = "loss" if upstream is None else "loss_linear"
+    if target.logits or LOSSES[name] in graph.items:
+        return []
+    terms, letter = target.symbol, target.letter
+    title = "loss"
+    why = f"The loss {{L}} is taken to be the sum of all entries of {{{letter}}}."
+    if upstream is not None:
+        terms, title = sympy.HadamardProduct(upstream, terms), "linear part of the loss"
+        why = (
+            f"The loss {{L}} may be any number whose gradient with respect to {{{letter}}} is "
+            f"{{{letter_of(upstream)}}}; its value is not given. To first order it changes by as "
+            f"much as this sum, in which {{{letter_of(upstream)}}} is held fixed: both have the "
+            "same gradients."
+        )
+    if target.per_head:
+        terms = HeadSum(terms, HEAD, target.count)
+    symbol = NumberSymbol(LOSSES[name])
+    return [Step(name, symbol, EntrySum(terms), "loss", why, _REVERSE, title=title)]
 
 
 def _target(graph: Graph, of: str | None) -> Step:
@@ -354,7 +388,8 @@ def _symbol(prefix: str, symbol: MatrixExpr) -> MatrixExpr:
     """The symbol of the gradient (or change) of a matrix, or of one head's."""
     if isinstance(symbol, Head):
         return Head(_symbol(prefix, symbol.args[0]), symbol.head)
-    return sympy.MatrixSymbol(prefix + letter_of(symbol), *symbol.shape)
+    kind = NumberSymbol if isinstance(symbol, NumberSymbol) else sympy.MatrixSymbol
+    return kind(prefix + letter_of(symbol), *symbol.shape)
 
 
 # ---- forwards --------------------------------------------------------------------------------

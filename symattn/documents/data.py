@@ -13,6 +13,7 @@ from sympy.printing.str import StrPrinter
 
 from symattn.arithmetic.base import Array, elementwise
 from symattn.derivation import Check, Derivation, Evaluation, Input, Item, Step, defined_numbers
+from symattn.documents.unseeing import unseeing
 from symattn.nodes.base import used
 from symattn.nodes.spell import Speller
 from symattn.notation.latex import latex
@@ -152,7 +153,7 @@ def _step(step: Step, evaluation: Evaluation | None, notation: Notation) -> dict
         "entry": _spelled(step.entry(notation)),
         "where": [*map(_spelled, _definitions(step, evaluation, notation))],
         "rule": step.rule,
-        "reason": step.reason,
+        "reason": " ".join(filter(None, (step.reason, unseeing(evaluation, step, notation)))),
         "source": step.source,
     }
     return out | _value(step, evaluation, notation)

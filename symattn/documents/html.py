@@ -14,13 +14,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from symattn.derivation import Check, Derivation, Evaluation, Item, Place, Step, worked
+from symattn.documents.blocks import Line
 from symattn.documents.claims import Claims
 from symattn.documents.data import Data
+from symattn.documents.latex import displays
 from symattn.documents.outline import VIEWS, Outline, Section, View, outline
 from symattn.documents.page import claimed as claims_page
 from symattn.documents.page import frame, weights
-from symattn.documents.page.elements import Markup, compact, el, formula, prose
+from symattn.documents.page.elements import Markup, compact, el, formula, inside, joined, prose
 from symattn.documents.page.falk import scheme
+from symattn.documents.page.heated import heated, letter
 from symattn.documents.page.latex import latex_data, latex_names
 from symattn.documents.page.lines import Lines
 from symattn.documents.page.live import Live, live_program
@@ -31,7 +34,7 @@ from symattn.documents.page.stage import Parts
 from symattn.documents.page.worksheet import Head, worksheet_data
 from symattn.evaluate.telling import telling
 from symattn.notation import tree as t
-from symattn.notation.latex import escape_controls
+from symattn.notation.latex import escape_controls, latex
 from symattn.notation.letters import GRADIENT, derived_from
 from symattn.notation.mathml import mathml
 from symattn.notation.options import Notation, notation_of
@@ -130,7 +133,9 @@ def html_series(
             check=one.check,
             notes=notes,
         )
-        shown = _Page(page, one.derivation, one.evaluation, tuple(views), None, one.entries, None)
+        shown = _Page(
+            page, one.derivation, one.evaluation, tuple(views), None, one.entries, one.claims
+        )
         series = (number, titles) if len(chunks) > 1 else None
         frames.append(shown.content(series))
     return frame.page(title or frames[0].title, frames)
@@ -145,6 +150,7 @@ class Chunk:
     check: Check | None = None
     only: Sequence[str] = ()
     entries: Mapping[str, Place] = field(default_factory=dict)
+    claims: Claims | None = None
 
 
 def _given(page: Outline) -> Markup:
@@ -159,21 +165,35 @@ def _step(
     values: Markup | None = None,
     more: str = "",
     altered: bool = False,
+    warm: Sequence[Line] = (),
 ) -> Markup:
     """A step's section: heading, reason, displayed lines, values.
 
-    `altered`: with what stands there instead once a reader has changed its numbers.
+    `altered`: with what stands there instead once a reader has changed its numbers. `warm`: the
+    formula and the entry with a temperature, which stand there while it is not 1.
     """
     lines = [
         el(
             "div",
             formula(each.tree, display=True),
-            class_=f"line {each.view}",
+            class_=f"line {each.view}{kind}",
             tabindex=0 if len(line(each.tree)) > _LONG else None,
+            hidden=kind == " warm",
         )
-        for each in section.lines
+        for kind, some in ((" cold" * bool(warm), section.lines), (" warm", warm))
+        for each in some
     ]
-    formulas = " ".join(f"{spoken(each.tree)}." for each in section.lines if each.view == "formula")
+    said = [
+        " ".join(f"{spoken(each.tree)}." for each in some if each.view == "formula")
+        for some in (section.lines, warm)
+    ]
+    formulas = (
+        said[0]
+        if not warm
+        else joined(
+            el("span", said[0], class_="cold"), el("span", said[1], class_="warm", hidden=True)
+        )
+    )
     name = page.headings[section.name]
     heading = el(
         "h2",
@@ -195,7 +215,7 @@ def _step(
                     el("p", prose(section.why), class_="why") if section.why else Markup(),
                     el(
                         "p",
-                        f"Step {section.number}, {name}. {formulas} {more}",
+                        joined(f"Step {section.number}, {name}. ", formulas, f" {more}"),
                         class_="spoken",
                     ),
                     el("div", *lines, class_="lines") if lines else Markup(),
@@ -203,6 +223,7 @@ def _step(
                     if section.left_out
                     else Markup(),
                     el("p", _ALTERED, class_="altered") if altered else Markup(),
+                    el("p", section.unseeing, class_="unseeing") if section.unseeing else Markup(),
                     class_="said",
                 ),
                 values or Markup(),
@@ -256,18 +277,19 @@ class _Page:
             *(self.input(section, by_name[section.name]) for section in self.outline.given),
             class_="given",
         )
+        live = live_program(self.derivation)
         steps = []
         for section in self.outline.steps:
             step = by_name[section.name]
             assert isinstance(step, Step)
             values, result = self.values(step), self.result(step)
             is_switched = step.fixed and not step.operands
-            steps.append(_step(self.outline, section, values, result, is_switched))
+            warm = self.warm(section) if step.letter == live.tempered else ()
+            steps.append(_step(self.outline, section, values, result, is_switched, warm))
         picture = Markup()
         for item in by_name.values():
             if item.weights:
                 picture = weights.section(self.matrices[item.letter])
-        live = live_program(self.derivation)
         data = self.data(live)
         if series is not None:
             data["chunk"] = series[0]
@@ -306,6 +328,8 @@ class _Page:
         """The sentence about the size of a step's matrix."""
         matrix = self.matrices[step.letter]
         rows, columns = matrix.shape
+        if step.is_number:
+            return "The result is one number."
         of = "" if matrix.heads[0] is None else f" in each of {len(matrix.heads)} heads"
         return f"The result has {rows} rows and {columns} columns{of}."
 
@@ -338,6 +362,15 @@ class _Page:
         claimed = Markup() if self.claims is None else claims_page.tables(self.claims, matrix)
         drawn_all = el("div", *strips, class_="strips") if strips else Markup()
         return el("div", drawn_all, example, claimed, class_="values")
+
+    def warm(self, section: Section) -> tuple[Line, ...]:
+        """The formula and the entry of a step with the temperature."""
+        step = self.derivation[section.name]
+        return tuple(
+            heated(step, each, self.notation)
+            for each in section.lines
+            if each.view in ("formula", "entry")
+        )
 
     def seen(self, letter: str, place: Place) -> tuple[int | None, int, int]:
         """Head, row and column of a place in the array, as shown."""
@@ -381,6 +414,8 @@ class _Page:
             if item.letter in live.letters:
                 entry["values"] = [number_data(value) for value in matrix.exact.ravel()]
                 entry["logits"] = item.logits or (isinstance(item, Step) and item.fixed)
+            if item.is_number:
+                entry["alone"] = True
             if (derived := derived_from(item.letter)) is not None and derived[0] == GRADIENT:
                 entry["gradientOf"] = derived[1]
             if matrix.masks:
@@ -398,6 +433,10 @@ class _Page:
                 entry["lines"] = worked_lines
                 if item.name in sections:
                     entry["latex"] = latex_data(sections[item.name], matrix)
+                    if item.letter == live.tempered:
+                        warm = self.warm(sections[item.name])
+                        formulas = tuple(each for each in warm if each.view == "formula")
+                        entry["latex"]["warm"] = [*displays(formulas)]
             items.append(entry)
         sheet: Data = None
         if self.worksheet is not None:
@@ -412,6 +451,7 @@ class _Page:
             "limit": self.notation.limit,
             "flipped": self.notation.convention == "columns",
             "tempered": live.tempered,
+            "temperature": [f(letter(self.notation)) for f in (inside, latex)],
             "chosen": self.chosen(),
             "claims": claimed,
             "stage": (self.notation.page or ("stage" if self.derivation.story else "")) == "stage",

@@ -372,7 +372,7 @@ def _html(form: str, jobs: Sequence[Job]) -> str:
     job = jobs[0]
     if job.series is not None:
         chunks = [
-            Chunk(each.shown, each.evaluation, each.check, each.steps, each.entries)
+            Chunk(each.shown, each.evaluation, each.check, each.steps, each.entries, each.claims)
             for each in jobs
             if each.evaluation is not None
         ]

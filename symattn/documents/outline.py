@@ -29,6 +29,7 @@ from symattn.derivation import (
 )
 from symattn.documents import blocks as b
 from symattn.documents.blocks import Line
+from symattn.documents.unseeing import unseeing
 from symattn.documents.wrap import ROOM, size_of
 from symattn.errors import SymattnError, nearest, quote
 from symattn.evaluate.cells import indices_of
@@ -79,6 +80,8 @@ class Section:
     letter: Tree = t.EMPTY
     #: What of it an option asks for that is not shown, and why.
     refused: str = ""
+    #: Of which rows of weights the reason is not true.
+    unseeing: str = ""
 
 
 @dataclass(frozen=True)
@@ -180,7 +183,7 @@ def overview(derivation: Derivation, notation: Notation) -> Tree | None:
     two steps do not fit in one, and where there is only one. The result is the last step that is
     not of a backward pass.
     """
-    steps = [step for step in derivation if derived_from(step.letter) is None]
+    steps = [one for one in derivation if not one.is_number and derived_from(one.letter) is None]
     names = [step.name for step in steps]
     for kept in range(len(steps) - 1):
         try:
@@ -329,11 +332,23 @@ class _Writer:
                 left_out += [words_of_heads] if words_of_heads else []
         if self.notation.layout == "falk" and self.evaluation is not None and step.parts:
             left_out += [] if is_product(step.expr) else [_NO_SCHEME]
+        if step.is_number and any(each.view == "worked" for each in lines):
+            lines = [each for each in lines if each.view != "value"]  # the end of the worked line
         shape = self._shape(step)
         asked = step.name in self.entries or self.notation.worked == "all" or self.alone
         refused = "; ".join(unworked) if asked else ""
         words_left = "; ".join(left_out)
-        return Section(step.name, number, shape, why, tuple(lines), words_left, refused=refused)
+        blind = unseeing(self.evaluation, step, self.notation)
+        return Section(
+            step.name,
+            number,
+            shape,
+            why,
+            tuple(lines),
+            words_left,
+            refused=refused,
+            unseeing=blind,
+        )
 
     def _rule(self, step: Step) -> Tree | None:
         """What an entry is made of; None where that is too long to be read."""
@@ -356,7 +371,7 @@ class _Writer:
                 taken = [p for p in step.parts if p.letter in part.operands]
                 letters = [Speller(self.notation).matrix(p.symbol) for p in taken]
                 any_of = [t.Text(" for any "), t.commas(letters)] if letters else []
-                entries = t.Text(" has the entries ")
+                entries = t.Text(", that is " if part.is_number else " has the entries ")
                 yield t.row(t.Text(word), part.formula(self.notation), *any_of, entries, rule)
                 word = "and "
 
@@ -489,6 +504,8 @@ class _Writer:
 
     def _shape(self, item: Item) -> Prose:
         """3 × 4; for several heads, 2 heads, each 3 × 4, unless one of them is shown."""
+        if item.is_number:
+            return ("one number",)
         sizes = {} if self.evaluation is None else self.evaluation.sizes
         spelled = (Speller(self.notation).scalar(size.subs(sizes)) for size in item.shape)
         shape = [t.bracketed(size, t.MULTIPLICATIVE) for size in spelled]
@@ -633,7 +650,8 @@ def derivation_document(
         shows = cells.shows(section.name) if cells is not None and cells.shows else {}
         written = [each for each in section.lines if not _is_in(each, shows)]
         lines = flowed(outline, written, page)
-        why = () if facts and outline.alone else section.why
+        told = (f" {section.unseeing}",) if section.unseeing else ()
+        why = () if facts and outline.alone else (*section.why, *told)
         formulas = _formulas(replace(section, why=why), f"{prefix}{section.name}", lines)
         title = f"{section.number}. {outline.headings[section.name]}"
         blocks.append(b.Section(title, (formulas,)))

@@ -62,6 +62,8 @@ class _Path:
         places = dict(self.chosen)
         for step in reversed(self.steps):
             place = places.setdefault(step.name, self._root(step, places))
+            if step.is_number:  # which reads all entries of a matrix, and tells none from others
+                continue
             read = self._read(step, place)
             for letter in dict.fromkeys(letter for letter, _ in read if letter in names):
                 item = self.evaluation.item(letter)

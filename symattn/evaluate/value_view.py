@@ -88,6 +88,10 @@ def value_view(
     speller = Speller(notation)
     symbol = item.symbol if head is None else item.symbol.subs(HEAD, head)
     symbol = flip(symbol) if notation.convention == "columns" else symbol
+    if item.is_number:
+        cell, is_exact = cells.cell(0, 0)
+        shown = cell if chosen is None else t.Picked(cell)
+        return (t.equation(speller.matrix(symbol), (t.EQUALS if is_exact else t.APPROX, shown)),)
     if is_long(grid):
         return tuple(
             t.equation(

@@ -14,6 +14,7 @@ from symattn.nodes.entrywise import (
 )
 from symattn.nodes.heads import Concat, GroupSum, Head, HeadSum, Slice, Split, Stacked
 from symattn.nodes.lines import (
+    EntrySum,
     Filled,
     Lengths,
     LineDifference,
@@ -66,6 +67,7 @@ NODES: tuple[type[Node], ...] = (
     Stacked,
     HeadSum,
     # what derivatives are made of
+    EntrySum,
     Filled,
     Spread,
     LineProduct,

@@ -413,6 +413,51 @@ class LineSum(NumberOfLines):
         return arithmetic.row_sum(matrix)
 
 
+class EntrySum(Node):
+    """The sum of all entries as a matrix of one number, Σ_i Σ_j f_ij.
+
+    Shapes: n × m becomes 1 × 1. Raises `SymattnError` if its argument is no matrix.
+    Source: Griewank, Walther, *Evaluating Derivatives* (2008), section 3.2: ⟨dO, O⟩ is the sum of
+    the entries of dO ∘ O.
+
+    >>> print(EntrySum(sympy.Matrix([[1, 2], [3, 4]])).doit())
+    Matrix([[10]])
+    """
+
+    matrix = Matrix()
+    word = "sum"
+    transposes = True
+    source = _REVERSE
+
+    adjoint_because = "Every entry counts once in the sum, so each has the sum's gradient."
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """One number."""
+        return sympy.S.One, sympy.S.One
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        row = r.dummy(i, j, self)
+        return self._total(row, r.dummy(i, j, self, row))
+
+    def statement(self, i: Index, j: Index) -> tuple[Index, Index, Rule]:
+        """Σ_i Σ_j f_ij: the number has neither row nor column, so that both letters are free."""
+        return sympy.S.Zero, sympy.S.Zero, self._total(i, j)
+
+    def _total(self, row: Index, column: Index) -> Rule:
+        rows, columns = shape_of(self.matrix)
+        return r.Total(r.Total(r.rule_of(self.matrix, row, column), column, columns), row, rows)
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        rows, columns = shape_of(self.matrix)
+        return Spread(Spread(upstream, columns), rows, 0)
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        sums = arithmetic.transpose(arithmetic.row_sum(args[0]))
+        return arithmetic.transpose(arithmetic.row_sum(sums))
+
+
 class LineQuotient(Node):
     """Each row over its own number: a_ij = f_ij / r_i; where r_i is 0 the row is 0.
 

@@ -553,6 +553,11 @@ class Unnormalised(Normaliser):
         return arithmetic.where(arithmetic.hidden(scores), arithmetic.zero, scores)
 
 
+def shared_out(expr: MatrixExpr) -> bool:
+    """Whether every row sums to 1 by its definition: weights, or a row over its own sum."""
+    return expr.sums_to_one if isinstance(expr, Normaliser) else isinstance(expr, LineQuotient)
+
+
 #: The choices of the normaliser axis.
 NORMALISERS: Mapping[str, type[Normaliser]] = {
     "softmax": Softmax,

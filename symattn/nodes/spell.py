@@ -17,6 +17,7 @@ from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr
 from symattn.arithmetic.functions import applied
 from symattn.errors import CannotSpell
 from symattn.nodes import rule as r
+from symattn.nodes.number import NumberSymbol
 from symattn.nodes.rule import Index, Rule
 from symattn.nodes.scopes import placed, told_apart
 from symattn.notation import tree as t
@@ -232,6 +233,8 @@ class Speller:
 
     def entry(self, entry: r.Entry) -> Tree:
         """One entry of a named matrix: s_12, or s^(1)_12 in a head."""
+        if isinstance(entry.matrix, NumberSymbol):
+            return self.matrix(entry.matrix)
         indices = (self.index(entry.row), self.index(entry.column))
         head = getattr(entry.matrix, "head", None)
         name = getattr(entry.matrix, "name", None)

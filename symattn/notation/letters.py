@@ -18,6 +18,9 @@ from symattn.notation.tree import Tree
 #: to it (dQ, d_scores), delta for its change in one direction (delta_Q); its letter has d or δ.
 GRADIENT, CHANGE = "d", "δ"
 
+#: The letters of the loss that a backward pass starts from, and of its linear part, by their names.
+LOSSES: Mapping[str, str] = {"loss": "L", "loss_linear": "L_lin"}
+
 #: A name that d stands right before: a letter, with a subscript or without, or such a gradient.
 _SHORT = re.compile(r"d*(?:[A-Za-z]?|delta)(?:_.*)?\Z")
 
@@ -60,6 +63,7 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
     "N": ("N", "Pi"),
     "T": ("T", "⊤"),
     "L": ("L", r"\mathcal{L}"),
+    "temperature": ("T", r"\mathcal{T}"),
     GRADIENT: (GRADIENT, "∂"),
     CHANGE: (CHANGE, "Delta"),
 }
@@ -203,6 +207,16 @@ def derived_from(letter: str) -> tuple[str, str] | None:
     base = rest.partition("_")[0]
     whole = len(base) == 1 or base in GREEK or derived_from(rest) is not None
     return (prefix, rest) if whole else None
+
+
+def is_backward(letter: str) -> bool:
+    """Whether a letter is of a backward pass: a gradient, or the loss.
+
+    >>> is_backward("dS"), is_backward("L"), is_backward("S"), is_backward("δS")
+    (True, True, False, False)
+    """
+    derived = derived_from(letter)
+    return letter in LOSSES.values() or (derived is not None and derived[0] == GRADIENT)
 
 
 def name_tree(name: str) -> Tree:

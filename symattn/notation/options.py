@@ -16,6 +16,7 @@ from symattn.notation.letters import (
     CHANGE,
     COUNTS,
     GRADIENT,
+    LOSSES,
     allocated,
     custom_symbol,
     derived_from,
@@ -130,6 +131,10 @@ class Notation:
     def letter(self, name: str, per_head: bool = False) -> Tree:
         """How the matrix whose default letter is `name` is written, that of all heads or of one."""
         word(name, "letter", "the default letter of a step")
+        if name in LOSSES.values() and (name == "L" or name not in self.symbols):
+            loss, _, part = name.partition("_")
+            letter = self._other(loss)
+            return t.Script(letter, t.Ident(part, roman=True)) if part else letter
         taken = None if name in self.symbols else derived_from(name)
         if taken is None:
             symbol = self.symbols.get(name, name)

@@ -104,8 +104,8 @@ def recorded(
 
     Steps whose names are `given` become inputs. The step named `tempered` is divided by a
     parameter, `TEMPERATURE`. What is learned as a single row or column is given without that axis,
-    as is its gradient, and masks are conditions, unless all is to be `matrices`. Raises
-    `CannotSpell` for a formula that cannot be followed.
+    as is its gradient, masks are conditions, and the loss is left to the caller, unless all is to
+    be `matrices`. Raises `CannotSpell` for a formula that cannot be followed.
     """
     recording = Recording()
     heads = {item.count for item in (*derivation.inputs, *derivation.steps)}
@@ -116,7 +116,8 @@ def recorded(
         steps=tuple(step.subs(said) for step in derivation.steps),
     )
     settings: dict[str, Setting] = {}
-    steps = [_set(step, settings) for step in derivation.steps if step.name not in given]
+    own = (step for step in derivation.steps if matrices or not step.is_number)
+    steps = [_set(step, settings) for step in own if step.name not in given]
     buckets = settings.get("buckets")
     taken = [step for step in derivation.steps if step.name in given]
     inputs = []

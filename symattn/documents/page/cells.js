@@ -32,11 +32,11 @@ function parsed(key) {
 
 const placeWords = (item, h, i, j) => {
   const [whole, row, column] = namesOf(item, h, i, j);
-  return `${whole}: ${row}, ${column}.`;
+  return item.alone ? `${whole}.` : `${whole}: ${row}, ${column}.`;
 };
 const entryWords = (item, h, i, j) => {
   const [whole, row, column] = namesOf(item, h, i, j);
-  return `${whole} [${row}, ${column}]`;
+  return item.alone ? whole : `${whole} [${row}, ${column}]`;
 };
 
 // A name that is written from right to left stays apart from the words around it.
@@ -75,7 +75,7 @@ function entitle(cell) {
   const { item, h, i, j } = parsed(cell.key);
   const [, row, column] = namesOf(item, h, i, j);
   const number = pretty(textAt(item, cell.place));
-  cell.setAttribute("aria-label", `${row}, ${column}: ${number}${isMasked(item, h, i, j) ? ", masked" : ""}`);
+  cell.setAttribute("aria-label", `${item.alone ? "" : `${row}, ${column}: `}${number}${isMasked(item, h, i, j) ? ", masked" : ""}`);
 }
 
 // Where a key leads from row i and column j, as in every grid; what is beyond the last is the last.

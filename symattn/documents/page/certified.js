@@ -716,7 +716,7 @@ const certified = (() => {
 
   // Rounds the numbers from low to high; `known` says on which side of a rational the value lies. With `deep`, what
   // cannot be told from a decimal is not said to be that decimal.
-  function attempt(low, high, known, digits, rounding, deep = false) {
+  function attempt(low, high, known, digits, rounding, long, deep = false) {
     const rounded = (places) => {
       const [first, last] = [low, high].map((x) => {
         const [n, d] = places < 0 ? [x.n, x.d * 10n ** BigInt(-places)] : [x.n * 10n ** BigInt(places), x.d];
@@ -733,7 +733,7 @@ const certified = (() => {
     };
     const isSigned = low.n > 0n || high.n < 0n;
     let size = isSigned ? magnitude(low.n > 0n ? low : { n: -high.n, d: high.d }) : 0;
-    if (size < LONG) size = 0;
+    if (size < long) size = 0;
     let units = rounded(digits - size);
     if (units === null) return null;
     if (size && abs(units) >= 10n ** BigInt(digits + 1)) units = rounded(digits - ++size);
@@ -767,11 +767,11 @@ const certified = (() => {
     [m - r, m + r].map((n) => (e >= 0 ? ratio(n << BigInt(e)) : { n, d: 1n << BigInt(-e) }));
 
   // The value to so many decimals: its text, whether that is the exact value, whether it is proven.
-  function shown(number, digits, rounding = "half-up") {
+  function shown(number, digits, rounding = "half-up", long = LONG) {
     const x = certain(number);
     if (x === LOWEST) return { text: "-inf", exact: true, proven: true };
     if (isSpecial(x)) return { text: x.op, exact: false, proven: x === UNDEFINED };
-    if (isRational(x)) return attempt(x, x, (number) => compareRational(x, number), digits, rounding);
+    if (isRational(x)) return attempt(x, x, (number) => compareRational(x, number), digits, rounding, long);
     let last = null;
     for (const [k, bits] of BITS.entries()) {
       const value = enclose(x, bits);
@@ -788,7 +788,7 @@ const certified = (() => {
         if (found) return found;
         continue;
       }
-      const found = attempt(...dyadicEnds(value), (number) => side(x, number), digits, rounding, k > 1);
+      const found = attempt(...dyadicEnds(value), (number) => side(x, number), digits, rounding, long, k > 1);
       if (found) return found;
     }
     if (!last || top(last) > 400) return { text: "?", exact: false, proven: false };

@@ -34,22 +34,48 @@ function tellChanges() {
     if (!item.rule || !section) continue;
     const edited = live && given.has(item.letter) && isToggled(item) && item.first.texts.some((_, place) => isChanged(item, place));
     section.classList.toggle("edited", Boolean(edited));
-    for (const old of $$(".uncertified,.unseeing", section)) old.remove();
-    if (item.masks && seesNothing(item)) $(".said", section)?.append(make("p", "A query that may attend to no key has weights of 0, by convention: the formula alone would be 0/0.", { class: "unseeing" }));
+    for (const old of $$(".uncertified", section)) old.remove();
+    tellUnseeing(item, section);
     if (proven?.get(item.letter)?.beyond)
       $(".said", section)?.append(make("p", "Not certified: this and what follows would take more work than the page does at once.", { class: "uncertified" }));
   }
 }
 
-// Whether a mask hides every key from one of the queries.
-const seesNothing = (item) => {
+// The queries from which a mask hides every key, in the words of the first page, where 1 is not the sum of their weights.
+function tellUnseeing(item, section) {
+  const old = $(".unseeing", section);
+  if (!item.masks) { if (old) old.hidden = Boolean(live); return; }
+  const words = unseeingWords(item);
+  if (old?.textContent === words) return;
+  old?.remove();
+  if (words) $(".said", section)?.append(make("p", words, { class: "unseeing" }));
+}
+
+const MOST_NAMED = 4;
+function unseeingWords(item) {
   const [queries, keys] = data.flipped ? [columnsOf(item), rowsOf(item)] : item.shape;
-  const heads = item.heads || 1;
-  return Array.from({ length: heads * queries }).some((_, k) => Array.from({ length: keys }).every((__, key) => {
-    const [h, query] = [item.heads ? Math.floor(k / queries) : null, k % queries];
-    return data.flipped ? isMasked(item, h, key, query) : isMasked(item, h, query, key);
-  }));
-};
+  const heads = item.heads ? [...Array(item.heads).keys()] : [null];
+  const at = (query, key) => (data.flipped ? [key, query] : [query, key]);
+  const isBlind = (h, query) => {
+    if (!Array.from({ length: keys }).every((_, key) => isMasked(item, h, ...at(query, key)))) return false;
+    const [i, j] = at(query, 0);
+    return sharesNothing(item.rule, { i, j, h });
+  };
+  const names = item.labels[data.flipped ? 1 : 0];
+  const found = [];
+  for (let query = 0; query < queries; query++) {
+    const blind = heads.filter((h) => isBlind(h, query));
+    const called = names === null ? String(query + data.base) : `“${data.labels[names][query]}”`;
+    if (blind.length === heads.length) found.push(called);
+    else found.push(...blind.map((h) => `${called} in head ${h + data.base}`));
+  }
+  if (!found.length) return "";
+  const kind = found.length > 1 ? "queries" : "query";
+  const listed = found.length > 1 ? `${found.slice(0, -1).join(", ")} and ${found.at(-1)}` : found[0];
+  const who = found.length > MOST_NAMED ? `${found.length} queries` : `${names === null ? "" : "the "}${kind} ${listed}`;
+  const formula = item.rule[0] === "/" ? "the formula alone would be 0/0" : "no score is finite";
+  return `But ${who} may attend to no key: ${found.length > 1 ? "their" : "its"} weights are 0 and sum to 0, by convention, since ${formula}.`;
+}
 
 // While something is dragged nothing may move below the pointer: worked lines keep their heights.
 function steady(on) {
@@ -206,12 +232,6 @@ whenSettled(() => {
   for (const [field, text] of [["#temperature", temperature], ["#digits", String(digits)]]) if ($(field) && document.activeElement !== $(field)) $(field).value = text;
   if ($("#slider") && !held) $("#slider").value = Math.log10(certified.nearest(divisor));
   $("#slider")?.setAttribute("aria-valuetext", temperature);
-  $(".tempered")?.remove();
-  if (live && temperature !== "1" && data.tempered) {
-    const item = items.get(data.tempered);
-    const home = $(`#${CSS.escape(item.name)} .lines`);
-    if (home) home.append(make("p", `Divided by the temperature, ${temperature}, here.`, { class: "tempered" }));
-  }
 });
 
 $("#digits").value = String(data.digits);

@@ -87,7 +87,7 @@ def page(title: str, frames: Sequence[Content]) -> str:
     first = frames[0]
     is_series = len(frames) > 1
     styles = (*STYLES, "series.css") if is_series else STYLES
-    tints = palette(".claimed") if first.claimed else ""
+    tints = palette(".claimed") if any(one.claimed for one in frames) else ""
     style = stylesheet() + tints + "".join(map(_file, styles))
     program = _series(frames) if is_series else first.program
     data = first.data

@@ -31,18 +31,18 @@ function latexOfTable(table, item) {
 // A step as it stands on the page: its formula, unless a reader's numbers have taken it away, and each matrix in sight.
 function latexOf(item) {
   const section = $(`#${CSS.escape(item.name)}`);
-  const { formulas, letters, exactly } = item.latex;
-  const bodies = section.classList.contains("edited") ? [] : [...formulas];
-  if (bodies.length && live && temperature !== "1" && item.letter === data.tempered) {
+  const { formulas, letters, exactly, warm } = item.latex;
+  const bodies = section.classList.contains("edited") ? [] : [...(isWarm(item) ? warm : formulas)];
+  if (bodies.length && isWarm(item)) {
     const { text, exact } = shownAs(divisor);
-    bodies[bodies.length - 1] += ` \\qquad \\text{(divided by the temperature, }${exact ? "" : " \\approx "}${inLatex(text)}\\text{)}`;
+    bodies[bodies.length - 1] += ` \\qquad ${data.temperature[1]} ${exact ? "=" : "\\approx"} ${inLatex(text)}`;
   }
   $$(".home table", section).forEach((table, k) => {
     if (exactly && !live) { bodies.push(exactly[k]); return; }
     const [letter, came] = letters[k];
     const whole = $(".gap", table) || !data.limit || Math.max(...item.shape) <= data.limit; // not opened since
     const isEqual = (!live && whole && came) || $$("td[data-c]", table).every((cell) => isExact(item, cell.place));
-    bodies.push(`${letter} ${isEqual ? "=" : "\\approx"} ${latexOfTable(table, item)}`);
+    bodies.push(`${letter} ${isEqual ? "=" : "\\approx"} ${item.alone ? inLatex(textAt(item, 0)) : latexOfTable(table, item)}`);
   });
   const remark = live && state() !== "proven" ? `% ${answered()}\n` : "";
   return remark + bodies.map((body) => `\\[\n${body}\n\\]`).join("\n");

@@ -137,7 +137,8 @@ class MatrixView:
         down, across = self.labels
         grid = t.Grid(tuple(cells), named(down, rows, "⋮"), named(across, columns, "⋯"))
         relation = t.EQUALS if self.is_exact(head) else t.APPROX
-        return t.equation(self.symbol(head), (relation, t.Fenced(grid, "[", "]")))
+        value = cells[0][0] if self.item.is_number else t.Fenced(grid, "[", "]")
+        return t.equation(self.symbol(head), (relation, value))
 
     def _stored(self, head: int | None, i: int, j: int) -> tuple[int, ...]:
         """The place in the array of an entry as shown."""
@@ -157,6 +158,9 @@ class MatrixView:
 
     def entry_names(self) -> tuple[str, str]:
         """The name of an entry with `GAPS` for its indices, short and with commas, in MathML."""
+        if self.item.is_number:
+            name = compact(mathml(self.symbol(None)))
+            return name, name
         short, long = ([t.Num(gap * width) for gap in GAPS] for width in (1, 2))
         return tuple(  # type: ignore[return-value]
             compact(
@@ -199,7 +203,7 @@ class MatrixView:
         """
         name = "" if home or self.item.name == self.item.letter else self.item.name
         table = self.table(head, turned, labelled)
-        kinds = ["matrix"] + ["home"] * home
+        kinds = ["matrix"] + ["home"] * home + ["alone"] * self.item.is_number
         hidden = None in (*self.indices(self.shape[0]), *self.indices(self.shape[1]))
         opener = (
             el(
@@ -269,7 +273,8 @@ class MatrixView:
             )
         lines.append(el("tbody", *body))
         which_head = "" if head is None else f", head {head + self.notation.index_base}"
-        label = f"{self.item.name}{which_head}{' transposed' * turned}, {height} by {width}"
+        size = "one number" if self.item.is_number else f"{height} by {width}"
+        label = f"{self.item.name}{which_head}{' transposed' * turned}, {size}"
         return el(
             "table",
             *lines,

@@ -146,6 +146,10 @@ function reachTold(item, { read, changed, direct }, kindOf) {
 function tell(key, told) {
   const { item, h, i, j } = parsed(key);
   const where = among("p", "where", [placeWords(item, h, i, j), isStep(item) ? "" : "This number is given.", live ? answered() : ""].filter(Boolean).join(" "));
+  if (marked.some((cell) => cell.classList.contains("from"))) {
+    const words = isOnward(item) ? "what changes with it further on" : "what it depends on further back";
+    where.append(" ", among("span", "legend", make("span", "Underlined", { class: "from" }), `: ${words}.`));
+  }
   const math = make("div", "", { class: "line" });
   math.innerHTML = isPassing(key) ? `<math display="block">${valueOf(parsed(key))}</math>` : workedLine(item, h, i, j);
   $("#origin .origin").replaceChildren(where, math, ...told, ...claimTold(key));

@@ -46,17 +46,30 @@ function rounded(value) {
   return Number(fixed) === 0 ? fixed.replace("-", "") : fixed;
 }
 
+// The temperature is an entry like any other of the rule that it is put into: of the step that it divides.
+const warmth = { letter: "temperature", heads: 0, shape: [1, 1], entry: [data.temperature[0], data.temperature[0]] };
+items.set(warmth.letter, warmth);
+const isWarm = (item) => Boolean(live) && temperature !== "1" && item.letter === data.tempered;
+function ruleOf(item) {
+  if (!isWarm(item)) return item.rule;
+  const [kind, above, below, isEmpty] = item.rule;
+  const heat = ["e", warmth.letter, null, 0, 0];
+  return kind === "/" && !isEmpty ? ["/", above, ["*", heat, below], 0] : ["/", item.rule, heat, 0];
+}
+
 const shownAs = (number) => certified.shown(number, digits, data.rounding);
 const readFloat = (text) => (text === "-inf" ? -Infinity : text === "inf" ? Infinity : parseFloat(text));
 const valueAt = (item, place) => (live ? live.get(item.letter)[place] : readFloat(item.texts[place]));
 
 function textAt(item, place) {
+  if (item === warmth) return shownAs(divisor).text;
   if (!live) return item.texts[place];
   return proven?.get(item.letter)?.shown[place].text ?? (given.has(item.letter) ? shownAs(given.get(item.letter).numbers[place]).text : rounded(valueAt(item, place)));
 }
 
 // Whether the text of an entry is all of the number, by proof.
 function isExact(item, place) {
+  if (item === warmth) return shownAs(divisor).exact;
   if (live) return Boolean(proven?.get(item.letter)?.shown[place].exact);
   if (item.first) return shownAs(item.first.numbers[place]).exact;
   const text = item.texts[place];
@@ -69,6 +82,7 @@ const readText = (text) => certified.read(text) ?? certified.UNKNOWN;
 // The entry itself: as it was certified after a change; before one, by its rule from what is given.
 const known = new Map(data.items.map((item) => [item.letter, []]));
 function numberAt(item, place) {
+  if (item === warmth) return divisor;
   if (live) return proven?.get(item.letter)?.numbers[place] ?? certified.ofFloat(valueAt(item, place));
   if (item.first) return item.first.numbers[place];
   return (known.get(item.letter)[place] ??= item.rule ? evaluate(item.rule, placed(item, place)) : readText(item.texts[place]));
@@ -144,10 +158,17 @@ function evaluate(rule, env, at = numberAt, ready = null) {
 }
 
 // How numbers are printed with `more` decimals than the page has: entries, exponentials and functions, each rounded
-// from what it is, and what a reader then reads.
+// from what it is, and what a reader then reads. A rounded number of more than ten digits before the point is a power
+// of ten there.
+const WIDE = 10;
+const isWide = (text) => text.split(".")[0].replace("-", "").length > WIDE;
 function printer(more = 0) {
-  const rounded = (number) => certified.shown(number, digits + more, data.rounding).text;
-  const text = (item, place) => (more ? rounded(numberAt(item, place)) : textAt(item, place));
+  const rounded = (number) => {
+    const found = certified.shown(number, digits + more, data.rounding);
+    return isWide(found.text) && !found.exact ? certified.shown(number, digits + more, data.rounding, WIDE).text : found.text;
+  };
+  const isPlain = (item, place) => !more && (!isWide(textAt(item, place)) || isExact(item, place));
+  const text = (item, place) => (isPlain(item, place) ? textAt(item, place) : rounded(numberAt(item, place)));
   const part = (rule, env) => rounded(evaluate(rule, env));
   return {
     more, text, part,
@@ -196,12 +217,13 @@ function summed(pieces) {
   const cut = data.limit && pieces.length > data.limit;
   const kept = cut ? [...pieces.slice(0, data.limit - 2), { markup: mo("⋯"), holds: ATOM }, pieces[pieces.length - 1]] : pieces;
   if (kept.length === 1) return kept[0];
-  return { markup: mrow(kept.map((piece, k) => (k && !piece.negative ? mo("+") : "") + piece.markup).join("")), holds: SUM };
+  const term = (piece, k) => (k && piece.negative ? piece.markup.replace(mo("−"), '<mo form="infix">−</mo>') : (k ? mo("+") : "") + piece.markup);
+  return { markup: mrow(kept.map(term).join("")), holds: SUM, negative: kept[0].negative };
 }
 
 // What a number of a worked line looks like, by the entry that it is: as it stands, until something colours it.
 let dress = (piece) => piece;
-const undressed = (markup) => markup.replace(/^<mrow class="[^"]*">(.*)<\/mrow>$/, "$1");
+const bare = (markup) => markup.replace(/<[^>]*>/g, "");
 
 // A rule with its numbers put in; `collapsed` writes exponentials and functions as numbers too.
 function spell(rule, env, collapsed = false, print = asShown) {
@@ -273,21 +295,18 @@ function workedLine(item, h, i, j, dressed = false) {
   const alone = written(mo(whole ? "=" : "≈"), result);
   if (!item.rule || (live && (given.has(item.letter) || !proven))) return alone;
   const env = { i, j, h };
-  if (sharesNothing(item.rule, env))
+  const rule = ruleOf(item);
+  if (sharesNothing(rule, env))
     return written(mo("="), result, "<mtext>\u00a0(no key may be attended to)</mtext>");
-  const tempered = live && temperature !== "1" && item.letter === data.tempered;
-  const exact = [...reads(item.rule, env)].every((entry) => isExact(entry.item, entry.place));
+  const exact = [...reads(rule, env)].every((entry) => isExact(entry.item, entry.place));
   const parts = [];
   let last = "";
   // A stage has the decimals from which the next one and the result follow, and is left out where none do.
-  const gives = (print, ready) => {
-    const value = evaluate(item.rule, env, print.at, ready);
-    return shownAs(tempered ? certified.quotient(value, divisor) : value).text === text;
-  };
-  const functions = [...functionsIn(item.rule, env)];
+  const gives = (print, ready) => shownAs(evaluate(rule, env, print.at, ready)).text === text;
+  const functions = [...functionsIn(rule, env)];
   // Two stages that both show a rounded number have as many decimals.
   const rounded = (entries) => entries.filter((entry) => !isExact(entry.item, entry.place)).length;
-  const isShared = rounded([...reads(item.rule, env)]) > rounded(functions.flatMap(([part, where]) => [...reads(part, where)]));
+  const isShared = rounded([...reads(rule, env)]) > rounded(functions.flatMap(([part, where]) => [...reads(part, where)]));
   const stages = (least) => {
     const short = functions.length ? printerFor((print) => gives(print, print.ready), least) : null;
     const long = printerFor((print) => gives(print, null) && (!short || functions.every(([part, where]) => short.same(evaluate(part, where, print.at), part, where))), least);
@@ -296,10 +315,10 @@ function workedLine(item, h, i, j, dressed = false) {
   const [long, short] = stages(0);
   for (const [print, collapsed] of [[long, false], [short, true]]) {
     if (!print) continue;
-    const stage = spell(item.rule, env, collapsed, print).markup;
-    if (stage === last || undressed(stage) === result) continue;
+    const stage = spell(rule, env, collapsed, print).markup;
+    if (stage === last || bare(stage) === bare(result)) continue;
     last = stage;
-    parts.push(mo(exact && !collapsed ? "=" : "≈"), tempered ? `<mfrac>${mrow(stage)}<mn>${temperature}</mn></mfrac>` : stage);
+    parts.push(mo(exact && !collapsed ? "=" : "≈"), stage);
   }
   const isSame = whole && (parts.length === 0 || (exact && parts.length === 2 && parts[0] === mo("=")) || result.includes("∞"));
   return written(...parts, mo(isSame ? "=" : "≈"), result);

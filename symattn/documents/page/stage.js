@@ -122,7 +122,8 @@ const gapCell = (dots) => make("td", dots, { class: "gap" });
 function cellOf(entry, column, classes = "") {
   const { item, h, i, j } = entry;
   const key = `${item.letter}|${h ?? ""}|${i}|${j}`;
-  const cell = make("td", textOnSheet(item, placeOf(item, h, i, j), key), { "data-c": column, class: `entry of-${scene.hues.get(item.letter) || "none"} ${classes}` });
+  const kinds = `entry of-${scene.hues.get(item.letter) || "none"} ${classes}${isMasked(item, h, i, j) ? " masked" : ""}`;
+  const cell = make("td", textOnSheet(item, placeOf(item, h, i, j), key), { "data-c": column, class: kinds });
   Object.assign(cell, { key, entry });
   if (!scene.cells.has(key)) scene.cells.set(key, []);
   scene.cells.get(key).push(cell);
@@ -153,11 +154,11 @@ function matrixOf(item, h, isResult = false) {
   for (const i of rows)
     body.append(tableRow(down && headCell(i === null ? "⋮" : down[i], "row"), ...columns.map((j) => (i === null || j === null ? gapCell(dotsAt(i, j)) : cellOf({ item, h, i, j }, j, isResult ? "result" : "")))));
   table.append(head, body);
-  return framed(captionOf(item, h), levelled(table));
+  return framed(captionOf(item, h), levelled(table), item.alone);
 }
 
-function framed(caption, table) {
-  const figure = make("figure", "");
+function framed(caption, table, isAlone = false) {
+  const figure = make("figure", "", isAlone ? { class: "alone" } : {});
   const box = make("div", "", { class: "scroll" });
   box.append(table);
   figure.append(caption, box);
@@ -275,7 +276,7 @@ function framesOf({ item, product, shares }) {
   }
   const places = rows.flatMap((i) => columns.map((j) => ({ i, j }))).filter(({ i, j }) => i !== null && j !== null);
   const terms = [];
-  if (product && !given.has(item.letter) && !(live && temperature !== "1" && item.letter === data.tempered)) {
+  if (product && !given.has(item.letter) && !isWarm(item)) {
     const most = data.limit && product.size > data.limit ? data.limit - 2 : product.size;
     for (let term = 1; term <= most && product.size > 1; term++) terms.push({ count: 0, at: places[0], term });
   }
@@ -365,7 +366,7 @@ function tellStep() {
   const heading = make("h2", "", { id: "stage-heading", tabindex: "-1" });
   heading.innerHTML = $("h2", section).innerHTML;
   const altered = section.classList.contains("edited");
-  const parts = [...$$(altered ? ".altered" : ".line.formula, .why", section)].map((part) => part.cloneNode(true));
+  const parts = [...$$(altered ? ".altered" : ".line.formula, .tempered, .why", section)].map((part) => part.cloneNode(true));
   for (const part of parts) {
     part.removeAttribute("tabindex");
     if (part.matches(".formula")) for (const math of $$("math", part)) colourLetters(math, scene.hues);
@@ -386,7 +387,9 @@ function fillCell(cell, full) {
   if (cell.textContent !== (full ? text : "")) cell.textContent = full ? text : "";
   cell.dataset.f = full ? unseen : text + unseen;
   cell.classList.toggle("empty", !full);
-  if (full) cell.removeAttribute("aria-label"); else cell.setAttribute("aria-label", "not computed yet");
+  if (!full) cell.ariaLabel = "not computed yet";
+  else if (cell.classList.contains("masked")) cell.ariaLabel = `${text}, masked`;
+  else cell.removeAttribute("aria-label");
 }
 
 function paintFrame(at) {
@@ -484,7 +487,7 @@ function workedOut({ at, line }) {
 function lineOf(frame) {
   const { item, h, hues } = scene;
   if (frame.count === 0 && !frame.at && !frame.phase) return "";
-  dress = (piece, entry) => ({ ...piece, markup: `<mrow class="in-${hues.get(entry.item.letter)}">${piece.markup}</mrow>` });
+  dress = (piece, entry) => ({ ...piece, markup: `<mrow class="in-${hues.get(entry.item.letter) ?? ""}">${piece.markup}</mrow>` });
   try {
     if (frame.term) return grownLine(frame);
     if (frame.phase === "part" || frame.phase === "sum") return moveLine(frame);

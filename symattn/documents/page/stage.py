@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from symattn.derivation import Derivation, Item, Step
-from symattn.notation.letters import GRADIENT, derived_from
+from symattn.notation.letters import GRADIENT, derived_from, is_backward
 
 #: The colours of queries, keys and values, by the words of a title.
 ROLES: Mapping[str, str] = {"q": "quer(?:y|ies)", "k": "keys?", "v": "values?"}
@@ -84,7 +84,7 @@ class Parts:
         """Project, compare, mask and normalise, or mix; or back through one of them."""
         base = self.base(step)
         if base is None:
-            return self._of(step)
+            return f"Backward: {self._of(step).lower()}" if step.is_number else self._of(step)
         readers = (one for one in self.derivation.steps if base.letter in one.operands)
         return f"Backward: {self._of(next(readers, base)).lower()}"
 
@@ -114,7 +114,7 @@ class Parts:
 
     def is_main(self, step: Step) -> bool:
         """Whether it is looked for first: scores, weights, the result, the last gradient."""
-        forward = [one for one in self.derivation.steps if self.base(one) is None]
+        forward = [one for one in self.derivation.steps if not is_backward(one.letter)]
         scores = next((one for one in forward if one.logits and not one.fixed), None)
         return any(
             step is one for one in (scores, self._weights, forward[-1], self.derivation.steps[-1])

@@ -20,8 +20,7 @@ from symattn.arithmetic.base import Array
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Step
 from symattn.errors import counted
-from symattn.nodes.lines import LineQuotient
-from symattn.nodes.normalise import Normaliser
+from symattn.nodes.normalise import Normaliser, shared_out
 from symattn.step import Item
 from symattn.worksheet.marking.verdicts import EntryMark, StepMark
 from symattn.worksheet.reading.entry_names import line_name
@@ -33,10 +32,7 @@ _MOST = 6
 
 def sums_to_one(item: Item) -> bool:
     """Whether every row of a step sums to 1 by its definition."""
-    expr = item.expr if isinstance(item, Step) else None
-    if isinstance(expr, Normaliser):
-        return expr.sums_to_one
-    return isinstance(expr, LineQuotient)
+    return isinstance(item, Step) and shared_out(item.expr)
 
 
 def full_rows(mark: StepMark) -> Iterator[list[EntryMark]]:

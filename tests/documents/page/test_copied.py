@@ -110,11 +110,13 @@ def test_a_changed_page_is_copied_as_it_is_shown(opened: Callable[..., Any]) -> 
     true = in_python(derivation, Edit(given, "1/3", 6), "Z")
     shown = Subject(derivation, values, Notation(digits=6))
     wanted = in_latex(shown, true, without="mask")
-    divided = r"}} \qquad \text{(divided by the temperature, } \approx 0.333333\text{)}"
-    wanted["scaled"] = wanted["scaled"].replace("}}\n", f"{divided}\n", 1)
+    plain, divided = r"\frac{S}{\sqrt{d_{k}}}", r"\frac{S}{T \sqrt{d_{k}}}"
+    assert plain in wanted["scaled"]
+    divided += r" \qquad T \approx 0.333333"
+    wanted["scaled"] = wanted["scaled"].replace(plain, divided, 1)
     assert copied == wanted
     page.evaluate(FOLLOW, "t=0.5")
-    assert r"temperature, }0.5\text{)}" in settled(page).evaluate(COPIED)["scaled"]
+    assert r" \qquad T = 0.5" in settled(page).evaluate(COPIED)["scaled"]
 
 
 def test_what_is_not_proven_is_copied_with_a_remark(opened: Callable[..., Any]) -> None:

@@ -309,7 +309,9 @@ def test_a_cell_says_where_it_comes_from(opened: Callable[..., Any]) -> None:
     back = chosen(page, "from")
     assert {"X||1|0", "X||1|1", "X||2|0", "X||2|1"} <= back
     assert not {"X||0|0", "X||0|1"} & back
-    assert page.locator("#origin .where").inner_text() == "scores: cat, sat."
+    assert page.locator("#origin .where").inner_text() == (
+        "scores: cat, sat. Underlined: what it depends on further back."
+    )
     assert page.locator("#origin .line").inner_text().replace("\n", "") != ""
     page.locator("#origin .chip").first.click()
     assert chosen(page, "chosen") == {"Q||1|1"}  # of the larger product
@@ -453,7 +455,7 @@ def test_temperature_divides_the_logits(opened: Callable[..., Any]) -> None:
         for i in range(3)
     ]
     assert np.allclose(found, wanted, rtol=1e-12)
-    assert "temperature, 0.5" in page.locator("#scaled .tempered").inner_text()
+    assert page.locator("#scaled .tempered").text_content() == "with the temperature T=0.5"
     page.locator("section#scaled .home td[data-c]").nth(3).click()
     assert "0.5" in page.locator("#origin .line").inner_text()
 

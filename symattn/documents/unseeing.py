@@ -1,0 +1,67 @@
+"""Queries that may attend to no key, of which it is not true that their weights sum to 1."""
+
+from __future__ import annotations
+
+import numpy as np
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.derivation import Evaluation, Step
+from symattn.nodes.normalise import Hardmax, Sparsemax, shared_out
+from symattn.notation.options import Notation
+
+#: So many queries are named; more are counted.
+_NAMED = 4
+
+
+def unseeing(evaluation: Evaluation | None, step: Step, notation: Notation) -> str:
+    """A sentence about the rows of weights that are 0 by convention; empty where there are none.
+
+    A row is named if all its weights are 0 in every head, in the others with its head.
+    """
+    if evaluation is None or not step.weights or not shared_out(step.expr):
+        return ""
+    empty = (evaluation.array(step.letter) == 0).all(axis=-1)
+    for row in np.argwhere(empty):  # a float may be 0 where the number is not
+        empty[*row] = all(
+            evaluation.digits(step.letter, (*map(int, row), j), notation).exact
+            for j in range(evaluation.shape(step.letter)[-1])
+        )
+    heads, base = empty.ndim > 1, notation.index_base
+    names = evaluation.labels.get(step.shape[0], ())
+    found = []
+    for i in np.flatnonzero(empty.any(axis=0) if heads else empty):
+        called = f"“{names[i]}”" if names else str(i + base)
+        if not heads or empty[:, i].all():
+            found.append(called)
+        else:
+            found += [f"{called} in head {k + base}" for k in np.flatnonzero(empty[:, i])]
+    return told(found, bool(names), step.expr)
+
+
+def told(queries: list[str], by_name: bool, expr: MatrixExpr | None = None) -> str:
+    """What is said of these queries, whose weights are made so.
+
+    >>> told(["2"], False)
+    'But query 2 may attend to no key: its weights are 0 and sum to 0, by convention, since the \
+formula alone would be 0/0.'
+    >>> told(["“a”", "“b”"], True).partition(" may ")[0]
+    'But the queries “a” and “b”'
+    """
+    if not queries:
+        return ""
+    *most, last = queries
+    kind = "queries" if most else "query"
+    lead = f"the {kind}" if by_name else kind
+    who = f"{lead} {', '.join(most)} and {last}" if most else f"{lead} {last}"
+    if len(queries) > _NAMED:
+        who = f"{len(queries)} queries"
+    whose = "their" if most else "its"
+    formula = (
+        "no score is finite"
+        if isinstance(expr, Sparsemax | Hardmax)
+        else "the formula alone would be 0/0"
+    )
+    return (
+        f"But {who} may attend to no key: {whose} weights are 0 and sum to 0, by convention, since "
+        f"{formula}."
+    )

@@ -1,0 +1,212 @@
+"""The loss that a backward pass starts from: what is said of it, against attention in NumPy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+from click.testing import CliRunner
+
+from symattn import Attention, Derivation, Notation, latex, text
+from symattn.cli import main
+from symattn.derivation import Input, Step
+from symattn.evaluate.worked import worked
+from symattn.nodes.lines import EntrySum
+from symattn.notation.letters import LOSSES
+from symattn.worksheet import read_worksheet
+from tests.autograd import Array, Functional, Problem, gradient_of
+from tests.derivatives.test_gradients import spec_named
+
+NAMES = ("causal", "multi-head", "rotary", "unfolded", "gemma")
+
+#: A worksheet without a gradient of its own: the loss is the sum of all entries.
+ONES = """
+schema = 1
+gradient = ["Q", "V"]
+[attention]
+variant = "causal"
+[given]
+Q = [[1, 0], [1, 2]]
+K = [[1, 1], [0, 1]]
+V = [["1/3", 0], [2, 1]]
+"""
+
+
+def differences(loss: Callable[[Mapping[str, Array]], float], given: Mapping[str, Array]) -> Any:
+    """Central differences of a loss, by name of what is given."""
+    out, step = {}, 1e-5
+    for name, value in given.items():
+        out[name] = np.empty(value.shape)
+        for place in np.ndindex(*value.shape):
+            ends = []
+            for sign in (1, -1):
+                moved = {key: array.copy() for key, array in given.items()}
+                moved[name][place] += sign * step
+                ends.append(loss(moved))
+            out[name][place] = (ends[0] - ends[1]) / (2 * step)
+    return out
+
+
+def off(derivation: Derivation, values: Any, found: Mapping[str, Array]) -> float:
+    """How far the gradients of a derivation are from others, at most."""
+    gaps = (abs(values[gradient_of(derivation, x)].array - found[x]).max() for x in found)
+    return float(max(gaps))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_gradients_are_those_of_the_sum_that_is_shown(name: str) -> None:
+    problem = Problem.of(spec_named(name))
+    function = Functional(np, problem.spec, problem.constants)
+    backward = problem.derivation.gradient()
+    start = backward.inputs[-1].name
+    values = backward.evaluate(**problem.given, **{start: problem.upstream})
+    shown = float(values["loss_linear"].decimals(8)[0][0])
+    assert shown == pytest.approx((function(problem.given) * problem.upstream).sum(), abs=2e-8)
+    found = differences(lambda x: (function(x) * problem.upstream).sum(), problem.given)
+    assert off(backward, values, found) < 1e-6
+    turned = backward.evaluate(**problem.given, **{start: -problem.upstream})
+    assert off(backward, turned, found) > 1e-3  # the judge sees a sign
+
+
+def test_a_loss_that_is_no_such_sum_has_the_gradients_and_another_value() -> None:
+    problem = Problem.of(Attention(mask="causal"))
+    function = Functional(np, problem.spec, problem.constants)
+    wanted = np.ones_like(problem.upstream)
+
+    def loss(given: Mapping[str, Array]) -> float:
+        return float(((function(given) - wanted) ** 2).sum() / 2)
+
+    backward = problem.derivation.gradient()
+    values = backward.evaluate(**problem.given, dO=function(problem.given) - wanted)
+    assert off(backward, values, differences(loss, problem.given)) < 1e-6
+    assert abs(values["loss_linear"].array[0, 0] - loss(problem.given)) > 1e-3
+    assert "its value is not given" in backward["loss_linear"].reason
+
+
+def test_ones_are_the_gradient_of_the_sum_of_all_entries() -> None:
+    problem = Problem.of(Attention(mask="causal"))
+    function = Functional(np, problem.spec, problem.constants)
+    backward = problem.derivation.gradient(upstream="ones")
+    values = backward.evaluate(**problem.given)
+    assert values["loss"].array[0, 0] == pytest.approx(function(problem.given).sum(), abs=1e-12)
+    found = differences(lambda x: function(x).sum(), problem.given)
+    assert off(backward, values, found) < 1e-6
+    assert backward["loss"].reason == "The loss L is taken to be the sum of all entries of O."
+
+
+def test_of_each_head_it_is_the_sum_over_all() -> None:
+    derivation = Attention(heads=2).derivation()
+    backward = derivation.gradient("Q", of="weights")
+    assert text(backward["loss_linear"].formula()) == "L_lin = sum(Σ_h (dA⁽ʰ⁾ ∘ A⁽ʰ⁾))"
+    given = {name: np.arange(8.0).reshape(2, 2, 2) / 7 for name in ("Q", "K")}
+    dA = np.array([[[1.0, -2], [0, 3]], [[2, 0], [1, 1]]])
+    values = backward.evaluate(**given, d_weights=dA)
+    scores = given["Q"] @ given["K"].swapaxes(1, 2) / np.sqrt(2)
+    weights = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
+    assert values["loss_linear"].array[0, 0] == pytest.approx((dA * weights).sum())
+
+
+def test_it_is_written_as_a_number_in_every_notation() -> None:
+    step = Attention().derivation().gradient()["loss_linear"]
+    assert text(step.formula()) == "L_lin = sum(dO ∘ O)"
+    assert text(step.entry()) == "L_lin = Σ_i Σ_j do_ij o_ij"
+    assert latex(step.formula()) == r"L_{\mathrm{lin}} = \mathrm{sum}(\mathrm{d} O \circ O)"
+    columns = Notation(convention="columns")
+    assert text(step.entry(columns)) == "L_lin = Σ_i Σ_j do_ij o_ij"
+    partial = Notation(gradients="partial", symbols={"loss": "J"})
+    assert text(step.formula(partial)) == "J_lin = sum(∂J/∂O ∘ O)"
+    taken = latex(step.formula(Notation(symbols={"V": "L"})))
+    assert taken.startswith(r"\mathcal{L}_{\mathrm{lin}} =")
+    plus = Notation(symbols={"row": "q", "column": "k"})
+    assert text(step.entry(plus)) == "L_lin = Σ_q Σ_k do_qk o_qk"
+
+
+def test_there_is_none_where_it_would_say_nothing() -> None:
+    derivation = Attention(mask="causal").derivation()
+    names = set(LOSSES)
+    assert not names & {*derivation.names}
+    assert not names & {*derivation.gradient("Q", forward=False).names}
+    assert not names & {*derivation.gradient("Q", of="masked").names}  # 0 · (−∞) has no value
+    X, L = sympy.MatrixSymbol("X", 2, 2), sympy.MatrixSymbol("L_lin", 2, 2)
+    own = Derivation((Input("X", X),), (Step("twice", L, X + X),))
+    assert own.gradient("X").names == ("twice", "dX")
+    assert not names & {*Attention().derivation().hessian_vector("Q").names}
+
+
+def test_its_tangent_is_the_directional_derivative() -> None:
+    problem = Problem.of(Attention())
+    backward = problem.derivation.gradient("Q")
+    moved = backward.tangent("Q")
+    rng = np.random.default_rng(3)
+    way = rng.normal(size=problem.given["Q"].shape)
+    values = moved.evaluate(**problem.given, dO=problem.upstream, delta_Q=way)
+    wanted = (values["dQ"].array * way).sum()
+    assert values["delta_loss_linear"].array[0, 0] == pytest.approx(wanted, rel=1e-12)
+
+
+def test_the_adjoint_of_a_sum() -> None:
+    X = sympy.MatrixSymbol("X", 2, 3)
+    total = sympy.MatrixSymbol("t", 1, 1)
+    squares = Step("squares", sympy.MatrixSymbol("Y", 2, 3), sympy.HadamardProduct(X, X))
+    derivation = Derivation(
+        (Input("X", X),), (squares, Step("total", total, EntrySum(squares.symbol)))
+    )
+    values = derivation.gradient("X", upstream="ones").evaluate(X=[[1, 2, 3], [4, 5, 6]])
+    assert values["dX"].exact == sympy.Matrix([[2, 4, 6], [8, 10, 12]])
+
+
+def ran(*words: str) -> str:
+    result = CliRunner().invoke(main, ["derive", *words])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.fixture
+def ones(tmp_path: Path) -> str:
+    path = tmp_path / "ones.toml"
+    path.write_text(ONES, encoding="utf-8")
+    return str(path)
+
+
+def test_every_format_states_it_with_its_digits(ones: str) -> None:
+    total = "1.5473"
+    found = read_worksheet(ones)
+    values = found.evaluate()
+    assert f"{values['output'].array.sum():.4f}" == total
+    for name, formula in (
+        ("text", "L = sum(O)"),
+        ("latex", r"L &= \mathrm{sum}(O)"),
+        ("md", r"L &= \mathrm{sum}(O)"),
+        ("mathml", "<mi>L</mi><mo>=</mo><mi>sum</mi>"),
+        ("html", "<mi>L</mi><mo>=</mo><mi>sum</mi>"),
+    ):
+        document = ran(ones, "--format", name)
+        assert formula in document, name
+        assert total in document, name
+        assert "is taken to be the sum of all entries of" in document, name
+    data = json.loads(ran(ones, "--format", "json"))["steps"]["loss"]
+    assert data["decimals"] == [[total]]
+    assert data["entry"]["text"] == "L = Σ_i Σ_j o_ij"
+    assert "[ 1.5473 ]" not in ran(ones, "--view", "value")
+    assert "L ≈ 1.5473" in ran(ones, "--view", "value")
+    assert "loss" not in ran("causal", "--gradient", "Q", "--format", "numpy").split("Returns")[1]
+
+
+def test_a_claimed_loss_is_checked(ones: str) -> None:
+    path = Path(ones)
+    for claimed, status in (("1.5473", 0), ("1.5573", 1)):
+        path.write_text(f"{ONES}[claims]\nloss = [[{claimed}]]\n", encoding="utf-8")
+        assert CliRunner().invoke(main, ["check", ones]).exit_code == status
+
+
+def test_a_worked_line_of_it_holds(ones: str) -> None:
+    found = read_worksheet(ones)
+    derivation = found.derivation()
+    values = found.evaluate(derivation)
+    line = text(worked(values, derivation["loss"], 0, 0))
+    assert line == "L ≈ 0.33333 + 0 + 0.88373 + 0.33024 ≈ 0.3333 + 1.2140 ≈ 1.5473"
