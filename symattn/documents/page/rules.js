@@ -286,8 +286,8 @@ function workedLine(item, h, i, j, dressed = false) {
   };
   const functions = [...functionsIn(item.rule, env)];
   // Two stages that both show a rounded number have as many decimals.
-  const rounded = (entries) => entries.filter((entry) => !isExact(entry.item, entry.place)).length;
-  const isShared = rounded([...reads(item.rule, env)]) > rounded(functions.flatMap(([part, where]) => [...reads(part, where)]));
+  const inexact = (entries) => entries.filter((entry) => !isExact(entry.item, entry.place)).length;
+  const isShared = inexact([...reads(item.rule, env)]) > inexact(functions.flatMap(([part, where]) => [...reads(part, where)]));
   const stages = (least) => {
     const short = functions.length ? printerFor((print) => gives(print, print.ready), least) : null;
     const long = printerFor((print) => gives(print, null) && (!short || functions.every(([part, where]) => short.same(evaluate(part, where, print.at), part, where))), least);
