@@ -305,8 +305,8 @@ function workedLine(item, h, i, j, dressed = false) {
   const gives = (print, ready) => shownAs(evaluate(rule, env, print.at, ready)).text === text;
   const functions = [...functionsIn(rule, env)];
   // Two stages that both show a rounded number have as many decimals.
-  const rounded = (entries) => entries.filter((entry) => !isExact(entry.item, entry.place)).length;
-  const isShared = rounded([...reads(rule, env)]) > rounded(functions.flatMap(([part, where]) => [...reads(part, where)]));
+  const inexact = (entries) => entries.filter((entry) => !isExact(entry.item, entry.place)).length;
+  const isShared = inexact([...reads(rule, env)]) > inexact(functions.flatMap(([part, where]) => [...reads(part, where)]));
   const stages = (least) => {
     const short = functions.length ? printerFor((print) => gives(print, print.ready), least) : null;
     const long = printerFor((print) => gives(print, null) && (!short || functions.every(([part, where]) => short.same(evaluate(part, where, print.at), part, where))), least);

@@ -24,7 +24,7 @@ def test_letters_of_a_backward_pass_have_their_own_colours(opened: Callable[...,
     page = opened(html_document(*sheet("backward")))
     colours = {"A": "a", "K": "k", "Q": "q", "V": "v", "S": None, "O": None}
     gradients = {f"d{letter}": colour for letter, colour in colours.items()}
-    assert page.evaluate(COLOURS) == colours | gradients
+    assert page.evaluate(COLOURS).items() >= (colours | gradients).items()
 
 
 @pytest.mark.parametrize("width", [320, 768, 1440])
@@ -52,7 +52,7 @@ def shaded(opened: Callable[..., Any]) -> list[str]:
     page = opened(html_document(*sheet("two_heads")), 375)
     found = []
     for line in page.locator(".step .line").all():
-        if line.evaluate("(box) => box.scrollWidth > box.clientWidth"):
+        if not line.is_visible() or line.evaluate("(box) => box.scrollWidth > box.clientWidth"):
             continue
         picture = Image.open(BytesIO(line.screenshot())).convert("L")
         end = picture.crop((picture.width - 4, 0, picture.width, picture.height))
