@@ -225,16 +225,19 @@ function productsOf(rule, env) {
     return { factors, number, size: Number.isNaN(size) ? 0 : size };
   });
   if (products[0].factors.length < 2) return null;
+  products.sort((one, other) => other.size - one.size);
   if (!live || proven) {
     const whole = certified.sum(products.map(({ number }) => number));
-    const shared = certified.order(whole, 0) === 1 && products.every(({ number }) => [0, 1].includes(certified.order(number, 0)));
-    for (const one of products) {
+    const sides = products.map(({ number }) => certified.order(number, 0));
+    const shared = certified.order(whole, 0) === 1 && sides.every((side) => side === 0 || side === 1);
+    products.forEach((one, k) => {
+      one.none = sides[k] === 0;
+      if (k >= MOST_PRODUCTS) return; // only the others are told one by one
       const shown = shownAs(one.number);
       if (shown.proven) one.shown = shown;
-      one.none = certified.order(one.number, 0) === 0;
       const share = shared && certified.shown(certified.quotient(certified.product(100, one.number), whole), 0, data.rounding);
       if (share && share.proven) one.share = `${share.exact ? "" : "≈ "}${share.text} %`;
-    }
+    });
   }
-  return products.sort((one, other) => other.size - one.size);
+  return products;
 }

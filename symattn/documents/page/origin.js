@@ -99,7 +99,7 @@ function among(tag, name, ...children) {
 // The operands in order; of a sum of products these, the heaviest first, with what each adds.
 function sourcesTold(item, env, kinds) {
   if (!isStep(item)) return [];
-  const products = productsOf(item.rule, env);
+  const products = isPassing(current) ? null : productsOf(item.rule, env);
   if (!products || products.length < 2) {
     const order = (key) => { const entry = parsed(key); return 1e9 * data.items.indexOf(entry.item) + entry.place; };
     const sorted = [...kinds].sort(([one], [other]) => order(one) - order(other));
