@@ -31,7 +31,7 @@ from symattn.documents.page.matrices import GAPS, MatrixView, head_of, operands
 from symattn.documents.page.numbers import number_data
 from symattn.documents.page.rules import rule_data
 from symattn.documents.page.stage import Parts
-from symattn.documents.page.wide import is_wide
+from symattn.documents.page.wide import room_of
 from symattn.documents.page.worksheet import Head, worksheet_data
 from symattn.evaluate.telling import telling
 from symattn.notation import tree as t
@@ -360,8 +360,7 @@ class _Page:
         if not strips and not example:
             return Markup()
         claimed = Markup() if self.claims is None else claims_page.tables(self.claims, matrix)
-        kinds = "strips" + " wide" * is_wide(shown)
-        drawn_all = el("div", *strips, class_=kinds) if strips else Markup()
+        drawn_all = el("div", *strips, class_=f"strips{room_of(shown)}") if strips else Markup()
         return el("div", drawn_all, example, claimed, class_="values")
 
     def read(self, step: Step, head: int | None) -> list[tuple[MatrixView, int | None]]:
@@ -441,11 +440,12 @@ class _Page:
                         worked_lines[place] = lines.packed(self.worked(item, head, i, j))
                 entry["lines"] = worked_lines
                 if item.name in sections:
-                    entry["latex"] = latex_data(sections[item.name], matrix)
+                    told = latex_data(sections[item.name], matrix)
                     if item.letter == live.tempered:
                         warm = self.warm(sections[item.name])
                         formulas = tuple(each for each in warm if each.view == "formula")
-                        entry["latex"]["warm"] = [*displays(formulas)]
+                        told["warm"] = [*displays(formulas)]
+                    entry["latex"] = told
             items.append(entry)
         sheet: Data = None
         if self.worksheet is not None:

@@ -14,11 +14,19 @@ _BESIDE, _BELOW = 674, 1130
 _USUAL, _CLOSE = (9.4, 17.6, 22.0), (8.3, 7.0, 12.0)
 
 
-def is_wide(strips: Sequence[Sequence[tuple[MatrixView, int | None]]]) -> bool:
-    """Whether some strip of matrices is too wide beside the formulas and every one fits below."""
-    usual = [sum(_width(*figure, *_USUAL) for figure in strip) for strip in strips]
-    close = [sum(_width(*figure, *_CLOSE) for figure in strip) for strip in strips]
-    return max(usual, default=0) > _BESIDE and max(close) <= _BELOW
+def room_of(strips: Sequence[Sequence[tuple[MatrixView, int | None]]]) -> str:
+    """The classes of strips of matrices: below the formulas where they do not fit beside them.
+
+    They are set closer where they fit there only so; what does not fit at all stays beside them.
+    """
+
+    def widest(digit: float, cell: float, between: float) -> float:
+        widths = (sum(_width(*one, digit, cell, between) for one in strip) for strip in strips)
+        return max(widths, default=0)
+
+    if widest(*_USUAL) <= _BESIDE or widest(*_CLOSE) > _BELOW:
+        return ""
+    return " below" if widest(*_USUAL) <= _BELOW else " below close"
 
 
 def _width(
