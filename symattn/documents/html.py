@@ -31,6 +31,7 @@ from symattn.documents.page.matrices import GAPS, MatrixView, head_of, operands
 from symattn.documents.page.numbers import number_data
 from symattn.documents.page.rules import rule_data
 from symattn.documents.page.stage import Parts
+from symattn.documents.page.wide import room_of
 from symattn.documents.page.worksheet import Head, worksheet_data
 from symattn.evaluate.telling import telling
 from symattn.notation import tree as t
@@ -337,17 +338,16 @@ class _Page:
         """The operands of the step, its result, and the worked line of one entry."""
         matrix = self.matrices[step.letter]
         strips = []
+        shown = []
         for head in matrix.shown if "value" in self.views else ():
             if self.notation.layout == "falk":
                 drawn = scheme(step, self.matrices, head)
                 if drawn is not None:
                     strips.append(drawn)
                     continue
-            parts: list[str] = []
-            for operand in operands(step, self.matrices):
-                wanted = head_of(step, operand, head)
-                heads = operand.shown if wanted is None else [wanted]
-                parts += [operand.figure(which) for which in heads]
+            read = self.read(step, head)
+            shown.append((*read, (matrix, head)))
+            parts = [operand.figure(which) for operand, which in read]
             arrow = [el("span", "→", class_="makes", aria_hidden="true")] if parts else []
             result = el("div", *arrow, matrix.figure(head, home=True), class_="made")
             strips.append(el("div", *parts, result, class_="strip"))
@@ -360,8 +360,16 @@ class _Page:
         if not strips and not example:
             return Markup()
         claimed = Markup() if self.claims is None else claims_page.tables(self.claims, matrix)
-        drawn_all = el("div", *strips, class_="strips") if strips else Markup()
+        drawn_all = el("div", *strips, class_=f"strips{room_of(shown)}") if strips else Markup()
         return el("div", drawn_all, example, claimed, class_="values")
+
+    def read(self, step: Step, head: int | None) -> list[tuple[MatrixView, int | None]]:
+        """The matrices that a step reads, each with the head that is read."""
+        found: list[tuple[MatrixView, int | None]] = []
+        for operand in operands(step, self.matrices):
+            wanted = head_of(step, operand, head)
+            found += [(operand, k) for k in (operand.shown if wanted is None else [wanted])]
+        return found
 
     def warm(self, section: Section) -> tuple[Line, ...]:
         """The formula and the entry of a step with the temperature."""
@@ -432,11 +440,12 @@ class _Page:
                         worked_lines[place] = lines.packed(self.worked(item, head, i, j))
                 entry["lines"] = worked_lines
                 if item.name in sections:
-                    entry["latex"] = latex_data(sections[item.name], matrix)
+                    told = latex_data(sections[item.name], matrix)
                     if item.letter == live.tempered:
                         warm = self.warm(sections[item.name])
                         formulas = tuple(each for each in warm if each.view == "formula")
-                        entry["latex"]["warm"] = [*displays(formulas)]
+                        told["warm"] = [*displays(formulas)]
+                    entry["latex"] = told
             items.append(entry)
         sheet: Data = None
         if self.worksheet is not None:

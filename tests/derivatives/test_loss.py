@@ -121,7 +121,7 @@ def test_it_is_written_as_a_number_in_every_notation() -> None:
     partial = Notation(gradients="partial", symbols={"loss": "J"})
     assert text(step.formula(partial)) == "J_lin = sum(∂J/∂O ∘ O)"
     taken = latex(step.formula(Notation(symbols={"V": "L"})))
-    assert taken.startswith(r"\mathcal{L}_{\mathrm{lin}} =")
+    assert taken.startswith(r"{\mathcal{L}}_{\mathrm{lin}} =")
     plus = Notation(symbols={"row": "q", "column": "k"})
     assert text(step.entry(plus)) == "L_lin = Σ_q Σ_k do_qk o_qk"
 

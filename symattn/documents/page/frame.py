@@ -22,7 +22,7 @@ FILES = Path(__file__).parent
 
 
 #: The parts of its style.
-STYLES = ("page.css", "toolbar.css", "origin.css", "stage.css", "latex.css")
+STYLES = ("page.css", "toolbar.css", "origin.css", "stage.css", "latex.css", "wide.css")
 
 
 def scripts() -> str:

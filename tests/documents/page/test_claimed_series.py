@@ -91,3 +91,13 @@ def test_formulas_alone_of_chunks_are_refused_in_one_line() -> None:
     assert done.exit_code == 2
     wanted = "symattn: html: shows chunks with their numbers; leave out --symbolic\n"
     assert done.stderr == wanted
+
+
+def test_claims_that_cannot_be_read_are_refused_and_other_formats_mark_none(tmp_path: Path) -> None:
+    path = tmp_path / "decoding.toml"
+    path.write_text(f"{SHEET}\n[claims]\nscores = [[0]]\n", encoding="utf-8")
+    done = CliRunner().invoke(main, ["derive", str(path), "--format", "html"])
+    assert done.exit_code == 2
+    assert "scores: 1 row where 4 are expected" in done.stderr
+    done = CliRunner().invoke(main, ["derive", str(path), "--format", "md"])
+    assert "derive does not mark it" in done.output

@@ -33,11 +33,8 @@ def test_the_step_that_is_divided_is_written_so(name: str) -> None:
     spec, formula, entry = WRITTEN[name]
     derivation = spec.derivation()
     step = derivation[live_program(derivation).tempered]
-    found = [
-        line(heated(step, Line(view, tree), Notation()).tree)
-        for view, tree in (("formula", step.formula()), ("entry", step.entry()))
-    ]
-    assert found == [formula, entry]
+    lines = (Line("formula", step.formula()), Line("entry", step.entry()))
+    assert [line(heated(step, one, Notation()).tree) for one in lines] == [formula, entry]
 
 
 def test_its_letter_is_free_and_the_convention_kept() -> None:

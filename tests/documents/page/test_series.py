@@ -217,17 +217,3 @@ def test_options_are_honoured_in_every_chunk(opened: Callable[..., Any], tmp_pat
         assert page.locator(".falk").count()
         assert "weights" in page.locator("#origin").inner_text()
         page.keyboard.press("]")
-
-
-def test_claims_of_a_series_are_said_not_to_be_marked(
-    opened: Callable[..., Any], tmp_path: Path
-) -> None:
-    sheet = next(path for path in EXAMPLES if path.stem == "decoding").read_text("utf-8")
-    claimed, file = tmp_path / "claimed.toml", tmp_path / "series.html"
-    claimed.write_text(f"{sheet}\n[claims]\nscores = [[0]]\n", "utf-8")
-    derived(str(claimed), "--format", "html", "-o", str(file))
-    page = opened(file.read_text(encoding="utf-8"))
-    for number in (1, 2):
-        expect(page, number, 4)
-        assert "derive does not mark it" in page.locator(".note").inner_text()
-        page.keyboard.press("]")
