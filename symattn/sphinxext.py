@@ -473,7 +473,8 @@ class Epub(Epub3Builder):
 
         def item(found: re.Match[str]) -> str:
             page = folder / found[1]
-            with_math = page.suffix == ".xhtml" and page.exists() and "<math" in page.read_text("utf-8")
+            is_page = page.suffix == ".xhtml" and page.exists()
+            with_math = is_page and "<math" in page.read_text("utf-8")
             return f'{found[0]} properties="mathml"' if with_math else found[0]
 
         text = re.sub(r'<item id="[^"]*" href="([^"]*)"', item, manifest.read_text("utf-8"))

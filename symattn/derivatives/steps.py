@@ -192,8 +192,7 @@ def _loss(graph: Graph, target: Step, upstream: MatrixExpr | None) -> list[Step]
     """The loss as a step: the sum of all entries of the target.
 
     Where the gradient is given, the loss is known to first order alone: L(O + δO) − L(O) is
-    ⟨dO, δO⟩ and less than any part of δO, so that L and ⟨dO, O⟩, in which dO is held fixed, have
-    the same gradients. There is no such step for scores, of which −∞ may be one, and where its
+    ⟨dO, δO⟩ + o(‖δO‖), so that L and ⟨dO, O⟩, in which dO is held fixed, have the same gradients. There is no such step for scores, of which −∞ may be one, and where its
     letter is one of the derivation.
     """
     name = "loss" if upstream is None else "loss_linear"
