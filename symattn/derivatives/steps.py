@@ -192,8 +192,8 @@ def _loss(graph: Graph, target: Step, upstream: MatrixExpr | None) -> list[Step]
     """The loss as a step: the sum of all entries of the target.
 
     Where the gradient is given, the loss is known to first order alone: L(O + δO) − L(O) is
-    ⟨dO, δO⟩ + o(‖δO‖), so that L and ⟨dO, O⟩, in which dO is held fixed, have the same gradients. There is no such step for scores, of which −∞ may be one, and where its
-    letter is one of the derivation.
+    ⟨dO, δO⟩ + o(‖δO‖), so that L and ⟨dO, O⟩, in which dO is held fixed, have the same gradients.
+    There is no such step for scores, of which −∞ may be one, nor where its letter is taken.
     """
     name = "loss" if upstream is None else "loss_linear"
     if target.logits or LOSSES[name] in graph.items:
