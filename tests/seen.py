@@ -56,6 +56,9 @@ _OPENS, _CLOSES = "⎡⎢⎣", "⎤⎥⎦"
 #: A matrix of one row, which is no bracket of an expression.
 _ONE_ROW = re.compile(r"(?<=[=≈] )\[.*?\]")
 
+#: The equation of an entry, s_12 = …, or of a number that is no entry: the loss.
+_OF_A_NUMBER = re.compile(r"(?:\S+_\d\S*|L|L_lin) [=≈] ")
+
 #: What stands between formulas side by side.
 _APART = re.compile(" {3,}")
 
@@ -70,7 +73,7 @@ class _Block:
 
 
 def in_text(document: str) -> list[Seen]:
-    """The matrices and the equations of entries in a text."""
+    """The matrices and the equations of numbers in a text."""
     lines = document.partition("\nCheck: ")[0].splitlines()
     found: list[Seen] = []
     place = 0
@@ -87,7 +90,7 @@ def _equations(words: str) -> list[Seen]:
     return [
         _equation(re.sub(r"_([\w,]+)([⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾]+)", r"\2\1", one))
         for one in _APART.split(words.strip())
-        if re.match(r"\S+_\d\S* [=≈] ", one)
+        if _OF_A_NUMBER.match(one)
     ]
 
 

@@ -742,6 +742,8 @@ def test_programs(names: Sequence[str]) -> None:
             notation = notation_of(name).but(exact=False)
             unit = Decimal(1).scaleb(-notation.digits)
             for step in derivation:
+                if step.is_number:  # no program returns the loss
+                    continue
                 for place in np.ndindex(*values.array(step.letter).shape):
                     told = values.digits(step.letter, place, notation)
                     number = float(np.asarray(found[variable(step.name)])[place])
