@@ -315,10 +315,9 @@ class _Page:
         """A matrix that is given, or one for each head."""
         matrix = self.matrices[item.letter]
         figures = [matrix.figure(head, home=True) for head in matrix.shown]
-        known = item.name == item.letter
         caption = el(
             "p",
-            *([] if known else [el("strong", item.name.replace("_", " ")), ": "]),
+            *([el("strong", matrix.words), ": "] if matrix.words else []),
             prose(section.why),
         )
         return el(

@@ -18,6 +18,7 @@ from symattn.evaluate.value_view import heads_of
 from symattn.nodes.flip import flip
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
+from symattn.notation.letters import derived_from
 from symattn.notation.mathml import mathml
 from symattn.notation.numbers import number
 from symattn.notation.options import Notation
@@ -190,6 +191,12 @@ class MatrixView:
         )
         return ((head, i, j) for head in self.heads for i in rows for j in columns)
 
+    @property
+    def words(self) -> str:
+        """Its name in words, where that says more than its letter: that of a gradient has a d."""
+        plain = self.item.name == self.item.letter or derived_from(self.item.letter) is not None
+        return "" if plain else self.item.name.replace("_", " ")
+
     def figure(
         self,
         head: int | None,
@@ -201,7 +208,7 @@ class MatrixView:
 
         `turned`: its transpose. `labelled`: whether rows and columns have their names.
         """
-        name = "" if home or self.item.name == self.item.letter else self.item.name
+        name = "" if home else self.words
         table = self.table(head, turned, labelled)
         kinds = ["matrix"] + ["home"] * home + ["alone"] * self.item.is_number
         hidden = None in (*self.indices(self.shape[0]), *self.indices(self.shape[1]))
@@ -215,7 +222,7 @@ class MatrixView:
             if hidden and home
             else Markup()
         )
-        words = [" ", el("span", name.replace("_", " "), class_="name")] if name else []
+        words = [" ", el("span", name, class_="name")] if name else []
         return el(
             "figure",
             el("figcaption", formula(self.symbol(head, turned)), *words),
