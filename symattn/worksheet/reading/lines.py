@@ -32,7 +32,7 @@ MAX_SIDES, MAX_LINE = 20, 2000
 _SIGN = re.compile(r"=|≈|≃|≅|≐|~=|\\approx(?![A-Za-z])|\\simeq(?![A-Za-z])")
 
 #: What does not belong to a side: spaces, LaTeX's dollars, columns and ends of rows.
-_AROUND = re.compile(r"(?:[\s&$]|\\\\)*+")
+_AROUND = re.compile(r"(?:[\s&$]|\\\\)*")
 _BEHIND = re.compile(r"(?:[\s&$]|\\\\)+\Z")
 
 #: Numbers that are indices, exponents or sizes under a root, in what is named by letters.

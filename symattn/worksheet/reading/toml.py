@@ -17,12 +17,13 @@ from symattn.errors import ReadError
 
 MAX_DOTS = 20
 _BARE = re.compile(r"[A-Za-z0-9_\-\[\]{}= \"']{1,200}")
-_GAP = re.compile(r"(?:[ \t\r\n]++|#[^\n]*+)*+")
-_KEY = re.compile(r'"(?:[^"\\\n]|\\.)*+"|\'[^\'\n]*+\'|[A-Za-z0-9_-]++')
+# no group is possessive, since before Python 3.11.5 such a one gives nothing back within itself
+_GAP = re.compile(r"[ \t\r\n]*+(?:#[^\n]*+[ \t\r\n]*+)*")
+_KEY = re.compile(r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*"|\'[^\'\n]*+\'|[A-Za-z0-9_-]++')
 _SCALAR = re.compile(
-    r'"""(?P<long_basic>(?:[^"\\]|\\(?s:.)|"(?!""))*+"{0,2})"""'
-    r"|\'\'\'(?P<long_literal>(?:[^']|'(?!''))*+'{0,2})\'\'\'"
-    r'|"(?P<basic>(?:[^"\\\n]|\\.)*+)"|\'(?P<literal>[^\'\n]*+)\''
+    r'"""(?P<long_basic>[^"\\]*+(?:(?:\\(?s:.)|"(?!""))[^"\\]*+)*"{0,2})"""'
+    r"|\'\'\'(?P<long_literal>[^']*+(?:'(?!'')[^']*+)*'{0,2})\'\'\'"
+    r'|"(?P<basic>[^"\\\n]*+(?:\\.[^"\\\n]*+)*)"|\'(?P<literal>[^\'\n]*+)\''
     r"|(?P<bare>[^\s,\[\]{}#\"']++(?: [0-9][0-9:.Z+-]++)?)"
 )
 

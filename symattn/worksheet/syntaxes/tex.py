@@ -29,9 +29,9 @@ _PARTS = re.compile(
 )
 #: What stands in braces: with none inside, and with one, two and three pairs inside one another.
 _FLAT = r"[^{}]*+"
-_ONE = rf"(?:[^{{}}]|\{{{_FLAT}\}})*+"
-_TWO = rf"(?:[^{{}}]|\{{{_ONE}\}})*+"
-_THREE = rf"(?:[^{{}}]|\{{{_TWO}\}})*+"
+_ONE = rf"{_FLAT}(?:\{{{_FLAT}\}}{_FLAT})*"
+_TWO = rf"{_FLAT}(?:\{{{_ONE}\}}{_FLAT})*"
+_THREE = rf"{_FLAT}(?:\{{{_TWO}\}}{_FLAT})*"
 _ARGUMENTS = re.compile(rf"(?P<key>{_ONE})\}}\s*+\{{(?:(?P<number>{_THREE})\}})?")
 _COMMAND = re.compile(r"\\([A-Za-z]+)")
 _MARK = re.compile(r"%+[ \t]*claim[ \t]*\r?\Z")
