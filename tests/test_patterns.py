@@ -6,8 +6,8 @@ import re
 
 from tests import ROOT
 
-#: A group that gives nothing back, ``(…)*+``. Before Python 3.11.5 it gives nothing back inside
-#: itself either, and misses what it should match. A set of characters may be possessive.
+#: A group that gives nothing back, ``(…)*+``: Python before 3.11.5 matches it wrongly where it has
+#: alternatives (CPython's issues 100061 and 106052). A set of characters may be possessive.
 _POSSESSIVE = re.compile(r"(?<!\\)\)(?:[*+?]|\{[0-9]*,?[0-9]*\})\+")
 
 

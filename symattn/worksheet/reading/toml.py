@@ -17,7 +17,7 @@ from symattn.errors import ReadError
 
 MAX_DOTS = 20
 _BARE = re.compile(r"[A-Za-z0-9_\-\[\]{}= \"']{1,200}")
-# no group is possessive, since before Python 3.11.5 such a one gives nothing back within itself
+# no group is possessive: Python before 3.11.5 matches those wrongly
 _GAP = re.compile(r"[ \t\r\n]*+(?:#[^\n]*+[ \t\r\n]*+)*")
 _KEY = re.compile(r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*"|\'[^\'\n]*+\'|[A-Za-z0-9_-]++')
 _SCALAR = re.compile(
