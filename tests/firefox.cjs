@@ -2,7 +2,7 @@
 // node firefox.cjs PATH-OF-FIREFOX ADDRESS [ADDRESS…]
 const { readFileSync } = require("fs");
 const { join } = require("path");
-const puppeteer = require("puppeteer-core");
+const { inFirefox } = require("./firefox_page.cjs");
 
 const walk = readFileSync(join(__dirname, "stage_walk.js"), "utf8").replace(/^\/\/.*\n/, "");
 
@@ -15,53 +15,38 @@ const clippedOf = (page) => page.$$eval(".line, .worked", (boxes) => boxes.map((
   return out <= 0 ? "" : `${box.textContent} by ${out}`;
 }).filter(Boolean));
 
-(async () => {
-  const [executablePath, address, ...others] = process.argv.slice(2);
-  const extraPrefsFirefox = { "ui.prefersReducedMotion": 1 };
-  const browser = await puppeteer.launch({ browser: "firefox", executablePath, headless: true, extraPrefsFirefox });
-  try {
-    const page = await browser.newPage();
-    const said = [];
-    // Of a formula of which it has read the first half Firefox says that a part is missing, and then reads on.
-    const tell = (words) => /Invalid markup: Incorrect number of children/.test(words) || said.push(words);
-    page.on("console", (message) => tell(message.text()));
-    page.on("pageerror", (error) => tell(String(error)));
-    await page.setViewport({ width: 1280, height: 800 });
+inFirefox({ width: 1280, height: 800 }, {}, async (page, address, others) => {
+  const title = await page.$eval("h1", (heading) => heading.textContent);
+  const clipped = await clippedOf(page);
+  await page.click("section#weights .home td[data-c='1']");
+  const marks = await page.$$eval("section#weights .strip td", (cells) =>
+    cells.flatMap((cell) => [...cell.classList].filter((name) => /chosen|source/.test(name))).sort());
+  await page.keyboard.press("ArrowRight");
+  const keyboard = await page.evaluate(() => document.activeElement.key);
+  await page.focus("#temperature");
+  await page.$eval("#temperature", (input) => { input.value = "0.5"; });
+  await page.$eval("#temperature", (input) => input.dispatchEvent(new Event("change", { bubbles: true })));
+  const live = await page.evaluate(() => ({
+    state: document.querySelector("#state").textContent,
+    weight: symattn.value("A", 2, 2),
+  }));
+  await page.click("#reset");
+  const reset = await page.$eval("section#weights .home tbody tr:last-child td:last-child", (cell) => cell.textContent);
+  await page.setViewport({ width: 360, height: 780 });
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+  const halves = await page.$$eval("msub, msup, mfrac", (all) => all.filter((one) => one.children.length !== 2).length);
+  const stage = {};
+  for (const [width, height] of [[375, 667], [1440, 900]]) {
+    await page.setViewport({ width, height });
     await page.goto(address);
-    const title = await page.$eval("h1", (heading) => heading.textContent);
-    const clipped = await clippedOf(page);
-    await page.click("section#weights .home td[data-c='1']");
-    const marks = await page.$$eval("section#weights .strip td", (cells) =>
-      cells.flatMap((cell) => [...cell.classList].filter((name) => /chosen|source/.test(name))).sort());
-    await page.keyboard.press("ArrowRight");
-    const keyboard = await page.evaluate(() => document.activeElement.key);
-    await page.focus("#temperature");
-    await page.$eval("#temperature", (input) => { input.value = "0.5"; });
-    await page.$eval("#temperature", (input) => input.dispatchEvent(new Event("change", { bubbles: true })));
-    const live = await page.evaluate(() => ({
-      state: document.querySelector("#state").textContent,
-      weight: symattn.value("A", 2, 2),
-    }));
-    await page.click("#reset");
-    const reset = await page.$eval("section#weights .home tbody tr:last-child td:last-child", (cell) => cell.textContent);
-    await page.setViewport({ width: 360, height: 780 });
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
-    const halves = await page.$$eval("msub, msup, mfrac", (all) => all.filter((one) => one.children.length !== 2).length);
-    const stage = {};
-    for (const [width, height] of [[375, 667], [1440, 900]]) {
-      await page.setViewport({ width, height });
-      await page.goto(address);
-      await page.keyboard.press("s");
-      stage[width] = await page.evaluate(`(${walk.trim()})()`);
-    }
     await page.keyboard.press("s");
-    const back = await page.$eval("#stage", (stage) => stage.getBoundingClientRect().height);
-    for (const other of others) {
-      await page.goto(other);
-      clipped.push(...(await clippedOf(page)).map((words) => `${other}: ${words}`));
-    }
-    console.log(JSON.stringify({ said, title, clipped, marks, keyboard, live, reset, wide, halves, stage, back }));
-  } finally {
-    await browser.close();
+    stage[width] = await page.evaluate(`(${walk.trim()})()`);
   }
-})().catch((error) => { console.error(error); process.exit(1); });
+  await page.keyboard.press("s");
+  const back = await page.$eval("#stage", (stage) => stage.getBoundingClientRect().height);
+  for (const other of others) {
+    await page.goto(other);
+    clipped.push(...(await clippedOf(page)).map((words) => `${other}: ${words}`));
+  }
+  return { title, clipped, marks, keyboard, live, reset, wide, halves, stage, back };
+});

@@ -3,6 +3,7 @@
 // Prints for each of them what is wrong: too wide, signs that are cut off, what the console says.
 const { readFileSync, writeFileSync } = require("fs");
 const puppeteer = require("puppeteer-core");
+const { HALF_READ } = require("./firefox_page.cjs");
 
 // What a reader's system asks for: features for Chromium, preferences for Firefox.
 const LOOKS = {
@@ -11,9 +12,6 @@ const LOOKS = {
   forced: [[["forced-colors", "active"]], { "browser.display.document_color_use": 2 }],
   still: [[["prefers-reduced-motion", "reduce"]], { "ui.prefersReducedMotion": 1 }],
 };
-
-// Firefox lays out a formula of which it has read the first half; FAULTS looks at the whole.
-const HALF_READ = /^Error: Invalid markup: Incorrect number of children/;
 
 const pause = (time) => new Promise((done) => setTimeout(done, time));
 const press = (page, keys) => keys.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve());
