@@ -546,7 +546,7 @@ def test_notebooks(node: Callable[[str], Set], katex: Any, tmp_path: Path) -> No
 
 @pytest.mark.nightly
 def test_sphinx(node: Callable[[str], Set], katex: Any, tmp_path: Path) -> None:
-    """The builders of text and HTML; what HTML leaves to MathJax is read as KaTeX shows it."""
+    """The builders of text and HTML; what HTML leaves to MathJax, if told to, as KaTeX shows it."""
     names = [name for name in _BOOKS if name != "exact" and not sheet(name).claims]
     (tmp_path / "conf.py").write_text('extensions = ["symattn.sphinxext"]\n', "utf-8")
     parts = ["Title\n=====\n"]
@@ -554,9 +554,13 @@ def test_sphinx(node: Callable[[str], Set], katex: Any, tmp_path: Path) -> None:
         (tmp_path / f"{name}.toml").write_text(SHEETS[name], "utf-8")
         parts.append(f"{name}\n{'-' * 40}\n\n.. attention:: {name}.toml\n   :view: worked, value\n")
     (tmp_path / "index.rst").write_text("\n".join(parts), "utf-8")
-    for builder in ("text", "html"):
+    for folder, told in (
+        ("text", ["-b", "text"]),
+        ("html", ["-b", "html"]),
+        ("tex", ["-b", "html", "-D", "symattn_math=tex"]),
+    ):
         ran = subprocess.run(
-            [sys.executable, "-m", "sphinx", "-qW", "-b", builder, "-d", "trees", ".", builder],
+            [sys.executable, "-m", "sphinx", "-qW", *told, "-d", "trees", ".", folder],
             cwd=tmp_path,
             check=False,
             capture_output=True,
@@ -569,10 +573,18 @@ def test_sphinx(node: Callable[[str], Set], katex: Any, tmp_path: Path) -> None:
     text = (tmp_path / "text" / "index.txt").read_text("utf-8")
     assert differences({"text": in_text(text)}, lambda _: wanted) == []
     html = (tmp_path / "html" / "index.html").read_text("utf-8")
+    lines = re.findall(r'<p class="(?:worked|value)[^>]*>(.*?)</p>', html, re.DOTALL)
+    pieces = [
+        re.findall("<math.*?</math>", each, re.DOTALL) for each in lines
+    ]  # where it may break
+    rows = [tuple(of_mathml(ElementTree.fromstring(x)) for x in each) for each in pieces]
+    seen = [each for row in rows for each in in_formula(Part("mrow", "", row))]
+    assert differences({"html": seen}, lambda _: wanted) == []
+    html = (tmp_path / "tex" / "index.html").read_text("utf-8")
     sources = re.findall(r'<div class="math.*?>\s*\\\[(.*?)\\\]</div>', html, re.DOTALL)
     shown = node(_KATEX)([(True, unescape(source)) for source in sources])
     seen = [each for one in shown for each in in_formula(of_mathml(ElementTree.fromstring(one[0])))]
-    assert differences({"html": seen}, lambda _: wanted) == []
+    assert differences({"tex": seen}, lambda _: wanted) == []
 
 
 # data, marks, pictures, programs
