@@ -12,6 +12,7 @@ from symattn.errors import SymattnError, nearest, quote
 if TYPE_CHECKING:
     from symattn.attention.variants import Variant
     from symattn.derivation import Derivation
+    from symattn.worksheet import Worksheet
     from symattn.writing import Destination
 
 
@@ -57,14 +58,26 @@ def missing(source: str) -> str:
 
 def copying(source: str) -> str:
     """How to come by the example that has this name, with or without folder and ending."""
-    from symattn.cli.examples import examples_folder
+    from symattn.cli.examples import example_files
 
-    wanted = Path(source)
-    for file in examples_folder().iterdir():
-        name = Path(file.name)
-        if wanted.name in (name.name, name.stem) and name.stem != "README":
-            return f"; symattn examples {name.stem} -o . copies the example of that name"
+    wanted = Path(source).name
+    for name in example_files():
+        stem = Path(name).stem
+        if wanted in (name, stem):
+            return f"; symattn examples {stem} -o . copies the example of that name"
     return ""
+
+
+def worksheet_at(source: str, destinations: Sequence[Destination]) -> Worksheet:
+    """The worksheet in a file. Raises `SymattnError` where it reads a file that is written to."""
+    from symattn.worksheet import read_worksheet
+
+    if lost := missing(source):
+        raise SymattnError(lost)
+    sheet = read_worksheet(source)
+    for destination in destinations:
+        destination.refuse_inputs(sheet.files)
+    return sheet
 
 
 def _parts(source: str) -> tuple[str, str]:
@@ -80,13 +93,7 @@ def _attention(source: str, destinations: Sequence[Destination]) -> Derivation:
 
     name, step = _parts(source)
     if is_file(name):
-        from symattn.worksheet import read_worksheet
-
-        if lost := missing(name):
-            raise SymattnError(lost)
-        sheet = read_worksheet(name)
-        for destination in destinations:
-            destination.refuse_inputs(sheet.files)
+        sheet = worksheet_at(name, destinations)
         with sheet.in_file():
             derivation = sheet.derivation()
     else:

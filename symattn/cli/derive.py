@@ -14,7 +14,7 @@ from click.core import ParameterSource
 
 from symattn.budget import limited
 from symattn.cli import completing as completes
-from symattn.cli.attentions import is_file, missing, variant_named
+from symattn.cli.attentions import is_file, variant_named, worksheet_at
 from symattn.cli.entries import choose_entries
 from symattn.cli.formats import format_options, show, width_option
 from symattn.cli.help import Explained
@@ -270,16 +270,8 @@ def _derive(
         arranged = isinstance(options["heads"], str)
         jobs, in_file = _jobs(source, form, symbolic, options, destination)
         with in_file():
-            _check_heads(jobs, options["head"], arranged)
-            if (
-                options["head"]
-                and options["picture"] == "steps"
-                and FORMATS[form].kind == "picture"
-            ):
-                raise SymattnError(
-                    f"head {options['head']}: the graph of steps is the same for every head; "
-                    "leave it out, or give another --picture"
-                )
+            is_graph = FORMATS[form].kind == "picture" and options["picture"] == "steps"
+            _check_heads(jobs, options["head"], arranged, is_graph)
             choose_entries(jobs, options["entries"])
         check_format(form, jobs)
         if _may_be_more(form, jobs[-1]):
@@ -413,8 +405,11 @@ def status_of(check: Check | None) -> Status:
     return Status.UNSETTLED if check.overflowed else Status.WRONG
 
 
-def _check_heads(jobs: Sequence[Job], head: int | None, arranged: bool) -> None:
-    """Refuse what is said of heads where there are none, or no matrices of theirs to arrange."""
+def _check_heads(jobs: Sequence[Job], head: int | None, arranged: bool, is_graph: bool) -> None:
+    """Refuse what is said of heads where there are none, no matrices of theirs, or no difference.
+
+    `is_graph`: the graph of steps is shown.
+    """
     if head is None and not arranged:
         return
     option = "--heads" if head is None else f"head {head}"
@@ -423,6 +418,11 @@ def _check_heads(jobs: Sequence[Job], head: int | None, arranged: bool) -> None:
         raise SymattnError(f"{option}: this attention has no heads; leave it out")
     if arranged and all(job.evaluation is None for job in jobs):
         raise SymattnError("--heads: arranges matrices of numbers, and none are shown")
+    if head is not None and is_graph:
+        raise SymattnError(
+            f"head {head}: the graph of steps is the same for every head; leave it out, or give "
+            "another --picture"
+        )
 
 
 def _jobs(
@@ -471,12 +471,7 @@ def _of_worksheet(
     destination: Destination,
 ) -> tuple[list[Job], Callable[[], AbstractContextManager[None]]]:
     """The derivation, or those of the chunks, of a file, and the context that names the file."""
-    from symattn.worksheet import read_worksheet
-
-    if lost := missing(source):
-        raise SymattnError(lost)
-    sheet = read_worksheet(source)
-    destination.refuse_inputs(sheet.files)
+    sheet = worksheet_at(source, [destination])
     if options["batch"] is not None:
         with sheet.in_file():
             sheet = sheet.of_batch(options["batch"])

@@ -44,13 +44,14 @@ def examples_folder() -> Traversable:
 
 def all_examples() -> list[Example]:
     """Every example, by name."""
+    return [_read(name, file.read_text(encoding="utf-8")) for name, file in example_files().items()]
+
+
+def example_files() -> dict[str, Traversable]:
+    """The file of every example, by its name."""
     found = {file.name: file for file in examples_folder().iterdir()}
     found.pop("README.md", None)
-    return [
-        _read(name, file.read_text(encoding="utf-8"))
-        for name, file in sorted(found.items())
-        if name.rpartition(".")[2] in _SAID_BY
-    ]
+    return {name: found[name] for name in sorted(found) if name.rpartition(".")[2] in _SAID_BY}
 
 
 def _of_toml(text: str) -> tuple[str, str]:
