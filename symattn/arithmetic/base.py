@@ -32,6 +32,18 @@ class Arithmetic(Shapes):
 
     name: str = "abstract"
 
+    @property
+    def wide(self) -> Arithmetic:
+        """What is made of positions is computed in this: itself, or one of at least float32.
+
+        Half precision lacks most whole numbers above 2048, and an angle of a thousand turns.
+        """
+        return self
+
+    def narrowed(self, x: Array) -> Array:
+        """Numbers of `wide` in this arithmetic."""
+        return x
+
     def scalar(self, value: sympy.Expr) -> Ground:
         """A SymPy number in this arithmetic."""
         raise NotImplementedError

@@ -48,6 +48,14 @@ class Rounded(Balls):
         self.tiny = arb(float(info.smallest_subnormal))
         self._known: dict[int, tuple[arb, arb]] = {}
 
+    @property
+    def wide(self) -> Rounded:
+        short = self.digits is not None or self.dtype == np.float16
+        return Rounded(np.float32) if short else self
+
+    def narrowed(self, x: Array) -> Array:
+        return x if self.wide is self else self._widened(x)
+
     def _widened(self, x: Array, roundings: int = 1) -> Array:
         return self._widened_by(x, x, roundings)
 

@@ -15,7 +15,8 @@ class Language:
 
     In `operations`, by the names of `symattn.arithmetic.recorded`, ``{0}`` is the first operand;
     what has no row is a call of the helper of its name. `{like}` is a matrix that was given,
-    `{dtype}` the type of its numbers once divided. `places` are the operations on the numbers i and
+    `{dtype}` the type of its numbers once divided, `{wide}` one in which positions keep their
+    digits, where whole numbers are of no such type by themselves. `places` are the operations on the numbers i and
     j of a row and a column: on one entry where there are no `grids`, a column and a row of them.
     """
 
@@ -41,6 +42,7 @@ class Language:
     refused: tuple[str, str]
     #: A key and its variable, and the two where they are called alike.
     pair: tuple[str, str]
+    wide: str = ""
     footer: str = ""
     #: What the header ends with, after its arguments; what stands between code and comment.
     opening: str = ":"

@@ -67,6 +67,7 @@ def _arrays(
     places: Mapping[str, str] | None = None,
     imports: Mapping[str, str],
     counted: str,
+    wide: str = "",
 ) -> Language:
     """A language of Python with arrays from the module `alias`; NumPy unless said otherwise."""
     of_array = f"{{0}}: {array}"
@@ -83,24 +84,26 @@ def _arrays(
         infinity=f"{alias}.inf",
         root="math.sqrt({0})",
         dtype=f"{alias}.result_type({{like}}, 1.0)",
+        wide=wide,
         header=f"def attention({{arguments}}) -> dict[str, {array}]:",
         arguments=(of_array, of_array, of_array, "{0}: float", "{0}: {1} = {2}"),
         imports={"math": "import math\n", **imports},
         helpers=helpers,
         called=_CALLED,
-        reserved=(alias, "math", "dtype", *imports),
+        reserved=(alias, "math", "dtype", "wide", *imports),
         **_PYTHON,
     )
 
 
 _OPERATIONS = {
     "literal": "np.array({0}, dtype={dtype})",
-    "table": "np.array({0}, dtype={dtype})",
+    "table": "np.array({0})",
     "filled": "np.full(({shape}), {0}, dtype={dtype})",
     "identity": "np.eye({0}, dtype={dtype})",
-    "counted": "np.arange({0}, dtype={dtype})[:, None]",
-    "numbers": "{0:a}.astype({dtype})",
-    "powers": "{0} ** ({sign}np.arange(0, {1}, 2, dtype={dtype}) / {1:a})",
+    "counted": "np.arange({0})[:, None]",
+    "numbers": "{0}",
+    "powers": "{0} ** ({sign}np.arange(0, {1}, 2) / {1:a})",
+    "narrowed": "{0:a}.astype({dtype})",
     "add": "{0} + {1:t}",
     "subtract": "{0} - {1:t}",
     "multiply": "{0:a} * {1:a}",
@@ -222,8 +225,6 @@ JAX = _arrays(
         "softmax": "jax.nn.softmax({0}, axis=-1)",
         "σ": "jax.nn.sigmoid({0})",
         "erf": "jax.scipy.special.erf({0})",
-        "counted": "jnp.arange({0})[:, None]",
-        "numbers": "{0}",
     },
     imports={"jax": "import jax\n", "jnp": "import jax.numpy as jnp\n"},
     counted="jnp.arange({0})",
@@ -237,14 +238,14 @@ TORCH = _arrays(
     | {"alibi_slopes": _IN_NUMPY["alibi_slopes"]},
     operations={
         "literal": "{like}.new_tensor({0})",
-        "table": "{like}.new_tensor({0})",
+        "table": "torch.tensor({0}, dtype={wide}, device={like}.device)",
         "filled": "{like}.new_full(({shape}), {0})",
         "identity": "torch.eye({0}, dtype={dtype}, device={like}.device)",
         "counted": "torch.arange({0}, device={like}.device)[:, None]",
-        "numbers": "{0}",
         "powers": (
-            "{0} ** ({sign}torch.arange(0, {1}, 2, device={like}.device).to({dtype}) / {1:a})"
+            "{0} ** ({sign}torch.arange(0, {1}, 2, dtype={wide}, device={like}.device) / {1:a})"
         ),
+        "narrowed": "{0:a}.to({dtype})",
         "softmax": "{0:a}.softmax(dim=-1)",
         "σ": "torch.sigmoid({0})",
         "elu1": "torch.nn.functional.elu({0}) + 1",
@@ -281,6 +282,7 @@ TORCH = _arrays(
     },
     imports={"torch": "import torch\n", "Tensor": "from torch import Tensor\n"},
     counted="torch.arange({0}, device={like}.device)",
+    wide="torch.promote_types(dtype, torch.float32)",
 )
 
 #: Operations that lists and JavaScript's arrays spell alike; the others are calls of functions.
@@ -297,6 +299,7 @@ _CALLS = {
     "filled": "broadcast({0}, [{shape}])",
     "join": "join([{all}], {axis})",
     "numbers": "{0}",
+    "narrowed": "{0}",
     "power of more": "{0:a} ** {1}",
 }
 
