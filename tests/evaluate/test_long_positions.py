@@ -81,5 +81,3 @@ def test_the_check_notices_angles_in_half_precision(
     assert not found
     assert found.first_wrong is not None
     assert found.first_wrong.name == step
-
-

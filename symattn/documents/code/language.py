@@ -15,9 +15,10 @@ class Language:
 
     In `operations`, by the names of `symattn.arithmetic.recorded`, ``{0}`` is the first operand;
     what has no row is a call of the helper of its name. `{like}` is a matrix that was given,
-    `{dtype}` the type of its numbers once divided, `{wide}` one in which positions keep their
-    digits, where whole numbers are of no such type by themselves. `places` are the operations on the numbers i and
-    j of a row and a column: on one entry where there are no `grids`, a column and a row of them.
+    `{dtype}` the type of its numbers once divided, and `{wide}` one in which positions keep their
+    digits, where whole numbers lead to none by themselves. `places` are the operations on the
+    numbers i and j of a row and a column: on one entry where there are no `grids`, a column and a
+    row of them.
     """
 
     name: str

@@ -132,9 +132,7 @@ def turned(node: Rotary, x: Array, start: int) -> Array:
 
 def waves(rows: int, columns: int, base: float, start: int) -> Array:
     """sin(p / b^{2t/d}) and cos(p / b^{2t/d}) in turn."""
-    angles = (start + np.arange(rows))[:, None] / base ** (
-        2 * (np.arange(columns) // 2) / columns
-    )
+    angles = (start + np.arange(rows))[:, None] / base ** (2 * (np.arange(columns) // 2) / columns)
     return np.where(np.arange(columns) % 2 == 0, np.sin(angles), np.cos(angles))
 
 
