@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import symtable
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,38 @@ def functions(file: Path, begin: str) -> dict[str, str]:
     return {match[1]: part.rstrip() + "\n" for match, part in named if match}
 
 
+def _read_in_python(code: str) -> set[str]:
+    """The names that Python looks up outside of the functions of the code."""
+    tables = [symtable.symtable(code, "program", "exec")]
+    for table in tables:
+        tables += table.get_children()
+    return {
+        symbol.get_name()
+        for table in tables
+        for symbol in table.get_symbols()
+        if symbol.is_referenced() and (symbol.is_global() or table is tables[0])
+    }
+
+
+#: What is no code in JavaScript: comments and strings.
+_WORDS = re.compile(r"""//[^\n]*|/\*.*?\*/|"[^"]*"|`[^`]*`""", re.DOTALL)
+
+#: The names in JavaScript but for those behind a full stop and keys of objects.
+_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?![\w:])")
+
+#: What defines names in JavaScript: a declaration, or the parameters of a function.
+_DEFINES = re.compile(
+    r"\b(?:const|let) (\w+|[\[{][^=]*[\]}]) |\bfunction\*? ?\w*\(([^)]*)\)|(\w+|\([^()]*\)) =>"
+)
+
+
+def _read_in_javascript(code: str) -> set[str]:
+    """The names of JavaScript that the code does not define."""
+    plain = _WORDS.sub("", code).replace("...", " ")
+    defined = " ".join(filter(None, sum(_DEFINES.findall(plain), ())))
+    return {*_NAME.findall(plain)} - {*_NAME.findall(defined)}
+
+
 #: What all languages of Python share.
 _PYTHON: dict[str, Any] = {
     "half": "{0:a} // {1:a}",
@@ -34,6 +67,7 @@ _PYTHON: dict[str, Any] = {
         'raise ValueError(f"{{{0}}} heads cannot share {{{1}}} keys and values evenly")',
     ),
     "pair": ('"{0}": {1}', '"{0}": {1}'),
+    "read": _read_in_python,
 }
 
 #: Functions of programs whose names are not those of their operations.
@@ -399,6 +433,7 @@ JAVASCRIPT = Language(
         "throw new Error(`${{{0}}} heads cannot share ${{{1}}} keys and values`);",
     ),
     pair=("{0}: {1}", "{0}"),
+    read=_read_in_javascript,
     footer="}\n",
     opening=" {",
     gap=" ",
@@ -411,6 +446,7 @@ JAVASCRIPT = Language(
     between="\n",
     suffix=".js",
     helpers=functions(_HERE / "arrays.js", r"(?:function\*?|const) (\w+)"),
+    offered=("matrix",),
     called=_CALLED | {name: name for name in ("and", "not", "every", "some")},
     camel=True,
     reserved=("t", "arguments", "delete", "new", "this", "var", "let", "const", "function"),
