@@ -85,15 +85,20 @@ class Rounded(Balls):
 
     def _stored(self, x: Array) -> Array:
         """Numbers as the dtype stores them: widened unless they are there exactly."""
-        with np.errstate(over="ignore"):
-            near = np.array([nearest(entry) for entry in x.flat]).astype(self.dtype).astype(float)
-        if self.digits is not None:
-            fraction, exponent = np.frexp(near)
-            short = np.ldexp(np.rint(np.ldexp(fraction, self.digits)), exponent - self.digits)
-            near = np.where(np.isfinite(near), short, near)
+        near = self.nearest(np.array([nearest(entry) for entry in x.flat]))
         pairs = zip(x.ravel(), near.tolist(), strict=True)
         stored = [one if one == arb(there) else self._widen(one, one, 2) for one, there in pairs]
         return filled(x.shape, stored)
+
+    def nearest(self, x: Array) -> Array:
+        """The floats of the dtype that are nearest to floats, in float64."""
+        with np.errstate(over="ignore"):
+            near = x.astype(self.dtype).astype(float)
+        if self.digits is None:
+            return near
+        fraction, exponent = np.frexp(near)
+        short = np.ldexp(np.rint(np.ldexp(fraction, self.digits)), exponent - self.digits)
+        return np.where(np.isfinite(near), short, near)
 
     def exp(self, x: Array) -> Array:
         return self._widened(super().exp(x), FUNCTIONS["exp"].roundings)

@@ -274,7 +274,7 @@ class _Tried:
                 for letter, array in marker.arrays.items()
             }
             coarse = ComputedMarker(marker.evaluation, arrays)
-            if self._judged(coarse)[0] != "right":
+            if self._judged(coarse)[0] != "right" or not marker.shows_rounding_of(arrays):
                 return False
             shown = shown or _rounding_is_small(coarse, marker)
         return shown
