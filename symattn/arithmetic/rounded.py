@@ -130,8 +130,14 @@ class Rounded(Balls):
         return self._widened(less(largest, x))
 
     def shift(self, x: Array) -> Array:
-        """The shift of balls and two roundings; floating point may take another c_i."""
-        return self._widened(super().shift(x), 2)
+        """The shift of balls and two roundings; floating point may take another c_i.
+
+        A single number that is not −∞ is taken off itself, whichever it is.
+        """
+        shifted = self._widened(super().shift(x), 2)
+        hidden = self.hidden(x)
+        alone = ~hidden & ((~hidden).sum(axis=-1, keepdims=True) == 1)
+        return self.where(alone, self.zero, shifted)
 
     def add(self, a: Array, b: Array) -> Array:
         return self._widened(super().add(a, b))
@@ -152,7 +158,8 @@ class Rounded(Balls):
                 return between
             return quotient if quotient.rad() < half else quotient.intersection(between)
 
-        return elementwise(bounded, self.divide(part, whole))
+        shares = elementwise(bounded, self.divide(part, whole))
+        return self.where(Balls.vanishing(self, part) & self.equals(part, 0), self.zero, shares)
 
     def row_sum(self, x: Array) -> Array:
         sizes = super().row_sum(elementwise(abs, x))

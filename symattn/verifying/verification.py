@@ -283,6 +283,8 @@ class _Tried:
         """Whether the library has what a property asks for."""
         if item.name == "many tokens" and self.layout.library == "jax":
             return False  # which compiles every shape, and each step of a loop, anew
+        if item.name == "scores below float32" and not self.is_precise:
+            return False
         if item.dtype == "bfloat16":
             return self.layout.library in ("torch", "jax")
         if self.layout.library == "lists":
