@@ -34,6 +34,7 @@ class Arrays(Arithmetic):
 
     @property
     def wide(self) -> Arithmetic:
+        """Double precision: half precision lacks most whole numbers above 2,048."""
         return self if self.dtype == np.float64 else FLOAT64
 
     def narrowed(self, x: Array) -> Array:

@@ -34,10 +34,7 @@ class Arithmetic(Shapes):
 
     @property
     def wide(self) -> Arithmetic:
-        """What is made of positions is computed in this: itself, or one of at least float32.
-
-        Half precision lacks most whole numbers above 2048, and an angle of a thousand turns.
-        """
+        """What is made of positions is computed in this: itself, or one of at least float32."""
         return self
 
     def narrowed(self, x: Array) -> Array:
