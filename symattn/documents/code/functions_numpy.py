@@ -101,8 +101,8 @@ def relative_bucket(
     exact = buckets // 2
     # Where the other buckets begin; a power may come out just above a whole number.
     steps = [k / (buckets - exact) for k in range(1, buckets - exact)]
-    begins = [exact * (max_distance / exact) ** step for step in steps]
-    begins = np.array([math.ceil(begin * (1 - 1e-12)) for begin in begins], dtype=int)
+    powers = [exact * (max_distance / exact) ** step for step in steps]
+    begins = np.array([math.ceil(power * (1 - 1e-12)) for power in powers], dtype=int)
     spaced = exact + np.searchsorted(begins, distance, side="right")
     return np.where(distance < exact, distance, spaced)
 

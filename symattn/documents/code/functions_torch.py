@@ -72,8 +72,8 @@ def relative_bucket(
     exact = buckets // 2
     # Where the other buckets begin; a power may come out just above a whole number.
     steps = [k / (buckets - exact) for k in range(1, buckets - exact)]
-    begins = [exact * (max_distance / exact) ** step for step in steps]
-    begins = offsets.new_tensor([math.ceil(begin * (1 - 1e-12)) for begin in begins])
+    powers = [exact * (max_distance / exact) ** step for step in steps]
+    begins = offsets.new_tensor([math.ceil(power * (1 - 1e-12)) for power in powers])
     spaced = exact + torch.bucketize(distance, begins, right=True)
     return torch.where(distance < exact, distance, spaced)
 

@@ -94,8 +94,7 @@ class ComputedMarker:
         """The dtype of fewer digits in which every number would be right; "" if there is none."""
         for dtype, digits in _SHORTER:
             arrays = {
-                letter: replace(array, numbers=array.numbers.astype(dtype), digits=digits)
-                for letter, array in self.arrays.items()
+                letter: array.shortened(dtype, digits) for letter, array in self.arrays.items()
             }
             if any(arrays[letter].rounding <= x.rounding for letter, x in self.arrays.items()):
                 continue
