@@ -73,7 +73,8 @@ def test_the_check_notices_angles_in_half_precision(
 ) -> None:
     """How far a number may be off is not measured with the error that is looked for."""
     monkeypatch.setattr(Arrays, "wide", property(lambda self: self))
-    kind, options = choices["positions"], {}
+    kind = choices["positions"]
+    options: dict[str, Any] = {}
     if isinstance(kind, dict):
         ((kind, options),) = kind.items()
     spec = {**choices, "positions": {kind: {**options, "start": far}}}

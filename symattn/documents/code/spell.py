@@ -325,8 +325,8 @@ class _Writer:
         """Whether a value is a number, a place, or of the shape of what it is made of."""
         if x.positional and x.operation != "broadcast":
             return x.ndim != 2 or x not in self.masks
-        if x.operation == "narrowed":
-            return self._keeps_shape(*x.operands)
+        if x.operation == "narrowed" and isinstance(x.operands[0], Recorded):
+            return self._keeps_shape(x.operands[0])
         if x.operation == "matmul":
             return False
         parts = [one for one in self._operands(x) if isinstance(one, Recorded)]
@@ -395,8 +395,8 @@ class _Writer:
         return self.code(x)
 
     def _noun(self, x: Recorded) -> str:
-        if x.operation == "narrowed":
-            return self._noun(*x.operands)
+        if x.operation == "narrowed" and isinstance(x.operands[0], Recorded):
+            return self._noun(x.operands[0])
         if x in self.roles:
             return self.roles[x]
         if x.operation == "powers" and x.details[0] > 0:

@@ -133,7 +133,7 @@ def turned(node: Rotary, x: Array, start: int) -> Array:
 def waves(rows: int, columns: int, base: float, start: int) -> Array:
     """sin(p / b^{2t/d}) and cos(p / b^{2t/d}) in turn."""
     angles = (start + np.arange(rows))[:, None] / base ** (2 * (np.arange(columns) // 2) / columns)
-    return np.where(np.arange(columns) % 2 == 0, np.sin(angles), np.cos(angles))
+    return np.asarray(np.where(np.arange(columns) % 2 == 0, np.sin(angles), np.cos(angles)))
 
 
 def slopes(heads: int) -> Array:
@@ -154,7 +154,7 @@ def buckets(node: RelativeBias | BucketSum, apart: Array) -> Array:
     steps = np.log(np.maximum(far, 1) / exact) / np.log(int(node.furthest) / exact)
     spaced = exact + np.floor(steps * (half - exact) + 1e-9).astype(int)
     within = np.where(far < exact, far, np.minimum(spaced, half - 1))
-    return within + half * both * (apart > 0)
+    return np.asarray(within + half * both * (apart > 0))
 
 
 def formula(
@@ -172,7 +172,7 @@ def formula(
             apart = np.arange(int(node.columns)) - np.arange(int(node.rows))[:, None] - start
             heads = slopes(int(node.heads))[:, None, None]
             bias = heads * (-np.abs(apart) if node.symmetric else apart)
-            return bias if node.heads != 1 else bias[0]
+            return np.asarray(bias if node.heads != 1 else bias[0])
         case RelativeBias():
             apart = np.arange(int(node.columns)) - np.arange(int(node.rows))[:, None] - start
             return values(node.table)[..., buckets(node, apart), 0]
@@ -180,7 +180,7 @@ def formula(
             x = values(node.matrix)
             apart = np.arange(x.shape[-1]) - np.arange(x.shape[-2])[:, None] - start
             shared = buckets(node, apart)[..., None] == np.arange(int(node.buckets))
-            return np.einsum("...ij,ijc->...c", x, shared)[..., None]
+            return np.asarray(np.einsum("...ij,ijc->...c", x, shared)[..., None])
     raise NotImplementedError(type(node))
 
 
@@ -281,7 +281,7 @@ LANGUAGES: Mapping[str, tuple[Callable[[Array, str], Any], int]] = {
 )
 def test_programs_at_far_positions(language: str, dtype: str, far: int) -> None:
     convert, angles = LANGUAGES[language]
-    wrong = {}
+    wrong: dict[str, list[str]] = {}
     for name in (*SCHEMES, *NAMED):
         room: dict[str, Any] = {}
         exec(code_document(derived(name), language), room)
@@ -295,7 +295,7 @@ def test_programs_at_far_positions(language: str, dtype: str, far: int) -> None:
 
 @pytest.mark.parametrize("far", share(FAR, 3, 1))
 def test_programs_of_lists_at_far_positions(far: int) -> None:
-    wrong = {}
+    wrong: dict[str, list[str]] = {}
     for name in SCHEMES:
         given = given_to(derived(name), sizes_at(derived(name), far))
         found = run(code_document(derived(name), "python"), "python", given)
