@@ -32,6 +32,14 @@ class Arrays(Arithmetic):
             raise SymattnError(f"dtype {quote(dtype)}: choose one of {', '.join(DTYPES)}")
         self.dtype: np.dtype[Any] = np.dtype(name)
 
+    @property
+    def wide(self) -> Arithmetic:
+        """Double precision: half precision lacks most whole numbers above 2,048."""
+        return self if self.dtype == np.float64 else FLOAT64
+
+    def narrowed(self, x: Array) -> Array:
+        return x.astype(self.dtype, copy=False)
+
     def scalar(self, value: sympy.Expr) -> Ground:
         return self.dtype.type(nearest_float(value))
 

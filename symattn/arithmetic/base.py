@@ -32,6 +32,15 @@ class Arithmetic(Shapes):
 
     name: str = "abstract"
 
+    @property
+    def wide(self) -> Arithmetic:
+        """What is made of positions is computed in this: itself, or one of at least float32."""
+        return self
+
+    def narrowed(self, x: Array) -> Array:
+        """Numbers of `wide` in this arithmetic."""
+        return x
+
     def scalar(self, value: sympy.Expr) -> Ground:
         """A SymPy number in this arithmetic."""
         raise NotImplementedError

@@ -281,6 +281,9 @@ class Recording(Arithmetic):
     def array(self, exact: Value) -> Value:
         return self.record("literal", shape=exact.shape, details=_nested(exact.tolist()))
 
+    def narrowed(self, x: Value) -> Value:
+        return self.record("narrowed", x)
+
     def numbers(self, places: Value) -> Value:
         return self.record("numbers", places)
 

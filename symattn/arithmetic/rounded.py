@@ -48,6 +48,14 @@ class Rounded(Balls):
         self.tiny = arb(float(info.smallest_subnormal))
         self._known: dict[int, tuple[arb, arb]] = {}
 
+    @property
+    def wide(self) -> Rounded:
+        short = self.digits is not None or self.dtype == np.float16
+        return Rounded(np.float32) if short else self
+
+    def narrowed(self, x: Array) -> Array:
+        return x if self.wide is self else self._widened(x)
+
     def _widened(self, x: Array, roundings: int = 1) -> Array:
         return self._widened_by(x, x, roundings)
 
@@ -77,15 +85,20 @@ class Rounded(Balls):
 
     def _stored(self, x: Array) -> Array:
         """Numbers as the dtype stores them: widened unless they are there exactly."""
-        with np.errstate(over="ignore"):
-            near = np.array([nearest(entry) for entry in x.flat]).astype(self.dtype).astype(float)
-        if self.digits is not None:
-            fraction, exponent = np.frexp(near)
-            short = np.ldexp(np.rint(np.ldexp(fraction, self.digits)), exponent - self.digits)
-            near = np.where(np.isfinite(near), short, near)
+        near = self.nearest(np.array([nearest(entry) for entry in x.flat]))
         pairs = zip(x.ravel(), near.tolist(), strict=True)
         stored = [one if one == arb(there) else self._widen(one, one, 2) for one, there in pairs]
         return filled(x.shape, stored)
+
+    def nearest(self, x: Array) -> Array:
+        """The floats of the dtype that are nearest to floats, in float64."""
+        with np.errstate(over="ignore"):
+            near = x.astype(self.dtype).astype(float)
+        if self.digits is None:
+            return near
+        fraction, exponent = np.frexp(near)
+        short = np.ldexp(np.rint(np.ldexp(fraction, self.digits)), exponent - self.digits)
+        return np.where(np.isfinite(near), short, near)
 
     def exp(self, x: Array) -> Array:
         return self._widened(super().exp(x), FUNCTIONS["exp"].roundings)
@@ -117,8 +130,14 @@ class Rounded(Balls):
         return self._widened(less(largest, x))
 
     def shift(self, x: Array) -> Array:
-        """The shift of balls and two roundings; floating point may take another c_i."""
-        return self._widened(super().shift(x), 2)
+        """The shift of balls and two roundings; floating point may take another c_i.
+
+        A single number that is not −∞ is taken off itself, whichever it is.
+        """
+        shifted = self._widened(super().shift(x), 2)
+        hidden = self.hidden(x)
+        alone = ~hidden & ((~hidden).sum(axis=-1, keepdims=True) == 1)
+        return self.where(alone, self.zero, shifted)
 
     def add(self, a: Array, b: Array) -> Array:
         return self._widened(super().add(a, b))
@@ -139,7 +158,8 @@ class Rounded(Balls):
                 return between
             return quotient if quotient.rad() < half else quotient.intersection(between)
 
-        return elementwise(bounded, self.divide(part, whole))
+        shares = elementwise(bounded, self.divide(part, whole))
+        return self.where(Balls.vanishing(self, part) & self.equals(part, 0), self.zero, shares)
 
     def row_sum(self, x: Array) -> Array:
         sizes = super().row_sum(elementwise(abs, x))

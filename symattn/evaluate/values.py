@@ -103,6 +103,7 @@ class Values:
         self._item: Place = ()
         self._batched: frozenset[str] = frozenset()
         self.known(("labels",), self._check_labels)
+        self.known(("steps",), self._check_steps)
 
     def _bound(self, sizes: Mapping[sympy.Symbol, int]) -> dict[sympy.Symbol, int]:
         """Every size that the shapes of the given matrices tell; two that disagree are an error."""
@@ -502,6 +503,11 @@ class Values:
         """Whether the matrices are so few and small that high precision costs little."""
         entries = sum(int(np.prod(array.shape)) for array in self.given.values())
         return entries <= 256
+
+    def _check_steps(self) -> None:
+        """Refuse sizes that no node of a step can have: its arguments are checked again at them."""
+        for step in self.steps:
+            step.expr.subs(self.sizes)
 
     def _check_labels(self) -> None:
         for size, names in self.labels.items():

@@ -142,13 +142,15 @@ class ALiBi(Placed):
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         rows, columns, heads, head, symmetric, start = args
-        slopes = arithmetic.table(alibi_slopes, heads)
+        wide = arithmetic.wide
+        slopes = wide.table(alibi_slopes, heads)
         if isinstance(head, sympy.Integer) and head >= 0:
-            slopes = arithmetic.pick(slopes, head, -1)
+            slopes = wide.pick(slopes, head, -1)
         else:
-            slopes = arithmetic.expand(arithmetic.expand(slopes, -1), -1)
+            slopes = wide.expand(wide.expand(slopes, -1), -1)
         apart = _distances(arithmetic, rows, columns, start)
-        return arithmetic.multiply(slopes, arithmetic.numbers(-abs(apart) if symmetric else apart))
+        bias = wide.multiply(slopes, wide.numbers(-abs(apart) if symmetric else apart))
+        return arithmetic.narrowed(bias)
 
 
 def alibi_slopes(heads: int) -> tuple[sympy.Expr, ...]:

@@ -227,13 +227,14 @@ class Sinusoidal(Placed):
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         rows, columns, base, start = args
-        positions = arithmetic.numbers(arithmetic.rows(rows, start))
-        angles = arithmetic.divide(positions, arithmetic.powers(base, 2, columns))
-        sines = arithmetic.apply("sin", angles)
-        if columns == 1:  # then there are no cosines
-            return sines
-        cosines = arithmetic.part(angles, 0, sympy.floor(columns / 2), -1)
-        return arithmetic.interleave(sines, arithmetic.apply("cos", cosines))
+        wide = arithmetic.wide
+        positions = wide.numbers(arithmetic.rows(rows, start))
+        angles = wide.divide(positions, wide.powers(base, 2, columns))
+        waves = wide.apply("sin", angles)
+        if columns != 1:  # then there are cosines, too
+            cosines = wide.apply("cos", wide.part(angles, 0, sympy.floor(columns / 2), -1))
+            waves = wide.interleave(waves, cosines)
+        return arithmetic.narrowed(waves)
 
 
 class Rotary(Placed):
@@ -328,9 +329,10 @@ class Rotary(Placed):
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, base, dims, interleaved, start = args
         _check_dims(dims, sympy.sympify(matrix.shape[-1], strict=True))
-        positions = arithmetic.numbers(arithmetic.rows(matrix.shape[-2], start))
-        angles = arithmetic.multiply(positions, arithmetic.powers(base, -2, dims))
-        cos, sin = arithmetic.apply("cos", angles), arithmetic.apply("sin", angles)
+        wide = arithmetic.wide
+        positions = wide.numbers(arithmetic.rows(matrix.shape[-2], start))
+        angles = wide.multiply(positions, wide.powers(base, -2, dims))
+        cos, sin = (arithmetic.narrowed(wide.apply(name, angles)) for name in ("cos", "sin"))
         sin = sin if cls.forwards else arithmetic.negative(sin)
         return rotated(arithmetic, matrix, cos, sin, PAIRINGS[int(interleaved)])
 

@@ -41,6 +41,11 @@ _DRAWN: Mapping[str, tuple[int, float]] = {
     "large": (960, 0.125),
     "low": (624, 0.125),
     "lower": (1960, 0.125),
+    "lower still": (11000, 0.125),
+    "lowest": (1960, 2.0**5),
+    "lowest in float32": (1960, 2.0**48),
+    "lowest of all": (1960, 2.0**64),
+    "lowest in float16": (960, 0.125),
     "fine": (2**21, 2.0**-20),
     "tiny": (16, 2.0**-60),
     "zeros": (0, 1.0),
@@ -72,6 +77,8 @@ class Property:
     empty_row: bool = False
     #: Whether a function need not be able to do this at all; if it can, it has to be right.
     optional: bool = False
+    #: Whether it is about what masked scores are set to.
+    hidden: bool = False
     #: Which of several draws this is.
     seed: int = 0
 
@@ -93,6 +100,23 @@ PROPERTIES: tuple[Property, ...] = (
     Property("large scores", "scores of thousands, where e^z overflows", drawn="large"),
     Property("low scores", "scores of minus thousands", drawn="low", seed=3),
     Property("lower scores", "scores of minus tens of thousands", drawn="lower", seed=3),
+    Property(
+        "much lower scores", "scores of minus millions", drawn="lower still", seed=3, hidden=True
+    ),
+    Property(
+        "lowest scores",
+        "scores of minus thousands of millions",
+        drawn="lowest",
+        seed=3,
+        hidden=True,
+    ),
+    Property(
+        "scores below float32",
+        "scores below all numbers of single precision",
+        drawn="lowest of all",
+        seed=3,
+        hidden=True,
+    ),
     Property("tiny numbers", "numbers near 10^-18", drawn="tiny"),
     Property("equal scores", "all scores 0", drawn="zeros"),
     Property("other sizes", "other sizes", {"n": 4, "m": 6, "d_k": 2, "d_v": 3, "g": 4}, seed=1),
@@ -114,6 +138,18 @@ PROPERTIES: tuple[Property, ...] = (
     ),
     Property("float16", "half precision", dtype="float16", optional=True),
     Property("bfloat16", "half precision with a short fraction", dtype="bfloat16", optional=True),
+    *(
+        Property(
+            f"{dtype}, lowest scores",
+            f"scores far below 0 in {dtype}",
+            drawn="lowest in float16" if dtype == "float16" else "lowest in float32",
+            dtype=dtype,
+            optional=True,
+            seed=3,
+            hidden=True,
+        )
+        for dtype in ("float32", "float16", "bfloat16")
+    ),
 )
 
 
@@ -146,6 +182,10 @@ def fits(item: Property, spec: Attention, derivation: Derivation) -> bool:
     """Whether a property asks something of this attention that the ordinary one does not."""
     if item.empty_row:
         return any(one.name in ("allowed", "mask") for one in derivation.inputs)
+    if item.hidden:
+        given = {one.name for one in derivation.inputs}
+        fits_float16 = item.dtype != "float16" or {"Q", "K"} <= given  # nothing grows on the way
+        return bool(spec.mask or "masked" in given) and fits_float16
     symbols = {symbol.name for symbol in derivation.size_symbols}
     if item.name in ("rectangular", "more queries"):
         return {"n", "m"} <= symbols
@@ -200,7 +240,7 @@ def _drawn(
     if learned and item.drawn in _EXTREME:
         most, unit = _DRAWN["usual"]
     if one.boolean:
-        seen = random.random(shape) < 0.6
+        seen = random.random(shape) < (0 if item.hidden else 0.6)
         seen[..., np.arange(shape[-2]), random.integers(shape[-1], size=shape[-2])] = True
         if item.empty_row:
             seen[..., 0, :] = False
@@ -213,11 +253,12 @@ def _drawn(
         most //= 3  # projections make it larger
     drawn: Array = random.integers(-most, most + 1, size=shape) * unit
     if item.drawn in _LOW and one.name in ("Q", "K"):
-        drawn = np.abs(drawn) * (1 if one.name == "Q" else -1)
+        least = 0.9 * most * unit if item.dtype == "float16" else 0  # of what it has, the lowest
+        drawn = np.maximum(np.abs(drawn), least) * (1 if one.name == "Q" else -1)
     if spec.normaliser == "sum" and not learned:
         drawn = np.abs(drawn) + unit
     if one.name in ("mask", "masked"):
-        hidden = random.random(shape) < 0.4
+        hidden = random.random(shape) < (1 if item.hidden else 0.4)
         hidden[..., np.arange(shape[-2]), random.integers(shape[-1], size=shape[-2])] = False
         if item.empty_row:
             hidden[..., 0, :] = True

@@ -269,12 +269,9 @@ class _Tried:
             if outcome.item.dtype != "float64" or outcome.marker is None:
                 continue
             marker = outcome.marker
-            arrays = {
-                letter: replace(array, numbers=array.numbers.astype(dtype))
-                for letter, array in marker.arrays.items()
-            }
+            arrays = {letter: array.shortened(dtype) for letter, array in marker.arrays.items()}
             coarse = ComputedMarker(marker.evaluation, arrays)
-            if self._judged(coarse)[0] != "right":
+            if self._judged(coarse)[0] != "right" or not marker.shows_rounding_of(arrays):
                 return False
             shown = shown or _rounding_is_small(coarse, marker)
         return shown
@@ -283,6 +280,8 @@ class _Tried:
         """Whether the library has what a property asks for."""
         if item.name == "many tokens" and self.layout.library == "jax":
             return False  # which compiles every shape, and each step of a loop, anew
+        if item.name == "scores below float32" and not self.is_precise:
+            return False
         if item.dtype == "bfloat16":
             return self.layout.library in ("torch", "jax")
         if self.layout.library == "lists":
@@ -377,7 +376,7 @@ class _Tried:
 
     def _is_in_float32(self, evaluation: Evaluation, arrays: Mapping[str, Computed]) -> bool:
         """Whether all numbers are ones of float32, within its tolerance."""
-        single = {x: replace(a, numbers=a.numbers.astype(np.float32)) for x, a in arrays.items()}
+        single = {x: array.shortened(np.float32) for x, array in arrays.items()}
         if any(not np.array_equal(single[x].numbers, a.numbers) for x, a in arrays.items()):
             return False
         return self._judged(ComputedMarker(evaluation, single))[0] != "wrong"

@@ -400,3 +400,38 @@ def test_a_check_shows_itself_as_a_table(dtype: str, key: int) -> None:
         assert row[-1] == ("agrees" if step.agrees else "OVERFLOW")
         assert str(step).startswith(step.name)
         assert ("agrees" in str(step)) is step.agrees
+
+
+_NUMBERED: dict[str, Any] = {"documents": [1, 1, 2, 2]}
+
+
+@pytest.mark.parametrize(
+    ("choices", "words"),
+    [
+        ({"mask": _NUMBERED}, "4 numbers for 2"),
+        ({"mask": {"any": ["causal", _NUMBERED]}}, "4 numbers for 2"),
+        ({"mask": {"all": ["causal", {"any": [_NUMBERED, {"global": [1]}]}]}}, "4 numbers for 2"),
+        ({"mask": _NUMBERED, "cache": True}, "4 numbers for 3"),
+        ({"mask": {"documents": [1]}}, "1 numbers for 2"),
+        ({"positions": "rotary"}, "3 of 3 columns cannot form pairs"),
+        ({"positions": {"rotary": {"dims": 4}}}, "4 of 3 columns cannot form pairs"),
+    ],
+    ids=str,
+)
+def test_what_cannot_have_these_sizes_is_refused_at_once(
+    choices: dict[str, Any], words: str
+) -> None:
+    """Not only when a value of the step is asked for."""
+    derivation = Attention(source="given", **choices).derivation()
+    given = {"Q": [[1, 0, 1], [0, 1, 1]], "K": [[1, 0, 1], [0, 1, 0]], "V": [[1], [2]]}
+    if "cache" in choices:
+        given |= {"K_past": [[1, 0, 0]], "V_past": [[3]]}
+    with pytest.raises(SymattnError, match=words):
+        derivation.evaluate(**given)
+
+
+def test_documents_are_taken_of_as_many_tokens() -> None:
+    derivation = Attention(source="given", mask=_NUMBERED).derivation()
+    four = derivation.evaluate(Q=[[1]] * 4, K=[[1]] * 4, V=[[1]] * 4)
+    seen = np.isfinite(four["mask"].array)
+    assert seen.tolist() == [[i // 2 == j // 2 for j in range(4)] for i in range(4)]

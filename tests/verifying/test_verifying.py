@@ -206,6 +206,49 @@ def test_what_masked_scores_are_set_to_is_found(score: int) -> None:
         assert one.instead.startswith(f"{words} −{-score} ")
 
 
+def masked_by(value: Callable[[np.dtype[Any]], float]) -> Callable[..., Array]:
+    """Causal attention with another number than −∞ where the mask hides, by dtype."""
+
+    def causal(q: Array, k: Array, v: Array) -> Array:
+        z = q @ k.swapaxes(-1, -2) / np.sqrt(q.dtype.type(q.shape[-1]))
+        hidden = z.dtype.type(value(z.dtype))
+        return right.softmax(np.where(np.tri(*z.shape[-2:]) == 1, z, hidden)) @ v
+
+    return causal
+
+
+@pytest.mark.parametrize(
+    ("score", "failed", "named"),
+    [
+        (-1e4, "lower scores", ["masked-to-minus-1e4"]),
+        (-5e4, "much lower scores", []),
+        (-65504, "much lower scores", []),
+        (-1e6, "much lower scores", []),
+        (-1e9, "lowest scores", ["masked-to-minus-1e9"]),
+        (-1e10, "scores below float32", []),
+        (-1e30, "scores below float32", []),
+        (float(np.finfo(np.float32).min), "scores below float32", []),
+    ],
+)
+def test_a_masked_score_that_can_win_is_found(score: float, failed: str, named: list[str]) -> None:
+    """Whatever finite number it is; that of the dtype alone can lose to no score."""
+    found = verify(masked_by(lambda dtype: score), CAUSAL)
+    assert (found.failed, found.kind) == (failed, "wrong")
+    assert [one.name for one in found.explanations] == named
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_a_masked_score_of_one_dtype_is_found(dtype: str) -> None:
+    found = verify(masked_by(lambda own: -1e4 if own == dtype else -np.inf), CAUSAL)
+    assert found.failed == f"{dtype}, lowest scores"
+    assert not found.agrees
+
+
+def test_a_masked_score_that_no_other_is_below_is_right() -> None:
+    assert verify(masked_by(lambda dtype: float(np.finfo(dtype).min)), CAUSAL).agrees
+    assert verify(masked_by(lambda dtype: -np.inf), CAUSAL).agrees
+
+
 def test_another_number_explains_no_mask() -> None:
     """e^−50 is as near to 0, beside 1, as e^−100 is: of a single sheet nothing can be said."""
     z = np.zeros((2, 2))
@@ -353,6 +396,7 @@ def test_every_property_can_fail() -> None:
         assert (found.failed, found.kind) == (name, "wrong"), name
     asked = {item.name for item in PROPERTIES}
     elsewhere = {"fully masked", "other heads", "bfloat16"}
+    elsewhere |= {item.name for item in PROPERTIES if item.hidden}
     assert set(conditions) | elsewhere == asked
 
 

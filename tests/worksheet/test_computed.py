@@ -428,3 +428,37 @@ def test_a_fault_in_an_archive_names_the_archive(tmp_path: Path) -> None:
         more = [word for name in options for word in ("--claims", str(tmp_path / name))]
         result = CliRunner().invoke(main, ["check", str(sheet), *more])
         assert said in result.output.replace(f"{tmp_path}/", "")
+
+
+def _causal(dtype: type[np.floating], visible: Array, *matrices: Array) -> Array:
+    """The output of causal attention computed in a dtype, as float32."""
+    Q, K, V = (x.astype(dtype) for x in matrices)
+    scores = np.where(visible, Q @ K.T / dtype(np.sqrt(Q.shape[1])), dtype(-np.inf))
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return np.asarray((powers / powers.sum(axis=-1, keepdims=True)) @ V, dtype=np.float32)
+
+
+@pytest.mark.parametrize("bits", [[(20, 3)], [(23, 0), (22, 1)], [(5, 4), (23, 7), (12, 9)]])
+def test_a_wrong_bit_of_a_mask_is_no_shorter_dtype(bits: list[tuple[int, int]]) -> None:
+    """What half precision may do to every number, it has not done to those in the other rows."""
+    random = np.random.default_rng(3)
+    matrices = [random.normal(size=(24, 32)).astype(np.float32) for _ in range(3)]
+    values = (
+        Attention(mask="causal").derivation().evaluate(**dict(zip("QKV", matrices, strict=True)))
+    )
+    visible = np.tri(24, dtype=bool)
+    mistaken = visible.copy()
+    for bit in bits:
+        mistaken[bit] = False
+    found = values.compare(False, output=_causal(np.float32, mistaken, *matrices))
+    rows = {entry.place[0] for entry in found.entries if entry.verdict != "right"}
+    assert rows == {row for row, _ in bits}
+    assert not any("what rounding in" in note and "before?" in note for note in found.notes)
+    halves = [x.astype(np.float16) for x in matrices]
+    for honest in (
+        _causal(np.float16, visible, *matrices),
+        _causal(np.float32, visible, *halves),
+        _causal(np.float32, visible, *matrices).astype(np.float16).astype(np.float32),
+    ):
+        notes = values.compare(False, output=honest).notes
+        assert any("right within what rounding in float16" in note for note in notes)

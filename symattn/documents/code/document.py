@@ -50,11 +50,8 @@ def code_document(derivation: Derivation, language: str) -> str:
     docs += wrap(spoken.note, width)
     code = spelled(program, spoken, docs)
     parts = [*spoken.needed(code), code]
-    called = {
-        name: text
-        for name, text in spoken.imports.items()
-        if any(re.search(rf"\b{name}{'' if name.istitle() else '[.]'}", part) for part in parts)
-    }
+    read = spoken.read("\n\n".join(parts))
+    called = {name: text for name, text in spoken.imports.items() if name in read}
     own = "".join(text for name, text in called.items() if name in _STANDARD)
     others = "".join(text for name, text in called.items() if name not in _STANDARD)
     imports = "\n".join(filter(None, (own, others)))

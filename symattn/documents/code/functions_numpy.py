@@ -33,9 +33,10 @@ def sparsemax(x: np.ndarray) -> np.ndarray:
     """Sparsemax over the last axis (Martins and Astudillo 2016)."""
     x = x - x.max(axis=-1, keepdims=True)
     ranked = -np.sort(-x, axis=-1)
-    counts = np.ones_like(ranked).cumsum(axis=-1)
-    thresholds = (ranked.cumsum(axis=-1) - 1) / counts
-    return np.maximum(x - thresholds.max(axis=-1, keepdims=True), 0)
+    counts = np.arange(1, x.shape[-1] + 1)
+    levels = (ranked.cumsum(axis=-1) - 1) / counts
+    threshold = levels.max(axis=-1, keepdims=True).astype(np.result_type(x, 1.0))
+    return np.maximum(x - threshold, 0)
 
 
 def hardmax(x: np.ndarray) -> np.ndarray:
@@ -98,10 +99,12 @@ def relative_bucket(
         return np.where(offsets > 0, half, 0) + earlier
     distance = np.maximum(-offsets, 0)
     exact = buckets // 2
-    ratio = np.log(np.maximum(distance, 1) / exact) / math.log(max_distance / exact)
-    # The logarithms may fall just short of a whole number.
-    spaced = exact + np.floor(ratio * (buckets - exact) + 1e-9).astype(int)
-    return np.where(distance < exact, distance, np.minimum(spaced, buckets - 1))
+    # Where the other buckets begin; a power may come out just above a whole number.
+    steps = [k / (buckets - exact) for k in range(1, buckets - exact)]
+    powers = [exact * (max_distance / exact) ** step for step in steps]
+    begins = np.array([math.ceil(power * (1 - 1e-12)) for power in powers], dtype=int)
+    spaced = exact + np.searchsorted(begins, distance, side="right")
+    return np.where(distance < exact, distance, spaced)
 
 
 def sums_at(x: np.ndarray, places: np.ndarray, count: int) -> np.ndarray:

@@ -70,11 +70,12 @@ def relative_bucket(
         return torch.where(offsets > 0, half, 0) + earlier
     distance = (-offsets).clamp(min=0)
     exact = buckets // 2
-    ratio = torch.log(distance.clamp(min=1).double() / exact)
-    ratio = ratio / math.log(max_distance / exact)
-    # The logarithms may fall just short of a whole number.
-    spaced = exact + (ratio * (buckets - exact) + 1e-9).long()
-    return torch.where(distance < exact, distance, spaced.clamp(max=buckets - 1))
+    # Where the other buckets begin; a power may come out just above a whole number.
+    steps = [k / (buckets - exact) for k in range(1, buckets - exact)]
+    powers = [exact * (max_distance / exact) ** step for step in steps]
+    begins = offsets.new_tensor([math.ceil(power * (1 - 1e-12)) for power in powers])
+    spaced = exact + torch.bucketize(distance, begins, right=True)
+    return torch.where(distance < exact, distance, spaced)
 
 
 def sums_at(x: Tensor, places: Tensor, count: int) -> Tensor:

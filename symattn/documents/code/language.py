@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from symattn.documents.code.line_breaks import BLACK, Style
@@ -15,8 +15,10 @@ class Language:
 
     In `operations`, by the names of `symattn.arithmetic.recorded`, ``{0}`` is the first operand;
     what has no row is a call of the helper of its name. `{like}` is a matrix that was given,
-    `{dtype}` the type of its numbers once divided. `places` are the operations on the numbers i and
-    j of a row and a column: on one entry where there are no `grids`, a column and a row of them.
+    `{dtype}` the type of its numbers once divided, and `{wide}` one in which positions keep their
+    digits, where whole numbers lead to none by themselves. `places` are the operations on the
+    numbers i and j of a row and a column: on one entry where there are no `grids`, a column and a
+    row of them.
     """
 
     name: str
@@ -41,6 +43,9 @@ class Language:
     refused: tuple[str, str]
     #: A key and its variable, and the two where they are called alike.
     pair: tuple[str, str]
+    #: The names that code reads of those that it does not define.
+    read: Callable[[str], set[str]]
+    wide: str = ""
     footer: str = ""
     #: What the header ends with, after its arguments; what stands between code and comment.
     opening: str = ":"
@@ -60,6 +65,8 @@ class Language:
     imports: Mapping[str, str] = field(default_factory=dict)
     #: Functions of its own that a program may call, by name; a file holds those that it calls.
     helpers: Mapping[str, str] = field(default_factory=dict)
+    #: Those of them that a caller calls.
+    offered: tuple[str, ...] = ()
     #: The names of helpers that differ from those of the operations and formulas.
     called: Mapping[str, str] = field(default_factory=dict)
     #: Whether a name of several words is written like rowSum.
@@ -84,9 +91,9 @@ class Language:
     def needed(self, code: str) -> list[str]:
         """The helpers that the code calls, and those that they call, in their order."""
         wanted: set[str] = set()
-        texts = [code]
+        texts = [code, *self.offered]
         while texts:
-            names = set(re.findall(r"\b\w+\b", texts.pop())) & set(self.helpers) - wanted
+            names = self.read(texts.pop()) & set(self.helpers) - wanted
             texts += [self.helpers[name] for name in names]
             wanted |= names
         return [text for name, text in self.helpers.items() if name in wanted]

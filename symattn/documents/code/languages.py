@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import symtable
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,38 @@ def functions(file: Path, begin: str) -> dict[str, str]:
     return {match[1]: part.rstrip() + "\n" for match, part in named if match}
 
 
+def _read_in_python(code: str) -> set[str]:
+    """The names that Python looks up outside of the functions of the code."""
+    tables = [symtable.symtable(code, "program", "exec")]
+    for table in tables:
+        tables += table.get_children()
+    return {
+        symbol.get_name()
+        for table in tables
+        for symbol in table.get_symbols()
+        if symbol.is_referenced() and (symbol.is_global() or table is tables[0])
+    }
+
+
+#: What is no code in JavaScript: comments and strings.
+_WORDS = re.compile(r"""//[^\n]*|/\*.*?\*/|"[^"]*"|`[^`]*`""", re.DOTALL)
+
+#: The names in JavaScript but for those behind a full stop and keys of objects.
+_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?![\w:])")
+
+#: What defines names in JavaScript: a declaration, or the parameters of a function.
+_DEFINES = re.compile(
+    r"\b(?:const|let) (\w+|[\[{][^=]*[\]}]) |\bfunction\*? ?\w*\(([^)]*)\)|(\w+|\([^()]*\)) =>"
+)
+
+
+def _read_in_javascript(code: str) -> set[str]:
+    """The names of JavaScript that the code does not define."""
+    plain = _WORDS.sub("", code).replace("...", " ")
+    defined = " ".join(filter(None, sum(_DEFINES.findall(plain), ())))
+    return {*_NAME.findall(plain)} - {*_NAME.findall(defined)}
+
+
 #: What all languages of Python share.
 _PYTHON: dict[str, Any] = {
     "half": "{0:a} // {1:a}",
@@ -34,6 +67,7 @@ _PYTHON: dict[str, Any] = {
         'raise ValueError(f"{{{0}}} heads cannot share {{{1}}} keys and values evenly")',
     ),
     "pair": ('"{0}": {1}', '"{0}": {1}'),
+    "read": _read_in_python,
 }
 
 #: Functions of programs whose names are not those of their operations.
@@ -67,6 +101,7 @@ def _arrays(
     places: Mapping[str, str] | None = None,
     imports: Mapping[str, str],
     counted: str,
+    wide: str = "",
 ) -> Language:
     """A language of Python with arrays from the module `alias`; NumPy unless said otherwise."""
     of_array = f"{{0}}: {array}"
@@ -83,24 +118,26 @@ def _arrays(
         infinity=f"{alias}.inf",
         root="math.sqrt({0})",
         dtype=f"{alias}.result_type({{like}}, 1.0)",
+        wide=wide,
         header=f"def attention({{arguments}}) -> dict[str, {array}]:",
         arguments=(of_array, of_array, of_array, "{0}: float", "{0}: {1} = {2}"),
         imports={"math": "import math\n", **imports},
         helpers=helpers,
         called=_CALLED,
-        reserved=(alias, "math", "dtype", *imports),
+        reserved=(alias, "math", "dtype", "wide", *imports),
         **_PYTHON,
     )
 
 
 _OPERATIONS = {
     "literal": "np.array({0}, dtype={dtype})",
-    "table": "np.array({0}, dtype={dtype})",
+    "table": "np.array({0})",
     "filled": "np.full(({shape}), {0}, dtype={dtype})",
     "identity": "np.eye({0}, dtype={dtype})",
-    "counted": "np.arange({0}, dtype={dtype})[:, None]",
-    "numbers": "{0:a}.astype({dtype})",
-    "powers": "{0} ** ({sign}np.arange(0, {1}, 2, dtype={dtype}) / {1:a})",
+    "counted": "np.arange({0})[:, None]",
+    "numbers": "{0}",
+    "powers": "{0} ** ({sign}np.arange(0, {1}, 2) / {1:a})",
+    "narrowed": "{0:a}.astype({dtype})",
     "add": "{0} + {1:t}",
     "subtract": "{0} - {1:t}",
     "multiply": "{0:a} * {1:a}",
@@ -222,8 +259,6 @@ JAX = _arrays(
         "softmax": "jax.nn.softmax({0}, axis=-1)",
         "σ": "jax.nn.sigmoid({0})",
         "erf": "jax.scipy.special.erf({0})",
-        "counted": "jnp.arange({0})[:, None]",
-        "numbers": "{0}",
     },
     imports={"jax": "import jax\n", "jnp": "import jax.numpy as jnp\n"},
     counted="jnp.arange({0})",
@@ -237,14 +272,14 @@ TORCH = _arrays(
     | {"alibi_slopes": _IN_NUMPY["alibi_slopes"]},
     operations={
         "literal": "{like}.new_tensor({0})",
-        "table": "{like}.new_tensor({0})",
+        "table": "torch.tensor({0}, dtype={wide}, device={like}.device)",
         "filled": "{like}.new_full(({shape}), {0})",
         "identity": "torch.eye({0}, dtype={dtype}, device={like}.device)",
         "counted": "torch.arange({0}, device={like}.device)[:, None]",
-        "numbers": "{0}",
         "powers": (
-            "{0} ** ({sign}torch.arange(0, {1}, 2, device={like}.device).to({dtype}) / {1:a})"
+            "{0} ** ({sign}torch.arange(0, {1}, 2, dtype={wide}, device={like}.device) / {1:a})"
         ),
+        "narrowed": "{0:a}.to({dtype})",
         "softmax": "{0:a}.softmax(dim=-1)",
         "σ": "torch.sigmoid({0})",
         "elu1": "torch.nn.functional.elu({0}) + 1",
@@ -281,6 +316,7 @@ TORCH = _arrays(
     },
     imports={"torch": "import torch\n", "Tensor": "from torch import Tensor\n"},
     counted="torch.arange({0}, device={like}.device)",
+    wide="torch.promote_types(dtype, torch.float32)",
 )
 
 #: Operations that lists and JavaScript's arrays spell alike; the others are calls of functions.
@@ -297,6 +333,7 @@ _CALLS = {
     "filled": "broadcast({0}, [{shape}])",
     "join": "join([{all}], {axis})",
     "numbers": "{0}",
+    "narrowed": "{0}",
     "power of more": "{0:a} ** {1}",
 }
 
@@ -396,6 +433,7 @@ JAVASCRIPT = Language(
         "throw new Error(`${{{0}}} heads cannot share ${{{1}}} keys and values`);",
     ),
     pair=("{0}: {1}", "{0}"),
+    read=_read_in_javascript,
     footer="}\n",
     opening=" {",
     gap=" ",
@@ -408,6 +446,7 @@ JAVASCRIPT = Language(
     between="\n",
     suffix=".js",
     helpers=functions(_HERE / "arrays.js", r"(?:function\*?|const) (\w+)"),
+    offered=("matrix",),
     called=_CALLED | {name: name for name in ("and", "not", "every", "some")},
     camel=True,
     reserved=("t", "arguments", "delete", "new", "this", "var", "let", "const", "function"),

@@ -59,7 +59,7 @@ _ROLES = {"cos": "angles", "sin": "angles", "look up": "documents"}
 _PLAIN = ("filled", "negative", "transpose", "expand", "pick", "always", "never")
 
 #: Values that have a line of their own wherever they are used.
-_NAMED = ("listed", "table", "powers", "cos", "sin", "numbers", "repeat")
+_NAMED = ("listed", "table", "powers", "cos", "sin", "narrowed", "numbers", "repeat")
 
 #: Operations whose operands beside matrices are sizes and places.
 _SIZED = ("repeat", "shared", "pick", "heads apart", "groups", "sums_at", "entries", "identity")
@@ -152,6 +152,8 @@ class _Writer:
         self.body: list[list[str]] = []
         #: Whether there is a line for the type of all numbers; a matrix that has it, if any yet.
         self.typed, self.quotient = False, ""
+        #: Whether there is one for the type of what is made of positions.
+        self.widened = False
 
     # ---- the graph -----------------------------------------------------------------------------
 
@@ -216,6 +218,8 @@ class _Writer:
                 self._tell(size, read)
         if self.typed:
             self._tell("dtype", language.dtype.format(like=self.like))
+        if self.widened:
+            self._tell("wide", language.wide)
         self._refuse()
         if len(body) <= _BRIEF:
             body = [lines for lines in body if lines]
@@ -321,6 +325,8 @@ class _Writer:
         """Whether a value is a number, a place, or of the shape of what it is made of."""
         if x.positional and x.operation != "broadcast":
             return x.ndim != 2 or x not in self.masks
+        if x.operation == "narrowed" and isinstance(x.operands[0], Recorded):
+            return self._keeps_shape(x.operands[0])
         if x.operation == "matmul":
             return False
         parts = [one for one in self._operands(x) if isinstance(one, Recorded)]
@@ -389,6 +395,8 @@ class _Writer:
         return self.code(x)
 
     def _noun(self, x: Recorded) -> str:
+        if x.operation == "narrowed" and isinstance(x.operands[0], Recorded):
+            return self._noun(x.operands[0])
         if x in self.roles:
             return self.roles[x]
         if x.operation == "powers" and x.details[0] > 0:
@@ -428,6 +436,9 @@ class _Writer:
                 return self._joined(x, operands)
             case "where":
                 return self._where(x, *operands)
+            case "narrowed":
+                inner = self.code(*operands)
+                return self._filled_in(self.language.operations["narrowed"], x, inner)
             case "numbers" if (counted := self._counted(operands[0])) is not None:
                 return counted
             case "literal":
@@ -487,12 +498,15 @@ class _Writer:
 
     def _filled_in(self, template: str, x: Recorded, *pieces: str, **more: str) -> Piece:
         """A template with the pieces of its operands, and what else it asks for."""
+        self.widened |= "{wide}" in template
+        self.typed |= self.widened
         dtype = "dtype" if self.typed or not self.quotient else f"{self.quotient}.dtype"
         self.typed |= "{dtype}" in template and dtype == "dtype"
         if "{shape}" in template:
             more["shape"] = self.sizes.shape(x.shape)
         axis = x.details[0] if x.details else ""
-        return Piece(template.format(*pieces, like=self.like, dtype=dtype, axis=axis, **more))
+        more |= {"like": self.like, "dtype": dtype, "wide": "wide"}
+        return Piece(template.format(*pieces, axis=axis, **more))
 
     def _narrowed(self, x: Recorded, operands: tuple[Value, ...]) -> Iterator[Value]:
         """The operands, those of one number throughout, or repeated, as what broadcasts."""

@@ -94,15 +94,28 @@ class ComputedMarker:
         """The dtype of fewer digits in which every number would be right; "" if there is none."""
         for dtype, digits in _SHORTER:
             arrays = {
-                letter: replace(array, numbers=array.numbers.astype(dtype), digits=digits)
-                for letter, array in self.arrays.items()
+                letter: array.shortened(dtype, digits) for letter, array in self.arrays.items()
             }
             if any(arrays[letter].rounding <= x.rounding for letter, x in self.arrays.items()):
                 continue
             marks = ComputedMarker(self.evaluation, arrays).marks
-            if all(mark.verdict == "right" for mark in marks):
+            if all(mark.verdict == "right" for mark in marks) and self.shows_rounding_of(arrays):
                 return next(iter(arrays.values())).dtype
         return ""
+
+    def shows_rounding_of(self, arrays: Mapping[str, Computed]) -> bool:
+        """Whether what is wrong can be that the numbers were in the dtype of these arrays before.
+
+        Then most numbers that this dtype does not have are off; a mistake in a row leaves others.
+        """
+        for letter, right in self.right.items():
+            true = self.evaluation.array(letter)
+            with np.errstate(invalid="ignore"):
+                lost = np.abs(_arithmetic(arrays[letter]).nearest(true) - true)
+                noticed = lost > self.tolerances[letter]
+            if not right.all() and 2 * (noticed & ~right).sum() < noticed.sum():
+                return False
+        return True
 
     def allowed(self, letter: str, array: Computed) -> Array:
         """Where floating point of an array's dtype may end up, from what is given."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.reading import is_array, plain_array
@@ -29,6 +30,11 @@ class Computed:
     numbers: Array
     digits: int | None = None
     where: str = ""
+
+    def shortened(self, dtype: DTypeLike, digits: int | None = None) -> Computed:
+        """The same numbers in a dtype of fewer digits, where those beyond its range are ∞."""
+        with np.errstate(over="ignore"):
+            return replace(self, numbers=self.numbers.astype(dtype), digits=digits)
 
     @property
     def dtype(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import random
+import re
 import subprocess
 import sys
 import time
@@ -14,6 +15,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import product
 from pathlib import Path
+from types import CodeType
 from typing import Any, TypeAlias
 
 import mpmath
@@ -284,6 +286,67 @@ def test_a_hostile_title_stays_in_the_description() -> None:
             assert "exit(1)" in (ast.get_docstring(function) or "")
         else:
             assert code.index("exit(1)") < code.index("*/", code.index("/**"))
+
+
+def called_from(room: dict[str, Any], name: str) -> set[str]:
+    """The functions of a file that one of them calls, or those call, as Python compiled them."""
+    found: set[str] = set()
+    waiting = [name]
+    while waiting:
+        codes = [room[waiting.pop()].__code__]
+        for code in codes:
+            codes += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+        own = {n for code in codes for n in code.co_names if hasattr(room.get(n), "__code__")}
+        waiting += own - found
+        found |= own
+    return found
+
+
+@pytest.mark.parametrize("language", ["python", "numpy", "torch", "jax"])
+def test_a_file_has_no_function_that_it_does_not_call(language: str) -> None:
+    if language in ("torch", "jax"):
+        package(language)
+    for name in NAMES:
+        room: dict[str, Any] = {}
+        exec(written(name, language), room)
+        defined = {key for key, value in room.items() if hasattr(value, "__code__")}
+        assert (name, defined - called_from(room, "attention")) == (name, {"attention"})
+
+
+#: What each language defines at the top of a file, and what it imports.
+DEFINED_THERE = re.compile(r"(?m)^(?:def|function\*?|const|import|from) \S+")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_words_in_a_title_pull_nothing_in(language: str) -> None:
+    derivation = Attention(source="self", mask="causal").derivation()
+    every = " ".join((*LANGUAGES[language].helpers, "math.pi operator. np. Tensor"))
+    words = replace(derivation, title=f"How to add and not {every}", source=every, about=every)
+    plain, wordy = (code_document(d, language) for d in (derivation, words))
+    assert DEFINED_THERE.findall(wordy) == DEFINED_THERE.findall(plain)
+    assert "How to add" in wordy
+
+
+def test_a_file_of_javascript_has_no_function_that_it_does_not_call(
+    node_file: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """As esbuild has it, which leaves out what is not called; `matrix` is for callers."""
+    whole, shaken = tmp_path / "whole", tmp_path / "shaken"
+    whole.mkdir()
+    for name in NAMES:
+        code = written(name, "javascript") + "export { attention, matrix };"
+        (whole / f"{name}.js").write_text(code, encoding="utf-8")
+    esbuild = [node_file("esbuild/bin/esbuild"), "--bundle", "--format=esm", f"--outdir={shaken}"]
+    ran = subprocess.run([*esbuild, *whole.iterdir()], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    for name in NAMES:
+        ours, theirs = (
+            set(
+                re.findall(r"(?m)^(?:function\*?|const|var) (\w+)", (at / f"{name}.js").read_text())
+            )
+            for at in (whole, shaken)
+        )
+        assert (name, ours) == (name, theirs)
 
 
 def faults(

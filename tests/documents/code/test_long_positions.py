@@ -1,0 +1,320 @@
+"""Far positions in few digits: what is made of positions, in every language and dtype.
+
+A half has 11 significant bits and a bfloat16 has 8, so that neither has the position 3,001 or an
+angle of as many radians. Each step that is made of positions is held against its formula in
+float64, of the numbers that the program itself has as its operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+
+from symattn import VARIANTS, Attention
+from symattn.arithmetic.base import Array
+from symattn.derivation import Derivation
+from symattn.documents.code.document import code_document
+from symattn.documents.code.program import recorded
+from symattn.documents.code.spell import names
+from symattn.nodes.base import Node
+from symattn.nodes.biases import ALiBi, BucketSum, RelativeBias
+from symattn.nodes.positions import Rotary, Sinusoidal
+from symattn.nodes.relative import ClippedShift, RelativeShift, ShiftSum
+from symattn.step import Step
+from tests.documents.code.test_code import run, run_javascript
+from tests.extras import package
+from tests.shares import share
+
+#: How many tokens come before the two that are asked for.
+FAR = (512, 3000, 8192)
+
+#: Where positions begin, where they do not begin with 0.
+START = 5000
+
+#: So many units of rounding a rotation takes: two products, a sum, a cosine.
+ROUNDINGS = 6
+
+#: The bits of the fraction, the first one counted.
+BITS = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}
+
+SIZES = {"n": 2, "m": 2, "d_model": 8, "d_k": 8, "d_v": 3, "d_r": 8, "d_c": 3, "d_cq": 3}
+SIZES |= {"h": 6, "g": 3, "d_out": 3, "n_clip": 4}
+
+_GIVEN = {"source": "given", "cache": True}
+
+#: Every position scheme and its options.
+SCHEMES: Mapping[str, Mapping[str, Any]] = {
+    "rotary": {**_GIVEN, "positions": "rotary"},
+    "halves": {**_GIVEN, "positions": {"rotary": {"pairing": "half", "base": 500000}}},
+    "some columns": {**_GIVEN, "positions": {"rotary": {"pairing": "half", "dims": 4}}},
+    "started": {**_GIVEN, "positions": {"rotary": {"start": START}}},
+    "sinusoids": {"source": "self", "cache": True, "positions": "sinusoidal"},
+    "sinusoids of base 100": {
+        "source": "self",
+        "cache": True,
+        "positions": {"sinusoidal": {"base": 100, "start": START}},
+    },
+    "slopes": {**_GIVEN, "bias": "alibi"},
+    "slopes of heads": {**_GIVEN, "heads": "h", "bias": "alibi"},
+    "slopes on both sides": {**_GIVEN, "heads": "h", "bias": {"alibi": {"symmetric": True}}},
+    "buckets": {**_GIVEN, "bias": "relative"},
+    "buckets of earlier keys": {
+        **_GIVEN,
+        "bias": {"relative": {"bidirectional": False, "max_distance": 4000}},
+    },
+    "clipped distances": {**_GIVEN, "bias": {"relative": {"clip": 300}}},
+    "keys of distances": {**_GIVEN, "score": "shaw"},
+    "sinusoids of distances": {"source": "self", "cache": True, "score": "transformer-xl"},
+}
+
+#: The named variants that have positions.
+NAMED = tuple(
+    row.name
+    for row in VARIANTS
+    if any(choice and choice[0] != "learned" for choice in (row.spec.positions, row.spec.bias))
+    or row.spec.score in ("shaw", "transformer-xl")
+)
+
+
+@cache
+def derived(name: str) -> Derivation:
+    """A scheme, or a variant with keys from before, and its backward pass.
+
+    That of Transformer-XL only adds up, in as many columns as there are distances.
+    """
+    named = (row.spec for row in VARIANTS if row.name == name)
+    spec = Attention(**SCHEMES[name]) if name in SCHEMES else replace(next(named), cache=True)
+    derivation = spec.derivation()
+    return derivation if spec.score == "transformer-xl" else derivation.gradient()
+
+
+def given_to(derivation: Derivation, sizes: Mapping[sympy.Symbol, int]) -> dict[str, Array]:
+    """Numbers for a program, of few binary digits, so that every dtype holds them exactly."""
+    random = np.random.default_rng(7)
+    program = recorded(derivation)
+    known = {**sizes, sympy.Symbol("buckets", positive=True, integer=True): 32}
+    called = names(program)
+    return {
+        called[item.letter]: random.integers(
+            -8, 9, size=[int(size.subs(known)) for size in value.shape]
+        )
+        / 8
+        for item, value in program.inputs
+    }
+
+
+# ---- the formulas, in float64 --------------------------------------------------------------------
+
+
+def turned(node: Rotary, x: Array, start: int) -> Array:
+    """Pairs as complex numbers, times e^{ipθ_t} or its inverse."""
+    half = int(node.dims) // 2
+    theta = float(node.base) ** (-np.arange(half) / half)
+    angles = (start + np.arange(x.shape[-2]))[:, None] * theta
+    out = x.copy()
+    first, second = (
+        (slice(0, 2 * half, 2), slice(1, 2 * half, 2))
+        if node.pairing
+        else (slice(0, half), slice(half, 2 * half))
+    )
+    pairs = (x[..., first] + 1j * x[..., second]) * np.exp((1j if node.forwards else -1j) * angles)
+    out[..., first], out[..., second] = pairs.real, pairs.imag
+    return out
+
+
+def waves(rows: int, columns: int, base: float, start: int) -> Array:
+    """sin(p / b^{2t/d}) and cos(p / b^{2t/d}) in turn."""
+    angles = (start + np.arange(rows))[:, None] / base ** (2 * (np.arange(columns) // 2) / columns)
+    return np.asarray(np.where(np.arange(columns) % 2 == 0, np.sin(angles), np.cos(angles)))
+
+
+def slopes(heads: int) -> Array:
+    """2^{−8/H}, 2^{−16/H}, …; between powers of two, every other one of twice as many."""
+    power = 2 ** int(np.log2(heads))
+    own = 2.0 ** (-8 * np.arange(1, power + 1) / power)
+    return np.concatenate([own, 2.0 ** (-4 * np.arange(1, 2 * power, 2) / power)])[:heads]
+
+
+def buckets(node: RelativeBias | BucketSum, apart: Array) -> Array:
+    """T5's buckets by logarithms, or clipped distances."""
+    if node.clip >= 0:
+        return np.clip(apart, -int(node.clip), int(node.clip)) + int(node.clip)
+    count, both = int(node.buckets), bool(node.bidirectional)
+    half = count // 2 if both else count
+    far = np.abs(apart) if both else np.maximum(-apart, 0)
+    exact = half // 2
+    steps = np.log(np.maximum(far, 1) / exact) / np.log(int(node.furthest) / exact)
+    spaced = exact + np.floor(steps * (half - exact) + 1e-9).astype(int)
+    within = np.where(far < exact, far, np.minimum(spaced, half - 1))
+    return np.asarray(within + half * both * (apart > 0))
+
+
+def formula(
+    node: Node, values: Callable[[sympy.Basic], Array], sizes: Mapping[sympy.Symbol, int]
+) -> Array:
+    """The value of a node that is made of positions."""
+    node = node.subs(sizes)
+    start = int(node.start) if "start" in node.places else 0
+    match node:
+        case Rotary():
+            return turned(node, values(node.matrix), start)
+        case Sinusoidal():
+            return waves(int(node.rows), int(node.columns), float(node.base), start)
+        case ALiBi():
+            apart = np.arange(int(node.columns)) - np.arange(int(node.rows))[:, None] - start
+            heads = slopes(int(node.heads))[:, None, None]
+            bias = heads * (-np.abs(apart) if node.symmetric else apart)
+            return np.asarray(bias if node.heads != 1 else bias[0])
+        case RelativeBias():
+            apart = np.arange(int(node.columns)) - np.arange(int(node.rows))[:, None] - start
+            return values(node.table)[..., buckets(node, apart), 0]
+        case BucketSum():
+            x = values(node.matrix)
+            apart = np.arange(x.shape[-1]) - np.arange(x.shape[-2])[:, None] - start
+            shared = buckets(node, apart)[..., None] == np.arange(int(node.buckets))
+            return np.asarray(np.einsum("...ij,ijc->...c", x, shared)[..., None])
+    raise NotImplementedError(type(node))
+
+
+#: Nodes that are held against their formulas above; the shifts only take entries.
+MADE = (Rotary, Sinusoidal, ALiBi, RelativeBias, BucketSum)
+
+
+def made_of_positions(derivation: Derivation) -> list[Step]:
+    return [step for step in derivation.steps if isinstance(step.expr, MADE)]
+
+
+def test_every_scheme_has_a_step_that_is_made_of_positions() -> None:
+    """And no node that counts positions is left out."""
+    for name in (*SCHEMES, *NAMED):
+        kinds = {type(node) for step in derived(name).steps for node in step.expr.atoms(Node)}
+        taking = {ClippedShift, RelativeShift, ShiftSum}
+        assert made_of_positions(derived(name)) or kinds & taking, name
+
+
+def faults(name: str, found: Mapping[str, Array], far: int, dtype: str, angles: int) -> list[str]:
+    """The steps that are off by more than rounding in a dtype, with angles of so many bits."""
+    derivation = derived(name)
+    program = recorded(derivation)
+    called = names(program)
+    sizes = sizes_at(derivation, far)
+    given = given_to(derivation, sizes)
+    shapes = {item.letter: value.shape for item, value in (*program.inputs, *program.steps)}
+    items = {item.letter: item for item, _ in (*program.inputs, *program.steps)}
+
+    def value(matrix: sympy.Basic) -> Array:
+        """The program's own value of a matrix, with the axes of length 1 that it drops."""
+        letter = matrix.name
+        own = np.asarray((found if called[letter] in found else given)[called[letter]], float)
+        if len(shapes[letter]) < 2 + items[letter].per_head:
+            own = own[..., None]
+        return own
+
+    out = []
+    for step in made_of_positions(derivation):
+        wanted = formula(step.expr, value, sizes)
+        own = np.asarray(found[called[step.letter]], float).reshape(wanted.shape)
+        size = np.abs(wanted).max()
+        if isinstance(step.expr, BucketSum):  # so many are added up
+            size = formula(step.expr, lambda x: np.abs(value(x)), sizes).max()
+        turn = isinstance(step.expr, Rotary | Sinusoidal)
+        reached = far + START + SIZES["n"]
+        allowed = ROUNDINGS * 2.0 ** -BITS[dtype] + turn * reached * 2.0 ** (2 - angles)
+        error = np.abs(own - wanted).max() / size
+        out += [] if error <= allowed else [f"{step.name}: off by {error:.2g} of {allowed:.2g}"]
+    return out
+
+
+def sizes_at(derivation: Derivation, far: int) -> dict[sympy.Symbol, int]:
+    """The sizes with so many keys from before."""
+    symbols = {
+        symbol
+        for item in (*derivation.inputs, *derivation.steps)
+        for size in (*item.shape, *filter(None, (item.count,)))
+        for symbol in size.free_symbols
+    }
+    return {symbol: far if symbol.name == "p" else SIZES[symbol.name] for symbol in symbols}
+
+
+def of_torch(numbers: Array, dtype: str) -> Any:
+    torch = package("torch")
+    return torch.tensor(numbers).to(getattr(torch, dtype))
+
+
+def of_jax(numbers: Array, dtype: str) -> Any:
+    numpy = package("jax.numpy")
+    return numpy.asarray(numbers, dtype=getattr(numpy, dtype))
+
+
+def of_numpy(numbers: Array, dtype: str) -> Any:
+    return numbers.astype(package("ml_dtypes").bfloat16 if dtype == "bfloat16" else dtype)
+
+
+def plain(value: Any) -> Array:
+    if hasattr(value, "double"):
+        return value.double().numpy()  # type: ignore[no-any-return]
+    return np.asarray(value).astype(float)
+
+
+#: What makes an array of a language, its dtypes, and the bits that it has for angles.
+LANGUAGES: Mapping[str, tuple[Callable[[Array, str], Any], int]] = {
+    "numpy": (of_numpy, 53),
+    "torch": (of_torch, 24),
+    "jax": (of_jax, 24),
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "dtype", "far"),
+    [
+        pytest.param(*row, marks=() if row[0] != "jax" or row[2] == 3000 else pytest.mark.nightly)
+        for row in product(LANGUAGES, ("float32", "float16", "bfloat16"), FAR)
+    ],
+)
+def test_programs_at_far_positions(language: str, dtype: str, far: int) -> None:
+    convert, angles = LANGUAGES[language]
+    wrong: dict[str, list[str]] = {}
+    for name in (*SCHEMES, *NAMED):
+        room: dict[str, Any] = {}
+        exec(code_document(derived(name), language), room)
+        given = given_to(derived(name), sizes_at(derived(name), far))
+        with np.errstate(all="ignore"):
+            found = room["attention"](**{key: convert(x, dtype) for key, x in given.items()})
+            faulty = faults(name, {k: plain(x) for k, x in found.items()}, far, dtype, angles)
+        wrong |= {name: faulty} if faulty else {}
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("far", share(FAR, 3, 1))
+def test_programs_of_lists_at_far_positions(far: int) -> None:
+    wrong: dict[str, list[str]] = {}
+    for name in SCHEMES:
+        given = given_to(derived(name), sizes_at(derived(name), far))
+        found = run(code_document(derived(name), "python"), "python", given)
+        faulty = faults(name, found, far, "float64", 53)
+        wrong |= {name: faulty} if faulty else {}
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("far", share(FAR, 3, 1))
+def test_programs_in_javascript_at_far_positions(
+    far: int, tool: Callable[[str], str], tmp_path: Path
+) -> None:
+    calls = [
+        (code_document(derived(x), "javascript"), given_to(derived(x), sizes_at(derived(x), far)))
+        for x in SCHEMES
+    ]
+    found = run_javascript(tool("node"), tmp_path, calls)
+    wrong = {
+        name: faults(name, values, far, "float64", 53)
+        for name, values in zip(SCHEMES, found, strict=True)
+    }
+    assert {name: steps for name, steps in wrong.items() if steps} == {}
