@@ -16,6 +16,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.errors import SymattnError
 from symattn.nodes.base import Node
+from symattn.nodes.defined import Defined
 from symattn.nodes.heads import Concat, GroupSum, Head, HeadSum
 from symattn.nodes.lines import Filled, LineProduct, PlusVector, Spread
 from symattn.step import letter_of, letters_in
@@ -82,6 +83,8 @@ def shares(
             for place, factor in enumerate(expr.args):
                 inner = entrywise(*expr.args[:place], upstream, *expr.args[place + 1 :])
                 yield from _reasoned(shares(factor, inner, wanted), sympy.HadamardProduct)
+        case Defined() if not expr.has_adjoint:
+            yield from shares(expr.meaning, upstream, wanted)
         case Node():
             yield from _of_node(expr, upstream, wanted, value or expr)
         case _:
@@ -170,6 +173,8 @@ def change(
         case Concat() | HeadSum() | GroupSum():
             inner = change(expr.args[0], changes)
             return None if inner is None else expr.func(inner, *expr.args[1:])
+        case Defined() if not expr.has_adjoint:
+            return change(expr.meaning, changes)
         case Node():
             parts = []
             for place, arg in enumerate(expr.args):

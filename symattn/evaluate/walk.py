@@ -13,6 +13,7 @@ from symattn.arithmetic.exact import EXACT
 from symattn.errors import CannotSpell, SymattnError, counted
 from symattn.nodes.arguments import Bound
 from symattn.nodes.base import Node
+from symattn.nodes.defined import Defined
 from symattn.nodes.heads import Head, Split
 
 #: Gives the value of an expression from its symbols' values, by letter, in some arithmetic.
@@ -36,6 +37,8 @@ def program_of(
                 return _symbol(part.name, heads is not None)
             case Split():
                 return _node(Split, part.args, None)  # of a shared matrix: the heads come of it
+            case Defined():
+                return program(part.meaning, heads)
             case Node():
                 return _node(type(part), part.args, part.heads if _binds_heads(part) else heads)
             case sympy.Transpose():
