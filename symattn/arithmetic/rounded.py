@@ -120,6 +120,11 @@ class Rounded(Balls):
         """The shift of balls and two roundings; floating point may take another c_i."""
         return self._widened(super().shift(x), 2)
 
+    def whole_power(self, x: Array, exponents: Array) -> Array:
+        """As many roundings as a power by repeated products has, and those of a library's own."""
+        most = int(np.abs(exponents).max(initial=0))
+        return self._widened(super().whole_power(x, exponents), most + 8)
+
     def add(self, a: Array, b: Array) -> Array:
         return self._widened(super().add(a, b))
 

@@ -182,7 +182,7 @@ def _kinds(letters: _Letters) -> None:
         for part in subtrees(tree):
             match part:
                 case Indexed(Name(name), parts):
-                    single = [p.start.name for p in parts if p.single and isinstance(p.start, Name)]
+                    single = [_index_in(p.start) for p in parts if p.single]
                     capital = not is_small(name)
                     if capital and len(parts) == 1 and {*single} & {*HEADS}:
                         if name not in letters.made and name not in letters.declared:
@@ -216,6 +216,14 @@ def _kinds(letters: _Letters) -> None:
             letters.kinds[name] = "scalar"
         elif level == 1 and name not in letters.kinds and name not in letters.declared:
             letters.kinds[name] = "row"
+
+
+def _index_in(tree: Tree | None) -> str:
+    """The letter of an index, that of a group by its head."""
+    match tree:
+        case Name(name) | Call("group", (Name(name),)):
+            return name
+    return ""
 
 
 def _looks_like_a_size(name: str) -> bool:
@@ -261,7 +269,8 @@ class _Builder:
 
     def __init__(self, letters: _Letters, facts: Facts) -> None:
         self.letters, self.facts = letters, facts
-        self.sizes = Sizes(letters.kinds, letters.declared, letters.families)
+        numbers = dict.fromkeys(letters.numbers, "scalar")
+        self.sizes = Sizes({**letters.kinds, **numbers}, letters.declared, letters.families)
         self.sizes.own = {
             function.name: function.left.arguments  # type: ignore[union-attr]
             for function in letters.text.functions
@@ -410,6 +419,8 @@ class _Builder:
     def _input(self, name: str) -> None:
         """A letter that no equation makes becomes an input where it is first used."""
         if name in self.letters.made or name in self.inputs or name not in self.sizes.letters:
+            return
+        if name in self.letters.numbers:
             return
         shape = self.sizes.letters[name]
         if name in CONSTANTS or self.sizes.is_size(name):

@@ -41,7 +41,7 @@ from symattn.nodes.masks import Allowed, mask_of
 from symattn.nodes.number import NumberSymbol
 from symattn.nodes.positions import Rotary, Sinusoidal
 from symattn.nodes.scale import Everywhere, NumberQuotient, NumberTimes, Quotient
-from symattn.nodes.written import CONSTANTS, Shape, Writer, together
+from symattn.nodes.written import CONSTANTS, Shape, Writer, groups, together
 from symattn.step import HEAD
 
 #: A value with its shape; None of a number that is SymPy's, (1, 1) of one that is a matrix.
@@ -136,6 +136,9 @@ class Maker(Writer):
                 return self._times([self.build(part) for part in parts])
             case Apart("^", (base, exponent)):
                 return self._raised(base, exponent)
+            case Apart("T", (part,)):
+                value, shape = self.build(part)
+                return (value, None) if shape is None else (_transposed(value), shape[::-1])
             case Apart("neg", (part,)):
                 return self._negative(self.build(part))
             case Apart("+", parts):
@@ -230,18 +233,27 @@ class Maker(Writer):
         """A product; numbers that are matrices are taken to its front, in their order."""
         if self.whole is not None:
             return self._entries_times(built)
-        numbers = [value for value, own in built if own == _ONE and not _is_chain(value)]
-        rest = [(value, own) for value, own in built if not (own == _ONE and value in numbers)]
-        out: Value = super()._times(rest) if rest else (sympy.S.One, None)
+        shapes = [own for _, own in built]
+        scalar = sympy.Mul(*(value for value, own in built if own is None))
+        parts: list[tuple[MatrixExpr, tuple[sympy.Expr, sympy.Expr]]] = []
+        for group in groups(shapes, lambda size: bool(size == 1)):
+            chain = [(value, own) for value, own in (built[k] for k in group) if own is not None]
+            if chain:
+                values = [value for value, _ in chain]
+                product = sympy.MatMul(*values) if len(values) > 1 else values[0]
+                parts.append((product, (chain[0][1][0], chain[-1][1][1])))
+        numbers = [value for value, own in parts if own == _ONE]
+        wide = [(value, own) for value, own in parts if own != _ONE]
+        if not wide:
+            if not numbers:
+                return scalar, None
+            product = numbers[0] if len(numbers) == 1 else sympy.MatMul(*numbers)
+            return _number_times(scalar, product), _ONE
+        values = [value for value, _ in wide]
+        out = values[0] if len(values) == 1 else sympy.MatMul(*values)
         for number in reversed(numbers):
-            value, shape = out
-            if shape is None:
-                out = (number if value == 1 else sympy.MatMul(value, number)), _ONE
-            elif shape == _ONE:
-                out = sympy.MatMul(number, value), _ONE
-            else:
-                out = NumberTimes(number, value), shape
-        return out
+            out = NumberTimes(number, out)
+        return _number_times(scalar, out), (wide[0][1][0], wide[-1][1][1])
 
     def _entries_times(self, built: list[Value]) -> Value:
         return reduce(lambda one, other: self._pointwise(one, other), built)
@@ -643,15 +655,9 @@ def _number_times(number: sympy.Expr, matrix: MatrixExpr) -> MatrixExpr:
     return matrix if number == 1 else sympy.MatMul(number, matrix)
 
 
-def _is_chain(value: sympy.Expr) -> bool:
-    """Whether a number is a product of a row and a column, which stays where it stands."""
-    return isinstance(value, sympy.MatMul) and any(
-        1 not in part.shape for part in value.args if isinstance(part, MatrixExpr)
-    )
-
-
-def _strictly(kind: Callable[..., sympy.Basic]) -> Callable[..., sympy.Basic]:
-    return lambda one, other: sympy.Not(kind(other, one))
+def _transposed(value: MatrixExpr) -> MatrixExpr:
+    """The transpose, which stays where it was written: Q (Y W_K)ᵀ."""
+    return value.arg if isinstance(value, sympy.Transpose) else sympy.Transpose(value)
 
 
 _COMPARED: Mapping[str, Callable[..., sympy.Basic]] = {

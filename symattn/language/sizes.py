@@ -268,7 +268,7 @@ class Sizes(Shapes):
             raise Unfit(f"{name} is one matrix for each index; write {name}[h], then its parts")
         match part.start:
             case Call("group", (Name(index),)) if index in self.bound:
-                self.dims.same(self.count(name), self.groups)
+                self.dims.same(self.groups, self.count(name))
             case Name(index) if index in self.bound:
                 self.dims.same(self.count(name), self.bound[index])
             case _:
@@ -372,7 +372,7 @@ class Sizes(Shapes):
                     raise Unfit(f"{option} is a row of numbers, one for each column")
                 self.dims.same(shape[0], self.one)
                 self.dims.same(shape[1], out[1])
-            elif shape is not None:
+            elif not self.is_number(shape):
                 raise Unfit(f"{option} is a number")
         return out
 

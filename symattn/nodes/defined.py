@@ -26,7 +26,7 @@ from symattn.notation import tree as t
 from symattn.notation.tree import Tree
 
 #: Row and column of an entry, as a reader counts them: from 1.
-ROW_NUMBER, COLUMN_NUMBER = sympy.symbols("row_number column_number", integer=True, positive=True)
+ROW_NUMBER, COLUMN_NUMBER = sympy.symbols("row_number column_number", integer=True)
 
 
 class Defined(Node):

@@ -54,6 +54,8 @@ _CALLED = {
     "heads beside": "merge_heads",
     "groups": "group_heads",
     "flattened": "in_one_row",
+    "no more": "at_most",
+    "whole power": "whole_power",
 }
 
 
@@ -122,6 +124,8 @@ _OPERATIONS = {
     "below1": "({0:a} < 1).astype({dtype})",
     "hidden": "np.isneginf({0})",
     "equals": "{0:a} == {1:a}",
+    "no more": "{0:a} <= {1:a}",
+    "whole power": "{0:a} ** {1:a}",
     "and": "{0:a} & {1:a}",
     "not": "~{0:a}",
     "where": "np.where({0}, {1}, {2})",
