@@ -494,7 +494,9 @@ def _word(text: str, start: int, known: _Known) -> Iterator[_Cut]:
         return
     if letter != _bare(token) and word not in _CONSTANTS:  # alpha, beta_1
         if text[name.end() : name.end() + 1] == "(":
-            raise _Wrong(start, f"{letter} is not a function here; write {letter} (…) for a product")
+            raise _Wrong(
+                start, f"{letter} is not a function here; write {letter} (…) for a product"
+            )
         yield "NAME", letter, start, name.end()
         return
     primed = text[end : end + 1] == "'"
@@ -609,7 +611,7 @@ def greek(name: str) -> str:
     stem, mark, label = name.partition("_")
     letters = stem.rstrip("0123456789'")
     letter = GREEK.get(letters, letters) if letters != "pi" else letters
-    return f"{letter}{stem[len(letters):]}{mark}{label}"
+    return f"{letter}{stem[len(letters) :]}{mark}{label}"
 
 
 # ---- phrases ---------------------------------------------------------------------------------
@@ -768,11 +770,11 @@ class _Builder:
     def between(*children: Token | _Phrase) -> _Phrase:
         """A range, both ends of which are taken; an end may be left out."""
         (colon,) = (child for child in children if not isinstance(child, _Phrase))
-        before = next((c for c in children[:1] if isinstance(c, _Phrase)), None)
-        after = next((c for c in children[1:] if isinstance(c, _Phrase)), None)
-        ends = [end for end in (before, after) if end is not None]
-        out = _phrase(_ONE, ends, *_span(colon), 0)
-        return replace(out, part=Part(before and before.tree, after and after.tree))
+        first, last = children[0], children[-1]
+        before = first.tree if isinstance(first, _Phrase) else None
+        after = last.tree if isinstance(last, _Phrase) else None
+        ends = [child for child in children if isinstance(child, _Phrase)]
+        return replace(_phrase(_ONE, ends, *_span(colon), 0), part=Part(before, after))
 
     @staticmethod
     def comparison(*children: Token | _Phrase) -> _Phrase:
@@ -797,7 +799,7 @@ class _Builder:
 
     @staticmethod
     def chosen(value: _Phrase, _: Token, test: _Phrase, __: Token, otherwise: _Phrase) -> _Phrase:
-        """value if test else otherwise."""
+        """Value if test else otherwise."""
         parts = [value, test, otherwise]
         tree = Chosen(value.tree, test.tree, otherwise.tree)
         return _phrase(tree, parts, value.start, otherwise.end)
@@ -899,7 +901,9 @@ class _Builder:
         rows = [row for row in rest if isinstance(row, _Phrase)]
         closed = [token for token in rest if not isinstance(token, _Phrase)][-1]
         if len(rows) == 1 and rows[0].together:
-            raise _Wrong(rows[0].start, "write [A, B] for blocks beside one another, A B for a product")
+            raise _Wrong(
+                rows[0].start, "write [A, B] for blocks beside one another, A B for a product"
+            )
         tree = rows[0].tree if len(rows) == 1 else Call("below", tuple(r.tree for r in rows))
         out = _phrase(tree, rows, _span(opened)[0], _span(closed)[1])
         return replace(out, closed=False)
@@ -1340,7 +1344,15 @@ _SIGNS = {
 }
 #: What is compared, and how it is printed.
 _COMPARISONS = {
-    "<=": "≤", "≤": "≤", ">=": "≥", "≥": "≥", "!=": "≠", "≠": "≠", "<": "<", ">": ">", "==": "=",
+    "<=": "≤",
+    "≤": "≤",
+    ">=": "≥",
+    "≥": "≥",
+    "!=": "≠",
+    "≠": "≠",
+    "<": "<",
+    ">": ">",
+    "==": "=",
 }
 _KEYWORDS = ("if", "else", "and", "or", "not")
 _IN_CLOSED = {

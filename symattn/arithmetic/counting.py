@@ -90,7 +90,8 @@ class Counting(Arithmetic):
         return self._together(x, array_of(exponents.shape))
 
     def where_at_most(self, left: Array, right: Array, a: Array, b: Array) -> Array:
-        return self._result(np.broadcast_shapes(*map(np.shape, (left, right, a, b))), 2, left, right, a, b)
+        parts = left, right, a, b
+        return self._result(np.broadcast_shapes(*map(np.shape, parts)), 2, *parts)
 
     def where(self, condition: NDArray[np.bool_], a: Array | Ground, b: Array | Ground) -> Array:
         shape = np.broadcast_shapes(condition.shape, np.shape(a), np.shape(b))

@@ -17,14 +17,14 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.errors import SymattnError
 from symattn.nodes.base import Node
 from symattn.nodes.defined import Defined
-from symattn.nodes.heads import Concat, GroupSum, Head, HeadSum
+from symattn.nodes.heads import Concat, GroupSum, Head, HeadMix, HeadSum
 from symattn.nodes.lines import Filled, LineProduct, PlusVector, Spread
 from symattn.step import letter_of, letters_in
 
 _REVERSE = "Griewank and Walther 2008, section 3.2"
 
 #: Nodes that are about all heads at once: the head index belongs to them.
-BINDERS = (Concat, HeadSum, GroupSum)
+BINDERS = (Concat, HeadSum, HeadMix, GroupSum)
 
 #: Why the gradients of SymPy's own operations are what they are, and where it is stated.
 _BECAUSE: Mapping[type[MatrixExpr], tuple[str, str]] = {
@@ -38,7 +38,7 @@ class Share:
     """What one occurrence of a matrix contributes to its gradient.
 
     `leaf` is the occurrence (a symbol or one head's matrix), `binder` the node around it that is
-    about all heads at once, if there is one.
+    about all heads at once, if there is one; `whole` if the gradient holds those of all heads.
     """
 
     leaf: MatrixExpr
@@ -46,6 +46,7 @@ class Share:
     because: str = ""
     source: str = ""
     binder: MatrixExpr | None = None
+    whole: bool = False
 
 
 def shares(
@@ -104,9 +105,11 @@ def _of_node(
         reason = because, node.adjoint_source or node.source
         for share in shares(arg, inner, wanted):
             bound = node if isinstance(node, BINDERS) else share.binder
+            whole = share.whole or place in node.gathers
             yield replace(
                 share,
                 binder=bound,
+                whole=whole,
                 because=share.because or reason[0],
                 source=share.source or reason[1],
             )

@@ -353,6 +353,8 @@ class _Reverse:
     ) -> tuple[sympy.Expr | None, MatrixExpr]:
         """The heads that a contribution is to be added over (None for none), and it itself."""
         leaf, gradient = share.leaf, share.gradient
+        if share.whole:
+            return None, gradient
         if share.binder is not None:
             index = share.binder.args[1]
             leaf, gradient = leaf.xreplace({index: HEAD}), gradient.xreplace({index: HEAD})

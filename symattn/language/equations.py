@@ -12,21 +12,19 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.shapes import GivenShape, Unfit
 from symattn.derivation import Derivation
-from symattn.errors import ReadError, SymattnError, nearest, quote
+from symattn.errors import ReadError, SymattnError, quote
 from symattn.grammar import (
     Call,
     Every,
     Indexed,
     Name,
-    Number,
     Tree,
-    children,
     greek,
     read_right,
     subtrees,
 )
 from symattn.language.making import Maker
-from symattn.language.sizes import HEADS, KNOWN_SIZES, ROWS, Sizes, size_symbol
+from symattn.language.sizes import HEADS, KNOWN_SIZES, ROWS, Sizes
 from symattn.language.texts import Equation, Left, Place, Text, Wrong, read_text
 from symattn.nodes.defined import ByEntries
 from symattn.nodes.heads import Concat, Head
@@ -102,9 +100,14 @@ def _collect(letters: _Letters) -> None:
 
 def _is_start(left: Left, other: Equation) -> bool:
     """Whether an equation says where another's recurrence starts, or the other way round."""
-    return other.left is not None and left.head != other.left.head and "0" in (
-        left.head,
-        other.left.head,
+    return (
+        other.left is not None
+        and left.head != other.left.head
+        and "0"
+        in (
+            left.head,
+            other.left.head,
+        )
     )
 
 
@@ -148,7 +151,8 @@ def _declare(letters: _Letters) -> None:
             continue
         if not isinstance(given, tuple | list) or len(given) != 2:
             raise ReadError(
-                f'shapes: {name}: {quote(given)} is not a shape; give rows and columns, ("n", "d_k")'
+                f"shapes: {name}: {quote(given)} is not a shape; give rows and columns, "
+                '("n", "d_k")'
             )
         said = tuple(_size(str(size), letters, Place(1)) for size in given)
         letters.declared.setdefault(name, said)
@@ -276,9 +280,7 @@ class _Builder:
             for function in letters.text.functions
         }
         self.equations = [
-            equation
-            for equation in letters.text.equations
-            if equation.name not in letters.numbers
+            equation for equation in letters.text.equations if equation.name not in letters.numbers
         ]
         self.inputs: dict[str, Input] = {}
         self.steps: list[Step] = []
@@ -311,7 +313,8 @@ class _Builder:
             return
         indices: dict[str, int] = {}
         if left.head:
-            indices[left.head] = sizes.count(left.name)
+            indices[left.head] = sizes.counting(left.head)
+            sizes.dims.same(indices[left.head], sizes.count(left.name))
         shape: tuple[int, int] | None
         if len(left.indices) == 2 and left.indices[1] != ":":
             shape = sizes.dims.new(), sizes.dims.new()

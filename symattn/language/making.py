@@ -35,7 +35,7 @@ from symattn.nodes.defined import (
     WherePlaced,
 )
 from symattn.nodes.entrywise import EntryQuotient, Entrywise, Exponential
-from symattn.nodes.heads import Concat, Head, HeadSum, Slice, Split
+from symattn.nodes.heads import Concat, Head, HeadMix, HeadSum, Slice, Split
 from symattn.nodes.lines import Filled, LineDifference, LineQuotient, PlusVector, Spread
 from symattn.nodes.masks import Allowed, mask_of
 from symattn.nodes.number import NumberSymbol
@@ -51,6 +51,9 @@ _ONE = (sympy.S.One, sympy.S.One)
 
 #: The places that a text's index stands for inside a matrix by its entries.
 _PLACES = (ROW_NUMBER, COLUMN_NUMBER)
+
+#: The index of the heads that are mixed into one.
+_MEMBER = sympy.Symbol("member", integer=True)
 
 _OF_PLACES: Mapping[str, Callable[..., sympy.Expr]] = {
     "abs": sympy.Abs,
@@ -256,7 +259,7 @@ class Maker(Writer):
         return _number_times(scalar, out), (wide[0][1][0], wide[-1][1][1])
 
     def _entries_times(self, built: list[Value]) -> Value:
-        return reduce(lambda one, other: self._pointwise(one, other), built)
+        return reduce(self._pointwise, built)
 
     def _pointwise(self, left: Value, right: Value) -> Value:
         """The product of two numbers of each place."""
@@ -272,7 +275,7 @@ class Maker(Writer):
             return sympy.MatMul(number, matrix), shape
         if own == _ONE and of_other == _ONE:
             return sympy.MatMul(one, other), _ONE
-        if own == _ONE or of_other == _ONE:
+        if _ONE in (own, of_other):
             return NumberTimes(*((one, other) if own == _ONE else (other, one))), self.whole
         return sympy.HadamardProduct(one, other), self.whole
 
@@ -341,13 +344,9 @@ class Maker(Writer):
             return Counted(*self.whole, formula)
         above, below = sympy.fraction(sympy.together(formula))
         if above.is_integer and below.is_integer and (above.has(*_PLACES) or below.has(*_PLACES)):
-            top, bottom = (
-                Counted(*self.whole, part) if part.has(*_PLACES) else part for part in (above, below)
-            )
-            if not isinstance(bottom, MatrixExpr):
-                return Quotient(top, bottom)
-            top = top if isinstance(top, MatrixExpr) else Filled(*self.whole, top)
-            return EntryQuotient(top, bottom)
+            if not below.has(*_PLACES):
+                return Quotient(Counted(*self.whole, above), below)
+            return EntryQuotient(self._filled(above), Counted(*self.whole, below))
         match formula:
             case sympy.Pow(base=base, exp=exponent) if not base.has(*_PLACES):
                 power = self._of_places(exponent)
@@ -432,9 +431,7 @@ class Maker(Writer):
     ) -> MatrixExpr:
         from symattn.nodes.powers import WhereAtMost
 
-        one, other = (
-            self._spread(*self._placed(side), self.whole) for side in (left, right)
-        )
+        one, other = (self._spread(*self._placed(side), self.whole) for side in (left, right))
         match sign:
             case "≤":
                 return WhereAtMost(one, other, value, otherwise)
@@ -530,6 +527,8 @@ class Maker(Writer):
 
     def _every(self, tree: Every) -> Value:
         count = self.sizes.size(self.sizes.counted[id(tree)])
+        if tree.word == "sum" and self.counts:
+            return self._mixed(tree, count)
         with self.head(tree.index, count):
             body, shape = self.build(tree.body)
         assert shape is not None
@@ -537,6 +536,32 @@ class Maker(Writer):
         value = kind(body, HEAD, count)
         rows, columns = value.shape
         return value, (rows, columns)
+
+    def _mixed(self, tree: Every, count: sympy.Expr) -> Value:
+        """Σ_l p_hl S⁽ˡ⁾: the matrices of all heads, each by its weight for the head h."""
+        factors = _factors_of(tree.body)
+        weights = [one for one in factors if isinstance(one, Indexed) and len(one.parts) == 2]
+        if len(weights) != 1 or len(factors) < 2:
+            raise ReadError(
+                f"a sum over {tree.index} inside one head is of products with an entry of a matrix "
+                f"of heads by heads: sum_{tree.index}(P[h,{tree.index}] S[{tree.index}])"
+            )
+        (weight,) = weights
+        names = [part.start.name if isinstance(part.start, Name) else "" for part in weight.parts]
+        outer = next(iter(self.counts))
+        if sorted(names) != sorted((outer, tree.index)):
+            raise ReadError(f"the weight of a head has the indices {outer} and {tree.index}")
+        matrix, _ = self.build(weight.base)
+        if names[0] == tree.index:
+            matrix = _transposed(matrix)
+        before = self.indices, self.counts
+        self.indices, self.counts = {tree.index: _MEMBER}, {tree.index: count}
+        try:
+            body, shape = self._times([self.build(one) for one in factors if one is not weight])
+        finally:
+            self.indices, self.counts = before
+        assert isinstance(body, MatrixExpr)
+        return HeadMix(body, _MEMBER, count, matrix, HEAD), shape
 
     # ---- functions -------------------------------------------------------------------------
 
@@ -601,12 +626,6 @@ class Maker(Writer):
                 raise ReadError(f"{name} has no option {option}{nearest(option, known)}")
         return NORMS[name].of(value, **self._settings(options)), shape
 
-    def _called(self, name: str, built: list[Value]) -> Value:
-        (value, shape), *_ = built
-        if shape == _ONE and name in ("exp", "SiLU"):
-            shape = _ONE
-        return super()._called(name, built)
-
     def _own(self, name: str, built: list[Value]) -> Value:
         arguments, tree, text = self.functions[name]
         shape = together([own for _, own in built])
@@ -617,13 +636,11 @@ class Maker(Writer):
         numbers = [NumberSymbol(one) for one in free]
 
         def make(*given: MatrixExpr) -> MatrixExpr:
-            return self.function(tree, dict(zip((*arguments, *free), given, strict=True)), len(arguments))
+            return self.function(tree, dict(zip((*arguments, *free), given, strict=True)))
 
         return Applied(Formula(name, arguments, text, make), *matrices, *numbers), shape
 
-    def function(
-        self, tree: Tree, arguments: Mapping[str, MatrixExpr], own: int
-    ) -> MatrixExpr:
+    def function(self, tree: Tree, arguments: Mapping[str, MatrixExpr]) -> MatrixExpr:
         """The expression of a function's text, for these matrices."""
         before = self.arguments, self.whole, self.indices
         (first, *_) = arguments.values()
@@ -651,6 +668,10 @@ class Maker(Writer):
         return tuple(found)
 
 
+def _factors_of(tree: Tree) -> tuple[Tree, ...]:
+    return tree.parts if isinstance(tree, Apart) and tree.sign in ("*", "×") else (tree,)
+
+
 def _number_times(number: sympy.Expr, matrix: MatrixExpr) -> MatrixExpr:
     return matrix if number == 1 else sympy.MatMul(number, matrix)
 
@@ -661,7 +682,7 @@ def _transposed(value: MatrixExpr) -> MatrixExpr:
 
 
 _COMPARED: Mapping[str, Callable[..., sympy.Basic]] = {
-    "≤": lambda one, other: sympy.Le(one, other),
+    "≤": sympy.Le,
     "≥": lambda one, other: sympy.Le(other, one),
     "<": lambda one, other: sympy.Le(one, other - 1),
     ">": lambda one, other: sympy.Le(other, one - 1),

@@ -50,9 +50,18 @@ INPUTS: Mapping[str, tuple[str, str]] = {
 HEADS = ("h", "g")
 
 #: Functions that are masks or positions, whose size follows from where they stand.
-MADE_TO_FIT = (
-    "causal window padding prefix documents dilated strided global alibi sinusoidal".split()
-)
+MADE_TO_FIT = [
+    "causal",
+    "window",
+    "padding",
+    "prefix",
+    "documents",
+    "dilated",
+    "strided",
+    "global",
+    "alibi",
+    "sinusoidal",
+]
 
 #: Functions of numbers, beside those of matrices entry by entry.
 OF_WHOLE = ("floor", "ceil", "mod", "min", "max")
@@ -116,8 +125,8 @@ class Sizes(Shapes):
         self.families = set(families)
         #: The indices that are bound, and what they count.
         self.bound: dict[str, int] = {}
-        #: How many groups there are.
-        self.groups = self.dims.new(name="g")
+        #: How many heads and groups there are: what h and g count, wherever they are bound.
+        self.heads, self.groups = (self.dims.new(name=name, given=True) for name in HEADS)
         #: How many there are of what a sum or a concatenation runs over, by its tree.
         self.counted: dict[int, int] = {}
         #: The sizes that stand somewhere as numbers.
@@ -159,8 +168,12 @@ class Sizes(Shapes):
     def count(self, name: str) -> int:
         """How many matrices a family has."""
         if name not in self.counts:
-            self.counts[name] = self.dims.new(name="h")
+            self.counts[name] = self.dims.new()
         return self.counts[name]
+
+    def counting(self, index: str) -> int:
+        """What an index counts: heads by h, groups by g, or whatever it will stand at."""
+        return {"h": self.heads, "g": self.groups}.get(index) or self.dims.new()
 
     @contextmanager
     def binding(self, **indices: int) -> Iterator[None]:
@@ -214,24 +227,28 @@ class Sizes(Shapes):
             case Apart("^", (base, exponent)):
                 self._numbers((exponent,))
                 if self.shape(base) is not None:
-                    raise Unfit("the exponent of a matrix is a whole number; f(x) = x^p is a function")
+                    raise Unfit(
+                        "the exponent of a matrix is a whole number; entry by entry, define a "
+                        "function: f(x) = x^p"
+                    )
                 return None
         return super()._shape(tree)
 
     def _larger(self, one: Shape, other: Shape) -> Shape:
         return other if self.is_number(one) else one
 
-    def _numbers(self, trees: Collection[Tree]) -> None:
-        """Parts that have to be numbers."""
+    def _numbers(self, trees: Collection[Tree]) -> Shape:
+        """Parts that have to be numbers, as what is made of them is."""
         for part in trees:
             if self.shape(part) is not None:
                 raise Unfit("a matrix stands where a number is needed; write its entry, S[i,j]")
+        return None
 
     def _every(self, tree: Every) -> Shape:
         word, index, body = tree.word, tree.index, tree.body
         if index in self.bound:
             raise Unfit(f"the index {index} is bound already; take another letter")
-        count = self.dims.new(name="h" if index in HEADS else "")
+        count = self.counting(index)
         self.counted[id(tree)] = count
         with self.binding(**{index: count}):
             shape = self.shape(body)
@@ -239,7 +256,7 @@ class Sizes(Shapes):
             raise Unfit(f"{word}_{index} is of matrices, one for each {index}")
         if word == "sum":
             return shape
-        return shape[0], self.dims.new(Times(count, shape[1]))  # type: ignore[arg-type]
+        return shape[0], self.dims.new(Times(count, shape[1]))
 
     # ---- indices ---------------------------------------------------------------------------
 
@@ -251,7 +268,7 @@ class Sizes(Shapes):
         if shape is None:
             raise Unfit("a number has no parts")
         if len(parts) == 1:
-            shape = self._part(shape, 0, parts[0], base), shape[1]  # type: ignore[assignment]
+            shape = self._part(shape, 0, parts[0], base), shape[1]
             single = parts[0].single and self._is_column(base)
             return None if single else shape
         rows, columns = (self._part(shape, axis, part, base) for axis, part in enumerate(parts))
@@ -363,10 +380,10 @@ class Sizes(Shapes):
         if shapes[0] is None and name in ("exp", "ln", "√", "SiLU", "GELU"):
             return None
         out = self._call(name, shapes)
-        for option, value in options:
-            if isinstance(value, str):
+        for option, said in options:
+            if isinstance(said, str):
                 continue
-            shape = self.shape(value)
+            shape = self.shape(said)
             if option in ROWS:
                 if shape is None or out is None:
                     raise Unfit(f"{option} is a row of numbers, one for each column")
@@ -402,7 +419,7 @@ class Sizes(Shapes):
             name = next(x for x in free if x not in taken)
             self.size_names[root] = name
             taken.add(name)
-        spare = [x for x in (*"nmpr", *(f"{x}{k}" for k in range(1, 99) for x in "nmpr"))]
+        spare = (*"nmpr", *(f"{x}{k}" for k in range(1, 99) for x in "nmpr"))
         nameless = [root for root in open_roots if root not in self.size_names]
         for name in self.used:
             own = KNOWN_SIZES.get(name, name)

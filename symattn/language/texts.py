@@ -158,9 +158,7 @@ def read_text(text: str, given: Collection[str] = ()) -> Text:
     return _with_trees(equations, shapes, given)
 
 
-def _with_trees(
-    equations: list[Equation], shapes: list[Shape], given: Collection[str]
-) -> Text:
+def _with_trees(equations: list[Equation], shapes: list[Shape], given: Collection[str]) -> Text:
     """The right sides read, with all letters known that are made, declared or given."""
     letters = {greek(name) for name in given} | {shape.name for shape in shapes}
     letters |= {one.left.name for one in equations if one.left and not one.left.arguments}
@@ -274,10 +272,8 @@ def _left(text: str, place: Place) -> Left:
         )
     name = _letter(found["name"], place)
     word, head = found["word"] or "", greek(found["one"] or "")
-    if found["row"] is not None:
-        indices = (greek(found["row"]), greek(found["column"]))
-    else:
-        indices = ()
+    row, column = found["row"], found["column"]
+    indices = () if row is None else (greek(row), greek(column))
     arguments = tuple(greek(one.strip()) for one in (found["arguments"] or "").split(","))
     if found["arguments"] is None:
         arguments = ()

@@ -145,9 +145,7 @@ def places(
                 return one - other * (one // other)
             case sympy.Min() | sympy.Max():
                 sign = 1 if isinstance(part, sympy.Max) else -1
-                return _folded(
-                    lambda a, b: (a + b + sign * abs(a - b)) // 2, map(value, args)
-                )
+                return _folded(lambda a, b: (a + b + sign * abs(a - b)) // 2, map(value, args))
             case sympy.Le():
                 return value(args[0]) <= value(args[1])
             case sympy.Eq():

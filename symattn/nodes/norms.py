@@ -210,8 +210,9 @@ class LayerNorm(Norm):
     source = _BA
     divides = StandardDeviation
     adjoint_because = (
-        "Neither moving nor stretching a row changes what it is made into: the mean of the gradient "
-        "and its part along the row are taken off, and the rest divided by the deviation."
+        "Neither moving nor stretching a row changes what it is made into: the mean of the "
+        "gradient and its part along the row are taken off, and the rest is divided by the "
+        "deviation."
     )
 
     @property
