@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sympy
@@ -23,6 +23,7 @@ from symattn.grammar import (
     read_right,
     subtrees,
 )
+from symattn.language.composing import composed, cut
 from symattn.language.making import Maker
 from symattn.language.sizes import HEADS, KNOWN_SIZES, ROWS, Sizes
 from symattn.language.texts import Equation, Left, Place, Text, Wrong, read_text
@@ -71,9 +72,17 @@ def derivation(
     """
     levels = {greek(name): level for name, level in (given or {}).items()}
     said = {greek(name): shape for name, shape in (shapes or {}).items()}
-    letters = _Letters(read_text(text, {*levels, *said}), levels, said)
+    letters = _Letters(_with_output(read_text(text, {*levels, *said})), levels, said)
     _collect(letters)
     return _Builder(letters, facts or {}).derivation(title, order)
+
+
+def _with_output(text: Text) -> Text:
+    """The text whose last right side, if it stands alone, is cut into steps."""
+    *others, last = text.equations
+    if last.left is not None:
+        return text
+    return replace(text, equations=(*others, *cut(last, [one.name for one in others])))
 
 
 # ---- what the letters are --------------------------------------------------------------------
@@ -409,15 +418,17 @@ class _Builder:
         rows, columns = expr.shape
         number = (rows, columns) == (1, 1) and is_small(left.name)
         symbol = (NumberSymbol if number else sympy.MatrixSymbol)(left.name, rows, columns)
-        facts = dict(self.facts.get(name, {}))
-        if equation.heading:
-            facts["title"] = equation.heading
+        facts = dict(self.facts.get(left.word, {}))
+        heading, reason = composed(expr, [step.symbol for step in self.steps])
+        if equation.heading or "title" not in facts:
+            facts["title"] = equation.heading or heading
         hides = any(part is sympy.S.NegativeInfinity for part in sympy.preorder_traversal(expr))
         if hides:
             facts["logits"] = True
         if count is not None:
             symbol, facts["count"] = Head(symbol, HEAD), count
-        self.steps.append(Step(name, symbol, expr, "", equation.reason, **facts))
+        because = equation.reason or reason
+        self.steps.append(Step(name, symbol, expr, "", because, **facts))
 
     def _input(self, name: str) -> None:
         """A letter that no equation makes becomes an input where it is first used."""
@@ -428,7 +439,7 @@ class _Builder:
         shape = self.sizes.letters[name]
         if name in CONSTANTS or self.sizes.is_size(name):
             return
-        facts = dict(self.facts.get(name, {}))
+        facts: dict[str, Any] = {}
         if shape is None:
             self.inputs[name] = Input(name, NumberSymbol(name), **facts)
             return

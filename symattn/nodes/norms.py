@@ -136,8 +136,9 @@ class Norm(OfRows):
     """A norm: each row, or its distance from its mean, over a number of the row's own."""
 
     has_adjoint = True
-    #: What the rows are divided by.
+    #: What the rows are divided by, and what that does to them, in a sentence.
     divides: ClassVar[type[OfRows]]
+    row_reason: ClassVar[str] = ""
 
     @classmethod
     def of(
@@ -186,6 +187,7 @@ class RMSNorm(Norm):
     word = "RMSNorm"
     source = _ZHANG
     divides = RootMeanSquare
+    row_reason = "Each row is divided by the root of the mean square of its entries."
     adjoint_because = (
         "A longer row has the same direction: the part of the gradient along the row is taken off, "
         "and the rest divided by the row's root mean square."
@@ -209,6 +211,7 @@ class LayerNorm(Norm):
     word = "LayerNorm"
     source = _BA
     divides = StandardDeviation
+    row_reason = "Each row is moved to mean 0 and divided by its standard deviation."
     adjoint_because = (
         "Neither moving nor stretching a row changes what it is made into: the mean of the "
         "gradient and its part along the row are taken off, and the rest is divided by the "
