@@ -102,15 +102,15 @@ def _composed(expr: MatrixExpr, made: frozenset[MatrixExpr]) -> Iterator[tuple[s
             yield "norm of each row", norm.row_reason
         case PlusVector(matrix=LineProduct(matrix=Norm() as norm)):
             yield "norm of each row", norm.row_reason
-        case Quotient(matrix=sympy.MatMul() as product) if _of_rows(product):
-            one, other = _of_rows(product)
+        case Quotient(matrix=sympy.MatMul() as product) if rows := _of_rows(product):
+            one, other = rows
             yield (
                 "scaled scores",
                 f"Each row of {{{one}}} is compared with each row of {{{other}}}: their dot "
                 "product, divided by a number that keeps it from growing with the width.",
             )
-        case sympy.MatMul() if _of_rows(expr):
-            one, other = _of_rows(expr)
+        case sympy.MatMul() if rows := _of_rows(expr):
+            one, other = rows
             yield (
                 "scores",
                 f"Each row of {{{one}}} is compared with each row of {{{other}}} by their dot "
@@ -123,7 +123,7 @@ def _composed(expr: MatrixExpr, made: frozenset[MatrixExpr]) -> Iterator[tuple[s
             elif left and right and first in made:
                 yield (
                     "weighted sums",
-                    f"Each row is a sum of the rows of {{{right}}}, weighed by a row of {{{left}}}.",
+                    f"Each row is a sum of rows of {{{right}}}, weighed by a row of {{{left}}}.",
                 )
         case Concat():
             yield "concatenated heads", "The outputs of all heads stand side by side."
@@ -147,10 +147,10 @@ def _letter(expr: MatrixExpr) -> str:
     return str(expr.name) if isinstance(expr, sympy.MatrixSymbol | Head) else ""
 
 
-def _of_rows(product: sympy.MatMul) -> tuple[str, str] | tuple[()]:
+def _of_rows(product: sympy.MatMul) -> tuple[str, str] | None:
     """The letters of A Bᵀ."""
     if len(product.args) == 2 and isinstance(product.args[1], sympy.Transpose):
         one, other = _letter(product.args[0]), _letter(product.args[1].arg)
         if one and other:
             return one, other
-    return ()
+    return None

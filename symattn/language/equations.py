@@ -23,9 +23,10 @@ from symattn.grammar import (
     read_right,
     subtrees,
 )
+from symattn.greek import in_ascii
 from symattn.language.composing import composed, cut
 from symattn.language.making import Maker
-from symattn.language.sizes import HEADS, KNOWN_SIZES, ROWS, Sizes
+from symattn.language.sizes import HEADS, KNOWN_SIZES, ROWS, Sizes, is_small
 from symattn.language.texts import Equation, Left, Place, Text, Wrong, read_text
 from symattn.nodes.defined import ByEntries
 from symattn.nodes.heads import Concat, Head
@@ -252,11 +253,6 @@ def _bound(equation: Equation) -> Iterator[str]:
             yield part.index
 
 
-def is_small(name: str) -> bool:
-    """Whether a letter that nobody made is a number: small, Greek ones too; not dA."""
-    return name[0].islower() and not name[1:2].isupper()
-
-
 @contextmanager
 def _at(equation: Equation) -> Iterator[None]:
     """Puts the place of an equation before what is refused inside."""
@@ -388,7 +384,7 @@ class _Builder:
                     inner = maker.entries(equation.tree, sized, left.indices)
             else:
                 inner = maker.entries(equation.tree, sized, left.indices)
-            expr: MatrixExpr = ByEntries(inner, sympy.Symbol(left.name))
+            expr: MatrixExpr = ByEntries(inner, sympy.Symbol(in_ascii(left.name)))
         elif left.indices:
             with maker.head(left.indices[0], sized[0]):
                 body, _ = maker.build(equation.tree)
@@ -411,13 +407,14 @@ class _Builder:
                 self._input(part.name)
         for part in sympy.preorder_traversal(expr):
             if isinstance(part, sympy.MatrixSymbol):
-                self._input(str(part.name))
-        name = left.word or left.name
-        if name in (step.name for step in self.steps) or name in self.inputs:
+                self._input(greek(str(part.name)))
+        letter = in_ascii(left.name)
+        name = left.word or letter
+        if name in {item.name for item in (*self.inputs.values(), *self.steps)}:
             raise Wrong(equation.place, f"a step is called {name} already; give it another word")
         rows, columns = expr.shape
         number = (rows, columns) == (1, 1) and is_small(left.name)
-        symbol = (NumberSymbol if number else sympy.MatrixSymbol)(left.name, rows, columns)
+        symbol = (NumberSymbol if number else sympy.MatrixSymbol)(letter, rows, columns)
         facts = dict(self.facts.get(left.word, {}))
         heading, reason = composed(expr, [step.symbol for step in self.steps])
         if equation.heading or "title" not in facts:
@@ -441,10 +438,10 @@ class _Builder:
             return
         facts: dict[str, Any] = {}
         if shape is None:
-            self.inputs[name] = Input(name, NumberSymbol(name), **facts)
+            self.inputs[name] = Input(in_ascii(name), NumberSymbol(in_ascii(name)), **facts)
             return
-        symbol: MatrixExpr = sympy.MatrixSymbol(name, *self.sizes.sized(shape))
+        symbol: MatrixExpr = sympy.MatrixSymbol(in_ascii(name), *self.sizes.sized(shape))
         if name in self.letters.families:
             symbol = Head(symbol, HEAD)
             facts["count"] = self.sizes.size(self.sizes.count(name))
-        self.inputs[name] = Input(name, symbol, **facts)
+        self.inputs[name] = Input(in_ascii(name), symbol, **facts)

@@ -24,7 +24,8 @@ from symattn.grammar import (
     Part,
     Tree,
 )
-from symattn.language.sizes import MADE_TO_FIT, Sizes, size_symbol
+from symattn.greek import in_ascii
+from symattn.language.sizes import MADE_TO_FIT, Sizes, is_small, size_symbol
 from symattn.nodes.biases import ALiBi
 from symattn.nodes.defined import (
     COLUMN_NUMBER,
@@ -162,9 +163,11 @@ class Maker(Writer):
             return size_symbol(name), None
         shape = self.sizes.letters[name]
         if shape is None:
-            return NumberSymbol(name), _ONE
+            return NumberSymbol(in_ascii(name)), _ONE
         sized = self.sizes.sized(shape)
-        return sympy.MatrixSymbol(name, *sized), sized
+        number = sized == _ONE and name in self.sizes.made and is_small(name)
+        kind = NumberSymbol if number else sympy.MatrixSymbol
+        return kind(in_ascii(name), *sized), sized
 
     def _constant(self, name: str) -> sympy.Expr:
         if name == "∞" and self.whole is None:
@@ -473,7 +476,7 @@ class Maker(Writer):
             index: sympy.Expr = sympy.floor(head * groups / heads)
         else:
             index = self._head(start)
-        return Head(sympy.MatrixSymbol(name, *sized), index), sized
+        return Head(sympy.MatrixSymbol(in_ascii(name), *sized), index), sized
 
     def _head(self, tree: Tree) -> sympy.Expr:
         """Which head is meant, counted from 0."""
@@ -633,7 +636,7 @@ class Maker(Writer):
             shape = _ONE
         matrices = [self._spread(value, own, shape) for value, own in built]
         free = self.free_numbers(name)
-        numbers = [NumberSymbol(one) for one in free]
+        numbers = [self._symbol(one)[0] for one in free]
 
         def make(*given: MatrixExpr) -> MatrixExpr:
             return self.function(tree, dict(zip((*arguments, *free), given, strict=True)))

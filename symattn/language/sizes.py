@@ -476,6 +476,11 @@ class Sizes(Shapes):
         return self.size(shape[0]), self.size(shape[1])
 
 
+def is_small(name: str) -> bool:
+    """Whether a letter that nobody made is a number: small, Greek ones too; not dA."""
+    return name[0].islower() and not name[1:2].isupper()
+
+
 def size_symbol(name: str) -> sympy.Symbol:
     """The symbol of a size."""
     return sympy.Symbol(KNOWN_SIZES.get(name, name), integer=True, positive=True)
