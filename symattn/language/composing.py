@@ -119,7 +119,7 @@ def _composed(expr: MatrixExpr, made: frozenset[MatrixExpr]) -> Iterator[tuple[s
         case sympy.MatMul(args=(first, second)):
             left, right = _letter(first), _letter(second)
             if left and right.startswith("W") and second not in made:
-                yield "projection", f"Every row of {{{left}}} is multiplied by the same matrix."
+                yield "projection", f"Every row of {{{left}}} is multiplied by {{{right}}}."
             elif left and right and first in made:
                 yield (
                     "weighted sums",

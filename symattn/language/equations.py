@@ -27,7 +27,7 @@ from symattn.greek import in_ascii
 from symattn.language.composing import composed, cut
 from symattn.language.making import Maker
 from symattn.language.sizes import HEADS, KNOWN_SIZES, ROWS, Sizes, is_small
-from symattn.language.texts import Equation, Left, Place, Text, Wrong, read_text
+from symattn.language.texts import Equation, Left, Place, Text, Wrong, read_text, wrong
 from symattn.nodes.defined import ByEntries
 from symattn.nodes.heads import Concat, Head
 from symattn.nodes.number import NumberSymbol
@@ -61,6 +61,7 @@ def derivation(
     shapes: Mapping[str, GivenShape] | None = None,
     *,
     given: Mapping[str, int] | None = None,
+    counts: Mapping[str, sympy.Expr] | None = None,
     facts: Facts | None = None,
     title: str = "",
     order: tuple[str, ...] = (),
@@ -68,14 +69,16 @@ def derivation(
     """The derivation that a text of equations says.
 
     `shapes` are those of letters, beside what the text says; `given` how many levels of brackets
-    each given letter has; `facts` what is known of steps by their names. Raises `ReadError` (or
-    another `SymattnError`) with the line and the character of the text.
+    each given letter has; `counts` how many matrices each family has; `facts` what is known of
+    steps by their names. Raises `ReadError` (or another `SymattnError`) with the line and the
+    character of the text.
     """
     levels = {greek(name): level for name, level in (given or {}).items()}
     said = {greek(name): shape for name, shape in (shapes or {}).items()}
     letters = _Letters(_with_output(read_text(text, {*levels, *said})), levels, said)
+    letters.families |= {greek(name): None for name in counts or {}}
     _collect(letters)
-    return _Builder(letters, facts or {}).derivation(title, order)
+    return _Builder(letters, facts or {}, counts or {}).derivation(title, order)
 
 
 def _with_output(text: Text) -> Text:
@@ -97,7 +100,7 @@ def _collect(letters: _Letters) -> None:
             continue
         if left.name in letters.made and not _is_start(left, letters.made[left.name]):
             first = letters.made[left.name].place.line
-            raise Wrong(equation.place, f"{left.name} is made in line {first} already")
+            raise wrong(equation.place, f"{left.name} is made in line {first} already")
         if not left.head and not left.indices and not left.word and _is_closed(equation.tree):
             letters.numbers[left.name] = _closed(equation)
             continue
@@ -147,9 +150,9 @@ def _declare(letters: _Letters) -> None:
     """Shapes as numbers and symbols."""
     for shape in letters.text.shapes:
         if shape.name in letters.declared:
-            raise Wrong(shape.place, f"the shape of {shape.name} is said twice")
+            raise wrong(shape.place, f"the shape of {shape.name} is said twice")
         if shape.name in letters.made and shape.head != letters.made[shape.name].left.head:  # type: ignore[union-attr]
-            raise Wrong(shape.place, f"{shape.name} is made otherwise; write the same index")
+            raise wrong(shape.place, f"{shape.name} is made otherwise; write the same index")
         letters.declared[shape.name] = tuple(
             _size(size, letters, shape.place) for size in shape.sizes
         )
@@ -164,7 +167,10 @@ def _declare(letters: _Letters) -> None:
                 f"shapes: {name}: {quote(given)} is not a shape; give rows and columns, "
                 '("n", "d_k")'
             )
-        said = tuple(_size(str(size), letters, Place(1)) for size in given)
+        said = tuple(
+            size if isinstance(size, sympy.Expr) else _size(str(size), letters, Place(1))
+            for size in given
+        )
         letters.declared.setdefault(name, said)
 
 
@@ -176,9 +182,9 @@ def _size(text: str, letters: _Letters, place: Place) -> sympy.Expr:
         value = sizes.written(tree)
     except (ReadError, Unfit) as error:
         why = str(error).rpartition(": ")[2]
-        raise Wrong(place, f"{quote(text)} is no size: {why}") from None
+        raise wrong(place, f"{quote(text)} is no size: {why}") from None
     if value.is_number and not (value.is_Integer and value > 0):
-        raise Wrong(place, f"{quote(text)} is no size; it is a whole number from 1")
+        raise wrong(place, f"{quote(text)} is no size; it is a whole number from 1")
     letters.sizes |= dict.fromkeys(sizes.used)
     return value
 
@@ -261,9 +267,9 @@ def _at(equation: Equation) -> Iterator[None]:
     except Wrong:
         raise
     except Unfit as unfit:
-        raise Wrong(equation.place, f"{_of(equation)}{unfit}") from None
+        raise wrong(equation.place, f"{_of(equation)}{unfit}") from None
     except SymattnError as error:
-        raise Wrong(equation.place, f"{_of(equation)}{error}") from None
+        raise wrong(equation.place, f"{_of(equation)}{error}") from None
 
 
 def _of(equation: Equation) -> str:
@@ -276,7 +282,7 @@ def _of(equation: Equation) -> str:
 class _Builder:
     """Shapes first, line by line, then names of sizes, then expressions."""
 
-    def __init__(self, letters: _Letters, facts: Facts) -> None:
+    def __init__(self, letters: _Letters, facts: Facts, counts: Mapping[str, sympy.Expr]) -> None:
         self.letters, self.facts = letters, facts
         numbers = dict.fromkeys(letters.numbers, "scalar")
         self.sizes = Sizes({**letters.kinds, **numbers}, letters.declared, letters.families)
@@ -289,6 +295,9 @@ class _Builder:
         ]
         self.inputs: dict[str, Input] = {}
         self.steps: list[Step] = []
+        for name, count in counts.items():
+            named = {"h": self.sizes.heads, "g": self.sizes.groups}.get(str(count))
+            self.sizes.counts[greek(name)] = named or self.sizes.size_of(count)
 
     def derivation(self, title: str, order: tuple[str, ...]) -> Derivation:
         """The derivation of all equations."""
@@ -362,11 +371,11 @@ class _Builder:
                 continue
             maker = self.letters.made[part.name]
             if maker is equation:
-                raise Wrong(
+                raise wrong(
                     equation.place,
                     f"{part.name} is made of itself; give the new matrix a letter of its own",
                 )
-            raise Wrong(
+            raise wrong(
                 equation.place,
                 f"{part.name} is used before line {maker.place.line} makes it; move that up",
             )
@@ -411,7 +420,7 @@ class _Builder:
         letter = in_ascii(left.name)
         name = left.word or letter
         if name in {item.name for item in (*self.inputs.values(), *self.steps)}:
-            raise Wrong(equation.place, f"a step is called {name} already; give it another word")
+            raise wrong(equation.place, f"a step is called {name} already; give it another word")
         rows, columns = expr.shape
         number = (rows, columns) == (1, 1) and is_small(left.name)
         symbol = (NumberSymbol if number else sympy.MatrixSymbol)(letter, rows, columns)

@@ -8,8 +8,10 @@ from functools import reduce
 from typing import Any
 
 import sympy
+from sympy import HadamardProduct
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
+from symattn.algebra.shapes import OF_NUMBERS
 from symattn.errors import ReadError, nearest
 from symattn.grammar import (
     Apart,
@@ -41,6 +43,7 @@ from symattn.nodes.lines import Filled, LineDifference, LineQuotient, PlusVector
 from symattn.nodes.masks import Allowed, mask_of
 from symattn.nodes.number import NumberSymbol
 from symattn.nodes.positions import Rotary, Sinusoidal
+from symattn.nodes.powers import WhereAtMost, WholePower
 from symattn.nodes.scale import Everywhere, NumberQuotient, NumberTimes, Quotient
 from symattn.nodes.written import CONSTANTS, Shape, Writer, groups, together
 from symattn.step import HEAD
@@ -140,6 +143,11 @@ class Maker(Writer):
                 return self._times([self.build(part) for part in parts])
             case Apart("^", (base, exponent)):
                 return self._raised(base, exponent)
+            case Apart("^" | "inv" as sign, (base,), power) if self.whole is not None:
+                exponent = sympy.Rational(power.numerator, power.denominator)
+                return self._power_of_entries(base, -1 if sign == "inv" else exponent)
+            case Apart("T", _) if self.whole is not None:
+                raise ReadError("an entry is a number, which has no transpose; write S[j,i]")
             case Apart("T", (part,)):
                 value, shape = self.build(part)
                 return (value, None) if shape is None else (_transposed(value), shape[::-1])
@@ -277,10 +285,10 @@ class Maker(Writer):
                 return self._pointwise((self._of_places(number), self.whole), (matrix, shape))
             return sympy.MatMul(number, matrix), shape
         if own == _ONE and of_other == _ONE:
-            return sympy.MatMul(one, other), _ONE
+            return HadamardProduct(one, other), _ONE
         if _ONE in (own, of_other):
             return NumberTimes(*((one, other) if own == _ONE else (other, one))), self.whole
-        return sympy.HadamardProduct(one, other), self.whole
+        return HadamardProduct(one, other), self.whole
 
     def _over(self, above: Value, below: Value) -> Value:
         (top, over), (bottom, under) = above, below
@@ -318,9 +326,22 @@ class Maker(Writer):
             return self._exponential(sympy.MatMul(sympy.log(value), power)), of_power
         raise ReadError("an exponent is a whole number, or made of places and sizes")
 
-    def _powers(self, value: MatrixExpr, own: Shape, power: sympy.Expr) -> Value:
-        from symattn.nodes.powers import WholePower
+    def _power_of_entries(self, base: Tree, power: sympy.Expr) -> Value:
+        """A number of each place to a rational power."""
+        value, own = self.build(base)
+        power = sympy.sympify(power)
+        if own is None:
+            return value**power, None
+        if power == sympy.S.Half:
+            return Entrywise(value, "√"), own
+        if power == -1:
+            return EntryQuotient(Filled(*value.shape, 1), value), own
+        if power.is_Integer:
+            return (value if power == 1 else WholePower(value, power)), own
+        logs = _number_times(power, Entrywise(value, "ln"))
+        return Exponential(logs), own
 
+    def _powers(self, value: MatrixExpr, own: Shape, power: sympy.Expr) -> Value:
         assert self.whole is not None or not power.has(*_PLACES)
         shape = self.whole or own
         return WholePower(self._spread(value, own, shape), power), shape
@@ -432,8 +453,6 @@ class Maker(Writer):
     def _compared(
         self, left: Value, sign: str, right: Value, value: MatrixExpr, otherwise: MatrixExpr
     ) -> MatrixExpr:
-        from symattn.nodes.powers import WhereAtMost
-
         one, other = (self._spread(*self._placed(side), self.whole) for side in (left, right))
         match sign:
             case "≤":
@@ -581,6 +600,8 @@ class Maker(Writer):
         built = [self.build(arg) for arg in args]
         if name in _OF_PLACES and all(own is None for _, own in built):
             return _OF_PLACES[name](*(value for value, _ in built)), None
+        if self.whole is not None:
+            return self._of_entries(name, built)
         if name == "allow":
             return Allowed(built[0][0]), built[0][1]
         if name == "rotary":
@@ -591,6 +612,16 @@ class Maker(Writer):
         if options:
             raise ReadError(f"{name} has no option {next(iter(options))}")
         return self._called(name, built)
+
+    def _of_entries(self, name: str, built: list[Value]) -> Value:
+        """A function of numbers of each place."""
+        placed = [self._placed(one) for one in built]
+        if name in ("min", "max") and len(placed) > 1:
+            matrices = [self._spread(*one, self.whole) for one in placed]
+            return reduce(lambda one, other: _extreme(name, one, other), matrices), self.whole
+        if name not in OF_NUMBERS:
+            raise ReadError(f"{name} is a function of matrices; entries are numbers")
+        return self._called(name, placed)
 
     def _settings(self, options: Mapping[str, str | Tree]) -> dict[str, Any]:
         return {
@@ -673,6 +704,11 @@ class Maker(Writer):
 
 def _factors_of(tree: Tree) -> tuple[Tree, ...]:
     return tree.parts if isinstance(tree, Apart) and tree.sign in ("*", "×") else (tree,)
+
+
+def _extreme(name: str, one: MatrixExpr, other: MatrixExpr) -> MatrixExpr:
+    """The smaller, or the larger, of two numbers at each place."""
+    return WhereAtMost(one, other, *((one, other) if name == "min" else (other, one)))
 
 
 def _number_times(number: sympy.Expr, matrix: MatrixExpr) -> MatrixExpr:

@@ -38,12 +38,22 @@ KNOWN_SIZES: Mapping[str, str] = {
 }
 _SIZE_LIKE = re.compile(r"[dn]_\w+\Z")
 
-#: The usual shapes of inputs.
+#: The usual shapes of inputs. Of the first ones sizes of different names are never the same one,
+#: but for n and m, unless a shape says so; the others only lend their names.
+FIRM: Mapping[str, tuple[str, str]] = {
+    "Q": ("n", "d_k"),
+    "K": ("m", "d_k"),
+    "V": ("m", "d_v"),
+    "X": ("n", "d_model"),
+    "W_Q": ("", "d_k"),
+    "W_K": ("", "d_k"),
+    "W_V": ("", "d_v"),
+    "W_1": ("", "d_ff"),
+    "W_2": ("d_ff", ""),
+}
 INPUTS: Mapping[str, tuple[str, str]] = {
     **{name: sizes for name, sizes in USUAL.items() if not name.startswith("d")},
     "W_O": ("", "d_out"),
-    "W_1": ("", "d_ff"),
-    "W_2": ("d_ff", ""),
 }
 
 #: The indices of a family that an input may have without being declared one.
@@ -83,9 +93,26 @@ class TextDims(Dims):
     """Sizes, of which some are products; two forms of one are compared when all are known."""
 
     pending: list[tuple[int, int]] = field(default_factory=list)
+    #: The sizes whose names are more than a wish.
+    firm: set[int] = field(default_factory=set)
+
+    def named(self, name: str, firm: bool) -> int:
+        """A size with a usual name."""
+        dim = self.new(name=name)
+        self.firm |= {dim} if firm and name else set()
+        return dim
 
     def same(self, one: int, other: int) -> None:
         a, b = self.root(one), self.root(other)
+        if a != b and {a, b} <= self.firm and self.value[a] is None and self.value[b] is None:
+            names = {self.name[a], self.name[b]}
+            if len(names) > 1 and names != {"n", "m"}:
+                raise Unfit(
+                    f"{self.name[a]} and {self.name[b]} would have to be the same size; if they "
+                    "are meant to be, say so by a shape such as K : m × d_k"
+                )
+            if names == {"n", "m"} and self.name[a] == "m":
+                self.name[a] = "n"
         left, right = self.value[a], self.value[b]
         if a != b and isinstance(left, Times) and isinstance(right, Times):
             super().same(left.count, right.count)
@@ -97,6 +124,14 @@ class TextDims(Dims):
                 self.pending.append((a, b))
         else:
             super().same(a, b)
+
+    def _merge(self, a: int, b: int) -> None:
+        super()._merge(a, b)
+        if {a, b} & self.firm:
+            root = self.root(a)
+            if root not in self.firm:  # the firm one gives the name
+                self.name[root] = self.name[a if a in self.firm else b]
+            self.firm.add(root)
 
     def size_text(self, dim: int) -> str:
         """A size in a message."""
@@ -158,8 +193,12 @@ class Sizes(Shapes):
                 return self.dims.new(), self.one
             case "row":
                 return self.one, self.dims.new()
-        rows, columns = INPUTS.get(name) or INPUTS.get(name.rstrip("'0123456789"), ("", ""))
-        return self.dims.new(name=rows), self.dims.new(name=columns)
+        for table in (FIRM, INPUTS):
+            names = table.get(name) or table.get(name.rstrip("'0123456789"))
+            if names is not None:
+                rows, columns = (self.dims.named(one, table is FIRM) for one in names)
+                return rows, columns
+        return self.dims.new(), self.dims.new()
 
     def size_of(self, value: sympy.Expr) -> int:
         """A size that was said."""

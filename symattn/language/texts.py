@@ -107,10 +107,12 @@ class Shape:
 
 
 class Wrong(ReadError):
-    """What cannot be used, at a place of the text."""
+    """What cannot be used, with its place in the text."""
 
-    def __init__(self, place: Place, why: str) -> None:
-        super().__init__(f"{place}: {why}")
+
+def wrong(place: Place, why: str) -> Wrong:
+    """The error for what stands at a place of the text."""
+    return Wrong(f"{place}: {why}")
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,7 @@ def read_text(text: str, given: Collection[str] = ()) -> Text:
         if not content.strip():
             continue
         if bare is not None:
-            raise Wrong(bare.place, _no_left(bare.text))
+            raise wrong(bare.place, _no_left(bare.text))
         declared = _SHAPE.match(content)
         if declared is not None and "[" not in declared["shape"]:
             shapes.append(_shape(declared, place))
@@ -185,8 +187,8 @@ def _refused(equation: Equation, message: str) -> Wrong:
     """What is wrong with a right side, at its line and character in the text."""
     found = _AT.match(message)
     if found is None:
-        return Wrong(equation.place, message)
-    return Wrong(equation.at(int(found[1]) - 1), message[found.end() :])
+        return wrong(equation.place, message)
+    return wrong(equation.at(int(found[1]) - 1), message[found.end() :])
 
 
 def _lines(text: str) -> Iterator[tuple[Place, str, str]]:
@@ -213,7 +215,7 @@ def _lines(text: str) -> Iterator[tuple[Place, str, str]]:
                     start = position
                     continue
             if len(content) > MAX_LINE:
-                raise Wrong(began, f"{len(content)} characters are too many; a line has {MAX_LINE}")
+                raise wrong(began, f"{len(content)} characters are too many; a line has {MAX_LINE}")
             yield began, content, remark
             content = ""
             if position < len(text) and text[position] == "\n":
@@ -236,10 +238,10 @@ def _sides(content: str, place: Place) -> tuple[Left | None, str, Place]:
     lead = len(right) - len(right.lstrip())
     where = Place(place.line, place.character + at + 1 + lead)
     if not right.strip():
-        raise Wrong(place, f"nothing stands behind the = of {quote(content.strip())}")
+        raise wrong(place, f"nothing stands behind the = of {quote(content.strip())}")
     second = _sign_of_equality(right)
     if second is not None:
-        raise Wrong(
+        raise wrong(
             Place(place.line, place.character + at + 1 + second),
             "a second = in one equation; write two equations, or == in a test",
         )
@@ -265,7 +267,7 @@ def _left(text: str, place: Place) -> Left:
     found = _LEFT.match(text)
     place = Place(place.line, place.character + len(text) - len(text.lstrip()))
     if found is None or (found["arguments"] is not None and (found["one"] or found["row"])):
-        raise Wrong(
+        raise wrong(
             place,
             f"{quote(text.strip())} is no left side; write a letter, weights A, Q[h], M[i,j], "
             "O[t,:] or f(x)",
@@ -278,9 +280,9 @@ def _left(text: str, place: Place) -> Left:
     if found["arguments"] is None:
         arguments = ()
     elif word or not all(re.fullmatch(_NAME, one) for one in arguments):
-        raise Wrong(place, f"{quote(text.strip())}: a function is written f(x) = … or f(x, y) = …")
+        raise wrong(place, f"{quote(text.strip())}: a function is written f(x) = … or f(x, y) = …")
     if len({*indices, head}) != len(indices) + 1 or len(set(arguments)) != len(arguments):
-        raise Wrong(place, f"{quote(text.strip())}: an index stands there twice")
+        raise wrong(place, f"{quote(text.strip())}: an index stands there twice")
     return Left(name, word, head, indices, arguments)
 
 
@@ -288,7 +290,7 @@ def _letter(name: str, place: Place) -> str:
     """The name of a letter, Greek in its own letter; refused where it means something else."""
     name = greek(name.replace("{", "").replace("}", "").replace(",", ""))
     if name in _TAKEN:
-        raise Wrong(place, f"{quote(name)} has a meaning of its own here; choose another letter")
+        raise wrong(place, f"{quote(name)} has a meaning of its own here; choose another letter")
     return name
 
 
@@ -300,7 +302,7 @@ def _shape(found: re.Match[str], place: Place) -> Shape:
         return Shape(name, greek(found["one"] or ""), (), place)
     sizes = [one.strip() for one in re.split(r"[×,]|\bx\b", said.strip("()"))]
     if len(sizes) != 2 or not all(sizes):
-        raise Wrong(place, f"{quote(said)} is no shape; write {name} : n × d_k, or {name} : number")
+        raise wrong(place, f"{quote(said)} is no shape; write {name} : n × d_k, or {name} : number")
     return Shape(name, greek(found["one"] or ""), tuple(sizes), place)
 
 

@@ -39,7 +39,10 @@ class WholePower(Node):
         return r.Power(r.rule_of(self.matrix, i, j), r.index_of(exponent))
 
     def _spell(self, speller: Speller) -> Tree:
-        return t.power(speller.matrix(self.matrix), t.inline(speller.scalar(named(self.exponent))))
+        raised = t.inline(speller.scalar(named(self.exponent)))
+        if self.exponent.is_number:  # X^∘2, where X² would be X X
+            raised = t.row(t.Op("∘"), raised)
+        return t.power(speller.matrix(self.matrix), raised)
 
     def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
         return WholePower(flip(self.matrix), turned(self.exponent))
