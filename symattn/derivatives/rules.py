@@ -15,10 +15,11 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.errors import SymattnError
-from symattn.nodes.base import Node
+from symattn.nodes.base import Node, shape_of
 from symattn.nodes.defined import Defined
 from symattn.nodes.heads import Concat, GroupSum, Head, HeadMix, HeadSum
 from symattn.nodes.lines import Filled, LineProduct, PlusVector, Spread
+from symattn.nodes.recurrence import Backward, Beside, Recurrence, before, beside
 from symattn.step import letter_of, letters_in
 
 _REVERSE = "Griewank and Walther 2008, section 3.2"
@@ -86,10 +87,53 @@ def shares(
                 yield from _reasoned(shares(factor, inner, wanted), sympy.HadamardProduct)
         case Defined() if not expr.has_adjoint:
             yield from shares(expr.meaning, upstream, wanted)
+        case Recurrence():
+            yield from _of_recurrence(expr, upstream, wanted)
         case Node():
             yield from _of_node(expr, upstream, wanted, value or expr)
         case _:
             raise SymattnError(f"{type(expr).__name__}: its gradient is not known here")
+
+
+def _of_recurrence(
+    node: Recurrence, upstream: MatrixExpr, wanted: Collection[str]
+) -> Iterator[Share]:
+    """What the letters of a body contribute at every token, and those of the start at the first.
+
+    `upstream` is the gradient of each state, with what the next ones pass back to it.
+    """
+    body, index, _, start, _ = node.args
+    earlier = beside(node)
+    known = {} if earlier is None else {earlier: before(node)}
+    for share in shares(body, upstream, wanted):
+        yield replace(share, gradient=share.gradient.xreplace(known))
+    if earlier is not None and set(letters_in(start)) & set(wanted):
+        first = {index: sympy.S.Zero}
+        inner = passed_back(node, body.xreplace(first), upstream.xreplace(first), start)
+        for share in shares(start, inner, wanted):
+            yield replace(share, whole=True)
+
+
+def passed_back(
+    node: Recurrence, body: MatrixExpr, upstream: MatrixExpr, state: MatrixExpr
+) -> MatrixExpr:
+    """What the body of one token passes back to the state before it, which is `state`."""
+    (earlier,) = (part for part in body.atoms(Beside) if part.letter == node.letter)
+    held = sympy.MatrixSymbol("state before", *earlier.shape)
+    found = shares(body.xreplace({earlier: held}), upstream, {held.name})
+    return summed([share.gradient for share in found]).xreplace({held: state})
+
+
+def backward_states(node: Recurrence, own: MatrixExpr, letter: str) -> MatrixExpr:
+    """The gradient of every state: `own`, from its readers, and what the next state passes back."""
+    body, index, count, _, name = node.args
+    if beside(node) is None:
+        return own
+    rows, columns = shape_of(node)
+    after = Beside(rows, columns, sympy.Symbol(letter), index, 1)
+    state = Head(sympy.MatrixSymbol(str(name), rows, columns), index)
+    more = passed_back(node, body.xreplace({index: index + 1}), after, state)
+    return Backward(own, index, count, more, sympy.Symbol(letter))
 
 
 def _of_node(

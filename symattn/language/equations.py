@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 import sympy
@@ -18,6 +19,7 @@ from symattn.grammar import (
     Every,
     Indexed,
     Name,
+    Number,
     Tree,
     greek,
     read_right,
@@ -31,6 +33,7 @@ from symattn.language.texts import Equation, Left, Place, Text, Wrong, read_text
 from symattn.nodes.defined import ByEntries
 from symattn.nodes.heads import Concat, Head
 from symattn.nodes.number import NumberSymbol
+from symattn.nodes.recurrence import Recurrence
 from symattn.nodes.written import CONSTANTS
 from symattn.step import HEAD, Input, Step
 
@@ -49,6 +52,8 @@ class _Letters:
     shapes: Mapping[str, GivenShape]
     made: dict[str, Equation] = field(default_factory=dict)
     numbers: dict[str, sympy.Expr] = field(default_factory=dict)
+    #: Where recurrences start: S[0] = …
+    starts: dict[str, Equation] = field(default_factory=dict)
     declared: dict[str, tuple[sympy.Expr, ...]] = field(default_factory=dict)
     families: dict[str, None] = field(default_factory=dict)
     kinds: dict[str, str] = field(default_factory=dict)
@@ -98,7 +103,10 @@ def _collect(letters: _Letters) -> None:
         left = equation.left
         if left is None:
             continue
-        if left.name in letters.made and not _is_start(left, letters.made[left.name]):
+        if left.head == "0":
+            letters.starts[left.name] = equation
+            continue
+        if left.name in letters.made:
             first = letters.made[left.name].place.line
             raise wrong(equation.place, f"{left.name} is made in line {first} already")
         if not left.head and not left.indices and not left.word and _is_closed(equation.tree):
@@ -107,21 +115,21 @@ def _collect(letters: _Letters) -> None:
         letters.made[left.name] = equation
         if left.head:
             letters.families[left.name] = None
+    for name, start in letters.starts.items():
+        if name not in letters.made or not _is_recurrence(letters.made[name]):
+            raise wrong(
+                start.place, f"{name}[0] starts no recurrence; write {name}[t] = … {name}[t-1]"
+            )
     _declare(letters)
     _kinds(letters)
 
 
-def _is_start(left: Left, other: Equation) -> bool:
-    """Whether an equation says where another's recurrence starts, or the other way round."""
-    return (
-        other.left is not None
-        and left.head != other.left.head
-        and "0"
-        in (
-            left.head,
-            other.left.head,
-        )
-    )
+def _is_recurrence(equation: Equation) -> bool:
+    """Whether an equation makes each state of the one before it."""
+    if equation.left is None or not equation.left.head:
+        return False
+    parts = subtrees(equation.tree)
+    return any(isinstance(one, Indexed) and one.base == Name(equation.name) for one in parts)
 
 
 def _is_closed(tree: Tree) -> bool:
@@ -291,7 +299,10 @@ class _Builder:
             for function in letters.text.functions
         }
         self.equations = [
-            equation for equation in letters.text.equations if equation.name not in letters.numbers
+            equation
+            for equation in letters.text.equations
+            if equation.name not in letters.numbers
+            and not (equation.left is not None and equation.left.head == "0")
         ]
         self.inputs: dict[str, Input] = {}
         self.steps: list[Step] = []
@@ -336,8 +347,11 @@ class _Builder:
             sizes.entries = left.indices
         elif left.indices:
             indices[left.indices[0]] = sizes.dims.new()
+        if _is_recurrence(equation):
+            self._begin(equation)
         with sizes.binding(**indices):
             found = sizes.shape(equation.tree)
+        sizes.making = ""
         if sizes.entries:
             sizes.entries = ()
             if found is not None:
@@ -362,6 +376,23 @@ class _Builder:
         sizes.letters[left.name] = shape
         sizes.made.add(left.name)
 
+    def _begin(self, equation: Equation) -> None:
+        """The shape of a state, and of the one before the first."""
+        sizes, name = self.sizes, equation.name
+        state = sizes.letters[name] = sizes.dims.new(), sizes.dims.new()
+        sizes.dims.states |= {*state}
+        start = self.letters.starts.get(name)
+        if start is None:
+            sizes.letters[f"{name}_0"] = state
+        else:
+            with _at(start):
+                own = sizes.shape(start.tree)
+                if own is None and start.tree != Number(Fraction(0)):
+                    raise Unfit(f"{name}[0] is a matrix, or 0")
+                for one, other in zip(own or (), state, strict=False):
+                    sizes.dims.same(one, other)
+        sizes.making = name
+
     def _check_use(self, equation: Equation) -> None:
         """Refuse a letter that is used before the equation that makes it, or in it."""
         for part in subtrees(equation.tree):
@@ -370,6 +401,8 @@ class _Builder:
             if part.name in self.sizes.made:
                 continue
             maker = self.letters.made[part.name]
+            if maker is equation and _is_recurrence(equation):
+                continue
             if maker is equation:
                 raise wrong(
                     equation.place,
@@ -400,13 +433,29 @@ class _Builder:
             expr = Concat(body, HEAD, sized[0], 0)
         elif left.head:
             count = self.sizes.size(self.sizes.count(left.name))
+            recurs = _is_recurrence(equation)
+            start = self._start(left.name, sized, maker) if recurs else None
+            maker.making = left.name if recurs else ""
             with maker.head(left.head, count):
                 expr, own = maker.build(equation.tree)
+            maker.making = ""
+            if start is not None:
+                letter = sympy.Symbol(in_ascii(left.name))
+                expr = Recurrence(expr, HEAD, count, start, letter)
         else:
             expr, own = maker.build(equation.tree)
             if own is None:
                 expr = sympy.ImmutableDenseMatrix([[expr]])
         self._add(equation, left, expr, count)
+
+    def _start(self, name: str, sized: tuple[sympy.Expr, sympy.Expr], maker: Maker) -> MatrixExpr:
+        """The state before the first one: as the text says, or given."""
+        start = self.letters.starts.get(name)
+        if start is None:
+            return sympy.MatrixSymbol(f"{in_ascii(name)}_0", *sized)
+        with _at(start):
+            value, own = maker.build(start.tree)
+            return sympy.ZeroMatrix(*sized) if own is None else value
 
     def _add(
         self, equation: Equation, left: Left, expr: MatrixExpr, count: sympy.Expr | None
@@ -433,6 +482,9 @@ class _Builder:
             facts["logits"] = True
         if count is not None:
             symbol, facts["count"] = Head(symbol, HEAD), count
+        index = left.head or (left.indices[0] if ":" in left.indices else "")
+        if index and index not in HEADS:
+            facts["each"] = index
         because = equation.reason or reason
         self.steps.append(Step(name, symbol, expr, "", because, **facts))
 

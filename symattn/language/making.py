@@ -44,6 +44,7 @@ from symattn.nodes.masks import Allowed, mask_of
 from symattn.nodes.number import NumberSymbol
 from symattn.nodes.positions import Rotary, Sinusoidal
 from symattn.nodes.powers import WhereAtMost, WholePower
+from symattn.nodes.recurrence import Beside
 from symattn.nodes.scale import Everywhere, NumberQuotient, NumberTimes, Quotient
 from symattn.nodes.written import CONSTANTS, Shape, Writer, groups, together
 from symattn.step import HEAD
@@ -83,6 +84,8 @@ class Maker(Writer):
         #: Numbers that a text says: ε = 1e-6.
         self.numbers = numbers
         self.functions = functions
+        #: The recurrence that is being made.
+        self.making = ""
         #: What an index stands for: a head, a place.
         self.indices: dict[str, sympy.Expr] = {}
         #: How many heads an index runs over.
@@ -486,6 +489,8 @@ class Maker(Writer):
         sized = self.sizes.sized(shape)
         start = parts[0].start
         assert start is not None
+        if name == self.making:
+            return Beside(*sized, sympy.Symbol(in_ascii(name)), HEAD), sized
         if isinstance(start, Call):  # the group of a head
             (inner,) = start.args
             assert isinstance(inner, Name)

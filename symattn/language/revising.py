@@ -20,7 +20,7 @@ def revised(
     text: str,
     *,
     given: Mapping[str, int] | None = None,
-    facts: Facts | None = None,,
+    facts: Facts | None = None,
 ) -> tuple[Derivation, tuple[str, ...]]:
     """The derivation with the equations of a text in it, and the names that nothing uses any more.
 

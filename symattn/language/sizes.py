@@ -96,6 +96,15 @@ class TextDims(Dims):
     #: The sizes whose names are more than a wish.
     firm: set[int] = field(default_factory=set)
 
+    #: The sizes of states, which may turn out to be 1 though nobody wrote it.
+    states: set[int] = field(default_factory=set)
+
+    def _bind(self, dim: int, value: sympy.Expr) -> None:
+        if value == 1 and dim in {self.root(state) for state in self.states}:
+            self.value[dim] = value
+        else:
+            super()._bind(dim, value)
+
     def named(self, name: str, firm: bool) -> int:
         """A size with a usual name."""
         dim = self.new(name=name)
@@ -171,6 +180,8 @@ class Sizes(Shapes):
         #: The rows and columns of the matrix by its entries that is being made.
         self.entries: tuple[str, ...] = ()
         self.own: Mapping[str, tuple[str, ...]] = {}
+        #: The recurrence that is being made.
+        self.making = ""
 
     # ---- letters ---------------------------------------------------------------------------
 
@@ -319,7 +330,10 @@ class Sizes(Shapes):
         return shape is not None and self.dims.is_one(shape[1])
 
     def _of_family(self, name: str, part: Part) -> Shape:
-        """The matrix of one head: its index, that of its group, or a number."""
+        """The matrix of one head: its index, that of its group, a number, or the state before."""
+        if name == self.making:
+            self._check_before(part, name)
+            return self._letter(name)
         if not part.single or part.start is None:
             raise Unfit(f"{name} is one matrix for each index; write {name}[h], then its parts")
         match part.start:
@@ -330,6 +344,14 @@ class Sizes(Shapes):
             case _:
                 self._index(part.start)
         return self._letter(name)
+
+    def _check_before(self, part: Part, name: str) -> None:
+        """A recurrence uses the state before, S[t-1], and none after it."""
+        match part.start:
+            case Apart("+", (Name(index), Apart("neg", (Number(value),)))) if value == 1:
+                if index in self.bound:
+                    return
+        raise Unfit(f"{name} is made of the state before it: {name}[t-1], and of no other")
 
     def _index(self, tree: Tree) -> None:
         """Refuse what is no index: a free letter, a fraction."""

@@ -208,7 +208,11 @@ class Split(Node):
         return r.rule_of(matrix, r.index_of(index * rows + i), j)
 
     def _spell(self, speller: Speller) -> Tree:
-        matrix, index, _, _ = self.args
+        matrix, index, count, axis = self.args
+        if axis == 0 and matrix.shape[0] == count:  # row t: K_t
+            body = speller.matrix(matrix)
+            plain = isinstance(matrix, sympy.MatrixSymbol)
+            return t.Script(body if plain else t.Fenced(body), speller.index(index))
         name = speller.notation.in_head(t.Ident("split", roman=True), speller.index(index))
         return t.call(name, speller.matrix(matrix))
 

@@ -155,6 +155,23 @@ def _sloped(Q: Array, K: Array, V: Array, a: Array) -> Array:
     return np.concatenate(heads, axis=1)
 
 
+def _gated_delta(Q: Array, K: Array, V: Array, alpha: Array, beta: Array, S_0: Array) -> Array:
+    state, rows = S_0, []
+    for t in range(len(Q)):
+        a, b = np.ravel(alpha)[t], np.ravel(beta)[t]
+        state = a * state + b * np.outer(K[t], V[t] - a * (K[t] @ state))
+        rows.append(Q[t] @ state)
+    return np.array(rows)
+
+
+def _recurrent(X: Array, W: Array, R: Array, U: Array, W_Y: Array) -> Array:
+    state, rows = U[0], []
+    for row in X:
+        state = np.tanh(row @ W + state @ R)
+        rows.append(state @ W_Y)
+    return np.array(rows)
+
+
 _X, _W = (3, 3), (3, 2)
 
 CASES = (
@@ -286,5 +303,37 @@ CASES = (
         """,
         {"Q": (2, 3, 2), "K": (2, 4, 2), "V": (2, 4, 2), "a": (2, 1)},
         _sloped,
+    ),
+    Case(
+        "retention, token by token",
+        """
+        S[0] = 0
+        S[t] = γ S[t-1] + K[t]^T V[t]
+        R[t,:] = Q[t] S[t]             # The same as row t of the parallel form.
+        """,
+        {"Q": (3, 2), "K": (3, 2), "V": (3, 2), "gamma": (1, 1)},
+        _retention,
+    ),
+    Case(
+        "gated delta rule",
+        """
+        S[t] = alpha[t] S[t-1] + beta[t] K[t]^T (V[t] - alpha[t] K[t] S[t-1])
+        O[t,:] = Q[t] S[t]
+        """,
+        {
+            **{"Q": (3, 2), "K": (3, 2), "V": (3, 2)},
+            **{"alpha": (3, 1), "beta": (3, 1), "S_0": (2, 2)},
+        },
+        _gated_delta,
+    ),
+    Case(
+        "a recurrent net",
+        """
+        H[0] = U
+        H[t] = tanh(X[t] W + H[t-1] R)
+        Y[t,:] = H[t] W_Y
+        """,
+        {"X": (3, 2), "W": (2, 3), "R": (3, 3), "U": (1, 3), "W_Y": (3, 2)},
+        _recurrent,
     ),
 )
