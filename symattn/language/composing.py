@@ -16,7 +16,7 @@ from symattn.language.texts import Equation, Left
 from symattn.nodes.defined import Applied
 from symattn.nodes.heads import Concat, Head, HeadMix
 from symattn.nodes.lines import LineProduct, PlusVector
-from symattn.nodes.masks import Mask
+from symattn.nodes.masks import Mask, Masked
 from symattn.nodes.normalise import Normaliser
 from symattn.nodes.norms import Norm
 from symattn.nodes.scale import Quotient
@@ -132,10 +132,12 @@ def _composed(expr: MatrixExpr, made: frozenset[MatrixExpr]) -> Iterator[tuple[s
                 "projected output",
                 "The outputs of all heads stand side by side and are multiplied by one matrix.",
             )
+        case Masked(mask=mask):
+            yield "masked scores", mask.reason if isinstance(mask, Mask) else ""
+        case Mask():
+            yield "mask", expr.reason
         case sympy.MatAdd(args=(first, *others)) if _letter(first) and others:
-            if all(isinstance(one, Mask) for one in others):
-                yield "masked scores", others[0].reason
-            elif len(others) == 1 and not _letter(others[0]):
+            if len(others) == 1 and not _letter(others[0]):
                 yield "residual sum", f"What is computed from it is added to {{{_letter(first)}}}."
         case HeadMix():
             yield "mixed heads", "The matrices of all heads are mixed, each by its own weight."

@@ -446,7 +446,7 @@ class _Builder:
             expr, own = maker.build(equation.tree)
             if own is None:
                 expr = sympy.ImmutableDenseMatrix([[expr]])
-        self._add(equation, left, expr, count)
+        self._add(equation, left, expr, count, maker)
 
     def _start(self, name: str, sized: tuple[sympy.Expr, sympy.Expr], maker: Maker) -> MatrixExpr:
         """The state before the first one: as the text says, or given."""
@@ -458,7 +458,12 @@ class _Builder:
             return sympy.ZeroMatrix(*sized) if own is None else value
 
     def _add(
-        self, equation: Equation, left: Left, expr: MatrixExpr, count: sympy.Expr | None
+        self,
+        equation: Equation,
+        left: Left,
+        expr: MatrixExpr,
+        count: sympy.Expr | None,
+        maker: Maker,
     ) -> None:
         for part in subtrees(equation.tree):
             if isinstance(part, Name):
@@ -478,8 +483,9 @@ class _Builder:
         if equation.heading or "title" not in facts:
             facts["title"] = equation.heading or heading
         hides = any(part is sympy.S.NegativeInfinity for part in sympy.preorder_traversal(expr))
-        if hides:
+        if hides or maker.is_mask(expr):
             facts["logits"] = True
+            maker.masks.add(letter)
         if count is not None:
             symbol, facts["count"] = Head(symbol, HEAD), count
         index = left.head or (left.indices[0] if ":" in left.indices else "")

@@ -28,7 +28,7 @@ from symattn.grammar import (
 )
 from symattn.greek import in_ascii
 from symattn.language.sizes import MADE_TO_FIT, Sizes, is_small, size_symbol
-from symattn.nodes.biases import ALiBi
+from symattn.nodes.biases import ALiBi, RelativeBias
 from symattn.nodes.defined import (
     COLUMN_NUMBER,
     ROW_NUMBER,
@@ -39,13 +39,23 @@ from symattn.nodes.defined import (
 )
 from symattn.nodes.entrywise import EntryQuotient, Entrywise, Exponential
 from symattn.nodes.heads import Concat, Head, HeadMix, HeadSum, Slice, Split
-from symattn.nodes.lines import Filled, LineDifference, LineQuotient, PlusVector, Spread
-from symattn.nodes.masks import Allowed, mask_of
+from symattn.nodes.lines import (
+    Filled,
+    Lengths,
+    LineDifference,
+    LineQuotient,
+    PlusVector,
+    Spread,
+)
+from symattn.nodes.masks import Allowed, AnyOf, Mask, Masked, VisibleScores, mask_of
+from symattn.nodes.normalise import SinkSoftmax, Unnormalised
 from symattn.nodes.number import NumberSymbol
 from symattn.nodes.positions import Rotary, Sinusoidal
 from symattn.nodes.powers import WhereAtMost, WholePower
 from symattn.nodes.recurrence import Beside
+from symattn.nodes.relative import ClippedShift, RelativeShift
 from symattn.nodes.scale import Everywhere, NumberQuotient, NumberTimes, Quotient
+from symattn.nodes.scores import Additive
 from symattn.nodes.written import CONSTANTS, Shape, Writer, groups, together
 from symattn.step import HEAD
 
@@ -56,6 +66,19 @@ _ONE = (sympy.S.One, sympy.S.One)
 
 #: The places that a text's index stands for inside a matrix by its entries.
 _PLACES = (ROW_NUMBER, COLUMN_NUMBER)
+
+#: The nodes of matrices by their words.
+_NODES: Mapping[str, Callable[..., MatrixExpr]] = {
+    "allow": Allowed,
+    "any": AnyOf,
+    "keep": VisibleScores,
+    "additive": Additive,
+    "shift": RelativeShift,
+    "clip": ClippedShift,
+    "sinksoftmax": SinkSoftmax,
+    "unnormalised": Unnormalised,
+    "lengths": Lengths,
+}
 
 #: The index of the heads that are mixed into one.
 _MEMBER = sympy.Symbol("member", integer=True)
@@ -84,6 +107,8 @@ class Maker(Writer):
         #: Numbers that a text says: ε = 1e-6.
         self.numbers = numbers
         self.functions = functions
+        #: The letters of steps that hide by −∞.
+        self.masks: set[str] = set()
         #: The recurrence that is being made.
         self.making = ""
         #: What an index stands for: a head, a place.
@@ -202,6 +227,11 @@ class Maker(Writer):
         shape = together([own for _, own in terms])
         if shape is None:
             return sympy.Add(*(value for value, _ in terms)), None
+        masks = [value for value, own in terms if own == shape and self.is_mask(value)]
+        if masks and len(masks) < len(terms):  # what a mask hides has no say, NaN included
+            scores, _ = self._sum([one for one in terms if not any(one[0] is m for m in masks)])
+            mask = masks[0] if len(masks) == 1 else sympy.MatAdd(*masks)
+            return Masked(self._spread(scores, tuple(scores.shape), shape), mask), shape
         out: MatrixExpr | None = None
         pending: list[MatrixExpr] = []
         for value, own in terms:
@@ -213,6 +243,13 @@ class Maker(Writer):
                 out = pending.pop()
         parts = ([] if out is None else [out]) + pending
         return (parts[0] if len(parts) == 1 else sympy.MatAdd(*parts)), shape
+
+    def is_mask(self, value: sympy.Expr) -> bool:
+        """Whether a matrix says by −∞ what is hidden."""
+        if isinstance(value, sympy.MatAdd):
+            return all(map(self.is_mask, value.args))
+        letter = str(getattr(value, "name", ""))
+        return isinstance(value, Mask | Allowed | AnyOf) or letter in self.masks
 
     def _plus_line(self, matrix: MatrixExpr, value: sympy.Expr, own: Shape) -> MatrixExpr:
         """A row added to every row, or a number of each row taken off it."""
@@ -607,8 +644,8 @@ class Maker(Writer):
             return _OF_PLACES[name](*(value for value, _ in built)), None
         if self.whole is not None:
             return self._of_entries(name, built)
-        if name == "allow":
-            return Allowed(built[0][0]), built[0][1]
+        if name in _NODES:
+            return self._node(tree, name, built, options)
         if name == "rotary":
             value, shape = built[0]
             return Rotary(value, **self._settings(options)), shape
@@ -617,6 +654,19 @@ class Maker(Writer):
         if options:
             raise ReadError(f"{name} has no option {next(iter(options))}")
         return self._called(name, built)
+
+    def _node(
+        self, tree: Tree, name: str, built: list[Value], options: Mapping[str, str | Tree]
+    ) -> Value:
+        """A node of matrices, by its word."""
+        own = self.sizes.shapes[id(tree)]
+        assert own is not None
+        sized = self.sizes.sized(own)
+        matrices = [value for value, _ in built]
+        if name in ("shift", "clip"):
+            settings = {k: v for k, v in self._settings(options).items() if k != "columns"}
+            return _NODES[name](*matrices, sized[1], **settings), sized
+        return _NODES[name](*matrices, **self._settings(options)), sized
 
     def _of_entries(self, name: str, built: list[Value]) -> Value:
         """A function of numbers of each place."""
@@ -629,8 +679,9 @@ class Maker(Writer):
         return self._called(name, placed)
 
     def _settings(self, options: Mapping[str, str | Tree]) -> dict[str, Any]:
+        words = {"true": True, "false": False}
         return {
-            option: value if isinstance(value, str) else self.build(value)[0]
+            option: words.get(value, value) if isinstance(value, str) else self.build(value)[0]
             for option, value in options.items()
         }
 
@@ -645,6 +696,8 @@ class Maker(Writer):
         if name == "alibi":
             heads = next(iter(self.counts.values()), sympy.S.One)
             return ALiBi(*sized, heads, HEAD if self.counts else None, **settings)
+        if name == "relative":
+            return RelativeBias(*sized, *values, **settings)
         if name == "sinusoidal":
             return Sinusoidal(*sized, **settings)
         start = settings.pop("start", sympy.S.Zero)

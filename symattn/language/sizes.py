@@ -60,18 +60,20 @@ INPUTS: Mapping[str, tuple[str, str]] = {
 HEADS = ("h", "g")
 
 #: Functions that are masks or positions, whose size follows from where they stand.
-MADE_TO_FIT = [
-    "causal",
-    "window",
-    "padding",
-    "prefix",
-    "documents",
-    "dilated",
-    "strided",
-    "global",
-    "alibi",
-    "sinusoidal",
-]
+MADE_TO_FIT = (
+    *("causal", "window", "padding", "prefix", "documents", "dilated", "strided", "global"),
+    *("alibi", "sinusoidal", "relative"),
+)
+
+#: Functions of matrices that are nodes, and how their shapes follow: that of the first matrix
+#: ("of first"), which the others share ("same"), of all pairs of rows, a column, other columns.
+_MATRICES: Mapping[str, str] = {
+    **dict.fromkeys(("allow", "sinksoftmax", "unnormalised"), "of first"),
+    **dict.fromkeys(("any", "keep"), "same"),
+    "additive": "pairs",
+    "lengths": "line",
+    **dict.fromkeys(("shift", "clip"), "columns"),
+}
 
 #: Functions of numbers, beside those of matrices entry by entry.
 OF_WHOLE = ("floor", "ceil", "mod", "min", "max")
@@ -429,15 +431,19 @@ class Sizes(Shapes):
         if name == "group":
             raise Unfit("group(h) stands in an index only: K[group(h)]")
         if name in MADE_TO_FIT:
-            for value in (*args, *(value for _, value in options if not isinstance(value, str))):
-                self._numbers((value,))
+            if name == "relative":
+                for arg in args:
+                    self.shape(arg)
+            else:
+                self._numbers(args)
+            self._numbers([said for _, said in options if not isinstance(said, str)])
             self.masks.append((self.dims.new(), self.dims.new()))
             return self.masks[-1]
         if name == "sum" and any(isinstance(arg, Indexed) for arg in args):
             raise Unfit("sum(A) is the sum of all entries; the sum over heads is sum_h(A[h])")
         shapes = [self.shape(arg) for arg in args]
-        if name == "allow":
-            return shapes[0]
+        if name in _MATRICES:
+            return self._of_matrices(name, shapes, dict(options))
         if shapes[0] is None and name in ("exp", "ln", "√", "SiLU", "GELU"):
             return None
         out = self._call(name, shapes)
@@ -453,6 +459,32 @@ class Sizes(Shapes):
             elif not self.is_number(shape):
                 raise Unfit(f"{option} is a number")
         return out
+
+    def _of_matrices(
+        self, name: str, shapes: list[Shape], options: Mapping[str, str | Tree]
+    ) -> Shape:
+        """The shape of a node that equations have a word for, by how it follows from the others."""
+        known = [shape for shape in shapes if shape is not None]
+        if not known:
+            raise Unfit(f"{name} needs a matrix")
+        first, *others = known
+        match _MATRICES[name]:
+            case "same":
+                for other in others:
+                    self.dims.same(first[0], other[0])
+                    self.dims.same(first[1], other[1])
+            case "pairs":  # of each row with each row of the second
+                for other in known[1:2]:
+                    self.dims.same(first[1], other[1])
+                return first[0], known[1][0]
+            case "line":
+                return first[0], self.one
+            case "columns":
+                said = options.get("columns")
+                if said is None or isinstance(said, str):
+                    return first[0], self.dims.new()
+                return first[0], self.size_of(self.written(said))
+        return first
 
     def _own(self, name: str, args: tuple[Tree, ...]) -> Shape:
         """A function of one's own, entry by entry."""
