@@ -145,7 +145,7 @@ def _is_closed(tree: Tree) -> bool:
 
 def _closed(equation: Equation) -> sympy.Expr:
     """The number that a right side is. Raises `ReadError` where it has no value."""
-    sizes = Sizes({}, {}, {})
+    sizes = Sizes({}, {}, ())
     sizes.shape(equation.tree)
     with _at(equation):
         value, shape = Maker(sizes, {}, {}).build(equation.tree)
@@ -186,7 +186,7 @@ def _size(text: str, letters: _Letters, place: Place) -> sympy.Expr:
     """A size that a shape says."""
     try:
         tree = read_right(text, letters.sizes)
-        sizes = Sizes({}, {}, {})
+        sizes = Sizes({}, {}, ())
         value = sizes.written(tree)
     except (ReadError, Unfit) as error:
         why = str(error).rpartition(": ")[2]
@@ -229,7 +229,8 @@ def _kinds(letters: _Letters) -> None:
         if not is_small(name) or name in CONSTANTS or name in bound or name in own:
             continue
         level = letters.levels.get(name)
-        if level is None and (name in KNOWN_SIZES or _looks_like_a_size(name)):
+        known = name in KNOWN_SIZES or name in letters.sizes or _looks_like_a_size(name)
+        if level is None and known:
             continue
         if name in rows or name.startswith("b_") or (level == 1 and name not in indexed):
             letters.kinds[name] = "row"
@@ -293,7 +294,8 @@ class _Builder:
     def __init__(self, letters: _Letters, facts: Facts, counts: Mapping[str, sympy.Expr]) -> None:
         self.letters, self.facts = letters, facts
         numbers = dict.fromkeys(letters.numbers, "scalar")
-        self.sizes = Sizes({**letters.kinds, **numbers}, letters.declared, letters.families)
+        kinds = {**letters.kinds, **numbers}
+        self.sizes = Sizes(kinds, letters.declared, letters.families, letters.sizes)
         self.sizes.own = {
             function.name: function.left.arguments  # type: ignore[union-attr]
             for function in letters.text.functions

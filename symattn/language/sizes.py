@@ -159,13 +159,14 @@ class Sizes(Shapes):
         self,
         kinds: Mapping[str, str],
         declared: Mapping[str, tuple[sympy.Expr, ...]],
-        families: Mapping[str, sympy.Expr | None],
+        families: Collection[str],
+        said: Collection[str] = (),
     ) -> None:
         super().__init__(kinds, {}, strict=False)
         self.dims: TextDims = TextDims()
         self.one = self.dims.new(sympy.S.One)
-        #: Shapes that were said, in numbers and symbols; () of a number.
-        self.declared = declared
+        #: Shapes that were said, in numbers and symbols; () of a number; and the sizes in them.
+        self.declared, self.said = declared, {*said}
         #: How many matrices a family has: the size of its count.
         self.counts: dict[str, int] = {}
         self.families = set(families)
@@ -191,7 +192,8 @@ class Sizes(Shapes):
         """Whether a name that no equation makes stands for a size."""
         if name in self.made or name in self.declared or name in self.kinds:
             return False
-        return name in KNOWN_SIZES or _SIZE_LIKE.match(name) is not None
+        known = name in KNOWN_SIZES or name in self.said
+        return known or _SIZE_LIKE.match(name) is not None
 
     def _new_letter(self, name: str) -> Shape:
         if name in self.declared:

@@ -119,11 +119,17 @@ class _Writer:
 
     def equation(self, step: Step, made: list[MatrixExpr]) -> list[str]:
         """The equation of a step, below its heading; with the reason, where that is its own."""
+        fitted = any(
+            isinstance(part, Sinusoidal) and not part.rows.is_Symbol
+            for part in sympy.preorder_traversal(step.expr)
+        )
+        shapes = [f"{step.letter} : {' × '.join(map(self.size, step.shape))}"] if fitted else []
         word = "" if step.name == step.letter else f"{step.name} "
         line = f"{word}{step.letter}{self._index(step)} = {self.matrix(step.expr)[0]}"
         _, reason = composed(step.expr, made)
         own = step.reason and step.because != reason
-        return [f"{line}  # {step.because}" if own and "{" not in step.because else line]
+        said = f"{line}  # {step.because}" if own and "{" not in step.because else line
+        return [*shapes, said]
 
     # ---- numbers ---------------------------------------------------------------------------
 
