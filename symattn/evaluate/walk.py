@@ -104,7 +104,10 @@ def program_of(
 def _by_token(node: Recurrence, sizes: Mapping[sympy.Symbol, int]) -> Program:
     """The states of all tokens, (…, tokens, rows, columns), one after another."""
     body, index, count, start, letter = node.args
-    number = int(count.subs(sizes))
+    known = count.subs(sizes)
+    if not known.is_Integer:
+        raise CannotSpell(f"{letter} is made token by token; say how many there are ({count})")
+    number = int(known)
     order = range(number - 1, -1, -1) if node.back else range(number)
 
     def at_token(expr: MatrixExpr, token: int) -> Program:
