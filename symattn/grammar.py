@@ -8,7 +8,14 @@ statements (`read`); both are interpreted elsewhere. From loose to tight::
     product    power ((* · × ⋅ @ | / | nothing) power)*    from left to right
     power      turned ^ exponent                           from right to left: 2^3^2 is 2^9
     turned     atom (.T | ᵀ | ^T | ⁻¹ | ² | …)*
-    atom       number | name | function(sum, …) | √ atom | (sum) | {sum} | [sum, …; …]
+    atom       number | name | function(argument, …) | √ atom | (sum) | {sum} | [sum, …; …]
+               | name[part, …] | sum_h(sum) | concat_h(sum)
+    argument   sum | option = sum | option = word
+    part       sum | [sum] : [sum]                         of a name that the bracket touches
+
+An equation's right side (`read_right`) may also be cases, ``value if test else otherwise``, whose
+test joins comparisons (``0 <= i - j < w``) by ``and``, ``or``, ``not``; a comparison alone is 1
+or 0.
 
 ``e^x`` is ``exp(x)``. A name is a letter, digits, a subscript, a prime: ``Q K1 W_Q W_{QK} W_Q' θ``;
 letters written together are a product (``QK^T``) unless the name is declared, but a word before a
@@ -59,10 +66,11 @@ class Name:
 
 @dataclass(frozen=True)
 class Call:
-    """A function of expressions, by its name in `FUNCTIONS`."""
+    """A function of expressions, by its name in `FUNCTIONS`; an option is a word or a tree."""
 
     name: str
     args: tuple[Tree, ...]
+    options: tuple[tuple[str, str | Tree], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -78,7 +86,61 @@ class Apart:
     exponent: Fraction = Fraction(1)
 
 
-Tree = Number | Name | Call | Apart
+@dataclass(frozen=True)
+class Part:
+    """One of the ranges in ``Q[:, 1:d]``: from `start` to `stop`, or `start` alone if `single`.
+
+    An end that is left out is None.
+    """
+
+    start: Tree | None
+    stop: Tree | None = None
+    single: bool = False
+
+
+@dataclass(frozen=True)
+class Indexed:
+    """Parts of a matrix, an entry, a row, or the matrix of one head: V[1:2, :], P[i, j], Q[h]."""
+
+    base: Tree
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Every:
+    """`word` (sum or concat) of `body` for every value of an index: sum_h(…), concat_h(…)."""
+
+    word: str
+    index: str
+    body: Tree
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A chain of comparisons: 0 <= i − j < w."""
+
+    sides: tuple[Tree, ...]
+    signs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Tests joined by and, or; one test that does not hold: not."""
+
+    word: str
+    tests: tuple[Tree, ...]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """`value` where the test holds, else `otherwise`."""
+
+    value: Tree
+    test: Tree
+    otherwise: Tree
+
+
+Tree = Number | Name | Call | Apart | Indexed | Every | Compared | Joined | Chosen
 
 
 def read(text: str, declared: Collection[str] = ()) -> Tree:
@@ -91,6 +153,18 @@ Fraction(1, 1))), exponent=Fraction(1, 1))
     if not isinstance(text, str):
         raise ReadError(f"{quote(text)} is not a text")
     return _read(text, declared, False)
+
+
+def read_right(text: str, declared: Collection[str] = (), functions: Collection[str] = ()) -> Tree:
+    """The tree of an equation's right side: what `read` reads, cases and comparisons.
+
+    `functions` are the names of functions of the reader's own. In these a product by ``*`` is a
+    tree of its own, "×", for it is refused between two matrices, and an exponent may be any tree.
+
+    >>> read_right("0 if j <= i else 1").test
+    Compared(sides=(Name(name='j'), Name(name='i')), signs=('≤',))
+    """
+    return _read(text, declared, False, functions)
 
 
 def read_closed(text: str) -> Tree:
@@ -173,27 +247,30 @@ def _refused(text: str, place: int, why: str) -> ReadError:
     return ReadError(f"{quote(text)} cannot be read: at character {at + 1}, {quoted}: {why}")
 
 
-def _read(text: str, declared: Collection[str], closed: bool) -> Tree:
+def _read(
+    text: str, declared: Collection[str], closed: bool, own: Collection[str] | None = None
+) -> Tree:
+    """The tree of a text; `own` are the reader's functions in an equation, None elsewhere."""
     if len(text) > MAX_LENGTH:
         raise _too_long(text)
     plain, origin = _plain(text)
     try:
-        tokens = _tokens(plain, declared, closed)
-        phrase = _parsed(tokens, len(plain))
+        tokens = _tokens(plain, _Known(declared, closed, own))
+        phrase = _parsed(tokens, len(plain), "start" if own is None else "right")
         if not closed:
-            _check_exponents(phrase)
+            _check_exponents(phrase, own is not None)
     except _Wrong as wrong:
         raise _refused(text, origin[wrong.place], wrong.reason(plain)) from None
     return phrase.tree
 
 
-def _parsed(tokens: list[Token], end: int) -> _Phrase:
+def _parsed(tokens: list[Token], end: int, start: str) -> _Phrase:
     from lark.exceptions import UnexpectedToken  # heavy: most runs read no statement
 
     if not tokens:
         raise _Wrong(end, "it is empty")
     try:
-        phrase = _parser()(tokens)
+        phrase = _parser()(tokens, start)
     except UnexpectedToken as unexpected:
         token = unexpected.token
         if token.type == "$END":
@@ -202,10 +279,12 @@ def _parsed(tokens: list[Token], end: int) -> _Phrase:
     return phrase
 
 
-def _check_exponents(phrase: _Phrase) -> None:
+def _check_exponents(phrase: _Phrase, equation: bool) -> None:
     """Exponents in statements are rational numbers of a moderate size."""
     for place, exponent, closed in phrase.exponents:
         if exponent is None and not closed:
+            if equation:  # it may be an index or a size
+                continue
             raise _Wrong(place, "an exponent is a number: A^2, A^T, A^-1, x^(1/2)")
         if exponent is None or abs(exponent) > MAX_POWER or exponent.denominator > MAX_POWER:
             raise _Wrong(place, f"keep exponents and their denominators to {MAX_POWER}")
@@ -246,14 +325,33 @@ def _from_latex(match: re.Match[str]) -> str:
     return _LATEX_WORDS.get(word, word if known else match[0])
 
 
-def _tokens(text: str, declared: Collection[str], closed: bool) -> list[Token]:
+@dataclass(frozen=True)
+class _Known:
+    """What a text may hold: declared letters, closed numbers only, functions of one's own."""
+
+    declared: Collection[str]
+    closed: bool
+    #: Functions of the reader's own, in the right side of an equation; None elsewhere.
+    own: Collection[str] | None
+
+    @property
+    def equation(self) -> bool:
+        """Whether it is the right side of an equation."""
+        return self.own is not None
+
+    def is_own(self, word: str) -> bool:
+        """Whether a word is a function of the reader's own."""
+        return self.own is not None and word in self.own
+
+
+def _tokens(text: str, known: _Known) -> list[Token]:
     """The tokens, every bracket matched."""
     from lark import Token  # heavy, as above
 
     out: list[Token] = []
     opened: list[tuple[str, int]] = []
-    for kind, token, start, end in _cut(text, declared, closed):
-        if kind in ("OPEN", "LSQB"):
+    for kind, token, start, end in _cut(text, known):
+        if kind in ("OPEN", "LSQB", "INDEX"):
             opened.append((token, start))
             if len(opened) > MAX_DEPTH:
                 raise _Wrong(start, _TOO_DEEP)
@@ -277,9 +375,10 @@ def _tokens(text: str, declared: Collection[str], closed: bool) -> list[Token]:
 _Cut = tuple[str, str, int, int]
 
 
-def _cut(text: str, declared: Collection[str], closed: bool) -> Iterator[_Cut]:
+def _cut(text: str, known: _Known) -> Iterator[_Cut]:
     """The kind and spelling of each token, and where it begins and ends."""
     position, last = 0, len(text.rstrip())
+    declared, closed, before = known.declared, known.closed, ("", -1)
     while position < last:
         match = _TOKEN.match(text, position)
         kind = match.lastgroup if match else None
@@ -294,28 +393,58 @@ def _cut(text: str, declared: Collection[str], closed: bool) -> Iterator[_Cut]:
             letter = token.rstrip("+-−")[-1]
             raise _Wrong(start, f"an exponent is cut off; write 2e3, or 2*{letter}")
         if kind == "word":
-            for found in _closed_word(text, start) if closed else _word(text, start, declared):
-                position = found[3]
+            for found in _closed_word(text, start) if closed else _word(text, start, known):
+                position, before = found[3], (found[0], found[3])
                 yield found
             continue
-        if kind == "summed" and closed is False and _bare(token) in declared:
+        if kind == "option" and not closed:
+            yield "OPTION", token.rstrip("= \t"), start, position
+            word = _OPTION_WORD.match(text, position)
+            if word is not None and not _is_name(word[1], declared):
+                yield "WORD", word[1], *word.span(1)
+                position = word.end(1)
+            continue
+        if kind == "summed" and not closed and _bare(token) in declared:
             kind, token = "NAME", _bare(token)
         elif kind == "summed" and not closed:
-            kind, token = _summed(text, token, start, position)
+            kind, token = _summed(text, token, start, position, known)
         elif kind == "root":
             kind = "FUNCTION" if _OPENS.match(text, position) else "BARE"
         elif kind == "sign":
-            token = _SAME.get(token, token)
-            kind = _SIGNS.get(token, "")
-            if not kind:
-                raise _Wrong(start, "a sign of equality is not expected here")
+            kind, token = _sign(token, start, known, before)
         elif kind == "axis":
             token = _axis(token, start)
         kind = kind.upper()
         if closed and kind not in _IN_CLOSED:
             hint = "; write a decimal with a point" if token == "," else ""
             raise _Wrong(start, _foreign(text, start) + hint)
+        before = kind, position
         yield kind, token, start, position
+
+
+def _sign(token: str, start: int, known: _Known, before: tuple[str, int]) -> tuple[str, str]:
+    """The kind of a sign, and its usual spelling; `before` is the token before it and its end."""
+    if token == "*" and known.equation:
+        return "STAR", token
+    token = _SAME.get(token, token)
+    if token in _COMPARISONS:
+        if known.equation:
+            return "COMPARE", _COMPARISONS[token]
+        if token != "==":
+            raise _Wrong(start, "this has no meaning here")
+    touches = before[1] == start and before[0] in ("NAME", "CLOSE", "RSQB")
+    if token == "[" and touches and (before[0] == "NAME" or known.equation):
+        return "INDEX", token
+    kind = _SIGNS.get(token, "")
+    if not kind:
+        raise _Wrong(start, "a sign of equality is not expected here")
+    return kind, token
+
+
+def _is_name(word: str, declared: Collection[str]) -> bool:
+    """Whether what stands behind an option is a letter, a number's name or a function."""
+    known = word in declared or word in GREEK or word in FUNCTIONS or word in _CONSTANTS
+    return known or _ONE_NAME.fullmatch(word) is not None
 
 
 def _foreign(text: str, start: int) -> str:
@@ -345,14 +474,30 @@ def _refuse_other_base(text: str, start: int) -> None:
         raise _Wrong(start, f"{quote(word)} is not a function here: {_OFFERS[word]}")
 
 
-def _word(text: str, start: int, declared: Collection[str]) -> Iterator[_Cut]:
+def _word(text: str, start: int, known: _Known) -> Iterator[_Cut]:
     """What a run of letters, digits and one subscript stands for: a name, a function, a product."""
     name, identifier = _NAME.match(text, start), _IDENTIFIER.match(text, start)
     assert name is not None
     assert identifier is not None
     token, word, end = name[0], identifier[0], identifier.end()
-    if _bare(token) in declared:
-        yield "NAME", _bare(token), start, name.end()
+    letter = greek(_bare(token))
+    if known.is_own(letter) and _OPENS.match(text, name.end()):
+        yield "FUNCTION", letter, start, name.end()
+        return
+    if letter in known.declared:
+        yield "NAME", letter, start, name.end()
+        return
+    if word in _KEYWORDS:
+        if not known.equation:
+            raise _Wrong(start, f"{quote(word)} is a word of equations, not a product of letters")
+        yield word.upper(), word, start, end
+        return
+    if letter != _bare(token) and word not in _CONSTANTS:  # alpha, beta_1
+        if text[name.end() : name.end() + 1] == "(":
+            raise _Wrong(
+                start, f"{letter} is not a function here; write {letter} (…) for a product"
+            )
+        yield "NAME", letter, start, name.end()
         return
     primed = text[end : end + 1] == "'"
     if not primed and word in _AXES:
@@ -366,6 +511,12 @@ def _word(text: str, start: int, declared: Collection[str]) -> Iterator[_Cut]:
     elif _BEFORE_DIGITS.fullmatch(word) and text[end : end + 1] != "(":  # ln2, sqrt2
         yield "BARE", word.rstrip("0123456789"), start, start + len(word.rstrip("0123456789"))
     elif _ONE_NAME.fullmatch(token):
+        if known.equation and text[name.end() : name.end() + 1] == "(":
+            raise _Wrong(
+                start,
+                f"{token} is neither a function nor a letter that is given or made; write "
+                f"{token} (…) for a product, or define {token}(x) = …",
+            )
         yield "NAME", _bare(token), start, name.end()
     else:
         yield from _letters(text, start, name.end(), word)
@@ -421,8 +572,13 @@ def _function(text: str, word: str, start: int, end: int) -> str:
     raise _Wrong(start, f"{word} needs brackets: {word}(…)")
 
 
-def _summed(text: str, token: str, start: int, end: int) -> tuple[str, str]:
-    index = token.partition("_")[2].strip("{}")
+def _summed(text: str, token: str, start: int, end: int, known: _Known) -> tuple[str, str]:
+    word, _, index = token.partition("_")
+    index = index.strip("{}")
+    if known.equation and index and _OPENS.match(text, end):
+        return "EVERY", f"{'concat' if word.lower() == 'concat' else 'sum'}_{index}"
+    if word.lower() == "concat":
+        raise _Wrong(start, "Concat_h joins the matrices of heads, in equations only")
     if index not in ("", "i", "j"):
         raise _Wrong(start, "Σ_i sums over rows and Σ_j over columns; write Σ_j(A) or rowsum(A)")
     name = {"i": "colsum", "j": "rowsum", "": "sum"}[index]
@@ -442,7 +598,20 @@ def _bare(name: str) -> str:
 
 
 def _canonical(word: str) -> str:
-    return FUNCTIONS.get(word) or _ANY_CASE[word.lower()]
+    """The name of a function; one of the reader's own has its own."""
+    return FUNCTIONS.get(word) or _ANY_CASE.get(word.lower(), word)
+
+
+def greek(name: str) -> str:
+    """A name whose first part is that of a Greek letter with that letter: α for alpha, β1, λ_q.
+
+    >>> greek("beta_1"), greek("gate")
+    ('β_1', 'gate')
+    """
+    stem, mark, label = name.partition("_")
+    letters = stem.rstrip("0123456789'")
+    letter = GREEK.get(letters, letters) if letters != "pi" else letters
+    return f"{letter}{stem[len(letters) :]}{mark}{label}"
 
 
 # ---- phrases ---------------------------------------------------------------------------------
@@ -454,7 +623,8 @@ class _Phrase:
 
     `closed` if it has no letters; `first` if its first token is a number or a small letter;
     `bare` is a function written without brackets, its spelling; `together` if it is names side by
-    side; `exponents` are those inside: where, the number if it is one, whether it is closed.
+    side; `exponents` are those inside: where, the number if it is one, whether it is closed. A
+    value of an `option` may be a `word`; a `part` is one of those of a matrix.
     """
 
     tree: Tree
@@ -465,6 +635,9 @@ class _Phrase:
     first: str = ""
     bare: str = ""
     together: bool = False
+    option: str = ""
+    word: str = ""
+    part: Part | None = None
     exponents: tuple[tuple[int, Fraction | None, bool], ...] = ()
 
 
@@ -536,8 +709,9 @@ class _Builder:
     @staticmethod
     def call(word: Token, _: Token, *rest: Token | _Phrase) -> _Phrase:
         """A function with its arguments in brackets."""
-        name, start = _canonical(word), _span(word)[0]
-        parts = [part for part in rest if isinstance(part, _Phrase)]
+        name, start = _canonical(str(word)), _span(word)[0]
+        phrases = [part for part in rest if isinstance(part, _Phrase)]
+        parts = [part for part in phrases if not part.option]
         tokens = [part for part in rest if not isinstance(part, _Phrase)]
         axes = [token for token in tokens if token.type == "AXIS" and token is not rest[0]]
         if axes:
@@ -546,11 +720,89 @@ class _Builder:
         if not least <= len(parts) <= most:
             if name == "softmax":
                 raise _Wrong(start, _SOFTMAX_TAKES)
+            if word in _OFFERS:
+                raise _Wrong(start, f"{quote(str(word))} is not a function here: {_OFFERS[word]}")
             count = str(least) if least == most else f"{least} to {most}"
             raise _Wrong(start, f"{word} takes {count} argument{'s' * (count != '1')}")
-        tree = Call(name, tuple(part.tree for part in parts))
-        out = _phrase(tree, parts, start, _span(tokens[-1])[1])
+        options = {part.option: part.word or part.tree for part in phrases if part.option}
+        named = [part.option for part in phrases if part.option]
+        for twice in {option for option in named if named.count(option) > 1}:
+            raise _Wrong(start, f"{word} is given {twice} twice")
+        tree = Call(name, tuple(part.tree for part in parts), tuple(options.items()))
+        out = _phrase(tree, phrases, start, _span(tokens[-1])[1])
         return replace(out, closed=out.closed and bool(parts))
+
+    @staticmethod
+    def option(name: Token, value: Token | _Phrase) -> _Phrase:
+        """An option of a function: base=500, pairing=half."""
+        if isinstance(value, _Phrase):
+            return replace(value, option=str(name))
+        return _Phrase(_ONE, *_span(value), option=str(name), word=str(value))
+
+    @staticmethod
+    def every(word: Token, opened: Token, inner: _Phrase, closed: Token) -> _Phrase:
+        """sum_h(…), concat_h(…); sum_i and sum_j of what has no such index are line sums."""
+        kind, _, index = word.partition("_")
+        tree: Tree = Every(kind, index, inner.tree)
+        if kind == "sum" and index in ("i", "j") and not _uses(inner.tree, index):
+            tree = Call("colsum" if index == "i" else "rowsum", (inner.tree,))
+        out = _phrase(tree, [inner], _span(word)[0], _span(closed)[1])
+        return replace(out, closed=False)
+
+    @staticmethod
+    def indexed(base: _Phrase, opened: Token, *rest: Token | _Phrase) -> _Phrase:
+        """Parts of a matrix, an entry, or the matrix of one head."""
+        phrases = [part for part in rest if isinstance(part, _Phrase)]
+        closed = [part for part in rest if not isinstance(part, _Phrase)][-1]
+        if len(phrases) > 2:
+            raise _Wrong(_span(opened)[0], "two indices at most stand in one bracket")
+        parts = tuple(part.part for part in phrases if part.part is not None)
+        tree = Indexed(base.tree, parts)
+        out = _phrase(tree, [base, *phrases], base.start, _span(closed)[1])
+        return replace(out, closed=False, first=base.first)
+
+    @staticmethod
+    def at(part: _Phrase) -> _Phrase:
+        """One row, column, entry or head."""
+        return replace(part, part=Part(part.tree, None, True))
+
+    @staticmethod
+    def between(*children: Token | _Phrase) -> _Phrase:
+        """A range, both ends of which are taken; an end may be left out."""
+        (colon,) = (child for child in children if not isinstance(child, _Phrase))
+        first, last = children[0], children[-1]
+        before = first.tree if isinstance(first, _Phrase) else None
+        after = last.tree if isinstance(last, _Phrase) else None
+        ends = [child for child in children if isinstance(child, _Phrase)]
+        return replace(_phrase(_ONE, ends, *_span(colon), 0), part=Part(before, after))
+
+    @staticmethod
+    def comparison(*children: Token | _Phrase) -> _Phrase:
+        """A chain of comparisons."""
+        sides = [child for child in children if isinstance(child, _Phrase)]
+        signs = tuple(str(child) for child in children if not isinstance(child, _Phrase))
+        tree = Compared(tuple(side.tree for side in sides), signs)
+        return _phrase(tree, sides, sides[0].start, sides[-1].end)
+
+    @staticmethod
+    def joined(*children: Token | _Phrase) -> _Phrase:
+        """Tests that all hold (and), or one of which does (or)."""
+        tests = [child for child in children if isinstance(child, _Phrase)]
+        (word, *_) = (str(child) for child in children if not isinstance(child, _Phrase))
+        tree = Joined(word, tuple(test.tree for test in tests))
+        return _phrase(tree, tests, tests[0].start, tests[-1].end)
+
+    @staticmethod
+    def negated(word: Token, test: _Phrase) -> _Phrase:
+        """A test that does not hold."""
+        return _phrase(Joined("not", (test.tree,)), [test], _span(word)[0], test.end)
+
+    @staticmethod
+    def chosen(value: _Phrase, _: Token, test: _Phrase, __: Token, otherwise: _Phrase) -> _Phrase:
+        """Value if test else otherwise."""
+        parts = [value, test, otherwise]
+        tree = Chosen(value.tree, test.tree, otherwise.tree)
+        return _phrase(tree, parts, value.start, otherwise.end)
 
     @staticmethod
     def bare(word: Token, part: _Phrase) -> _Phrase:
@@ -590,13 +842,14 @@ class _Builder:
                 operators += [""] * (len(operators) == len(factors))
                 factors.append(child)
             else:
-                operators.append("/" if child.type == "OVER" else "*")
+                operators.append({"OVER": "/", "STAR": "×"}.get(child.type, "*"))
         for before, after in pairwise(factors):
             _refuse_open_sum(before, after)
         trees = _with_ones(operators, factors)
         tree, row = trees[0], [trees[0]]
         for operator, factor in zip(operators[1:], trees[1:], strict=True):
-            row = [Apart("/", (tree, factor))] if operator == "/" else [*row, factor]
+            apart = operator in ("/", "×")
+            row = [Apart(operator, (tree, factor))] if apart else [*row, factor]
             tree = row[0] if len(row) == 1 else Apart("*", tuple(row))
         out = _phrase(tree, factors, factors[0].start, factors[-1].end, operators.count("/"))
         side_by_side = not any(operators) and all(isinstance(one, Name) for one in trees)
@@ -644,19 +897,14 @@ class _Builder:
 
     @staticmethod
     def blocks(opened: Token, *rest: Token | _Phrase) -> _Phrase:
-        """[A, B; C, D]: blocks beside and below one another; [A B] is beside too."""
+        """[A, B; C, D]: blocks beside and below one another; in [A B; C D] they are products."""
         rows = [row for row in rest if isinstance(row, _Phrase)]
         closed = [token for token in rest if not isinstance(token, _Phrase)][-1]
-        together = [row for row in rows if row.together]
-        if together and len(rows) > 1:
+        if len(rows) == 1 and rows[0].together:
             raise _Wrong(
-                together[0].start, "among blocks below one another write A, B for beside or A*B"
+                rows[0].start, "write [A, B] for blocks beside one another, A B for a product"
             )
-        if together:
-            assert isinstance(rows[0].tree, Apart)
-            tree: Tree = Call("beside", rows[0].tree.parts)
-        else:
-            tree = rows[0].tree if len(rows) == 1 else Call("below", tuple(r.tree for r in rows))
+        tree = rows[0].tree if len(rows) == 1 else Call("below", tuple(r.tree for r in rows))
         out = _phrase(tree, rows, _span(opened)[0], _span(closed)[1])
         return replace(out, closed=False)
 
@@ -695,6 +943,42 @@ def _with_ones(operators: list[str], factors: list[_Phrase]) -> list[Tree]:
 def _ones() -> Number:
     """A new column of ones: which parts have the same shape is found out part by part."""
     return Number(Fraction(1), vector=True)
+
+
+def _uses(tree: Tree, index: str) -> bool:
+    """Whether an index stands in a bracket somewhere in a tree."""
+    if isinstance(tree, Indexed):
+        ends = [end for part in tree.parts for end in (part.start, part.stop) if end is not None]
+        return any(Name(index) in subtrees(end) for end in ends) or _uses(tree.base, index)
+    return any(_uses(part, index) for part in children(tree))
+
+
+def children(tree: Tree) -> tuple[Tree, ...]:
+    """The trees that a tree is directly made of, in the order in which they are written."""
+    match tree:
+        case Call(_, args, options):
+            return (*args, *(value for _, value in options if not isinstance(value, str)))
+        case Apart(_, parts):
+            return parts
+        case Indexed(base, ranges):
+            ends = (end for part in ranges for end in (part.start, part.stop))
+            return (base, *(end for end in ends if end is not None))
+        case Every(_, _, body):
+            return (body,)
+        case Compared(sides, _):
+            return sides
+        case Joined(_, tests):
+            return tests
+        case Chosen(value, test, otherwise):
+            return value, test, otherwise
+    return ()
+
+
+def subtrees(tree: Tree) -> Iterator[Tree]:
+    """A tree and all that it is made of."""
+    yield tree
+    for part in children(tree):
+        yield from subtrees(part)
 
 
 def _begins_with_ones(tree: Tree) -> bool:
@@ -802,7 +1086,7 @@ def _combined(sign: str, values: list[Fraction]) -> Fraction | None:
 
 
 @cache
-def _parser() -> Callable[[list[Token]], _Phrase]:
+def _parser() -> Callable[[list[Token], str], _Phrase]:
     """Lark's tables for the grammar, built once; loading Lark is what takes the time."""
     from lark import Lark, Token, Transformer  # heavy, as above
     from lark.lexer import Lexer  # heavy, as above
@@ -824,31 +1108,46 @@ def _parser() -> Callable[[list[Token]], _Phrase]:
             return lambda children: make(*children)
 
     grammar = Lark(
-        _GRAMMAR, parser="lalr", lexer=Cut, transformer=Builder(), maybe_placeholders=False
+        _GRAMMAR,
+        parser="lalr",
+        lexer=Cut,
+        transformer=Builder(),
+        maybe_placeholders=False,
+        start=["start", "right"],
     )
-    return cast(Callable[[list[Token]], _Phrase], grammar.parse)
+    return cast(Callable[[list[Token], str], _Phrase], grammar.parse)
 
 
 _GRAMMAR = """
 ?start: sum
+?right: sum | test | chosen
+chosen: sum IF test ELSE right
+?test: both (OR both)+ -> joined | both
+?both: single (AND single)+ -> joined | single
+?single: NOT single -> negated | sum (COMPARE sum)+ -> comparison | OPEN test CLOSE -> bracket
 ?sum: term ((PLUS | MINUS) term)*
 ?term: entrywise | (PLUS | MINUS) term -> signed
 ?entrywise: product (ENTRY entry)*
 ?entry: product | (PLUS | MINUS) entry -> signed
-?product: power (TIMES factor | OVER factor | power)*
+?product: power (TIMES factor | STAR factor | OVER factor | power)*
 ?factor: power | (PLUS | MINUS) factor -> signed
 ?power: turned | turned POWER exponent
 ?turned: atom | turned TURN | turned SUPER -> raised | turned POWER exponent TURN -> power
 ?exponent: level | (PLUS | MINUS) exponent -> signed | level POWER exponent -> power
 ?level: atom | level SUPER -> raised
 ?atom: NUMBER -> number | NAME -> name | CONSTANT -> constant | ONES -> ones | NULLARY -> nullary
-     | call | BARE operand -> bare | OPEN sum CLOSE -> bracket
-     | LSQB row (SEMICOLON row)* RSQB -> blocks
+     | call | BARE operand -> bare | OPEN sum CLOSE -> bracket | OPEN chosen CLOSE -> bracket
+     | LSQB row (SEMICOLON row)* RSQB -> blocks | EVERY OPEN sum CLOSE -> every
+     | atom INDEX range (COMMA range)* RSQB -> indexed
 ?operand: NUMBER -> number | NAME -> name | CONSTANT -> constant | call | BARE operand -> bare
-call: FUNCTION OPEN ((sum | AXIS) (COMMA (sum | AXIS))*)? CLOSE
+call: FUNCTION OPEN (argument (COMMA argument)*)? CLOSE
+?argument: sum | AXIS | OPTION (sum | WORD) -> option
+range: sum -> at | sum COLON sum -> between | sum COLON -> between | COLON sum -> between
+     | COLON -> between
 row: sum (COMMA sum)*
 %declare NUMBER NAME CONSTANT ONES NULLARY FUNCTION BARE AXIS TURN SUPER
 %declare PLUS MINUS ENTRY TIMES OVER POWER OPEN CLOSE LSQB RSQB COMMA SEMICOLON
+%declare STAR INDEX COLON COMPARE IF ELSE AND OR NOT OPTION WORD EVERY
 """
 
 #: The functions, and what people write for each.
@@ -892,6 +1191,33 @@ SPELLINGS: dict[str, str] = {
     "rotary": "rotary",
     "causal": "causal",
     "norm2": "norm2",
+    "window": "window",
+    "padding": "padding",
+    "prefix": "prefix",
+    "documents": "documents",
+    "dilated": "dilated",
+    "strided": "strided",
+    "global": "global",
+    "allow": "allow",
+    "alibi": "alibi ALiBi",
+    "sinusoidal": "sinusoidal",
+    "any": "any",
+    "keep": "keep",
+    "additive": "additive",
+    "shift": "shift",
+    "clip": "clip",
+    "relative": "relative",
+    "sinksoftmax": "sinksoftmax softmax_sink",
+    "unnormalised": "unnormalised unnormalized",
+    "lengths": "lengths",
+    "group": "group",
+    "floor": "floor",
+    "ceil": "ceil",
+    "elu1": "elu1",
+    "erf": "erf",
+    "mod": "mod",
+    "min": "min",
+    "max": "max",
 }
 
 #: What each spelling means.
@@ -904,6 +1230,22 @@ ARITY: dict[str, tuple[int, int]] = {
     "dist2": (2, 2),
     "softcap": (2, 2),
     "causal": (0, 0),
+    "window": (1, 2),
+    "prefix": (1, 1),
+    "padding": (1, 1),
+    "documents": (1, 64),
+    "dilated": (2, 2),
+    "strided": (1, 2),
+    "global": (1, 16),
+    "any": (1, 8),
+    "keep": (2, 2),
+    "additive": (3, 3),
+    "sinksoftmax": (2, 2),
+    "alibi": (0, 0),
+    "sinusoidal": (0, 0),
+    "mod": (2, 2),
+    "min": (2, 16),
+    "max": (2, 16),
 }
 
 #: Words that are no functions here, and what to write instead.
@@ -955,6 +1297,7 @@ _GREEK = "α-ωΑ-Ω"
 _SUB = r"(?:_(?:[A-Za-z0-9]+|\{[A-Za-z0-9,]+\}))?"
 _INDEX = r"(?:[A-Za-z](?![A-Za-z0-9_])|\{[A-Za-z]+\})"
 _ANY_T = r"(?:[-−]?\s*[T⊤])"
+_OPTION = r"(?<![A-Za-z0-9_])[a-z][a-z_]+\s*=(?!=)"
 _DIGITS = r"(?:[0-9]+(?:\.(?!T(?![A-Za-z0-9_]))[0-9]*)?|\.[0-9]+)"
 _TOKEN = re.compile(
     rf"""\s*(?:
@@ -964,10 +1307,11 @@ _TOKEN = re.compile(
         |\^\s*(?:{_ANY_T}(?![0-9_'])|\{{\s*{_ANY_T}\s*\}}|\(\s*{_ANY_T}\s*\)))
     | (?P<super>⁻?[⁰¹²³⁴-⁹]+)
     | (?P<axis>(?:axis|dim)\s*=\s*[-−]?[0-9]+)
-    | (?P<summed>∑(?:_{_INDEX})?|(?:Σ|sum)_{_INDEX})
+    | (?P<option>{_OPTION})
+    | (?P<summed>∑(?:_{_INDEX})?|(?:Σ|sum|[Cc]oncat)_{_INDEX})
     | (?P<root>√)
     | (?P<word>[A-Za-z{_GREEK}∞])
-    | (?P<sign>\.\*|\./|\*\*|==|[-−+*·×⋅@/^()\[\],;=∘⊙⊘{{}}])
+    | (?P<sign>\.\*|\./|\*\*|[=<>!]=|[-−+*·×⋅@/^()\[\],;:=<>≤≥≠∘⊙⊘{{}}])
     )""",
     re.VERBOSE,
 )
@@ -980,8 +1324,9 @@ _CLOSED_WORD = re.compile(r"∞|π|[A-Za-z]+")
 _ANYTHING = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|\S")
 _BEFORE_DIGITS = re.compile(r"(?:sqrt|ln)[0-9]+")
 _LOWERCASE_RUN = re.compile(r"[a-z]{3}")
+_OPTION_WORD = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*(?:[-+][A-Za-z0-9]+)*)\s*(?=[,)])")
 _OPENS = re.compile(r"\s*[({]")
-_IN_STATEMENTS = re.compile(r"(?:axis|dim)\s*=\s*[-−]?[0-9]+|==?|[()\[\]{}]")
+_IN_STATEMENTS = re.compile(rf"(?<=[(,\s]){_OPTION}|==?|[()\[\]{{}}]")
 
 _SAME = {
     "−": "-",
@@ -1010,7 +1355,21 @@ _SIGNS = {
     "]": "RSQB",
     ",": "COMMA",
     ";": "SEMICOLON",
+    ":": "COLON",
 }
+#: What is compared, and how it is printed.
+_COMPARISONS = {
+    "<=": "≤",
+    "≤": "≤",
+    ">=": "≥",
+    "≥": "≥",
+    "!=": "≠",
+    "≠": "≠",
+    "<": "<",
+    ">": ">",
+    "==": "=",
+}
+_KEYWORDS = ("if", "else", "and", "or", "not")
 _IN_CLOSED = {
     "NUMBER",
     "CONSTANT",

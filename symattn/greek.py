@@ -41,3 +41,15 @@ GREEK: Mapping[str, str] = {
     "lambda": "λ",
     "ell": "ℓ",
 }
+
+
+def in_ascii(name: str) -> str:
+    """A name with its Greek letters by their names, as files and programs have them.
+
+    >>> in_ascii("λ_q"), in_ascii("W_Q")
+    ('lambda_q', 'W_Q')
+    """
+    return "".join(_NAMES.get(letter, letter) for letter in name)
+
+
+_NAMES = {letter: name for name, letter in GREEK.items()}

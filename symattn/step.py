@@ -50,6 +50,7 @@ class Item:
     - `fixed`: it only says which; its gradient is found where it is asked for by name.
     - `batch`: its axes before heads and rows are all that the calculation has.
     - `title`: what it is called in a heading, "attention weights"; its name if empty.
+    - `each`: the letter of the index that there is one matrix for, where that is no head: t.
     - `weights`: row i says how much query i takes of each key; pictures and pages shade it.
     """
 
@@ -62,12 +63,13 @@ class Item:
     fixed: bool = field(default=False, kw_only=True)
     batch: bool = field(default=False, kw_only=True)
     weights: bool = field(default=False, kw_only=True)
+    each: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
         word(self.name, "name")
         word(self.title, f"{self.name}: title")
         for fact in self.facts:
-            if fact not in ("title", "count"):
+            if fact not in ("title", "count", "each"):
                 flag(getattr(self, fact), f"{self.name}: {fact}")
         instance(self.symbol, MatrixExpr, f"{self.name}: symbol", "a MatrixSymbol")
         if not hasattr(self.symbol, "name"):
@@ -179,6 +181,13 @@ class Step(Item):
         """The letters of the matrices the expression reads."""
         return letters_in(self.expr)
 
+    def _speller(self, notation: Notation | None) -> Speller:
+        """Spells its formulas, the index of a family by its own letter."""
+        known = notation_of(notation)
+        if self.each and "head" not in known.symbols:
+            known = known.but(symbols={**known.symbols, "head": self.each})
+        return Speller(known)
+
     def in_convention(self, notation: Notation) -> tuple[MatrixExpr, MatrixExpr]:
         """Symbol and expression with tokens as rows, or as columns."""
         notation = notation_of(notation)
@@ -188,16 +197,14 @@ class Step(Item):
 
     def formula(self, notation: Notation | None = None) -> Tree:
         """The formula view, as a notation tree: S = Q Kᵀ."""
-        notation = notation_of(notation)
-        speller = Speller(notation)
-        symbol, expr = self.in_convention(notation)
+        speller = self._speller(notation)
+        symbol, expr = self.in_convention(speller.notation)
         return t.equation(speller.matrix(symbol), (t.EQUALS, speller.matrix(expr)))
 
     def entry(self, notation: Notation | None = None) -> Tree:
         """The entry view: s_ij = Σ_l q_il k_jl."""
-        notation = notation_of(notation)
-        speller = Speller(notation)
-        symbol, expr = self.in_convention(notation)
+        speller = self._speller(notation)
+        symbol, expr = self.in_convention(speller.notation)
         i, j, rule = stated(expr, ROW, COLUMN)
         return t.equation(speller.rule(rule_of(symbol, i, j)), (t.EQUALS, speller.rule(rule)))
 
@@ -206,7 +213,7 @@ class Step(Item):
         if self.parts:
             found = (one for part in self.parts for one in part.definitions(notation))
             return tuple({one.statement: one for one in found}.values())
-        speller = Speller(notation_of(notation))
+        speller = self._speller(notation)
         _, expr = self.in_convention(speller.notation)
         return tuple(definitions(expr, speller, ROW, COLUMN))
 

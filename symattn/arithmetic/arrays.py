@@ -63,6 +63,10 @@ class Arrays(Arithmetic):
     def apply(self, name: str, x: Array) -> Array:
         return np.asarray(FUNCTIONS[name].array(x), dtype=self.dtype)
 
+    def whole_power(self, x: Array, exponents: Array) -> Array:
+        with np.errstate(all="ignore"):  # 0 to a power below 0 is chosen nowhere, or inf
+            return np.asarray(np.power(x, exponents.astype(self.dtype)), dtype=self.dtype)
+
     def inverse(self, x: Array) -> Array:
         try:
             return np.asarray(np.linalg.inv(x.astype(float)), dtype=self.dtype)

@@ -86,6 +86,12 @@ class Balls(Arithmetic):
     def vanishing(self, x: Array) -> NDArray[np.bool_]:
         return np.asarray(elementwise(lambda entry: entry.contains(0), x), dtype=bool)
 
+    def where_at_most(self, left: Array, right: Array, a: Array, b: Array) -> Array:
+        """Where the comparison is open, a ball that holds both."""
+        parts = np.broadcast_arrays(left, right, a, b)
+        chosen = (_by_comparison(*entries) for entries in zip(*map(np.ravel, parts), strict=True))
+        return filled(parts[0].shape, [*chosen])
+
     def matmul(self, a: Array, b: Array) -> Array:
         return stacked(a, b, _product)
 
@@ -97,6 +103,12 @@ class Balls(Arithmetic):
                 "a matrix that has no inverse, or is too close to singular to tell"
             ) from None
         return filled(x.shape, entries)
+
+
+def _by_comparison(left: arb, right: arb, value: arb, otherwise: arb) -> arb:
+    if left <= right:
+        return value
+    return otherwise if left > right else value.union(otherwise)
 
 
 def less(function: Callable[[Array], arb], x: Array) -> Array:

@@ -200,6 +200,14 @@ class Arithmetic(Shapes):
         """`a` where the condition holds, else `b`, whatever the other one is (NaN, ∞)."""
         return np.where(condition, a, b)
 
+    def whole_power(self, x: Array, exponents: Array) -> Array:
+        """Every entry to the whole power at its place, which may be below 0; x^0 is 1."""
+        return np.asarray(x ** exponents.astype(object))
+
+    def where_at_most(self, left: Array, right: Array, a: Array, b: Array) -> Array:
+        """`a` where left ≤ right, else `b`."""
+        return self.where(np.asarray(left <= right, dtype=bool), a, b)
+
     def equals(self, x: Array, number: int) -> NDArray[np.bool_]:
         """Where an entry is exactly `number`."""
         return np.asarray(x == number, dtype=bool)

@@ -86,6 +86,13 @@ class Counting(Arithmetic):
     def divide(self, a: Array, b: Array | Ground) -> Array:
         return self._together(a, b)
 
+    def whole_power(self, x: Array, exponents: Array) -> Array:
+        return self._together(x, array_of(exponents.shape))
+
+    def where_at_most(self, left: Array, right: Array, a: Array, b: Array) -> Array:
+        parts = left, right, a, b
+        return self._result(np.broadcast_shapes(*map(np.shape, parts)), 2, *parts)
+
     def where(self, condition: NDArray[np.bool_], a: Array | Ground, b: Array | Ground) -> Array:
         shape = np.broadcast_shapes(condition.shape, np.shape(a), np.shape(b))
         return self._result(shape, 1, a, b)

@@ -147,11 +147,24 @@ class Exact(Arithmetic):
     def row_sum(self, x: Array) -> Array:
         return of_rows(lambda row: total(list(row)), x)
 
+    def where_at_most(self, left: Array, right: Array, a: Array, b: Array) -> Array:
+        parts = np.broadcast_arrays(left, right, a, b)
+        chosen = (_by_comparison(*entries) for entries in zip(*map(np.ravel, parts), strict=True))
+        return filled(parts[0].shape, [*chosen])
+
     def matmul(self, a: Array, b: Array) -> Array:
         return stacked(a, b, _product)
 
     def inverse(self, x: Array) -> Array:
         return filled(x.shape, list(sympy.Matrix(x).inv()))
+
+
+def _by_comparison(
+    left: sympy.Expr, right: sympy.Expr, value: sympy.Expr, otherwise: sympy.Expr
+) -> sympy.Expr:
+    if left.free_symbols | right.free_symbols:
+        return sympy.Piecewise((value, left <= right), (otherwise, True))
+    return value if ordered(left, right) <= 0 else otherwise
 
 
 def total(values: list[sympy.Expr]) -> sympy.Expr:

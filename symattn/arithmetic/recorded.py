@@ -450,6 +450,12 @@ class Recording(Arithmetic):
             return hidden and self.record("equals", x, sympy.S.Zero)
         return self.record("equals", x, sympy.Integer(number))
 
+    def whole_power(self, x: Value, exponents: Value) -> Value:
+        return self.record("whole power", x, self.numbers(exponents))
+
+    def where_at_most(self, left: Value, right: Value, a: Value, b: Value) -> Value:
+        return self.where(self.record("no more", left, right), a, b)
+
     def where(self, condition: Value, a: Value, b: Value) -> Value:
         if not isinstance(condition, Recorded):
             return a if condition else b

@@ -139,6 +139,11 @@ class Rounded(Balls):
         alone = ~hidden & ((~hidden).sum(axis=-1, keepdims=True) == 1)
         return self.where(alone, self.zero, shifted)
 
+    def whole_power(self, x: Array, exponents: Array) -> Array:
+        """As many roundings as a power by repeated products has, and those of a library's own."""
+        most = int(np.abs(exponents).max(initial=0))
+        return self._widened(super().whole_power(x, exponents), most + 8)
+
     def add(self, a: Array, b: Array) -> Array:
         return self._widened(super().add(a, b))
 

@@ -12,13 +12,42 @@ from symattn.errors import SymattnError, nearest, quote
 if TYPE_CHECKING:
     from symattn.attention.variants import Variant
     from symattn.derivation import Derivation
+    from symattn.language.spec import Equations
     from symattn.worksheet import Worksheet
     from symattn.writing import Destination
 
 
 def is_file(source: str) -> bool:
     """Whether a source is a file, one that is there or by its name, rather than a variant."""
+    if is_text(source):
+        return False
     return source == "-" or os.path.lexists(source) or os.sep in source or Path(source).suffix != ""
+
+
+def is_text(source: str) -> bool:
+    """Whether a source is a text of equations: no file that is there, with = or a bracket."""
+    return not os.path.lexists(source) and any(sign in source for sign in "=([")
+
+
+def is_equations(source: str) -> bool:
+    """Whether a source is a text of equations, or a file of them."""
+    return is_text(source) or Path(source).suffix == ".eq"
+
+
+def equations_in(source: str) -> Equations:
+    """The equations of a text or a file. Raises `SymattnError` with file, line and character."""
+    from symattn.attention.vocabulary import WORDS
+    from symattn.attention.words import SIZES
+    from symattn.errors import located
+    from symattn.language.spec import Equations
+    from symattn.worksheet.reading.files import read_text
+
+    text = source if is_text(source) else read_text(Path(source), source)
+    facts = {name: word.facts for name, word in WORDS.items()}
+    found = Equations(text, facts=facts, order=SIZES)
+    with located("equations" if is_text(source) else source):
+        found.letters  # noqa: B018  what is wrong in the text is said here
+    return found
 
 
 def is_attention(source: str) -> bool:
@@ -26,7 +55,7 @@ def is_attention(source: str) -> bool:
     from symattn.attention.variants import VARIANTS
 
     name, _ = _parts(source)
-    return is_file(name) or name in [row.name for row in VARIANTS]
+    return is_file(name) or is_equations(name) or name in [row.name for row in VARIANTS]
 
 
 def reads_file(source: str) -> bool:
@@ -35,7 +64,7 @@ def reads_file(source: str) -> bool:
 
 
 def attentions(sources: Sequence[str], destinations: Sequence[Destination]) -> list[Derivation]:
-    """The derivations of files or variants. Raises `SymattnError` for what is neither."""
+    """The derivations of files, equations or variants. Raises `SymattnError` for what is none."""
     return [_attention(source, destinations) for source in sources]
 
 
@@ -92,7 +121,9 @@ def _attention(source: str, destinations: Sequence[Destination]) -> Derivation:
     from symattn.algebra.comparison import ending_with
 
     name, step = _parts(source)
-    if is_file(name):
+    if is_equations(name):
+        derivation = equations_in(name).derivation()
+    elif is_file(name):
         sheet = worksheet_at(name, destinations)
         with sheet.in_file():
             derivation = sheet.derivation()

@@ -14,7 +14,13 @@ from click.core import ParameterSource
 
 from symattn.budget import limited
 from symattn.cli import completing as completes
-from symattn.cli.attentions import is_file, variant_named, worksheet_at
+from symattn.cli.attentions import (
+    equations_in,
+    is_equations,
+    is_file,
+    variant_named,
+    worksheet_at,
+)
 from symattn.cli.entries import choose_entries
 from symattn.cli.formats import format_options, show, width_option
 from symattn.cli.help import Explained
@@ -448,6 +454,9 @@ def _jobs(
     chunks = None if options["chunks"] is None else _read_chunks(options["chunks"])
     if chunks is not None and options["gradient"] is not None:
         raise SymattnError("--gradient: applies to a whole pass; leave --chunks out")
+    if is_equations(source):
+        notation = _lettered(Notation().but(**changes), options)
+        return _of_equations(source, chunks, notation, options), nullcontext
     if is_file(source):
         if any(options[name] for name in ("tokens", "d_k", "heads")):
             raise SymattnError(
@@ -459,6 +468,21 @@ def _jobs(
     notation = _lettered(Notation().but(**changes), options)
     jobs = _of_variant(source, form, symbolic, chunks, notation, options)
     return jobs, nullcontext
+
+
+def _of_equations(
+    source: str, chunks: int | list[int] | None, notation: Notation, options: Options
+) -> list[Job]:
+    """The derivation of a text of equations, or of a file of them."""
+    if chunks is not None or options["batch"] is not None:
+        raise SymattnError("--chunks, --batch: are of worksheets and variants, not of equations")
+    spec = equations_in(source)
+    derivation = spec.derivation()
+    if options["gradient"] is not None:
+        derivation = derivation.gradient(options["gradient"] or None)
+    code = f"from symattn import derivation\n\nderivation = derivation({spec.text!r})"
+    code += _backward_code(options["gradient"])
+    return [Job(derivation, None, notation, **_how(options), code=code)]
 
 
 def _of_worksheet(

@@ -15,15 +15,17 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.errors import SymattnError
-from symattn.nodes.base import Node
-from symattn.nodes.heads import Concat, GroupSum, Head, HeadSum
+from symattn.nodes.base import Node, shape_of
+from symattn.nodes.defined import Defined
+from symattn.nodes.heads import Concat, GroupSum, Head, HeadMix, HeadSum
 from symattn.nodes.lines import Filled, LineProduct, PlusVector, Spread
+from symattn.nodes.recurrence import Backward, Beside, Recurrence, before, beside
 from symattn.step import letter_of, letters_in
 
 _REVERSE = "Griewank and Walther 2008, section 3.2"
 
 #: Nodes that are about all heads at once: the head index belongs to them.
-BINDERS = (Concat, HeadSum, GroupSum)
+BINDERS = (Concat, HeadSum, HeadMix, GroupSum)
 
 #: Why the gradients of SymPy's own operations are what they are, and where it is stated.
 _BECAUSE: Mapping[type[MatrixExpr], tuple[str, str]] = {
@@ -37,7 +39,7 @@ class Share:
     """What one occurrence of a matrix contributes to its gradient.
 
     `leaf` is the occurrence (a symbol or one head's matrix), `binder` the node around it that is
-    about all heads at once, if there is one.
+    about all heads at once, if there is one; `whole` if the gradient holds those of all heads.
     """
 
     leaf: MatrixExpr
@@ -45,6 +47,7 @@ class Share:
     because: str = ""
     source: str = ""
     binder: MatrixExpr | None = None
+    whole: bool = False
 
 
 def shares(
@@ -82,10 +85,55 @@ def shares(
             for place, factor in enumerate(expr.args):
                 inner = entrywise(*expr.args[:place], upstream, *expr.args[place + 1 :])
                 yield from _reasoned(shares(factor, inner, wanted), sympy.HadamardProduct)
+        case Defined() if not expr.has_adjoint:
+            yield from shares(expr.meaning, upstream, wanted)
+        case Recurrence():
+            yield from _of_recurrence(expr, upstream, wanted)
         case Node():
             yield from _of_node(expr, upstream, wanted, value or expr)
         case _:
             raise SymattnError(f"{type(expr).__name__}: its gradient is not known here")
+
+
+def _of_recurrence(
+    node: Recurrence, upstream: MatrixExpr, wanted: Collection[str]
+) -> Iterator[Share]:
+    """What the letters of a body contribute at every token, and those of the start at the first.
+
+    `upstream` is the gradient of each state, with what the next ones pass back to it.
+    """
+    body, index, _, start, _ = node.args
+    earlier = beside(node)
+    known = {} if earlier is None else {earlier: before(node)}
+    for share in shares(body, upstream, wanted):
+        yield replace(share, gradient=share.gradient.xreplace(known))
+    if earlier is not None and set(letters_in(start)) & set(wanted):
+        first = {index: sympy.S.Zero}
+        inner = passed_back(node, body.xreplace(first), upstream.xreplace(first), start)
+        for share in shares(start, inner, wanted):
+            yield replace(share, whole=True)
+
+
+def passed_back(
+    node: Recurrence, body: MatrixExpr, upstream: MatrixExpr, state: MatrixExpr
+) -> MatrixExpr:
+    """What the body of one token passes back to the state before it, which is `state`."""
+    (earlier,) = (part for part in body.atoms(Beside) if part.letter == node.letter)
+    held = sympy.MatrixSymbol("state before", *earlier.shape)
+    found = shares(body.xreplace({earlier: held}), upstream, {held.name})
+    return summed([share.gradient for share in found]).xreplace({held: state})
+
+
+def backward_states(node: Recurrence, own: MatrixExpr, letter: str) -> MatrixExpr:
+    """The gradient of every state: `own`, from its readers, and what the next state passes back."""
+    body, index, count, _, name = node.args
+    if beside(node) is None:
+        return own
+    rows, columns = shape_of(node)
+    after = Beside(rows, columns, sympy.Symbol(letter), index, 1)
+    state = Head(sympy.MatrixSymbol(str(name), rows, columns), index)
+    more = passed_back(node, body.xreplace({index: index + 1}), after, state)
+    return Backward(own, index, count, more, sympy.Symbol(letter))
 
 
 def _of_node(
@@ -101,9 +149,11 @@ def _of_node(
         reason = because, node.adjoint_source or node.source
         for share in shares(arg, inner, wanted):
             bound = node if isinstance(node, BINDERS) else share.binder
+            whole = share.whole or place in node.gathers
             yield replace(
                 share,
                 binder=bound,
+                whole=whole,
                 because=share.because or reason[0],
                 source=share.source or reason[1],
             )
@@ -170,6 +220,8 @@ def change(
         case Concat() | HeadSum() | GroupSum():
             inner = change(expr.args[0], changes)
             return None if inner is None else expr.func(inner, *expr.args[1:])
+        case Defined() if not expr.has_adjoint:
+            return change(expr.meaning, changes)
         case Node():
             parts = []
             for place, arg in enumerate(expr.args):

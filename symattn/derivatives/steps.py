@@ -13,13 +13,14 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arguments import words
-from symattn.derivatives.rules import Share, change, shares, summed
+from symattn.derivatives.rules import Share, backward_states, change, shares, summed
 from symattn.errors import SymattnError, nearest, quote
 from symattn.nodes.heads import GroupSum, Head, HeadSum
 from symattn.nodes.lines import EntrySum, Filled, LineSum
 from symattn.nodes.masks import Masked, VisibleScores
 from symattn.nodes.normalise import Normaliser
 from symattn.nodes.number import NumberSymbol
+from symattn.nodes.recurrence import Recurrence
 from symattn.notation.letters import CHANGE, GRADIENT, LOSSES, derived_from, prefixed
 from symattn.step import HEAD, Facts, Input, Item, Step, letter_of
 
@@ -337,10 +338,15 @@ class _Reverse:
             because.append(f"{{{item.letter}}} is used {ways_used}, so its gradients are added.")
         rule = " and ".join(dict.fromkeys(f"backward of {step.name}" for _, step in found))
         source = next((share.source for share, _ in found if share.source), _REVERSE)
+        symbol = _symbol(GRADIENT, item.symbol)
+        gradient = summed([*alone, *heads])
+        if isinstance(item, Step) and isinstance(item.expr, Recurrence):
+            gradient = backward_states(item.expr, gradient, letter_of(symbol))
+            because.append("Each state also owes what the next one, which is made of it, owes.")
         return Step(
             prefixed(GRADIENT, item.name),
-            _symbol(GRADIENT, item.symbol),
-            summed([*alone, *heads]),
+            symbol,
+            gradient,
             rule,
             " ".join(because) or _PASSED,
             source,
@@ -353,6 +359,8 @@ class _Reverse:
     ) -> tuple[sympy.Expr | None, MatrixExpr]:
         """The heads that a contribution is to be added over (None for none), and it itself."""
         leaf, gradient = share.leaf, share.gradient
+        if share.whole:
+            return None, gradient
         if share.binder is not None:
             index = share.binder.args[1]
             leaf, gradient = leaf.xreplace({index: HEAD}), gradient.xreplace({index: HEAD})

@@ -16,6 +16,7 @@ from functools import cached_property
 from symattn.derivation import Check, Derivation, Evaluation, Item, Place, Step, worked
 from symattn.documents.blocks import Line
 from symattn.documents.claims import Claims
+from symattn.documents.code.program import at_sizes
 from symattn.documents.data import Data
 from symattn.documents.latex import displays
 from symattn.documents.outline import VIEWS, Outline, Section, View, outline
@@ -278,7 +279,7 @@ class _Page:
             *(self.input(section, by_name[section.name]) for section in self.outline.given),
             class_="given",
         )
-        live = live_program(self.derivation)
+        live = live_program(at_sizes(self.derivation, self.evaluation.sizes))
         steps = []
         for section in self.outline.steps:
             step = by_name[section.name]

@@ -548,7 +548,7 @@ def _read(
                 f"{item.name} is not given; this derivation needs {', '.join(names)}"
             )
         array = read_matrix(
-            given[item.name],
+            _levelled(given[item.name], item),
             item.name,
             levels=(2, 3, 4),
             infinite=item.logits,
@@ -561,6 +561,24 @@ def _read(
             array = split_heads(array, count, item.name)
         out[item.letter] = array
     return out
+
+
+def _levelled(value: Given, item: Item) -> Given:
+    """A number, a row or a column that is given without the brackets of a matrix, with them."""
+    rows, columns = item.shape
+    if item.per_head or 1 not in (rows, columns):
+        return value
+    array = isinstance(value, np.ndarray)
+    if (rows, columns) == (1, 1) and not (array and value.ndim) and not _is_listed(value):
+        return [[value]]
+    flat = value.ndim == 1 if array else _is_listed(value) and not any(map(_is_listed, value))
+    if not flat:
+        return value
+    return [value] if rows == 1 else [[entry] for entry in value]
+
+
+def _is_listed(value: object) -> bool:
+    return isinstance(value, list | tuple) or getattr(value, "ndim", 0) > 0
 
 
 def _check_batches(inputs: Sequence[Input], given: Mapping[str, Array]) -> None:

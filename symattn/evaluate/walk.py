@@ -13,7 +13,9 @@ from symattn.arithmetic.exact import EXACT
 from symattn.errors import CannotSpell, SymattnError, counted
 from symattn.nodes.arguments import Bound
 from symattn.nodes.base import Node
+from symattn.nodes.defined import Defined
 from symattn.nodes.heads import Head, Split
+from symattn.nodes.recurrence import Beside, Recurrence
 
 #: Gives the value of an expression from its symbols' values, by letter, in some arithmetic.
 Program: TypeAlias = Callable[[Callable[[str], Array], Arithmetic], Array]
@@ -36,6 +38,13 @@ def program_of(
                 return _symbol(part.name, heads is not None)
             case Split():
                 return _node(Split, part.args, None)  # of a shared matrix: the heads come of it
+            case Defined():
+                return program(part.meaning, heads)
+            case Beside():
+                key = part.key
+                return lambda values, arithmetic: values(key)
+            case Recurrence():
+                return _by_token(part, sizes)
             case Node():
                 return _node(type(part), part.args, part.heads if _binds_heads(part) else heads)
             case sympy.Transpose():
@@ -90,6 +99,41 @@ def program_of(
         return value if isinstance(value, sympy.Integer) else value.subs(sizes)
 
     return program(expr, heads)
+
+
+def _by_token(node: Recurrence, sizes: Mapping[sympy.Symbol, int]) -> Program:
+    """The states of all tokens, (…, tokens, rows, columns), one after another."""
+    body, index, count, start, letter = node.args
+    known = count.subs(sizes)
+    if not known.is_Integer:
+        raise CannotSpell(f"{letter} is made token by token; say how many there are ({count})")
+    number = int(known)
+    order = range(number - 1, -1, -1) if node.back else range(number)
+
+    def at_token(expr: MatrixExpr, token: int) -> Program:
+        return program_of(expr.xreplace({index: sympy.Integer(token)}), sizes)
+
+    own = [at_token(body, token) for token in order]
+    others = [at_token(start, token) for token in [*order][1:]] if node.back else []
+    begin = program_of(start, sizes) if not node.back else None
+    key = f"{letter} beside"
+
+    def run(values: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
+        states: list[Array] = []
+        state: Array | None = None if begin is None else begin(values, arithmetic)
+
+        def known(name: str) -> Array:
+            return state if name == key and state is not None else values(name)
+
+        for place, program in enumerate(own):
+            new = program(known, arithmetic)
+            if node.back and place:
+                new = arithmetic.add(new, others[place - 1](known, arithmetic))
+            state = new
+            states.append(arithmetic.expand(new, -3))
+        return arithmetic.join(states[::-1] if node.back else states, axis=-3)
+
+    return run
 
 
 def _binds_heads(node: Node) -> bool:

@@ -7,7 +7,7 @@ evaluates, so that a node works in plain SymPy as well as here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from inspect import Parameter, Signature
@@ -88,6 +88,10 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     #: How many of its matrices, the first ones, row i of the value needs row i of alone, if it
     #: needs the others as a whole (with axis 1, if it has one). None if that is not so.
     by_rows: ClassVar[float | None] = None
+
+    #: The places of matrices that all heads share and each reads in part: their adjoints put
+    #: together what all heads have.
+    gathers: ClassVar[Collection[int]] = ()
 
     #: Whether f(Aᵀ, …) = f(A, …)ᵀ, as with functions of every entry; with an axis it turns, too.
     transposes: ClassVar[bool] = False

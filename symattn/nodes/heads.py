@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import ClassVar
 
 import numpy as np
 import sympy
@@ -190,6 +191,7 @@ class Split(Node):
     matrix, index, heads, axis = Matrix(), Scalar(), Scalar(), Axis()
     source = "Vaswani et al. 2017, section 3.2.2"
     adjoint_because = "Each head's gradient is put back in its columns."
+    gathers = (0,)
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
@@ -206,7 +208,11 @@ class Split(Node):
         return r.rule_of(matrix, r.index_of(index * rows + i), j)
 
     def _spell(self, speller: Speller) -> Tree:
-        matrix, index, _, _ = self.args
+        matrix, index, count, axis = self.args
+        if axis == 0 and matrix.shape[0] == count:  # row t: K_t
+            body = speller.matrix(matrix)
+            plain = isinstance(matrix, sympy.MatrixSymbol)
+            return t.Script(body if plain else t.Fenced(body), speller.index(index))
         name = speller.notation.in_head(t.Ident("split", roman=True), speller.index(index))
         return t.call(name, speller.matrix(matrix))
 
@@ -307,6 +313,92 @@ class Slice(Node):
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, first, count, axis = args
         return arithmetic.part(matrix, first, count, -2 if axis == 0 else -1)
+
+
+class HeadMix(Node):
+    """Every head's matrix mixed with the others': M⁽ʰ⁾ = Σ_l p_hl S⁽ˡ⁾, l over all heads.
+
+    `body` is the matrix of head `index`, `weights` has a row for each new head, `head` is the new
+    head (from 0, or a symbol for any).
+
+    Shapes: k matrices n × m and weights h × k give h matrices n × m. Raises `SymattnError` if an
+    argument is no matrix. Source: Shazeer et al., *Talking-Heads Attention* (2020), section 4.
+    """
+
+    matrix, index, heads, weights, head = Matrix(), Bound(), Scalar(), Matrix(), Scalar()
+    transposes = False
+    source = "Shazeer et al. 2020, section 4"
+    gathers = (3,)
+    adjoint_because = "Each head's matrix is used by all new heads, by as much as it is weighed."
+    adjoint_reasons: ClassVar[Mapping[int, str]] = {
+        3: "A weight's gradient is the sum of the products of its head's gradient and the matrix "
+        "that it weighs."
+    }
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        body, index, count, weights, head = self.args
+        term = r.Times((r.rule_of(weights, head, index), r.rule_of(body, i, j)))
+        return r.Total(term, index, count)
+
+    def _spell(self, speller: Speller) -> Tree:
+        body, index, _, weights, head = self.args
+        weight = speller.rule(r.rule_of(weights, head, index))
+        total = t.Script(t.SUM, speller.index(index))
+        return t.row(total, t.times([weight, speller.matrix(body)]))
+
+    def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
+        body, index, count, weights, head = self.args
+        return HeadMix(flip(body), index, count, sympy.Transpose(flip(weights)), head)
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        body, index, _, weights, head = self.args
+        new = sympy.Symbol("new_head", integer=True)
+        above = upstream.xreplace({head: new})
+        if place == 3:
+            return HeadDots(above, new, weights.shape[0], body, index, weights.shape[1])
+        return HeadMix(above, new, weights.shape[0], sympy.Transpose(weights), index)
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        body, _, _, weights, head = args
+        wide = arithmetic.expand(arithmetic.expand(weights, -1), -1)
+        terms = arithmetic.multiply(wide, arithmetic.expand(body, -4))
+        mixed = arithmetic.total(terms, -3)
+        return arithmetic.pick(mixed, head, -3) if head.is_Integer else mixed
+
+
+class HeadDots(Node):
+    """The dot product of every matrix of some heads with every one of others: w_hl = ⟨U⁽ʰ⁾, S⁽ˡ⁾⟩.
+
+    Shapes: h and k matrices n × m give h × k. Raises `SymattnError` if an argument is no matrix.
+    Source: Griewank and Walther 2008, section 3.2: the gradient of the weights of `HeadMix`.
+    """
+
+    matrix, index, heads = Matrix(), Bound(), Scalar()
+    other, other_index, other_heads = Matrix(), Bound(), Scalar()
+    source = "Griewank and Walther 2008, section 3.2"
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """A row for each of the first heads, a column for each of the others."""
+        return self.heads, self.other_heads
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        rows, columns = shape_of(self.matrix)
+        row, column = r.dummy(i, j, self), r.dummy(i, j, self, r.dummy(i, j, self))
+        one = r.rule_of(self.matrix.subs(self.index, i), row, column)
+        other = r.rule_of(self.other.subs(self.other_index, j), row, column)
+        return r.Total(r.Total(r.Times((one, other)), column, columns), row, rows)
+
+    def _spell(self, speller: Speller) -> Tree:
+        word = t.Ident("dots", roman=True)
+        return t.call(word, speller.matrix(self.matrix), speller.matrix(self.other))
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        one, _, _, other, _, _ = args
+        rows, columns = (arithmetic.pick(arithmetic.flattened(x), 0, -2) for x in (one, other))
+        return arithmetic.matmul(rows, arithmetic.transpose(columns))
 
 
 class GroupSum(Node):

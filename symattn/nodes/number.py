@@ -1,4 +1,4 @@
-"""The symbol of a matrix that is one number, a loss: written without indices and brackets."""
+"""Numbers among matrices, a temperature or a loss: 1 × 1, written without indices and brackets."""
 
 from __future__ import annotations
 

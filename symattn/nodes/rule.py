@@ -133,10 +133,10 @@ class Apply:
 
 @dataclass(frozen=True)
 class Power:
-    """The body to a whole power: (q_il − k_jl)²."""
+    """The body to a whole power, which may be made of indices: (q_il − k_jl)², γ^(i − j)."""
 
     body: Rule
-    exponent: int
+    exponent: Index
 
 
 @dataclass(frozen=True)
@@ -299,6 +299,8 @@ def at(rule: Rule, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Sym
             begin, count = (int(sympy.sympify(x, strict=True).subs(known)) for x in (start, size))
             along = range(begin, begin + count)
             return Plus(tuple(at(body, {**indices, index: k}, sizes) for k in along))
+        case Power(body, exponent) if not isinstance(exponent, int):
+            return Power(at(body, indices, sizes), _index(exponent, indices, sizes))
         case OfRow(name, (body,), index, size) if index is not None:
             count = int(sympy.sympify(size, strict=True).subs(sizes))
             places = ({**indices, index: k} for k in range(count))

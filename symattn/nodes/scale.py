@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import ClassVar
+
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
+from symattn.errors import ShapeError
 from symattn.nodes import rule as r
 from symattn.nodes.arguments import Matrix, Operand, Scalar
-from symattn.nodes.base import Node
+from symattn.nodes.base import Node, shape_of
+from symattn.nodes.lines import EntrySum
 from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -92,3 +97,128 @@ class PowerTimes(Node):
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, base, exponent = args
         return arithmetic.scaled(matrix, base**exponent)
+
+
+_NUMBER = "Griewank and Walther 2008, section 3.2"
+
+
+class NumberTimes(Node):
+    """A number that is an input or a step, times a matrix: c_ij = λ a_ij.
+
+    Shapes: `number` 1 × 1, `matrix` n × m. Raises `ShapeError` if the number is none.
+    Source: Griewank, Walther, *Evaluating Derivatives* (2008), section 3.2.
+
+    >>> print(NumberTimes(sympy.Matrix([[2]]), sympy.Matrix([[1, 3]])).doit())
+    Matrix([[2, 6]])
+    """
+
+    number, matrix = Matrix(), Matrix()
+    source = _NUMBER
+    adjoint_because = "The gradient of each factor is the product's gradient times the other."
+    adjoint_reasons: ClassVar[Mapping[int, str]] = {
+        0: "The number multiplies every entry, so its gradient adds up what it is in each of them."
+    }
+
+    def _check(self) -> None:
+        check_number(self, self.number)
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """That of the matrix."""
+        return shape_of(self.matrix)
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        return r.Times((r.rule_of(self.number, 0, 0), r.rule_of(self.matrix, i, j)))
+
+    def _spell(self, speller: Speller) -> Tree:
+        return t.times([speller.matrix(self.number), speller.matrix(self.matrix)])
+
+    transposes = True
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        if place == 0:
+            return EntrySum(sympy.HadamardProduct(upstream, self.matrix))
+        return NumberTimes(self.number, upstream)
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        return arithmetic.multiply(*args)
+
+
+class NumberQuotient(Node):
+    """A matrix over a number that is an input or a step: c_ij = a_ij / λ.
+
+    Shapes: `matrix` n × m, `number` 1 × 1. Raises `ShapeError` if the number is none.
+    Source: Griewank, Walther, *Evaluating Derivatives* (2008), section 3.2.
+    """
+
+    matrix, number = Matrix(), Matrix()
+    source = _NUMBER
+    adjoint_because = "Dividing a matrix by a number divides its gradient by the same number."
+    adjoint_reasons: ClassVar[Mapping[int, str]] = {
+        1: "Quotient rule: every entry falls as the number it is divided by rises."
+    }
+
+    def _check(self) -> None:
+        check_number(self, self.number)
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        return r.Over(r.rule_of(self.matrix, i, j), r.rule_of(self.number, 0, 0))
+
+    def _spell(self, speller: Speller) -> Tree:
+        return t.Frac(speller.matrix(self.matrix), speller.matrix(self.number))
+
+    transposes = True
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        if place == 0:
+            return NumberQuotient(upstream, self.number)
+        along = EntrySum(sympy.HadamardProduct(upstream, value))
+        return sympy.MatMul(-1, NumberQuotient(along, self.number))
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        return arithmetic.divide(*args)
+
+
+class Everywhere(Node):
+    """A number that is an input or a step, in every entry: c_ij = λ.
+
+    Shapes: `number` 1 × 1 gives rows × columns. Raises `ShapeError` if the number is none.
+    Source: Griewank, Walther, *Evaluating Derivatives* (2008), section 3.2.
+    """
+
+    number, rows, columns = Matrix(), Scalar(), Scalar()
+    source = _NUMBER
+    adjoint_because = "The number stands in every entry, so its gradient adds up those of all."
+
+    def _check(self) -> None:
+        check_number(self, self.number)
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """The sizes."""
+        return self.rows, self.columns
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        return r.rule_of(self.number, 0, 0)
+
+    def _spell(self, speller: Speller) -> Tree:
+        return speller.matrix(self.number)
+
+    def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
+        return Everywhere(flip(self.number), self.columns, self.rows)
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return EntrySum(upstream)
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        number, rows, columns = args
+        return arithmetic.broadcast(number, rows, columns)
+
+
+def check_number(node: Node, number: MatrixExpr) -> None:
+    """Refuse what is not 1 × 1. Raises `ShapeError`."""
+    if shape_of(number) != (1, 1):
+        raise ShapeError(f"{type(node).__name__}: {number.shape} is not one number")

@@ -193,11 +193,16 @@ class Speller:
 
     def _matrix_product(self, expr: sympy.MatMul) -> Tree:
         coefficient, factors = expr.as_coeff_matrices()
-        product = t.times([self.matrix(factor) for factor in factors])
+        first, *others = (self.matrix(factor) for factor in factors)
+        grouped = (
+            t.Fenced(tree) if isinstance(factor, sympy.MatMul) else tree
+            for factor, tree in zip(factors[1:], others, strict=True)
+        )  # A (B C), as it is written and computed
+        product = t.times([first, *grouped])
         if coefficient == 1:
             return product
-        if coefficient == -1:
-            return t.negated(product)
+        if coefficient.is_Rational and coefficient < 0:
+            return t.negated(self._matrix_product(sympy.MatMul(-coefficient, *factors)))
         above, below = sympy.fraction(coefficient)
         if above == 1 and not isinstance(coefficient, sympy.Rational):
             return t.Frac(product, self.scalar(below))
@@ -289,7 +294,9 @@ class _RuleSpeller:
             case r.Apply(name, body):
                 return applied(name, self.spell(body))
             case r.Power(body, exponent):
-                return t.power(self.spell(body), number(str(exponent)))
+                known = isinstance(exponent, int)
+                raised = number(str(exponent)) if known else t.inline(self._as_number(exponent))
+                return t.power(self.spell(body), raised)
             case r.OfRow():
                 return self._of_row(rule)
             case r.Cases():

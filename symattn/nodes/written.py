@@ -46,7 +46,7 @@ CONSTANTS: Mapping[str, sympy.Expr] = {
     "∞": sympy.oo,
 }
 
-_ENTRYWISE = {"tanh", "√", "ln", "σ", "cos", "sin", "max0", "abs"}
+_ENTRYWISE = {"tanh", "√", "ln", "σ", "cos", "sin", "max0", "abs", "elu1", "erf"}
 _SCALAR: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] = {
     "exp": sympy.exp,
     "ln": sympy.log,

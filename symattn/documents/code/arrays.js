@@ -79,6 +79,10 @@ const negative = (a) => each((x) => -x, a);
 
 const equals = (a, b) => each((x, y) => +(x === y), a, b);
 
+const atMost = (a, b) => each((x, y) => +(x <= y), a, b);
+
+const wholePower = (a, b) => each((x, y) => x ** y, a, b);
+
 const and = (a, b) => each((x, y) => +(x && y), a, b);
 
 const not = (a) => each((x) => +!x, a);

@@ -88,6 +88,8 @@ _CALLED = {
     "heads beside": "merge_heads",
     "groups": "group_heads",
     "flattened": "in_one_row",
+    "no more": "at_most",
+    "whole power": "whole_power",
 }
 
 
@@ -159,6 +161,8 @@ _OPERATIONS = {
     "below1": "({0:a} < 1).astype({dtype})",
     "hidden": "np.isneginf({0})",
     "equals": "{0:a} == {1:a}",
+    "no more": "{0:a} <= {1:a}",
+    "whole power": "{0:a} ** {1:a}",
     "and": "{0:a} & {1:a}",
     "not": "~{0:a}",
     "where": "np.where({0}, {1}, {2})",
@@ -172,6 +176,7 @@ _OPERATIONS = {
     "expand -1": "{0:a}[..., None]",
     "expand -2": "{0:a}[..., None, :]",
     "expand -3": "{0:a}[..., None, :, :]",
+    "expand -4": "{0:a}[..., None, :, :, :]",
     "expand twice": "{0:a}[:, None, None]",
     "beneath": "{0:a}[..., None, :, :]",
     "expand beneath": "{0:a}[..., None, :, None]",
@@ -295,6 +300,7 @@ TORCH = _arrays(
         "expand -1": "{0:a}.unsqueeze(-1)",
         "expand -2": "{0:a}.unsqueeze(-2)",
         "expand -3": "{0:a}.unsqueeze(-3)",
+        "expand -4": "{0:a}.unsqueeze(-4)",
         "beneath": "{0:a}.unsqueeze(-3)",
         "row_sum": "{0:a}.sum(dim=-1, keepdim=True)",
         "row_max": "{0:a}.amax(dim=-1, keepdim=True)",

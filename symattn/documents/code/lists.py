@@ -175,6 +175,16 @@ def equals(x, number):
     return each(lambda entry, other: entry == other, x, number)
 
 
+def at_most(a, b):
+    """Where an entry of the first is no larger."""
+    return each(lambda x, y: x <= y, a, b)
+
+
+def whole_power(x, exponents):
+    """Each entry to the whole power at its place; infinity for 0 to a power below 0."""
+    return each(lambda base, k: math.inf if base == 0 and k < 0 else base**k, x, exponents)
+
+
 def where(condition, a, b):
     """a where the condition holds, b elsewhere"""
     return each(lambda holds, x, y: x if holds else y, condition, a, b)

@@ -91,6 +91,8 @@ class Sizes:
         match expr:
             case sympy.Symbol():
                 return Piece(self._symbol(expr))
+            case sympy.core.numbers.Pi():
+                return Piece(repr(nearest_float(expr)))
             case sympy.Integer():
                 return Piece(str(expr))
             case sympy.floor(args=(body,)):

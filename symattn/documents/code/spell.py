@@ -572,15 +572,16 @@ class _Writer:
     def _joined(self, x: Recorded, operands: Sequence[Value]) -> Piece:
         """One matrix after the other, with the heads and the batches that the others have."""
         axis = x.details[0]
-        lead = x.shape[:-2]
+        ahead = min(axis, -2)  # matrices of heads themselves are joined by their own axis
+        lead = x.shape[:ahead]
         batched = x.batched and self.language.batches
         full = next(
-            (one for one in operands if one.shape[:-2] == lead and one.batched >= batched), None
+            (one for one in operands if one.shape[:ahead] == lead and one.batched >= batched), None
         )
         pieces = []
         for one in operands:
             code = self.piece(one)
-            if one.shape[:-2] != lead or one.batched < batched:
+            if one.shape[:ahead] != lead or one.batched < batched:
                 if full is None:
                     raise CannotSpell("matrices of different heads are joined")
                 if full not in self.names and full not in self.inlined:

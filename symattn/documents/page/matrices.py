@@ -397,10 +397,10 @@ def operands(step: Step, matrices: dict[str, MatrixView]) -> list[MatrixView]:
 
 
 def head_of(step: Step, operand: MatrixView, head: int | None) -> int | None:
-    """Which head of an operand head `head` of a step reads; None where it is shared."""
+    """Which head of an operand head `head` of a step reads; None where it is shared, or all are."""
     if not operand.item.per_head or head is None:
         return None
     found = step.expr.atoms(type(operand.item.symbol))
     rule_head = sorted((part.head for part in found if part.name == operand.item.letter), key=str)
-    sizes = operand.evaluation.sizes
-    return int(rule_head[0].subs(HEAD, head).subs(sizes)) if rule_head else None
+    used = rule_head[0].subs(HEAD, head).subs(operand.evaluation.sizes) if rule_head else None
+    return int(used) if used is not None and used.is_Integer else None

@@ -102,7 +102,7 @@ class _Encoder:
             case Apply(name, body):
                 return ["f", name, self.rule(body)]
             case Power(body, exponent):
-                return ["^", self.rule(body), exponent]
+                return ["^", self.rule(body), self.index(exponent)]
             case OfRow(name, (body,), index, size) if index is not None:
                 return ["r", name, *self.along(body, index, size)]
             case Cases():

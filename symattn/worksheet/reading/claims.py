@@ -40,21 +40,23 @@ from symattn.worksheet.reading.rules import operands
 from symattn.worksheet.reading.tables import home_of
 
 
-def claimed_reference(key: str, notation: Notation | None = None, absent: str = "") -> Reference:
+def claimed_reference(
+    key: str, notation: Notation | None = None, letters: Mapping[str, str] = SYMBOLS
+) -> Reference:
     """What the key of a claim names. Raises `ReadError` for a key that names no step.
 
-    A symbol that two steps share, as r_11, does not mean the `absent` one.
+    `letters` are those of the steps by name: the field's, or those of a text of equations.
     """
-    letters = {name: letter for name, letter in SYMBOLS.items() if name != absent}
     found = symbol_reference(key, letters, notation_of(notation))
-    return found if found is not None else _of_step(read_reference(key, " in [claims]"))
+    return found if found is not None else _of_step(read_reference(key, " in [claims]"), letters)
 
 
-def _of_step(reference: Reference) -> Reference:
+def _of_step(reference: Reference, letters: Mapping[str, str]) -> Reference:
     """The same, if there is such a step. Raises `ReadError` where there is none."""
     step = reference.step
-    if symbol_of(step) is None:
-        hint = home_of(step, "claims") or nearest(step, SYMBOLS)
+    known = symbol_of(step) if letters is SYMBOLS else letters.get(step)
+    if known is None and step not in letters.values():
+        hint = home_of(step, "claims") or nearest(step, letters)
         raise ReadError(f"{quote(reference.text)} in [claims] is not a known step{hint}")
     return reference
 
@@ -83,7 +85,9 @@ def read_claims(
     letters = {name: evaluation[name].step.letter for name in evaluation}
     sign = decimal_shown(texts_of(table)) if decimal is None else decimal
     for key, value in table.items():
-        reference = symbol_reference(key, letters, evaluation.notation) or claimed_reference(key)
+        reference = symbol_reference(key, letters, evaluation.notation) or claimed_reference(
+            key, letters={**SYMBOLS, **letters}
+        )
         if reference.step not in evaluation:
             raise ReadError(f"{key}: {_absent(reference.step, tuple(evaluation))}")
         item = evaluation[reference.step]

@@ -15,7 +15,9 @@ from symattn.notation.options import Notation, Typed
 from symattn.notation.text import line as as_line
 from symattn.notation.tree import Num
 
-_REFERENCE = re.compile(r"(?P<step>[A-Za-z_]{1,40})(?P<index>(?:\[[^\[\]]{1,40}\]){0,6})\Z")
+_REFERENCE = re.compile(
+    r"(?P<step>[A-Za-z_][A-Za-z0-9_]{0,39}'{0,3})(?P<index>(?:\[[^\[\]]{1,40}\]){0,6})\Z"
+)
 _INDEX = re.compile(r"[0-9]{1,5}\Z", re.ASCII)
 _RANGE = re.compile(r"([0-9]{0,5})\s*:\s*([0-9]{0,5})\Z", re.ASCII)
 _SYMBOL = re.compile(

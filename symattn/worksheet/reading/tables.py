@@ -27,6 +27,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
         "schema",
         "decimal",
         "gradient",
+        "equations",
         "attention",
         "given",
         "claims",

@@ -26,10 +26,13 @@ from symattn.attention.decoding import Chunk, chunk_sizes, decode
 from symattn.attention.plan import PER_HEAD, PLAIN, SHIFTED
 from symattn.attention.spec import Attention
 from symattn.attention.vocabulary import SYMBOLS, WORDS, Notation, symbol_of
+from symattn.attention.words import SIZES
 from symattn.derivation import Derivation, Evaluation, Given
 from symattn.errors import ReadError, counted, located, nearest, quote
 from symattn.evaluate.work import admit_values
 from symattn.grammar import Apart, Call
+from symattn.greek import in_ascii
+from symattn.language.spec import Equations
 from symattn.nodes.arguments import Setting
 from symattn.worksheet.reading.claims import claimed_reference
 from symattn.worksheet.reading.computed import Computed, computed
@@ -63,7 +66,7 @@ class Worksheet:
     """A worksheet as read: the spec, what is given, and how it is to be shown."""
 
     title: str
-    spec: Attention
+    spec: Attention | Equations
     given: Mapping[str, Given]
     sizes: Mapping[str, int] = field(default_factory=dict)
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -182,6 +185,8 @@ class Worksheet:
         """The tokens in chunks, as the worksheet says or as told here; see `decode`."""
         if self.batch is not None:
             raise ReadError(f"chunks: are cut from one calculation, not from {self._whole}")
+        if isinstance(self.spec, Equations):
+            raise ReadError("chunks: equations are not decoded with a cache; leave chunks out")
         decoded = decode(
             self.spec,
             self.chunks if chunks is None else chunks,
@@ -224,8 +229,12 @@ def read_attention(path: str | Path) -> Attention:
     name = str(path_of(path, "path"))
     text = read_text(path, name)
     data = parse(text, name)
+    if "equations" in data:
+        raise ReadError(f"{name}: an attention in axes is needed here, not equations")
     if "given" in data:
-        return worksheet_of(text, name).spec
+        spec = worksheet_of(text, name).spec
+        assert isinstance(spec, Attention)
+        return spec
     with located(lambda message: place_of_fault(name, text, message)):
         refuse_unknown(data, "")
         if "attention" not in data:
@@ -267,25 +276,33 @@ def _worksheet(
         raise ReadError(f"schema = {quote(schema)}: this symattn reads schema 1")
     attention = _table(data, "attention")
     files = _Files(folder, roots)
-    given = _given(_table(data, "given"), files)
-    upstream = {name: given.pop(name) for name in list(given) if name not in SYMBOLS}
+    text = _text_of(data, attention)
+    letters = SYMBOLS if text is None else text.letters
+    given = _given(_table(data, "given"), files, letters)
+    upstream = {name: given.pop(name) for name in list(given) if name not in letters}
     wrt = words_of(data["gradient"], "gradient") if "gradient" in data else () if upstream else None
     if not given:
         raise ReadError("given: nothing is given; add [given] with e.g. Q = [[1, 0]], K and V")
-    spec, settings, levels = _spec(attention, given)
+    spec: Attention | Equations
+    if text is None:
+        spec, settings, levels = _spec(attention, given)
+    else:
+        spec, settings, levels = text, _settings_of(attention), Levels(None)
     labels = labels_of(settings, given)
     claims, arrays = _claims(_table(data, "claims"), files)
     policy = _policy(data)
     notation = _notation(_table(data, "notation"))
-    absent = "bias" if spec.bias is None else ""
-    references = _references(claims, notation, absent, refused)
+    if isinstance(spec, Attention) and spec.bias is None:  # r_11 is an entry of row sums, then
+        letters = {name: letter for name, letter in SYMBOLS.items() if name != "bias"}
+    references = _references(claims, notation, letters, refused)
     claims = {key: claims[key] for key in references}
     decimal = policy.decimal or decimal_shown([*texts_of(claims), *texts_of(given)])
     given = {name: _with_points(value, name, decimal) for name, value in given.items()}
     steps = {*given, *(reference.step for reference in references.values())}
-    spec = _unfolded(spec, steps, _exponentials(claims, references, notation, decimal))
-    spec = _unfolded_for(spec, arrays)
-    sizes = {name: settings[name] for name in LENGTHS if name in settings}
+    if isinstance(spec, Attention):
+        spec = _unfolded(spec, steps, _exponentials(claims, references, notation, decimal))
+        spec = _unfolded_for(spec, arrays)
+    sizes = {name: settings[name] for name in (*LENGTHS, "n_h", "n_g") if name in settings}
     return Worksheet(
         label_of(data.get("title", ""), "title", 500),
         spec,
@@ -345,11 +362,14 @@ def with_arrays(sheet: Worksheet, file: str | Path) -> Worksheet:
     }
     for name in arrays:
         with located(str(file)):
-            if symbol_of(name) is None:
-                known = nearest(name, SYMBOLS)
+            letters = sheet.spec.letters if isinstance(sheet.spec, Equations) else SYMBOLS
+            if symbol_of(name) is None and name not in letters:
+                known = nearest(name, letters)
                 raise ReadError(f"{quote(name)} is not the name of a step{known}")
     files = (*sheet.files, path.resolve())
-    spec = _unfolded_for(sheet.spec, arrays)
+    spec = sheet.spec
+    if isinstance(spec, Attention):
+        spec = _unfolded_for(spec, arrays)
     return replace(sheet, spec=spec, claims={}, arrays=arrays, files=files, archive=str(file))
 
 
@@ -367,13 +387,16 @@ def _unfolded_for(spec: Attention, arrays: Mapping[str, Computed]) -> Attention:
 
 
 def _references(
-    claims: Mapping[str, object], notation: Notation, absent: str, refused: dict[str, str] | None
+    claims: Mapping[str, object],
+    notation: Notation,
+    letters: Mapping[str, str],
+    refused: dict[str, str] | None,
 ) -> dict[str, Reference]:
     """What the key of each claim names; one that names no step is `refused`, or raised."""
     found: dict[str, Reference] = {}
     for key in claims:
         try:
-            found[key] = claimed_reference(key, notation, absent)
+            found[key] = claimed_reference(key, notation, letters)
         except ReadError as error:
             if refused is None:
                 raise
@@ -515,7 +538,42 @@ def _table(data: Mapping[str, object], name: str) -> Mapping[str, object]:
     return table
 
 
-def _given(table: Mapping[str, object], files: _Files) -> dict[str, Given]:
+def _text_of(data: Mapping[str, object], attention: Mapping[str, Setting]) -> Equations | None:
+    """The equations of a worksheet, if it has any."""
+    if "equations" not in data:
+        return None
+    text = data["equations"]
+    if not isinstance(text, str) or not text.strip():
+        raise ReadError("equations: has to be a text, e.g. equations = '''O = softmax(Q K^T) V'''")
+    for name in attention:
+        if name in AXES and name not in _COUNTS:
+            raise ReadError(f"{name}: is said by the equations; leave it out of [attention]")
+    levels: dict[str, int] = {}
+    for key, value in _table(data, "given").items():
+        reference = reference_in(key)
+        head = reference.head if reference is not None else None
+        name = key if reference is None or head is None else reference.step
+        levels[name] = 3 if head is not None else depth(value)
+    facts = {name: word.facts for name, word in WORDS.items()}
+    with located("equations"):
+        found = Equations(text, {}, levels, facts, SIZES)
+        found.letters  # noqa: B018  what is wrong in the text is said here
+    return found
+
+
+#: The axes that count heads, and the sizes of equations that they are.
+_COUNTS = {"heads": "n_h", "kv_heads": "n_g"}
+
+
+def _settings_of(attention: Mapping[str, Setting]) -> dict[str, Setting]:
+    """The settings of a worksheet with equations: sizes, counts of heads, labels."""
+    refuse_unknown(attention, "attention")
+    return {_COUNTS.get(name, name): value for name, value in attention.items()}
+
+
+def _given(
+    table: Mapping[str, object], files: _Files, letters: Mapping[str, str] = SYMBOLS
+) -> dict[str, Given]:
     """What is given, with ``W_Q[1]``, ``W_Q[2]`` gathered into one list of heads.
 
     A text that names a matrix in a file is read there.
@@ -526,12 +584,13 @@ def _given(table: Mapping[str, object], files: _Files) -> dict[str, Given]:
         reference = reference_in(key)
         head = reference.head if reference is not None else None
         name = reference.step if reference is not None and head is not None else key
-        if name not in SYMBOLS and not (name[:1] == "d" and symbol_of(name)):
-            hint = home_of(name, "given") or nearest(name, SYMBOLS)
+        name = name if name in letters else in_ascii(name)
+        if name not in letters and not _is_gradient_of(name, letters):
+            hint = home_of(name, "given") or nearest(name, letters)
             raise ReadError(f"{quote(key)} in [given] is not a known name{hint}")
-        start = name not in SYMBOLS and value == "ones"  # where a backward pass starts
+        start = name not in letters and value == "ones"  # where a backward pass starts
         matrix = value
-        if isinstance(value, str) and not start:
+        if isinstance(value, str) and not start and (letters is SYMBOLS or names_numbers(value)):
             matrix = files.matrix(key, value)
         if head is not None:
             if head in heads.setdefault(name, {}):
@@ -547,6 +606,14 @@ def _given(table: Mapping[str, object], files: _Files) -> dict[str, Given]:
             raise ReadError(f"{name}: heads are numbered from 1 without gaps, not {listed}")
         given[name] = [parts[head] for head in sorted(parts)]
     return given
+
+
+def _is_gradient_of(name: str, letters: Mapping[str, str]) -> bool:
+    """Whether a name is that of a gradient: dO, d_scores."""
+    if name[:1] != "d":
+        return False
+    rest = name.removeprefix("d").removeprefix("_")
+    return bool(symbol_of(name)) if letters is SYMBOLS else rest in (*letters, *letters.values())
 
 
 def _spec(

@@ -1,0 +1,158 @@
+"""What nobody writes: the parts of one expression as steps, headings and reasons of common shapes.
+
+A step whose shape is none of these has no reason: none is better than a false one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.grammar import Apart, Call, Name, Tree, subtrees
+from symattn.language.texts import Equation, Left
+from symattn.nodes.defined import Applied
+from symattn.nodes.heads import Concat, Head, HeadMix
+from symattn.nodes.lines import LineProduct, PlusVector
+from symattn.nodes.masks import Mask, Masked
+from symattn.nodes.normalise import Normaliser
+from symattn.nodes.norms import Norm
+from symattn.nodes.scale import Quotient
+
+#: The functions of scores that make weights of them.
+_WEIGHTS = ("softmax", "softmax1", "ratio", "sparsemax", "hardmax", "σ")
+
+#: The names of steps that one expression is cut into, and their letters, the first that is free.
+_CUTS: dict[str, str] = {
+    "scores": "STE",
+    "scaled": "ZS",
+    "masked": "GZ",
+    "weights": "APW",
+    "output": "OYR",
+}
+
+
+def cut(equation: Equation, taken: Collection[str]) -> list[Equation]:
+    """A right side alone as equations: scores, scaled, masked, weights and output.
+
+    `taken` are the letters that the text has already.
+    """
+    free = {*taken} | {part.name for part in subtrees(equation.tree) if isinstance(part, Name)}
+    found: list[Equation] = []
+
+    def named(word: str, tree: Tree) -> Tree:
+        if isinstance(tree, Name):
+            return tree
+        letters = (*_CUTS[word], *(f"{_CUTS[word][0]}{k}" for k in range(1, 99)))
+        letter = next(one for one in letters if one not in free)
+        free.add(letter)
+        found.append(replace(equation, left=Left(letter, word), tree=tree, heading="", reason=""))
+        return Name(letter)
+
+    def scored(tree: Tree) -> Tree:
+        match tree:
+            case Apart("+", (first, *others)) if all(map(_is_mask, others)) and others:
+                return named("masked", Apart("+", (scored(first), *others)))
+            case Apart("/", (above, below)) if _is_number(below):
+                return named("scaled", Apart("/", (scored(above), below)))
+        return named("scores", tree)
+
+    def weighed(tree: Tree) -> Tree:
+        match tree:
+            case Call(name, (inner,), options) if name in _WEIGHTS and not found:
+                return named("weights", Call(name, (scored(inner),), options))
+            case Apart("*", (first, *rest)):
+                return Apart("*", (weighed(first), *rest))
+        return tree
+
+    last = weighed(equation.tree)
+    if isinstance(last, Name) and found:
+        return found
+    letter = next(one for one in (*_CUTS["output"], "O1") if one not in free)
+    word = "output" if found else ""
+    return [*found, replace(equation, left=Left(letter, word), tree=last)]
+
+
+def _is_mask(tree: Tree) -> bool:
+    return isinstance(tree, Call) and (not tree.args or tree.name in ("window", "prefix"))
+
+
+def _is_number(tree: Tree) -> bool:
+    """Whether a divisor has no matrix in it: √d_k."""
+    return all(not isinstance(part, Name) or part.name[0].islower() for part in subtrees(tree))
+
+
+def composed(expr: MatrixExpr, made: Sequence[MatrixExpr]) -> tuple[str, str]:
+    """The heading and the reason of a step whose shape is common; empty for others.
+
+    `made` are the symbols of the steps before it, whose letters are no inputs.
+    """
+    return next(_composed(expr, frozenset(made)), ("", ""))
+
+
+def _composed(expr: MatrixExpr, made: frozenset[MatrixExpr]) -> Iterator[tuple[str, str]]:
+    match expr:
+        case Normaliser():
+            yield "weights", expr.reason
+        case Norm():
+            yield "norm of each row", expr.row_reason
+        case LineProduct(matrix=Norm() as norm) | PlusVector(matrix=Norm() as norm):
+            yield "norm of each row", norm.row_reason
+        case PlusVector(matrix=LineProduct(matrix=Norm() as norm)):
+            yield "norm of each row", norm.row_reason
+        case Quotient(matrix=sympy.MatMul() as product) if rows := _of_rows(product):
+            one, other = rows
+            yield (
+                "scaled scores",
+                f"Each row of {{{one}}} is compared with each row of {{{other}}}: their dot "
+                "product, divided by a number that keeps it from growing with the width.",
+            )
+        case sympy.MatMul() if rows := _of_rows(expr):
+            one, other = rows
+            yield (
+                "scores",
+                f"Each row of {{{one}}} is compared with each row of {{{other}}} by their dot "
+                "product.",
+            )
+        case sympy.MatMul(args=(first, second)):
+            left, right = _letter(first), _letter(second)
+            if left and right.startswith("W") and second not in made:
+                yield "projection", f"Every row of {{{left}}} is multiplied by {{{right}}}."
+            elif left and right and first in made:
+                yield (
+                    "weighted sums",
+                    f"Each row is a sum of rows of {{{right}}}, weighed by a row of {{{left}}}.",
+                )
+        case Concat():
+            yield "concatenated heads", "The outputs of all heads stand side by side."
+        case sympy.MatMul(args=(Concat(), _)):
+            yield (
+                "projected output",
+                "The outputs of all heads stand side by side and are multiplied by one matrix.",
+            )
+        case Masked(mask=mask):
+            yield "masked scores", mask.reason if isinstance(mask, Mask) else ""
+        case Mask():
+            yield "mask", expr.reason
+        case sympy.MatAdd(args=(first, *others)) if _letter(first) and others:
+            if len(others) == 1 and not _letter(others[0]):
+                yield "residual sum", f"What is computed from it is added to {{{_letter(first)}}}."
+        case HeadMix():
+            yield "mixed heads", "The matrices of all heads are mixed, each by its own weight."
+        case Applied():
+            yield "", "The function is applied to every entry."
+
+
+def _letter(expr: MatrixExpr) -> str:
+    return str(expr.name) if isinstance(expr, sympy.MatrixSymbol | Head) else ""
+
+
+def _of_rows(product: sympy.MatMul) -> tuple[str, str] | None:
+    """The letters of A Bᵀ."""
+    if len(product.args) == 2 and isinstance(product.args[1], sympy.Transpose):
+        one, other = _letter(product.args[0]), _letter(product.args[1].arg)
+        if one and other:
+            return one, other
+    return None

@@ -1,0 +1,581 @@
+"""The shapes of all letters of a text together: families, rows, parts, matrices by their entries.
+
+`Sizes` adds to the shapes of statements (`symattn.algebra.shapes`) what only equations have. Every
+letter that is made has the shape of its right side; usual shapes are for inputs alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import sympy
+
+from symattn.algebra.shapes import USUAL, Dims, Shape, Shapes, Sum, Unfit
+from symattn.grammar import (
+    Apart,
+    Call,
+    Chosen,
+    Compared,
+    Every,
+    Indexed,
+    Joined,
+    Name,
+    Number,
+    Part,
+    Tree,
+    children,
+)
+from symattn.nodes.written import CONSTANTS
+
+#: What a size may be called without being declared, and what is written for it here.
+KNOWN_SIZES: Mapping[str, str] = {
+    **{name: name for name in ("n", "m", "d", "d_k", "d_v", "d_h", "d_model", "d_ff", "d_out")},
+    "n_h": "h",
+    "n_g": "g",
+}
+_SIZE_LIKE = re.compile(r"[dn]_\w+\Z")
+
+#: The usual shapes of inputs. Of the first ones sizes of different names are never the same one,
+#: but for n and m, unless a shape says so; the others only lend their names.
+FIRM: Mapping[str, tuple[str, str]] = {
+    "Q": ("n", "d_k"),
+    "K": ("m", "d_k"),
+    "V": ("m", "d_v"),
+    "X": ("n", "d_model"),
+    "W_Q": ("", "d_k"),
+    "W_K": ("", "d_k"),
+    "W_V": ("", "d_v"),
+    "W_1": ("", "d_ff"),
+    "W_2": ("d_ff", ""),
+}
+INPUTS: Mapping[str, tuple[str, str]] = {
+    **{name: sizes for name, sizes in USUAL.items() if not name.startswith("d")},
+    "W_O": ("", "d_out"),
+}
+
+#: The indices of a family that an input may have without being declared one.
+HEADS = ("h", "g")
+
+#: Functions that are masks or positions, whose size follows from where they stand.
+MADE_TO_FIT = (
+    *("causal", "window", "padding", "prefix", "documents", "dilated", "strided", "global"),
+    *("alibi", "sinusoidal", "relative"),
+)
+
+#: Functions of matrices that are nodes, and how their shapes follow: that of the first matrix
+#: ("of first"), which the others share ("same"), of all pairs of rows, a column, other columns.
+_MATRICES: Mapping[str, str] = {
+    **dict.fromkeys(("allow", "sinksoftmax", "unnormalised"), "of first"),
+    **dict.fromkeys(("any", "keep"), "same"),
+    "additive": "pairs",
+    "lengths": "line",
+    **dict.fromkeys(("shift", "clip"), "columns"),
+}
+
+#: Functions of numbers, beside those of matrices entry by entry.
+OF_WHOLE = ("floor", "ceil", "mod", "min", "max")
+
+#: The letters that functions of rows are given beside their matrix, a row each.
+ROWS = ("gain", "shift")
+
+
+@dataclass(frozen=True)
+class Times:
+    """The size of so many matrices of one size beside one another."""
+
+    count: int
+    part: int
+
+
+@dataclass
+class TextDims(Dims):
+    """Sizes, of which some are products; two forms of one are compared when all are known."""
+
+    pending: list[tuple[int, int]] = field(default_factory=list)
+    #: The sizes whose names are more than a wish.
+    firm: set[int] = field(default_factory=set)
+
+    #: The sizes of states, which may turn out to be 1 though nobody wrote it.
+    states: set[int] = field(default_factory=set)
+
+    def _bind(self, dim: int, value: sympy.Expr) -> None:
+        if value == 1 and dim in {self.root(state) for state in self.states}:
+            self.value[dim] = value
+        else:
+            super()._bind(dim, value)
+
+    def named(self, name: str, firm: bool) -> int:
+        """A size with a usual name."""
+        dim = self.new(name=name)
+        self.firm |= {dim} if firm and name else set()
+        return dim
+
+    def same(self, one: int, other: int) -> None:
+        a, b = self.root(one), self.root(other)
+        if a != b and {a, b} <= self.firm and self.value[a] is None and self.value[b] is None:
+            names = {self.name[a], self.name[b]}
+            if len(names) > 1 and names != {"n", "m"}:
+                raise Unfit(
+                    f"{self.name[a]} and {self.name[b]} would have to be the same size; if they "
+                    "are meant to be, say so by a shape such as K : m × d_k"
+                )
+            if names == {"n", "m"} and self.name[a] == "m":
+                self.name[a] = "n"
+        left, right = self.value[a], self.value[b]
+        if a != b and isinstance(left, Times) and isinstance(right, Times):
+            super().same(left.count, right.count)
+            super().same(left.part, right.part)
+        elif a != b and None not in (left, right) and {Times, Sum} & {type(left), type(right)}:
+            if isinstance(left, Sum) and isinstance(right, Sum):
+                super().same(a, b)
+            else:
+                self.pending.append((a, b))
+        else:
+            super().same(a, b)
+
+    def _merge(self, a: int, b: int) -> None:
+        super()._merge(a, b)
+        if {a, b} & self.firm:
+            root = self.root(a)
+            if root not in self.firm:  # the firm one gives the name
+                self.name[root] = self.name[a if a in self.firm else b]
+            self.firm.add(root)
+
+    def size_text(self, dim: int) -> str:
+        """A size in a message."""
+        value = self.value[self.root(dim)]
+        if isinstance(value, Times):
+            return f"{self.size_text(value.count)} {self.size_text(value.part)}"
+        return super().size_text(dim)
+
+
+class Sizes(Shapes):
+    """The shapes of the equations of one text, line by line."""
+
+    def __init__(
+        self,
+        kinds: Mapping[str, str],
+        declared: Mapping[str, tuple[sympy.Expr, ...]],
+        families: Collection[str],
+        said: Collection[str] = (),
+    ) -> None:
+        super().__init__(kinds, {}, strict=False)
+        self.dims: TextDims = TextDims()
+        self.one = self.dims.new(sympy.S.One)
+        #: Shapes that were said, in numbers and symbols; () of a number; and the sizes in them.
+        self.declared, self.said = declared, {*said}
+        #: How many matrices a family has: the size of its count.
+        self.counts: dict[str, int] = {}
+        self.families = set(families)
+        #: The indices that are bound, and what they count.
+        self.bound: dict[str, int] = {}
+        #: How many heads and groups there are: what h and g count, wherever they are bound.
+        self.heads, self.groups = (self.dims.new(name=name, given=True) for name in HEADS)
+        #: How many there are of what a sum or a concatenation runs over, by its tree.
+        self.counted: dict[int, int] = {}
+        #: The sizes that stand somewhere as numbers.
+        self.used: dict[str, None] = {}
+        #: Letters that an equation has made.
+        self.made: set[str] = set()
+        #: The rows and columns of the matrix by its entries that is being made.
+        self.entries: tuple[str, ...] = ()
+        self.own: Mapping[str, tuple[str, ...]] = {}
+        #: The recurrence that is being made.
+        self.making = ""
+
+    # ---- letters ---------------------------------------------------------------------------
+
+    def is_size(self, name: str) -> bool:
+        """Whether a name that no equation makes stands for a size."""
+        if name in self.made or name in self.declared or name in self.kinds:
+            return False
+        known = name in KNOWN_SIZES or name in self.said
+        return known or _SIZE_LIKE.match(name) is not None
+
+    def _new_letter(self, name: str) -> Shape:
+        if name in self.declared:
+            said = self.declared[name]
+            return (self.size_of(said[0]), self.size_of(said[1])) if said else None
+        if name in CONSTANTS or self.is_size(name):
+            return None
+        match self.kinds.get(name):
+            case "scalar":
+                return None
+            case "column":
+                return self.dims.new(), self.one
+            case "row":
+                return self.one, self.dims.new()
+        for table in (FIRM, INPUTS):
+            names = table.get(name) or table.get(name.rstrip("'0123456789"))
+            if names is not None:
+                rows, columns = (self.dims.named(one, table is FIRM) for one in names)
+                return rows, columns
+        return self.dims.new(), self.dims.new()
+
+    def size_of(self, value: sympy.Expr) -> int:
+        """A size that was said."""
+        return self.one if value == 1 else self.dims.new(value)
+
+    def count(self, name: str) -> int:
+        """How many matrices a family has."""
+        if name not in self.counts:
+            self.counts[name] = self.dims.new()
+        return self.counts[name]
+
+    def counting(self, index: str) -> int:
+        """What an index counts: heads by h, groups by g, or whatever it will stand at."""
+        return {"h": self.heads, "g": self.groups}.get(index) or self.dims.new()
+
+    @contextmanager
+    def binding(self, **indices: int) -> Iterator[None]:
+        """These indices count so much inside."""
+        before = dict(self.bound)
+        self.bound |= indices
+        try:
+            yield
+        finally:
+            self.bound = before
+
+    # ---- trees -----------------------------------------------------------------------------
+
+    def _shape(self, tree: Tree) -> Shape:
+        match tree:
+            case Name(name) if name in self.bound:
+                return None
+            case Name(name) if name in self.families and not self.entries:
+                raise Unfit(f"{name} is one matrix for each index; write {name}[h]")
+            case Name(name) if self.is_size(name):
+                self.used[name] = None
+                return None
+            case Name("I") if "I" not in self.declared:
+                size = self.dims.new()
+                return size, size
+            case Indexed():
+                return self._indexed(tree)
+            case Every():
+                return self._every(tree)
+            case Compared(sides, _):
+                return self._numbers(sides)
+            case Joined(_, tests):
+                return self._numbers(tests)
+            case Chosen():
+                if not self.entries:
+                    raise Unfit(
+                        "cases stand in matrices by their entries, M[i,j] = …, and in functions, "
+                        "f(x) = …"
+                    )
+                return self._numbers(children(tree))
+            case Call(name, args, options):
+                return self._called(name, args, options)
+            case Apart("×", (left, right)):
+                one, other = self.shape(left), self.shape(right)
+                if not self.is_number(one) and not self.is_number(other):
+                    raise Unfit(
+                        "* between two matrices may mean two products; write A B for the matrix "
+                        "product, A ∘ B for the one entry by entry"
+                    )
+                return other if one is None else one if other is None else self._larger(one, other)
+            case Apart("^", (base, exponent)):
+                self._numbers((exponent,))
+                if self.shape(base) is not None:
+                    raise Unfit(
+                        "the exponent of a matrix is a whole number; entry by entry, define a "
+                        "function: f(x) = x^p"
+                    )
+                return None
+        return super()._shape(tree)
+
+    def _larger(self, one: Shape, other: Shape) -> Shape:
+        return other if self.is_number(one) else one
+
+    def _numbers(self, trees: Collection[Tree]) -> Shape:
+        """Parts that have to be numbers, as what is made of them is."""
+        for part in trees:
+            if self.shape(part) is not None:
+                raise Unfit("a matrix stands where a number is needed; write its entry, S[i,j]")
+        return None
+
+    def _every(self, tree: Every) -> Shape:
+        word, index, body = tree.word, tree.index, tree.body
+        if index in self.bound:
+            raise Unfit(f"the index {index} is bound already; take another letter")
+        count = self.counting(index)
+        self.counted[id(tree)] = count
+        with self.binding(**{index: count}):
+            shape = self.shape(body)
+        if shape is None:
+            raise Unfit(f"{word}_{index} is of matrices, one for each {index}")
+        if word == "sum":
+            return shape
+        return shape[0], self.dims.new(Times(count, shape[1]))
+
+    # ---- indices ---------------------------------------------------------------------------
+
+    def _indexed(self, tree: Indexed) -> Shape:
+        base, parts = tree.base, tree.parts
+        if isinstance(base, Name) and base.name in self.families and len(parts) == 1:
+            return self._of_family(base.name, parts[0])
+        shape = self.shape(base)
+        if shape is None:
+            raise Unfit("a number has no parts")
+        if len(parts) == 1:
+            shape = self._part(shape, 0, parts[0], base), shape[1]
+            single = parts[0].single and self._is_column(base)
+            return None if single else shape
+        rows, columns = (self._part(shape, axis, part, base) for axis, part in enumerate(parts))
+        return None if all(part.single for part in parts) else (rows, columns)
+
+    def _is_column(self, base: Tree) -> bool:
+        """Whether one index of it is a number: β[t]."""
+        shape = self.shapes.get(id(base))
+        return shape is not None and self.dims.is_one(shape[1])
+
+    def _of_family(self, name: str, part: Part) -> Shape:
+        """The matrix of one head: its index, that of its group, a number, or the state before."""
+        if name == self.making:
+            self._check_before(part, name)
+            return self._letter(name)
+        if not part.single or part.start is None:
+            raise Unfit(f"{name} is one matrix for each index; write {name}[h], then its parts")
+        match part.start:
+            case Call("group", (Name(index),)) if index in self.bound:
+                self.dims.same(self.groups, self.count(name))
+            case Name(index) if index in self.bound:
+                self.dims.same(self.count(name), self.bound[index])
+            case _:
+                self._index(part.start)
+        return self._letter(name)
+
+    def _check_before(self, part: Part, name: str) -> None:
+        """A recurrence uses the state before, S[t-1], and none after it."""
+        match part.start:
+            case Apart("+", (Name(index), Apart("neg", (Number(value),)))) if value == 1:
+                if index in self.bound:
+                    return
+        raise Unfit(f"{name} is made of the state before it: {name}[t-1], and of no other")
+
+    def _index(self, tree: Tree) -> None:
+        """Refuse what is no index: a free letter, a fraction."""
+        match tree:
+            case Number(value) if value.denominator == 1 and value >= 0:
+                return
+            case Name(name) if name in self.bound:
+                return
+            case Name(name) if self.is_size(name):
+                self.used[name] = None
+                return
+            case Apart("+" | "neg", parts):
+                for part in parts:
+                    self._index(part)
+                return
+            case Name(name):
+                raise Unfit(f"no sum, family or left side binds the index {name}")
+        raise Unfit("an index is a letter, a whole number, or a letter ± a whole number")
+
+    def _part(self, shape: tuple[int, int], axis: int, part: Part, base: Tree) -> int:
+        """How many rows (or columns) a part has."""
+        whole = shape[axis]
+        if part.single:
+            assert part.start is not None
+            if isinstance(part.start, Name) and part.start.name in self.bound:
+                self.dims.same(whole, self.bound[part.start.name])
+            else:
+                self._index(part.start)
+            return self.one
+        if part.start is None and part.stop is None:
+            return whole
+        before = sympy.S.Zero if part.start is None else self.written(part.start) - 1
+        if part.stop is not None:
+            return self.size_of(sympy.expand(self.written(part.stop) - before))
+        known = self.dims.known(whole)
+        if known is None:
+            rest = self.dims.new()
+            self.dims.same(whole, self.dims.new(Sum((self.size_of(before), rest))))
+            return rest
+        if isinstance(known, Sum):
+            first, *others = known.parts
+            if self.dims.known(first) == before and len(others) == 1:
+                return others[0]
+            raise Unfit(f"where the part from {before + 1} on ends is not known; say the shape")
+        return self.size_of(sympy.expand(known - before))
+
+    def written(self, tree: Tree) -> sympy.Expr:
+        """A size, or the end of a part, in numbers and symbols. Raises `Unfit` for none."""
+        match tree:
+            case Number(value, False) if value.denominator == 1:
+                return sympy.Integer(int(value))
+            case Name(name) if name in KNOWN_SIZES or _SIZE_LIKE.match(name) or name.isidentifier():
+                self.used[name] = None
+                return size_symbol(name)
+            case Apart("+", parts):
+                return sympy.Add(*map(self.written, parts))
+            case Apart("neg", (part,)):
+                return -self.written(part)
+            case Apart("*" | "×", parts):
+                return sympy.Mul(*map(self.written, parts))
+            case Apart("/", (above, below)):
+                return self.written(above) / self.written(below)
+        raise Unfit("a size is a whole number, a letter, or a sum or product of these")
+
+    # ---- functions -------------------------------------------------------------------------
+
+    def _called(
+        self, name: str, args: tuple[Tree, ...], options: tuple[tuple[str, str | Tree], ...]
+    ) -> Shape:
+        if name in self.own:
+            return self._own(name, args)
+        if name in OF_WHOLE:
+            self._numbers(args)
+            return None
+        if name == "group":
+            raise Unfit("group(h) stands in an index only: K[group(h)]")
+        if name in MADE_TO_FIT:
+            if name == "relative":
+                for arg in args:
+                    self.shape(arg)
+            else:
+                self._numbers(args)
+            self._numbers([said for _, said in options if not isinstance(said, str)])
+            self.masks.append((self.dims.new(), self.dims.new()))
+            return self.masks[-1]
+        if name == "sum" and any(isinstance(arg, Indexed) for arg in args):
+            raise Unfit("sum(A) is the sum of all entries; the sum over heads is sum_h(A[h])")
+        shapes = [self.shape(arg) for arg in args]
+        if name in _MATRICES:
+            return self._of_matrices(name, shapes, dict(options))
+        if shapes[0] is None and name in ("exp", "ln", "√", "SiLU", "GELU"):
+            return None
+        out = self._call(name, shapes)
+        for option, said in options:
+            if isinstance(said, str):
+                continue
+            shape = self.shape(said)
+            if option in ROWS:
+                if shape is None or out is None:
+                    raise Unfit(f"{option} is a row of numbers, one for each column")
+                self.dims.same(shape[0], self.one)
+                self.dims.same(shape[1], out[1])
+            elif not self.is_number(shape):
+                raise Unfit(f"{option} is a number")
+        return out
+
+    def _of_matrices(
+        self, name: str, shapes: list[Shape], options: Mapping[str, str | Tree]
+    ) -> Shape:
+        """The shape of a node that equations have a word for, by how it follows from the others."""
+        known = [shape for shape in shapes if shape is not None]
+        if not known:
+            raise Unfit(f"{name} needs a matrix")
+        first, *others = known
+        match _MATRICES[name]:
+            case "same":
+                for other in others:
+                    self.dims.same(first[0], other[0])
+                    self.dims.same(first[1], other[1])
+            case "pairs":  # of each row with each row of the second
+                for other in known[1:2]:
+                    self.dims.same(first[1], other[1])
+                return first[0], known[1][0]
+            case "line":
+                return first[0], self.one
+            case "columns":
+                said = options.get("columns")
+                if said is None or isinstance(said, str):
+                    return first[0], self.dims.new()
+                return first[0], self.size_of(self.written(said))
+        return first
+
+    def _own(self, name: str, args: tuple[Tree, ...]) -> Shape:
+        """A function of one's own, entry by entry."""
+        if len(args) != len(self.own[name]):
+            raise Unfit(f"{name} takes {len(self.own[name])} arguments")
+        return self.together([self.shape(arg) for arg in args], False)
+
+    # ---- names -----------------------------------------------------------------------------
+
+    def name_all(self, letters: Collection[str], symbols: Collection[str]) -> None:
+        """Name every size that is open, and find those that formulas use as numbers.
+
+        `letters` are made or given, `symbols` said in shapes and parts: no other size is called so.
+        """
+        dims = self.dims
+        open_roots = [root for root in dims.roots() if dims.value[root] is None]
+        self.size_names: dict[int, str] = {}
+        taken = {*symbols, *letters}
+        wished = [root for root in open_roots if dims.name[root]]
+        for root in wished:
+            wish = dims.name[root]
+            if wish == "d_k" and "d" in self.used and "d_k" not in self.used and "d" not in taken:
+                wish = "d"
+            free = (wish, *(f"{wish}_{k}" for k in range(2, 99)))
+            name = next(x for x in free if x not in taken)
+            self.size_names[root] = name
+            taken.add(name)
+        spare = (*"nmpr", *(f"{x}{k}" for k in range(1, 99) for x in "nmpr"))
+        nameless = [root for root in open_roots if root not in self.size_names]
+        for name in self.used:
+            own = KNOWN_SIZES.get(name, name)
+            if own in self.size_names.values() or name in symbols:
+                continue
+            if len(nameless) != 1 or own in taken:
+                raise Unfit(self._no_size(name))
+            self.size_names[nameless.pop()] = own
+            taken.add(own)
+        for root in nameless:
+            name = next(x for x in spare if x not in taken and x not in self.used)
+            self.size_names[root] = name
+            taken.add(name)
+        self._check_ambiguous()
+        for one, other in dims.pending:
+            if sympy.expand(self.size(one) - self.size(other)) != 0:
+                raise Unfit(
+                    f"{self.size(one)} and {self.size(other)} would have to be the same size"
+                )
+
+    def _no_size(self, name: str) -> str:
+        known = dict.fromkeys((*self.size_names.values(), *map(str, self._said())))
+        listed = f"; the sizes are {', '.join(known)}" if known else ""
+        return f"{name} is no size of any matrix{listed}; say where it stands, e.g. Q : n × {name}"
+
+    def _said(self) -> Iterator[sympy.Symbol]:
+        for value in self.dims.value:
+            if isinstance(value, sympy.Symbol):
+                yield value
+
+    def _check_ambiguous(self) -> None:
+        """Refuse a size as a number where another open size would go by its name as well."""
+        for name in self.used:
+            own = KNOWN_SIZES.get(name, name)
+            if f"{own}_2" in self.size_names.values() and own in self.size_names.values():
+                raise Unfit(
+                    f"{name} could be more than one size; say the shapes, e.g. Q : n × {name}"
+                )
+
+    def size(self, dim: int) -> sympy.Expr:
+        """The size in numbers and symbols."""
+        root = self.dims.root(dim)
+        value = self.dims.value[root]
+        if isinstance(value, Sum):
+            return sympy.Add(*(self.size(part) for part in value.parts))
+        if isinstance(value, Times):
+            return self.size(value.count) * self.size(value.part)
+        if value is not None:
+            return sympy.sympify(value, strict=True)
+        return size_symbol(self.size_names[root])
+
+    def sized(self, shape: tuple[int, int]) -> tuple[sympy.Expr, sympy.Expr]:
+        """A shape in numbers and symbols."""
+        return self.size(shape[0]), self.size(shape[1])
+
+
+def is_small(name: str) -> bool:
+    """Whether a letter that nobody made is a number: small, Greek ones too; not dA."""
+    return name[0].islower() and not name[1:2].isupper()
+
+
+def size_symbol(name: str) -> sympy.Symbol:
+    """The symbol of a size."""
+    return sympy.Symbol(KNOWN_SIZES.get(name, name), integer=True, positive=True)

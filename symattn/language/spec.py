@@ -1,0 +1,114 @@
+"""`Equations`: an attention that a text says, where a worksheet may have a spec."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import sympy
+
+from symattn.algebra.shapes import GivenShape
+from symattn.arguments import table, whole, words
+from symattn.derivation import Derivation
+from symattn.errors import NoSuchName, SymattnError, nearest, quote
+from symattn.greek import in_ascii
+from symattn.language.equations import Facts, derivation
+from symattn.language.sizes import size_symbol
+
+
+@dataclass(frozen=True)
+class Equations:
+    """A text of equations, and what is known beside it.
+
+    `shapes` are those of letters; `levels` how many levels of brackets each given letter has;
+    `facts` what is known of steps by the words that name them, `order` the usual order of sizes.
+    """
+
+    text: str
+    shapes: Mapping[str, GivenShape] = field(default_factory=dict)
+    levels: Mapping[str, int] = field(default_factory=dict)
+    facts: Facts = field(default_factory=dict, repr=False)
+    order: tuple[str, ...] = ()
+
+    @cached_property
+    def whole(self) -> Derivation:
+        """The derivation from all inputs. Raises `ReadError` with the place in the text."""
+        return derivation(
+            self.text, self.shapes, given=self.levels, facts=self.facts, order=self.order
+        )
+
+    @property
+    def letters(self) -> dict[str, str]:
+        """The letter of each input and step, by its name."""
+        items = (*self.whole.inputs, *self.whole.steps)
+        return {item.name: item.letter for item in items}
+
+    def derivation(
+        self,
+        given: Collection[str] | None = None,
+        *,
+        sizes: Mapping[str, int] | None = None,
+        labels: Mapping[str, Collection[str]] | None = None,
+        title: str = "",
+    ) -> Derivation:
+        """The steps from what is `given` on; see `Attention.derivation`."""
+        out = self.whole
+        known = {self._size(name): whole(n, name, 1) for name, n in table(sizes, "sizes").items()}
+        names = {
+            self._size(name): words(listed, f"labels of {quote(name)}")
+            for name, listed in table(labels, "labels").items()
+        }
+        n, m = size_symbol("n"), size_symbol("m")
+        if m in names and m not in out.size_symbols and n not in names:
+            names[n] = names.pop(m)
+        out = replace(out, sizes=known, labels=names, title=title)
+        return out if given is None else out.restricted(words(given, "given"))
+
+    def _size(self, name: str) -> sympy.Symbol:
+        """The symbol of a size of this derivation."""
+        symbols = {symbol.name: symbol for symbol in self.whole.size_symbols}
+        symbol = size_symbol(name)
+        if symbol.name not in symbols:
+            raise NoSuchName(f"{name} is no size of these equations{nearest(name, symbols)}")
+        return symbol
+
+
+def equations(
+    text: str,
+    shapes: Mapping[str, GivenShape] | None = None,
+    *,
+    given: Mapping[str, Any] | None = None,
+) -> Derivation:
+    """The derivation that a text of equations says, a step for each.
+
+    `shapes` are those of letters, ``{"W_1": ("d_model", "d_ff"), "λ": "number"}``, where the text
+    does not say them and they do not follow; of what is `given` the levels of brackets tell rows,
+    matrices and families. Raises `ReadError` with the line and character.
+
+    >>> print(equations('''
+    ... scores S = Q K^T / sqrt(d_k)
+    ... weights A = softmax(S + causal())
+    ... output O = A V
+    ... '''))
+    scores   S = Q Kᵀ / √d_k
+    weights  A = softmax(S + causal(n, m))
+    output   O = A V
+    """
+    levels = {in_ascii(name): depth_of(value) for name, value in (given or {}).items()}
+    return Equations(text, dict(shapes or {}), levels).whole
+
+
+def depth_of(value: object) -> int:
+    """How many levels of brackets a given matrix has."""
+    if hasattr(value, "ndim"):
+        return int(value.ndim)
+    depth = 0
+    while isinstance(value, list | tuple):
+        depth += 1
+        value = value[0] if value else None
+    return depth
+
+
+__all__ = ["Equations", "SymattnError", "depth_of", "equations"]

@@ -1,0 +1,310 @@
+"""The lines of a text of equations: headings, reasons, shapes, and left and right sides.
+
+::
+
+    text     = line ((newline | ";") line)*
+    line     = [equation | shape] ["#" reason]     a line of "## words" heads the next step
+    equation = left "=" right                      the last line may be a right side alone
+    left     = [WORD] item                         WORD is the name of the step: weights A = …
+    item     = NAME | NAME [h] | NAME [h] [i, j] | NAME [t, :] | NAME (x, …)
+    shape    = NAME [h] ":" ("number" | size ("×" | ",") size)
+
+Neither sign ends a line inside brackets, and nothing counts behind a ``#``. Right sides are read
+by `symattn.grammar`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
+
+from symattn.errors import ReadError, quote
+from symattn.grammar import Tree, greek, read_right
+
+MAX_LENGTH, MAX_LINE = 20_000, 2_000
+
+#: Words that no letter may be.
+_TAKEN = ("if", "else", "and", "or", "not", "e", "pi", "inf", "I", "ones", "number")
+
+_NAME = r"[^\W\d_][\w]*'*"
+_LETTER = r"[^\W\d_]"
+_LEFT = re.compile(
+    rf"\s*(?:(?P<word>{_NAME})\s+)?(?P<name>{_NAME}(?:_\{{[A-Za-z0-9,]+\}})?)"
+    rf"(?:\[\s*(?P<one>[^\[\],:]+?)\s*\])?"
+    rf"(?:\[\s*(?P<row>{_LETTER})\s*,\s*(?P<column>{_LETTER}|:)\s*\])?"
+    rf"(?:\((?P<arguments>[^()]*)\))?\s*\Z"
+)
+_SHAPE = re.compile(
+    rf"\s*(?P<name>{_NAME}(?:_\{{[A-Za-z0-9,]+\}})?)(?:\[\s*(?P<one>{_LETTER})\s*\])?\s*:"
+    r"(?P<shape>[^=]*)\Z"
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of a text, from 1, and a character of it, from 1."""
+
+    line: int
+    character: int = 1
+
+    def __str__(self) -> str:
+        return f"line {self.line}, character {self.character}"
+
+
+@dataclass(frozen=True)
+class Left:
+    """The left side of an equation.
+
+    `word` names the step; `head` is the index of a family ("0" for its start); `indices` are those
+    of a matrix by its entries, ("i", "j"), or by its rows, ("t", ":"); `arguments` those of a
+    function.
+    """
+
+    name: str
+    word: str = ""
+    head: str = ""
+    indices: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Equation:
+    """An equation: its left side, the text and the tree of the right one, and what is said of it.
+
+    `left` is None where a text ends with a right side alone.
+    """
+
+    left: Left | None
+    text: str
+    place: Place
+    heading: str = ""
+    reason: str = ""
+    tree: Tree = field(default=None, repr=False)  # type: ignore[assignment]  # read at the end
+
+    @property
+    def name(self) -> str:
+        """The letter that it makes; empty where it has no left side."""
+        return self.left.name if self.left is not None else ""
+
+    def at(self, offset: int) -> Place:
+        """Where a character of the right side stands, counted from 0."""
+        before = self.text[:offset]
+        lines = before.count("\n")
+        if not lines:
+            return Place(self.place.line, self.place.character + offset)
+        return Place(self.place.line + lines, len(before) - before.rfind("\n"))
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A line that says the shape of a letter: ``W_Q[h] : d_model × d_k``; () of a number."""
+
+    name: str
+    head: str
+    sizes: tuple[str, ...]
+    place: Place
+
+
+class Wrong(ReadError):
+    """What cannot be used, with its place in the text."""
+
+
+def wrong(place: Place, why: str) -> Wrong:
+    """The error for what stands at a place of the text."""
+    return Wrong(f"{place}: {why}")
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text of equations as read."""
+
+    equations: tuple[Equation, ...]
+    shapes: tuple[Shape, ...]
+    functions: tuple[Equation, ...]
+
+
+def read_text(text: str, given: Collection[str] = ()) -> Text:
+    """The equations and shapes of a text; `given` are letters that have more than one character.
+
+    Raises `ReadError` with the line and the character, for what cannot be read.
+    """
+    if not isinstance(text, str):
+        raise ReadError(f"{quote(text)} is not a text of equations")
+    if len(text) > MAX_LENGTH:
+        raise ReadError(f"{len(text)} characters are too many; a text has {MAX_LENGTH} at most")
+    equations: list[Equation] = []
+    shapes: list[Shape] = []
+    heading = reason = ""
+    bare: Equation | None = None
+    for place, content, remark in _lines(text):
+        if remark.startswith("##"):
+            heading = remark.lstrip("#").strip()
+        if not content.strip():
+            continue
+        if bare is not None:
+            raise wrong(bare.place, _no_left(bare.text))
+        declared = _SHAPE.match(content)
+        if declared is not None and "[" not in declared["shape"]:
+            shapes.append(_shape(declared, place))
+            continue
+        reason = "" if remark.startswith("##") else remark.lstrip("#").strip()
+        left, right, at = _sides(content, place)
+        equation = Equation(left, right, at, heading, reason)
+        heading = ""
+        if left is None:
+            bare = equation
+        equations.append(equation)
+    if not equations:
+        raise ReadError("no equation is written; write e.g. O = softmax(Q K^T / sqrt(d_k)) V")
+    return _with_trees(equations, shapes, given)
+
+
+def _with_trees(equations: list[Equation], shapes: list[Shape], given: Collection[str]) -> Text:
+    """The right sides read, with all letters known that are made, declared or given."""
+    letters = {greek(name) for name in given} | {shape.name for shape in shapes}
+    letters |= {one.left.name for one in equations if one.left and not one.left.arguments}
+    functions = {one.left.name for one in equations if one.left and one.left.arguments}
+    read: list[Equation] = []
+    for equation in equations:
+        own = equation.left.arguments if equation.left else ()
+        try:
+            tree = read_right(equation.text, letters.union(own), functions)
+        except ReadError as error:
+            raise _refused(equation, str(error)) from None
+        read.append(replace(equation, tree=tree))
+    return Text(
+        tuple(one for one in read if one.left is None or not one.left.arguments),
+        tuple(shapes),
+        tuple(one for one in read if one.left is not None and one.left.arguments),
+    )
+
+
+_AT = re.compile(r"\A.*? cannot be read: at character (\d+), ", re.DOTALL)
+
+
+def _refused(equation: Equation, message: str) -> Wrong:
+    """What is wrong with a right side, at its line and character in the text."""
+    found = _AT.match(message)
+    if found is None:
+        return wrong(equation.place, message)
+    return wrong(equation.at(int(found[1]) - 1), message[found.end() :])
+
+
+def _lines(text: str) -> Iterator[tuple[Place, str, str]]:
+    """Each piece of the text that may be an equation, where it begins, and its remark."""
+    depth, start, number, began = 0, 0, 1, Place(1)
+    content = ""
+    position, line_start = 0, 0
+    while position <= len(text):
+        sign = text[position] if position < len(text) else "\n"
+        last = position == len(text)
+        if sign in "([{":
+            depth += 1
+        elif sign in ")]}":
+            depth = max(depth - 1, 0)
+        ends = last or (sign in "\n;" and depth == 0)
+        if sign == "#" or ends:
+            content += text[start:position]
+            remark = ""
+            if sign == "#":
+                end = text.find("\n", position)
+                end = len(text) if end < 0 else end
+                remark, position = text[position:end], end
+                if depth and end < len(text):  # an equation goes on behind a remark in its middle
+                    start = position
+                    continue
+            if len(content) > MAX_LINE:
+                raise wrong(began, f"{len(content)} characters are too many; a line has {MAX_LINE}")
+            yield began, content, remark
+            content = ""
+            if position < len(text) and text[position] == "\n":
+                number, line_start = number + 1, position + 1
+            start = position + 1
+            began, depth = Place(number, start - line_start + 1), 0
+        elif sign == "\n":
+            number, line_start = number + 1, position + 1
+        position += 1
+
+
+def _sides(content: str, place: Place) -> tuple[Left | None, str, Place]:
+    """The left side, the right one, and where that begins."""
+    at = _sign_of_equality(content)
+    if at is None:
+        right = content.strip()
+        lead = len(content) - len(content.lstrip())
+        return None, right, Place(place.line, place.character + lead)
+    right = content[at + 1 :]
+    lead = len(right) - len(right.lstrip())
+    where = Place(place.line, place.character + at + 1 + lead)
+    if not right.strip():
+        raise wrong(place, f"nothing stands behind the = of {quote(content.strip())}")
+    second = _sign_of_equality(right)
+    if second is not None:
+        raise wrong(
+            Place(place.line, place.character + at + 1 + second),
+            "a second = in one equation; write two equations, or == in a test",
+        )
+    return _left(content[:at], place), right.strip(), where
+
+
+def _sign_of_equality(content: str) -> int | None:
+    """Where the = stands that is in no bracket and no part of a comparison."""
+    depth = 0
+    for position, sign in enumerate(content):
+        if sign in "([{":
+            depth += 1
+        elif sign in ")]}":
+            depth -= 1
+        elif sign == "=" and depth <= 0:
+            around = content[position - 1 : position], content[position + 1 : position + 2]
+            if around[0] not in ("<", ">", "!", "=") and around[1] != "=":
+                return position
+    return None
+
+
+def _left(text: str, place: Place) -> Left:
+    found = _LEFT.match(text)
+    place = Place(place.line, place.character + len(text) - len(text.lstrip()))
+    if found is None or (found["arguments"] is not None and (found["one"] or found["row"])):
+        raise wrong(
+            place,
+            f"{quote(text.strip())} is no left side; write a letter, weights A, Q[h], M[i,j], "
+            "O[t,:] or f(x)",
+        )
+    name = _letter(found["name"], place)
+    word, head = found["word"] or "", greek(found["one"] or "")
+    row, column = found["row"], found["column"]
+    indices = () if row is None else (greek(row), greek(column))
+    arguments = tuple(greek(one.strip()) for one in (found["arguments"] or "").split(","))
+    if found["arguments"] is None:
+        arguments = ()
+    elif word or not all(re.fullmatch(_NAME, one) for one in arguments):
+        raise wrong(place, f"{quote(text.strip())}: a function is written f(x) = … or f(x, y) = …")
+    if len({*indices, head}) != len(indices) + 1 or len(set(arguments)) != len(arguments):
+        raise wrong(place, f"{quote(text.strip())}: an index stands there twice")
+    return Left(name, word, head, indices, arguments)
+
+
+def _letter(name: str, place: Place) -> str:
+    """The name of a letter, Greek in its own letter; refused where it means something else."""
+    name = greek(name.replace("{", "").replace("}", "").replace(",", ""))
+    if name in _TAKEN:
+        raise wrong(place, f"{quote(name)} has a meaning of its own here; choose another letter")
+    return name
+
+
+def _shape(found: re.Match[str], place: Place) -> Shape:
+    place = Place(place.line, place.character + found.start("name"))
+    name = _letter(found["name"], place)
+    said = found["shape"].strip()
+    if said in ("number", "scalar"):
+        return Shape(name, greek(found["one"] or ""), (), place)
+    sizes = [one.strip() for one in re.split(r"[×,]|\bx\b", said.strip("()"))]
+    if len(sizes) != 2 or not all(sizes):
+        raise wrong(place, f"{quote(said)} is no shape; write {name} : n × d_k, or {name} : number")
+    return Shape(name, greek(found["one"] or ""), tuple(sizes), place)
+
+
+def _no_left(text: str) -> str:
+    return f"{quote(text)} has no left side; only the last line may stand without one"

@@ -1,0 +1,390 @@
+"""A derivation as a text of equations, which reads back as the same steps.
+
+Each node has its word in a table here; what has none is refused by name, never left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.derivation import Derivation
+from symattn.errors import CannotSpell
+from symattn.grammar import FUNCTIONS
+from symattn.language.composing import composed
+from symattn.nodes.biases import ALiBi, RelativeBias
+from symattn.nodes.entrywise import (
+    Diagonal,
+    EntryQuotient,
+    Entrywise,
+    Exponential,
+    Features,
+    SoftCap,
+)
+from symattn.nodes.heads import Concat, Head, HeadSum, Slice, Stacked
+from symattn.nodes.lines import (
+    Filled,
+    Lengths,
+    LineDifference,
+    LineProduct,
+    LineQuotient,
+    LineSum,
+    PlusVector,
+    Spread,
+    UnitVectors,
+)
+from symattn.nodes.masks import Allowed, AnyOf, Mask, Masked, VisibleScores
+from symattn.nodes.normalise import (
+    Hardmax,
+    OffByOneSoftmax,
+    RowMax,
+    RowRatio,
+    Sigmoid,
+    SinkSoftmax,
+    Softmax,
+    Sparsemax,
+    Unnormalised,
+)
+from symattn.nodes.norms import Norm
+from symattn.nodes.positions import PAIRINGS, Rotary, Sinusoidal
+from symattn.nodes.relative import ClippedShift, RelativeShift
+from symattn.nodes.scale import Everywhere, NumberQuotient, NumberTimes, PowerTimes, Quotient
+from symattn.nodes.scores import Additive, Distance
+from symattn.step import HEAD, Input, Step
+
+#: A part of a text, and how tightly it binds: a sum, a product, an atom.
+Written: TypeAlias = tuple[str, int]
+_SUM, _PRODUCT, _ATOM = range(3)
+
+#: Functions of one matrix by their nodes, with the word of each axis.
+_OF_ROWS: Mapping[type[MatrixExpr], tuple[str, str]] = {
+    Softmax: ("softmax", "colsoftmax"),
+    OffByOneSoftmax: ("softmax1", ""),
+    RowRatio: ("ratio", ""),
+    Sparsemax: ("sparsemax", ""),
+    Hardmax: ("hardmax", ""),
+    LineSum: ("rowsum", "colsum"),
+    RowMax: ("rowmax", ""),
+    UnitVectors: ("unit", ""),
+}
+
+
+def written(derivation: Derivation) -> str:
+    """The text of a forward derivation: a line of shapes, then an equation for each step.
+
+    Raises `CannotSpell` for a node that equations have no word for.
+
+    >>> from symattn import Attention
+    >>> print(written(Attention(mask="causal").derivation()))
+    Q : n × d_k;  K : m × d_k;  V : m × d_v
+    scores S = Q K^T
+    scaled Z = S / sqrt(d_k)
+    mask M = causal()
+    masked G = Z + M
+    weights A = softmax(G)
+    output O = A V
+    """
+    writer = _Writer(derivation)
+    shapes = ";  ".join(map(writer.shape, derivation.inputs))
+    made: list[MatrixExpr] = []
+    lines = [shapes]
+    for step in derivation.steps:
+        lines += writer.equation(step, made)
+        made.append(step.symbol)
+    return "\n".join(lines)
+
+
+class _Writer:
+    """Writes the steps of one derivation."""
+
+    def __init__(self, derivation: Derivation) -> None:
+        self.derivation = derivation
+        #: The index of the family that is being written.
+        self.own = "h"
+
+    def shape(self, item: Input) -> str:
+        """A line that says the shape of an input."""
+        if item.is_number:
+            return f"{item.letter} : number"
+        rows, columns = map(self.size, item.shape)
+        return f"{item.letter}{self._index(item)} : {rows} × {columns}"
+
+    def _index(self, item: Input | Step) -> str:
+        """The index of a family: h for heads, g for groups."""
+        self.own = "g" if str(item.count) == "g" else "h"
+        return f"[{self.own}]" if item.per_head else ""
+
+    def equation(self, step: Step, made: list[MatrixExpr]) -> list[str]:
+        """The equation of a step, below its heading; with the reason, where that is its own."""
+        fitted = any(
+            isinstance(part, Sinusoidal) and not part.rows.is_Symbol
+            for part in sympy.preorder_traversal(step.expr)
+        )
+        shapes = [f"{step.letter} : {' × '.join(map(self.size, step.shape))}"] if fitted else []
+        word = "" if step.name == step.letter else f"{step.name} "
+        line = f"{word}{step.letter}{self._index(step)} = {self.matrix(step.expr)[0]}"
+        _, reason = composed(step.expr, made)
+        own = step.reason and step.because != reason
+        said = f"{line}  # {step.because}" if own and "{" not in step.because else line
+        return [*shapes, said]
+
+    # ---- numbers ---------------------------------------------------------------------------
+
+    def size(self, value: sympy.Expr) -> str:
+        """A size or another number."""
+        return self.number(value)[0]
+
+    def number(self, value: sympy.Expr) -> Written:
+        """A SymPy number, its roots and sizes as they are written."""
+        match value:
+            case sympy.Rational() if value < 0:
+                return f"-{self.number(-value)[0]}", _SUM
+            case sympy.Integer():
+                return str(value), _ATOM
+            case sympy.Rational():
+                return f"{value.p}/{value.q}", _PRODUCT
+            case sympy.Symbol():
+                return {"h": "n_h", "g": "n_g"}.get(value.name, value.name), _ATOM
+            case sympy.Pow(base=base, exp=exponent):
+                if exponent == sympy.S.Half:
+                    return f"sqrt({self.number(base)[0]})", _ATOM
+                if exponent.could_extract_minus_sign():
+                    return f"1 / {self._atom(self.number(base**-exponent))}", _PRODUCT
+                return f"{self._atom(self.number(base))}^({self.number(exponent)[0]})", _ATOM
+            case sympy.Mul():
+                above, below = sympy.fraction(value)
+                if below != 1:
+                    top, bottom = self.number(above), self.number(below)
+                    return f"{self._factor(top)} / {self._atom(bottom)}", _PRODUCT
+                parts = [self._factor(self.number(part)) for part in value.args]
+                return " ".join(parts), _PRODUCT
+            case sympy.Add():
+                return self._sum([self.number(part) for part in value.args])
+            case sympy.exp(args=(inner,)):
+                return f"exp({self.number(inner)[0]})", _ATOM
+        raise CannotSpell(f"{value} cannot be written in equations")
+
+    @staticmethod
+    def _atom(part: Written) -> str:
+        return part[0] if part[1] == _ATOM else f"({part[0]})"
+
+    @staticmethod
+    def _factor(part: Written) -> str:
+        return part[0] if part[1] >= _PRODUCT else f"({part[0]})"
+
+    @staticmethod
+    def _sum(parts: list[Written]) -> Written:
+        text = parts[0][0]
+        for part, _ in parts[1:]:
+            text += f" - {part[1:]}" if part.startswith("-") else f" + {part}"
+        return text, _SUM
+
+    # ---- matrices --------------------------------------------------------------------------
+
+    def matrix(self, expr: MatrixExpr) -> Written:
+        """A matrix expression."""
+        if type(expr) in _OF_ROWS:
+            return self._of_rows(expr)
+        match expr:
+            case Head(symbol=symbol, head=head):
+                return f"{symbol.name}[{self._head(head)}]", _ATOM
+            case sympy.MatrixSymbol():
+                return str(expr.name), _ATOM
+            case sympy.Transpose(arg=inner):
+                return f"{self._atom(self.matrix(inner))}^T", _ATOM
+            case sympy.Inverse(arg=inner):
+                return f"{self._atom(self.matrix(inner))}^-1", _ATOM
+            case Masked(scores=scores, mask=mask):
+                return self._sum([self.matrix(scores), self.matrix(mask)])
+            case sympy.MatAdd():
+                return self._sum([self.matrix(part) for part in expr.args])
+            case sympy.MatMul():
+                return self._product(expr)
+            case sympy.HadamardProduct():
+                factors = [self._product_part(part) for part in expr.args]
+                return " ∘ ".join(factors), _SUM
+            case Quotient(matrix=inner, divisor=divisor):
+                bottom = self._atom(self.number(divisor))
+                return f"{self._product_part(inner)} / {bottom}", _PRODUCT
+            case PowerTimes(matrix=inner, base=base, exponent=exponent):
+                power = self.number(exponent)[0]
+                return f"{self._atom(self.number(base))}^({power}) {self._product_part(inner)}", (
+                    _PRODUCT
+                )
+            case NumberTimes(number=number, matrix=inner):
+                return f"{self._product_part(number)} {self._product_part(inner)}", _PRODUCT
+            case NumberQuotient(matrix=inner, number=number):
+                below = self._atom(self.matrix(number))
+                return f"{self._product_part(inner)} / {below}", _PRODUCT
+            case LineQuotient(matrix=inner, sums=sums):
+                below = self._atom(self.matrix(sums))
+                return f"{self._product_part(inner)} / {below}", _PRODUCT
+            case EntryQuotient(above=above, below=below):
+                return f"{self._product_part(above)} ⊘ {self._product_part(below)}", _SUM
+            case LineDifference(matrix=inner, numbers=numbers):
+                return self._sum([self.matrix(inner), (f"-{self._product_part(numbers)}", _SUM)])
+            case PlusVector(matrix=inner, vector=vector):
+                return self._sum([self.matrix(inner), self.matrix(vector)])
+            case Spread(vector=inner) | Everywhere(number=inner):
+                return self.matrix(inner)
+            case Filled(number=number):
+                return self.number(number)
+            case Stacked(axis=axis):
+                return self._blocks(expr, int(axis))
+        return self._named(expr)
+
+    def _product(self, expr: sympy.MatMul) -> Written:
+        coefficient, factors = expr.as_coeff_matrices()
+        parts = [self._product_part(factors[0])]
+        for part in factors[1:]:
+            inner = self.matrix(part)
+            parts.append(f"({inner[0]})" if isinstance(part, sympy.MatMul) else self._factor(inner))
+        text = " ".join(parts)
+        if coefficient == 1:
+            return text, _PRODUCT
+        if coefficient == -1:
+            return f"-{text}", _SUM
+        if coefficient.is_negative:
+            return f"-{self._factor(self.number(-coefficient))} {text}", _SUM
+        return f"{self._factor(self.number(coefficient))} {text}", _PRODUCT
+
+    def _product_part(self, expr: MatrixExpr) -> str:
+        return self._factor(self.matrix(expr))
+
+    def _of_rows(self, expr: MatrixExpr) -> Written:
+        inner, axis = expr.args[0], expr.args[-1]
+        word = _OF_ROWS[type(expr)][1 - int(axis)]
+        if not word:
+            raise self._unknown(expr)
+        return f"{word}({self.matrix(inner)[0]})", _ATOM
+
+    def _blocks(self, expr: Stacked, axis: int) -> Written:
+        rows = [[self.matrix(one)[0] for one in row] for row in expr._blocks()]
+        return f"[{'; '.join(', '.join(row) for row in rows)}]", _ATOM
+
+    def _head(self, head: sympy.Expr) -> str:
+        if head == HEAD:
+            return self.own
+        if isinstance(head, sympy.floor):
+            return "group(h)"
+        return self.size(head + 1)
+
+    def _named(self, expr: MatrixExpr) -> Written:
+        """A node that is written as a function, with its options."""
+        match expr:
+            case Exponential(matrix=inner):
+                return f"exp({self.matrix(inner)[0]})", _ATOM
+            case Features(matrix=inner) | Entrywise(matrix=inner):
+                name = expr._function_name(*expr.args[1:])
+                word = _WORDS.get(name)
+                if word is None:
+                    raise self._unknown(expr)
+                return f"{word}({self.matrix(inner)[0]})", _ATOM
+            case SoftCap(matrix=inner, cap=cap):
+                return f"softcap({self.matrix(inner)[0]}, {self.size(cap)})", _ATOM
+            case Diagonal(vector=inner):
+                return f"diag({self.matrix(inner)[0]})", _ATOM
+            case Distance(args=(one, other)):
+                return f"-dist2({self.matrix(one)[0]}, {self.matrix(other)[0]})", _SUM
+            case LineProduct(matrix=Norm() as norm, vector=gain, axis=axis) if axis == 0:
+                return self._norm(norm, f", gain={self.matrix(gain)[0]}")
+            case Norm():
+                return self._norm(expr, "")
+            case Mask():
+                return self._mask(expr)
+            case Allowed() | AnyOf() | VisibleScores() | Additive() | SinkSoftmax():
+                return self._call(_NODES[type(expr)], expr, "")
+            case Unnormalised() | Lengths() | Sigmoid():
+                return self._call(_NODES[type(expr)], expr, "")
+            case RelativeShift(columns=columns):
+                return self._call("shift", expr, f", columns={self.size(columns)}")
+            case ClippedShift(columns=columns, start=start):
+                more = f", columns={self.size(columns)}"
+                more += f", start={self.size(start)}" if start != 0 else ""
+                return self._call("clip", expr, more)
+            case RelativeBias():
+                return self._relative(expr)
+            case ALiBi(symmetric=symmetric, start=start):
+                options = ["symmetric=true"] if symmetric else []
+                options += [f"start={self.size(start)}"] if start != 0 else []
+                return f"alibi({', '.join(options)})", _ATOM
+            case Rotary():
+                return self._rotary(expr)
+            case Sinusoidal(base=base, start=start):
+                options = [f"base={self.size(base)}"] if base != 10000 else []
+                options += [f"start={self.size(start)}"] if start != 0 else []
+                return f"sinusoidal({', '.join(options)})", _ATOM
+            case Concat(args=(body, index, _, axis)) if axis == 1 and index == HEAD:
+                return f"concat_h({self.matrix(body)[0]})", _ATOM
+            case HeadSum(args=(body, index, _)) if index == HEAD:
+                return f"sum_h({self.matrix(body)[0]})", _ATOM
+            case Slice(args=(inner, first, number, axis)):
+                span = f"{self.size(first + 1)}:{self.size(sympy.expand(first + number))}"
+                where = f":, {span}" if axis == 1 else f"{span}, :"
+                return f"{self._atom(self.matrix(inner))}[{where}]", _ATOM
+        raise self._unknown(expr)
+
+    def _call(self, word: str, expr: MatrixExpr, more: str) -> Written:
+        matrices = [self.matrix(arg)[0] for arg in expr.args if isinstance(arg, MatrixExpr)]
+        return f"{word}({', '.join(matrices)}{more})", _ATOM
+
+    def _relative(self, node: RelativeBias) -> Written:
+        _, _, _, buckets, furthest, bidirectional, clip, start = node.args
+        if clip >= 0:
+            more = f", clip={clip}"
+        else:
+            more = f", buckets={buckets}, max_distance={furthest}"
+            more += "" if bidirectional else ", bidirectional=false"
+        more += f", start={self.size(start)}" if start != 0 else ""
+        return self._call("relative", node, more)
+
+    def _norm(self, norm: Norm, more: str) -> Written:
+        eps = norm.eps
+        said = self.matrix(eps)[0] if isinstance(eps, MatrixExpr) else self.size(eps)
+        if eps != 0:
+            more += f", eps={said}"
+        return f"{norm.word}({self.matrix(norm.matrix)[0]}{more})", _ATOM
+
+    def _mask(self, mask: Mask) -> Written:
+        *parameters, start = mask.args[2:]
+        said = []
+        for one in parameters:
+            listed = one.args if isinstance(one, sympy.Tuple | sympy.FiniteSet) else (one,)
+            said += [self.size(part) for part in listed]
+        said += [f"start={self.size(start)}"] if start != 0 else []
+        return f"{mask.word}({', '.join(said)})", _ATOM
+
+    def _rotary(self, node: Rotary) -> Written:
+        matrix, base, dims, interleaved, start = node.args
+        said = [self.matrix(matrix)[0]]
+        said += [f"base={self.size(base)}"] if base != 10000 else []
+        said += [f"dims={self.size(dims)}"] if dims != matrix.shape[1] else []
+        pairing = PAIRINGS[int(interleaved)]
+        said += [f"pairing={pairing}"] if pairing != "interleaved" else []
+        said += [f"start={self.size(start)}"] if start != 0 else []
+        return f"rotary({', '.join(said)})", _ATOM
+
+    @staticmethod
+    def _unknown(expr: MatrixExpr) -> CannotSpell:
+        return CannotSpell(f"{type(expr).__name__} has no word in equations yet")
+
+
+#: The words of nodes of matrices.
+_NODES: Mapping[type[MatrixExpr], str] = {
+    Allowed: "allow",
+    AnyOf: "any",
+    VisibleScores: "keep",
+    Additive: "additive",
+    SinkSoftmax: "sinksoftmax",
+    Unnormalised: "unnormalised",
+    Lengths: "lengths",
+    Sigmoid: "sigmoid",
+}
+
+#: The words of functions of one number.
+_WORDS: Mapping[str, str] = {
+    name: word for word, name in reversed(FUNCTIONS.items()) if word.isascii()
+} | {"elu1": "elu1", "erf": "erf"}

@@ -1,0 +1,231 @@
+"""LayerNorm and RMSNorm of every row, with gradients as they are written by hand.
+
+Gain and shift are a product and a sum behind them: LayerNorm(X) diag(g) + 1 s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.errors import ShapeError
+from symattn.nodes.arguments import Argument, Matrix, as_scalar
+from symattn.nodes.base import settings, shape_of
+from symattn.nodes.defined import Defined
+from symattn.nodes.entrywise import EntryQuotient, Entrywise
+from symattn.nodes.lines import (
+    EntrySum,
+    Filled,
+    LineDifference,
+    LineProduct,
+    LineQuotient,
+    LineSum,
+    PlusVector,
+)
+from symattn.nodes.scale import Quotient
+from symattn.nodes.spell import Speller
+from symattn.notation import tree as t
+from symattn.notation.tree import Tree
+
+_BA = "Ba, Kiros, Hinton 2016, equation 3"
+_ZHANG = "Zhang and Sennrich 2019, equation 4"
+
+
+class Epsilon(Argument):
+    """What keeps a denominator from 0: a number, or a matrix of one number."""
+
+    def read(self, value: object, owner: str) -> sympy.Basic:
+        if isinstance(value, MatrixExpr | sympy.MatrixBase):
+            if tuple(value.shape) != (1, 1):
+                raise ShapeError(f"{owner}: eps is {value.shape}; give one number")
+            return value
+        return as_scalar(value, owner)
+
+
+class OfRows(Defined):
+    """A function of each row, and of ε: a norm, or what it divides by."""
+
+    matrix, eps = Matrix(), Epsilon(0)
+    by_rows = 1
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """That of the matrix."""
+        return shape_of(self.matrix)
+
+    def _mean(self, matrix: MatrixExpr) -> MatrixExpr:
+        """The mean of each row of a matrix as wide as the node's."""
+        return Quotient(LineSum(matrix), shape_of(self.matrix)[1])
+
+    def _spell(self, speller: Speller) -> Tree:
+        eps = self.eps
+        if isinstance(eps, MatrixExpr):
+            name, equals = t.Ident("eps", roman=True), t.EQUALS
+            extra = [t.equation(name, (equals, speller.matrix(eps)))]
+        else:
+            extra = settings(speller, ("eps", _power_of_ten(eps), 0))
+        return t.call(t.Ident(self.word, roman=True), speller.matrix(self.matrix), *extra)
+
+    def _with_eps(self, numbers: MatrixExpr) -> MatrixExpr:
+        """A column of numbers, ε added to each."""
+        if isinstance(self.eps, MatrixExpr):
+            return PlusVector(numbers, self.eps)
+        return numbers if self.eps == 0 else sympy.MatAdd(numbers, Filled(*numbers.shape, self.eps))
+
+
+def _power_of_ten(eps: sympy.Expr) -> sympy.Expr:
+    """10^−5 for 1/100000, which is easier to read."""
+    digits = str(eps.q) if isinstance(eps, sympy.Rational) and eps.p == 1 else ""
+    if len(digits) > 4 and digits.rstrip("0") == "1":
+        return sympy.Pow(10, 1 - len(digits), evaluate=False)
+    return eps
+
+
+class RootMeanSquare(OfRows):
+    """The root of the mean square of each row: ρ_i = √((Σ_l x_il²)/d + ε).
+
+    Shapes: n × d becomes n × 1. Raises `ShapeError` if ε is more than one number.
+    Source: Zhang and Sennrich, *Root Mean Square Layer Normalization* (2019), equation 4.
+
+    >>> print(RootMeanSquare(sympy.Matrix([[1, 7]])).doit())
+    Matrix([[5]])
+    """
+
+    word = "rms"
+    source = _ZHANG
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """One number for each row."""
+        return shape_of(self.matrix)[0], sympy.S.One
+
+    @property
+    def meaning(self) -> MatrixExpr:
+        square = sympy.HadamardProduct(self.matrix, self.matrix)
+        return Entrywise(self._with_eps(self._mean(square)), "√")
+
+
+class StandardDeviation(OfRows):
+    """The standard deviation of each row: σ_i = √(mean of (x_il − μ_i)² + ε).
+
+    Shapes: n × d becomes n × 1. Raises `ShapeError` if ε is more than one number.
+    Source: Ba, Kiros, Hinton, *Layer Normalization* (2016), equation 3.
+
+    >>> print(StandardDeviation(sympy.Matrix([[1, 7]])).doit())
+    Matrix([[3]])
+    """
+
+    word = "std"
+    source = _BA
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """One number for each row."""
+        return shape_of(self.matrix)[0], sympy.S.One
+
+    @property
+    def meaning(self) -> MatrixExpr:
+        centred = LineDifference(self.matrix, self._mean(self.matrix))
+        return Entrywise(self._with_eps(self._mean(sympy.HadamardProduct(centred, centred))), "√")
+
+
+class Norm(OfRows):
+    """A norm: each row, or its distance from its mean, over a number of the row's own."""
+
+    has_adjoint = True
+    #: What the rows are divided by, and what that does to them, in a sentence.
+    divides: ClassVar[type[OfRows]]
+    row_reason: ClassVar[str] = ""
+
+    @classmethod
+    def of(
+        cls,
+        matrix: MatrixExpr,
+        gain: MatrixExpr | None = None,
+        shift: MatrixExpr | None = None,
+        eps: object = 0,
+    ) -> MatrixExpr:
+        """The norm times its gain, column by column, plus its shift."""
+        out: MatrixExpr = cls(matrix, eps)
+        if gain is not None:
+            out = LineProduct(out, gain, 0)
+        return out if shift is None else PlusVector(out, shift)
+
+    @property
+    def below(self) -> MatrixExpr:
+        """What each row is divided by."""
+        return self.divides(*self.args)
+
+    def _less(self, upstream: MatrixExpr) -> MatrixExpr:
+        """The gradient less what moving a whole row takes of it."""
+        return upstream
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        along = sympy.HadamardProduct(upstream, value)
+        if place == 1:
+            square = sympy.HadamardProduct(self.below, self.below)
+            rows = EntryQuotient(LineSum(along), square)
+            return sympy.MatMul(-sympy.S.Half, EntrySum(rows))
+        scaled = LineProduct(value, self._mean(along))
+        rest = sympy.MatAdd(self._less(upstream), sympy.MatMul(-1, scaled))
+        return LineQuotient(rest, self.below)
+
+
+class RMSNorm(Norm):
+    """Each row over its root mean square: y_ij = x_ij / √((Σ_l x_il²)/d + ε).
+
+    Shapes: n × d in and out. Raises `ShapeError` if ε is more than one number.
+    Source: Zhang and Sennrich, *Root Mean Square Layer Normalization* (2019), equation 4.
+
+    >>> print(RMSNorm(sympy.Matrix([[1, 7]])).doit())
+    Matrix([[1/5, 7/5]])
+    """
+
+    word = "RMSNorm"
+    source = _ZHANG
+    divides = RootMeanSquare
+    row_reason = "Each row is divided by the root of the mean square of its entries."
+    adjoint_because = (
+        "A longer row has the same direction: the part of the gradient along the row is taken off, "
+        "and the rest divided by the row's root mean square."
+    )
+
+    @property
+    def meaning(self) -> MatrixExpr:
+        return LineQuotient(self.matrix, self.below.meaning)
+
+
+class LayerNorm(Norm):
+    """Each row less its mean, over its standard deviation: y_ij = (x_ij − μ_i) / σ_i.
+
+    Shapes: n × d in and out. Raises `ShapeError` if ε is more than one number.
+    Source: Ba, Kiros, Hinton, *Layer Normalization* (2016), equation 3.
+
+    >>> print(LayerNorm(sympy.Matrix([[1, 7]])).doit())
+    Matrix([[-1, 1]])
+    """
+
+    word = "LayerNorm"
+    source = _BA
+    divides = StandardDeviation
+    row_reason = "Each row is moved to mean 0 and divided by its standard deviation."
+    adjoint_because = (
+        "Neither moving nor stretching a row changes what it is made into: the mean of the "
+        "gradient and its part along the row are taken off, and the rest is divided by the "
+        "deviation."
+    )
+
+    @property
+    def meaning(self) -> MatrixExpr:
+        centred = LineDifference(self.matrix, self._mean(self.matrix))
+        return LineQuotient(centred, self.below.meaning)
+
+    def _less(self, upstream: MatrixExpr) -> MatrixExpr:
+        return LineDifference(upstream, self._mean(upstream))
+
+
+#: The norms by the words that equations have for them.
+NORMS: Mapping[str, type[Norm]] = {norm.word: norm for norm in (LayerNorm, RMSNorm)}

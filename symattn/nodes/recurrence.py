@@ -1,0 +1,161 @@
+"""Recurrences over tokens: S⁽ᵗ⁾ = f(S⁽ᵗ⁻¹⁾), and back: what each state owes to the next.
+
+The matrix of one token is a matrix of a family, as that of one head is: `HEAD` of `symattn.step` is
+the index of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.arithmetic.base import Arithmetic, Array
+from symattn.nodes import rule as r
+from symattn.nodes.arguments import Bound, Matrix, Operand, Scalar, Size
+from symattn.nodes.base import Node, shape_of
+from symattn.nodes.heads import Head
+from symattn.nodes.rule import Index, Rule
+from symattn.nodes.spell import Speller
+from symattn.notation.tree import Tree
+
+
+class Beside(Node):
+    """The state beside that of token t: S⁽ᵗ⁻¹⁾, or S⁽ᵗ⁺¹⁾ with `step` 1.
+
+    It stands only in the body of a `Recurrence`, whose letter it has. Shapes: rows × columns.
+    Source: Katharopoulos et al., *Transformers are RNNs* (2020), section 3.4.
+    """
+
+    rows, columns, letter, index, step = Size(), Size(), Bound(), Bound(), Scalar(-1)
+    source = "Katharopoulos et al. 2020, section 3.4"
+
+    @property
+    def key(self) -> str:
+        """What its value goes by while a recurrence is evaluated."""
+        return f"{self.letter} beside"
+
+    @property
+    def state(self) -> MatrixExpr:
+        """The state as a matrix of its family."""
+        rows, columns, letter, index, step = self.args
+        return Head(sympy.MatrixSymbol(str(letter), rows, columns), index + step)
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        return r.Entry(self.state, i, j)
+
+    def _spell(self, speller: Speller) -> Tree:
+        return speller.matrix(self.state)
+
+    def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
+        rows, columns, *rest = self.args
+        return Beside(columns, rows, *rest)
+
+
+class Recurrence(Node):
+    """A state for each token, made of the one before it: S⁽ᵗ⁾ = f(S⁽ᵗ⁻¹⁾), t from 1 to `count`.
+
+    `body` is f for token `index`, in which `Beside` is the state before; `start` is S⁽⁰⁾.
+
+    Shapes: `count` matrices n × m. Raises `SymattnError` if an argument is no matrix.
+    Source: Katharopoulos et al., *Transformers are RNNs* (2020), section 3.4, equations 18 to 20.
+    """
+
+    matrix, index, count, start, letter = Matrix(), Bound(), Scalar(), Matrix(), Bound()
+    source = "Katharopoulos et al. 2020, section 3.4"
+    #: Whether it runs from the last token to the first.
+    back: ClassVar[bool] = False
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        """The rule of token t; of the first one the start stands in for the state before it."""
+        body, index, *_ = self.args
+        return _with_start(r.rule_of(body, i, j), self, index, i, j)
+
+    def _spell(self, speller: Speller) -> Tree:
+        return speller.matrix(self.matrix)
+
+    def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
+        body, index, count, start, letter = self.args
+        return type(self)(flip(body), index, count, flip(start), letter)
+
+
+class Backward(Recurrence):
+    """What all states owe: T⁽ᵗ⁾ = g⁽ᵗ⁾ + b(T⁽ᵗ⁺¹⁾), t from `count` down; the last one's is g.
+
+    `matrix` is g, what the readers of state t pass back, and `start` is b, what the next state
+    does, in which `Beside` is T⁽ᵗ⁺¹⁾.
+
+    Shapes: `count` matrices n × m. Raises `SymattnError` if an argument is no matrix.
+    Source: Werbos, *Backpropagation Through Time* (1990), section II.
+    """
+
+    source = "Werbos 1990, section II"
+    back = True
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """That of what is passed back."""
+        return shape_of(self.args[0])
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        own, index, count, more, _ = self.args
+        last = r.rule_of(own, i, j)
+        both = r.Plus((last, r.rule_of(more, i, j)))
+        return r.Cases(r.Ordinal(index), "=", r.Ordinal(count - 1), last, both)
+
+    def _spell(self, speller: Speller) -> Tree:
+        own, _, _, more, _ = self.args
+        return speller.matrix(sympy.MatAdd(own, more))
+
+
+def _with_start(rule: Rule, node: Recurrence, index: sympy.Symbol, i: Index, j: Index) -> Rule:
+    """A rule in which the entries of the state before the first are those of the start."""
+    start = node.args[3]
+    if isinstance(rule, r.Entry) and isinstance(rule.matrix, Head):
+        if rule.matrix.name == str(node.letter):
+            first = r.rule_of(start, rule.row, rule.column)
+            return r.Cases(r.Ordinal(index), "=", r.Ordinal(sympy.S.Zero), first, rule)
+        return rule
+    return r.rebuilt(rule, lambda part: _with_start(part, node, index, i, j))
+
+
+class Earlier(Node):
+    """The states before those of all tokens: S⁽ᵗ⁻¹⁾, of the first token the start.
+
+    Shapes: `count` matrices n × m in and out. Raises `SymattnError` if an argument is no matrix.
+    Source: Katharopoulos et al., *Transformers are RNNs* (2020), section 3.4.
+    """
+
+    matrix, start, index, count = Matrix(), Matrix(), Scalar(), Scalar()
+    source = "Katharopoulos et al. 2020, section 3.4"
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        states, start, index, _ = self.args
+        before = r.rule_of(states.xreplace({index: index - 1}), i, j)
+        first = r.Ordinal(index), "=", r.Ordinal(sympy.S.Zero)
+        return r.Cases(*first, r.rule_of(start, i, j), before)
+
+    def _spell(self, speller: Speller) -> Tree:
+        states, _, index, _ = self.args
+        return speller.matrix(states.xreplace({index: index - 1}))
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        states, start, _, count = args
+        begin = arithmetic.expand(start, -3) if start.ndim == 2 else start
+        return arithmetic.join([begin, arithmetic.part(states, 0, count - 1, -3)], axis=-3)
+
+
+def beside(node: Recurrence) -> Beside | None:
+    """The neighbour of a state in its body, if that has it."""
+    found = node.args[0].atoms(Beside)
+    return next((part for part in found if part.letter == node.letter), None)
+
+
+def before(node: Recurrence) -> MatrixExpr:
+    """The states before those of a recurrence, as a family."""
+    _, index, count, start, letter = node.args
+    symbol = sympy.MatrixSymbol(str(letter), *shape_of(node))
+    return Earlier(Head(symbol, index), start, index, count)
