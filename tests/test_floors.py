@@ -26,6 +26,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("merging", "restricting"),
     ("evaluate", "derivatives"),
     ("derivation",),
+    ("language",),
     ("documents",),
     ("attention", "algebra"),
     ("worksheet",),

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from symattn import equal
 from symattn.algebra.identities import IDENTITIES
-from symattn.algebra.statement import readings
 from symattn.arithmetic.reading import read_number
 from symattn.errors import ReadError, SymattnError
 from symattn.grammar import (
+    ARITY,
     FUNCTIONS,
     MAX_LENGTH,
     Apart,
@@ -29,6 +29,7 @@ from symattn.grammar import (
     read_closed,
     sides,
 )
+from symattn.language.statement import readings
 from tests.processes import python
 
 A, B, C, D, K, Q, S, V, X, c, x, y = (Name(letter) for letter in "ABCDKQSVXcxy")
@@ -212,7 +213,7 @@ SPELLINGS: tuple[tuple[str, Tree], ...] = (
     (r"A \mathbf{1}", times(A, ONES)),
     # blocks
     ("[A, B; C, D]", call("below", call("beside", A, B), call("beside", C, D))),
-    ("[A B]", call("beside", A, B)),
+    ("[A B; C D]", call("below", times(A, B), times(C, D))),
     ("[A*B]", times(A, B)),
     ("[(A B)]", times(A, B)),
     ("[A; B]", call("below", A, B)),
@@ -309,7 +310,7 @@ REFUSED: tuple[tuple[str, str, str], ...] = (
     ("sum(A, axis=0)", 'at character 8, "axis=0)"', "rowsum(A) or colsum(A)"),
     ("dist2(A)", "at character 1", "dist2 takes 2 arguments"),
     ("causal(S)", "at character 1", "causal takes 0 arguments"),
-    ("[A B; C D]", 'at character 2, "A B; C D]"', "write A, B for beside or A*B"),
+    ("[A B]", 'at character 2, "A B]"', "write [A, B] for blocks beside one another"),
     ("A, B", 'at character 2, ", B"', '"," is not expected here'),
     ("(" * 41 + "A" + ")" * 41, "at character 41", "nested deeper than 40"),
     ("A" + "/A" * 41, "at character 1", "nested deeper than 40"),
@@ -430,9 +431,9 @@ def test_a_function_is_not_its_argument() -> None:
 
 
 def test_every_function_is_read_by_every_spelling() -> None:
-    arguments = {"dist2": "(Q, K)", "softcap": "(S, c)", "causal": ""}
     for word, name in FUNCTIONS.items():
-        tree = read(word + arguments.get(name, "(A)"))
+        least, _ = ARITY.get(name, (1, 1))
+        tree = read(word + (f"({', '.join('A' * least)})" if least else ""))
         assert isinstance(tree, Call)
         assert tree.name == name
 

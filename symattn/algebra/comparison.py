@@ -20,13 +20,13 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.counterexample import Meaning, Side, Sizes
-from symattn.algebra.shapes import GivenShape
-from symattn.algebra.statement import readings
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.shapes import Size
 from symattn.derivation import Derivation
 from symattn.errors import ReadError, ShapeError, SymattnError, quote
 from symattn.grammar import sides as split_sides
+from symattn.language.shapes import GivenShape
+from symattn.language.statement import readings
 from symattn.nodes.heads import Concat, Head, HeadSum, Slice, Split
 from symattn.nodes.rule import Nth
 from symattn.step import HEAD, Input, Item, Step, dims, letter_of

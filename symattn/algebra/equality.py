@@ -38,13 +38,13 @@ from symattn.algebra.refute import (
     smallest,
     trial_sizes,
 )
-from symattn.algebra.shapes import SQUARE, GivenShape
-from symattn.algebra.statement import Written, readings
 from symattn.algebra.traces import certificate, reason
 from symattn.arguments import instance, table, whole, words, wrong
 from symattn.derivation import Derivation
 from symattn.errors import CannotSpell, ShapeError, SymattnError, quote
 from symattn.grammar import sides as split_sides
+from symattn.language.shapes import SQUARE, GivenShape
+from symattn.language.statement import Written, readings
 from symattn.nodes.base import shape_of
 from symattn.step import MOST_OF_A_SIZE, Step, check_shapes, listed_sizes
 

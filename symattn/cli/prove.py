@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from symattn.algebra.counterexample import Sides
     from symattn.algebra.identities.identity import Identity
     from symattn.algebra.identities.proofs import Proof
-    from symattn.algebra.shapes import GivenShape
+    from symattn.language.shapes import GivenShape
 
 Made = TypeVar("Made")
 

@@ -11,6 +11,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Arithmetic, Array, filled
 from symattn.arithmetic.exact import EXACT
 from symattn.errors import CannotSpell, SymattnError, counted
+from symattn.evaluate.recurring import by_token
 from symattn.nodes.arguments import Bound
 from symattn.nodes.base import Node
 from symattn.nodes.defined import Defined
@@ -44,7 +45,7 @@ def program_of(
                 key = part.key
                 return lambda values, arithmetic: values(key)
             case Recurrence():
-                return _by_token(part, sizes)
+                return by_token(part, sizes, program_of)
             case Node():
                 return _node(type(part), part.args, part.heads if _binds_heads(part) else heads)
             case sympy.Transpose():
@@ -99,41 +100,6 @@ def program_of(
         return value if isinstance(value, sympy.Integer) else value.subs(sizes)
 
     return program(expr, heads)
-
-
-def _by_token(node: Recurrence, sizes: Mapping[sympy.Symbol, int]) -> Program:
-    """The states of all tokens, (…, tokens, rows, columns), one after another."""
-    body, index, count, start, letter = node.args
-    known = count.subs(sizes)
-    if not known.is_Integer:
-        raise CannotSpell(f"{letter} is made token by token; say how many there are ({count})")
-    number = int(known)
-    order = range(number - 1, -1, -1) if node.back else range(number)
-
-    def at_token(expr: MatrixExpr, token: int) -> Program:
-        return program_of(expr.xreplace({index: sympy.Integer(token)}), sizes)
-
-    own = [at_token(body, token) for token in order]
-    others = [at_token(start, token) for token in [*order][1:]] if node.back else []
-    begin = program_of(start, sizes) if not node.back else None
-    key = f"{letter} beside"
-
-    def run(values: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
-        states: list[Array] = []
-        state: Array | None = None if begin is None else begin(values, arithmetic)
-
-        def known(name: str) -> Array:
-            return state if name == key and state is not None else values(name)
-
-        for place, program in enumerate(own):
-            new = program(known, arithmetic)
-            if node.back and place:
-                new = arithmetic.add(new, others[place - 1](known, arithmetic))
-            state = new
-            states.append(arithmetic.expand(new, -3))
-        return arithmetic.join(states[::-1] if node.back else states, axis=-3)
-
-    return run
 
 
 def _binds_heads(node: Node) -> bool:

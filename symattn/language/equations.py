@@ -11,7 +11,6 @@ from typing import Any
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.shapes import GivenShape, Unfit
 from symattn.derivation import Derivation
 from symattn.errors import ReadError, SymattnError, quote
 from symattn.grammar import (
@@ -28,6 +27,7 @@ from symattn.grammar import (
 from symattn.greek import in_ascii
 from symattn.language.composing import composed, cut
 from symattn.language.making import Maker
+from symattn.language.shapes import GivenShape, Unfit
 from symattn.language.sizes import HEADS, KNOWN_SIZES, ROWS, Sizes, is_small
 from symattn.language.texts import Equation, Left, Place, Text, Wrong, read_text, wrong
 from symattn.nodes.defined import ByEntries

@@ -11,7 +11,6 @@ import sympy
 from sympy import HadamardProduct
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.shapes import OF_NUMBERS
 from symattn.errors import ReadError, nearest
 from symattn.grammar import (
     Apart,
@@ -27,6 +26,7 @@ from symattn.grammar import (
     Tree,
 )
 from symattn.greek import in_ascii
+from symattn.language.shapes import OF_NUMBERS
 from symattn.language.sizes import MADE_TO_FIT, Sizes, is_small, size_symbol
 from symattn.nodes.biases import ALiBi, RelativeBias
 from symattn.nodes.defined import (
@@ -369,7 +369,7 @@ class Maker(Writer):
     def _power_of_entries(self, base: Tree, power: sympy.Expr) -> Value:
         """A number of each place to a rational power."""
         value, own = self.build(base)
-        power = sympy.sympify(power)
+        power = sympy.sympify(power, strict=True)
         if own is None:
             return value**power, None
         if power == sympy.S.Half:

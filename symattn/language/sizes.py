@@ -1,6 +1,6 @@
 """The shapes of all letters of a text together: families, rows, parts, matrices by their entries.
 
-`Sizes` adds to the shapes of statements (`symattn.algebra.shapes`) what only equations have. Every
+`Sizes` adds to the shapes of statements (`symattn.language.shapes`) what only equations have. Every
 letter that is made has the shape of its right side; usual shapes are for inputs alone.
 """
 
@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 
 import sympy
 
-from symattn.algebra.shapes import USUAL, Dims, Shape, Shapes, Sum, Unfit
 from symattn.grammar import (
     Apart,
     Call,
@@ -28,6 +27,7 @@ from symattn.grammar import (
     Tree,
     children,
 )
+from symattn.language.shapes import USUAL, Dims, Shape, Shapes, Sum, Unfit
 from symattn.nodes.written import CONSTANTS
 
 #: What a size may be called without being declared, and what is written for it here.

@@ -9,12 +9,12 @@ from typing import Any
 
 import sympy
 
-from symattn.algebra.shapes import GivenShape
 from symattn.arguments import table, whole, words
 from symattn.derivation import Derivation
 from symattn.errors import NoSuchName, SymattnError, nearest, quote
 from symattn.greek import in_ascii
 from symattn.language.equations import Facts, derivation
+from symattn.language.shapes import GivenShape
 from symattn.language.sizes import size_symbol
 
 

@@ -95,8 +95,8 @@ class Counted(Node):
 
 def at_place(formula: sympy.Basic, i: Index, j: Index) -> sympy.Basic:
     """A formula of row and column numbers for the entry (i, j), which count from 0."""
-    pairs = {ROW_NUMBER: sympy.sympify(i) + 1, COLUMN_NUMBER: sympy.sympify(j) + 1}
-    return formula.subs(pairs, simultaneous=True)
+    row, column = (sympy.sympify(place, strict=True) + 1 for place in (i, j))
+    return formula.subs({ROW_NUMBER: row, COLUMN_NUMBER: column}, simultaneous=True)
 
 
 def turned(formula: sympy.Basic) -> sympy.Basic:
@@ -217,7 +217,7 @@ class WherePlaced(Node):
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         value, otherwise, test = args
         shape = value.shape if getattr(value, "ndim", 2) >= 2 else otherwise.shape
-        rows, columns = (sympy.sympify(size) for size in shape[-2:])
+        rows, columns = (sympy.sympify(size, strict=True) for size in shape[-2:])
         return arithmetic.where(places(arithmetic, rows, columns, test), value, otherwise)
 
 

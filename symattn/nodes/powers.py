@@ -59,7 +59,7 @@ class WholePower(Node):
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, exponent = args
-        rows, columns = (sympy.sympify(size) for size in matrix.shape[-2:])
+        rows, columns = (sympy.sympify(size, strict=True) for size in matrix.shape[-2:])
         return arithmetic.whole_power(matrix, places(arithmetic, rows, columns, exponent))
 
 

@@ -1,6 +1,6 @@
 """Expressions of what people write, where the shape of every letter is known.
 
-`algebra/statement.py` finds the shapes; with them a text has one meaning, which is made here: a
+`language/statement.py` finds the shapes; with them a text has one meaning, which is made here: a
 SymPy expression over nodes. A size of 1 is repeated to fit, a product that is 1 × 1 scales what
 it is multiplied by, and a number, column or row that is added to a matrix is repeated.
 """

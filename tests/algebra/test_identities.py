@@ -19,9 +19,9 @@ from symattn.algebra.equality import certified, stated
 from symattn.algebra.identities import identity, reports
 from symattn.algebra.identities.identity import Identity
 from symattn.algebra.rules import RULES, Rule, follows, rule
-from symattn.algebra.statement import readings
 from symattn.cli import main
 from symattn.documents.job import written
+from symattn.language.statement import readings
 from tests import TRACED
 from tests.shares import share
 

@@ -13,7 +13,7 @@ from symattn.arguments import flag, instance, word, words, wrong
 if TYPE_CHECKING:  # start-up time: a list of names needs no SymPy
     from symattn.algebra.counterexample import Meaning, Sides
     from symattn.algebra.hypotheses import Statement
-    from symattn.algebra.shapes import GivenShape
+    from symattn.language.shapes import GivenShape
 
 #: Links that use no rule: a hypothesis is put in, or all entries are compared.
 HYPOTHESIS, ENTRIES = "hypothesis", "entries"

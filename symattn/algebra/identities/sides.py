@@ -13,8 +13,8 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.algebra.certificate import Slope
 from symattn.algebra.counterexample import Sides
 from symattn.algebra.equality import expressed
-from symattn.algebra.shapes import GivenShape
 from symattn.arithmetic.shapes import Size
+from symattn.language.shapes import GivenShape
 from symattn.nodes.entrywise import SoftCap
 from symattn.nodes.heads import Stacked
 from symattn.nodes.lines import LineSum

@@ -17,9 +17,9 @@ from typing import Any
 
 import sympy
 
-from symattn.algebra.shapes import SQUARE, GivenShape, GivenSize, Shape, Shapes, Sum, Unfit
 from symattn.errors import ReadError, ShapeError, quote
 from symattn.grammar import Apart, Call, Name, Number, Tree, read
+from symattn.language.shapes import SQUARE, GivenShape, GivenSize, Shape, Shapes, Sum, Unfit
 from symattn.nodes.written import CONSTANTS, SIZES, Writer, spread
 
 #: Letters of a token's vector, which is a row (Q and K have a row for each token).
