@@ -36,8 +36,8 @@ def test_an_entry_that_is_asked_for_is_chosen(tmp_path: Path, opened: Callable[.
     first = page.locator("#origin .line").inner_html()
     assert worked.inner_html() == first
     page.keyboard.press("Escape")
-    page.fill("#digits", "6")
-    page.locator("#digits").blur()
+    page.fill("#decimals", "6")
+    page.locator("#decimals").blur()
     settled(page)
     assert worked.get_attribute("data-entry") == "A||1|0"  # the same entry, to more digits
     assert worked.inner_html() != first

@@ -107,7 +107,7 @@ def test_temperature_and_undo_on_the_stage(width: int, opened: Callable[..., Any
     assert page.locator("#undo").is_visible() and page.locator("#redo").is_visible()
     if width == 375:
         page.click("#more")
-    assert page.locator("#digits").is_visible() and page.locator("#temperature").is_visible()
+    assert page.locator("#decimals").is_visible() and page.locator("#temperature").is_visible()
     first = page.evaluate(BARS)
     move = """(value) => {
         const slider = document.querySelector("#slider");
