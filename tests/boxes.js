@@ -35,7 +35,7 @@ async (isPaper = false) => {
     let isCut = false;
     const fixed = (one) => getComputedStyle(one).position === "fixed";
     for (let outer = element; outer !== document.body && !fixed(outer); outer = outer.parentElement) {
-      if (outer === element && !element.matches(":not(math, svg *)")) continue;
+      if (outer === element && element.matches(`${CONTROL}, math, svg *`)) continue;
       const style = getComputedStyle(outer);
       const [across, down] = [crosses(style.overflowX), crosses(style.overflowY)];
       if (!across && !down) continue;
@@ -146,7 +146,7 @@ async (isPaper = false) => {
         if (top < -1 && bottom > 1) found.push(`stage ${link.hash} ${frame}: the toolbar is half away`);
       }
       const line = find("#stage .line.now");
-      const powers = all("msup > :last-child mn", line).map((one) => /\.(\d+)/.exec(one.textContent)?.[1].length).filter(Boolean);
+      const powers = all("msup > :last-child mn", line).map((one) => /\.(\d{4,})/.exec(one.textContent)?.[1].length).filter(Boolean);
       if (new Set(powers).size > 1) found.push(`stage ${link.hash} ${frame}: exponents of ${[...new Set(powers)]} decimals`);
       const widest = Math.max(...all("math", line).map((one) => one.getBoundingClientRect().width), 0);
       const isList = /exponentials/i.test(find("#stage .where").textContent);

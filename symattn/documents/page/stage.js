@@ -442,7 +442,7 @@ function paintFrame(at) {
   for (const box of $$(".picture-on-stage .scroll", stage)) showIn(box, $(".focal", box) ?? $(".lit", box));
   const [picture, bar] = [$(".picture-on-stage", stage), $(".bar", stage).offsetHeight];
   stage.style.setProperty("--bar", `${bar}px`);
-  const isWhole = picture.offsetHeight + 24 < innerHeight - bar;
+  const isWhole = picture.offsetHeight + 24 < innerHeight - bar - covered();
   if (at) (isWhole ? picture : $(".focal.result", stage))?.scrollIntoView({ block: "nearest", inline: "nearest", behavior: calm() });
 }
 
@@ -666,10 +666,10 @@ function openStage(name, key = null) {
   if (entry?.h !== undefined && entry?.h !== null) headOnStage = entry.h;
   if (!staged()) {
     document.body.classList.add("staged");
-    measure();
     stage.hidden = false;
     $("details", contents).open = true;
     offer(true);
+    measure();
     scrollTo(0, 0);
   }
   mountStep(item);
@@ -687,10 +687,10 @@ function closeStage() {
   const place = frames[at].at;
   scene = null;
   document.body.classList.remove("staged");
-  measure();
   stage.hidden = true;
   if (narrow.matches) $("details", contents).open = false;
   offer(false);
+  measure();
   reachable();
   isAt(item.name);
   reveal(sectionOf(item));

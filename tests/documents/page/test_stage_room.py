@@ -244,6 +244,7 @@ def test_fingers_on_the_stage(opened: Callable[..., Any]) -> None:
     drag((box["x"] + 8, y), (box["x"] + box["width"] - 4, y))
     last = page.locator("#frame").get_attribute("max")
     assert step() == "#weights" and page.locator("#frame").input_value() == last
+    page.evaluate("scrollTo(0, 0)")
     drag((40, middle("#stage-heading")[1]), (300, middle("#stage-heading")[1]))
     assert step() == "#masked"
     for button in ("#back", "#play", "#onward", "#mode", "#more"):
