@@ -1,5 +1,5 @@
 // Goes through the states of an opened page and measures boxes, without motion; what is wrong in each of them.
-// Texts and controls lie beside one another; nothing is cut that cannot be scrolled to; nothing is wider than the screen.
+// Texts and controls lie beside one another; nothing is cut off but what can be scrolled to; nothing is wider than the screen.
 async (isPaper = false) => {
   const find = (selector) => document.querySelector(selector);
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -114,6 +114,7 @@ async (isPaper = false) => {
 
   measure("as it opens");
   if (isPaper) return found;
+  const ROUNDED = /^\d+\.\d{4,}$/;
   const isStaged = () => document.body.classList.contains("staged");
   const go = async (state, does) => { does(); await settled(); measure(state); };
   const goes = !isStaged();
@@ -137,21 +138,28 @@ async (isPaper = false) => {
   for (const link of all("#contents li:not(.whole) a")) {
     await go(`stage ${link.hash}`, () => link.click());
     const last = Number(find("#frame").max);
+    const powers = new Set();
     const frames = last <= 12 ? Array.from({ length: last }, (_, k) => k + 1) : [1, Math.ceil(last / 2), last - 1, last];
     for (const frame of frames) {
       const slider = find("#frame");
       await go(`stage ${link.hash} ${frame}`, () => { slider.value = frame; slider.dispatchEvent(new Event("input", { bubbles: true })); });
       for (const button of all("#controls > button")) {
         const { top, bottom } = button.getBoundingClientRect();
-        if (top < -1 && bottom > 1) found.push(`stage ${link.hash} ${frame}: the toolbar is half away`);
+        if (top < -1 || bottom > innerHeight) found.push(`stage ${link.hash} ${frame}: the toolbar is out of sight`);
       }
       const line = find("#stage .line.now");
-      const powers = all("msup > :last-child mn", line).map((one) => /\.(\d{4,})/.exec(one.textContent)?.[1].length).filter(Boolean);
-      if (new Set(powers).size > 1) found.push(`stage ${link.hash} ${frame}: exponents of ${[...new Set(powers)]} decimals`);
+      for (const one of all("msup > :last-child mn", line)) if (ROUNDED.test(one.textContent)) powers.add(one.textContent.split(".")[1].length);
+      const numbers = all("mn", line).map((one) => one.textContent);
+      const isWhole = all("math", line).length > 1 && !/the sum/.test(find("#stage .where").textContent) && !line.textContent.includes("⋯");
+      for (const { textContent } of isWhole ? all("#stage :is(.lit, .focal):not(.result)") : []) {
+        const digits = textContent.replace("−", "");
+        if (ROUNDED.test(digits) && !numbers.includes(digits)) found.push(`stage ${link.hash} ${frame}: ${digits} is lit, and the line has ${numbers.join(" ")}`);
+      }
       const widest = Math.max(...all("math", line).map((one) => one.getBoundingClientRect().width), 0);
       const isList = /exponentials/i.test(find("#stage .where").textContent);
       if (line.scrollWidth > line.clientWidth + 1 && (isList || widest <= line.clientWidth)) found.push(`stage ${link.hash} ${frame}: "${short(line.textContent)}" is cut off at ${line.clientWidth} of ${line.scrollWidth} pixels`);
     }
+    if (powers.size > 1) found.push(`stage ${link.hash}: powers of ${[...powers]} decimals`);
     scrollTo(0, document.documentElement.scrollHeight);
     await settled();
     measure(`stage ${link.hash}, below`);
