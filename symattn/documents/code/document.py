@@ -49,7 +49,7 @@ def code_document(derivation: Derivation, language: str) -> str:
     docs += ["", *wrap(_returned(program, spoken), width)]
     docs += wrap(spoken.note, width)
     code = spelled(program, spoken, docs)
-    parts = [*spoken.needed(code), code]
+    parts = [*spoken.needed(f"{spelled(program, spoken)} {spoken.note}"), code]
     called = {
         name: text
         for name, text in spoken.imports.items()

@@ -8,6 +8,10 @@ from dataclasses import dataclass, field
 
 from symattn.documents.code.line_breaks import BLACK, Style
 
+#: The name of a function where it is called, ``f(x)`` or ``...f(x)``: not that of a method, nor
+#: where it is defined.
+_CALL = re.compile(r"(?:(?<![.\w])|(?<=\.\.\.))(?<!def )(?<!function )\w+(?=\()")
+
 
 @dataclass(frozen=True)
 class Language:
@@ -86,7 +90,7 @@ class Language:
         wanted: set[str] = set()
         texts = [code]
         while texts:
-            names = set(re.findall(r"\b\w+\b", texts.pop())) & set(self.helpers) - wanted
+            names = set(_CALL.findall(texts.pop())) & set(self.helpers) - wanted
             texts += [self.helpers[name] for name in names]
             wanted |= names
         return [text for name, text in self.helpers.items() if name in wanted]

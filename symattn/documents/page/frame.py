@@ -327,7 +327,8 @@ def _controls(temperature: bool, worksheet: bool, editable: bool) -> Markup:
             maxlength=200,
             autocomplete="off",
         )
-        settings.append(el("span", el("label", "Temperature ", field, for_="temperature"), slider, class_="setting"))
+        named = el("label", "Temperature ", field, for_="temperature")
+        settings.append(el("span", named, slider, class_="setting"))
     decimals = el("input", id="decimals", type="number", min=0, max=15, step=1, autocomplete="off")
     settings += [
         el("span", el("label", "Decimals ", decimals, for_="decimals"), class_="setting"),

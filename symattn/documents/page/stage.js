@@ -359,7 +359,7 @@ const wide = matchMedia("(min-width: 64rem)");
 function keepRoom() {
   const line = $(".line.now", stage);
   line.style.minHeight = "";
-  const copies = scene.frames.map((frame) => { const copy = line.cloneNode(); copy.innerHTML = lineOf(frame); return copy; });
+  const copies = scene.frames.slice(0, MOST_TOGETHER).map((frame) => { const copy = line.cloneNode(); copy.innerHTML = lineOf(frame); return copy; });
   line.after(...copies);
   const tallest = Math.max(...copies.map((copy) => copy.offsetHeight));
   for (const copy of copies) copy.remove();
@@ -493,6 +493,7 @@ function workedOut({ at, line }) {
 function lineOf(frame) {
   const { item, h, hues } = scene;
   if (frame.count === 0 && !frame.at && !frame.phase) return "";
+  frame.prints ??= printersIn(frame, scene.least);
   dress = (piece, entry) => ({ ...piece, markup: `<mrow class="in-${hues.get(entry.item.letter) ?? ""}">${piece.markup}</mrow>` });
   try {
     if (frame.term) return grownLine(frame);
@@ -506,8 +507,9 @@ function lineOf(frame) {
 const inParts = (parts) => parts.map(([first, ...rest]) => inMath(first.replace(/^<mo>/, '<mo form="infix">'), ...rest)).join("");
 
 // How the lines of a step are printed, all with as many decimals, those from which each follows: how many more than usual.
+const MOST_TOGETHER = 200;
 function together() {
-  const { frames } = scene;
+  const frames = scene.frames.slice(0, MOST_TOGETHER);
   for (let least = USUAL; ;) {
     for (const frame of frames) frame.prints = printersIn(frame, least);
     const most = USUAL.map((_, k) => Math.max(least[k], ...frames.map(({ prints }) => prints[k]?.more ?? 0)));

@@ -51,7 +51,8 @@ SHOWN = """() => {
         at: Number(frame.value), last: Number(frame.max),
         where: document.querySelector("#stage .where").textContent,
         line: links.length ? `<mrow>${links.map((link) => new XMLSerializer()
-            .serializeToString(link.firstChild).replace(/ xmlns="[^"]*"/g, "")).join("")}</mrow>` : "",
+            .serializeToString(link.firstChild)).join("").replace(/ xmlns="[^"]*"/g, "")}</mrow>`
+            : "",
         end: document.querySelector("#onward").getAttribute("aria-disabled") === "true"};
 }"""
 
@@ -60,7 +61,9 @@ SHOWN = """() => {
 Digits = Callable[[int], dict[str, str]]
 
 
-def digits_with(derivation: Derivation, values: Evaluation, notation: Notation = NOTATION) -> Digits:
+def digits_with(
+    derivation: Derivation, values: Evaluation, notation: Notation = NOTATION
+) -> Digits:
     """Those of `derive`."""
 
     @cache
