@@ -155,9 +155,10 @@ async (isPaper = false) => {
         const digits = textContent.replace("−", "");
         if (ROUNDED.test(digits) && !numbers.includes(digits)) found.push(`stage ${link.hash} ${frame}: ${digits} is lit, and the line has ${numbers.join(" ")}`);
       }
-      const widest = Math.max(...all("math", line).map((one) => one.getBoundingClientRect().width), 0);
+      const isSum = (one) => [...one.firstChild.lastElementChild?.children ?? []].some((part, k) => k && part.matches("mo") && /^[+−]$/.test(part.textContent));
+      const goesOn = all("math", line).every((one) => one.getBoundingClientRect().width <= line.clientWidth || isSum(one));
       const isList = /exponentials/i.test(find("#stage .where").textContent);
-      if (line.scrollWidth > line.clientWidth + 1 && (isList || widest <= line.clientWidth)) found.push(`stage ${link.hash} ${frame}: "${short(line.textContent)}" is cut off at ${line.clientWidth} of ${line.scrollWidth} pixels`);
+      if (line.scrollWidth > line.clientWidth + 1 && (isList || goesOn)) found.push(`stage ${link.hash} ${frame}: "${short(line.textContent)}" is cut off at ${line.clientWidth} of ${line.scrollWidth} pixels`);
     }
     if (powers.size > 1) found.push(`stage ${link.hash}: powers of ${[...powers]} decimals`);
     scrollTo(0, document.documentElement.scrollHeight);

@@ -343,7 +343,7 @@ function drawPicture() {
   redraw();
   const fits = (name) => { size(name); return !tooWide() && !isStacked() && document.documentElement.scrollHeight <= innerHeight; };
   if (!wide.matches || !["large", "", "small"].some(fits)) size("");
-  if (tooWide()) size("tight");
+  for (const name of ["tight", "tight fine"]) if (tooWide()) size(name);
   for (let box; scene.product && (box = tooWide()) && room.inner + room.columns !== 2;) {
     const [inner, columns] = ["inner", "columns"].map((name) => scene.inSight[name].filter((k) => k !== null).length);
     const fewer = Math.max(1, Math.floor((inner + columns) * (1 - box.clientWidth / box.scrollWidth) / 2));
@@ -361,6 +361,7 @@ function keepRoom() {
   line.style.minHeight = "";
   const copies = scene.frames.slice(0, MOST_TOGETHER).map((frame) => { const copy = line.cloneNode(); copy.innerHTML = lineOf(frame); return copy; });
   line.after(...copies);
+  copies.forEach(breakSums);
   const tallest = Math.max(...copies.map((copy) => copy.offsetHeight));
   for (const copy of copies) copy.remove();
   line.style.minHeight = `${tallest}px`;
@@ -426,6 +427,7 @@ function paintFrame(at) {
   }
   const line = $(".line.now", stage);
   line.innerHTML = lineOf(frame);
+  breakSums(line);
   if (line.scrollWidth > line.clientWidth) line.tabIndex = 0; else line.removeAttribute("tabindex");
   const [place, done] = whereIs(frame);
   $(".where", stage).replaceChildren(make("span", place), done);
@@ -505,6 +507,21 @@ function lineOf(frame) {
 
 // Parts of a line, of which one goes on below where there is no room beside the last.
 const inParts = (parts) => parts.map(([first, ...rest]) => inMath(first.replace(/^<mo>/, '<mo form="infix">'), ...rest)).join("");
+
+// A sum that is wider than the line goes on below before its signs.
+function breakSums(line) {
+  for (const math of $$("math", line)) {
+    if (math.getBoundingClientRect().width <= line.clientWidth) continue;
+    const sum = math.firstChild.lastElementChild;
+    for (const sign of [...sum.children].filter((part, k) => k && part.matches("mo") && /^[+−]$/.test(part.textContent)).reverse()) {
+      const terms = [];
+      for (let part = sign; part; part = part.nextElementSibling) terms.push(part);
+      math.insertAdjacentHTML("afterend", inMath());
+      sign.setAttribute("form", "infix");
+      math.nextSibling.firstChild.append(...terms);
+    }
+  }
+}
 
 // How the lines of a step are printed, all with as many decimals, those from which each follows: how many more than usual.
 const MOST_TOGETHER = 200;

@@ -116,9 +116,11 @@ def test_worked_lines_stand_without_values(tmp_path: Path, opened: Callable[...,
     assert page.locator("#weights table").count() == 0
 
 
-def test_a_field_is_called_what_stands_beside_it(opened: Callable[..., Any]) -> None:
+def test_a_field_is_called_what_stands_beside_it(
+    tmp_path: Path, opened: Callable[..., Any]
+) -> None:
     """By its label, which names it, and by its id, for what knows of no label around a field."""
-    page = opened(html_document(*sheet("causal")), width=1440)
+    page = opened(derived(tmp_path, CAUSAL), width=1440)
     for name, role in (("Temperature", "textbox"), ("Decimals", "spinbutton")):
         field = page.get_by_role(role, name=name, exact=True)
         assert field.get_attribute("id") == name.lower()
