@@ -529,7 +529,8 @@ function together() {
   const frames = scene.frames.slice(0, MOST_TOGETHER);
   for (let least = USUAL; ;) {
     for (const frame of frames) frame.prints = printersIn(frame, least);
-    const most = USUAL.map((_, k) => Math.max(least[k], ...frames.map(({ prints }) => prints[k]?.more ?? 0)));
+    // a sum of 14 digits asks for what no other line needs, and has it alone
+    const most = USUAL.map((_, k) => Math.max(least[k], ...frames.map(({ phase, prints }) => (phase !== "sum" && prints[k]?.more) || 0)));
     if (most.join() === least.join()) return least;
     least = most;
   }
@@ -582,7 +583,7 @@ function moveLine({ line, phase, prints: [long, short] }) {
     const [read] = reads(shares.part, where);
     const isSame = shownAs(numberOfMove(shares, "part", where)).exact && isExact(read.item, read.place);
     const behind = k < parts.length - 1 ? mo(",") : parts.length < all ? `${mo(",")}${mo("⋯")}` : "";
-    return [spell(shares.part, where, false, long ?? asShown).markup, mo(isSame ? "=" : "≈"), numeral(short.part(shares.part, where)).markup, behind];
+    return [spell(shares.part, where, false, long ?? printer(scene.least[0])).markup, mo(isSame ? "=" : "≈"), numeral(short.part(shares.part, where)).markup, behind];
   }));
 }
 
