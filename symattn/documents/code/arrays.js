@@ -53,7 +53,7 @@ function* indices(shape) {
 }
 
 function each(f, ...operands) {
-  const xs = operands.map(asArray);
+  const xs = operands.map((x) => asArray(x));
   const out = array(together(...xs.map((x) => x.shape)));
   const steps = xs.map((x) => strides(x, out.shape));
   let place = 0;
@@ -120,7 +120,7 @@ function errorFunction(x) {
   return Math.sign(x) * (1 - bell / below);
 }
 
-const erf = (a) => each(errorFunction, a);
+const erf = (a) => each((x) => errorFunction(x), a);
 
 const relu = (a) => each((x) => Math.max(x, 0), a);
 
@@ -412,7 +412,7 @@ function expand(x, axis) {
 const total = (x, axis) =>
   range(0, x.shape.at(axis), 1)
     .map((place) => pick(x, place, axis))
-    .reduce(add);
+    .reduce((a, b) => add(a, b));
 
 // The heads in groups of equal size.
 const groupHeads = (x, groups) =>

@@ -163,7 +163,7 @@ function edit() {
 }
 
 // Each field: how its text is taken, and why not.
-const FIELDS = { temperature: heat, digits: round };
+const FIELDS = { temperature: heat, decimals: round };
 document.addEventListener("change", (event) => {
   const input = event.target;
   const cell = input.closest("td[data-c]");
@@ -229,12 +229,12 @@ whenSettled(() => {
   $("#reset").disabled = !live;
   tellState();
   tellChanges();
-  for (const [field, text] of [["#temperature", temperature], ["#digits", String(digits)]]) if ($(field) && document.activeElement !== $(field)) $(field).value = text;
+  for (const [field, text] of [["#temperature", temperature], ["#decimals", String(digits)]]) if ($(field) && document.activeElement !== $(field)) $(field).value = text;
   if ($("#slider") && !held) $("#slider").value = Math.log10(certified.nearest(divisor));
   $("#slider")?.setAttribute("aria-valuetext", temperature);
 });
 
-$("#digits").value = String(data.digits);
+$("#decimals").value = String(data.digits);
 $("#slider")?.setAttribute("aria-valuetext", temperature);
 tellChanges();
 $("#controls").hidden = false;

@@ -327,10 +327,11 @@ def _controls(temperature: bool, worksheet: bool, editable: bool) -> Markup:
             maxlength=200,
             autocomplete="off",
         )
-        settings.append(el("span", el("label", "Temperature ", field), slider, class_="setting"))
-    digits = el("input", id="digits", type="number", min=0, max=15, step=1, autocomplete="off")
+        named = el("label", "Temperature ", field, for_="temperature")
+        settings.append(el("span", named, slider, class_="setting"))
+    decimals = el("input", id="decimals", type="number", min=0, max=15, step=1, autocomplete="off")
     settings += [
-        el("span", el("label", "Decimals ", digits), class_="setting"),
+        el("span", el("label", "Decimals ", decimals, for_="decimals"), class_="setting"),
         button("reset", "Reset", disabled=True),
     ]
     change = [el("span", "Change the numbers", class_="long"), el("span", "Edit", class_="brief")]

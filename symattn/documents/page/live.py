@@ -115,7 +115,7 @@ def _twice(program: str) -> str:
     arrays = (FILES / "certified_arrays.js").read_text(encoding="utf-8")
     replaced = set(re.findall(r"(?m)^    (\w+):", arrays))
     kept, replaceable = [], []
-    for text in _LANGUAGE.needed(" ".join((program, *_SHARED))):
+    for text in _LANGUAGE.needed(" ".join((program, *(f"{name}()" for name in _SHARED)))):
         found = _FUNCTION.search(text)
         assert found is not None
         begin, name, rest = found.groups()

@@ -169,6 +169,7 @@ function select(key) {
   for (const cell of cells.get(pinned) || []) cell.removeAttribute("aria-selected");
   pinned = key;
   for (const cell of cells.get(pinned) || []) cell.ariaSelected = "true";
+  follow();
 }
 
 function choose(cell) {

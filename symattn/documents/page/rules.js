@@ -179,11 +179,12 @@ function printer(more = 0) {
 }
 const asShown = printer();
 
-// The first printer, of those with more and more decimals, with which something holds; null where none does.
+// The first printer, of those with more and more decimals, with which something holds: of those with at least so many
+// where there is one; null where none does.
 const MOST_MORE = 12;
 function printerFor(holds, least = 0) {
   for (let more = least; more <= MOST_MORE; more++) { const print = printer(more); if (holds(print)) return print; }
-  return null;
+  return least ? printerFor(holds) : null;
 }
 
 // Every exponential and function that a rule prints as one number.
@@ -280,46 +281,56 @@ function sharesNothing(rule, env) {
   return kind !== "s" && parts.some((part) => Array.isArray(part) && sharesNothing(part, env));
 }
 
-// The worked line of an entry: the proven one where it came along, otherwise (or to be dressed) one made here.
-function workedLine(item, h, i, j, dressed = false) {
-  const place = placeOf(item, h, i, j);
-  const packed = live || dressed ? undefined : item.lines && item.lines[place];
-  if (packed) {
-    const [which, ...numbers] = packed.split(" ");
-    const gaps = data.templates[which].split(" ");
-    return display(gaps.map((gap, k) => data.pieces[gap] + (numbers[k] ?? "")).join(""));
-  }
-  const text = textAt(item, place);
-  const [name, result, whole] = [nameOf(item, h, i, j), numeral(text).markup, isExact(item, place)];
-  const written = (...parts) => inMath(name, ...parts);
-  const alone = written(mo(whole ? "=" : "≈"), result);
-  if (!item.rule || (live && (given.has(item.letter) || !proven))) return alone;
-  const env = { i, j, h };
-  const rule = ruleOf(item);
-  if (sharesNothing(rule, env))
-    return written(mo("="), result, "<mtext>\u00a0(no key may be attended to)</mtext>");
-  const exact = [...reads(rule, env)].every((entry) => isExact(entry.item, entry.place));
-  const parts = [];
-  let last = "";
-  // A stage has the decimals from which the next one and the result follow, and is left out where none do.
+// Whether an entry has more of a line than its number.
+const isComputed = (item) => Boolean(item.rule) && !(live && (given.has(item.letter) || !proven));
+
+// How the two stages of a worked line are printed, first with its entries, then with exponentials and functions as
+// numbers: with at least so many more decimals than usual, and so many that the next one and the result follow. A stage
+// is left out where none do.
+const USUAL = [0, 0];
+function printersOf(item, h, i, j, least = USUAL) {
+  const [rule, env, text] = [ruleOf(item), { i, j, h }, textAt(item, placeOf(item, h, i, j))];
+  if (!isComputed(item) || sharesNothing(rule, env)) return [null, null];
   const gives = (print, ready) => shownAs(evaluate(rule, env, print.at, ready)).text === text;
   const functions = [...functionsIn(rule, env)];
+  const short = functions.length ? printerFor((print) => gives(print, print.ready), least[1]) : null;
+  const long = printerFor((print) => gives(print, null) && (!short || functions.every(([part, where]) => short.same(evaluate(part, where, print.at), part, where))), least[0]);
+  if (!short || !long || short.more === long.more) return [long, short];
   // Two stages that both show a rounded number have as many decimals.
   const inexact = (entries) => entries.filter((entry) => !isExact(entry.item, entry.place)).length;
   const isShared = inexact([...reads(rule, env)]) > inexact(functions.flatMap(([part, where]) => [...reads(part, where)]));
-  const stages = (least) => {
-    const short = functions.length ? printerFor((print) => gives(print, print.ready), least) : null;
-    const long = printerFor((print) => gives(print, null) && (!short || functions.every(([part, where]) => short.same(evaluate(part, where, print.at), part, where))), least);
-    return isShared && short && long && short.more !== long.more ? stages(Math.max(short.more, long.more)) : [long, short];
-  };
-  const [long, short] = stages(0);
+  const most = Math.max(short.more, long.more);
+  return isShared && most > Math.max(...least) ? printersOf(item, h, i, j, [most, most]) : [long, short];
+}
+
+// The links of the worked line of an entry, each with its sign before it, the first behind the name.
+function linksOf(item, h, i, j, [long, short] = printersOf(item, h, i, j)) {
+  const place = placeOf(item, h, i, j);
+  const [name, result, whole] = [nameOf(item, h, i, j), numeral(textAt(item, place)).markup, isExact(item, place)];
+  if (!isComputed(item)) return [[name, mo(whole ? "=" : "≈"), result]];
+  const [rule, env] = [ruleOf(item), { i, j, h }];
+  if (sharesNothing(rule, env)) return [[name, mo("="), result, "<mtext>\u00a0(no key may be attended to)</mtext>"]];
+  const exact = [...reads(rule, env)].every((entry) => isExact(entry.item, entry.place));
+  const links = [];
+  let last = "";
   for (const [print, collapsed] of [[long, false], [short, true]]) {
     if (!print) continue;
     const stage = spell(rule, env, collapsed, print).markup;
     if (stage === last || bare(stage) === bare(result)) continue;
     last = stage;
-    parts.push(mo(exact && !collapsed ? "=" : "≈"), stage);
+    links.push([mo(exact && !collapsed ? "=" : "≈"), stage]);
   }
-  const isSame = whole && (parts.length === 0 || (exact && parts.length === 2 && parts[0] === mo("=")) || result.includes("∞"));
-  return written(...parts, mo(isSame ? "=" : "≈"), result);
+  const isSame = whole && (links.length === 0 || (exact && links.length === 1 && links[0][0] === mo("=")) || result.includes("∞"));
+  links.push([mo(isSame ? "=" : "≈"), result]);
+  links[0].unshift(name);
+  return links;
+}
+
+// The worked line of an entry: the proven one where it came along, otherwise one made here.
+function workedLine(item, h, i, j) {
+  const packed = live ? undefined : item.lines && item.lines[placeOf(item, h, i, j)];
+  if (!packed) return inMath(...linksOf(item, h, i, j).flat());
+  const [which, ...numbers] = packed.split(" ");
+  const gaps = data.templates[which].split(" ");
+  return display(gaps.map((gap, k) => data.pieces[gap] + (numbers[k] ?? "")).join(""));
 }

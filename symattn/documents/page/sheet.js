@@ -27,7 +27,11 @@ whenSettled(() => requestAnimationFrame(keepEdited)); // the list of changes abo
 for (const part of [above, below]) measured.observe(part);
 measure();
 
+// The section of the chosen entry while that is in sight, and no other was gone to; otherwise the one at the top.
 function currentSection() {
+  const cell = pinned && !document.activeElement.matches("main h2") && homeOf(pinned);
+  const { top, bottom } = cell ? cell.getBoundingClientRect() : {};
+  if (cell && bottom > top && top >= covered() && bottom <= innerHeight - below.offsetHeight) return sections.indexOf(cell.closest("main > section"));
   const passed = sections.filter((section) => section.getBoundingClientRect().top < covered() + 60);
   return passed.length ? sections.indexOf(passed[passed.length - 1]) : -1;
 }

@@ -102,6 +102,12 @@ function textOnSheet(item, place, key) {
   return live || !cell ? pretty(textAt(item, place)) : shipped.get(cell);
 }
 
+// An operand has the decimals that the worked lines of the step put in.
+function textPutIn(item, place, key) {
+  const [text, usual] = [textOnSheet(item, place, key), textAt(item, place)];
+  return scene.least[0] && text === pretty(usual) && !isExact(item, place) ? pretty(printer(scene.least[0]).text(item, place)) : text;
+}
+
 function captionOf(item, h, turned = false) {
   const symbol = symbolIn(item, h);
   const caption = make("span", "", { class: "caption" });
@@ -123,7 +129,7 @@ function cellOf(entry, column, classes = "") {
   const { item, h, i, j } = entry;
   const key = `${item.letter}|${h ?? ""}|${i}|${j}`;
   const kinds = `entry of-${scene.hues.get(item.letter) || "none"} ${classes}${isMasked(item, h, i, j) ? " masked" : ""}`;
-  const cell = make("td", textOnSheet(item, placeOf(item, h, i, j), key), { "data-c": column, class: kinds });
+  const cell = make("td", classes === "result" ? textOnSheet(item, placeOf(item, h, i, j), key) : textPutIn(item, placeOf(item, h, i, j), key), { "data-c": column, class: kinds });
   Object.assign(cell, { key, entry });
   if (!scene.cells.has(key)) scene.cells.set(key, []);
   scene.cells.get(key).push(cell);
@@ -216,7 +222,7 @@ function sideBySide(item, h) {
 
 // What each entry of a row puts in, and their sum, in the digits that the worked line prints.
 function movesOf(item, h, shares) {
-  const raised = shares.part[0] === "x";
+  const raised = isRaised(shares);
   const [rows, columns] = item.shape.map((size) => shownOf(size));
   const table = make("table", "");
   const body = make("tbody", "");
@@ -238,7 +244,7 @@ function movesOf(item, h, shares) {
   for (const one of $$("td[data-c]", table)) {
     const [what, i, j] = one.spot.split("|").map((part, k) => (k ? Number(part) : part));
     one.number = numberOfMove(shares, what, { i, j, h });
-    one.textContent = pretty(shownAs(one.number).text);
+    one.textContent = pretty(what === "part" ? printer(scene.least[1]).part(shares.part, { i, j, h }) : shownAs(one.number).text);
     scene.spots.set(one.spot, one);
   }
   const caption = make("span", raised ? "exponentials and their sums" : "sums", { class: "caption" });
@@ -271,7 +277,7 @@ function framesOf({ item, product, shares }) {
   const [rows, columns] = item.shape.map(shownOf);
   if (shares) {
     const lines = (shares.byRow ? rows : columns).filter((k) => k !== null);
-    const phases = shares.part[0] === "x" ? ["part", "sum", "share"] : ["sum", "share"];
+    const phases = isRaised(shares) ? ["part", "sum", "share"] : ["sum", "share"];
     return [start, ...lines.flatMap((line, done) => phases.map((phase) => ({ line, phase, done, count: (done + (phase === "share" ? 1 : 0)) })))];
   }
   const places = rows.flatMap((i) => columns.map((j) => ({ i, j }))).filter(({ i, j }) => i !== null && j !== null);
@@ -296,10 +302,11 @@ function mountStep(item, frame = 0) {
   const h = shown.includes(headOnStage) ? headOnStage : shown[0];
   const product = given.has(item.letter) ? null : productOf(item.rule);
   const shares = product || given.has(item.letter) ? null : sharesOf(item.rule);
-  scene = { item, h, product, shares, shown, cells: new Map(), spots: new Map(), at: 0, worked: { k: 0, j: 0 }, room: { inner: Infinity, columns: Infinity } };
+  scene = { item, h, product, shares, shown, least: USUAL, cells: new Map(), spots: new Map(), at: 0, worked: { k: 0, j: 0 }, room: { inner: Infinity, columns: Infinity } };
   const letters = [...new Set([...factorsOf(product), ...operandsOf(item, h).map((entry) => entry.item.letter)])];
   scene.hues = huesOf(item, letters);
   scene.frames = framesOf(scene);
+  scene.least = together();
   const heads = shown.length > 1 ? shown.map((one) => make("button", `Head ${one + data.base}`, { type: "button", "aria-pressed": String(one === h), "data-head": one })) : [];
   $(".heads-on-stage", stage).replaceChildren(...heads);
   $(".heads-on-stage", stage).hidden = !heads.length;
@@ -336,7 +343,7 @@ function drawPicture() {
   redraw();
   const fits = (name) => { size(name); return !tooWide() && !isStacked() && document.documentElement.scrollHeight <= innerHeight; };
   if (!wide.matches || !["large", "", "small"].some(fits)) size("");
-  if (tooWide()) size("tight");
+  for (const name of ["tight", "tight fine"]) if (tooWide()) size(name);
   for (let box; scene.product && (box = tooWide()) && room.inner + room.columns !== 2;) {
     const [inner, columns] = ["inner", "columns"].map((name) => scene.inSight[name].filter((k) => k !== null).length);
     const fewer = Math.max(1, Math.floor((inner + columns) * (1 - box.clientWidth / box.scrollWidth) / 2));
@@ -352,12 +359,12 @@ const wide = matchMedia("(min-width: 64rem)");
 function keepRoom() {
   const line = $(".line.now", stage);
   line.style.minHeight = "";
-  const kinds = new Map(scene.frames.map((frame) => [frame.phase ?? Boolean(frame.term), frame]));
-  const heights = [...kinds.values()].map((frame) => {
-    line.innerHTML = lineOf(frame);
-    return line.offsetHeight;
-  });
-  line.style.minHeight = `${Math.max(...heights)}px`;
+  const copies = scene.frames.slice(0, MOST_TOGETHER).map((frame) => { const copy = line.cloneNode(); copy.innerHTML = lineOf(frame); return copy; });
+  line.after(...copies);
+  copies.forEach(breakSums);
+  const tallest = Math.max(...copies.map((copy) => copy.offsetHeight));
+  for (const copy of copies) copy.remove();
+  line.style.minHeight = `${tallest}px`;
 }
 
 // Heading, formula and reason are those of the sheet.
@@ -420,6 +427,7 @@ function paintFrame(at) {
   }
   const line = $(".line.now", stage);
   line.innerHTML = lineOf(frame);
+  breakSums(line);
   if (line.scrollWidth > line.clientWidth) line.tabIndex = 0; else line.removeAttribute("tabindex");
   const [place, done] = whereIs(frame);
   $(".where", stage).replaceChildren(make("span", place), done);
@@ -436,7 +444,7 @@ function paintFrame(at) {
   for (const box of $$(".picture-on-stage .scroll", stage)) showIn(box, $(".focal", box) ?? $(".lit", box));
   const [picture, bar] = [$(".picture-on-stage", stage), $(".bar", stage).offsetHeight];
   stage.style.setProperty("--bar", `${bar}px`);
-  const isWhole = picture.offsetHeight + 24 < innerHeight - bar;
+  const isWhole = picture.offsetHeight + 24 < innerHeight - bar - covered();
   if (at) (isWhole ? picture : $(".focal.result", stage))?.scrollIntoView({ block: "nearest", inline: "nearest", behavior: calm() });
 }
 
@@ -487,13 +495,59 @@ function workedOut({ at, line }) {
 function lineOf(frame) {
   const { item, h, hues } = scene;
   if (frame.count === 0 && !frame.at && !frame.phase) return "";
+  frame.prints ??= printersIn(frame, scene.least);
   dress = (piece, entry) => ({ ...piece, markup: `<mrow class="in-${hues.get(entry.item.letter) ?? ""}">${piece.markup}</mrow>` });
   try {
     if (frame.term) return grownLine(frame);
     if (frame.phase === "part" || frame.phase === "sum") return moveLine(frame);
     const { i, j } = workedOut(frame);
-    return workedLine(item, h, i, j, true);
+    return inParts(linksOf(item, h, i, j, frame.prints));
   } finally { dress = (piece) => piece; }
+}
+
+// Parts of a line, of which one goes on below where there is no room beside the last.
+const inParts = (parts) => parts.map(([first, ...rest]) => inMath(first.replace(/^<mo>/, '<mo form="infix">'), ...rest)).join("");
+
+// A sum that is wider than the line goes on below before its signs.
+function breakSums(line) {
+  for (const math of $$("math", line)) {
+    if (math.getBoundingClientRect().width <= line.clientWidth) continue;
+    const sum = math.firstChild.lastElementChild;
+    for (const sign of [...sum.children].filter((part, k) => k && part.matches("mo") && /^[+−]$/.test(part.textContent)).reverse()) {
+      const terms = [];
+      for (let part = sign; part; part = part.nextElementSibling) terms.push(part);
+      math.insertAdjacentHTML("afterend", inMath());
+      sign.setAttribute("form", "infix");
+      math.nextSibling.firstChild.append(...terms);
+    }
+  }
+}
+
+// How the lines of a step are printed, all with as many decimals, those from which each follows: how many more than usual.
+const MOST_TOGETHER = 200;
+function together() {
+  const frames = scene.frames.slice(0, MOST_TOGETHER);
+  for (let least = USUAL; ;) {
+    for (const frame of frames) frame.prints = printersIn(frame, least);
+    // a sum of 14 digits asks for what no other line needs, and has it alone
+    const most = USUAL.map((_, k) => Math.max(least[k], ...frames.map(({ phase, prints }) => (phase !== "sum" && prints[k]?.more) || 0)));
+    if (most.join() === least.join()) return least;
+    least = most;
+  }
+}
+
+function printersIn(frame, least) {
+  const { item, h, shares } = scene;
+  if ((!frame.at && !frame.phase) || frame.term) return [null, null];
+  const { i, j } = workedOut(frame);
+  if (frame.phase === "part") {
+    const short = printer(least[1]);
+    return [printerFor(({ at }) => partsInSight({ i, j, h }).every((env) => short.same(evaluate(shares.part, env, at), shares.part, env)), least[0]), short];
+  }
+  if (frame.phase !== "sum") return printersOf(item, h, i, j, least);
+  const { text } = shownAs(numberOfMove(shares, "sum", { i, j, h }));
+  const gives = ({ at, ready }) => shownAs(evaluate(shares.whole, { i, j, h }, at, ready)).text === text;
+  return isRaised(shares) ? [null, printerFor(gives, least[1])] : [printerFor(gives, least[0]), null];
 }
 
 // The line while its terms are put in, the last of them with nothing behind it.
@@ -503,30 +557,34 @@ function grownLine({ at, term }) {
   const grown = term < product.size ? ["+", ["s", product.rule[1], product.index, term], ["…"]] : product.rule;
   const within = (rule) => (rule === product.rule ? grown : Array.isArray(rule) ? rule.map(within) : rule);
   const exact = [...reads(item.rule, env)].every((entry) => isExact(entry.item, entry.place));
-  return inMath(nameOf(item, h, at.i, at.j), mo(exact ? "=" : "≈"), spell(within(item.rule), env).markup);
+  return inMath(nameOf(item, h, at.i, at.j), mo(exact ? "=" : "≈"), spell(within(item.rule), env, false, printer(scene.least[0])).markup);
 }
 
 const EXPONENTIALS_IN_LINE = 4;
+const isRaised = (shares) => shares.part[0] === "x";
 
-function moveLine({ line, phase }) {
+// The places of the exponentials in the line of a row.
+function partsInSight(env) {
+  const { item, shares } = scene;
+  const others = shownOf((shares.byRow ? columnsOf : rowsOf)(item)).filter((k) => k !== null);
+  return others.slice(0, EXPONENTIALS_IN_LINE).map((k) => (shares.byRow ? { ...env, j: k } : { ...env, i: k }));
+}
+
+function moveLine({ line, phase, prints: [long, short] }) {
   const { item, h, shares } = scene;
-  const place = workedOut({ line });
-  const env = { ...place, h };
+  const env = { ...workedOut({ line }), h };
   if (phase === "sum") {
     const sum = shownAs(numberOfMove(shares, "sum", env));
-    const print = printerFor(({ at, ready }) => shownAs(evaluate(shares.whole, env, at, ready)).text === sum.text);
-    return inMath(spell(shares.whole, env, true, print ?? asShown).markup, mo(sum.exact ? "=" : "≈"), numeral(sum.text).markup);
+    return inParts([[spell(shares.whole, env, true, long ?? short ?? asShown).markup], [mo(sum.exact ? "=" : "≈"), numeral(sum.text).markup]]);
   }
-  const others = shownOf((shares.byRow ? columnsOf : rowsOf)(item)).filter((k) => k !== null);
-  const said = others.slice(0, EXPONENTIALS_IN_LINE).map((k) => {
-    const where = shares.byRow ? { ...env, j: k } : { ...env, i: k };
-    const number = shownAs(numberOfMove(shares, "part", where));
-    const print = printerFor(({ at }) => shownAs(evaluate(shares.part, where, at)).text === number.text);
+  const parts = partsInSight(env);
+  const all = (shares.byRow ? columnsOf : rowsOf)(item);
+  return inParts(parts.map((where, k) => {
     const [read] = reads(shares.part, where);
-    return mrow(spell(shares.part, where, false, print ?? asShown).markup, mo(number.exact && isExact(read.item, read.place) ? "=" : "≈"), numeral(number.text).markup);
-  });
-  if (others.length > EXPONENTIALS_IN_LINE) said.push(mo("⋯"));
-  return inMath(said.join('<mo rspace="0.8em">,</mo>'));
+    const isSame = shownAs(numberOfMove(shares, "part", where)).exact && isExact(read.item, read.place);
+    const behind = k < parts.length - 1 ? mo(",") : parts.length < all ? `${mo(",")}${mo("⋯")}` : "";
+    return [spell(shares.part, where, false, long ?? printer(scene.least[0])).markup, mo(isSame ? "=" : "≈"), numeral(short.part(shares.part, where)).markup, behind];
+  }));
 }
 
 const PHASES = { part: "exponentials", sum: "the sum", share: "the shares" };
@@ -604,14 +662,15 @@ const walkSteps = (by) => { pauseStage(); walkTo(acts.indexOf(scene.item) + by);
 
 const modeButton = make("button", "", { type: "button", id: "mode" });
 const modes = make("p", "", { class: "mode" });
-modes.append(modeButton, make("span", "one step at a time, filled in entry by entry", { class: "offer" }));
+modes.append(make("span", "one step at a time, filled in entry by entry", { class: "offer" }));
 
-// What leads to the other mode. The controls stand where they are used: in the row of the heading on the stage.
+// What leads to the other mode. On the stage it stands among the controls, above all, with the title of the page.
 function offer(isStaged) {
   const [words, sign, title] = isStaged ? ["All steps", "", "One below the other (key s)"] : ["Step through it", " ▸", "On a stage, one step at a time (key s)"];
   modeButton.replaceChildren(words, make("span", sign, { "aria-hidden": "true" }));
   modeButton.title = title;
-  if (isStaged) modes.before(controls); else $("header").after(controls);
+  (isStaged ? controls : modes)[isStaged ? "append" : "prepend"](modeButton);
+  $("header")[isStaged ? "before" : "after"](controls);
 }
 const controls = $("#controls");
 
@@ -627,10 +686,10 @@ function openStage(name, key = null) {
   if (entry?.h !== undefined && entry?.h !== null) headOnStage = entry.h;
   if (!staged()) {
     document.body.classList.add("staged");
-    measure();
     stage.hidden = false;
     $("details", contents).open = true;
     offer(true);
+    measure();
     scrollTo(0, 0);
   }
   mountStep(item);
@@ -648,10 +707,11 @@ function closeStage() {
   const place = frames[at].at;
   scene = null;
   document.body.classList.remove("staged");
-  measure();
   stage.hidden = true;
   if (narrow.matches) $("details", contents).open = false;
   offer(false);
+  measure();
+  reachable();
   isAt(item.name);
   reveal(sectionOf(item));
   if (place) goTo(`${item.letter}|${h ?? ""}|${place.i}|${place.j}`);
@@ -734,7 +794,8 @@ addEventListener("resize", () => {
   width = innerWidth;
 });
 
-for (const left of $$("#stage, header .mode")) left.remove(); // of a copy that was saved with them
+for (const left of $$("#stage, .mode, #mode, #controls .title")) left.remove(); // of a copy that was saved with them
+controls.prepend(make("bdi", $("h1").textContent, { class: "title", "aria-hidden": "true" }));
 offer(false);
 if (acts.length) {
   $("header h1").after(modes);

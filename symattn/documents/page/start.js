@@ -2,6 +2,15 @@
 const roles = new Map(data.items.map((item) => [item.letter, item.role]));
 for (const math of $$(".formula math, figcaption math")) colourLetters(math, roles);
 
+// Where no font has the parts of a tall bracket, Chromium leaves it as low as a letter: it is drawn out.
+for (const sign of $$('mo[stretchy="true"]')) {
+  sign.style.transform = "";
+  const [own, whole] = [sign, sign.parentElement].map((element) => element.getBoundingClientRect());
+  if (!own.height || own.height > 0.9 * whole.height) continue;
+  const below = (whole.top + whole.bottom - own.top - own.bottom) / 2 / parseFloat(getComputedStyle(sign).fontSize);
+  sign.style.transform = `translateY(${below.toFixed(3)}em) scaleY(${(whole.height / own.height).toFixed(3)})`;
+}
+
 // Last: a saved copy shows the numbers that the page came with.
 if (saved) settle();
 if (data.stage && !location.hash) openStage();

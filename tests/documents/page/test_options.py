@@ -36,8 +36,8 @@ def test_an_entry_that_is_asked_for_is_chosen(tmp_path: Path, opened: Callable[.
     first = page.locator("#origin .line").inner_html()
     assert worked.inner_html() == first
     page.keyboard.press("Escape")
-    page.fill("#digits", "6")
-    page.locator("#digits").blur()
+    page.fill("#decimals", "6")
+    page.locator("#decimals").blur()
     settled(page)
     assert worked.get_attribute("data-entry") == "A||1|0"  # the same entry, to more digits
     assert worked.inner_html() != first
@@ -114,3 +114,17 @@ def test_worked_lines_stand_without_values(tmp_path: Path, opened: Callable[...,
     page = opened(derived(tmp_path, CAUSAL, "--view", "formula,worked"))
     assert page.locator("#weights .worked math").is_visible()
     assert page.locator("#weights table").count() == 0
+
+
+def test_a_field_is_called_what_stands_beside_it(
+    tmp_path: Path, opened: Callable[..., Any]
+) -> None:
+    """By its label, which names it, and by its id, for what knows of no label around a field."""
+    page = opened(derived(tmp_path, CAUSAL), width=1440)
+    for name, role in (("Temperature", "textbox"), ("Decimals", "spinbutton")):
+        field = page.get_by_role(role, name=name, exact=True)
+        assert field.get_attribute("id") == name.lower()
+        assert page.locator(f"label[for={name.lower()}]").inner_text().strip() == name
+    unnamed = """(fields) => fields.filter((field) => !field.ariaLabel
+        && !document.querySelector(`label[for="${field.id}"]`)).length"""
+    assert page.locator("#controls input").evaluate_all(unnamed) == 0

@@ -82,8 +82,8 @@ def digits_of(derivation: Derivation, values: Evaluation, notation: Notation) ->
 def same_numbers(page: Any, derivation: Derivation, values: Evaluation) -> None:
     """After a change digits are those of `derive`, by the program; the entry rules agree."""
     edited = page.evaluate("""() => {
-        document.querySelector("#digits").value = "6";
-        document.querySelector("#digits").dispatchEvent(new Event("change", {bubbles: true}));
+        document.querySelector("#decimals").value = "6";
+        document.querySelector("#decimals").dispatchEvent(new Event("change", {bubbles: true}));
         return document.body.classList.contains("live");
     }""")
     assert edited
@@ -198,8 +198,8 @@ def test_lines_of_changed_numbers_give_their_results(name: str, opened: Callable
     assert sum(len(re.findall("[=≈]", line)) > 1 for line in lines) > len(lines) / 2
     if name in ("causal", "self"):
         provisional = page.evaluate("""() => {
-            document.querySelector("#digits").value = "3";
-            document.querySelector("#digits").dispatchEvent(new Event("change", {bubbles: true}));
+            document.querySelector("#decimals").value = "3";
+            document.querySelector("#decimals").dispatchEvent(new Event("change", {bubbles: true}));
             return [symattn.worked("A", 0, 0), document.querySelector("#changed").textContent];
         }""")
         assert "=" not in in_text(provisional[0])
@@ -254,8 +254,8 @@ def test_tokens_may_be_columns_and_counted_from_0(
         m, h, i, j = key.split("|")
         seen = f"{m}|{h}|{j}|{i}" if convention == "columns" else key
         assert shown[seen] == pretty(values.digits(letter, place, notation).text)
-    page.fill("#digits", "9")
-    page.press("#digits", "Enter")
+    page.fill("#decimals", "9")
+    page.press("#decimals", "Enter")
     for key, letter, place in entries(derivation, values):
         m, h, i, j = key.split("|")
         seen = f"{m}|{h}|{j}|{i}" if convention == "columns" else key
@@ -410,8 +410,8 @@ def test_given_numbers_stay_what_they_are(opened: Callable[..., Any]) -> None:
         page.locator("#X input").nth(place).fill(typed)
         page.locator("#X input").nth(place).press("Enter")
         given["X"][1][place - 2] = typed
-    page.fill("#digits", "12")
-    page.press("#digits", "Enter")
+    page.fill("#decimals", "12")
+    page.press("#decimals", "Enter")
     assert "X [cat, column 2]: " in page.locator("#changed").inner_text()
     assert "→ −1/7" in page.locator("#changed").inner_text()
     page.click("#edit")
@@ -436,7 +436,7 @@ def test_what_is_no_number_is_refused(opened: Callable[..., Any]) -> None:
     box.fill("2")
     box.press("Enter")
     assert box.get_attribute("aria-invalid") != "true"
-    for field, wrong in (("#temperature", "-1"), ("#temperature", ""), ("#digits", "99")):
+    for field, wrong in (("#temperature", "-1"), ("#temperature", ""), ("#decimals", "99")):
         page.fill(field, wrong)
         page.press(field, "Enter")
         assert page.locator(field).get_attribute("aria-invalid") == "true"
@@ -567,8 +567,8 @@ def test_more_and_fewer_decimals(opened: Callable[..., Any]) -> None:
     page = opened(html_document(*sheet("it_cat_mat")))
     derivation, values = sheet("it_cat_mat")
     for digits in (1, 2, 8, 12, 15, 0):
-        page.fill("#digits", str(digits))
-        page.press("#digits", "Enter")
+        page.fill("#decimals", str(digits))
+        page.press("#decimals", "Enter")
         assert cells(settled(page)) == digits_of(derivation, values, Notation(digits=digits))
 
 

@@ -138,8 +138,8 @@ def test_step_temperature_and_decimals_go_along(series: Any) -> None:
     page = series
     page.fill("#temperature", "1/2")
     page.press("#temperature", "Enter")
-    page.fill("#digits", "6")
-    page.press("#digits", "Enter")
+    page.fill("#decimals", "6")
+    page.press("#decimals", "Enter")
     page.evaluate("location.hash = 'output'")
     settled(page).evaluate("document.activeElement.blur()")
     page.keyboard.press("]")

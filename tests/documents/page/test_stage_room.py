@@ -107,7 +107,7 @@ def test_temperature_and_undo_on_the_stage(width: int, opened: Callable[..., Any
     assert page.locator("#undo").is_visible() and page.locator("#redo").is_visible()
     if width == 375:
         page.click("#more")
-    assert page.locator("#digits").is_visible() and page.locator("#temperature").is_visible()
+    assert page.locator("#decimals").is_visible() and page.locator("#temperature").is_visible()
     first = page.evaluate(BARS)
     move = """(value) => {
         const slider = document.querySelector("#slider");
@@ -244,6 +244,7 @@ def test_fingers_on_the_stage(opened: Callable[..., Any]) -> None:
     drag((box["x"] + 8, y), (box["x"] + box["width"] - 4, y))
     last = page.locator("#frame").get_attribute("max")
     assert step() == "#weights" and page.locator("#frame").input_value() == last
+    page.evaluate("scrollTo(0, 0)")
     drag((40, middle("#stage-heading")[1]), (300, middle("#stage-heading")[1]))
     assert step() == "#masked"
     for button in ("#back", "#play", "#onward", "#mode", "#more"):

@@ -55,7 +55,7 @@ def test_every_change_can_be_undone_and_done_again(causal: Any) -> None:
         lambda: write(page, 1, "1/3"),
         lambda: page.locator("#mask .toggle").nth(1).click(),
         lambda: (page.fill("#temperature", "0,5"), page.press("#temperature", "Enter")),
-        lambda: (page.fill("#digits", "6"), page.press("#digits", "Enter")),
+        lambda: (page.fill("#decimals", "6"), page.press("#decimals", "Enter")),
         lambda: page.click("#reset"),
     ]
     page.click("#edit")
@@ -167,8 +167,8 @@ def test_a_link_opens_what_was_changed(causal: Any, link: Callable[[str], Any]) 
     causal.click("#edit")
     write(causal, 0, "sqrt(2)")
     write(causal, 3, "2/3")
-    causal.fill("#digits", "9")
-    causal.press("#digits", "Enter")
+    causal.fill("#decimals", "9")
+    causal.press("#decimals", "Enter")
     causal.click("#edit")
     causal.locator("section#weights .home td[data-c]").nth(3).click()
     causal.wait_for_timeout(500)
@@ -178,7 +178,7 @@ def test_a_link_opens_what_was_changed(causal: Any, link: Callable[[str], Any]) 
     assert cells(page) == wanted
     assert page.locator("td.chosen").count()
     assert page.evaluate("location.hash") == hash_
-    assert page.input_value("#digits") == "9"
+    assert page.input_value("#decimals") == "9"
     page.click("#reset")
     page.click("#undo")
     assert cells(settled(page)) == wanted
@@ -190,7 +190,7 @@ def test_the_id_of_an_element_still_works(causal: Any, link: Callable[[str], Any
     assert page.evaluate("location.hash") == "#weights"
     page = link("#d=3;weights")
     assert page.evaluate("scrollY") > 300
-    assert page.input_value("#digits") == "3"
+    assert page.input_value("#decimals") == "3"
     page.locator("#contents a", has_text="Scores").first.click()
     page.wait_for_timeout(600)
     assert page.evaluate("location.hash") == "#d=3;scores"
@@ -229,8 +229,8 @@ def test_a_strange_link_says_what_it_cannot_use(
 
 def test_the_link_is_copied(causal: Any) -> None:
     page = causal
-    page.fill("#digits", "3")
-    page.press("#digits", "Enter")
+    page.fill("#decimals", "3")
+    page.press("#decimals", "Enter")
     page.evaluate(
         "document.addEventListener('copy', () => { window.copied = getSelection() + ''; })"
     )
@@ -290,8 +290,8 @@ def test_a_changed_variant_is_derived_to_the_same_digits(
     if page.evaluate("JSON.parse(document.querySelector('#data').textContent).worksheet.scale"):
         page.fill("#temperature", "sqrt(3)/2")
         page.press("#temperature", "Enter")
-    page.fill("#digits", "7")
-    page.press("#digits", "Enter")
+    page.fill("#decimals", "7")
+    page.press("#decimals", "Enter")
     page.click("#edit")
     text = downloaded(page)
     assert mismatches(page, text, ("B",)) == []  # which the mask that was changed came from
@@ -440,8 +440,8 @@ def test_steps_beyond_the_bound_say_so(opened: Callable[..., Any]) -> None:
     derivation = Attention(heads=2).derivation()
     values = derivation.evaluate(Q=numbers, K=numbers[:, ::-1], V=numbers)
     page = opened(html_document(derivation, values))
-    page.fill("#digits", "3")
-    page.press("#digits", "Enter")
+    page.fill("#decimals", "3")
+    page.press("#decimals", "Enter")
     page.wait_for_selector(".uncertified", timeout=60_000)
     steps = page.locator("section.step:has(.uncertified)").evaluate_all(
         "all => all.map((s) => s.id)"
@@ -494,8 +494,8 @@ def test_a_line_that_the_page_makes_has_the_digits_of_what_it_names(
     """Not those of an exponential of rounded scores."""
     derivation, values = variant(name)
     page = opened(html_document(derivation, values))
-    page.locator("#digits").fill("5")  # from here on the page makes its lines
-    page.locator("#digits").press("Enter")
+    page.locator("#decimals").fill("5")  # from here on the page makes its lines
+    page.locator("#decimals").press("Enter")
     settled(page)
     step = derivation["weights"]
     before, weights = values.array(step.operands[0]), values.array(step.letter)

@@ -1,0 +1,270 @@
+"""Boxes measured on every page: nothing lies over anything else, nothing is cut off.
+
+`tests/boxes.js` goes through a page (as it opens, its menu, an entry chosen, edited, every step of
+the stage) and measures. The usual run takes a few pages; ``-m nightly`` all examples and variants
+at every width, light and dark, and on paper, and a share of them in Firefox.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from symattn import VARIANTS
+from symattn.cli import main
+from symattn.documents.html import html_document
+from symattn.documents.page import frame
+from tests import ROOT
+from tests.documents.page.opening import variant
+from tests.extras import unavailable
+from tests.gates import EXAMPLES
+from tests.program import source
+from tests.shares import share
+
+Tool = Callable[[str], str]
+NodeFile = Callable[[str], Path]
+
+NAMES = (*(path.stem for path in EXAMPLES), *(row.name for row in VARIANTS))
+
+#: A phone, a tablet, desks.
+WIDTHS = (375, 768, 1024, 1440, 1920)
+
+#: A4 between its margins.
+PAPER = 680
+
+#: What is measured in the usual run: pages with a story, with a mask, and with much on them.
+USUAL = {("rileys_dog", 375), ("rileys_dog", 1440), ("causal", 375), ("cached-llama", 768)}
+
+
+@cache
+def page_of(name: str) -> str:
+    """The page of an example, as the command writes it, or of a variant."""
+    path = next((path for path in EXAMPLES if path.stem == name), None)
+    if path is None:
+        return html_document(*variant(name))
+    ran = CliRunner().invoke(main, ["derive", str(path), "--format", "html"])
+    assert ran.exit_code == 0, ran.output
+    return ran.output
+
+
+@cache
+def measuring() -> str:
+    """The function that measures, without the comment above it."""
+    _, comment, function = (ROOT / "tests/boxes.js").read_text(encoding="utf-8").split("\n", 2)
+    assert comment.startswith("//")
+    return function
+
+
+def faults(opened: Callable[..., Any], document: str, width: int, **options: Any) -> list[str]:
+    page = opened(document, width, reduced_motion="reduce", **options)
+    page.set_viewport_size({"width": width, "height": 740 if width == 375 else 900})
+    found: list[str] = page.evaluate(measuring())
+    return found
+
+
+def faults_on_paper(opened: Callable[..., Any], document: str) -> list[str]:
+    page = opened(document, PAPER)
+    page.emulate_media(media="print")
+    found: list[str] = page.evaluate(measuring(), True)
+    return found
+
+
+def faults_in_firefox(
+    tool: Tool, node_file: NodeFile, file: Path, document: str, width: int, scheme: str
+) -> list[str]:
+    node_file("puppeteer-core/package.json")
+    file.write_text(document, encoding="utf-8")
+    script = str(ROOT / "tests" / "firefox_boxes.cjs")
+    command = [tool("node"), script, tool("firefox-esr"), file.as_uri(), str(width), scheme]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=400, check=False)
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads(ran.stdout)
+    assert found["said"] == []
+    faults: list[str] = found["faults"]
+    return faults
+
+
+# ---- the pages -----------------------------------------------------------------------------------
+
+
+def measured() -> list[Any]:
+    """Every page at every width, every second one dark."""
+    return [
+        pytest.param(
+            name,
+            width,
+            "dark" if (number + place) % 2 else "light",
+            marks=() if (name, width) in USUAL else pytest.mark.nightly,
+        )
+        for number, name in enumerate(NAMES)
+        for place, width in enumerate(WIDTHS)
+    ]
+
+
+@pytest.mark.parametrize(("name", "width", "scheme"), measured())
+def test_nothing_is_over_anything_else_or_cut_off(
+    name: str, width: int, scheme: str, opened: Callable[..., Any]
+) -> None:
+    assert faults(opened, page_of(name), width, color_scheme=scheme) == []
+
+
+@pytest.mark.parametrize("name", share(NAMES, len(NAMES), NAMES.index("cached-llama")))
+def test_on_paper_too(name: str, opened: Callable[..., Any]) -> None:
+    assert faults_on_paper(opened, page_of(name)) == []
+
+
+IN_FIREFOX = [
+    ("rileys_dog", 375),
+    *((name, (375, 1440)[number % 2]) for number, name in enumerate(NAMES[::4])),
+]
+
+
+@pytest.mark.parametrize(("name", "width"), share(IN_FIREFOX, len(IN_FIREFOX)))
+def test_in_firefox_too(
+    name: str, width: int, tool: Tool, node_file: NodeFile, tmp_path: Path
+) -> None:
+    scheme = "light" if width == 375 else "dark"
+    file = tmp_path / "page.html"
+    assert faults_in_firefox(tool, node_file, file, page_of(name), width, scheme) == []
+
+
+# ---- what would be found -------------------------------------------------------------------------
+
+
+#: Styles that spoil the page, the example and the width where they do, and what is then found.
+SPOILT = {
+    "the story is drawn over the toolbar": (
+        ".staged header{display:flex}.staged #controls{position:absolute!important}",
+        "rileys_dog",
+        1440,
+        "lie over one another",
+    ),
+    "a line goes on out of sight": (
+        "#stage .line.now{flex-wrap:nowrap!important}",
+        "causal",
+        375,
+        "is cut off at",
+    ),
+    "a toolbar scrolls away": (
+        ".staged #controls{position:relative!important}",
+        "causal",
+        375,
+        "the toolbar is out of sight",
+    ),
+    "a label is cut": ("#more{width:1.5rem!important}", "causal", 375, 'label of "More"'),
+    "a page is wider than its screen": ("#given{width:90rem}", "causal", 1024, "pixels wide"),
+    "a matrix is clipped": (
+        ".scroll{overflow:hidden!important;max-width:3rem!important}",
+        "causal",
+        1024,
+        "is cut off",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", SPOILT)
+def test_a_spoilt_page_would_be_found(
+    what: str, opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    style, name, width, words = SPOILT[what]
+    file = frame._file  # pyright: ignore
+    last = frame.STYLES[-1]
+    monkeypatch.setattr(frame, "_file", lambda one: file(one) + style * (one == last))
+    found = faults(opened, page_of.__wrapped__(name), width)
+    assert any(words in one for one in found), found
+
+
+#: Changes of the program, and what is then found.
+BROKEN = {
+    "cells with other decimals than the line": (
+        "return scene.least[0] && text",
+        "return false && text",
+        "is lit, and the line has",
+    ),
+    "lines with decimals of their own": (
+        "least = most;",
+        "return USUAL;",
+        "powers of",
+    ),
+    "contents that follow the scroll bar alone": (
+        "const cell = pinned && !document",
+        "const cell = false && !document",
+        "and the contents mark",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_a_broken_program_would_be_found(
+    what: str, opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right, wrong, words = BROKEN[what]
+    assert source().count(right) == 1
+    monkeypatch.setattr(frame, "scripts", lambda: source().replace(right, wrong))
+    found = faults(opened, page_of.__wrapped__("causal"), 1440)
+    assert any(words in one for one in found), found
+
+
+# ---- without a font of mathematics ---------------------------------------------------------------
+
+
+def plain_fonts(tool: Tool, folder: Path) -> Path:
+    """A configuration with one font, of letters, which lacks the parts of tall brackets."""
+    listed = subprocess.run(
+        [tool("fc-list"), ":family=Latin Modern Roman", "file"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    files = [line.rstrip(": ") for line in listed.stdout.splitlines() if "lmroman10-" in line]
+    if not files:
+        unavailable("Latin Modern Roman")
+    for file in files:
+        shutil.copy(file, folder)
+    configuration = folder / "fonts.conf"
+    configuration.write_text(
+        '<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">'
+        f"<fontconfig><dir>{folder}</dir><cachedir>{folder}/cache</cachedir></fontconfig>",
+        encoding="utf-8",
+    )
+    return configuration
+
+
+def test_brackets_are_tall_without_a_font_of_mathematics(
+    browser: Any, tool: Tool, tmp_path: Path
+) -> None:
+    """The brace of cases, and the brackets of blocks: measured as they are, and as letters."""
+    heights = """() => [...document.querySelectorAll('mo[stretchy="true"]')].map((sign) => {
+        const [own, whole] = [sign, sign.parentElement].map((one) => one.getBoundingClientRect());
+        const drawn = sign.style.transform;
+        sign.style.transform = "none";
+        const before = sign.getBoundingClientRect().height / whole.height;
+        sign.style.transform = drawn;
+        return [sign.textContent, own.height / whole.height, before,
+            Math.abs(own.top + own.bottom - whole.top - whole.bottom) / 2];
+    })"""
+    plain = browser.browser_type.launch(
+        executable_path=tool("chromium"),
+        args=["--no-sandbox"],
+        env={**os.environ, "FONTCONFIG_FILE": str(plain_fonts(tool, tmp_path))},
+    )
+    for name, sign in (("causal", "{"), ("cached-llama", "[")):
+        file = tmp_path / f"{name}.html"
+        file.write_text(page_of(name), encoding="utf-8")
+        page = plain.new_page(viewport={"width": 1024, "height": 800})
+        page.goto(file.as_uri())
+        found = page.evaluate(heights)
+        assert sign in [one[0] for one in found]
+        for _, height, before, aside in found:
+            assert before < 0.8  # or this font has the parts, and shows nothing
+            assert 0.9 < height < 1.2 and aside < 2
+    plain.close()
