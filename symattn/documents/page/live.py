@@ -23,7 +23,7 @@ from symattn.notation.letters import GRADIENT
 _SCALARS = functions(FILES / "scalars.js", r"const (\w+)")
 
 #: JavaScript in which every number is made of whole ones.
-_LANGUAGE = replace(
+_LANGUAGE = replace(  # nobody calls a page's functions from outside
     JAVASCRIPT,
     numbers={
         "root": "root({0})",
@@ -37,6 +37,7 @@ _LANGUAGE = replace(
         "powers": "matrix(range(0, {1}, 2).map((t) => raised({0}, {sign}t, {1:a})))",
     },
     helpers={**JAVASCRIPT.helpers, **_SCALARS},
+    offered=(),
 )
 
 #: What is called by `certified_arrays.js` and the page, beside what the program calls.
