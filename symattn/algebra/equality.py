@@ -46,6 +46,7 @@ from symattn.grammar import sides as split_sides
 from symattn.language.shapes import SQUARE, GivenShape
 from symattn.language.statement import Written, readings
 from symattn.nodes.base import shape_of
+from symattn.nodes.defined import expanded
 from symattn.step import MOST_OF_A_SIZE, Step, check_shapes, listed_sizes
 
 Answer = Literal["equal", "holds at the sizes tried", "different", "undecided"]
@@ -257,7 +258,8 @@ def stated(
     instance(assumed_too, (list, tuple), "where", "equations in a list")
     joint = None
     if len(chain) == 2 and all(isinstance(one, Derivation) for one in chain):
-        joint = joined(chain[0], chain[1], assumed_too, table(shapes, "shapes"))
+        one, other = (_expanded(side) for side in chain)
+        joint = joined(one, other, assumed_too, table(shapes, "shapes"))
         chain, assumed_too = [joint.left, joint.right], joint.where
     positive, permuting = words(positive, "positive"), words(permuting, "permuting")
     orthogonal, symmetric = words(orthogonal, "orthogonal"), words(symmetric, "symmetric")
@@ -414,9 +416,9 @@ def _halves(one: object) -> list[Meaning]:
 
 def _meant(one: Meaning) -> Meaning:
     if isinstance(one, Step):
-        return one.expr
+        return expanded(one.expr)
     if isinstance(one, Derivation):
-        return one
+        return _expanded(one)
     if isinstance(one, sympy.MatrixBase):
         return sympy.ImmutableDenseMatrix(one)
     if isinstance(one, sympy.Expr | int) and not isinstance(one, bool):
@@ -426,6 +428,12 @@ def _meant(one: Meaning) -> Meaning:
             raise SymattnError(f"equal: {quote(one)} is not a number; give finite ones")
         return meant
     raise wrong(one, "equal: a side", "a text, a SymPy expression, a step or a derivation")
+
+
+def _expanded(derivation: Derivation) -> Derivation:
+    """The derivation with what its nodes stand for in their place."""
+    steps = tuple(replace(step, expr=expanded(step.expr)) for step in derivation.steps)
+    return derivation if steps == derivation.steps else replace(derivation, steps=steps)
 
 
 def _known_shapes(pairs: list[list[Meaning]]) -> dict[str, tuple[sympy.Expr, sympy.Expr]]:

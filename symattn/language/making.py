@@ -47,7 +47,7 @@ from symattn.nodes.lines import (
     PlusVector,
     Spread,
 )
-from symattn.nodes.masks import Allowed, AnyOf, Mask, Masked, VisibleScores, mask_of
+from symattn.nodes.masks import Allowed, AnyOf, Causal, Mask, Masked, VisibleScores, mask_of
 from symattn.nodes.normalise import SinkSoftmax, Unnormalised
 from symattn.nodes.number import NumberSymbol
 from symattn.nodes.positions import Rotary, Sinusoidal
@@ -138,7 +138,7 @@ class Maker(Writer):
         self.whole = shape
         self.indices = {**before, **dict(zip(indices, _PLACES, strict=True))}
         try:
-            return self._spread(*self._placed(self.build(tree)), shape)
+            return _named_mask(self._spread(*self._placed(self.build(tree)), shape))
         finally:
             self.whole, self.indices = None, before
 
@@ -762,6 +762,18 @@ class Maker(Writer):
 
 def _factors_of(tree: Tree) -> tuple[Tree, ...]:
     return tree.parts if isinstance(tree, Apart) and tree.sign in ("*", "×") else (tree,)
+
+
+def _named_mask(matrix: MatrixExpr) -> MatrixExpr:
+    """A causal mask that is said by its entries, as the node that it is; others as they are."""
+    match matrix:
+        case WherePlaced(value=value, otherwise=otherwise, test=sympy.Le(args=(left, right))):
+            start = sympy.expand(right - left - ROW_NUMBER + COLUMN_NUMBER)
+            hides = otherwise == Filled(*matrix.shape, -sympy.oo)
+            if hides and value == sympy.ZeroMatrix(*matrix.shape) and not start.has(*_PLACES):
+                counts = start.is_Integer and start >= 0
+                return Causal(*matrix.shape, start) if counts else matrix
+    return matrix
 
 
 def _extreme(name: str, one: MatrixExpr, other: MatrixExpr) -> MatrixExpr:

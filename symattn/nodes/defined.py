@@ -58,6 +58,19 @@ class Defined(Node):
         return str(printer._print(self.meaning))
 
 
+def expanded(expr: MatrixExpr) -> MatrixExpr:
+    """The expression with what its nodes stand for in their place, down to nodes of their own.
+
+    >>> from symattn.nodes.norms import RMSNorm
+    >>> print(expanded(RMSNorm(sympy.MatrixSymbol("X", 1, 2))))
+    X/sqrt((rowsum(X ∘ X))/2)
+    """
+    while found := {part: part.meaning for part in expr.atoms(Defined)}:
+        inner = {part: meaning for part, meaning in found.items() if not meaning.atoms(Defined)}
+        expr = expr.xreplace(inner or found)
+    return expr
+
+
 class Counted(Node):
     """Whole numbers made of the places of row and column, from 1: c_ij = i − j.
 
