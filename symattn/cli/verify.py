@@ -137,8 +137,9 @@ def verify(
     spec, named = _attention(variant, attention)
     brief = form not in FORMATS or FORMATS[form].brief
     steps = tuple(part.strip() for part in returns.split(",")) if returns else ()
-    asked = Asked(target, spec, named, mapped, library or "", steps, skip, brief)
-    with within(Limits(timeout, memory), ("symattn.verifying.loading",), debug_asked()) as run:
+    debug = debug_asked()
+    asked = Asked(target, spec, named, mapped, library or "", steps, skip, brief, memory, debug)
+    with within(Limits(timeout), ("symattn.verifying.loading",), debug) as run:
         found: Verified | Failure = run(verify_named, asked, target)
     if isinstance(found, Failure):
         complain(found.line)

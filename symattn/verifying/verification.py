@@ -6,12 +6,11 @@ for its dtype. It is no proof about other inputs.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,9 +18,9 @@ from symattn.arithmetic.base import Array
 from symattn.arithmetic.enclosure import BITS
 from symattn.attention.spec import Attention
 from symattn.derivation import Derivation, Evaluation
-from symattn.errors import ShapeError, SymattnError
+from symattn.errors import ShapeError, SymattnError, quote
 from symattn.evaluate.check import distance
-from symattn.printable import printable
+from symattn.verifying.calling import LIBRARIES, Answer, Call, Function, Here, Lack
 from symattn.verifying.inputs import (
     PROBES,
     PROPERTIES,
@@ -35,15 +34,7 @@ from symattn.verifying.inputs import (
     smaller,
 )
 from symattn.verifying.report import Kind, Verification
-from symattn.verifying.subject import (
-    LIBRARIES,
-    BatchDropped,
-    Layout,
-    Subject,
-    Unfinished,
-    libraries_of,
-    subject_of,
-)
+from symattn.verifying.subject import BatchDropped, Layout, Subject, Unfinished, subject_of
 from symattn.worksheet.check import marking_of
 from symattn.worksheet.marking.computed import ComputedMarker
 from symattn.worksheet.misconceptions.computed import (
@@ -54,7 +45,7 @@ from symattn.worksheet.misconceptions.computed import (
     overflowing,
 )
 from symattn.worksheet.misconceptions.explanations import Explainer, Explanation
-from symattn.worksheet.reading.computed import Computed, computed
+from symattn.worksheet.reading.computed import DIGITS, Computed
 
 #: A number further off than so many tolerances is no matter of rounding.
 _TOLERANCES = 100
@@ -79,8 +70,9 @@ class Outcome:
     numbers: Mapping[str, Array] | None = None
     evaluation: Evaluation | None = None
     marker: ComputedMarker | None = None
-    #: What a function raised, where it raised something of its own.
-    error: BaseException | None = None
+    #: What it returned that has another shape, and why it returned no numbers.
+    error: ShapeError | None = None
+    lack: Lack | None = None
     #: Whether it is given batches in everything that is tried.
     takes_batches: bool = False
 
@@ -98,7 +90,7 @@ class Outcome:
 
 
 def verify(
-    function: Callable[..., Any],
+    function: Callable[..., Any] | Function,
     spec: Attention,
     *,
     mapped: Mapping[str, str] | None = None,
@@ -116,10 +108,14 @@ def verify(
     if library and library not in LIBRARIES:
         raise SymattnError(f"library {library[:60]!r}: choose one of {', '.join(LIBRARIES)}")
     left_out = [named(one) for one in skip]
-    subject = subject_of(function, spec, mapped, returns, name)
+    if not callable(function):
+        raise SymattnError(f"{quote(function)} is no function")
+    is_asked = issubclass(type(function), Function)  # isinstance would ask a stranger's object
+    asked = cast("Function", function) if is_asked else Here(function, name)
+    signature = asked.signature()
+    subject = subject_of(asked, spec, mapped, returns, signature.arguments)
     found = _Tried(subject, attention or "this attention")
-    libraries = (library,) if library else libraries_of(function)
-    found.choose(libraries)
+    found.choose((library,) if library else signature.libraries)
     return found.verification([item for item in PROPERTIES if item not in left_out])
 
 
@@ -146,10 +142,9 @@ class _Tried:
             for layout in self.subject.layouts(libraries):
                 if first is not None and not _may_follow(layout, first):
                     continue  # it takes arrays of another library or of other shapes
-                try:
-                    self.layout = layout
-                    outcome = self.call(item)
-                except ImportError:
+                self.layout = layout
+                outcome = self.call(item)
+                if outcome.lack == "missing":
                     continue
                 if outcome.kind == "right":
                     return
@@ -245,7 +240,7 @@ class _Tried:
                 return wrong[0], reasons
         if isinstance(first.error, Unfinished):
             return first, (UNFINISHED,)
-        if isinstance(first.error, ArithmeticError) and first.evaluation is not None:
+        if first.lack == "arithmetic" and first.evaluation is not None:
             return first, overflowing(self._explainer(first.evaluation), first.evaluation)
         return first, ()
 
@@ -304,11 +299,7 @@ class _Tried:
     def on(self, item: Property, derivation: Derivation, numbers: Mapping[str, Array]) -> Outcome:
         """The function on these numbers."""
         evaluation = self._evaluated(derivation, numbers)
-        args, kwargs, made = self.subject.arguments(
-            evaluation, numbers, self.layout, item.dtype, item.strided
-        )
-        before = {key: np.array(computed(value, key).numbers) for key, value in made.items()}
-        dtype = next(computed(x, key) for key, x in made.items() if before[key].dtype != bool)
+        call = self.subject.call(evaluation, numbers, self.layout, item.dtype, item.strided)
         outcome = partial(
             Outcome,
             item,
@@ -316,23 +307,20 @@ class _Tried:
             evaluation=evaluation,
             takes_batches=self.layout.lead > 0,
         )
+        answer = self.subject.function(call)
+        if answer.lack is not None:
+            return outcome("raises", answer.said, lack=answer.lack)
+        dtype = _given_in(call, answer)
+        for each in call.given:
+            if each.matrix and not _is_kept(each.value, answer.given.get(each.matrix), dtype):
+                return outcome("changes", f"it changes {each.matrix}, which it is given")
         try:
-            result = self._result(args, kwargs)
-            arrays = self.subject.returned(result, evaluation, self.layout, dtype)
+            arrays = self.subject.returned(answer, evaluation, self.layout, dtype)
         except ShapeError as error:
             return outcome("shape", str(error), error=error)
         except SymattnError as error:
             return outcome("raises", str(error))
-        except ImportError:
-            raise
-        except BaseException as error:
-            if isinstance(error, KeyboardInterrupt):
-                raise
-            return outcome("raises", _said(error), error=error)
-        for key, value in made.items():
-            if not np.array_equal(before[key], computed(value, key).numbers, equal_nan=True):
-                return outcome("changes", f"it changes {key}, which it is given")
-        again = self._again(args, kwargs, evaluation, dtype)
+        again = self._again(call, evaluation, dtype)
         if again is None or any(not _same(arrays[x], again[x]) for x in arrays):
             return outcome(
                 "random",
@@ -342,7 +330,7 @@ class _Tried:
         marker = ComputedMarker(evaluation, arrays)
         kind, message = self._judged(marker)
         if kind == "wrong":
-            own = self.subject.returned(result, evaluation, self.layout, dtype, coarse=True)
+            own = self.subject.returned(answer, evaluation, self.layout, dtype, coarse=True)
             coarser = next((x.dtype for x in own.values() if x.rounding > dtype.rounding), "")
             if coarser and self._judged(ComputedMarker(evaluation, own))[0] != "wrong":
                 kind, message = "inaccurate", f"it returns {coarser} of {dtype.dtype}"
@@ -357,23 +345,14 @@ class _Tried:
         return outcome(kind, message, marker=marker)
 
     def _again(
-        self,
-        args: Sequence[Any],
-        kwargs: Mapping[str, Any],
-        evaluation: Evaluation,
-        dtype: Computed,
+        self, call: Call, evaluation: Evaluation, dtype: Computed
     ) -> dict[str, Computed] | None:
         """What a second call returns; None where it has nothing that the first one had."""
+        answer = self.subject.function(call)
         try:
-            result = self._result(args, kwargs)
-            return self.subject.returned(result, evaluation, self.layout, dtype)
-        except Exception:
+            return self.subject.returned(answer, evaluation, self.layout, dtype)
+        except SymattnError:
             return None
-
-    def _result(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            return self.subject.function(*args, **kwargs)
 
     def _is_in_float32(self, evaluation: Evaluation, arrays: Mapping[str, Computed]) -> bool:
         """Whether all numbers are ones of float32, within its tolerance."""
@@ -543,11 +522,26 @@ def _may_follow(layout: Layout, first: Layout) -> bool:
     return same_batch and (layout.library, layout.weights) == (first.library, first.weights)
 
 
-def _said(error: BaseException) -> str:
-    """What an exception of a function says, in a line."""
-    lines = str(error).splitlines()
-    words = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
-    return printable(words[:200])
+def _given_in(call: Call, answer: Answer) -> Computed:
+    """The dtype of what a function is given: the one asked for, or what JAX has instead of it."""
+    floats = [
+        each.matrix
+        for each in call.given
+        if isinstance(each.value, np.ndarray) and each.matrix and each.value.dtype != bool
+    ]
+    found = answer.given.get(floats[0]) if floats else None
+    single = call.library == "jax" and found is not None and found.dtype == "float32"
+    name = "float32" if single and call.dtype == "float64" else call.dtype
+    digits = DIGITS.get(name)
+    return Computed(np.zeros(0, name if digits is None else "float32"), digits)
+
+
+def _is_kept(value: object, after: Computed | None, dtype: Computed) -> bool:
+    """Whether a matrix that was given has the same numbers afterwards."""
+    if after is None:
+        return False
+    kept = np.asarray(value).astype(dtype.numbers.dtype)
+    return np.array_equal(kept, after.numbers.astype(kept.dtype), equal_nan=True)
 
 
 def _same(one: Computed, other: Computed) -> bool:
