@@ -424,7 +424,8 @@ def libraries_of(function: Callable[..., Any]) -> tuple[str, ...]:
     A file may hold functions of several libraries: what only stands beside this one comes last.
     What is not imported yet is not imported only to be tried.
     """
-    named = dict.fromkeys(_libraries_named(_code_of(function), set()))
+    named = dict.fromkeys([*_roots_of_kind(function) & {*LIBRARIES}])
+    named.update(dict.fromkeys(_libraries_named(_code_of(function), set())))
     named.update(dict.fromkeys(_libraries_annotated(function)))
     own = str(getattr(function, "__module__", "") or "").partition(".")[0]
     special = [name for name in (own, *named) if name in ("torch", "jax")]
@@ -473,9 +474,9 @@ def _libraries_named(codes: Sequence[_Code], seen: set[CodeType]) -> Iterator[st
         yield from _libraries_named([(part, space) for part in inner], seen)
         for name in (*code.co_names, *code.co_freevars):
             value = inspect.unwrap(space[name]) if callable(space.get(name)) else space.get(name)
-            root = name if name in LIBRARIES else _root(value)
-            if root in LIBRARIES:
-                yield root
+            roots = {name} if name in LIBRARIES else {_root(value), *_roots_of_kind(value)}
+            if found := roots & {*LIBRARIES}:
+                yield from found
             elif getattr(value, "__globals__", None) is not None or isinstance(value, type):
                 own = [part for part in _code_of(value) if not _is_installed(part[0])]
                 yield from _libraries_named(own, seen)
@@ -490,6 +491,11 @@ def _libraries_annotated(function: Any) -> Iterator[str]:
     """The libraries that its annotations are of."""
     for kind in getattr(function, "__annotations__", {}).values():
         yield (kind if isinstance(kind, str) else str(_root(kind))).partition(".")[0]
+
+
+def _roots_of_kind(value: Any) -> set[str]:
+    """The libraries that the classes of an object, or the bases of a class, belong to."""
+    return {_root(kind) for kind in (value if isinstance(value, type) else type(value)).__mro__}
 
 
 def _root(value: Any) -> str:

@@ -243,7 +243,7 @@ class Subject:
         has fewer digits. Raises `SymattnError` for what is none of the steps.
         """
         found: dict[str, Computed] = {}
-        for name, array in self.named(answer, evaluation, layout):
+        for _, name, array in self.named(answer, evaluation, layout):
             step, numbers = self.step_of(name, array.numbers, evaluation, layout)
             own = replace(array, numbers=numbers)
             if not coarse or own.rounding <= dtype.rounding:
@@ -255,31 +255,29 @@ class Subject:
 
     def named(
         self, answer: Answer, evaluation: Evaluation, layout: Layout
-    ) -> Iterator[tuple[str, Computed]]:
-        """The parts of what is returned, by name; "" for the result itself."""
-        parts = answer.parts
+    ) -> Iterator[tuple[int, str, Computed]]:
+        """The parts of what is returned with their places and names; "" for the result itself."""
+        names = [self.returns[0] if self.returns else ""]
         if answer.form == "table":
-            named = [
-                (step, value)
-                for name, value in parts
-                if (step := _RETURNED.get(plain(name), name)) in evaluation
-            ]
-            if not named:
+            names = [_RETURNED.get(plain(name), name) for name, _ in answer.parts]
+            if not {*names} & {*evaluation}:
                 raise SymattnError(
                     f"it returns a table of which no name is a step; the steps are "
                     f"{', '.join(evaluation)}"
                 )
+            last = [*evaluation][-2:] if "concat" in evaluation else [*evaluation][-1:]
+            if not {*names} & {*last}:
+                raise SymattnError(f"it returns a table without {last[0]}, the last step")
         elif answer.form == "tuple":
-            names = self.returns or self._usual(answer, evaluation, layout)
-            if len(names) > len(parts):
-                raise SymattnError(f"it returns {len(parts)} arrays, not {', '.join(names)}")
-            named = [(name, value) for name, (_, value) in zip(names, parts, strict=False)]
-        else:
-            named = [(self.returns[0] if self.returns else "", value) for _, value in parts]
-        for name, value in named:
+            names = [*self.returns] or self._usual(answer, evaluation, layout)
+            if len(names) > len(answer.parts):
+                raise SymattnError(f"it returns {len(answer.parts)} arrays, not {', '.join(names)}")
+        for place, (name, (_, value)) in enumerate(zip(names, answer.parts, strict=False)):
+            if answer.form == "table" and name not in evaluation:
+                continue
             if isinstance(value, str):
                 raise ReadError(value)
-            yield name, value
+            yield place, name, value
 
     def _usual(self, answer: Answer, evaluation: Evaluation, layout: Layout) -> list[str]:
         """The names of the parts of a tuple: the result, and weights if one fits."""
