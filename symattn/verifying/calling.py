@@ -557,6 +557,8 @@ def answer_from(data: bytes) -> Answer:
         if dtype not in _DTYPES or digits not in (None, *DIGITS.values()):
             raise ValueError(dtype)
         kind, sides = np.dtype(dtype), tuple(map(int, shape))
+        if min(sides, default=0) < 0:
+            raise ValueError(shape)
         start, place = place, place + prod(sides) * kind.itemsize
         return Computed(np.frombuffer(rest[start:place], kind).reshape(sides), digits)
 

@@ -244,16 +244,12 @@ def _group_mean(whole: GroupSum) -> MatrixExpr:
     return Quotient(whole, whole.args[2] / whole.args[3])
 
 
-def _tiled(s: Steps) -> Change | None:
-    """Groups summed as if head i had the keys i mod g."""
-    found: dict[str, MatrixExpr] = {}
-    for step in s.derivation.steps:
-        for whole in step.expr.atoms(GroupSum):
-            matrix, index, heads, groups, group = whole.args
-            per = heads / groups
-            terms = [matrix.xreplace({index: group + k * groups}) for k in range(int(per))]
-            found[step.name] = step.expr.xreplace({whole: sympy.MatAdd(*terms)})
-    return found or None
+def _tiled(whole: GroupSum) -> MatrixExpr:
+    """The sum over the heads i mod g: the k-th head of group i is head k g + i."""
+    matrix, index, heads, groups, group = whole.args
+    per = heads / groups
+    own = groups * sympy.Mod(index, per) + sympy.floor(index / per)
+    return GroupSum(matrix.xreplace({index: own}), index, heads, groups, group)
 
 
 def _cap(
@@ -621,7 +617,7 @@ _ROWS: tuple[Misconception, ...] = (
         "the gradients of keys and values are summed over the query heads i mod n_g",
         "Neighbouring query heads share keys and values: sum over ⌊i n_g/n_h⌋.",
         _AINSLIE,
-        _tiled,
+        _of_group(_tiled),
     ),
     Misconception(
         "gradient-of-the-first-head",
