@@ -3,16 +3,20 @@
 `here` runs a function in this process; a `Worker` runs it in another one, which may be killed in
 the midst of anything (a long call in C holds off every signal of Python) and may die without
 taking this one along. Both give the function's result, or a `Failure`. What they run are functions
-of modules, and their arguments and results are plain data: all of it is pickled.
+of modules, and their arguments and results are plain data: all of it is pickled. Where a worker
+runs a stranger's code, its results are bytes and stay so (`stranger`): a pickle that it
+makes would be run here when it is read.
 
 On Linux a server process imports what the functions need, once, and forks a worker whenever there
 is none; elsewhere, where forking is not safe, `multiprocessing` spawns it. A worker is idle or at
-work for one task at a time, so that what it keeps from one task serves the next.
+work for one task at a time, so that what it keeps from one task serves the next. On Linux all that
+a worker has started ends with it: what it leaves behind becomes the server's, which ends it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import gc
 import math
 import multiprocessing
@@ -24,12 +28,14 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
-from typing import Protocol, TypeVar
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
 from symattn.doors import Failure, defect, failure
 from symattn.errors import SymattnError
@@ -48,6 +54,10 @@ _LAST = 2.0
 #: Seconds of processor time for one task: without a limit, and beyond the one on the clock. The
 #: system keeps this limit even where this process is stopped.
 _PROCESSOR, _BEYOND = 3600, 60
+
+#: What is said before a result, where a failure has its status; and the bytes that a stranger's
+#: answer may have.
+_DONE, _MOST_ANSWERED = b"done", 2**30
 
 _FORKS = sys.platform == "linux"
 
@@ -81,12 +91,15 @@ def here(debug: bool = False) -> Run:
 
 
 @contextlib.contextmanager
-def within(limits: Limits, modules: tuple[str, ...], debug: bool = False) -> Iterator[Run]:
+def within(
+    limits: Limits, modules: tuple[str, ...], debug: bool = False, stranger: bool = False
+) -> Iterator[Run]:
     """Runs functions in worker processes, one at a time; none is left at the end.
 
-    The `modules` are imported before a task's time begins to count.
+    The `modules` are imported before a task's time begins to count. Of a `stranger` the functions
+    return bytes.
     """
-    worker = Worker(limits, modules, debug)
+    worker = Worker(limits, modules, debug, stranger)
     try:
         yield worker
     finally:
@@ -96,8 +109,14 @@ def within(limits: Limits, modules: tuple[str, ...], debug: bool = False) -> Ite
 class Worker:
     """A process that runs one function after the other; another takes its place when it dies."""
 
-    def __init__(self, limits: Limits, modules: tuple[str, ...], debug: bool = False) -> None:
-        self.limits, self._debug = limits, debug
+    def __init__(
+        self,
+        limits: Limits,
+        modules: tuple[str, ...],
+        debug: bool = False,
+        stranger: bool = False,
+    ) -> None:
+        self.limits, self._debug, self._stranger = limits, debug, stranger
         self._starter: _Starter = _Forked(modules) if _FORKS else _Spawned(modules)
         self._process: _Process | None = None
 
@@ -109,15 +128,26 @@ class Worker:
             self._process = self._started()
         answers = self._process.answers
         ready = False
-        # where the process has died meanwhile, there is no answer either
-        with contextlib.suppress(EOFError, ConnectionError):
+        # where the process has died meanwhile, or its answer is too long, there is none either
+        with contextlib.suppress(EOFError, OSError):
             answers.send((function, argument, name))
             ready = bool(wait([answers], self.limits.seconds))
             if ready:
-                answer: Result | Failure = answers.recv()
+                answer: Result | Failure = self._read(answers, name)
                 return answer
             return self._too_slow(name)
         return self._died(name)
+
+    def _read(self, answers: Connection, name: str) -> Any:
+        """A result, or a failure: its status and its line."""
+        most = _MOST_ANSWERED if self._stranger else None
+        kind, answer = answers.recv_bytes(most), answers.recv_bytes(most)
+        if kind == _DONE:
+            return answer if self._stranger else pickle.loads(answer)  # noqa: S301 made by this code
+        with contextlib.suppress(ValueError, IndexError):
+            return _failed(Status(kind[0]), "", answer.decode())
+        self._stop()
+        return _failed(Status.UNUSABLE, name, "its process gave no answer that can be read")
 
     def close(self) -> None:
         """End the process, and what starts it."""
@@ -128,8 +158,8 @@ class Worker:
         """A process that is ready for its first task."""
         process = self._starter.start()
         with contextlib.suppress(EOFError, ConnectionError):
-            process.answers.send((self.limits, self._debug))
-            if wait([process.answers], _START) and process.answers.recv() is None:
+            process.answers.send((self.limits, self._debug, self._stranger))
+            if wait([process.answers], _START) and process.answers.recv_bytes() == _DONE:
                 return process
         process.kill()
         raise SymattnError(
@@ -163,8 +193,8 @@ class Worker:
 
 
 def _failed(status: Status, name: str, words: str) -> Failure:
-    """A failure whose line begins with the name of the file."""
-    return Failure(status, printable(f"{name}: {words}"))
+    """A failure whose line begins with the name of the file, if there is one."""
+    return Failure(status, printable(f"{name}: {words}" if name else words))
 
 
 # ---- in the worker ---------------------------------------------------------------------------
@@ -197,14 +227,21 @@ def _outcome(
 def _serve(answers: Connection) -> None:
     """Answer one task after the other, until nobody asks."""
     with contextlib.suppress(EOFError, ConnectionError):
-        limits, debug = answers.recv()
+        limits, debug, stranger = answers.recv()
         _limit(limits, debug)
-        answers.send(None)
+        answers.send_bytes(_DONE)
         while True:
             function, argument, name = answers.recv()
             _allow_processor_time(limits.seconds)
-            outcome = _outcome(_pickled, (function, argument), name, debug, limits.memory)
-            answers.send_bytes(pickle.dumps(outcome) if isinstance(outcome, Failure) else outcome)
+            if not stranger:
+                function, argument = _pickled, (function, argument)
+            outcome = _outcome(function, argument, name, debug, limits.memory)
+            if isinstance(outcome, Failure):
+                answers.send_bytes(bytes([outcome.status]))
+                answers.send_bytes(outcome.line.encode())
+            else:
+                answers.send_bytes(_DONE)
+                answers.send_bytes(outcome)
 
 
 def _pickled(task: tuple[Callable[[object], object], object]) -> bytes:
@@ -286,6 +323,9 @@ _SERVER = (
     "fork_on_request(int(sys.argv[1]), sys.argv[2].split())"
 )
 
+#: The option of ``prctl`` by which a process becomes the parent of what its children leave.
+_PR_SET_CHILD_SUBREAPER = 36
+
 #: What is asked of the server: one more worker, or how the last one ended.
 _FORK, _ENDED = b"f", b"e"
 
@@ -328,9 +368,12 @@ class _Forked:
 
     def close(self) -> None:
         if self._server is not None:
-            self._control.close()
-            self._server.kill()
-            self._server.wait()
+            self._control.close()  # by which it ends, with all that is left
+            try:
+                self._server.wait(_LAST)
+            except subprocess.TimeoutExpired:
+                self._server.kill()
+                self._server.wait()
             self._server = None
 
 
@@ -354,8 +397,6 @@ class _ForkedProcess:
                 if patience and not wait([self.control], patience):
                     os.kill(self.number, signal.SIGKILL)
                 ended = self.control.recv(32)
-            with contextlib.suppress(OSError):  # what it has started, if anything, is left
-                os.killpg(self.number, signal.SIGKILL)
         os.close(self.lifeline)
         return -int(ended) if ended.startswith(b"-") else None
 
@@ -364,6 +405,7 @@ def fork_on_request(control: int, modules: list[str]) -> None:
     """What the server does: fork a worker, or wait for the last one, whenever it is asked to."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     asked = socket.socket(fileno=control)
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     for module in modules:
         import_module(module)
     gc.freeze()  # what a worker never writes to, it shares with the server
@@ -384,9 +426,25 @@ def fork_on_request(control: int, modules: list[str]) -> None:
                 asked.send(b"%d" % child)
             elif message == _ENDED:
                 _, ended = os.waitpid(child, 0)
+                _end_the_rest()
                 asked.send(b"%d" % os.waitstatus_to_exitcode(ended))
             else:
-                return  # nobody asks any more
+                break  # nobody asks any more
+    _end_the_rest()
+
+
+def _end_the_rest() -> None:
+    """Kill what this process has started, and what it is handed when another one ends.
+
+    A process that has called ``setsid`` is in no group of the worker's, but its parent is dead.
+    """
+    children = Path(f"/proc/self/task/{os.getpid()}/children")
+    end = time.monotonic() + _LAST
+    with contextlib.suppress(OSError):  # none is left, or one is another user's
+        while time.monotonic() < end:
+            for number in children.read_text("ascii").split():
+                os.kill(int(number), signal.SIGKILL)
+            os.waitpid(-1, 0)
 
 
 def _live_with(lifeline: int) -> None:
@@ -411,7 +469,8 @@ class _Spawned:
     def start(self) -> _SpawnedProcess:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        process = context.Process(target=_serve_spawned, args=(theirs, self._modules), daemon=True)
+        # no daemon, which may start none of its own: `close` ends it
+        process = context.Process(target=_serve_spawned, args=(theirs, self._modules))
         before = os.environ.get("PYTHONSAFEPATH")
         os.environ["PYTHONSAFEPATH"] = "1"  # as -P
         try:

@@ -7,6 +7,7 @@ of a file's name that is no UTF-8. Nothing is dropped, and printing twice change
 
 from __future__ import annotations
 
+import contextlib
 import re
 import unicodedata
 from html import escape
@@ -54,6 +55,21 @@ def in_markup(text: str) -> str:
     '&lt;b&gt; &quot;#&#35;[error]&quot;'
     """
     return escape(text).replace("##", "#&#35;")
+
+
+def said_by(error: BaseException, most: int = 200) -> str:
+    """What an exception says, in a line: its type and its first line, which it may not give away.
+
+    A stranger's exception may do anything when it is asked for its text.
+
+    >>> said_by(KeyError("a"))
+    "KeyError: 'a'"
+    """
+    kind = type.__dict__["__name__"].__get__(type(error))
+    text = ""
+    with contextlib.suppress(BaseException):
+        text = str.__getitem__(str(error), slice(0, most))
+    return printable(": ".join([kind, *text.splitlines()[:1]])[:most])
 
 
 def shortened(line: str, most: int = LONGEST) -> str:

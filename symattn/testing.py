@@ -32,7 +32,8 @@ def verify_attention(
     steps that `returns` names; or a table of steps.
 
     What is tried: other sizes, one token, rows without keys, large and tiny numbers, batches,
-    arrays that are views, float32 and float16; without the properties in `skip`. The verification
+    arrays that are views, float32 and float16; of a function of PyTorch or JAX its gradients too
+    (else `forward_only` says why not); without the properties in `skip`. The verification
     is true if every number lies within the tolerance that is proven for its dtype, on every input
     that was tried, which proves nothing of others. Otherwise it has `failed`, the first property
     that does not hold, the smallest `input` found that shows it, `explanations`, the misconceptions

@@ -30,9 +30,9 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("documents",),
     ("attention", "algebra"),
     ("worksheet",),
-    ("verifying",),
     ("doors",),
     ("isolation",),
+    ("verifying",),
     ("testing", "cli", "pytest_plugin", "capturing", "ipython", "mkdocsext", "sphinxext"),
     ("__main__",),
 )

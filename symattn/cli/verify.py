@@ -121,12 +121,14 @@ def verify(
     """Hold a function of your own against the derivation of an attention.
 
     It is called with many inputs: other sizes, one token, rows without keys, large and tiny
-    numbers, batches, views, float32 and float16. The report names the first property that does not
-    hold, the smallest input found that shows it, and the misconception that computes the same
-    numbers.
+    numbers, batches, views, float32 and float16. A function of PyTorch or JAX is differentiated
+    too, and its gradients are held against those of the derivation. The report names the first
+    property that does not hold, the smallest input found that shows it, and the misconception that
+    computes the same numbers.
 
     The module is RUN, in a process of its own with limits on time, memory and the files that it
-    writes. That is no security sandbox: verify only code that you would run yourself.
+    writes; its numbers are judged in another one. That is no security sandbox: verify only code
+    that you would run yourself.
     """
     from symattn.documents.data import written
     from symattn.isolation import Limits, within
@@ -137,8 +139,9 @@ def verify(
     spec, named = _attention(variant, attention)
     brief = form not in FORMATS or FORMATS[form].brief
     steps = tuple(part.strip() for part in returns.split(",")) if returns else ()
-    asked = Asked(target, spec, named, mapped, library or "", steps, skip, brief)
-    with within(Limits(timeout, memory), ("symattn.verifying.loading",), debug_asked()) as run:
+    debug = debug_asked()
+    asked = Asked(target, spec, named, mapped, library or "", steps, skip, brief, memory, debug)
+    with within(Limits(timeout), ("symattn.verifying.loading",), debug) as run:
         found: Verified | Failure = run(verify_named, asked, target)
     if isinstance(found, Failure):
         complain(found.line)

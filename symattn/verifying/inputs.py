@@ -81,6 +81,8 @@ class Property:
     hidden: bool = False
     #: Which of several draws this is.
     seed: int = 0
+    #: Whether the gradients of its backward pass are tried.
+    backward: bool = False
 
     @property
     def is_large(self) -> bool:
@@ -89,6 +91,52 @@ class Property:
 
 
 _WIDTHS = ("n", "m", "d_k", "d_v", "d_model", "d_mem", "d_out")
+
+#: The same of the backward pass: of an ordinary input first.
+FIRST_GRADIENT = Property("gradient", "the gradients of its backward pass", backward=True)
+_BACKWARD = (
+    FIRST_GRADIENT,
+    *(
+        replace(FIRST_GRADIENT, name=f"gradient, {name}", about=f"gradients, {about}", **more)
+        for name, about, more in (
+            ("fewer queries", "fewer queries than keys", {"sizes": {"n": 2, "m": 5}}),
+            ("more queries", "more queries than keys", {"sizes": {"n": 5, "m": 2}}),
+            ("square", "all matrices square", {"sizes": dict.fromkeys(_WIDTHS, 4)}),
+            ("one token", "one query, one key", {"sizes": {"n": 1, "m": 1}}),
+            (
+                "fully masked",
+                "a query that may attend to no key",
+                {"sizes": {"n": 3, "m": 4}, "empty_row": True},
+            ),
+            ("large scores", "scores of thousands, where e^z overflows", {"drawn": "large"}),
+            ("low scores", "scores of minus thousands", {"drawn": "low", "seed": 3}),
+            (
+                "other sizes",
+                "other sizes",
+                {"sizes": {"n": 4, "m": 6, "d_k": 2, "d_v": 3, "g": 4}, "seed": 1},
+            ),
+            (
+                "other heads",
+                "another number of heads",
+                {"sizes": {"h": 6, "g": 3, "n": 2, "m": 3}, "seed": 2},
+            ),
+            (
+                "more tokens",
+                "more tokens than a window or a small block holds",
+                {"sizes": {"n": 9, "m": 11}},
+            ),
+            (
+                "many tokens",
+                "more tokens than a block of 64 holds",
+                {"sizes": {"n": 67, "m": 69}},
+            ),
+            ("batched", "several calculations at once", {"batch": 2, "optional": True}),
+            ("not contiguous", "arrays that are views of others", {"strided": True}),
+            ("float32", "single precision", {"dtype": "float32"}),
+            ("float16", "half precision", {"dtype": "float16"}),
+        )
+    ),
+)
 
 PROPERTIES: tuple[Property, ...] = (
     Property("ordinary", "a few tokens, moderate numbers"),
@@ -150,6 +198,7 @@ PROPERTIES: tuple[Property, ...] = (
         )
         for dtype in ("float32", "float16", "bfloat16")
     ),
+    *_BACKWARD,
 )
 
 
@@ -187,9 +236,9 @@ def fits(item: Property, spec: Attention, derivation: Derivation) -> bool:
         fits_float16 = item.dtype != "float16" or {"Q", "K"} <= given  # nothing grows on the way
         return bool(spec.mask or "masked" in given) and fits_float16
     symbols = {symbol.name for symbol in derivation.size_symbols}
-    if item.name in ("rectangular", "more queries"):
+    if item.name.endswith(("rectangular", "more queries", "fewer queries")):
         return {"n", "m"} <= symbols
-    if item.name == "other heads":
+    if item.name.endswith("other heads"):
         return spec.heads == "h"
     return True
 
@@ -264,6 +313,13 @@ def _drawn(
             hidden[..., 0, :] = True
         drawn = np.where(hidden, -np.inf, drawn)
     return drawn
+
+
+def drawn_for(item: Property, shape: tuple[int, ...]) -> Array:
+    """Numbers for a gradient that a backward pass starts from."""
+    random = np.random.default_rng([item.seed, *shape])
+    most, unit = _DRAWN["small" if item.drawn == "small" else "usual"]
+    return random.integers(-most, most + 1, size=shape) * unit
 
 
 def smaller(sizes: Mapping[str, int], free: frozenset[str]) -> Iterator[dict[str, int]]:

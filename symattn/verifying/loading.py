@@ -1,4 +1,8 @@
-"""A function of a file, verified: what ``symattn verify`` runs in a process of its own."""
+"""A function of a file, verified: what ``symattn verify`` runs.
+
+The function runs in a process of its own, which gives its numbers as bytes; they are judged
+outside, where nothing that it does to what it can reach in its own process changes the verdict.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +21,22 @@ from typing import Any
 
 from symattn.attention.spec import Attention
 from symattn.documents.blocks import Document
+from symattn.doors import Failure
 from symattn.errors import SymattnError, nearest, quote
-from symattn.printable import printable
+from symattn.isolation import Limits, Run, within
+from symattn.printable import said_by
 from symattn.status import Status
+from symattn.verifying.calling import (
+    Answer,
+    Call,
+    Function,
+    Signature,
+    answer_from,
+    answered,
+    packed,
+    signature_from,
+    signature_of,
+)
 from symattn.verifying.report import verification_data, verification_document
 from symattn.verifying.verification import verify
 
@@ -40,6 +57,9 @@ class Asked:
     skip: tuple[str, ...] = ()
     #: Whether the report is for a screen.
     brief: bool = True
+    #: MiB of memory that the function may take, and whether its complaints are shown.
+    memory: int | None = None
+    debug: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,39 +71,75 @@ class Verified:
     data: Mapping[str, Any]
 
 
-def verify_named(asked: Asked) -> Verified:
-    """The function imported and verified. Raises `SymattnError` where it cannot be."""
-    _write_little()
-    function = load(asked.target)
-    found = verify(
-        _in_one_process(function),
-        asked.spec,
-        mapped=asked.mapped,
-        library=asked.library,
-        returns=asked.returns,
-        skip=asked.skip,
-        name=asked.target.rpartition(":")[2],
-        attention=asked.attention,
-    )
+def verify_named(asked: Asked) -> Verified | Failure:
+    """The function verified, in a process of its own; a failure where that has ended.
+
+    Raises `SymattnError` where the function cannot be imported or called.
+    """
+    limits = Limits(None, asked.memory)
+    with within(limits, (__name__,), asked.debug, stranger=True) as run:
+        try:
+            found = verify(
+                There(run, asked.target),
+                asked.spec,
+                mapped=asked.mapped,
+                library=asked.library,
+                returns=asked.returns,
+                skip=asked.skip,
+                attention=asked.attention,
+            )
+        except _Ended as ended:
+            return ended.failure
     document = verification_document(found, asked.brief)
     return Verified(found.status, document, verification_data(found))
 
 
-def _in_one_process(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, after which a process that it has forked ends: only one goes on to verify."""
-    process = os.getpid()
+class _Ended(Exception):
+    """The process of a function has ended, or the function cannot be had."""
 
-    @functools.wraps(function)
-    def called(*args: Any, **named: Any) -> Any:
-        try:
-            return function(*args, **named)
-        finally:
-            if os.getpid() != process:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-    return called
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.line)
+        self.failure = failure
 
 
+class There(Function):
+    """A function that runs in another process, which is not trusted."""
+
+    def __init__(self, run: Run, target: str) -> None:
+        self._run, self.target = run, target
+        self.name = target.rpartition(":")[2]
+
+    def signature(self) -> Signature:
+        return signature_from(self._asked(_signature, self.target))
+
+    def __call__(self, call: Call) -> Answer:
+        return answer_from(self._asked(_answer, (self.target, call)))
+
+    def _asked(self, function: Callable[[Any], bytes], argument: object) -> bytes:
+        found = self._run(function, argument, self.target)
+        if isinstance(found, Failure):
+            raise _Ended(found)
+        return found
+
+
+def _signature(target: str) -> bytes:
+    """The signature of a function, for another process."""
+    _write_little()
+    return packed(signature_of(load(target)))
+
+
+def _answer(asked: tuple[str, Call]) -> bytes:
+    """What comes of a call, for another process; one that the function has forked ends here."""
+    target, call = asked
+    function, process = load(target), os.getpid()
+    try:
+        return packed(answered(function, call))
+    finally:
+        if os.getpid() != process:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+@functools.cache
 def load(target: str) -> Callable[..., Any]:
     """The function that ``module.py:function`` or ``package.module:function`` names.
 
@@ -98,24 +154,25 @@ def load(target: str) -> Callable[..., Any]:
     if path.suffix == ".py" and not path.is_file():
         raise SymattnError(f"{place}: there is no such file")
     try:
-        module: Any = _module(path) if path.suffix == ".py" else importlib.import_module(place)
+        found: Any = _module(path) if path.suffix == ".py" else importlib.import_module(place)
+    except KeyboardInterrupt:
+        raise
     except BaseException as error:
-        if isinstance(error, KeyboardInterrupt):
-            raise
-        lines = str(error).splitlines() or [""]
-        words = printable(f"{type(error).__name__}: {lines[0]}"[:200])
-        raise SymattnError(f"{place}: cannot be imported: {words}") from None
-    found = module
+        raise SymattnError(f"{place}: cannot be imported: {said_by(error)}") from None
     for part in name.split("."):
-        if not hasattr(found, part):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            inside = getattr(found, "__dict__", {})
             public = [
                 name
-                for name, value in vars(found).items()
+                for name, value in inside.items()
                 if not name.startswith("_") and not inspect.ismodule(value)
             ]
-            raise SymattnError(f"{place}: has no {quote(part)}{nearest(part, public)}")
-        found = getattr(found, part)
-    if isinstance(found, type) or not callable(found):
+            raise SymattnError(f"{place}: has no {quote(part)}{nearest(part, public)}") from None
+        except Exception as error:
+            raise SymattnError(f"{place}: {quote(part)} cannot be had: {said_by(error)}") from None
+    if issubclass(type(found), type) or not callable(found):
         raise SymattnError(
             f"{place}: {name} is no function; name one that takes matrices and returns the output"
         )

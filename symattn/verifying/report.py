@@ -27,6 +27,11 @@ _NO_PROOF = (
     "can do to it. That is no proof for other inputs."
 )
 
+_BACKWARD = (
+    "The backward pass was tried too: its gradients are those of the derivation, and agree with "
+    "differences of the function itself."
+)
+
 _HEADLINES = {
     "wrong": "does not agree with",
     "inaccurate": "is less accurate than rounding explains, but no other formula than",
@@ -55,6 +60,8 @@ class Verification:
     layout: str
     tried: tuple[tuple[str, str], ...]
     lacking: tuple[str, ...] = ()
+    #: Why only the forward pass was tried; "" where the gradients were held against ours too.
+    forward_only: str = ""
     failed: str = ""
     about: str = ""
     kind: Kind = "right"
@@ -99,6 +106,11 @@ def _blocks(found: Verification, brief: bool) -> Iterator[b.Block]:
         count = sum(verdict == "agrees" for _, verdict in found.tried)
         words = f"{count} {'property' if count == 1 else 'properties'} tried. {_NO_PROOF}"
         yield b.Paragraph((words,))
+        if found.forward_only:
+            why = printable(found.forward_only.rstrip("."))
+            yield b.Paragraph((f"Only the forward pass was tried: {why}.",))
+        else:
+            yield b.Paragraph((_BACKWARD,))
     else:
         yield b.Paragraph((f"It fails first for: {found.failed} ({found.about}).",))
         if found.message:
@@ -165,6 +177,7 @@ def verification_data(found: Verification) -> Data:
         "attention": found.attention,
         "agrees": found.agrees,
         "kind": found.kind,
+        "forward_only": found.forward_only,
         "failed": found.failed,
         "about": found.about,
         "message": found.message,

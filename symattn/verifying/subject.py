@@ -6,17 +6,12 @@ library is used is tried: `layouts` has the ways in order.
 
 from __future__ import annotations
 
-import contextlib
-import inspect
 import re
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
-from pathlib import Path
-from types import CodeType
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -26,12 +21,10 @@ from symattn.attention.spec import Attention
 from symattn.attention.vocabulary import WORDS
 from symattn.attention.words import SIZES
 from symattn.derivation import Derivation, Evaluation
-from symattn.errors import ShapeError, SymattnError, nearest, quote
+from symattn.errors import ReadError, ShapeError, SymattnError, nearest, quote
 from symattn.step import Input, Item
-from symattn.worksheet.reading.computed import Computed, computed
-
-#: Libraries whose arrays a function may take; lists are for functions in plain Python.
-LIBRARIES = ("numpy", "torch", "jax", "lists")
+from symattn.verifying.calling import Answer, Argument, Call, Function, Given
+from symattn.worksheet.reading.computed import Computed
 
 #: What arguments are called, without case and underscores, beside the names of `WORDS`.
 _ALIASES: Mapping[str, str] = {
@@ -154,7 +147,7 @@ class Parameter:
 class Subject:
     """A function, its arguments, and the attention that it should be."""
 
-    function: Callable[..., Any]
+    function: Function
     name: str
     spec: Attention
     parameters: tuple[Parameter, ...]
@@ -208,44 +201,37 @@ class Subject:
             for lead, where, how in ways:
                 yield Layout(library, lead, where, how)
 
-    def arguments(
+    def call(
         self,
         evaluation: Evaluation,
         numbers: Mapping[str, Array],
         layout: Layout,
         dtype: str,
         strided: bool = False,
-    ) -> tuple[list[Any], dict[str, Any], dict[str, Any]]:
-        """Positional and named arguments, and the arrays among them by the names of matrices.
+    ) -> Call:
+        """What the function is given: every argument with its numbers, as the layout has them.
 
         `strided`: as views of other arrays.
         """
         sizes = evaluation.known_sizes
-        made: dict[str, Any] = {}
-        args: list[Any] = []
-        kwargs: dict[str, Any] = {}
+        given: list[Given] = []
         for parameter in self.parameters:
+            name, by_position, matrix = parameter.name, parameter.by_position, ""
+            value: Array | int | None = True if parameter.kind == "flag" else None
             if parameter.kind == "matrix":
-                item = evaluation.item(evaluation[parameter.meaning].step.letter)
-                laid = laid_out(item, numbers[parameter.meaning], layout)
-                value = converted(laid, layout.library, dtype)
-                value = made[parameter.meaning] = as_view(value) if strided else value
+                matrix = parameter.meaning
+                item = evaluation.item(evaluation[matrix].step.letter)
+                value = laid_out(item, numbers[matrix], layout)
             elif parameter.kind == "mask":
-                seen = np.isfinite(evaluation.array(evaluation["mask"].step.letter))
-                value = converted(seen, layout.library, dtype)
+                value = np.isfinite(evaluation.array(evaluation["mask"].step.letter))
             elif parameter.kind == "size":
                 value = sizes.get(parameter.meaning, 1)
-            else:
-                value = True if parameter.kind == "flag" else None
-            if parameter.by_position:
-                args.append(value)
-            else:
-                kwargs[parameter.name] = value
-        return args, kwargs, made
+            given.append(Given(name, value, matrix, by_position))
+        return Call(tuple(given), layout.library, dtype, strided)
 
     def returned(
         self,
-        result: Any,
+        answer: Answer,
         evaluation: Evaluation,
         layout: Layout,
         dtype: Computed,
@@ -257,11 +243,8 @@ class Subject:
         has fewer digits. Raises `SymattnError` for what is none of the steps.
         """
         found: dict[str, Computed] = {}
-        if result is None:
-            raise SymattnError("it returns None")
-        for name, value in self._named(result, evaluation, layout):
-            array = computed(value, name or "what it returns")
-            step, numbers = self._step_of(name, array.numbers, evaluation, layout)
+        for _, name, array in self.named(answer, evaluation, layout):
+            step, numbers = self.step_of(name, array.numbers, evaluation, layout)
             own = replace(array, numbers=numbers)
             if not coarse or own.rounding <= dtype.rounding:
                 own = Computed(numbers.astype(dtype.numbers.dtype), dtype.digits)
@@ -270,47 +253,43 @@ class Subject:
             raise SymattnError("it returns nothing")
         return found
 
-    def _named(
-        self, result: Any, evaluation: Evaluation, layout: Layout
-    ) -> Iterator[tuple[str, Any]]:
-        """The parts of what is returned, by name; "" for the result itself."""
-        if hasattr(result, "_asdict"):
-            result = result._asdict()
-        if isinstance(result, Mapping):
-            named = [
-                (step, value)
-                for name, value in result.items()
-                if (step := _RETURNED.get(plain(str(name)), str(name))) in evaluation
-            ]
-            if not named:
+    def named(
+        self, answer: Answer, evaluation: Evaluation, layout: Layout
+    ) -> Iterator[tuple[int, str, Computed]]:
+        """The parts of what is returned with their places and names; "" for the result itself."""
+        names = [self.returns[0] if self.returns else ""]
+        if answer.form == "table":
+            names = [_RETURNED.get(plain(name), name) for name, _ in answer.parts]
+            if not {*names} & {*evaluation}:
                 raise SymattnError(
                     f"it returns a table of which no name is a step; the steps are "
                     f"{', '.join(evaluation)}"
                 )
-            yield from named
-            return
-        if isinstance(result, tuple):
-            names = self.returns or self._usual(result, evaluation, layout)
-            if len(names) > len(result):
-                raise SymattnError(f"it returns {len(result)} arrays, not {', '.join(names)}")
-            yield from zip(names, result, strict=False)
-            return
-        yield (self.returns[0] if self.returns else "", result)
+            last = [*evaluation][-2:] if "concat" in evaluation else [*evaluation][-1:]
+            if not {*names} & {*last}:
+                raise SymattnError(f"it returns a table without {last[0]}, the last step")
+        elif answer.form == "tuple":
+            names = [*self.returns] or self._usual(answer, evaluation, layout)
+            if len(names) > len(answer.parts):
+                raise SymattnError(f"it returns {len(answer.parts)} arrays, not {', '.join(names)}")
+        for place, (name, (_, value)) in enumerate(zip(names, answer.parts, strict=False)):
+            if answer.form == "table" and name not in evaluation:
+                continue
+            if isinstance(value, str):
+                raise ReadError(value)
+            yield place, name, value
 
-    def _usual(self, result: tuple[Any, ...], evaluation: Evaluation, layout: Layout) -> list[str]:
+    def _usual(self, answer: Answer, evaluation: Evaluation, layout: Layout) -> list[str]:
         """The names of the parts of a tuple: the result, and weights if one fits."""
-        names = [""]
-        for value in result[1:]:
-            fits = value is not None and "weights" in evaluation and len(names) == 1
-            if not fits:
-                break
-            shape = np.shape(computed(value, "weights").numbers)
-            if shape != _lead(layout) + evaluation["weights"].shape[-len(shape) + layout.lead :]:
-                break
-            names.append("weights")
-        return names
+        for _, value in answer.parts[1:2]:
+            if isinstance(value, Computed) and "weights" in evaluation:
+                shape = value.numbers.shape
+                whole = evaluation["weights"].shape
+                if shape == _lead(layout) + whole[-len(shape) + layout.lead :]:
+                    return ["", "weights"]
+        return [""]
 
-    def _step_of(
+    def step_of(
         self, name: str, numbers: Array, evaluation: Evaluation, layout: Layout
     ) -> tuple[str, Array]:
         """The step that an array is, and its numbers as the derivation has them."""
@@ -369,30 +348,26 @@ BASE_BATCH = 1
 
 
 def subject_of(
-    function: Callable[..., Any],
+    function: Function,
     spec: Attention,
     mapped: Mapping[str, str] | None = None,
     returns: Sequence[str] = (),
-    name: str = "",
+    arguments: Sequence[Argument] | None = None,
 ) -> Subject:
     """A function with its arguments matched; `mapped` says which argument a matrix is: Q to query.
 
-    Raises `SymattnError` for what can be no function of matrices, and for an argument that has to
-    be given and is not known.
+    `arguments` are those of its signature, None where it has none that can be read. Raises
+    `SymattnError` for what can be no function of matrices, and for an argument that has to be
+    given and is not known.
     """
-    if not callable(function):
-        raise SymattnError(f"{quote(function)} is no function")
-    name = name or getattr(function, "__name__", type(function).__name__)
+    name = function.name
     mapped = dict(mapped or {})
     known = {*WORDS, *SIZES}
     for step in mapped:
         if step not in known:
             raise SymattnError(f"--map {step}: is no matrix of attention{nearest(step, known)}")
     taken = {argument: step for step, argument in mapped.items()}
-    try:
-        signature = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):  # of a compiled library
-        signature = _unread(name, spec, mapped)
+    signature = _unread(name, spec, mapped) if arguments is None else arguments
     names = {each.name for each in signature}
     for argument in taken:
         if argument not in names:
@@ -402,7 +377,7 @@ def subject_of(
     parameters = [
         found for each in signature if (found := _parameter(each, spec, taken)) is not None
     ]
-    takes_any = any(each.kind is each.VAR_POSITIONAL for each in signature)
+    takes_any = any(each.kind == "VAR_POSITIONAL" for each in signature)
     if takes_any and not any(p.kind == "matrix" for p in parameters):
         parameters = [Parameter(n, "matrix", n, by_position=True) for n in _FIRST]
     parameters = _one_mask(parameters)
@@ -425,26 +400,24 @@ def subject_of(
     return subject
 
 
-def _unread(name: str, spec: Attention, mapped: Mapping[str, str]) -> list[inspect.Parameter]:
+def _unread(name: str, spec: Attention, mapped: Mapping[str, str]) -> list[Argument]:
     """The arguments of a function without a signature: those mapped, or Q, K and V by position."""
     if mapped:
-        return [inspect.Parameter(x, inspect.Parameter.KEYWORD_ONLY) for x in mapped.values()]
+        return [Argument(x, "KEYWORD_ONLY", required=True) for x in mapped.values()]
     if spec.mask or spec.source is not None:
         raise SymattnError(
             f"{name}: its arguments have no names that can be read; say which is which, as in "
             "--map Q=query,K=key,V=value, or give a function of one line that calls it"
         )
-    return [inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)]
+    return [Argument("args", "VAR_POSITIONAL", required=True)]
 
 
-def _parameter(
-    each: inspect.Parameter, spec: Attention, taken: Mapping[str, str]
-) -> Parameter | None:
+def _parameter(each: Argument, spec: Attention, taken: Mapping[str, str]) -> Parameter | None:
     """What an argument is given; None where it keeps its default."""
-    if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
+    if each.kind in ("VAR_POSITIONAL", "VAR_KEYWORD"):
         return None
-    by_position = each.kind is each.POSITIONAL_ONLY
-    word, required = plain(each.name), each.default is each.empty
+    by_position = each.kind == "POSITIONAL_ONLY"
+    word, required = plain(each.name), each.required
     meaning = taken.get(each.name)
     if meaning in SIZES:
         return Parameter(each.name, "size", meaning, by_position)
@@ -453,7 +426,7 @@ def _parameter(
         if word in _MASKS:
             kinds = [MATRIX_MASKS[kind] for kind, _ in spec.mask if kind in MATRIX_MASKS]
             meaning = kinds[0] if kinds else None
-            if meaning is None and spec.mask and (required or each.default is None):
+            if meaning is None and spec.mask and (required or each.is_none):
                 return Parameter(each.name, "mask", "mask", by_position)
             if meaning is None and required:
                 return Parameter(each.name, "nothing", "mask", by_position)
@@ -506,111 +479,6 @@ def laid_out(item: Item, numbers: Array, layout: Layout) -> Array:
     if layout.weights == "transposed":
         return numbers.swapaxes(-1, -2)
     return numbers
-
-
-def converted(array: Array, library: str, dtype: str) -> Any:
-    """An array of a library, in a dtype; of truth values it keeps these."""
-    truth = array.dtype == bool
-    if library == "lists":
-        return array.tolist()
-    if library == "torch":
-        import torch
-
-        tensor = torch.from_numpy(np.array(array))
-        return tensor if truth else tensor.to(getattr(torch, dtype))
-    if library == "jax":
-        import jax.numpy as jnp
-
-        if truth or dtype == "float64":  # which it may not have; then it takes float32
-            return jnp.asarray(array)
-        return jnp.asarray(array, dtype=getattr(jnp, dtype))
-    return np.array(array) if truth else np.array(array, dtype=dtype)
-
-
-def as_view(array: Any) -> Any:
-    """An array whose rows do not lie one after the other: a view of its transpose."""
-    if getattr(array, "ndim", 0) < 2:
-        return array
-    turned = array.swapaxes(-1, -2)
-    held = turned.contiguous() if hasattr(turned, "contiguous") else np.ascontiguousarray(turned)
-    return held.swapaxes(-1, -2)
-
-
-def libraries_of(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The libraries that a function's own code names, and that of what it calls; then others.
-
-    A file may hold functions of several libraries: what only stands beside this one comes last.
-    What is not imported yet is not imported only to be tried.
-    """
-    named = dict.fromkeys(_libraries_named(_code_of(function), set()))
-    named.update(dict.fromkeys(_libraries_annotated(function)))
-    own = str(getattr(function, "__module__", "") or "").partition(".")[0]
-    special = [name for name in (own, *named) if name in ("torch", "jax")]
-    beside = [name for name in ("torch", "jax") if name in sys.modules]
-    return tuple(dict.fromkeys([*special, "numpy", "lists", *beside]))
-
-
-#: Code with the names that it can see.
-_Code: TypeAlias = tuple[CodeType, Mapping[str, Any]]
-
-
-def _code_of(function: Any) -> list[_Code]:
-    """The code of a function, or of an object that is called."""
-    while hasattr(function, "__wrapped__") or hasattr(function, "func"):
-        function = getattr(function, "__wrapped__", None) or function.func
-    if not hasattr(function, "__code__"):
-        kind = function if isinstance(function, type) else type(function)
-        methods = [getattr(kind, name, None) for name in ("forward", "__call__")]
-        return [
-            (code, _seen_by(method))
-            for method in methods
-            if isinstance(code := getattr(method, "__code__", None), CodeType)
-        ]
-    return [(function.__code__, _seen_by(function))]
-
-
-def _seen_by(function: Any) -> Mapping[str, Any]:
-    """What a function's names stand for: those of its module, and of a function around it."""
-    closed = dict[str, Any]()
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        with contextlib.suppress(ValueError):  # it is not filled yet
-            closed[name] = cell.cell_contents
-    return {**function.__globals__, **closed}
-
-
-def _libraries_named(codes: Sequence[_Code], seen: set[CodeType]) -> Iterator[str]:
-    """The libraries that code names, and the code of the functions that it names."""
-    for code, space in codes:
-        if code in seen:
-            continue
-        seen.add(code)
-        inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
-        yield from _libraries_named([(part, space) for part in inner], seen)
-        for name in (*code.co_names, *code.co_freevars):
-            value = inspect.unwrap(space[name]) if callable(space.get(name)) else space.get(name)
-            root = name if name in LIBRARIES else _root(value)
-            if root in LIBRARIES:
-                yield root
-            elif getattr(value, "__globals__", None) is not None or isinstance(value, type):
-                own = [part for part in _code_of(value) if not _is_installed(part[0])]
-                yield from _libraries_named(own, seen)
-
-
-def _is_installed(code: CodeType) -> bool:
-    """Whether code is of an installed package: SciPy names JAX, but takes NumPy's arrays."""
-    return bool({"site-packages", "dist-packages"} & {*Path(code.co_filename).parts})
-
-
-def _libraries_annotated(function: Any) -> Iterator[str]:
-    """The libraries that its annotations are of."""
-    for kind in getattr(function, "__annotations__", {}).values():
-        yield (kind if isinstance(kind, str) else str(_root(kind))).partition(".")[0]
-
-
-def _root(value: Any) -> str:
-    """The library that a module, or a function of one, belongs to."""
-    name = value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", None)
-    return str(name or "").partition(".")[0]
 
 
 def shape_of_input(item: Input, sizes: Mapping[Any, int]) -> tuple[int, ...]:

@@ -220,10 +220,12 @@ def _middles(balls: Array) -> Array:
     return np.array([*map(nearest, balls.flat)]).reshape(balls.shape)
 
 
-def explainer_of(evaluation: Evaluation) -> Explainer:
+def explainer_of(
+    evaluation: Evaluation, misconceptions: Sequence[Misconception] = OF_PROGRAMS
+) -> Explainer:
     """Tries the misconceptions of programs on a derivation at these sizes."""
     derivation = Derivation(evaluation.inputs, evaluation.steps, evaluation.sizes)
-    return Explainer(derivation, evaluation, OF_PROGRAMS)
+    return Explainer(derivation, evaluation, misconceptions)
 
 
 def explained(runs: Sequence[Run], besides: str = "") -> tuple[Explanation, ...]:
