@@ -211,7 +211,7 @@ def _compared(
     notes = [f"where {says}" for says in joint.says]
     for offer in joint.offers if answer.verdict in ("different", "undecided") else ():
         try:
-            (other,) = stated(joint.first, joint.second, where=(*joint.assumed, *offer))
+            other = next(stated(joint.first, joint.second, where=(*joint.assumed, *offer)))
             if (other.joint and other.joint.missing) or _is_refuted(other):
                 continue
             found = decide(other, sizes, effort)

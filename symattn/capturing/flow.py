@@ -25,13 +25,12 @@ if TYPE_CHECKING:
 #: An argument of an operation: a tensor, a number, a list of tensors.
 Argument: TypeAlias = Any
 
-_PRODUCT = (
-    "it weighs activations by a product of activations, as attention does and linear kinds of it"
-)
-_WEIGHTS = "it weighs a sum by a softmax"
-_STEPS = "it goes from position to position, as a recurrence does"
-_NAMED = "it is named like an attention or another mixer of tokens"
-_NUMBERS = "it takes its numbers out of PyTorch"
+_PRODUCT = "a product of activations weighs activations"
+_WEIGHTS = "a softmax weighs activations"
+_GATED = "a convolution along an axis is multiplied by activations"
+_STEPS = "it goes from position to position"
+_NUMBERS = "its numbers leave PyTorch"
+_NAMED = "its name is that of an attention or another mixer of tokens"
 
 
 class PartialCapture(UserWarning):
@@ -63,12 +62,13 @@ _VIEWS = frozenset(
 )
 _TURNS = frozenset({"permute", "transpose", "t"})
 _JOINS = frozenset({"cat", "stack", "copy"})
-_SUMS = frozenset({"sum", "mean", "index_add", "scatter_add", "scatter_reduce", "index_put"})
+_SUMS = frozenset({"sum", "mean", "index_add", "scatter_add", "scatter_reduce"})
 _NORMALISERS = frozenset({"_softmax", "_log_softmax", "_safe_softmax"})
-_CHOICES = frozenset({"index", "index_select", "gather"})
+_CHOICES = frozenset({"index", "index_select", "gather", "embedding", "embedding_bag"})
 _FRESH = re.compile(r"_like$|^new_|^empty|^zeros|^ones|^full")
 #: What goes along an axis.
 _SCANS = re.compile(r"cumsum|cumprod|cummax|cummin|logcumsumexp|_fft_|rnn|lstm|gru|scan$")
+_WHOLE_LAYERS = re.compile(r"attention|transformer")
 #: Where operations stand whose meaning is known.
 _OWN = frozenset({"aten", "prim", "prims", "rngprims", "quantized", "torchvision", "higher_order"})
 #: How many positions meet where one may speak of a recurrence, and of how many at least.
@@ -77,6 +77,8 @@ _MET, _POSITIONS = 3, 4
 _PARTS = re.compile(
     r"attention|attn|mixer|mamba|rwkv|retention|retnet|deltanet|recurren|hyena|lstm", re.IGNORECASE
 )
+#: In the names of classes that stand beside mixers.
+_BESIDE = re.compile(r"mlp|ffn|feed_?forward|expert|moe|router|embed|norm", re.IGNORECASE)
 _WORDS = frozenset({"ssm", "gru", "rnn", "lru", "s4", "s6", "gla", "mha", "mla", "aft"})
 
 
@@ -85,6 +87,8 @@ class _Trace:
     """What is known of the numbers of a tensor; of one that was never seen, that it is given."""
 
     activation: bool = True
+    #: Whole numbers, as of tokens and places, or made of such alone: no activation before they choose.
+    whole: bool = False
     #: A product of two activations, as scores are.
     pair: bool = False
     #: Made by exp, whose quotients are weights.
@@ -92,6 +96,8 @@ class _Trace:
     #: Sums to 1 over positions; or over the features of each position, as a router's choice does.
     weights: bool = False
     gates: bool = False
+    #: Made by a convolution along one axis.
+    convolved: bool = False
     #: Why a sum of these is a weighted sum.
     terms: str = ""
     #: The size of the last axis, where a product with parameters has made it.
@@ -102,10 +108,12 @@ class _Trace:
     def __or__(self, other: _Trace) -> _Trace:
         return _Trace(
             self.activation or other.activation,
+            self.whole or other.whole,
             self.pair or other.pair,
             self.exponential or other.exponential,
             self.weights or other.weights,
             self.gates or other.gates,
+            self.convolved or other.convolved,
             "",
             max(self.features, other.features),
             self.steps | other.steps,
@@ -113,6 +121,7 @@ class _Trace:
 
 
 _GIVEN, _PARAMETER = _Trace(), _Trace(activation=False)
+_WHOLE = replace(_PARAMETER, whole=True)
 
 
 class Flow:
@@ -131,6 +140,7 @@ class Flow:
         self._serials: dict[int, int] = {}
         self._serial = 0
         self._accounted = False
+        self._fixed = {_storage(parameter) for parameter in module.parameters()}
         for tensor in (*module.parameters(), *module.buffers()):
             self._write(tensor, _PARAMETER, new=True)
 
@@ -157,8 +167,12 @@ class Flow:
         if name in known or self._direct.intersection(around):
             return False
         matrices = sum(parameter.ndim > 1 for parameter in part.parameters())
-        words = (type(part).__name__, name.rpartition(".")[2])
-        return matrices > 1 and any(_PARTS.search(word) or _is_word(word) for word in words)
+        kind = type(part).__name__
+        if matrices < 2 or ("mixer" not in kind.lower() and _BESIDE.search(kind)):
+            return False
+        return any(
+            _PARTS.search(word) or _is_word(word) for word in (kind, name.rpartition(".")[2])
+        )
 
     @contextmanager
     def captured(self) -> Iterator[list[Argument]]:
@@ -205,7 +219,7 @@ class Flow:
             traces = self._traced(function, name, args, inputs, results)
         for tensor, trace in zip(results, traces, strict=True):
             if not (tensor.is_floating_point() or tensor.is_complex()):
-                trace = _GIVEN if trace.activation else _PARAMETER
+                trace = _WHOLE if trace.activation or trace.whole else _PARAMETER
             self._write(tensor, trace, new=_storage(tensor) not in held)
 
     def _traced(
@@ -218,25 +232,26 @@ class Flow:
     ) -> list[_Trace]:
         """What is known of the results of an operation, by what is known of its inputs."""
         operation = name.removesuffix("_")
-        if _FRESH.search(operation):
-            return [_PARAMETER] * len(results)
+        # what a module makes of nothing is its own; outside of them it is an input.
+        made = _PARAMETER if self.inside else _GIVEN
+        if _FRESH.search(operation) or not inputs:
+            return [made] * len(results)
         made = _PARAMETER
         for tensor in inputs:
             made = made | self._trace(tensor)
-        active = made.activation and any(tensor.is_floating_point() for tensor in inputs)
-        if operation in _VIEWS or (operation in _SUMS and active):
-            first = self._trace(inputs[0]) if operation in _VIEWS else made
-            terms = [self._trace(tensor).terms for tensor in inputs]
-            if operation in _SUMS:
-                for why in filter(None, terms):
-                    self._say(why)
-                terms = [""]
-            made = replace(first, terms=terms[0])
-            if operation in _TURNS:
-                made = replace(made, features=0)
+        if made.whole and operation in _CHOICES | _FACTORS.keys():
+            made = replace(made, activation=True, whole=False)
+        active = made.activation
+        if operation in _VIEWS:
+            made = self._trace(inputs[0])
+            made = replace(made, features=0) if operation in _TURNS else made
+        elif active and operation in _SUMS:
+            for why in (found := {self._trace(tensor).terms for tensor in inputs} - {""}):
+                self._say(why)
+            made = _Trace(steps=made.steps) if found else made
         elif active:
             made = self._computed(function, operation, args, inputs, results, made)
-        if operation in _CHOICES and inputs[0].ndim > 2 and not self._trace(inputs[0]).activation:
+        if operation in _CHOICES and inputs[0].ndim > 2 and self._trace(inputs[0]) == _PARAMETER:
             made = _PARAMETER  # one of several matrices, as of experts
         if operation in ("select", "slice", "unbind", "split", "split_with_sizes") and active:
             return self._places(operation, args, inputs[0], results)
@@ -253,15 +268,17 @@ class Flow:
     ) -> _Trace:
         """As `_traced`, for what computes with activations."""
         space = getattr(function, "namespace", "aten")
-        if "attention" in operation:
-            self._say(f"it calls {operation}")
+        if _WHOLE_LAYERS.search(operation):
+            self._say(f"{operation} is called")
         elif space not in _OWN:
-            self._say(f"it calls {space}::{operation}, of which nothing is known")
+            self._say(f"nothing is known of {space}::{operation}")
         elif _SCANS.search(operation) and not (made.gates or made.weights):
-            self._say(f"it calls {operation}, which goes along an axis")
+            self._say(f"{operation} goes along an axis")
         elif operation in _FACTORS:
             one, other = (args[place] for place in _FACTORS[operation])
-            return self._product(one, other, results[0])
+            product = self._product(one, other, results[0])
+            along = operation == "convolution" and other.ndim == 3 and other.shape[-1] > 1
+            return replace(product, convolved=along)
         elif operation in _NORMALISERS:
             last = args[1] % inputs[0].ndim == inputs[0].ndim - 1
             features = last and 1 < inputs[0].shape[-1] == made.features
@@ -276,21 +293,25 @@ class Flow:
         """Of a matrix product: a linear map, a product of activations, or a weighted sum."""
         left, right = self._trace(one), self._trace(other)
         steps = left.steps | right.steps
-        linear = _Trace(features=0 if right.activation else result.shape[-1], steps=steps)
-        rows = one.shape[-2] if one.ndim > 1 else 1
-        columns = other.shape[-1] if other.ndim > 1 else 1
+        linear = _Trace(
+            pair=left.pair or right.pair,  # heads that are mixed, say
+            weights=left.weights or right.weights,
+            features=0 if right.activation else result.shape[-1],
+            steps=steps,
+        )
         both = left.activation and right.activation
-        if both and (left.pair or right.pair):
-            self._say(_PRODUCT)
-        elif both and (
-            left.weights
-            or right.weights
-            or (left.gates and rows > 1)
-            or (right.gates and columns > 1)
-        ):
-            self._say(_WEIGHTS)
-        pair = both and not (left.gates or right.gates)
-        return _Trace(pair=True, steps=steps) if pair else linear
+        if not both:
+            return linear
+        choices = left.weights or right.weights
+        if left.pair or right.pair or choices or left.gates or right.gates:
+            rows = one.shape[-2] if one.ndim > 1 else 1
+            columns = other.shape[-1] if other.ndim > 1 else 1
+            if left.pair or right.pair:
+                self._say(_PRODUCT)
+            elif choices or (left.gates and rows > 1) or (right.gates and columns > 1):
+                self._say(_WEIGHTS)
+            return _Trace(steps=steps)
+        return _Trace(pair=True, steps=steps)
 
     def _entrywise(self, operation: str, inputs: Sequence[torch.Tensor], made: _Trace) -> _Trace:
         """Of a product, difference or quotient entry by entry."""
@@ -305,6 +326,8 @@ class Flow:
             return replace(made, exponential=False, weights=weights)
         if operation == "mul":
             pair, weights = left.pair or right.pair, left.weights or right.weights
+            if made.convolved and one.shape == other.shape and not self._found.keys() & self.inside:
+                self._say(_GATED)
             made = replace(made, terms=_PRODUCT if pair else _WEIGHTS if weights else "")
         return replace(made, pair=True) if _outer(one, other) else made
 
@@ -353,13 +376,16 @@ class Flow:
         if views is None:
             import torch
 
-            given = _PARAMETER if isinstance(tensor, torch.nn.Parameter) else _GIVEN
+            given = _GIVEN if tensor.is_floating_point() or tensor.is_complex() else _WHOLE
+            given = _PARAMETER if isinstance(tensor, torch.nn.Parameter) else given
             self._write(tensor, given, new=True)
             return given
         return views.get(_geometry(tensor), views[()])
 
     def _write(self, tensor: torch.Tensor, trace: _Trace, new: bool) -> None:
         storage = _storage(tensor)
+        if storage in self._fixed and storage in self._traces:
+            return  # an optimiser's step leaves a parameter one
         if new or storage not in self._traces:
             self._serial += 1
             self._serials[storage] = self._serial

@@ -115,7 +115,7 @@ def capture(module: nn.Module) -> Iterator[Captured]:
         torch.nn.functional.scaled_dot_product_attention: dot_product,
         torch.nn.functional.multi_head_attention_forward: multi_head,
     }
-    leaving_torch = (torch.Tensor.numpy, torch.Tensor.tolist)
+    leaving_torch = (torch.Tensor.numpy, torch.Tensor.tolist, torch.Tensor.__dlpack__)
     hooks: list[RemovableHandle] = []
     fast = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)
@@ -139,7 +139,7 @@ def capture(module: nn.Module) -> Iterator[Captured]:
     calls.missed = flow.missed
     listed = ", ".join(map(str, calls.missed))
     if not calls:
-        may = f", though one may be in {listed}" if calls.missed else ""
+        may = f", though one may have run in {listed}" if calls.missed else ""
         raise SymattnError(
             f"capture: no attention ran in the block that is captured{may}; captured are "
             "nn.MultiheadAttention and calls of scaled_dot_product_attention, not explicit products "
@@ -147,8 +147,8 @@ def capture(module: nn.Module) -> Iterator[Captured]:
         )
     if calls.missed:
         warnings.warn(
-            f"capture: what ran beside the captured attentions may be another, or mix tokens: "
-            f"{listed}",
+            f"capture: beside the captured attentions there may be another one, or another mixer of "
+            f"tokens, in {listed}",
             PartialCapture,
             stacklevel=3,
         )
