@@ -87,7 +87,7 @@ class _Trace:
     """What is known of the numbers of a tensor; of one that was never seen, that it is given."""
 
     activation: bool = True
-    #: Whole numbers, as of tokens and places, or made of such alone: no activation before they choose.
+    #: Whole numbers, of tokens say, or made of such alone: no activation before they choose one.
     whole: bool = False
     #: A product of two activations, as scores are.
     pair: bool = False
@@ -218,9 +218,9 @@ class Flow:
             name = str(getattr(function, "_opname", None) or function.__name__)
             traces = self._traced(function, name, args, inputs, results)
         for tensor, trace in zip(results, traces, strict=True):
-            if not (tensor.is_floating_point() or tensor.is_complex()):
-                trace = _WHOLE if trace.activation or trace.whole else _PARAMETER
-            self._write(tensor, trace, new=_storage(tensor) not in held)
+            counts = not (tensor.is_floating_point() or tensor.is_complex())
+            whole = _WHOLE if trace.activation or trace.whole else _PARAMETER
+            self._write(tensor, whole if counts else trace, new=_storage(tensor) not in held)
 
     def _traced(
         self,

@@ -141,14 +141,13 @@ def capture(module: nn.Module) -> Iterator[Captured]:
     if not calls:
         may = f", though one may have run in {listed}" if calls.missed else ""
         raise SymattnError(
-            f"capture: no attention ran in the block that is captured{may}; captured are "
-            "nn.MultiheadAttention and calls of scaled_dot_product_attention, not explicit products "
-            "or flex_attention"
+            f"capture: no attention ran in the block that is captured{may}; nn.MultiheadAttention "
+            "and calls of scaled_dot_product_attention are, not explicit products or flex_attention"
         )
     if calls.missed:
         warnings.warn(
-            f"capture: beside the captured attentions there may be another one, or another mixer of "
-            f"tokens, in {listed}",
+            "capture: beside the captured attentions there may be another one, or another mixer "
+            f"of tokens, in {listed}",
             PartialCapture,
             stacklevel=3,
         )
