@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import wraps
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
@@ -97,7 +98,7 @@ _MARKUP = "symattn_markup"
 _MATH = ("mathml", "tex")
 
 #: What is copied to a site, with the style of formulas.
-_STATIC = Path(__file__).parent / "data" / "sphinx"
+_STYLE = files(__package__) / "data" / "sphinx" / "symattn.css"
 
 
 def site_of(env: BuildEnvironment) -> Site:
@@ -484,8 +485,10 @@ class Epub(Epub3Builder):
 def add_style(app: Sphinx) -> None:
     """Give HTML and EPUB the style of formulas in MathML."""
     if app.builder.format == "html" and app.config.symattn_math == "mathml":
-        app.config.html_static_path.append(str(_STATIC))
-        app.add_css_file("symattn.css")
+        static = Path(app.outdir, "_static")
+        static.mkdir(parents=True, exist_ok=True)
+        static.joinpath(_STYLE.name).write_text(_STYLE.read_text("utf-8"), "utf-8")
+        app.add_css_file(_STYLE.name)
 
 
 class ValueRole(SphinxRole):

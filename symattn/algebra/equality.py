@@ -212,7 +212,7 @@ def _compared(
     notes = [f"where {says}" for says in joint.says]
     for offer in joint.offers if answer.verdict in ("different", "undecided") else ():
         try:
-            (other,) = stated(joint.first, joint.second, where=(*joint.assumed, *offer))
+            other = next(stated(joint.first, joint.second, where=(*joint.assumed, *offer)))
             if (other.joint and other.joint.missing) or _is_refuted(other):
                 continue
             found = decide(other, sizes, effort)
@@ -298,6 +298,7 @@ def stated(
         _check_shapes(statement)
         _check_letters(statement)
         _check_steps(statement)
+        _check_assumed(statement.origin or statement, pairs[1 : len(pairs) - len(kinds)])
         yield statement
 
 
@@ -385,6 +386,40 @@ def _check_steps(statement: Statement) -> None:
                         f"where: {step.letter} is a step of the derivation; assume something "
                         "about its inputs"
                     )
+
+
+def _check_assumed(statement: Statement, written: Sequence[Sequence[Meaning]]) -> None:
+    """Refuse an assumption about nothing that the sides speak of, or other assumptions about them.
+
+    Raises `SymattnError`.
+    """
+    sides = [statement.left, statement.right, *map(Side, statement.chain)]
+    shapes = [letter.shape for side in sides for letter in side.letters().values()]
+    symbols = sympy.Tuple(*(size for shape in shapes for size in shape)).free_symbols
+    known = {*map(str, symbols)}.union(
+        *({*one.letters(), *map(str, one.scalars())} for one in sides)
+    )
+    if (joint := statement.joint) is not None:
+        known |= {name for name, _ in joint.inputs}
+    waiting = [
+        (_spoken(one) | _spoken(two), says)
+        for (one, two), says in zip(statement.where, written, strict=False)  # then come the kinds
+    ]
+    while near := [names for names, _ in waiting if names & known]:
+        known = known.union(*near)
+        waiting = [(names, says) for names, says in waiting if not names <= known]
+    for _, (one, two) in waiting:
+        raise SymattnError(
+            f"where {one} = {two}: nothing in the statement has these letters; leave it out, or "
+            "correct them"
+        )
+
+
+def _spoken(side: Side) -> set[str]:
+    """The letters of an assumption's side; sizes where it speaks of them, not where it has them."""
+    sized = isinstance(side.meaning, MatrixExpr)
+    numbers = (symbol for symbol in side.scalars() if not (sized and symbol.is_integer))
+    return {*side.letters(), *map(str, numbers)}
 
 
 def _check_letters(statement: Statement) -> None:

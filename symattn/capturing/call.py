@@ -14,10 +14,12 @@ import numpy as np
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.enclosure import BITS
 from symattn.attention.spec import Attention
+from symattn.capturing.flow import Missed
 from symattn.derivation import Derivation, Evaluation, StepCheck
 from symattn.documents.job import document
 from symattn.errors import SymattnError
 from symattn.evaluate.check import compare
+from symattn.status import Status, worst
 from symattn.writing import Destination
 
 
@@ -153,3 +155,27 @@ def _axes(spec: Attention) -> Iterator[str]:
             yield "scale = false" if chosen is None else f'scale = "{chosen}"'
         else:
             yield f"{axis} = {json.dumps(chosen)}"
+
+
+class Captured(list[Call]):
+    """The attentions that ran in a block, in their order, and what may be another one."""
+
+    missed: tuple[Missed, ...] = ()
+
+    @property
+    def status(self) -> Status:
+        """What is known of all, as an exit status: 1, 4 or 0.
+
+        1 if a result of the model, in any batch, is not the true one; else 4 if an attention may
+        have been missed; else 0.
+        """
+        checked = (call.check(batch).agrees for call in self for batch in range(call.batches))
+        return worst(
+            [
+                Status.AGREES if all(checked) else Status.WRONG,
+                Status.UNSETTLED if self.missed else Status.AGREES,
+            ]
+        )
+
+    def __repr__(self) -> str:
+        return "\n".join([*map(repr, self), *(f"<may be missed: {one}>" for one in self.missed)])

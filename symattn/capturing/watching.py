@@ -6,12 +6,14 @@ every ``nn.MultiheadAttention`` (or call of ``multi_head_attention_forward``) wi
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from symattn.arguments import instance
-from symattn.capturing.call import Call
+from symattn.capturing.call import Call, Captured
+from symattn.capturing.flow import Flow, PartialCapture
 from symattn.capturing.reading import NESTED, Argument, dot_product, is_nested, multi_head
 from symattn.errors import SymattnError
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def capture(module: nn.Module) -> Iterator[list[Call]]:
+def capture(module: nn.Module) -> Iterator[Captured]:
     """Record every attention that `module` computes inside the block.
 
     ::
@@ -40,12 +42,12 @@ def capture(module: nn.Module) -> Iterator[list[Call]]:
         import torch
         from torch.compiler import set_stance
         from torch.overrides import TorchFunctionMode
+        from torch.utils._python_dispatch import TorchDispatchMode
     except ImportError:
         raise SymattnError("capture: needs PyTorch 2.6 or newer; pip install torch") from None
 
     instance(module, torch.nn.Module, "module", "a torch.nn.Module")
-    calls: list[Call] = []
-    inside: list[str] = []
+    calls, flow = Captured(), Flow(module)
 
     class Watching(TorchFunctionMode):
         """Sees the two functions however they were imported; what they call is theirs."""
@@ -57,15 +59,35 @@ def capture(module: nn.Module) -> Iterator[list[Call]]:
             args: Sequence[Argument] = (),
             kwargs: Mapping[str, Argument] | None = None,
         ) -> Argument:
+            if func in leaving_torch:
+                flow.taken_out(args[0])
             read = readers.get(func)
             if read is None:
                 return func(*args, **(kwargs or {}))
-            name = _numbered(inside, calls)
+            name = _numbered(flow.inside, calls)
             try:
-                result, call = read(name, args, kwargs or {})
+                with flow.captured() as results:
+                    result, call = read(name, args, kwargs or {})
+                    results.append(result)
             except SymattnError as error:
                 raise SymattnError(f"{name}: {error}") from None
             calls.append(call)
+            return result
+
+    class Below(TorchDispatchMode):
+        """Sees every operation, also of scripted functions, under autograd and of nobody's kind."""
+
+        supports_higher_order_operators = True
+
+        def __torch_dispatch__(
+            self,
+            func: Callable[..., Argument],
+            types: object,
+            args: Sequence[Argument] = (),
+            kwargs: Mapping[str, Argument] | None = None,
+        ) -> Argument:
+            result = func(*args, **(kwargs or {}))
+            flow.follow(func, args, kwargs or {}, result)
             return result
 
     def entering(name: str, part: nn.Module) -> Callable[..., None]:
@@ -79,19 +101,21 @@ def capture(module: nn.Module) -> Iterator[list[Call]]:
         def enter(
             part: nn.Module, args: Sequence[Argument], kwargs: Mapping[str, Argument]
         ) -> None:
-            inside.append(name)
+            flow.ran[name] = (part, tuple(flow.inside))
+            flow.inside.append(name)
             if takes_nested and any(is_nested(value) for value in (*args, *kwargs.values())):
                 raise SymattnError(f"{name}: {NESTED}")
 
         return enter
 
     def leaving(part: nn.Module, args: object, result: object) -> None:
-        inside.pop()
+        flow.inside.pop()
 
     readers = {
         torch.nn.functional.scaled_dot_product_attention: dot_product,
         torch.nn.functional.multi_head_attention_forward: multi_head,
     }
+    leaving_torch = (torch.Tensor.numpy, torch.Tensor.tolist, torch.Tensor.__dlpack__)
     hooks: list[RemovableHandle] = []
     fast = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)
@@ -106,16 +130,26 @@ def capture(module: nn.Module) -> Iterator[list[Call]]:
             enter = entering(name, part)
             hooks.append(part.register_forward_pre_hook(enter, with_kwargs=True))
             hooks.append(part.register_forward_hook(leaving, always_call=True))
-        with Watching(), set_stance("force_eager"):
+        with Watching(), Below(), set_stance("force_eager"):
             yield calls
     finally:
         torch.backends.mha.set_fastpath_enabled(fast)
         for hook in hooks:
             hook.remove()
+    calls.missed = flow.missed
+    listed = ", ".join(map(str, calls.missed))
     if not calls:
+        may = f", though one may have run in {listed}" if calls.missed else ""
         raise SymattnError(
-            "capture: no attention ran in the block; nn.MultiheadAttention and calls of "
-            "scaled_dot_product_attention are captured, not explicit products or flex_attention"
+            f"capture: no attention ran in the block that is captured{may}; nn.MultiheadAttention "
+            "and calls of scaled_dot_product_attention are, not explicit products or flex_attention"
+        )
+    if calls.missed:
+        warnings.warn(
+            "capture: beside the captured attentions there may be another one, or another mixer "
+            f"of tokens, in {listed}",
+            PartialCapture,
+            stacklevel=3,
         )
 
 

@@ -32,6 +32,9 @@ _DEEPEST = 9
 #: The margins at the sides, in inches.
 _MARGIN = 1
 
+#: As many characters as python-docx takes for a title among the properties of a file.
+_LONGEST_TITLE = 255
+
 #: When every file was made: a file's time would change its bytes.
 _TIME = datetime(1980, 1, 1)
 
@@ -52,7 +55,8 @@ def write(documents: Sequence[b.Document], flavor: str = "") -> bytes:
         written.blocks((document,), first)
     facts = page.core_properties
     facts.author, facts.comments = "symattn", ""
-    facts.title = next((each.title for each in documents if each.title), "")
+    title = next((each.title for each in documents if each.title), "")
+    facts.title = _plain(title)[:_LONGEST_TITLE]
     facts.created = facts.modified = _TIME
     out = io.BytesIO()
     page.save(out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from typing import Any
 
@@ -221,3 +222,40 @@ def test_pairs_of_variants(one: object, other: object) -> None:
     """Every answer is what NumPy's numbers say."""
     _, wrong, _ = compared(one, other)  # type: ignore[arg-type]
     assert not wrong
+
+
+@pytest.mark.parametrize("text", ["x = 1", "1 = 1", "x = y", "softmax(Y) = Y"])
+@pytest.mark.parametrize(
+    "sides",
+    [
+        "scaled-dot-product causal",
+        "multi-head grouped-query",
+        "deepseek absorbed-latent",
+        "dot-product bare",
+        "self cross",
+        "causal masked",
+        "Q K^T = (K Q^T)^T",
+        "softmax(S) = S",
+        "c A = A c",
+    ],
+)
+def test_an_assumption_about_nothing_in_the_statement_is_refused(sides: str, text: str) -> None:
+    if "Y" in text and "=" not in sides:
+        return  # Y may be an output of theirs, which is refused in other words
+    given = [sides] if "=" in sides else [of(name) for name in sides.split()]
+    with pytest.raises(SymattnError, match=f"where {re.escape(text)}: nothing in the statement"):
+        equal(*given, where=[text])
+
+
+@pytest.mark.parametrize(
+    ("sides", "assumed"),
+    [
+        ("A B = A", ["B = I"]),
+        ("A B = A", ["B = C", "C = I"]),
+        ("c A = A", ["c = d", "d = 1"]),
+        ("A / d_k = A", ["d_k = 1"]),
+        ("u^T v = 0", ["v = 0"]),
+    ],
+)
+def test_an_assumption_that_others_lead_to_is_used(sides: str, assumed: list[str]) -> None:
+    assert equal(sides, where=assumed).verdict == "equal"

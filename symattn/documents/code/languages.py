@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 import symtable
 from collections.abc import Mapping
-from pathlib import Path
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any
 
 from symattn.documents.code.language import Language
 from symattn.documents.code.line_breaks import PRETTIER
 
 #: Where the files of functions are.
-_HERE = Path(__file__).parent
+_HERE = files(__package__)
 
 
-def functions(file: Path, begin: str) -> dict[str, str]:
+def functions(file: Traversable, begin: str) -> dict[str, str]:
     """The functions of a file by name, each with the comment above it."""
     text = file.read_text(encoding="utf-8")
     parts = re.split(r"\n\n+(?=\S)", text)

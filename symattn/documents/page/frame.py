@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from importlib.resources import files
 from typing import Any
 
 from symattn.derivation import Check
@@ -18,7 +18,7 @@ from symattn.documents.page.elements import Markup, el, joined, prose
 from symattn.documents.page.stage import Parts
 
 #: Where the page's own files are.
-FILES = Path(__file__).parent
+FILES = files(__package__)
 
 
 #: The parts of its style.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from importlib.resources import files
 
 from symattn.documents.blocks import Block, Document, Section
 from symattn.documents.mathml import xhtml
@@ -59,5 +59,5 @@ def _content(tag: str, documents: Sequence[Document], level: int, *before: Marku
 
 
 def _style() -> str:
-    css = Path(__file__).with_name("static.css").read_text(encoding="utf-8")
+    css = (files(__package__) / "static.css").read_text(encoding="utf-8")
     return palette(".symattn") + css

@@ -1,0 +1,875 @@
+"""What a capture has not seen is said: models that are written out in part, and those that are not.
+
+Whether tokens are mixed is judged by an oracle of its own: the numbers of one token are changed.
+"""
+# ruff: noqa: E402
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.extras import package
+
+package("torch")  # or this file is skipped
+
+import torch
+from torch import nn
+from torch.nn import functional
+from torch.nn.attention.flex_attention import flex_attention
+from torch.nn.functional import scaled_dot_product_attention
+
+import symattn
+from symattn.capturing import Captured, PartialCapture
+from symattn.errors import SymattnError
+from symattn.status import Status
+
+N, D, H = 6, 8, 2
+
+Mixing = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+class Layer(nn.Module):
+    """Projections around some way to mix tokens, called by no telling name."""
+
+    def __init__(self, mixing: Mixing, heads: int = 1) -> None:
+        super().__init__()
+        self.q, self.k, self.v, self.o = (nn.Linear(D, D) for _ in range(4))
+        self.norm = nn.LayerNorm(D)
+        self.mixing, self.heads = mixing, heads
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.norm(x)
+        q, k, v = self.q(y), self.k(y), self.v(y)
+        if self.heads > 1:
+            q, k, v = (t.unflatten(-1, (self.heads, -1)).transpose(1, 2) for t in (q, k, v))
+        mixed = self.mixing(q, k, v)
+        if self.heads > 1:
+            mixed = mixed.transpose(1, 2).flatten(-2)
+        return torch.as_tensor(x + self.o(mixed))
+
+
+def captured_layer() -> Layer:
+    return Layer(scaled_dot_product_attention, heads=H)
+
+
+def scores(q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
+    return q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+
+
+def by_torch(q, k, v):  # type: ignore[no-untyped-def]
+    return torch.softmax(scores(q, k), -1) @ v
+
+
+def by_function(q, k, v):  # type: ignore[no-untyped-def]
+    return torch.matmul(functional.softmax(scores(q, k), dim=-1), v)
+
+
+def by_method(q, k, v):  # type: ignore[no-untyped-def]
+    return torch.bmm(scores(q, k).softmax(-1), v)
+
+
+def by_hand(q, k, v):  # type: ignore[no-untyped-def]
+    raised = (s := scores(q, k)).sub(s.amax(-1, keepdim=True)).exp()
+    return (raised / raised.sum(-1, keepdim=True)) @ v
+
+
+def by_logarithm(q, k, v):  # type: ignore[no-untyped-def]
+    return functional.log_softmax(scores(q, k), -1).exp() @ v
+
+
+def by_logsumexp(q, k, v):  # type: ignore[no-untyped-def]
+    s = scores(q, k)
+    return (s - s.logsumexp(-1, keepdim=True)).exp() @ v
+
+
+def by_einsum(q, k, v):  # type: ignore[no-untyped-def]
+    weights = torch.einsum("bid,bjd->bij", q, k).softmax(-1)
+    return torch.einsum("bij,bjd->bid", weights, v)
+
+
+def by_masked_einsum(q, k, v):  # type: ignore[no-untyped-def]
+    weights = torch.einsum("bhid,bhjd->bhij", q, k)
+    weights = weights.masked_fill(torch.ones(N, N, dtype=torch.bool).triu(1), -1e9).softmax(-1)
+    return torch.einsum("bhij,bhjd->bhid", functional.dropout(weights, 0.1, False), v)
+
+
+def by_broadcasting(q, k, v):  # type: ignore[no-untyped-def]
+    weights = (q[:, :, None] * k[:, None]).sum(-1).softmax(-1)
+    return (weights[..., None] * v[:, None]).sum(-2)
+
+
+def by_loops(q, k, v):  # type: ignore[no-untyped-def]
+    rows = []
+    for b in range(q.shape[0]):
+        for i in range(N):
+            row = torch.stack([q[b, i] @ k[b, j] for j in range(N)]).softmax(0)
+            rows.append(sum(row[j] * v[b, j] for j in range(N)))
+    return torch.stack(rows).reshape(q.shape)
+
+
+def by_blocks(q, k, v):  # type: ignore[no-untyped-def]
+    """The rescaled sums of FlashAttention."""
+    most = q.new_full((*q.shape[:-1], 1), -math.inf)
+    total, out = torch.zeros_like(most), torch.zeros_like(q)
+    for keys, values in zip(k.split(2, -2), v.split(2, -2), strict=True):
+        s = scores(q, keys)
+        new = torch.maximum(most, s.amax(-1, keepdim=True))
+        raised, kept = (s - new).exp(), (most - new).exp()
+        total, out, most = (
+            total * kept + raised.sum(-1, keepdim=True),
+            out * kept + raised @ values,
+            new,
+        )
+    return out / total
+
+
+def written(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    return torch.softmax(q @ k.transpose(-2, -1) / 2.0, -1) @ v
+
+
+def by_script(q, k, v):  # type: ignore[no-untyped-def]
+    return torch.jit.script(written)(q, k, v)
+
+
+def by_compiling(q, k, v):  # type: ignore[no-untyped-def]
+    return torch.compile(by_torch, backend="eager")(q, k, v)
+
+
+def by_flex(q, k, v):  # type: ignore[no-untyped-def]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return flex_attention(q, k, v)
+
+
+class Hidden(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        return torch.as_tensor(by_hand(q, k, v))
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        return gradients * 3
+
+
+def by_numpy(q, k, v):  # type: ignore[no-untyped-def]
+    q, k, v = (part.detach().numpy() for part in (q, k, v))
+    import numpy as np
+
+    raised = np.exp(q @ k.swapaxes(-1, -2))
+    return torch.from_numpy(raised / raised.sum(-1, keepdims=True) @ v)
+
+
+def by_feature_map(q, k, v):  # type: ignore[no-untyped-def]
+    q, k = functional.elu(q) + 1, functional.elu(k) + 1
+    return q @ (k.transpose(-2, -1) @ v) / (q * k.sum(-2, keepdim=True)).sum(-1, keepdim=True)
+
+
+def by_causal_feature_map(q, k, v):  # type: ignore[no-untyped-def]
+    state = (k[..., :, None] * v[..., None, :]).cumsum(1)
+    return (q[..., None, :] @ state)[..., 0, :]
+
+
+def by_relu(q, k, v):  # type: ignore[no-untyped-def]
+    return scores(q, k).relu() @ v / N
+
+
+def by_retention(q, k, v):  # type: ignore[no-untyped-def]
+    away = torch.arange(N)[:, None] - torch.arange(N)
+    return (q @ k.mT * torch.where(away >= 0, 0.9**away, 0.0)) @ v
+
+
+def by_distance(q, k, v):  # type: ignore[no-untyped-def]
+    return (-torch.cdist(q, k)).softmax(-1) @ v
+
+
+def by_delta_rule(q, k, v):  # type: ignore[no-untyped-def]
+    state, rows = q.new_zeros(q.shape[0], D, D), []
+    for t in range(N):
+        wrong = v[:, t] - torch.einsum("bvk,bk->bv", state, k[:, t])
+        state = state + torch.einsum("bv,bk->bvk", wrong, k[:, t])
+        rows.append(torch.einsum("bvk,bk->bv", state, q[:, t]))
+    return torch.stack(rows, 1)
+
+
+def by_selective_scan(q, k, v):  # type: ignore[no-untyped-def]
+    """Mamba's reference: h = exp(Δ A) h + Δ B x, y = C h."""
+    step = functional.softplus(q)
+    decays = torch.exp(step[..., None] * -torch.arange(1.0, D + 1))
+    inputs = (step * v)[..., None] * k[:, :, None]
+    state, rows = torch.zeros_like(inputs[:, 0]), []
+    for t in range(N):
+        state = decays[:, t] * state + inputs[:, t]
+        rows.append((state * k[:, t, None]).sum(-1))
+    return torch.stack(rows, 1)
+
+
+def by_diagonal_recurrence(q, k, v):  # type: ignore[no-untyped-def]
+    state, rows = torch.zeros_like(v[:, 0]), []
+    for gate, value in zip(q.sigmoid().unbind(1), v.unbind(1), strict=True):
+        state = gate * state + (1 - gate) * value
+        rows.append(state)
+    return torch.stack(rows, 1)
+
+
+def by_time_mixing(q, k, v):  # type: ignore[no-untyped-def]
+    """RWKV's sums, over steps along the second axis of a transposed tensor."""
+    above, below, out = 0.0, 0.0, torch.empty_like(v)
+    for t in range(N):
+        raised = k[:, t : t + 1].exp()
+        above, below = 0.9 * above + raised * v[:, t : t + 1], 0.9 * below + raised
+        out[:, t : t + 1] = q[:, t : t + 1].sigmoid() * above / below
+    return out
+
+
+def by_cumulative_sum(q, k, v):  # type: ignore[no-untyped-def]
+    return q.sigmoid() * (k.exp() * v).cumsum(1) / k.exp().cumsum(1)
+
+
+def by_fourier(q, k, v):  # type: ignore[no-untyped-def]
+    return torch.fft.fft(v, dim=1).real
+
+
+class Additive(nn.Module):
+    """Bahdanau's scores: v · tanh(q + k)."""
+
+    def __init__(self, way: str = "linear") -> None:
+        super().__init__()
+        self.vector, self.way = nn.Linear(D, 1), way
+
+    def forward(self, q, k, v):  # type: ignore[no-untyped-def]
+        s = self.vector(torch.tanh(q[:, :, None] + k[:, None])).squeeze(-1)
+        if self.way == "by hand":
+            return (s.exp() / s.exp().sum(-1, keepdim=True)) @ v
+        return s.softmax(-1) @ v
+
+
+class Pooled(nn.Module):
+    """One sum over all tokens, weighed by what each says of itself; added to every token."""
+
+    def __init__(self, way: str) -> None:
+        super().__init__()
+        self.score, self.way = nn.Linear(D, 1), way
+
+    def forward(self, q, k, v):  # type: ignore[no-untyped-def]
+        weights = self.score(k).softmax(1)
+        match self.way:
+            case "product":
+                pooled = weights.transpose(1, 2) @ v
+            case "sum":
+                pooled = (weights * v).sum(1, keepdim=True)
+            case _:
+                pooled = torch.einsum("bn,bnd->bd", weights[..., 0], v)[:, None]
+        return pooled.expand_as(q)
+
+
+class Synthesizer(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weights = nn.Linear(D, N)
+
+    def forward(self, q, k, v):  # type: ignore[no-untyped-def]
+        return self.weights(q).softmax(-1) @ v
+
+
+class Learned(nn.Module):
+    """Queries that are learned gather the tokens, and are read again (a Perceiver)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.latents = nn.Parameter(torch.randn(3, D))
+
+    def forward(self, q, k, v):  # type: ignore[no-untyped-def]
+        gathered = (self.latents @ k.mT).softmax(-1) @ v
+        return (q @ self.latents.T).softmax(-1) @ gathered
+
+
+class Talking(nn.Module):
+    """Heads mixed before the normaliser, which is no softmax, and after it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.before, self.after = nn.Parameter(torch.randn(H, H)), nn.Parameter(torch.randn(H, H))
+
+    def forward(self, q, k, v):  # type: ignore[no-untyped-def]
+        s = torch.einsum("bhij,hg->bgij", scores(q, k), self.before).relu() / N
+        return torch.einsum("bhij,hg->bgij", s, self.after) @ v
+
+
+class Projected(nn.Module):
+    """Linformer: keys and values are projected along the tokens."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.e = nn.Parameter(torch.randn(3, N))
+
+    def forward(self, q, k, v):  # type: ignore[no-untyped-def]
+        return scores(q, self.e @ k).softmax(-1) @ (self.e @ v)
+
+
+class Graph(nn.Module):
+    """GAT on a whole graph: a softmax over edges, by scattering."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.vector = nn.Linear(2 * D, 1)
+
+    def forward(self, q, k, v):  # type: ignore[no-untyped-def]
+        to, source = torch.meshgrid(torch.arange(N), torch.arange(N), indexing="ij")
+        to, source, rows = to.flatten(), source.flatten(), []
+        for one, other, value in zip(q, k, v, strict=True):
+            logits = self.vector(torch.cat([one[to], other[source]], -1)).squeeze(-1)
+            raised = functional.leaky_relu(logits).exp()
+            total = torch.zeros(N).index_add(0, to, raised)
+            weights = raised / total[to]
+            rows.append(torch.zeros(N, D).index_add(0, to, weights[:, None] * value[source]))
+        return torch.stack(rows)
+
+
+class Vector(nn.Module):
+    """A point transformer: weights of each feature, from differences."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.map = nn.Linear(D, D)
+
+    def forward(self, q, k, v):  # type: ignore[no-untyped-def]
+        weights = self.map(q[:, :, None] - k[:, None]).softmax(2)
+        return torch.einsum("bijd,bjd->bid", weights, v)
+
+
+class Recurrent(nn.Module):
+    def __init__(self, kind: type[nn.Module]) -> None:
+        super().__init__()
+        self.part: Any = kind(D, D)
+
+    def forward(self, q, k, v):  # type: ignore[no-untyped-def]
+        if isinstance(self.part, nn.RNNBase):
+            return self.part(v.transpose(0, 1))[0].transpose(0, 1)
+        state, rows = v.new_zeros(v.shape[0], D), []
+        for t in range(N):
+            state = self.part(v[:, t], state)
+            rows.append(state)
+        return torch.stack(rows, 1)
+
+
+class Elman(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.u, self.w = nn.Linear(D, D), nn.Linear(D, D)
+
+    def forward(self, q, k, v):  # type: ignore[no-untyped-def]
+        state, out = torch.zeros_like(v[:, 0]), torch.zeros_like(v)
+        for t in range(N):
+            state = torch.tanh(self.u(v[:, t]) + self.w(state))
+            out[:, t] = state
+        return out
+
+
+class Convolved(nn.Module):
+    """Hyena's and LFM2's: a convolution along the tokens between two gates."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv1d(D, D, N, groups=D, padding=N - 1)
+
+    def forward(self, q, k, v):  # type: ignore[no-untyped-def]
+        return q * self.conv((k * v).transpose(1, 2))[..., :N].transpose(1, 2)
+
+
+def by_sigmoid(q, k, v):  # type: ignore[no-untyped-def]
+    return torch.sigmoid(scores(q, k) - math.log(N)) @ v
+
+
+def by_three_at_once(q, k, v):  # type: ignore[no-untyped-def]
+    return torch.einsum("bid,bjd,bje->bie", q, k, v) / N
+
+
+def by_vmap(q, k, v):  # type: ignore[no-untyped-def]
+    return torch.vmap(torch.vmap(by_torch))(q, k, v)
+
+
+def by_addition(q, k, v):  # type: ignore[no-untyped-def]
+    """Products into a tensor that is there already, as Megatron makes them."""
+    s = torch.baddbmm(torch.empty(2, N, N), q, k.mT, beta=0.0, alpha=D**-0.5)
+    return torch.bmm(functional.softmax(s, -1, dtype=torch.float64).to(v.dtype), v)
+
+
+def by_kernel(q, k, v):  # type: ignore[no-untyped-def]
+    raised = (-((q[:, :, None] - k[:, None]) ** 2).sum(-1)).exp()
+    return raised @ v / raised.sum(-1, keepdim=True)
+
+
+def by_local_windows(q, k, v):  # type: ignore[no-untyped-def]
+    padded = functional.pad(k, (0, 0, N - 1, 0)).unfold(1, N, 1)
+    values = functional.pad(v, (0, 0, N - 1, 0)).unfold(1, N, 1)
+    weights = torch.einsum("bnd,bndw->bnw", q, padded).softmax(-1)
+    return torch.einsum("bnw,bndw->bnd", weights, values)
+
+
+def by_a_native_layer(q, k, v):  # type: ignore[no-untyped-def]
+    layer: Any = nn.MultiheadAttention(D, H, batch_first=True).eval()
+    return torch._native_multi_head_attention(
+        v, v, v, D, H, layer.in_proj_weight, layer.in_proj_bias,
+        layer.out_proj.weight, layer.out_proj.bias, None, False,
+    )[0]  # fmt: skip
+
+
+@torch.library.custom_op("symattn_tests::mixing", mutates_args=())
+def of_another_library(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    import numpy as np
+
+    raised = np.exp(q.numpy() @ k.numpy().swapaxes(-1, -2))
+    return torch.from_numpy(raised / raised.sum(-1, keepdims=True) @ v.numpy())
+
+
+MIXING: dict[str, tuple[Mixing, int]] = {
+    "torch.softmax": (by_torch, 1),
+    "F.softmax": (by_function, 2),
+    "Tensor.softmax": (by_method, 1),
+    "exp over its sum": (by_hand, 1),
+    "log_softmax": (by_logarithm, 2),
+    "logsumexp": (by_logsumexp, 1),
+    "einsum": (by_einsum, 1),
+    "einsum, masked": (by_masked_einsum, 2),
+    "broadcasting": (by_broadcasting, 1),
+    "loops": (by_loops, 1),
+    "blocks": (by_blocks, 2),
+    "scripted": (by_script, 1),
+    "compiled": (by_compiling, 1),
+    "flex_attention": (by_flex, 2),
+    "autograd.Function": (Hidden.apply, 1),
+    "NumPy": (by_numpy, 1),
+    "linear": (by_feature_map, 1),
+    "linear, causal": (by_causal_feature_map, 1),
+    "ReLU": (by_relu, 2),
+    "retention": (by_retention, 1),
+    "distances": (by_distance, 1),
+    "delta rule": (by_delta_rule, 1),
+    "selective scan": (by_selective_scan, 1),
+    "diagonal recurrence": (by_diagonal_recurrence, 1),
+    "RWKV": (by_time_mixing, 1),
+    "sums so far": (by_cumulative_sum, 1),
+    "Fourier": (by_fourier, 1),
+    "additive": (Additive(), 1),
+    "additive, by hand": (Additive("by hand"), 1),
+    "pooled by a product": (Pooled("product"), 1),
+    "pooled by a sum": (Pooled("sum"), 1),
+    "pooled by einsum": (Pooled("einsum"), 1),
+    "synthesizer": (Synthesizer(), 1),
+    "learned queries": (Learned(), 1),
+    "talking heads": (Talking(), 2),
+    "Linformer": (Projected(), 1),
+    "graph": (Graph(), 1),
+    "vectors": (Vector(), 1),
+    "LSTM": (Recurrent(nn.LSTM), 1),
+    "GRU": (Recurrent(nn.GRU), 1),
+    "RNN": (Recurrent(nn.RNN), 1),
+    "GRUCell": (Recurrent(nn.GRUCell), 1),
+    "Elman": (Elman(), 1),
+    "gated convolution": (Convolved(), 1),
+    "sigmoid": (by_sigmoid, 1),
+    "three at once": (by_three_at_once, 1),
+    "vmap": (by_vmap, 2),
+    "baddbmm": (by_addition, 1),
+    "kernel": (by_kernel, 1),
+    "windows": (by_local_windows, 1),
+    "native layer": (by_a_native_layer, 1),
+    "another library": (of_another_library, 1),
+}
+
+
+class Classifier(nn.Module):
+    """Layers, their mean or first token, and probabilities of classes."""
+
+    def __init__(self, *layers: nn.Module, first: bool = False) -> None:
+        super().__init__()
+        self.embedding, self.places = nn.Embedding(11, D), nn.Parameter(torch.randn(N, D))
+        self.layers, self.head, self.first = nn.ModuleList(layers), nn.Linear(D, 5), first
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        x = self.embedding(tokens) + self.places
+        for layer in self.layers:
+            x = layer(x)
+        return torch.softmax(self.head(x[:, 0] if self.first else x.mean(1)), -1)
+
+
+class Router(nn.Module):
+    """A mixture of experts, by one of the usual ways to compute it."""
+
+    def __init__(self, way: str) -> None:
+        super().__init__()
+        self.gate = nn.Linear(D, 4, bias=False)
+        self.experts = nn.ModuleList(nn.Linear(D, D) for _ in range(4))
+        self.up = nn.Parameter(torch.randn(4, D, 3))
+        self.down = nn.Parameter(torch.randn(4, 3, D))
+        self.way = way
+
+    def forward(self, whole: torch.Tensor) -> torch.Tensor:
+        x = whole.flatten(0, 1)
+        gates = functional.softmax(self.gate(x).float(), dim=-1)
+        match self.way:
+            case "einsum":
+                each = torch.stack([expert(x) for expert in self.experts], 1)
+                out = torch.einsum("te,ted->td", gates, each)
+            case "sum":
+                each = torch.stack([expert(x) for expert in self.experts], 1)
+                out = (gates[..., None] * each).sum(1)
+            case "loop":
+                out = torch.zeros_like(x)
+                for number, expert in enumerate(self.experts):
+                    out = out + gates[:, number : number + 1] * expert(x)
+            case "top":
+                chosen, which = gates.topk(3, -1)
+                chosen = chosen / chosen.sum(-1, keepdim=True)
+                out = torch.zeros_like(x)
+                for number, expert in enumerate(self.experts):
+                    rows, place = torch.where(which == number)
+                    out.index_add_(0, rows, expert(x[rows]) * chosen[rows, place, None])
+            case "gathered":
+                chosen, which = gates.topk(2, -1)
+                each = torch.einsum("td,tkdf->tkf", x, self.up[which])
+                each = torch.einsum("tkf,tkfd->tkd", functional.silu(each), self.down[which])
+                out = torch.einsum("tkd,tk->td", each, chosen)
+            case _:
+                chosen = functional.one_hot(gates.argmax(-1), 4) * gates
+                sent = torch.einsum("te,td->etd", functional.one_hot(gates.argmax(-1), 4) * 1.0, x)
+                each = torch.bmm(torch.bmm(sent, self.up).relu(), self.down)
+                out = torch.einsum("te,etd->td", chosen, each)
+        return whole + out.reshape(whole.shape)
+
+
+class RMS(nn.Module):
+    def __init__(self, by: str = "pow") -> None:
+        super().__init__()
+        self.weight, self.by = nn.Parameter(torch.ones(D)), by
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        square = x.pow(2) if self.by == "pow" else x * x
+        return torch.as_tensor(
+            self.weight * (x * torch.rsqrt(square.mean(-1, keepdim=True) + 1e-6))
+        )
+
+
+class Rotated(nn.Module):
+    """A Llama layer: rotary positions, RMS norms before and after, grouped heads and SwiGLU."""
+
+    def __init__(self, by: str = "pow") -> None:
+        super().__init__()
+        self.q, self.k, self.v = nn.Linear(D, D), nn.Linear(D, D // H), nn.Linear(D, D // H)
+        self.o, self.up, self.gate, self.down = (nn.Linear(D, D) for _ in range(4))
+        self.before, self.after, self.norm, self.last = (RMS(by) for _ in range(4))
+        self.register_buffer("frequency", 100.0 ** -torch.arange(0, 1, 0.5))
+
+    def rotated(self, x: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+        frequency: Any = self.frequency
+        angles = (frequency[None, :, None] @ places[:, None, :].float()).transpose(1, 2)
+        cos, sin = (torch.cat([part, part], -1)[:, None] for part in (angles.cos(), angles.sin()))
+        one, other = x.chunk(2, -1)
+        return x * cos + torch.cat([-other, one], -1) * sin
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y, places = self.before(x), torch.arange(x.shape[1])[None]
+        q, k, v = (
+            made.unflatten(-1, (-1, D // H)).transpose(1, 2)
+            for made in (self.q(y), self.k(y), self.v(y))
+        )
+        mixed = scaled_dot_product_attention(
+            self.rotated(q, places), self.rotated(k, places), v, is_causal=True, enable_gqa=True
+        )
+        x = x + self.after(self.o(mixed.transpose(1, 2).flatten(-2)))
+        y = self.norm(x)
+        return x + self.last(self.down(functional.silu(self.gate(y)) * self.up(y)))
+
+
+class Seen(nn.Module):
+    """A picture: convolutions, squeeze and excitation, normalisation of groups, then a layer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem, self.squeeze, self.excite = (
+            nn.Conv2d(3, D, 3, 2, 1),
+            nn.Conv2d(D, 2, 1),
+            nn.Conv2d(2, D, 1),
+        )
+        self.norm, self.batch, self.layer = nn.GroupNorm(2, D), nn.BatchNorm2d(D), captured_layer()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.batch(self.stem(torch.stack([x[:, :, :3].mT] * 4, -1)))
+        gate = self.excite(self.squeeze(y.mean((2, 3), keepdim=True)).relu()).sigmoid()
+        y = self.norm(y * gate) + y
+        return torch.as_tensor(self.layer(y.flatten(2).transpose(1, 2)).mean(1))
+
+
+class Heard(nn.Module):
+    """Whisper's and Conformer's convolutions along the sound, and a layer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem, self.deep = (
+            nn.Conv1d(D, D, 3, padding=1),
+            nn.Conv1d(D, D, 3, padding=1, groups=D),
+        )
+        self.wide, self.back, self.layer = (
+            nn.Conv1d(D, 2 * D, 1),
+            nn.Conv1d(D, D, 1),
+            captured_layer(),
+        )
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = functional.gelu(self.stem(x.mT))
+        z = functional.silu(self.deep(functional.glu(self.wide(y), 1)))
+        return torch.as_tensor(self.layer((y + self.back(z)).mT))
+
+
+class Projections(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.q, self.k, self.v = (nn.Linear(D, D) for _ in range(3))
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return self.q(x), self.k(x), self.v(x)
+
+
+class AttentionProjections(Projections):
+    pass
+
+
+class Modulated(nn.Module):
+    """A DiT block: shifts and scales from a condition, chunks, projections in a module apart."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.condition, self.attn_in, self.attn_norm = (
+            nn.Linear(D, 4 * D),
+            AttentionProjections(),
+            RMS(),
+        )
+        self.attn_out = nn.Sequential(nn.Linear(D, D), nn.Dropout(0.1))
+        self.up, self.down = nn.Linear(D, 2 * D), nn.Linear(D, D)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        shift, scale, gate, other = self.condition(x.mean(1, keepdim=True)).chunk(4, -1)
+        q, k, v = (part[:, None] for part in self.attn_in(self.attn_norm(x) * (1 + scale) + shift))
+        q, k = q / q.norm(dim=-1, keepdim=True), k / k.norm(dim=-1, keepdim=True)
+        x = x + gate * self.attn_out(scaled_dot_product_attention(q, k, v)[:, 0])
+        one, two = self.up(x).chunk(2, -1)
+        return torch.as_tensor(x + other * self.down(functional.gelu(one) * two))
+
+
+class Packed(nn.Module):
+    """One projection for queries, keys and values, taken apart; masks of padding made by products."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.all, self.out, self.norm = nn.Linear(D, 3 * D), nn.Linear(D, D), nn.LayerNorm(D)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        there = (torch.arange(N) < N - 1)[None].long()
+        mask = there[:, None, :] * there[:, :, None] * 1.0
+        parts = self.all(self.norm(x)).unflatten(-1, (3, H, -1)).permute(2, 0, 3, 1, 4)
+        made = scaled_dot_product_attention(*parts, attn_mask=(1 - mask[:, None]) * -1e4)
+        return torch.as_tensor(x + self.out(made.transpose(1, 2).flatten(-2)))
+
+
+class Towers(nn.Module):
+    """CLIP: two towers, and the probabilities of pairs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.one, self.other, self.scale = (
+            captured_layer(),
+            captured_layer(),
+            nn.Parameter(torch.ones(())),
+        )
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        one, other = (
+            functional.normalize(part.mean(1), dim=-1) for part in (self.one(x), self.other(x))
+        )
+        logits = self.scale.exp() * one @ other.T
+        return (logits.softmax(-1) + logits.softmax(0)) / 2
+
+
+class Codes(nn.Module):
+    """A variational encoder, and the nearest of several codes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer, self.mean, self.log, self.codes = (
+            captured_layer(),
+            nn.Linear(D, D),
+            nn.Linear(D, D),
+            nn.Embedding(7, D),
+        )
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.layer(x)
+        z = self.mean(y) + (0.5 * self.log(y)).exp() * torch.randn_like(y)
+        nearest = torch.cdist(z, self.codes.weight[None]).argmin(-1)
+        chosen = self.codes(nearest)
+        return z + (chosen - z).detach() + self.codes(nearest).sum(1, keepdim=True)
+
+
+class Speaking(nn.Module):
+    """A decoder that keeps its keys and values, and draws the next token from the likeliest."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding, self.qkv, self.head = (
+            nn.Embedding(11, D),
+            nn.Linear(D, 3 * D),
+            nn.Linear(D, 11),
+        )
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        token, kept = torch.tensor([[1]]), []
+        for _ in range(N):
+            kept.append(self.qkv(self.embedding(token)).chunk(3, -1))
+            k, v = (torch.cat([part[place] for part in kept], 1)[:, None] for place in (1, 2))
+            y = scaled_dot_product_attention(kept[-1][0][:, None], k, v)[:, 0, -1]
+            chances, which = self.head(y).softmax(-1).sort(-1, descending=True)
+            chances = torch.where(chances.cumsum(-1) - chances < 0.9, chances, 0.0)
+            token = which.gather(-1, chances.argmax(-1, keepdim=True))
+        return token
+
+
+def tokens() -> torch.Tensor:
+    return torch.arange(2 * N).reshape(2, N) % 11
+
+
+WHOLE: dict[str, Callable[[], nn.Module]] = {
+    "one layer": captured_layer,
+    "a classifier": lambda: Classifier(captured_layer(), captured_layer()),
+    "of the first token": lambda: Classifier(captured_layer(), first=True),
+    **{
+        f"experts, {way}": lambda way=way: Classifier(
+            captured_layer(), Router(way), captured_layer()
+        )
+        for way in ("einsum", "sum", "loop", "top", "gathered", "sent")
+    },
+    "Llama's": lambda: Classifier(Rotated(), Rotated()),
+    "Llama's, squared by hand": lambda: Classifier(Rotated("mul"), Rotated("mul")),
+    **{
+        kind.__name__: lambda kind=kind: nn.Sequential(captured_layer(), kind())
+        for kind in (Seen, Heard, Modulated, Packed, Towers, Codes, Speaking)
+    },
+    "PyTorch's": lambda: Classifier(
+        nn.TransformerEncoder(
+            nn.TransformerEncoderLayer(D, H, batch_first=True), 2, enable_nested_tensor=False
+        )
+    ),
+}
+
+
+def run(model: nn.Module, *inputs: torch.Tensor) -> Captured:
+    """A capture of one run; what is said of it must be what it knows."""
+    inputs = inputs or (numbers(2, N, D),)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", PartialCapture)
+        with symattn.capture(model.eval()) as calls, torch.no_grad():
+            model(*inputs)
+    said = [str(one.message) for one in told if one.category is PartialCapture]
+    assert len(said) == bool(calls.missed)
+    assert all(one.name in said[0] for one in calls.missed)
+    return calls
+
+
+def numbers(*shape: int) -> torch.Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(7))
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")
+@pytest.mark.parametrize("name", MIXING)
+def test_a_layer_that_is_written_out_beside_a_captured_one_is_said(name: str) -> None:
+    torch.manual_seed(1)
+    mixing, heads = MIXING[name]
+    layer = Layer(mixing, heads).eval()
+    other = (x := numbers(2, N, D)).clone()
+    other[:, 0, 0] += 1
+    with torch.no_grad():
+        mixed = not torch.allclose(layer(x)[:, -1], layer(other)[:, -1])
+    assert mixed
+    model = nn.Sequential(captured_layer(), layer, captured_layer())
+    calls = run(model)
+    assert [call.name for call in calls] == ["0", "2"]
+    assert {one.name.partition(".")[0] for one in calls.missed} == {"1"}
+    assert calls.status == Status.UNSETTLED
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_nothing_is_said_of_a_model_that_is_captured_whole(name: str) -> None:
+    torch.manual_seed(1)
+    model = WHOLE[name]()
+    calls = run(model, *([tokens()] if isinstance(model, Classifier) else []))
+    assert calls.missed == ()
+    assert calls.status == Status.AGREES
+
+
+def test_a_backward_pass_in_the_block_is_not_taken_for_attention() -> None:
+    model = nn.Sequential(captured_layer(), Router("loop"), captured_layer(), nn.Linear(D, 1))
+    optimizer = torch.optim.AdamW(model.parameters())
+    with symattn.capture(model) as calls:
+        for _ in range(2):
+            optimizer.zero_grad()
+            (model(numbers(2, N, D)) ** 2).mean().backward()
+            optimizer.step()
+    assert len(calls) == 4
+    assert calls.missed == ()
+
+
+class SlidingMixer(nn.Module):
+    """A mixer whose operations say nothing: tokens are moved, by projections from it and to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.into, self.out = nn.Linear(D, D), nn.Linear(D, D)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.as_tensor(x + self.out(self.into(x).roll(1, 1)))
+
+
+class Mlp(SlidingMixer):
+    """What is no mixer by its own name, though it is one by that of the class above."""
+
+
+def test_a_name_is_enough_to_be_said_where_nothing_accounts_for_it() -> None:
+    class Hybrid(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.attention = captured_layer()
+            self.mixer, self.other = SlidingMixer(), Mlp()
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.as_tensor(self.other(self.mixer(self.attention(x))))
+
+    calls = run(nn.Sequential(Hybrid(), Hybrid()))
+    assert [str(one) for one in calls.missed] == [
+        f"{layer}.mixer (its name is that of an attention or another mixer of tokens)"
+        for layer in (0, 1)
+    ]
+    assert "<may be missed: 0.mixer" in repr(calls)
+
+
+def test_where_nothing_is_captured_the_refusal_names_what_ran() -> None:
+    with (
+        pytest.raises(SymattnError, match=r"though one may have run in 0 \(a product of activ"),
+        symattn.capture(model := nn.Sequential(Layer(by_torch))),
+    ):
+        model(numbers(2, N, D))
+
+
+def test_what_runs_outside_of_the_model_is_said_to() -> None:
+    model, x = captured_layer(), numbers(2, N, D)
+    with pytest.warns(PartialCapture, match="outside of the model"), symattn.capture(model):
+        by_torch(model(x), x, x)
+
+
+def test_a_wrong_result_outweighs_what_may_be_missed() -> None:
+    calls = run(nn.Sequential(captured_layer(), Layer(by_torch)))
+    calls[0].output[0, 0, 0, 0] += 1
+    assert calls.status == Status.WRONG
