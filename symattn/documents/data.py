@@ -200,7 +200,7 @@ def _value(item: Item, evaluation: Evaluation | None, notation: Notation) -> dic
         out["exact"] = _turned(exact, notation).tolist()
     else:
         many, size = ("entries", MOST_EXACT) if not long else ("parts in an entry", LONGEST_EXACT)
-        out["exact_left_out"] = f"more than {size} {many}; --full writes them"
+        out["exact_left_out"] = f"more than {size} {many}"
     return out
 
 
