@@ -195,7 +195,7 @@ class Step(Item):
 
     def entry(self, notation: Notation | None = None) -> Tree:
         """The entry view: s_ij = Σ_l q_il k_jl."""
-        notation = notation_of(notation)
+        notation = self._among(notation_of(notation))
         speller = Speller(notation)
         symbol, expr = self.in_convention(notation)
         i, j, rule = stated(expr, ROW, COLUMN)
@@ -206,9 +206,18 @@ class Step(Item):
         if self.parts:
             found = (one for part in self.parts for one in part.definitions(notation))
             return tuple({one.statement: one for one in found}.values())
-        speller = Speller(notation_of(notation))
+        speller = Speller(self._among(notation_of(notation)))
         _, expr = self.in_convention(speller.notation)
         return tuple(definitions(expr, speller, ROW, COLUMN))
+
+    def _among(self, notation: Notation) -> Notation:
+        """The notation of a document, or with indices that have no letter of this step's."""
+        if notation.is_of_a_document:
+            return notation
+        sizes = self.expr.free_symbols | {one for size in self.shape for one in size.free_symbols}
+        names = [size.name for size in sizes if isinstance(size, sympy.Symbol)]
+        matrices = () if self.is_number else (self.letter,)
+        return notation.among((*matrices, *self.operands), names)
 
     def __str__(self) -> str:
         return line(self.formula())

@@ -93,6 +93,7 @@ def derivation_data(
         data["story"] = derivation.story
     data["sizes"] = (evaluation or derivation).known_sizes
     data["labels"] = {str(size): list(names) for size, names in derivation.labels.items()}
+    notation = derivation.lettered(notation)
     data["digits"] = notation.digits
     data["convention"] = notation.convention
     data["inputs"] = {

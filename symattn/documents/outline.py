@@ -164,6 +164,7 @@ def outline(
     given = [item for item in derivation.inputs if not only or item.name in only]
     steps = [step for step in derivation.steps if not only or step.name in only]
     _check_letters((*derivation.inputs, *steps), derivation.size_symbols, notation)
+    notation = derivation.lettered(notation)
     writer = _Writer(evaluation, notation, tuple(views), entries or {}, steps)
     for earlier, values in before:
         given = [item for item in given if not _is_told(item, evaluation, earlier, values)]
@@ -377,10 +378,7 @@ class _Writer:
         return None if long else rule
 
     def _applied(self, step: Step, functions: Iterable[Tree]) -> Iterator[Tree]:
-        """What functions of a merged formula do: each by the first step in it that applies it.
-
-        A matrix that such a step takes and that is not shown may be any.
-        """
+        """What functions of a merged formula do: each by the first step in it that applies it."""
         word = "where "
         for name in functions:
             applying = (p for p in step.parts if name in functions_in(p.formula(self.notation)))
@@ -388,11 +386,9 @@ class _Writer:
             rule = None if part is None or name in self.defined else self._rule(part)
             if part is not None and rule is not None:
                 self.defined.update(functions_in(part.formula(self.notation)))
-                taken = [p for p in step.parts if p.letter in part.operands]
-                letters = [Speller(self.notation).matrix(p.symbol) for p in taken]
-                any_of = [t.Text(" for any "), t.commas(letters)] if letters else []
-                entries = t.Text(", that is " if part.is_number else " has the entries ")
-                yield t.row(t.Text(word), part.formula(self.notation), *any_of, entries, rule)
+                _, applied = part.in_convention(self.notation)
+                has = t.Text(" is the number " if part.is_number else " has the entries ")
+                yield t.row(t.Text(word), Speller(self.notation).matrix(applied), has, rule)
                 word = "and "
 
     def _stated(self, step: Step) -> Step:

@@ -247,7 +247,7 @@ class Speller:
 
         No index is bound inside the scope of another by the same letter.
         """
-        return _RuleSpeller(self, leaf).spell(told_apart(rule))
+        return _RuleSpeller(self, leaf).spell(told_apart(rule, self.notation.sums))
 
     def condition(self, condition: r.Condition) -> Tree:
         """A condition of an entry rule: j ≤ i + p."""

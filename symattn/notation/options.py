@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Literal, Self, TypeVar
@@ -16,6 +16,7 @@ from symattn.notation.letters import (
     CHANGE,
     COUNTS,
     GRADIENT,
+    ALPHABET,
     LOSSES,
     allocated,
     custom_symbol,
@@ -29,7 +30,7 @@ from symattn.notation.tree import Tree
 
 Rounding = Literal["half-up", "half-even"]
 
-_INDICES = ("i", "j", "l", "head")
+_INDICES, _SUMS = ("i", "j", "l", "head"), ("l", "r")
 
 #: The most decimals that are shown, and the largest number of a head.
 MAX_DIGITS = 100
@@ -82,6 +83,8 @@ class Notation:
     heads: Literal["side by side", "column"] = "side by side"
     head_index: Literal["above", "below"] = "above"
     page: Literal["", "sheet", "stage"] = ""
+    #: The letters of matrices, entries and sizes in what is printed, where that is known.
+    _in_use: frozenset[str] | None = field(default=None, repr=False, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         _one_of("index_base", self.index_base, (0, 1))
@@ -126,7 +129,35 @@ class Notation:
 
     @cached_property
     def _others(self) -> Mapping[str, str]:
-        return allocated(self.symbols)
+        return allocated(self.symbols, self._in_use)
+
+    @cached_property
+    def sums(self) -> tuple[str, ...]:
+        """The names of indices to sum over, in the order in which sums inside one another have them.
+
+        Behind l and r those of the alphabet that are no other letter's in what is printed.
+        """
+        if self._in_use is None:
+            return _SUMS
+        taken = self._in_use | {*self._others.values(), *self.symbols.values()}
+        return (*_SUMS, *(letter for letter in ALPHABET if letter not in taken))
+
+    @property
+    def is_of_a_document(self) -> bool:
+        """Whether it is known beside which letters the indices stand."""
+        return self._in_use is not None
+
+    def among(self, letters: Iterable[str], sizes: Iterable[str]) -> Self:
+        """The same choices, for what is printed of matrices of these letters and sizes.
+
+        No index has a letter of theirs, of their entries or of their labels.
+        """
+        one = t.Num("1")
+        trees = [self.entry(letter, None, (one, one)) for letter in letters]
+        trees += [*map(self.letter, letters), *map(self.scalar, sizes)]
+        signs = (part for tree in trees for part in t.parts(tree))
+        names = (sign.name for sign in signs if isinstance(sign, t.Ident))
+        return replace(self, _in_use=frozenset(name for name in names if len(name) == 1))
 
     def letter(self, name: str, per_head: bool = False) -> Tree:
         """How the matrix whose default letter is `name` is written, that of all heads or of one."""
@@ -237,6 +268,11 @@ class Notation:
 class Typed(Notation):
     """The letters as they are typed in a statement, whatever they mean in attention."""
 
+    @cached_property
+    def sums(self) -> tuple[str, ...]:
+        """Behind l and r those of the alphabet that are not of a row, a column or a head."""
+        return (*_SUMS, *(letter for letter in ALPHABET if letter not in (*_SUMS, "i", "j", "s")))
+
     def scalar(self, name: str) -> Tree:
         """The name itself."""
         return name_tree(_TYPED.get(name, name).replace("@", "_", 1).replace("@", ""))
@@ -249,7 +285,7 @@ class Typed(Notation):
 _TYPED = {"head": "i", "member": "s"}
 
 
-_CHOICES = tuple(choice.name for choice in fields(Notation))
+_CHOICES = tuple(choice.name for choice in fields(Notation) if not choice.kw_only)
 
 
 Spelled = TypeVar("Spelled", bound=Notation)
