@@ -17,7 +17,6 @@ from symattn.evaluate.value_view import value_view
 from symattn.evaluate.values import ByShapes, Given, Place
 from symattn.evaluate.worked import worked, worked_together
 from symattn.merging import merged
-from symattn.notation import tree as t
 from symattn.notation.latex import latex
 from symattn.notation.mime import bundle
 from symattn.notation.options import Notation
@@ -198,19 +197,6 @@ class Derivation:
     def known_sizes(self) -> dict[str, int]:
         """The sizes that are known, by name: ``{"n": 1, "m": 3, "d_k": 4}``."""
         return listed_sizes(self.sizes, self.order)
-
-    def lettered(self, notation: Notation) -> Notation:
-        """The notation, whose indices have no letter of what is printed of this derivation.
-
-        That are its matrices, its sizes, and what the functions in a merged formula are applied to.
-        """
-        items = (*self.inputs, *self.steps)
-        matrices = {item.letter for item in items if not item.is_number}
-        for part in (part for step in self.steps for part in step.parts):
-            if t.APPLY in t.parts(part.formula(notation)):
-                matrices |= {part.letter, *part.operands}
-        numbers = {item.letter for item in items if item.is_number} - matrices
-        return notation.among(matrices - numbers, [*numbers, *map(str, self.size_symbols)])
 
     def __str__(self) -> str:
         longest = max((len(name) for name in self.names), default=0)

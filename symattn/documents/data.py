@@ -14,6 +14,7 @@ from sympy.printing.str import StrPrinter
 from symattn.arithmetic.base import Array, elementwise
 from symattn.derivation import Check, Derivation, Evaluation, Input, Item, Step, defined_numbers
 from symattn.documents.unseeing import unseeing
+from symattn.merging import lettered
 from symattn.nodes.base import used
 from symattn.nodes.spell import Speller
 from symattn.notation.latex import latex
@@ -93,7 +94,8 @@ def derivation_data(
         data["story"] = derivation.story
     data["sizes"] = (evaluation or derivation).known_sizes
     data["labels"] = {str(size): list(names) for size, names in derivation.labels.items()}
-    notation = derivation.lettered(notation)
+    items = (*derivation.inputs, *derivation.steps)
+    notation = lettered(items, derivation.size_symbols, notation)
     data["digits"] = notation.digits
     data["convention"] = notation.convention
     data["inputs"] = {

@@ -38,7 +38,7 @@ from symattn.evaluate.check import COLUMNS
 from symattn.evaluate.falk import multiplied
 from symattn.evaluate.telling import telling
 from symattn.evaluate.value_view import heads_of, matrices
-from symattn.merging import of_head, pattern, put_in
+from symattn.merging import lettered, of_head, pattern, put_in
 from symattn.nodes.base import Definition, used
 from symattn.nodes.heads import Head
 from symattn.nodes.rule import Cases, count_entries, parts, rule_of
@@ -164,7 +164,9 @@ def outline(
     given = [item for item in derivation.inputs if not only or item.name in only]
     steps = [step for step in derivation.steps if not only or step.name in only]
     _check_letters((*derivation.inputs, *steps), derivation.size_symbols, notation)
-    notation = derivation.lettered(notation)
+    notation = lettered(
+        (*derivation.inputs, *derivation.steps), derivation.size_symbols, notation
+    )
     writer = _Writer(evaluation, notation, tuple(views), entries or {}, steps)
     for earlier, values in before:
         given = [item for item in given if not _is_told(item, evaluation, earlier, values)]
