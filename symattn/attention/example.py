@@ -24,7 +24,7 @@ _SMALLER = (1, 0, -1, 1, 0, 1, 1, -1, 0, 0, 1)
 #: Which of them to begin with, as they are tried.
 _FILLINGS = tuple((numbers, k) for numbers in (_NUMBERS, _SMALLER) for k in range(len(numbers)))
 
-#: The least that a weight which is not 0 is to be, and that one which is not 1 is to be short of it.
+#: The least that a weight is to be which is not 0, and to be short of 1 if it is not 1.
 _LEAST = 0.005
 
 #: Up to how many tokens and columns others are tried than the first: nobody works out more by hand.

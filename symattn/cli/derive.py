@@ -590,7 +590,9 @@ def _of_variant(
             f'spec, given = small_inputs(variant("{row.name}").spec{arguments})\n'
             f"chunks = decode(spec, {chunks!r}, title={title!r}, **given)"
         )
-        return _series(decoded, Series(title, code), symbolic, notation, options, [])
+        jobs = _series(decoded, Series(title, code), symbolic, notation, options, [])
+        jobs[0].example = _EXAMPLE
+        return jobs
     if symbolic or not (sized or shows_numbers):
         derivation = row.derivation()
         if options["gradient"] is not None:

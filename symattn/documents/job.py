@@ -419,6 +419,7 @@ def _html(form: str, jobs: Sequence[Job]) -> str:
         worksheet=job.worksheet,
         entries=job.entries,
         claims=job.claims,
+        example=job.example,
     )
 
 

@@ -164,9 +164,7 @@ def outline(
     given = [item for item in derivation.inputs if not only or item.name in only]
     steps = [step for step in derivation.steps if not only or step.name in only]
     _check_letters((*derivation.inputs, *steps), derivation.size_symbols, notation)
-    notation = lettered(
-        (*derivation.inputs, *derivation.steps), derivation.size_symbols, notation
-    )
+    notation = lettered((*derivation.inputs, *derivation.steps), derivation.size_symbols, notation)
     writer = _Writer(evaluation, notation, tuple(views), entries or {}, steps)
     for earlier, values in before:
         given = [item for item in given if not _is_told(item, evaluation, earlier, values)]
@@ -480,13 +478,14 @@ class _Writer:
 
     def _factors(self, step: Step) -> Iterator[Line]:
         """What the factors in the scheme of a merged formula are, as far as no step shows them."""
-        product = multiplied(step) if step.parts and self.notation.layout == "falk" else None
+        product = multiplied(step) if self.notation.layout == "falk" else None
+        factors = () if product is None else product.operands
         meanings: dict[str, MatrixExpr] = {}
         word = "where "
-        for part in step.parts if product is not None else ():
+        for part in step.parts:
             whole = replace(part, expr=put_in(part.expr, meanings))
             meanings[part.letter] = whole.expr
-            if part.letter in product.operands:
+            if part.letter in factors:
                 yield Line("where", t.row(t.Text(word), whole.formula(self.notation)))
                 word = "and "
 
@@ -663,8 +662,8 @@ def derivation_document(
     `page`: how wide a line is, so that formulas stand side by side where they fit.
 
     `facts`: with the sizes and NumPy's check, and `errors`: step by step. `hints`: with what to do
-    to see what is left out, for somebody at a terminal. `cells`: with the Python that a notebook runs.
-    `prefix`: what the labels of its steps begin with, where others stand beside it.
+    to see what is left out, for somebody at a terminal. `cells`: with the Python that a notebook
+    runs. `prefix`: what the labels of its steps begin with, where others stand beside it.
     """
     blocks: list[b.Block] = []
     if outline.story:

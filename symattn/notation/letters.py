@@ -109,9 +109,7 @@ def sign(name: str) -> str | None:
 _NO_ENTRIES = frozenset("bdehijlmnprtu")
 
 
-def allocated(
-    symbols: Mapping[str, str], in_use: frozenset[str] | None = None
-) -> dict[str, str]:
+def allocated(symbols: Mapping[str, str], in_use: frozenset[str] | None = None) -> dict[str, str]:
     """The letter of each of `OTHERS` beside these symbols; no index has one that is `in_use`.
 
     Raises `SymattnError` where a symbol is a sign, or that of an index is another's too.

@@ -19,8 +19,8 @@ from symattn import VARIANTS, Notation
 from symattn.attention.example import small_example
 from symattn.cli import main
 from symattn.documents.job import FORMATS, VIEWS, Job, document_of
-from tests.shares import share
 from tests.extras import package
+from tests.shares import share
 from tests.sphinxed import warnings_of
 
 #: Words about how to call the program, whatever the document is of.
