@@ -309,7 +309,8 @@ def among(notation: Spelled, matrices: Iterable[str], sizes: Iterable[str]) -> S
 def sums_of(notation: Notation) -> tuple[str, ...]:
     """The names of indices to sum over, in the order in which sums inside one another have them.
 
-    Behind l and r those of the alphabet that are no other letter's in what is printed.
+    Behind l and r those of the alphabet that are no other letter's in what is printed, and that no
+    letter of the reader's is written for.
     """
     taken = {"l", "r"}
     if isinstance(notation, Typed):
@@ -317,7 +318,8 @@ def sums_of(notation: Notation) -> tuple[str, ...]:
     elif notation._in_use is None:
         return ("l", "r")
     else:
-        taken |= {*notation._in_use, *notation._others.values(), *notation.symbols.values()}
+        taken |= {*notation._in_use, *notation._others.values(), *notation._others}
+        taken |= {*notation.symbols.values(), *notation.symbols}
     return ("l", "r", *(letter for letter in ALPHABET if letter not in taken))
 
 
