@@ -36,7 +36,7 @@ class Printed:
     def __init__(self, words: str, arrays: Mapping[str, np.ndarray], sizes: Mapping[str, int]):
         for name, size in sizes.items():
             words = words.replace(f"√{name}", f"√({size})")
-        self.tokens = [match for match in _TOKEN.finditer(words)]
+        self.tokens = list(_TOKEN.finditer(words))
         self.arrays, self.place = arrays, 0
         self.ranges: dict[str, int] = {}
         self.bound: list[str] = []
