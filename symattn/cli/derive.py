@@ -492,7 +492,13 @@ def _of_worksheet(
         notation = _lettered(sheet.notation.but(**changes), options)
     decoded = chunks is not None or sheet.chunks is not None
     is_marked = FORMATS[form].interactive and not symbolic
-    notes = _unmarked(len(sheet.claims)) if sheet.claims and not is_marked else []
+    notes = []
+    if sheet.claims and not is_marked:
+        unmarked = _unmarked(len(sheet.claims))
+        if FORMATS[form].kind == "page" and not (destination.is_screen and form == "text"):
+            complain(unmarked)  # a document speaks to its reader
+        else:
+            notes = [unmarked]
     if decoded:
         with sheet.in_file():
             parts = sheet.decode(chunks, options["dtype"])
@@ -704,7 +710,7 @@ def _read_chunks(text: str) -> int | list[int]:
     return int(parts[0]) if len(parts) == 1 else [int(part) for part in parts]
 
 
-def _unmarked(count: int) -> list[str]:
+def _unmarked(count: int) -> str:
     """What is said of claims, which another command marks."""
     stand, them = ("stands", "it") if count == 1 else ("stand", "them")
-    return [f"{counted(count, 'claim')} {stand} in this worksheet; derive does not mark {them}"]
+    return f"{counted(count, 'claim')} {stand} in this worksheet; derive does not mark {them}"

@@ -25,7 +25,8 @@ _SAID = "The numbers are a small example."
 def softmax(scores: np.ndarray) -> np.ndarray:
     """Row by row."""
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return powers / powers.sum(axis=-1, keepdims=True)
+    shared: np.ndarray = powers / powers.sum(axis=-1, keepdims=True)
+    return shared
 
 
 @pytest.mark.parametrize("name", [row.name for row in VARIANTS])
