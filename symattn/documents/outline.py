@@ -668,7 +668,8 @@ def derivation_document(
     blocks: list[b.Block] = []
     if outline.story:
         blocks.append(b.Paragraph((outline.story,)))
-    if outline.example:
+    listed = not facts and any(section.lines for section in outline.given)
+    if outline.example and not listed:  # else it stands behind what is given
         blocks.append(b.Paragraph((outline.example,)))
     if facts and outline.sizes:
         blocks.append(b.Paragraph(sizes_of(outline), "note"))
@@ -742,6 +743,7 @@ def _given(outline: Outline, page: Page, sizes: bool, hints: bool) -> tuple[b.Bl
     words.append(".")
     if sizes and outline.sizes:
         words += [" Sizes: ", *sizes_of(outline), "."]
+        words += [" ", outline.example] if outline.example else []
     return (b.Formulas(lines, tuple(words), left_out="; ".join(left_out)),)
 
 
