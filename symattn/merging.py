@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import sympy
@@ -10,8 +10,9 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.errors import SymattnError
 from symattn.nodes.heads import Head
-from symattn.notation.options import Notation
-from symattn.step import HEAD, Input, Step, called, letter_of, letters_in
+from symattn.notation import tree as t
+from symattn.notation.options import Notation, among
+from symattn.step import HEAD, Input, Item, Step, called, letter_of, letters_in
 
 #: The most parts (matrices, operations, numbers) that a merged formula has.
 MOST_PARTS = 2_000
@@ -68,6 +69,19 @@ def put_in(expr: MatrixExpr, meanings: Mapping[str, MatrixExpr]) -> MatrixExpr:
     if isinstance(expr, sympy.Transpose) and isinstance(args[0], sympy.Transpose):
         return args[0].arg
     return expr if args == list(expr.args) else expr.func(*args)
+
+
+def lettered(items: Sequence[Item], sizes: Iterable[sympy.Symbol], notation: Notation) -> Notation:
+    """The notation of a document that prints these items: no index has a letter of theirs.
+
+    Nor of what the functions in merged formulas are applied to, or of the factors in Falk's scheme.
+    """
+    matrices = {item.letter for item in items if not item.is_number}
+    for part in (part for item in items if isinstance(item, Step) for part in item.parts):
+        if notation.layout == "falk" or t.APPLY in t.parts(part.formula(notation)):
+            matrices |= {part.letter, *part.operands}
+    numbers = {item.letter for item in items if item.is_number}
+    return among(notation, matrices - numbers, [*numbers, *map(str, sizes)])
 
 
 def pattern(expr: MatrixExpr) -> object:

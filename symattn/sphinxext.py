@@ -293,6 +293,8 @@ class Shows(_Holding):
         if page.overview is not None and not brief:
             whole = str(formula(page.overview, display=True))
             yield from self._equation(latex(page.overview), None, line(page.overview), whole)
+        if page.undrawn:
+            _warn(self.env, printable(f"attention: {page.undrawn}"), self.get_location(), "layout")
         for section in page.steps if self.options.get("steps") else (*page.given, *page.steps):
             if section.number is None and not any(x.view == "value" for x in section.lines):
                 yield nodes.paragraph("", "", *_inline(page.introductions[section.name]))

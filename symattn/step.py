@@ -23,7 +23,7 @@ from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.latex import latex
 from symattn.notation.mime import bundle
-from symattn.notation.options import Notation, notation_of
+from symattn.notation.options import Notation, among, is_of_a_document, notation_of
 from symattn.notation.prose import plain
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
@@ -183,7 +183,7 @@ class Step(Item):
 
     def _speller(self, notation: Notation | None) -> Speller:
         """Spells its formulas, the index of a family by its own letter."""
-        known = notation_of(notation)
+        known = self._among(notation_of(notation))
         if self.each and "head" not in known.symbols:
             known = known.but(symbols={**known.symbols, "head": self.each})
         return Speller(known)
@@ -216,6 +216,15 @@ class Step(Item):
         speller = self._speller(notation)
         _, expr = self.in_convention(speller.notation)
         return tuple(definitions(expr, speller, ROW, COLUMN))
+
+    def _among(self, notation: Notation) -> Notation:
+        """The notation of a document, or with indices that have no letter of this step's."""
+        if is_of_a_document(notation):
+            return notation
+        sizes = self.expr.free_symbols | {one for size in self.shape for one in size.free_symbols}
+        names = [size.name for size in sizes if isinstance(size, sympy.Symbol)]
+        matrices = () if self.is_number else (self.letter,)
+        return among(notation, (*matrices, *self.operands), names)
 
     def __str__(self) -> str:
         return line(self.formula())

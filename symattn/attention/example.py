@@ -1,18 +1,34 @@
-"""Small integer examples of any attention: the same numbers every time, easy to work by hand."""
+"""Small integer examples of any attention: the same numbers every time, easy to work by hand.
+
+They show how weights are shared out: of the matrices that `_FILLINGS` make, the first in turn that
+leave no weight of nearly 0 or 1 where nothing is hidden.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import replace
-from itertools import count
+from itertools import cycle, islice
+
+import numpy as np
 
 from symattn.arguments import flag, instance, whole, words
 from symattn.attention.spec import Attention
 from symattn.derivation import Derivation, Evaluation, Given
 from symattn.errors import SymattnError
 
-#: The numbers that fill the matrices in turn; small, with zeros and a sign.
+#: The numbers that fill the matrices in turn: small, with zeros and a sign; and smaller ones.
 _NUMBERS = (1, 0, 2, 1, -1, 0, 1, 2, 0, 1, 1, -1, 2)
+_SMALLER = (1, 0, -1, 1, 0, 1, 1, -1, 0, 0, 1)
+
+#: Which of them to begin with, as they are tried.
+_FILLINGS = tuple((numbers, k) for numbers in (_NUMBERS, _SMALLER) for k in range(len(numbers)))
+
+#: The least that a weight is to be which is not 0, and to be short of 1 if it is not 1.
+_LEAST = 0.005
+
+#: Up to how many tokens and columns others are tried than the first: nobody works out more by hand.
+_BY_HAND = 8
 
 _SIZES = {
     "m": 3,
@@ -76,17 +92,29 @@ def small_inputs(
     if gradient is not None:
         gradient = words(gradient, "gradient")
     spec = _with_heads(spec, heads)
-    derivation = spec.derivation()
-    if gradient is not None:
-        derivation = derivation.gradient(gradient or None)
+    forward = spec.derivation()
+    derivation = forward if gradient is None else forward.gradient(gradient or None)
     sizes = _SIZES | {"n": tokens, "m": tokens, "d_k": d_k, "d_model": d_k, "n_vocab": tokens}
-    positive = spec.normaliser == "sum"
-    numbers = count()
+    best: dict[str, Given] = {}
+    most = -1.0
+    for numbers, start in _FILLINGS[: None if max(tokens, d_k) <= _BY_HAND else 1]:
+        filling = islice(cycle(numbers), start, None)
+        given = _filled(derivation, sizes, filling, positive=spec.normaliser == "sum")
+        least = _least(forward, given)
+        if least > most:
+            best, most = given, least
+        if most >= _LEAST:
+            break
+    return spec, best
+
+
+def _filled(
+    derivation: Derivation, sizes: dict[str, int], numbers: Iterator[int], positive: bool
+) -> dict[str, Given]:
+    """Matrices for all inputs, filled with these numbers in turn."""
 
     def matrix(rows: int, columns: int) -> list[list[int]]:
-        picked = [
-            [_NUMBERS[next(numbers) % len(_NUMBERS)] for _ in range(columns)] for _ in range(rows)
-        ]
+        picked = [[next(numbers) for _ in range(columns)] for _ in range(rows)]
         return [[abs(x) + 1 for x in row] for row in picked] if positive else picked
 
     given: dict[str, Given] = {}
@@ -103,7 +131,16 @@ def small_inputs(
             given[item.name] = [matrix(rows, columns) for _ in range(item.heads(derivation.sizes))]
         else:
             given[item.name] = matrix(rows, columns)
-    return spec, given
+    return given
+
+
+def _least(derivation: Derivation, given: dict[str, Given]) -> float:
+    """How far from 0 and from 1 the weights are at least, but for those that are 0 or 1."""
+    values = derivation.evaluate(**{item.name: given[item.name] for item in derivation.inputs})
+    weights = [np.ravel(values.array(step.letter)) for step in derivation if step.weights]
+    found = np.concatenate([*weights, [0.5]])
+    some = found[(found != 0) & (found != 1)]
+    return float(np.minimum(some, 1 - some).min())
 
 
 def _with_heads(spec: Attention, heads: int | None) -> Attention:

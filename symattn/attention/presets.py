@@ -33,8 +33,6 @@ PRESETS: tuple[Preset, ...] = (
             "positions": "PE",
             "head": "i",
             "h": "h",
-            "row": "mu",
-            "column": "nu",
         },
         "Vaswani et al., Attention Is All You Need (2017), sections 3.2 and 3.5",
         {"head_index": "below"},

@@ -62,7 +62,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
 }
 
 EXAMPLES = {
-    "symattn derive causal": "Causal self-attention, in symbols.",
+    "symattn derive causal": "Causal self-attention, on a small example.",
     "symattn new causal -o mine.toml": "A worksheet to begin with, with numbers to change.",
     "symattn derive mine.toml --format html -o page.html": "A page to read and to change.",
     "symattn check docs/": "Mark the numbers in every page of a folder.",

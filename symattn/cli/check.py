@@ -144,8 +144,9 @@ def _check(
     """Mark all files, and say what became of them."""
     mends = options["diff"] or options["fix"]
     options_of_all = not options["no_explain"], options["full"], mends, options["allow_large"]
+    hint = "--full shows all" if form == "text" and destination.is_screen else ""
     asked = [
-        one if isinstance(one, Failure) else Asked(*one, *options_of_all, claims or "")
+        one if isinstance(one, Failure) else Asked(*one, *options_of_all, claims or "", hint)
         for one in _names(paths, options["if_any"])
     ]
     failures: list[Failure] = []

@@ -45,7 +45,7 @@ from symattn.writing import Destination
 if TYPE_CHECKING:
     from symattn.attention.decoding import Chunk
     from symattn.attention.vocabulary import Notation
-    from symattn.derivation import Check, Derivation
+    from symattn.derivation import Check, Derivation, Place, Step
     from symattn.documents.blocks import Document
     from symattn.documents.claims import Claims
     from symattn.worksheet import Worksheet
@@ -94,7 +94,7 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
     groups={
         "What is derived": "--symbolic --gradient --chunks --batch --dtype",
         "An example of a variant": "--tokens --d-k --heads",
-        "What is shown": "--view --steps --head --worked --entry --full --why",
+        "What is shown": "--view --steps --head --worked --entry --full --errors --why",
         "How it is written": "--digits --exact --notation --symbol --layout --picture --width "
         "--headings --label",
         "Where it goes": "--format --flavor --stage --pdf --output --watch",
@@ -104,7 +104,8 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
         "symattn derive mine.toml": "Every step of a worksheet, with its numbers.",
         "symattn derive mine.toml --format html -o page.html": "A page to read and to change.",
         "symattn derive rotary --tokens 3 --d-k 4": "A variant on small whole numbers.",
-        "symattn derive causal --gradient Q,K,V --steps dQ,dK,dV": "The backward pass, in symbols.",
+        "symattn derive causal --symbolic --gradient Q,K,V --steps dQ,dK,dV": "The backward pass, "
+        "in symbols.",
     },
 )
 @click.argument("source", metavar="FILE|VARIANT", shell_complete=completes.subjects)
@@ -187,6 +188,7 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
 )
 @click.option("--digits", type=click.IntRange(0, 100), help="Decimals to show.  [default: 4]")
 @click.option("--exact", is_flag=True, help="Show exact values instead of decimals.")
+@click.option("--errors", is_flag=True, help="Show NumPy's check step by step, in ulps.")
 @click.option("--full", is_flag=True, help="Leave nothing out of large matrices and long sums.")
 @click.option(
     "--gradient",
@@ -195,7 +197,7 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
     help="Add the backward pass with respect to NAMES, e.g. Q,K,V, or all.",
 )
 @click.option("--why", metavar="STEP", help="Show the identity behind this step, and its proof.")
-@click.option("--symbolic", is_flag=True, help="Formulas only, no numbers.")
+@click.option("--symbolic", is_flag=True, help="Formulas only, no numbers, not even an example.")
 @click.option(
     "--dtype",
     type=click.Choice(("float64", "float32", "float16")),
@@ -205,7 +207,7 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
 @click.option(
     "--tokens",
     type=click.IntRange(1, 64),
-    help="Make a small example of a variant, with this many tokens.",
+    help="The example's number of tokens.  [default: 3]",
 )
 @click.option("--d-k", type=click.IntRange(1, 64), help="The example's key width.  [default: 2]")
 @click.option(
@@ -280,7 +282,7 @@ def _derive(
             _check_heads(jobs, options["head"], arranged, is_graph)
             choose_entries(jobs, options["entries"])
         check_format(form, jobs)
-        if _may_be_more(form, jobs[-1]):
+        if on_screen and _may_be_more(jobs[-1]):
             jobs[-1].notes = [*jobs[-1].notes, _more(source, jobs[-1])]
         if options["why"] is not None:
             with in_file():
@@ -297,7 +299,7 @@ def _derive(
                 if job.evaluation is not None:
                     job.check = job.evaluation.check()
             if on_screen:
-                documents = [job.document(FORMATS[form]) for job in jobs]
+                documents = [job.document(FORMATS[form], hints=True) for job in jobs]
             else:
                 document = document_of(form, jobs)
     if on_screen:
@@ -305,17 +307,15 @@ def _derive(
             show(form, documents, None, destination)
     else:
         destination.write(document)
-        for job in jobs if FORMATS[form].writer else ():
-            for words in job.refused:
-                complain(words)
+    for words in dict.fromkeys(words for job in jobs for words in job.unshown(form, on_screen)):
+        complain(words)
     return worst(map(status_of, (job.check for job in jobs)))
 
 
-def _may_be_more(form: str, job: Job) -> bool:
-    """Whether a document of its own shows one worked entry a step, and others may be asked for."""
+def _may_be_more(job: Job) -> bool:
+    """Whether one entry of a step is worked out, and others may be asked for."""
     chosen = job.entries or job.notation.worked == "all" or len(job.views) == 1
-    own = form == "text" or (form == "pdf" and job.flavor in (None, "article"))
-    return own and job.evaluation is not None and "worked" in job.views and not chosen
+    return job.evaluation is not None and "worked" in job.views and not chosen
 
 
 def _more(source: str, job: Job) -> str:
@@ -324,27 +324,38 @@ def _more(source: str, job: Job) -> str:
     step = next((step for step in job.shown if step.weights), last)
     notation, evaluation = job.notation, job.evaluation
     assert evaluation is not None
-    *heads, rows, columns = (min(2, size) for size in evaluation.shape(step.letter))
-    if notation.convention == "columns":
-        rows, columns = columns, rows
-    less = 1 - notation.index_base
-    head = heads[-1] - less if heads and notation.head is None else notation.head
-    which = f"[{head}]" if step.per_head else ""
-    entry = f"{step.name}{which}[{rows - less},{(1 if rows > 1 else columns) - less}]"
-    command = " ".join(("symattn derive", shlex.quote(source), *_repeated()))
-    said = [
-        f'More: `{command} --entry "{entry}"` works out another entry, `--worked all` every one'
-    ]
+    said = []
+    for place in _other_entry(job, step):
+        *head, row, column = (k + notation.index_base for k in place)
+        if notation.convention == "columns":
+            row, column = column, row
+        entry = f"{step.name}{''.join(f'[{k}]' for k in head)}[{row},{column}]"
+        command = " ".join(("symattn derive", shlex.quote(source), *_repeated()))
+        another = f'`{command} --entry "{entry}"` works out another entry'
+        said.append(f"{another}, `--worked all` every one")
     many = any(step.per_head and evaluation.shape(step.letter)[-3] > 1 for step in job.shown)
     if many and notation.head is None:
-        said.append(f"`--head {2 - less}` shows one head")
+        said.append(f"`--head {notation.index_base + 1}` shows one head")
     items = (*job.shown.inputs, *job.shown.steps)
     sizes = [size for item in items for size in evaluation.shape(item.letter)]
     further = [] if notation.exact else [f"`--digits {_more_digits(notation.digits)}` more digits"]
     if notation.limit and max(sizes) > notation.limit:
         further.append("`--full` what is left out")
     said += [", ".join(further).replace("` ", "` shows ", 1)] if further else []
-    return f"{'; '.join(said)}."
+    said += [f"`symattn new {source}` writes a worksheet to fill in"] if job.example else []
+    said += ["`--symbolic` leaves the numbers out"] if job.example else []
+    return f"More: {'; '.join(said)}."
+
+
+def _other_entry(job: Job, step: Step) -> Iterator[Place]:
+    """An entry that is not worked out already, where there is one."""
+    from symattn.evaluate.telling import telling
+
+    assert job.evaluation is not None
+    *head, row, column = telling(job.evaluation, job.shown.steps, job.notation)[step.name]
+    rows, columns = job.evaluation.shape(step.letter)[-2:]
+    near = [(i, j) for i, j in ((1, 0), (1, 1), (0, 0), (0, 1)) if i < rows and j < columns]
+    yield from [(*head, *place) for place in near if place != (row, column)][:1]
 
 
 def _more_digits(digits: int) -> int:
@@ -505,7 +516,13 @@ def _of_worksheet(
         notation = _lettered(sheet.notation.but(**changes), options)
     decoded = chunks is not None or sheet.chunks is not None
     is_marked = FORMATS[form].interactive and not symbolic
-    notes = _unmarked(len(sheet.claims)) if sheet.claims and not is_marked else []
+    notes = []
+    if sheet.claims and not is_marked:
+        unmarked = _unmarked(len(sheet.claims))
+        if FORMATS[form].kind == "page" and not (destination.is_screen and form == "text"):
+            complain(unmarked)  # a document speaks to its reader
+        else:
+            notes = [unmarked]
     if decoded:
         with sheet.in_file():
             parts = sheet.decode(chunks, options["dtype"])
@@ -570,6 +587,7 @@ def _how(options: Options) -> Options:
         "headings": options["headings"],
         "label": options["label"],
         "width": options["width"],
+        "errors": options["errors"],
     }
 
 
@@ -588,6 +606,7 @@ def _of_variant(
     is_program = FORMATS[form].kind == "program"
     if is_program and not sized:  # a program has sizes
         sized = {"tokens": 3}
+    shows_numbers = FORMATS[form].kind == "page" and not {*options["views"]} <= {"formula", "entry"}
     if chunks is not None:
         from symattn.attention.decoding import decode
         from symattn.attention.example import small_inputs
@@ -601,8 +620,10 @@ def _of_variant(
             f'spec, given = small_inputs(variant("{row.name}").spec{arguments})\n'
             f"chunks = decode(spec, {chunks!r}, title={title!r}, **given)"
         )
-        return _series(decoded, Series(title, code), symbolic, notation, options, [])
-    if symbolic or not sized:
+        jobs = _series(decoded, Series(title, code), symbolic, notation, options, [])
+        jobs[0].example = _EXAMPLE
+        return jobs
+    if symbolic or not (sized or shows_numbers):
         derivation = row.derivation()
         if options["gradient"] is not None:
             derivation = derivation.gradient(options["gradient"] or None)
@@ -630,7 +651,11 @@ def _of_variant(
 
         spec, _ = small_inputs(row.spec, **sized)
         how["worksheet"] = head_of_variant(row.name, title, spec, options["gradient"])
-    return [Job(told, evaluation, notation, **how, code=code)]
+    return [Job(told, evaluation, notation, **how, code=code, example=_EXAMPLE)]
+
+
+#: What is said of numbers that nobody gave.
+_EXAMPLE = "The numbers are a small example."
 
 
 def _sheet_code(sheet: Worksheet) -> str:
@@ -709,7 +734,7 @@ def _read_chunks(text: str) -> int | list[int]:
     return int(parts[0]) if len(parts) == 1 else [int(part) for part in parts]
 
 
-def _unmarked(count: int) -> list[str]:
+def _unmarked(count: int) -> str:
     """What is said of claims, which another command marks."""
     stand, them = ("stands", "it") if count == 1 else ("stand", "them")
-    return [f"{counted(count, 'claim')} {stand} in this worksheet; derive does not mark {them}"]
+    return f"{counted(count, 'claim')} {stand} in this worksheet; derive does not mark {them}"

@@ -37,6 +37,8 @@ class Asked:
     allow_large: bool = False
     #: An archive whose arrays are held against it; "" where its own claims are marked.
     claims: str = ""
+    #: How what its report leaves out is seen, where somebody reads it at a terminal.
+    hint: str = ""
 
     @property
     def printable_name(self) -> str:
@@ -93,7 +95,7 @@ def mark(asked: Asked) -> Marked | None:
     statuses = (*map(status_of, one.findings), *map(status_of, one.links))
     if asked.mends:
         return Marked(one.name, one.files, statuses, one.problems, mending=_mending(one))
-    report = file_report(one, asked.full, hint="--full shows all")
+    report = file_report(one, asked.full, hint=asked.hint)
     report = replace(report, seconds=perf_counter() - start)
     return Marked(one.name, one.files, statuses, one.problems, report)
 

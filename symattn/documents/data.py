@@ -14,6 +14,7 @@ from sympy.printing.str import StrPrinter
 from symattn.arithmetic.base import Array, elementwise
 from symattn.derivation import Check, Derivation, Evaluation, Input, Item, Step, defined_numbers
 from symattn.documents.unseeing import unseeing
+from symattn.merging import lettered
 from symattn.nodes.base import used
 from symattn.nodes.spell import Speller
 from symattn.notation.latex import latex
@@ -93,6 +94,8 @@ def derivation_data(
         data["story"] = derivation.story
     data["sizes"] = (evaluation or derivation).known_sizes
     data["labels"] = {str(size): list(names) for size, names in derivation.labels.items()}
+    items = (*derivation.inputs, *derivation.steps)
+    notation = lettered(items, derivation.size_symbols, notation)
     data["digits"] = notation.digits
     data["convention"] = notation.convention
     data["inputs"] = {
@@ -200,7 +203,7 @@ def _value(item: Item, evaluation: Evaluation | None, notation: Notation) -> dic
         out["exact"] = _turned(exact, notation).tolist()
     else:
         many, size = ("entries", MOST_EXACT) if not long else ("parts in an entry", LONGEST_EXACT)
-        out["exact_left_out"] = f"more than {size} {many}; --full writes them"
+        out["exact_left_out"] = f"more than {size} {many}"
     return out
 
 

@@ -69,12 +69,14 @@ def html_document(
     worksheet: Head | None = None,
     entries: Mapping[str, Place] | None = None,
     claims: Claims | None = None,
+    example: str = "",
 ) -> str:
     """The whole page. Without an evaluation it has formulas and sentences alone.
 
     `worksheet` is what it was made of but for the numbers: the page offers a worksheet with those
     that it shows. `entries` are worked out in their steps, and the first of them is chosen when the
-    page opens; `claims` are shown beside the proven values.
+    page opens; `claims` are shown beside the proven values; `example` is what is said of numbers
+    that nobody gave.
 
     Raises `SymattnError` where a value has more axes than heads, rows and columns.
     """
@@ -88,6 +90,7 @@ def html_document(
         only=only,
         check=check,
         notes=notes,
+        example=example,
     )
     if evaluation is None:
         steps = [_step(page, section) for section in page.steps]

@@ -77,6 +77,10 @@ class Job:
     #: The worksheet without its numbers, where there is one of what is shown.
     worksheet: Head | None = None
     check: Check | None = None
+    #: Whether the check is shown step by step.
+    errors: bool = False
+    #: What is said of the numbers, where nobody gave them.
+    example: str = ""
     #: What the worksheet claims, as it was marked: for a page that shows it.
     claims: Claims | None = None
     #: The jobs before this one in its series, which is not to tell anything again.
@@ -109,6 +113,7 @@ class Job:
             notes=self.notes,
             entries=self.entries,
             before=[(job.shown, job.evaluation) for job in self.before],
+            example=self.example,
         )
 
     def _shows(self, name: str) -> Mapping[str, str]:
@@ -116,8 +121,11 @@ class Job:
         assert self.evaluation is not None
         return self.evaluation.spelled(self.notation)[name]._repr_mimebundle_()
 
-    def document(self, form: Format) -> Document:
-        """The blocks of the document as a format wants them."""
+    def document(self, form: Format, hints: bool = False) -> Document:
+        """The blocks of the document as a format wants them.
+
+        `hints`: with what somebody at a terminal does to see what is left out.
+        """
         from symattn.documents.outline import Cells, derivation_document
 
         cells = None
@@ -126,15 +134,32 @@ class Job:
             cells = Cells(self.code + _respelled(self), shows)
         headings = 0 if self.headings is None and self.flavor == "fragment" else self.headings
         page = self.page(form)
-        document = derivation_document(self.outline(), facts=form.brief, cells=cells, page=page)
+        document = derivation_document(
+            self.outline(),
+            facts=form.brief,
+            cells=cells,
+            page=page,
+            hints=hints,
+            errors=self.errors,
+        )
         room = page.width if form.is_set else None
         return replace(document, headings=headings, label=self.label, room=room)
 
-    @cached_property
-    def refused(self) -> list[str]:
-        """What an option asks for that a page cannot show, and why: a line for each step."""
-        steps = self.outline().steps if self.entries or self.notation.worked == "all" else ()
-        return [f"{step.name}: {step.refused}" for step in steps if step.refused]
+    def unshown(self, form: str, on_screen: bool = False) -> list[str]:
+        """What an option asks for that a document does not show, and why: a line for each step.
+
+        On the screen the document itself says why an entry is not worked out.
+        """
+        row, falk = FORMATS[form], self.notation.layout == "falk"
+        if not row.writer or not (self.entries or self.notation.worked == "all" or falk):
+            return []
+        outline = self.outline()
+        steps = () if on_screen else outline.steps
+        found = [f"{step.name}: {step.refused}" for step in steps if step.refused]
+        if row.interactive and falk:
+            merged = [step.name for step in self.shown if step.parts]
+            found += [f"layout falk: {name}: html draws no merged formula so" for name in merged]
+        return [*found, outline.undrawn] if outline.undrawn else found
 
     def page(self, form: Format) -> Page:
         """How wide a line is in a format."""
@@ -394,6 +419,7 @@ def _html(form: str, jobs: Sequence[Job]) -> str:
         worksheet=job.worksheet,
         entries=job.entries,
         claims=job.claims,
+        example=job.example,
     )
 
 

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby, pairwise, product
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.derivation import (
     Check,
@@ -34,10 +35,10 @@ from symattn.documents.wrap import ROOM, size_of
 from symattn.errors import SymattnError, nearest, quote
 from symattn.evaluate.cells import indices_of
 from symattn.evaluate.check import COLUMNS
-from symattn.evaluate.falk import is_product
+from symattn.evaluate.falk import multiplied
 from symattn.evaluate.telling import telling
 from symattn.evaluate.value_view import heads_of, matrices
-from symattn.merging import of_head, pattern
+from symattn.merging import lettered, of_head, pattern, put_in
 from symattn.nodes.base import Definition, used
 from symattn.nodes.heads import Head
 from symattn.nodes.rule import Cases, count_entries, parts, rule_of
@@ -67,6 +68,13 @@ _OVERVIEW, _OVERVIEW_SET = 90, ROOM
 _MOST_RULE, _MOST_NUMBERS, _MOST_SUMS = 400, 80, 3
 
 
+class Gap(NamedTuple):
+    """What is left out of a section, and what somebody at a terminal does to see it."""
+
+    what: str
+    hint: str
+
+
 @dataclass(frozen=True)
 class Section:
     """A step or an input: its name, its number among the steps, why, and its displayed lines."""
@@ -76,12 +84,22 @@ class Section:
     shape: Prose
     why: Prose
     lines: tuple[Line, ...]
-    left_out: str = ""
+    gaps: tuple[Gap, ...] = ()
     letter: Tree = t.EMPTY
     #: What of it an option asks for that is not shown, and why.
     refused: str = ""
     #: Of which rows of weights the reason is not true.
     unseeing: str = ""
+
+    @property
+    def left_out(self) -> str:
+        """What is left out, as a document says it."""
+        return "; ".join(gap.what for gap in self.gaps)
+
+    @property
+    def hints(self) -> str:
+        """The same with how to see it, as the terminal says it."""
+        return "; ".join(map("; ".join, self.gaps))
 
 
 @dataclass(frozen=True)
@@ -99,6 +117,10 @@ class Outline:
     story: str = ""
     #: The result in one formula, over what is given, where that is not too long.
     overview: Tree | None = None
+    #: What is said of the numbers, where nobody gave them.
+    example: str = ""
+    #: Why Falk's scheme, which is asked for, is drawn of no step.
+    undrawn: str = ""
     #: Whether it shows one view alone.
     alone: bool = False
     #: The headings of the steps by name, and the sentences "Let X ∈ ℝ^(n×d) be …" of what is given.
@@ -117,13 +139,14 @@ def outline(
     notes: Sequence[str] = (),
     entries: Mapping[str, Place] | None = None,
     before: Sequence[tuple[Derivation, Evaluation | None]] = (),
+    example: str = "",
 ) -> Outline:
     """The outline of a derivation, with values where there is an evaluation.
 
     `only` names the steps and inputs to show; all if empty. `entries` chooses an entry of a step,
     by its place in the array: it is the one that is worked out, and boxed in the matrix. What
-    stands in derivations `before` this one is not told again. Raises `SymattnError` for a name or
-    view that does not exist.
+    stands in derivations `before` this one is not told again. `example` is what is said of numbers
+    that nobody gave. Raises `SymattnError` for a name or view that does not exist.
     """
     if evaluation is not None and evaluation.batch:
         sizes = " × ".join(map(str, evaluation.batch))
@@ -141,6 +164,7 @@ def outline(
     given = [item for item in derivation.inputs if not only or item.name in only]
     steps = [step for step in derivation.steps if not only or step.name in only]
     _check_letters((*derivation.inputs, *steps), derivation.size_symbols, notation)
+    notation = lettered((*derivation.inputs, *derivation.steps), derivation.size_symbols, notation)
     writer = _Writer(evaluation, notation, tuple(views), entries or {}, steps)
     for earlier, values in before:
         given = [item for item in given if not _is_told(item, evaluation, earlier, values)]
@@ -156,6 +180,8 @@ def outline(
         tuple(notes),
         "" if before else derivation.story,
         None if before else in_one,
+        "" if before or evaluation is None else example,
+        "" if notation.layout == "matrix" or any(map(multiplied, steps)) else _NO_PRODUCT,
         len(views) == 1,
         {item.name: item.heading for item in (*derivation.inputs, *derivation.steps)},
         {item.name: introduction(item, notation) for item in derivation.inputs},
@@ -280,20 +306,20 @@ class _Writer:
 
     def input(self, item: Input) -> Section:
         lines: list[Line] = []
-        left_out = ""
+        gaps: list[Gap] = []
         if self.evaluation is not None and "value" in self.views:
-            lines, left_out = self._values(item)
+            lines, gaps = self._values(item)
         elif not self.alone:
             lines = [Line("formula", Speller(self.notation).matrix(item.symbol))]
         why = read_prose(item.meaning, self.notation)
         letter = self.notation.letter(item.letter, item.per_head)
-        return Section(item.name, None, self._shape(item), why, tuple(lines), left_out, letter)
+        return Section(item.name, None, self._shape(item), why, tuple(lines), tuple(gaps), letter)
 
     def step(self, number: int, step: Step) -> Section:
         """A step; what is told of another one already is not told again, but for its numbers."""
         lines: list[Line] = []
-        left_out: list[str] = []
-        unworked: list[str] = []
+        gaps: list[Gap] = []
+        refused: list[Gap] = []
         stated = self._stated(step)
         why, is_told = self._why(step)
         if "formula" in self.views:
@@ -306,7 +332,7 @@ class _Writer:
                 lines.append(Line("entry", rule))
                 self.defined.update(functions)
             else:
-                left_out.append(_why_no_rule(step))
+                gaps.append(_why_no_rule(step))
                 where += self._applied(step, functions)
             printed = [*(each.tree for each in lines), *where]
             where += self._definitions(step, printed, "and " if where else "where ")
@@ -323,31 +349,26 @@ class _Writer:
             lines += [Line("where", tree) for tree in where]
         if self.evaluation is not None:
             if "worked" in self.views and (not is_told or step.name in self.entries):
-                shown, unworked = self._worked(step)
+                shown, refused = self._worked(step)
                 lines += shown
-                left_out += unworked
+                gaps += refused
             if "value" in self.views:
-                values, words_of_heads = self._values(step)
-                lines += values
-                left_out += [words_of_heads] if words_of_heads else []
-        if self.notation.layout == "falk" and self.evaluation is not None and step.parts:
-            left_out += [] if is_product(step.expr) else [_NO_SCHEME]
+                values, heads_left_out = self._values(step)
+                lines += [*self._factors(step), *values]
+                gaps += heads_left_out
         if step.is_number and any(each.view == "worked" for each in lines):
             lines = [each for each in lines if each.view != "value"]  # the end of the worked line
         shape = self._shape(step)
         asked = step.name in self.entries or self.notation.worked == "all" or self.alone
-        refused = "; ".join(unworked) if asked else ""
-        words_left = "; ".join(left_out)
-        blind = unseeing(self.evaluation, step, self.notation)
         return Section(
             step.name,
             number,
             shape,
             why,
             tuple(lines),
-            words_left,
-            refused=refused,
-            unseeing=blind,
+            tuple(gaps),
+            refused="; ".join(map("; ".join, refused)) if asked else "",
+            unseeing=unseeing(self.evaluation, step, self.notation),
         )
 
     def _rule(self, step: Step) -> Tree | None:
@@ -357,10 +378,7 @@ class _Writer:
         return None if long else rule
 
     def _applied(self, step: Step, functions: Iterable[Tree]) -> Iterator[Tree]:
-        """What functions of a merged formula do: each by the first step in it that applies it.
-
-        A matrix that such a step takes and that is not shown may be any.
-        """
+        """What functions of a merged formula do: each by the first step in it that applies it."""
         word = "where "
         for name in functions:
             applying = (p for p in step.parts if name in functions_in(p.formula(self.notation)))
@@ -368,11 +386,9 @@ class _Writer:
             rule = None if part is None or name in self.defined else self._rule(part)
             if part is not None and rule is not None:
                 self.defined.update(functions_in(part.formula(self.notation)))
-                taken = [p for p in step.parts if p.letter in part.operands]
-                letters = [Speller(self.notation).matrix(p.symbol) for p in taken]
-                any_of = [t.Text(" for any "), t.commas(letters)] if letters else []
-                entries = t.Text(", that is " if part.is_number else " has the entries ")
-                yield t.row(t.Text(word), part.formula(self.notation), *any_of, entries, rule)
+                _, applied = part.in_convention(self.notation)
+                has = t.Text(" is the number " if part.is_number else " has the entries ")
+                yield t.row(t.Text(word), Speller(self.notation).matrix(applied), has, rule)
                 word = "and "
 
     def _stated(self, step: Step) -> Step:
@@ -447,25 +463,39 @@ class _Writer:
             head = t.equation(speller.index(HEAD), (t.EQUALS, which))
             yield t.row(t.equation(left, (t.EQUALS, shares)), t.Text(" for "), head)
 
-    def _values(self, item: Item) -> tuple[list[Line], str]:
+    def _values(self, item: Item) -> tuple[list[Line], list[Gap]]:
         assert self.evaluation is not None
         entry = self.entries.get(item.name)
         trees, heads = matrices(self.evaluation, item, self.notation, entry)
-        words = ""
+        gaps: list[Gap] = []
         if heads:
             base = self.notation.index_base
             first, last = heads[0] + base, heads[-1] + base
-            words = f"heads {first} to {last} are left out; --head {first} shows one of them"
-        return [Line("value", tree) for tree in trees], words
+            gaps.append(
+                Gap(f"heads {first} to {last} are left out", f"--head {first} shows one of them")
+            )
+        return [Line("value", tree) for tree in trees], gaps
 
-    def _worked(self, step: Step) -> tuple[list[Line], list[str]]:
+    def _factors(self, step: Step) -> Iterator[Line]:
+        """What the factors in the scheme of a merged formula are, as far as no step shows them."""
+        product = multiplied(step) if self.notation.layout == "falk" else None
+        factors = () if product is None else product.operands
+        meanings: dict[str, MatrixExpr] = {}
+        word = "where "
+        for part in step.parts:
+            whole = replace(part, expr=put_in(part.expr, meanings))
+            meanings[part.letter] = whole.expr
+            if part.letter in factors:
+                yield Line("where", t.row(t.Text(word), whole.formula(self.notation)))
+                word = "and "
+
+    def _worked(self, step: Step) -> tuple[list[Line], list[Gap]]:
         """The entry that tells most or was chosen, or, where they are asked for, all; what not."""
         assert self.evaluation is not None
         numbers = count_entries(rule_of(step.expr, ROW, COLUMN), self.evaluation.sizes)
         if step.parts and numbers > _MOST_NUMBERS:
-            return [], [
-                f"an entry is computed from {numbers} numbers; show more steps to work it out"
-            ]
+            words = f"no entry is worked out, since it is computed from {numbers} numbers"
+            return [], [Gap(words, "show more steps to work it out")]
         turned = self.notation.convention == "columns"
         places = [
             (*head, column, row) if turned else (*head, row, column)
@@ -477,8 +507,9 @@ class _Writer:
         rows, columns = self.evaluation.shape(step.letter)[-2:]
         more = len(heads) * rows * columns - len(lines)
         wanted = self.alone or self.notation.worked == "all"
-        words = [f"{more} more entries are left out; --full shows them"] if more and wanted else []
-        return lines, [] if step.name in self.entries else words
+        if not (more and wanted) or step.name in self.entries:
+            return lines, []
+        return lines, [Gap(f"{more} more entries are left out", "--full shows them")]
 
     def _places(self, step: Step) -> list[Place]:
         """The entries that are worked out, from 0, in the order of the reader's rows."""
@@ -520,8 +551,8 @@ class _Writer:
         return ("1 head, " if heads == 1 else f"{heads} heads, each ", size)
 
 
-#: Why a formula that others were put into has no scheme of Falk's.
-_NO_SCHEME = "not a product of two matrices, so not in Falk's scheme; show more steps to see those"
+#: Why no scheme of Falk's is drawn.
+_NO_PRODUCT = "layout falk: no step that is shown is a product of two matrices"
 
 #: The letters in a sentence.
 _MATHEMATICS = re.compile(r"\{[^}]*\}")
@@ -544,11 +575,10 @@ def _in_words(item: Item) -> str:
     return f"{article}{item.title or item.name}"
 
 
-def _why_no_rule(step: Step) -> str:
+def _why_no_rule(step: Step) -> Gap:
     """Why the rule of an entry is not shown."""
-    if _holds_cases(step):
-        return "the rule of an entry has cases inside a sum; show more steps to see it"
-    return "the rule of an entry is too long to be read; show more steps to see it"
+    why = "it has cases inside a sum" if _holds_cases(step) else "it is too long to be read"
+    return Gap(f"the rule of an entry is left out, since {why}", "show more steps to see it")
 
 
 Element = TypeVar("Element")
@@ -624,27 +654,33 @@ def derivation_document(
     cells: Cells | None = None,
     prefix: str = "",
     page: Page = Page(),
+    hints: bool = False,
+    errors: bool = False,
 ) -> b.Document:
     """A derivation as blocks.
 
     `page`: how wide a line is, so that formulas stand side by side where they fit.
 
-    `facts`: with the sizes and NumPy's check. `cells`: with the Python that a notebook runs.
-    `prefix`: what the labels of its steps begin with, where others stand beside it.
+    `facts`: with the sizes and NumPy's check, and `errors`: step by step. `hints`: with what to do
+    to see what is left out, for somebody at a terminal. `cells`: with the Python that a notebook
+    runs. `prefix`: what the labels of its steps begin with, where others stand beside it.
     """
     blocks: list[b.Block] = []
     if outline.story:
         blocks.append(b.Paragraph((outline.story,)))
+    listed = not facts and any(section.lines for section in outline.given)
+    if outline.example and not listed:  # else it stands behind what is given
+        blocks.append(b.Paragraph((outline.example,)))
     if facts and outline.sizes:
         blocks.append(b.Paragraph(sizes_of(outline), "note"))
-    if outline.title or outline.story or outline.sizes:
+    if outline.title or outline.story or outline.example or outline.sizes:
         blocks.append(b.Break())
     if cells is not None:
         blocks += [b.Notebook(cells.code), b.Break()] if cells.code else []
     if outline.overview is not None:
         blocks += [b.Worked("", outline.overview), b.Break()]
     if any(section.lines for section in outline.given):
-        given = _given(outline, page, sizes=not facts)
+        given = _given(outline, page, not facts, hints)
         blocks += [b.Section("Given", given), b.Break()]
     for section in outline.steps:
         shows = cells.shows(section.name) if cells is not None and cells.shows else {}
@@ -652,14 +688,16 @@ def derivation_document(
         lines = flowed(outline, written, page)
         told = (f" {section.unseeing}",) if section.unseeing else ()
         why = () if facts and outline.alone else (*section.why, *told)
-        formulas = _formulas(replace(section, why=why), f"{prefix}{section.name}", lines)
+        left_out = section.hints if hints else section.left_out
+        label = f"{prefix}{section.name}"
+        formulas = b.Formulas(lines, why, section.shape, label, left_out)
         title = f"{section.number}. {outline.headings[section.name]}"
         blocks.append(b.Section(title, (formulas,)))
         if shows:
             blocks.append(b.Notebook(f'values["{section.name}"]', shows))
         blocks.append(b.Break())
     if facts and outline.check is not None:
-        blocks.append(_check(outline.check, outline.notation))
+        blocks += _check(outline.check, outline.notation, errors)
     for note in outline.notes:
         blocks.append(b.Paragraph(_note(note), "note"))
         blocks += [b.Break()] if cells is not None else []
@@ -686,10 +724,10 @@ def _note(note: str) -> b.Words:
     return tuple(b.Code(part) if place % 2 else part for place, part in parts if part)
 
 
-def _given(outline: Outline, page: Page, sizes: bool) -> tuple[b.Block, ...]:
+def _given(outline: Outline, page: Page, sizes: bool, hints: bool) -> tuple[b.Block, ...]:
     """What each matrix that is given is, then their numbers side by side; or all by symbol.
 
-    `sizes`: with what the sizes are, where there are numbers.
+    `sizes`: with what the sizes are, where there are numbers; `hints`: with how to see the rest.
     """
     if any(each.view != "value" for one in outline.given for each in one.lines):
         sentences = (outline.introductions[section.name] for section in outline.given)
@@ -697,21 +735,24 @@ def _given(outline: Outline, page: Page, sizes: bool) -> tuple[b.Block, ...]:
     words: list[b.Inline] = []
     left_out = []
     for section in outline.given:
+        said = section.hints if hints else section.left_out
         words += ["; " if words else "", section.letter, ": " if section.why else ""]
         words += [*section.why, " (", *section.shape, ")"]
-        left_out += [f"{section.name}: {section.left_out}"] if section.left_out else []
+        left_out += [f"{section.name}: {said}"] if said else []
     lines = flowed(outline, [each for one in outline.given for each in one.lines], page)
     words.append(".")
     if sizes and outline.sizes:
         words += [" Sizes: ", *sizes_of(outline), "."]
+        words += [" ", outline.example] if outline.example else []
     return (b.Formulas(lines, tuple(words), left_out="; ".join(left_out)),)
 
 
-def _formulas(section: Section, label: str, lines: tuple[Line, ...]) -> b.Formulas:
-    return b.Formulas(lines, section.why, section.shape, label, section.left_out)
-
-
-def _check(check: Check, notation: Notation) -> b.Section:
+def _check(check: Check, notation: Notation, errors: bool) -> Iterator[b.Block]:
+    """NumPy's verdict in a line; where that is asked for, and where it disagrees, the table."""
+    title = f"Check: {check.verdict(notation.index_base)}"
+    if check.agrees and not errors:
+        yield b.Paragraph((f"{title}.",), "note")
+        return
     rows = tuple(
         b.Row(
             b.Cell((step.name,)),
@@ -720,5 +761,5 @@ def _check(check: Check, notation: Notation) -> b.Section:
         )
         for step in check.steps
     )
-    title = f"Check: {check.verdict(notation.index_base)}"
-    return b.Section(title, (b.Table(COLUMNS, rows, corner="step", align="l" * len(COLUMNS)),))
+    table = b.Table(COLUMNS, rows, corner="step", align="l" * len(COLUMNS))
+    yield b.Section(title, (table,))

@@ -34,12 +34,14 @@ def falk(product: Cells, step: Step, chosen: tuple[int, int] | None = None) -> S
     """The scheme of a step that is a product of two matrices; None for any other.
 
     The second factor stands above the product, the first on its left. Of the `chosen` entry (row
-    and column as shown) the row and column that make it are bold, and it is boxed. None also where
-    an exact value is too long for a matrix.
+    and column as shown) the row and column that make it are bold, and it is boxed. Of a merged
+    formula the factors are those of the last step in it. None also where an exact value is too long
+    for a matrix.
     """
-    symbol, expr = step.in_convention(product.notation)
-    if not is_product(expr):
+    last = multiplied(step)
+    if last is None:
         return None
+    symbol, expr = last.in_convention(product.notation)
     first, second = (_factor(product, part) for part in expr.args)
     if first is None or second is None:
         return None
@@ -62,6 +64,12 @@ def falk(product: Cells, step: Step, chosen: tuple[int, int] | None = None) -> S
         _picked(scheme.second, inner, right, None, j),
         _picked(scheme.product, down, right, i, j),
     )
+
+
+def multiplied(step: Step) -> Step | None:
+    """The step, or the last of those in a merged formula, if it is a product of two matrices."""
+    last = step.parts[-1] if step.parts else step
+    return last if is_product(last.expr) else None
 
 
 def is_product(expr: MatrixExpr) -> bool:

@@ -117,10 +117,7 @@ class Concat(Node):
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
         """Concat_h(O⁽ʰ⁾) = [ O⁽¹⁾ ⋯ O⁽ᴴ⁾ ], as a formula has it into which O⁽ʰ⁾ is put."""
         if isinstance(self.args[0], Head):
-            any_head = speller.matrix(self.args[0])
-            left = self._call(speller)
-            equation = t.equation(left, (t.EQUALS, self._spell(speller)))
-            yield Definition(t.row(equation, t.Text(" for any "), any_head))
+            yield Definition(t.equation(self._call(speller), (t.EQUALS, self._spell(speller))))
 
     def _call(self, speller: Speller) -> Tree:
         body, index, _, axis = self.args

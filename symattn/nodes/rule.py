@@ -203,8 +203,9 @@ SIGNS: Mapping[str, Callable[[sympy.Basic, sympy.Basic], sympy.Basic]] = {
     "∈": lambda place, places: sympy.Contains(place, places, evaluate=place.is_number),
 }
 
-#: The letters to sum over; sums that are deeper inside one another take l_2, l_3, …
-_DUMMIES = ("l", "r", "iota")
+#: The names to sum over; sums that are deeper inside one another take l2, l3, …, for which a
+#: notation has letters.
+_DUMMIES = ("l", "r")
 
 
 def rule_of(expr: MatrixExpr, i: Index, j: Index) -> Rule:
@@ -271,15 +272,24 @@ def dummy(*taken: Index | MatrixExpr) -> sympy.Symbol:
 
 
 def letters_in(parts: Iterable[sympy.Basic]) -> set[str]:
-    """The letters in expressions, and the labels of sizes: beside d_r no index is called r."""
+    """The letters in expressions, those of entries, and the labels of sizes.
+
+    Beside d_r no index is called r, nor beside a matrix R.
+    """
     names = {symbol.name for part in parts for symbol in part.atoms(sympy.Symbol)}
-    return names | {name.partition("_")[2] for name in names}
+    small = {name.lower() for name in names if len(name) == 1}
+    return names | small | {name.partition("_")[2] for name in names}
 
 
-def letter_beside(taken: Container[str]) -> sympy.Symbol:
+def letter_beside(taken: Container[str], letters: Iterable[str] = _DUMMIES) -> sympy.Symbol:
     """The first letter to sum over that is not taken."""
-    letters = chain(_DUMMIES, (f"l{number}" for number in count(2)))
-    return sympy.Symbol(next(letter for letter in letters if letter not in taken), integer=True)
+    every = chain(letters, (f"l{number}" for number in count(2)))
+    return sympy.Symbol(next(letter for letter in every if letter not in taken), integer=True)
+
+
+def is_unlettered(index: sympy.Symbol) -> bool:
+    """Whether an index has a name that is no letter yet: l2."""
+    return index.name[:1] == "l" and index.name[1:].isdigit()
 
 
 def at(rule: Rule, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Symbol, int]) -> Rule:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from symattn.nodes.rule import (
     Rule,
     Total,
     children,
+    is_unlettered,
     letter_beside,
     letters_in,
     rebuilt,
@@ -33,37 +34,42 @@ _INDICES: Mapping[type, tuple[str, ...]] = {
 }
 
 
-def told_apart(rule: Rule) -> Rule:
+def told_apart(rule: Rule, letters: Sequence[str]) -> Rule:
     """The rule with a letter of its own for each index that is bound inside the scope of another.
 
     Σ_l a_il Σ_l b_l is Σ_l a_il Σ_r b_r: rules that are put into others keep the letters that they
-    had alone.
+    had alone. `letters` are those to sum over.
     """
-    lettered = _lettered(rule, {}, frozenset(_free(rule)))
+    lettered = _lettered(rule, {}, frozenset(_free(rule)), letters)
     return rule if lettered == rule else lettered  # whose parts others know by identity
 
 
 def placed(rule: Rule, index: sympy.Symbol, place: sympy.Expr) -> Rule:
     """The rule with a place put in for an index: z_i1 of z_il."""
-    return _lettered(rule, {index: place}, frozenset())
+    return _lettered(rule, {index: place}, frozenset(), ())
 
 
-def _lettered(rule: Rule, new: Mapping[sympy.Symbol, sympy.Expr], taken: frozenset[str]) -> Rule:
+def _lettered(
+    rule: Rule,
+    new: Mapping[sympy.Symbol, sympy.Expr],
+    taken: frozenset[str],
+    letters: Sequence[str],
+) -> Rule:
     """The rule with these put in for letters; an index that is taken has another letter."""
     inner, known = dict(new), taken
     changes: dict[str, Any] = {}
     bound = getattr(rule, "index", None) if isinstance(rule, Total | OfRow) else None
     if bound is not None:
         inner.pop(bound, None)
-        if bound.name in taken:
-            letter = letter_beside(taken)
+        if bound.name in taken or (letters and is_unlettered(bound)):
+            letter = letter_beside(taken, letters)
             inner[bound] = changes["index"] = letter
             known = taken | {letter.name}
         else:
             known = taken | {bound.name}
     for name in _INDICES.get(type(rule), ()):  # a range is outside the scope of its index
         changes[name] = _substituted(getattr(rule, name), new)
-    whole = rebuilt(rule, lambda part: _lettered(part, inner, known))
+    whole = rebuilt(rule, lambda part: _lettered(part, inner, known, letters))
     return replace(whole, **changes) if changes else whole
 
 

@@ -23,7 +23,7 @@ from symattn.nodes.scopes import placed, told_apart
 from symattn.notation import tree as t
 from symattn.notation.letters import name_tree
 from symattn.notation.numbers import number
-from symattn.notation.options import Notation, Typed, index_row
+from symattn.notation.options import Notation, Typed, index_row, sums_of
 from symattn.notation.tree import Tree
 
 _E = t.Ident("e")
@@ -252,7 +252,7 @@ class Speller:
 
         No index is bound inside the scope of another by the same letter.
         """
-        return _RuleSpeller(self, leaf).spell(told_apart(rule))
+        return _RuleSpeller(self, leaf).spell(told_apart(rule, sums_of(self.notation)))
 
     def condition(self, condition: r.Condition) -> Tree:
         """A condition of an entry rule: j ≤ i + p."""

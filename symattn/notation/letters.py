@@ -50,7 +50,6 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
     "j": ("j", "chi"),
     "l": ("l", "lambda"),
     "r": ("r", "epsilon"),
-    "iota": ("iota", "ell"),
     "head": ("h", "upsilon"),
     "member": ("eta", "Phi"),
     "t": ("t", "xi"),
@@ -67,6 +66,11 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
     GRADIENT: (GRADIENT, "∂"),
     CHANGE: (CHANGE, "Delta"),
 }
+
+#: Rows, columns, and two sums inside one another, by their names in expressions; where it is known
+#: which letters a document has, they and further sums take the first of the alphabet that is free.
+INDICES = ("i", "j", "l", "r")
+ALPHABET = "ijklrstupqabcvwxyz"
 
 #: What readers call the indices, and the letters that definitions bring.
 CALLED: Mapping[str, str] = {
@@ -105,13 +109,16 @@ def sign(name: str) -> str | None:
 _NO_ENTRIES = frozenset("bdehijlmnprtu")
 
 
-def allocated(symbols: Mapping[str, str]) -> dict[str, str]:
-    """The letter of each of `OTHERS` beside these symbols.
+def allocated(symbols: Mapping[str, str], in_use: frozenset[str] | None = None) -> dict[str, str]:
+    """The letter of each of `OTHERS` beside these symbols; no index has one that is `in_use`.
 
     Raises `SymattnError` where a symbol is a sign, or that of an index is another's too.
 
     >>> allocated({"n": "T", "X": "h"})["T"], allocated({"X": "h"})["head"]
     ('⊤', 'upsilon')
+    >>> letters = allocated({"head": "i"}, frozenset("iksvx"))
+    >>> "".join(letters[name] for name in INDICES)
+    'jlru'
     """
     taken: dict[str, str] = {}
     for name, symbol in symbols.items():
@@ -130,6 +137,12 @@ def allocated(symbols: Mapping[str, str]) -> dict[str, str]:
     for name, letters in OTHERS.items():
         free = (x for x in letters if GREEK.get(x, x) not in taken)
         out[name] = symbols.get(name) or next(free, letters[-1])
+    if in_use is not None:
+        others = {letter for name, letter in out.items() if name not in INDICES or name in symbols}
+        for name in (name for name in INDICES if name not in symbols):
+            free = (x for x in (name, *ALPHABET) if x not in others | in_use | {*taken})
+            out[name] = next(free, out[name])
+            others.add(out[name])
     return out
 
 

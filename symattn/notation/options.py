@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from symattn.arguments import flag, instance, table, whole, word, words
 from symattn.errors import SymattnError, nearest, quote
 from symattn.greek import GREEK
 from symattn.notation import tree as t
 from symattn.notation.letters import (
+    ALPHABET,
     CHANGE,
     COUNTS,
     GRADIENT,
@@ -82,6 +83,8 @@ class Notation:
     heads: Literal["side by side", "column"] = "side by side"
     head_index: Literal["above", "below"] = "above"
     page: Literal["", "sheet", "stage"] = ""
+    #: The letters of matrices, entries and sizes in what is printed, where that is known.
+    _in_use: ClassVar[frozenset[str] | None] = None
 
     def __post_init__(self) -> None:
         _one_of("index_base", self.index_base, (0, 1))
@@ -122,11 +125,11 @@ class Notation:
         for name in changes:
             if name not in _CHOICES:
                 raise SymattnError(f"Notation has no choice {quote(name)}{nearest(name, _CHOICES)}")
-        return replace(self, **changes)
+        return _kept(replace(self, **changes), self._in_use)
 
     @cached_property
     def _others(self) -> Mapping[str, str]:
-        return allocated(self.symbols)
+        return allocated(self.symbols, self._in_use)
 
     def letter(self, name: str, per_head: bool = False) -> Tree:
         """How the matrix whose default letter is `name` is written, that of all heads or of one."""
@@ -276,6 +279,48 @@ def displayed(notation: Spelled, chosen: Mapping[str, str]) -> Spelled:
         elif name == "heads":
             changes[name] = text.replace("-", " ")
     return notation.but(**changes)
+
+
+def _kept(notation: Spelled, letters: frozenset[str] | None) -> Spelled:
+    """The same choices in a document of these letters."""
+    object.__setattr__(notation, "_in_use", letters)
+    return notation
+
+
+def is_of_a_document(notation: Notation) -> bool:
+    """Whether it is known beside which letters the indices stand."""
+    return notation._in_use is not None
+
+
+def among(notation: Spelled, matrices: Iterable[str], sizes: Iterable[str]) -> Spelled:
+    """The same choices, for what is printed of matrices of these letters and of these sizes.
+
+    No index has a letter of theirs, of their entries or of their labels.
+    """
+    one = t.Num("1")
+    letters = [*matrices]
+    trees = [notation.entry(letter, None, (one, one)) for letter in letters]
+    trees += [*map(notation.letter, letters), *map(notation.scalar, sizes)]
+    signs = (part for tree in trees for part in t.parts(tree))
+    names = (sign.name for sign in signs if isinstance(sign, t.Ident))
+    return _kept(replace(notation), frozenset(name for name in names if len(name) == 1))
+
+
+def sums_of(notation: Notation) -> tuple[str, ...]:
+    """The names of indices to sum over, in the order in which sums inside one another have them.
+
+    Behind l and r those of the alphabet that are no other letter's in what is printed, and that no
+    letter of the reader's is written for.
+    """
+    taken = {"l", "r"}
+    if isinstance(notation, Typed):
+        taken |= {"i", "j", *_TYPED.values()}
+    elif notation._in_use is None:
+        return ("l", "r")
+    else:
+        taken |= {*notation._in_use, *notation._others.values(), *notation._others}
+        taken |= {*notation.symbols.values(), *notation.symbols}
+    return ("l", "r", *(letter for letter in ALPHABET if letter not in taken))
 
 
 def notation_of(notation: Notation | None, usual: Notation | None = None) -> Notation:

@@ -126,7 +126,7 @@ def _blocks(found: Verification, brief: bool) -> Iterator[b.Block]:
     yield b.Table(("outcome",), rows, "", "Tried", "property", "l")
     yield b.Paragraph((f"Called with {found.layout}.",), "note")
     name = found.attention.removesuffix(" attention")
-    if not found.agrees and any(row.name == name for row in VARIANTS):
+    if brief and not found.agrees and any(row.name == name for row in VARIANTS):
         more = " shows the derivation that it was held against."
         yield b.Paragraph((b.Code(f"symattn derive {name}"), more), "note")
 

@@ -564,8 +564,7 @@ class _Tried:
 
     def _is_in_float32(self, evaluation: Evaluation, arrays: Mapping[str, Computed]) -> bool:
         """Whether all numbers are ones of float32, within its tolerance."""
-        with np.errstate(over="ignore"):
-            single = {x: array.shortened(np.float32) for x, array in arrays.items()}
+        single = {x: array.shortened(np.float32) for x, array in arrays.items()}
         if any(not np.array_equal(single[x].numbers, a.numbers) for x, a in arrays.items()):
             return False
         return self._judged(ComputedMarker(evaluation, single))[0] != "wrong"

@@ -34,7 +34,10 @@ def test_a_picture_shows_the_head_that_is_asked_for(picture: str) -> None:
             "head 2: the graph of steps is the same for every head; leave it out",
         ),
         (["causal", "--heads", "side by side"], "--heads: this attention has no heads"),
-        (["multi-head", "--heads", "column"], "--heads: arranges matrices of numbers"),
+        (
+            ["multi-head", "--symbolic", "--heads", "column"],
+            "--heads: arranges matrices of numbers",
+        ),
     ],
 )
 def test_what_is_said_of_heads_in_vain_is_refused(words: list[str], said: str) -> None:

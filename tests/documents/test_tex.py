@@ -412,7 +412,7 @@ def test_proofs_are_broken_rather_than_made_smaller(
     ("name", "sized", "pages", "slides"),
     [
         ("grouped-query", {"tokens": 3, "heads": 4}, 2, 8),
-        ("llama", {"tokens": 4}, 3, 12),
+        ("llama", {"tokens": 4}, 4, 12),
     ],
 )
 def test_pages_are_as_few_as_promised(
@@ -465,9 +465,9 @@ def test_what_is_left_out_is_no_text_of_somebody_s_paper() -> None:
         "tex",
     ]
     paper = CliRunner().invoke(main, [*args, "--flavor", "fragment", "--entry", "projected[1,1]"])
-    assert "\n% the rule of an entry is too long to be read" in paper.stdout
+    assert "\n% the rule of an entry is left out, since it is too long to be read" in paper.stdout
     assert "(the rule" not in paper.stdout
-    assert "symattn: projected: an entry is computed from" in paper.stderr
+    assert "symattn: projected: no entry is worked out, since it is computed from" in paper.stderr
     assert "(the rule of an entry" in CliRunner().invoke(main, args).stdout
 
 

@@ -356,3 +356,33 @@ def test_katex_and_mathjax_take_it(katex: Formulas, mathjax: Formulas) -> None:
     for judge in (katex, mathjax):
         assert [why for why in judge(wanted) if why] == []
         assert all(judge([(True, wanted[0][1].replace(r"\begin", r"\bgein", 1) + r"\boxed{")]))
+
+
+def test_of_a_merged_formula_the_factors_of_its_last_step_are_drawn_and_named() -> None:
+    derivation, values = example("causal")
+    whole = outline(derivation, values, notation=FALK).steps
+    merged = derivation.merged(["output"])
+    (section,) = outline(merged, values, notation=FALK, only=["output"]).steps
+    drawn = [x.tree for x in section.lines if isinstance(x.tree, Scheme)]
+    assert drawn == [x.tree for x in whole[-1].lines if isinstance(x.tree, Scheme)] != []
+    said = [line(x.tree) for x in section.lines if x.view == "where"]
+    assert said[-2:] == [
+        "where A = softmax(X W_Q (X W_K)ᵀ / √d_k + causal(n, n))",
+        "and V = X W_V",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["self", "--steps", "weights"], "no step that is shown is a product of two matrices"),
+        (["self", "--steps", "output", "--format", "html"], "output: html draws no merged formula"),
+        (["self", "--steps", "output"], ""),
+        (["self", "--steps", "output", "--format", "tex"], ""),
+        (["self", "--format", "html"], ""),
+    ],
+)
+def test_where_nothing_is_drawn_the_command_says_so(arguments: list[str], said: str) -> None:
+    ran = CliRunner().invoke(main, ["derive", *arguments, "--layout", "falk"])
+    assert ran.exit_code == 0
+    assert said in ran.stderr and bool(said) == ("layout falk" in ran.stderr)

@@ -51,7 +51,7 @@ _SAME = (
 #: Fractions and powers that are said in words: one fourth, to the tenth power.
 _CARDINALS = "one two three four five six seven eight nine ten"
 _ORDINALS = "first half third fourth fifth sixth seventh eighth ninth tenth"
-_NUMBERS = {
+_NUMBERS = {"oneth": 1} | {
     word: number
     for words in (_CARDINALS, _ORDINALS)
     for number, word in enumerate(words.split(), 1)

@@ -253,6 +253,7 @@ def _main(
     scrubber: Markup | None,
 ) -> Markup:
     summary = [el("p", outline.story, class_="story")] if outline.story else []
+    summary += [el("p", outline.example)] if outline.example else []
     summary += [el("p", prose(sizes_of(outline)), class_="sizes")] if outline.sizes else []
     checked = [_check(outline.check)] if outline.check is not None else []
     changed = [el("div", id="changed")] if live else []

@@ -243,4 +243,5 @@ def _places(one: FileReport, full: bool) -> Iterator[b.Paragraph]:
         alike = all(finding.verdict == "carried" for finding in left)
         why = f" that {of_count('carried', len(left))}" if alike else ""
         them = "it" if len(left) == 1 else "them"
-        yield b.Paragraph((f"and {len(left)} more{why}; --full lists {them}",), "note", whole=True)
+        how = f"; --full lists {them}" if any(each.hint for each in one.reports) else ""
+        yield b.Paragraph((f"and {len(left)} more{why}{how}",), "note", whole=True)

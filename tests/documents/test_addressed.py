@@ -1,0 +1,164 @@
+"""A finished document speaks to its reader: of options and commands only the terminal tells."""
+
+from __future__ import annotations
+
+import html
+import io
+import json
+import re
+import subprocess
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from symattn import VARIANTS, Notation
+from symattn.attention.example import small_example
+from symattn.cli import main
+from symattn.documents.job import FORMATS, VIEWS, Job, document_of
+from tests.extras import package
+from tests.shares import share
+from tests.sphinxed import warnings_of
+
+#: Words about how to call the program, whatever the document is of.
+_ABOUT_OPTIONS = re.compile(
+    r"(?<![-\w])--[a-z]+|\bsymattn\b|\bshow more\b|\boptions?\b|\bcommand|\bderive\b|"
+    r"\bpip install\b|\bflag\b",
+    re.IGNORECASE,
+)
+
+
+def _cells(page: str) -> Iterator[str]:
+    """What a notebook shows: its words, and what its Python, which it runs, has printed."""
+    for cell in json.loads(page)["cells"]:
+        if cell["cell_type"] == "markdown":
+            yield "".join(cell["source"])
+        for output in cell.get("outputs", ()):
+            yield json.dumps(output.get("data", output.get("text")))
+
+
+def read(form: str, page: str | bytes) -> str:
+    """What stands in a document, its comments too, without the marks of its format."""
+    if form == "docx":
+        assert isinstance(page, bytes)
+        with zipfile.ZipFile(io.BytesIO(page)) as archive:
+            page = archive.read("word/document.xml").decode()
+    assert isinstance(page, str)
+    if form == "ipynb":
+        return "\n".join(_cells(page))
+    if form in ("tex", "latex", "md"):
+        return re.sub(r"\\[A-Za-z]+", " ", page)
+    if form in ("html", "docx", "mathml"):
+        page = re.sub(r"<(script|style)\b.*?</\1>", " ", page, flags=re.DOTALL)
+        said = re.findall(r'(?:title|aria-label|alt|alttext)="([^"]*)"', page)
+        return html.unescape(" ".join([re.sub(r"<[^>!]*>", "", page), *said]))
+    return page
+
+
+#: How a derivation is shown, so that something of it has no room, is merged, or is asked for.
+SHOWN: dict[str, dict[str, Any]] = {
+    "as it is": {},
+    "in one formula": {"steps": "last"},
+    "in Falk's scheme": {"steps": "last", "layout": "falk"},
+    "every entry, little room": {"worked": "all", "limit": 2},
+    "many heads": {"limit": 1},
+}
+_FORMS = [
+    name for name, row in FORMATS.items() if row.kind == "page" and name not in ("pdf", "ipynb")
+]
+
+
+def document(name: str, form: str, shown: str, views: tuple[str, ...] = VIEWS) -> str | bytes:
+    """A variant on numbers, shown in one of these ways."""
+    derivation, values = small_example({row.name: row for row in VARIANTS}[name].spec)
+    choices = dict(SHOWN[shown])
+    if choices.get("steps"):
+        choices["steps"] = (derivation.steps[-1].name,)
+    job = Job(derivation, values, Notation(**choices), views, check=values.check(), code="values")
+    return document_of(form, [job])
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "shown"),
+    share([(row.name, form, how) for row in VARIANTS for how in SHOWN for form in _FORMS], 100),
+)
+def test_no_document_tells_its_reader_of_options(name: str, form: str, shown: str) -> None:
+    page = read(form, document(name, form, shown))
+    assert len(page) > 100
+    assert _ABOUT_OPTIONS.findall(page) == []
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_document_of_one_view_tells_of_none_either(view: str) -> None:
+    page = read("md", document("grouped-query", "md", "every entry, little room", (view,)))
+    assert _ABOUT_OPTIONS.findall(page) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "(12 more entries are left out; --full shows them)",
+        "More: `symattn derive river.toml --entry x`",
+        "the rule of an entry has cases inside a sum; show more steps to see it",
+        "<!-- heads 3 to 8 are left out; --head 3 shows one of them -->",
+    ],
+)
+def test_words_about_options_are_found(words: str) -> None:
+    for form in ("md", "html", "text"):
+        assert _ABOUT_OPTIONS.search(read(form, f"<p>{words}</p>"))
+
+
+def test_what_the_command_writes_tells_of_none(tmp_path: Path) -> None:
+    """Also what only the command line adds: notes, claims that are not marked, an example."""
+    sheet = tmp_path / "river.toml"
+    sheet.write_text(
+        '[attention]\nvariant = "causal"\n[given]\nX = [[1, 0], [0, 2]]\nW_Q = [[1, 0], [0, 1]]\n'
+        "W_K = [[1, 0], [0, 1]]\nW_V = [[1, 1], [0, 1]]\n[claims]\nscores = [[1, 0], [0, 4]]\n"
+    )
+    for source in ("deepseek", "multi-head", str(sheet)):
+        for form in ("tex", "md", "docx", "html", "ipynb", "mathml", "latex"):
+            target = tmp_path / f"page.{form}"
+            arguments = ["derive", source, "--format", form, "--steps", "weights", "-o"]
+            ran = CliRunner().invoke(main, [*arguments, str(target)])
+            assert ran.exit_code == 0, ran.output
+            page = target.read_bytes() if form == "docx" else target.read_text()
+            found = _ABOUT_OPTIONS.findall(read(form, page).replace(str(sheet), ""))
+            assert found == [], (source, form)
+            unmarked = source == str(sheet) and form != "html"
+            assert unmarked == ("derive does not mark it" in ran.stderr)
+
+
+def test_the_pdf_tells_of_none(tmp_path: Path, tool: Callable[[str], str]) -> None:
+    target = tmp_path / "page.pdf"
+    for program in ("lualatex", "pdftotext"):
+        tool(program)
+    ran = CliRunner().invoke(main, ["derive", "causal", "--format", "pdf", "-o", str(target)])
+    assert ran.exit_code == 0, ran.output
+    words = subprocess.run(
+        [tool("pdftotext"), "-layout", str(target), "-"], capture_output=True, check=True
+    ).stdout.decode()
+    assert "The numbers are a small example." in " ".join(words.split())
+    assert _ABOUT_OPTIONS.findall(words) == []
+
+
+def test_a_sphinx_page_tells_of_none(tmp_path: Path) -> None:
+    package("sphinx")
+    (tmp_path / "index.rst").write_text(
+        "Attention\n=========\n\n.. attention:: causal\n   :steps: output\n\n"
+        ".. attention:: llama\n   :steps: weights, projected\n"
+    )
+    assert warnings_of(tmp_path) == ""
+    page = (tmp_path / "_build/html/index.html").read_text()
+    main_part = page.partition('<div class="body"')[2].partition('<div class="sphinxsidebar"')[0]
+    assert "softmax" in main_part
+    assert _ABOUT_OPTIONS.findall(re.sub(r'\b(?:class|id|href|src)="[^"]*"', "", main_part)) == []
+
+
+def test_the_terminal_still_tells() -> None:
+    page = CliRunner().invoke(main, ["derive", "causal", "--steps", "output"]).stdout
+    assert "show more steps to see it" in page
+    more = page.partition("More: ")[2]
+    assert "--entry" in more and "--symbolic leaves the numbers out" in more
