@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from symattn.documents.job import document
     from symattn.documents.pictures.png import plot
     from symattn.errors import SymattnError
+    from symattn.language.spec import equations
     from symattn.notation.latex import latex
     from symattn.notation.mathml import mathml
     from symattn.notation.text import text
@@ -47,6 +48,7 @@ _PUBLIC = {
     "symattn.documents.job": "document",
     "symattn.documents.pictures.png": "plot",
     "symattn.errors": "SymattnError",
+    "symattn.language.spec": "equations",
     "symattn.notation.latex": "latex",
     "symattn.notation.mathml": "mathml",
     "symattn.notation.text": "text",
@@ -76,6 +78,7 @@ __all__ = [
     "decode",
     "document",
     "equal",
+    "equations",
     "latex",
     "mathml",
     "plot",

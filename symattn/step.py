@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias, TypeVar
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -34,6 +34,9 @@ MOST_OF_A_SIZE = 10**6
 #: The row and the column of an entry rule, and the head that a per-head step is stated for.
 ROW, COLUMN, HEAD = (sympy.Symbol(name, integer=True) for name in ("i", "j", "head"))
 
+
+#: A notation, of whichever vocabulary.
+SomeNotation = TypeVar("SomeNotation", bound=Notation)
 
 #: Facts of an item by their names, as they are handed on to another item.
 Facts: TypeAlias = dict[str, Any]
@@ -266,6 +269,20 @@ def called(
             raise NoSuchName(f"no step is called {quote(one)}{nearest(one, known)}")
         found += which
     return tuple(dict.fromkeys(found))
+
+
+def suited(notation: SomeNotation, items: Sequence[Item]) -> SomeNotation:
+    """The notation in which entries have no letter that is another matrix's: A_ij beside an a."""
+    letters = {_lettered(item, notation): item.letter for item in items}
+    capitals = {}
+    for item in items:
+        entry = notation.entry(item.letter, None, (t.Ident("i"), t.Ident("j")))
+        base = entry.base if isinstance(entry, t.Script) and entry.sup is None else None
+        if base is not None and letters.get(base, item.letter) != item.letter:
+            key = f"{item.letter}[i,j]"
+            capitals[key] = notation.symbols.get(item.letter, item.letter)
+    known = {**capitals, **notation.symbols}
+    return notation if known == notation.symbols else notation.but(symbols=known)
 
 
 def _lettered(item: Item, notation: Notation) -> Tree:

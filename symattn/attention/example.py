@@ -94,18 +94,41 @@ def small_inputs(
     spec = _with_heads(spec, heads)
     forward = spec.derivation()
     derivation = forward if gradient is None else forward.gradient(gradient or None)
+    positive = spec.normaliser == "sum"
+    return spec, small_numbers(forward, derivation, tokens=tokens, d_k=d_k, positive=positive)
+
+
+def small_numbers(
+    forward: Derivation,
+    derivation: Derivation,
+    *,
+    tokens: int = 3,
+    d_k: int = 2,
+    positive: bool = False,
+) -> dict[str, Given]:
+    """Small integer matrices for all inputs of a derivation, of which `forward` is the first pass.
+
+    Those that no weight of nearly 0 or 1 follows from, or the nearest to that. Raises
+    `SymattnError` where the derivation has no value for any of them.
+    """
     sizes = _SIZES | {"n": tokens, "m": tokens, "d_k": d_k, "d_model": d_k, "n_vocab": tokens}
     best: dict[str, Given] = {}
-    most = -1.0
+    most, refused = -1.0, None
     for numbers, start in _FILLINGS[: None if max(tokens, d_k) <= _BY_HAND else 1]:
         filling = islice(cycle(numbers), start, None)
-        given = _filled(derivation, sizes, filling, positive=spec.normaliser == "sum")
-        least = _least(forward, given)
+        given = _filled(derivation, sizes, filling, positive)
+        try:
+            least = _least(forward, given)
+        except SymattnError as error:  # 1/0, ln 0
+            refused = error
+            continue
         if least > most:
             best, most = given, least
         if most >= _LEAST:
             break
-    return spec, best
+    if refused is not None and not best:
+        raise refused
+    return best
 
 
 def _filled(
@@ -119,7 +142,8 @@ def _filled(
 
     given: dict[str, Given] = {}
     for item in derivation.inputs:
-        known = {s: sizes[s.name] for s in derivation.size_symbols if s.name in sizes}
+        symbols = (s for s in derivation.size_symbols if s not in derivation.sizes)
+        known = {s: sizes.get(s.name, 2) for s in symbols}
         rows, columns = (int(size.subs(known).subs(derivation.sizes)) for size in item.shape)
         if item.name in ("allowed", "one_hot"):
             one = [

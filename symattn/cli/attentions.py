@@ -50,6 +50,19 @@ def equations_in(source: str) -> Equations:
     return found
 
 
+def on_top(base: Derivation, text: str) -> Equations:
+    """A text of equations on top of a derivation. Raises as `equations_in` does."""
+    from symattn.attention.vocabulary import WORDS
+    from symattn.errors import located
+    from symattn.language.spec import Equations
+
+    facts = {name: word.facts for name, word in WORDS.items()}
+    found = Equations(text, facts=facts, base=base)
+    with located("--with"):
+        found.letters  # noqa: B018  what is wrong in the text is said here
+    return found
+
+
 def is_attention(source: str) -> bool:
     """Whether this names an attention: a file or a variant, with or without a step."""
     from symattn.attention.variants import VARIANTS

@@ -18,6 +18,7 @@ from symattn.cli.attentions import (
     equations_in,
     is_equations,
     is_file,
+    on_top,
     variant_named,
     worksheet_at,
 )
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from symattn.derivation import Check, Derivation, Place, Step
     from symattn.documents.blocks import Document
     from symattn.documents.claims import Claims
+    from symattn.language.spec import Equations
     from symattn.worksheet import Worksheet
 
 
@@ -92,7 +94,7 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
 @click.command(
     cls=Explained,
     groups={
-        "What is derived": "--symbolic --gradient --chunks --batch --dtype",
+        "What is derived": "--with --symbolic --gradient --chunks --batch --dtype",
         "An example of a variant": "--tokens --d-k --heads",
         "What is shown": "--view --steps --head --worked --entry --full --errors --why",
         "How it is written": "--digits --exact --notation --symbol --layout --picture --width "
@@ -104,11 +106,12 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
         "symattn derive mine.toml": "Every step of a worksheet, with its numbers.",
         "symattn derive mine.toml --format html -o page.html": "A page to read and to change.",
         "symattn derive rotary --tokens 3 --d-k 4": "A variant on small whole numbers.",
+        'symattn derive "softmax(Q K^T / sqrt(d_k)) V"': "An attention of your own, in equations.",
         "symattn derive causal --symbolic --gradient Q,K,V --steps dQ,dK,dV": "The backward pass, "
         "in symbols.",
     },
 )
-@click.argument("source", metavar="FILE|VARIANT", shell_complete=completes.subjects)
+@click.argument("source", metavar="FILE|VARIANT|EQUATIONS", shell_complete=completes.subjects)
 @format_options(tuple(FORMATS))
 @click.option("--pdf", is_flag=True, help="Run TeX on the output: the same as --format pdf.")
 @click.option(
@@ -197,6 +200,14 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
     help="Add the backward pass with respect to NAMES, e.g. Q,K,V, or all.",
 )
 @click.option("--why", metavar="STEP", help="Show the identity behind this step, and its proof.")
+@click.option(
+    "--with",
+    "equations",
+    metavar="EQUATION",
+    multiple=True,
+    help="On top of a variant: 'weights A = softmax1(Z)' takes the place of a step, a new one goes "
+    "before its first use. May be repeated.",
+)
 @click.option("--symbolic", is_flag=True, help="Formulas only, no numbers, not even an example.")
 @click.option(
     "--dtype",
@@ -465,9 +476,12 @@ def _jobs(
     chunks = None if options["chunks"] is None else _read_chunks(options["chunks"])
     if chunks is not None and options["gradient"] is not None:
         raise SymattnError("--gradient: applies to a whole pass; leave --chunks out")
+    if options["equations"] and (is_equations(source) or is_file(source)):
+        raise SymattnError("--with: goes on top of a variant; write the equations into the file")
     if is_equations(source):
         notation = _lettered(Notation().but(**changes), options)
-        return _of_equations(source, chunks, notation, options), nullcontext
+        spec = equations_in(source)
+        return _of_equations(spec, "", form, symbolic, chunks, notation, options), nullcontext
     if is_file(source):
         if any(options[name] for name in ("tokens", "d_k", "heads")):
             raise SymattnError(
@@ -482,18 +496,45 @@ def _jobs(
 
 
 def _of_equations(
-    source: str, chunks: int | list[int] | None, notation: Notation, options: Options
+    spec: Equations,
+    name: str,
+    form: str,
+    symbolic: bool,
+    chunks: int | list[int] | None,
+    notation: Notation,
+    options: Options,
 ) -> list[Job]:
-    """The derivation of a text of equations, or of a file of them."""
+    """The derivation of a text of equations, alone or on top of a variant of this name."""
     if chunks is not None or options["batch"] is not None:
         raise SymattnError("--chunks, --batch: are of worksheets and variants, not of equations")
-    spec = equations_in(source)
-    derivation = spec.derivation()
+    if options["heads"] is not None and not any(s.name == "h" for s in spec.whole.size_symbols):
+        raise SymattnError("--heads: these equations have no heads; leave it out")
+    counts = {"h": options["heads"] or 2, "g": 1}
+    there = {symbol.name for symbol in spec.whole.size_symbols}
+    sizes = {} if symbolic else {size: n for size, n in counts.items() if size in there}
+    forward = whole = spec.derivation(sizes=sizes)
     if options["gradient"] is not None:
-        derivation = derivation.gradient(options["gradient"] or None)
-    code = f"from symattn import derivation\n\nderivation = derivation({spec.text!r})"
+        whole = forward.gradient(options["gradient"] or None)
+    base = "" if not name else f", variant({name!r}).derivation()"
+    made = "variant, " if name else ""
+    code = f"from symattn import {made}equations\n\nderivation = equations({spec.text!r}{base})"
     code += _backward_code(options["gradient"])
-    return [Job(derivation, None, notation, **_how(options), code=code)]
+    how = _how(options)
+    notes = []
+    if spec.unused:
+        said = "is" if len(spec.unused) == 1 else "are"
+        notes = [f"{', '.join(spec.unused)} {said} not used any more and left out"]
+    shows = FORMATS[form].kind == "page" and not {*options["views"]} <= {"formula", "entry"}
+    sized = {k: options[k] for k in ("tokens", "d_k") if options[k]}
+    is_program = FORMATS[form].kind == "program"
+    if symbolic or not (shows or sized or is_program):
+        return [Job(whole, None, notation, **how, notes=notes, code=code)]
+    from symattn.attention.example import small_numbers
+
+    given = small_numbers(forward, whole, **sized)
+    evaluation = whole.evaluate(**given)
+    code += f"\nvalues = derivation.evaluate(**{given!r})"
+    return [Job(whole, evaluation, notation, **how, notes=notes, code=code, example=_EXAMPLE)]
 
 
 def _of_worksheet(
@@ -601,6 +642,9 @@ def _of_variant(
 ) -> list[Job]:
     """The derivation of a named variant, or, decoded with a cache, one for each chunk."""
     row = variant_named(source)
+    if options["equations"]:
+        own = on_top(row.derivation(), "\n".join(options["equations"]))
+        return _of_equations(own, row.name, form, symbolic, chunks, notation, options)
     title = row.title
     sized = {name: options[name] for name in ("tokens", "d_k", "heads") if options[name]}
     is_program = FORMATS[form].kind == "program"

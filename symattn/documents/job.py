@@ -86,6 +86,12 @@ class Job:
     #: The jobs before this one in its series, which is not to tell anything again.
     before: Sequence[Job] = ()
 
+    def __post_init__(self) -> None:
+        from symattn.step import suited
+
+        items = (*self.derivation.inputs, *self.derivation.steps)
+        self.notation = suited(self.notation, items)
+
     @property
     def steps(self) -> tuple[str, ...]:
         """The names of the steps that are shown; all if there are none."""
@@ -387,8 +393,18 @@ def _respelled(job: Job) -> str:
 
 def _code(form: str, jobs: Sequence[Job]) -> str:
     from symattn.documents.code.document import code_document
+    from symattn.documents.code.program import at_sizes
 
-    return code_document(jobs[0].shown, form)
+    job = jobs[0]
+    sizes = {} if job.evaluation is None else job.evaluation.sizes
+    return code_document(at_sizes(job.shown, sizes), form)
+
+
+def _equations(form: str, jobs: Sequence[Job]) -> str:
+    """The steps as a text of equations, which `derive` reads again."""
+    from symattn.language.writing import written as as_equations
+
+    return f"{as_equations(jobs[0].shown)}\n"
 
 
 def _html(form: str, jobs: Sequence[Job]) -> str:
@@ -514,6 +530,7 @@ FORMATS: Mapping[str, Format] = {
         Format("docx", "word", headed=True),
         Format("mathml", "mathml", headed=True),
         Format("json", derive=_json, kind="data"),
+        Format("equations", derive=_equations, kind="data"),
         # of whose operations most are tables of positions, where a mask depends on them
         Format("html", "page.static", _html, interactive=True, operations=250),
         Format("svg", derive=_picture, kind="picture", operations=150),

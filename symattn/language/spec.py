@@ -11,9 +11,10 @@ import sympy
 
 from symattn.arguments import table, whole, words
 from symattn.derivation import Derivation
-from symattn.errors import NoSuchName, SymattnError, nearest, quote
+from symattn.errors import NoSuchName, nearest, quote
 from symattn.greek import in_ascii
 from symattn.language.equations import Facts, derivation
+from symattn.language.revising import revised
 from symattn.language.shapes import GivenShape
 from symattn.language.sizes import size_symbol
 
@@ -31,13 +32,27 @@ class Equations:
     levels: Mapping[str, int] = field(default_factory=dict)
     facts: Facts = field(default_factory=dict, repr=False)
     order: tuple[str, ...] = ()
+    #: The derivation on top of which they stand.
+    base: Derivation | None = None
 
     @cached_property
-    def whole(self) -> Derivation:
-        """The derivation from all inputs. Raises `ReadError` with the place in the text."""
-        return derivation(
+    def _revised(self) -> tuple[Derivation, tuple[str, ...]]:
+        if self.base is not None:
+            return revised(self.base, self.text, given=self.levels, facts=self.facts)
+        own = derivation(
             self.text, self.shapes, given=self.levels, facts=self.facts, order=self.order
         )
+        return own, ()
+
+    @property
+    def whole(self) -> Derivation:
+        """The derivation from all inputs. Raises `ReadError` with the place in the text."""
+        return self._revised[0]
+
+    @property
+    def unused(self) -> tuple[str, ...]:
+        """The names of the base that nothing uses any more."""
+        return self._revised[1]
 
     @property
     def letters(self) -> dict[str, str]:
@@ -55,7 +70,8 @@ class Equations:
     ) -> Derivation:
         """The steps from what is `given` on; see `Attention.derivation`."""
         out = self.whole
-        known = {self._size(name): whole(n, name, 1) for name, n in table(sizes, "sizes").items()}
+        said = table(sizes, "sizes").items()
+        known = {**out.sizes, **{self._size(name): whole(n, name, 1) for name, n in said}}
         names = {
             self._size(name): words(listed, f"labels of {quote(name)}")
             for name, listed in table(labels, "labels").items()
@@ -63,7 +79,7 @@ class Equations:
         n, m = size_symbol("n"), size_symbol("m")
         if m in names and m not in out.size_symbols and n not in names:
             names[n] = names.pop(m)
-        out = replace(out, sizes=known, labels=names, title=title)
+        out = replace(out, sizes=known, labels={**out.labels, **names}, title=title)
         return out if given is None else out.restricted(words(given, "given"))
 
     def _size(self, name: str) -> sympy.Symbol:
@@ -77,15 +93,18 @@ class Equations:
 
 def equations(
     text: str,
-    shapes: Mapping[str, GivenShape] | None = None,
+    base: Derivation | None = None,
     *,
+    shapes: Mapping[str, GivenShape] | None = None,
     given: Mapping[str, Any] | None = None,
 ) -> Derivation:
     """The derivation that a text of equations says, a step for each.
 
-    `shapes` are those of letters, ``{"W_1": ("d_model", "d_ff"), "λ": "number"}``, where the text
-    does not say them and they do not follow; of what is `given` the levels of brackets tell rows,
-    matrices and families. Raises `ReadError` with the line and character.
+    With a `base` they stand on top of it: a step with a known name or letter is replaced, a new one
+    goes before its first use. `shapes` are those of letters, ``{"W_1": ("d_model", "d_ff"), "λ":
+    "number"}``, where the text does not say them and they do not follow; of what is `given` the
+    levels of brackets tell rows, matrices and families. Raises `ReadError` with the line and the
+    character.
 
     >>> print(equations('''
     ... scores S = Q K^T / sqrt(d_k)
@@ -97,7 +116,7 @@ def equations(
     output   O = A V
     """
     levels = {in_ascii(name): depth_of(value) for name, value in (given or {}).items()}
-    return Equations(text, dict(shapes or {}), levels).whole
+    return Equations(text, dict(shapes or {}), levels, base=base).whole
 
 
 def depth_of(value: object) -> int:
@@ -109,6 +128,3 @@ def depth_of(value: object) -> int:
         depth += 1
         value = value[0] if value else None
     return depth
-
-
-__all__ = ["Equations", "SymattnError", "depth_of", "equations"]

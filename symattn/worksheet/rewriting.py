@@ -9,7 +9,7 @@ from symattn.documents.page.worksheet import Head, in_toml
 from symattn.worksheet.reading.toml import parse
 from symattn.worksheet.reading.worksheet import Worksheet
 
-_TOP = ("title", "story", "schema")
+_TOP = ("title", "story", "schema", "equations")
 _LEFT_OUT = ("batch", "chunks")  # one calculation is written
 
 

@@ -545,8 +545,9 @@ def _text_of(data: Mapping[str, object], attention: Mapping[str, Setting]) -> Eq
     text = data["equations"]
     if not isinstance(text, str) or not text.strip():
         raise ReadError("equations: has to be a text, e.g. equations = '''O = softmax(Q K^T) V'''")
+    based = "variant" in attention
     for name in attention:
-        if name in AXES and name not in _COUNTS:
+        if name in AXES and name not in _COUNTS and not based:
             raise ReadError(f"{name}: is said by the equations; leave it out of [attention]")
     levels: dict[str, int] = {}
     for key, value in _table(data, "given").items():
@@ -555,8 +556,9 @@ def _text_of(data: Mapping[str, object], attention: Mapping[str, Setting]) -> Eq
         name = key if reference is None or head is None else reference.step
         levels[name] = 3 if head is not None else depth(value)
     facts = {name: word.facts for name, word in WORDS.items()}
+    base = _spec(attention, {})[0].derivation() if based else None
     with located("equations"):
-        found = Equations(text, {}, levels, facts, SIZES)
+        found = Equations(text, {}, levels, facts, SIZES, base)
         found.letters  # noqa: B018  what is wrong in the text is said here
     return found
 
