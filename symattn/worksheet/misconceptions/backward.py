@@ -59,7 +59,7 @@ def _multiplied(number: Callable[[Steps], object], *names: str) -> Callable[[Ste
 
 
 def _times(factor: object, matrix: MatrixExpr) -> MatrixExpr:
-    return Quotient(matrix, 1 / sympy.sympify(factor))
+    return Quotient(matrix, 1 / sympy.sympify(factor, strict=True))
 
 
 def _nothing(*names: str) -> Callable[[Steps], Change | None]:
