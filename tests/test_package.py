@@ -66,3 +66,39 @@ def test_the_workflows_run_scripts_that_are_there() -> None:
     ran = [script for each in workflows for script in re.findall(r"\.ci/\w+", each.read_text())]
     assert {".ci/run", ".ci/nightly", ".ci/package"} <= {*ran}
     assert all((ROOT / script).is_file() for script in ran)
+
+
+def test_actions_are_pinned_by_commit_and_those_who_install_may_only_read() -> None:
+    for path in sorted((ROOT / ".github/workflows").glob("*.yml")):
+        text = path.read_text("utf-8")
+        for used in re.findall(r"uses: (\S+.*)", text):
+            assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", used), (path.name, used)
+        jobs = re.split(r"(?m)^  (?=\w+:)", text.partition("\njobs:\n")[2])
+        assert "write" not in text.partition("\njobs:\n")[0], path.name
+        for job in jobs:
+            assert not ("run:" in job and re.search(r"\w: write", job)), (path.name, job)
+
+
+def test_every_tool_that_is_compared_has_a_version_or_a_day_and_a_source() -> None:
+    text = (ROOT / "docs/explanation/comparison.md").read_text("utf-8")
+    rows = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) == 8
+    for tool, *_, source in rows:
+        assert re.search(r"\d+\.\d+|\d{4}-\d\d-\d\d", tool), tool
+        assert re.search(r"\]\((#|https://)|its package", source), tool
+
+
+def test_what_the_pages_run_is_in_the_extra_that_builds_them() -> None:
+    """But for what a page runs only where it is there."""
+    extra = {
+        re.split(r"[>=]", one)[0]
+        for one in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+            "optional-dependencies"
+        ]["docs"]
+    }
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        for block in re.findall(r"```\{shell\}\n(.*?)```", page.read_text("utf-8"), re.DOTALL):
+            for module in re.findall(
+                r"(?m)^(?:python -m )?(pytest|mkdocs|sphinx|jupyter)\b", block
+            ):
+                assert module in extra or f":needs-module: {module}" in block, (page.name, block)

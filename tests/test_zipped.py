@@ -1,4 +1,4 @@
-"""From a zip archive, where no file of the package is one of the system, everything works as well."""
+"""From a zip archive, where no file of the package is one of the system, everything works."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ W_Q = [[1], [2]]
 W_K = [[1], [0]]
 W_V = [[1], [3]]
 [claims]
-output = [["?"], ["?"]]
+"weights[1,1]" = 0.731
 """
 
 MINE = """

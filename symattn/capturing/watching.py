@@ -1,4 +1,4 @@
-"""`capture`: every attention that a PyTorch model computes, recorded.
+"""`capture`: attentions that a PyTorch model computes, recorded, and what else may be one, said.
 
 PyTorch is imported when it is used. Whatever calls ``scaled_dot_product_attention`` is seen, and
 every ``nn.MultiheadAttention`` (or call of ``multi_head_attention_forward``) with its projections.
@@ -24,13 +24,16 @@ if TYPE_CHECKING:
 
 @contextmanager
 def capture(module: nn.Module) -> Iterator[Captured]:
-    """Record every attention that `module` computes inside the block.
+    """Record the attentions that `module` computes inside the block, by PyTorch's two functions.
 
     ::
 
         with symattn.capture(model) as calls:
             model(x)
         calls[0].derivation(), calls[0].evaluate(batch=0), calls[0].check()
+
+    At the end of the block ``calls.missed`` has what else ran and may be an attention or another
+    mixer of tokens, of which a `PartialCapture` warns, and ``calls.status`` is then 4.
 
     Whatever was compiled by torch.compile runs as it is written meanwhile, and PyTorch's fast paths
     are off, since neither calls what could be seen.

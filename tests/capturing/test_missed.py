@@ -662,7 +662,7 @@ class Modulated(nn.Module):
 
 
 class Packed(nn.Module):
-    """One projection for queries, keys and values, taken apart; masks of padding made by products."""
+    """One projection of queries, keys and values, taken apart; a mask made by a product."""
 
     def __init__(self) -> None:
         super().__init__()

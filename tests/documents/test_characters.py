@@ -71,7 +71,8 @@ def in_sheet(field: str, bad: str, form: str) -> bool:
 def test_every_text_is_written_or_refused_in_a_line(form: str, field: str) -> None:
     together = "".join(BAD[:-2])  # TOML has no halves
     if not in_sheet(field, together, form):
-        assert not all([in_sheet(field, bad, form) for bad in together])
+        one_by_one = [in_sheet(field, bad, form) for bad in together]
+        assert not all(one_by_one)
 
 
 @pytest.mark.parametrize("form", [form for form in FORMATS if form not in ("pdf", "png", "ipynb")])
