@@ -289,7 +289,7 @@ def letter_beside(taken: Container[str], letters: Iterable[str] = _DUMMIES) -> s
 
 def is_unlettered(index: sympy.Symbol) -> bool:
     """Whether an index has a name that is no letter yet: l2."""
-    return index.name[:1] == "l" and index.name[1:].isdigit()
+    return bool(index.name[:1] == "l" and index.name[1:].isdigit())
 
 
 def at(rule: Rule, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Symbol, int]) -> Rule:
