@@ -22,6 +22,7 @@ with needing("symattn.mkdocsext", "MkDocs", "symattn[mkdocs]"):
     from mkdocs.structure.pages import Page
 
 from symattn.budget import limited
+from symattn.documents.markdown import DOLLARS
 from symattn.doors import failure
 from symattn.printable import printable
 from symattn.worksheet.filling import fill_page
@@ -71,7 +72,7 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
                     wrong = checked.complaints
                     complaints += [f"{Path(name)}:{one.line}: {one.message}" for one in wrong]
                     complaints += checked.problems
-                filled = fill_page(_plain(text), name)
+                filled = fill_page(_plain(text), name, DOLLARS)
                 if not self.config.get("worksheets"):
                     filled = _without_worksheets(filled)
         except BaseException as error:

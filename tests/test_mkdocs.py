@@ -103,7 +103,7 @@ def test_a_page_is_filled_in_and_its_formulas_are_unharmed(
     assert "Done_so_far." in html
     pattern = re.compile(r'class="arithmatex">\\(?:\[\n(.*?)\n\\\]|\((.*?)\\\))<', re.S)
     found = [(one != "", unescape(one or other)) for one, other in pattern.findall(html)]
-    wanted = formulas(fill_page(PAGE, "index.md").split(f"{SHEET}```")[1])
+    wanted = formulas(fill_page(PAGE, "index.md", "katex").split(f"{SHEET}```")[1])
     assert sorted(found) == sorted(wanted)
     assert len([display for display, _ in found if display]) >= 4
     assert {*katex(found), *mathjax(found)} == {""}
@@ -121,7 +121,7 @@ def test_mathjax_typesets_the_site(
     page.goto((tmp_path / "site" / "index.html").as_uri())
     page.wait_for_selector("mjx-container")
     page.wait_for_function("MathJax.startup.promise.then(() => true)")
-    wanted = len(formulas(fill_page(PAGE, "index.md").split(f"{SHEET}```")[1]))
+    wanted = len(formulas(fill_page(PAGE, "index.md", "katex").split(f"{SHEET}```")[1]))
     assert page.locator("mjx-container").count() == wanted
     assert page.locator("mjx-merror").count() == 0
     assert "\\" not in page.locator("[role=main]").inner_text()
