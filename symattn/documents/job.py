@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from symattn.documents.claims import Claims
     from symattn.documents.outline import Outline, Page
     from symattn.documents.page.worksheet import Head
+    from symattn.documents.pictures.drawing import Drawing
     from symattn.notation.options import Notation
 
 PICTURES = ("heat", "lines", "falk", "steps")
@@ -128,7 +129,18 @@ class Job:
         page = self.page(form)
         document = derivation_document(self.outline(), facts=form.brief, cells=cells, page=page)
         room = page.width if form.is_set else None
-        return replace(document, headings=headings, label=self.label, room=room)
+        drawn = self._drawn() if self.flavor in _SLIDES else {}
+        return replace(document, headings=headings, label=self.label, room=room, drawn=drawn)
+
+    def _drawn(self) -> Mapping[str, Drawing]:
+        """The pictures of the weights that are shown, by step."""
+        from symattn.documents.pictures.kinds import picture
+
+        if self.evaluation is None or "value" not in self.views:
+            return {}
+        steps = (step.name for step in self.shown if step.weights)
+        drawing = partial(picture, "heat", self.derivation, self.evaluation, self.notation)
+        return {name: drawing(name) for name in steps}
 
     @cached_property
     def refused(self) -> list[str]:

@@ -83,9 +83,7 @@ def _blocks(blocks: Sequence[b.Block], flavor: Flavor, level: int) -> Iterator[s
 
 
 def _formulas(block: b.Formulas, flavor: Flavor) -> Iterator[str]:
-    why, shape = flavor.sentence(block.words), flavor.sentence(block.size)
-    said = [*filter(None, (why, f"({shape})" if shape else ""))]
-    yield from [opening(" ".join(said))] if said else []
+    yield from [opening(flavor.sentence(block.said))] if block.said else []
     label = block.label
     for body in displays(block.lines):
         yield flavor.display(body, label)

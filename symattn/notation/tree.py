@@ -464,7 +464,7 @@ def levelled(lines: Sequence[Sequence[Tree]], align: str) -> list[list[tuple[Tre
     """Each cell with the figures that it lacks for the points of its column to be level.
 
     >>> levelled([[Num("0.25")], [INFINITY], [Num("1.5")]], "r")[1:]
-    [[(Op(symbol='∞'), '.25')], [(Num(digits='1.5'), '5')]]
+    [[(Op(symbol='∞'), '')], [(Num(digits='1.5'), '5')]]
     """
     columns = [_figures(column) for column in zip_longest(*lines, fillvalue=EMPTY)]
     return [
@@ -480,7 +480,7 @@ def _figures(column: Sequence[Tree]) -> list[str]:
         return [""] * len(column)
     longest = max(filter(None, tails), key=len, default="")
     return [
-        "" if tail is None or _is_name(cell) else longest[len(tail) :]
+        "" if tail is None or _has_no_point(cell) else longest[len(tail) :]
         for cell, tail in zip(column, tails, strict=True)
     ]
 
@@ -498,6 +498,12 @@ def _decimals(cell: Tree) -> str | None:
         case Op("∞" | "⋯" | "⋮" | "⋱" | "?"):
             return ""
     return "" if _is_name(cell) else None
+
+
+def _has_no_point(cell: Tree) -> bool:
+    """Whether a cell stands at the end of its column: words, and ±∞, wider than a digit."""
+    bare = cell.body if isinstance(cell, Picked) else cell
+    return _is_name(bare) or INFINITY in (bare.items if isinstance(bare, Row) else (bare,))
 
 
 def _is_name(cell: Tree) -> bool:
