@@ -34,6 +34,14 @@ from symattn.worksheet.syntaxes.page import Anchor
 _log = get_plugin_logger("symattn")
 _NEEDED = "pymdownx.arithmatex"
 
+#: What is wider than a narrow page, a formula or a table, scrolls by itself.
+_STYLE = """\
+<style>
+.arithmatex { overflow-x: auto; overflow-y: hidden; }
+span.arithmatex { display: inline-block; max-width: 100%; vertical-align: bottom; }
+</style>
+"""
+
 #: The column behind the line that a message begins with.
 _COLUMN = re.compile(r"(?<=:)([0-9]+:)[0-9]+:(?= )")
 
@@ -87,6 +95,10 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
         for line in map(printable, complaints):
             _log.log(level, line)
         return filled[before:]
+
+    def on_page_content(self, html: str, /, **_: object) -> str:
+        """The page with the style of its formulas, where it has some."""
+        return _STYLE + html if 'class="arithmatex"' in html else html
 
 
 def _without_worksheets(text: str) -> str:
