@@ -39,6 +39,9 @@ _RULE = r"\hline\rule{0pt}{2.5ex}%"
 #: How many rows of a proof, and of a table, stand in one display.
 _MOST_LINKS, _MOST_ROWS = 12, 35
 
+#: A blank at which a line may end that is not full.
+_RAGGED = r" \hfil\penalty0\hfilneg "
+
 #: About how many digits wide a left side is at most that has no row of its own.
 _MOST_LEFT = 24
 _RELATIONS = (EQUALS, APPROX, t.Op("≠"))
@@ -138,7 +141,7 @@ def _blocks(blocks: Sequence[b.Block], depth: int, style: _Style) -> Iterator[st
 
 def _formulas(block: b.Formulas, style: _Style) -> str:
     size = rf"\mbox{{{sentence(block.sized)}}}" if block.size else ""  # which is not broken
-    said = " ".join(filter(None, (sentence(block.words), size)))
+    said = _RAGGED.join(filter(None, (sentence(block.words), size)))
     words = [rf"\noindent {said}"] if said else []
     numbered = bool(style.prefix and block.label)
     number = NUMBER_ROOM if numbered else 0

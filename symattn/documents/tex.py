@@ -199,7 +199,7 @@ def _beamer(*documents: b.Document, overlays: bool = False) -> str:
 
 
 #: About how many digits a slide is wide, and lines high; lines of formulas in one display.
-_WIDE, _HIGH, _LINES = SLIDE_ROOM, 13, 6
+_WIDE, _HIGH, _LINES = SLIDE_ROOM, 11, 6
 
 #: About how many lines a title takes that stands in the middle of a slide.
 _TITLE = 2.5
