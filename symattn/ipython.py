@@ -92,8 +92,8 @@ def _page(chosen: argparse.Namespace, body: str) -> Page:
             marking = check_worksheet(sheet)
         found = report_of(marking, notation)
         short, whole = report_document(found, brief=True), report_document(found)
-        typed = markdown.write([whole], markdown.DOLLARS)
-        return Page(text.write([short]), typed, static.fragment([whole]))
+        shown = markdown.write([whole], markdown.DOLLARS)
+        return Page(text.write([short]), shown, static.fragment([whole]))
     with sheet.in_file():
         if chosen.batch is not None:
             sheet = sheet.of_batch(chosen.batch)

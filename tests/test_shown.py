@@ -54,7 +54,11 @@ def given() -> Iterator[tuple[str, Any]]:
         if answer.counterexample is not None:
             yield f"equal({statement}).counterexample", answer.counterexample
     chunks = decode(
-        Attention(source="self"), X=np.eye(2), W_Q=np.eye(2), W_K=np.eye(2), W_V=np.eye(2)
+        Attention(source="self", mask="causal"),
+        X=np.eye(2),
+        W_Q=np.eye(2),
+        W_K=np.eye(2),
+        W_V=np.eye(2),
     )
     yield from ((f"decode {k}", chunk) for k, chunk in enumerate(chunks))
 
@@ -89,7 +93,7 @@ def test_no_fields_are_shown(thing: Any) -> None:
 
 
 def test_tables_are_lists_of_names() -> None:
-    assert repr(VARIANTS[:2]) == "(Variant('scaled-dot-product'), Variant('self'))"
+    assert repr(VARIANTS[:2]) == "(Variant('scaled-dot-product'), Variant('dot-product'))"
     assert len(repr(IDENTITIES)) < 40 * len(IDENTITIES)
     assert repr(Attention(mask="causal")) == "Attention(mask='causal')"
     assert eval(repr(Attention(mask="causal", heads=2))) == Attention(mask="causal", heads=2)

@@ -184,9 +184,13 @@ def _beamer(*documents: b.Document, overlays: bool = False) -> str:
             *_preamble(frames, "{amsmath,amssymb,graphicx}", *drawn),
             r"\usefonttheme[onlymath]{serif}",  # whose bold is bold
             r"\beamertemplatenavigationsymbolsempty",
-            # A display shrinks to the width of a slide where it is one matrix that is wider.
-            r"\newsavebox{\display}",
+            # A display shrinks where it is one matrix that is wider or higher than a slide.
+            r"\newsavebox{\display}\newdimen{\tall}",
             r"\newcommand{\fitted}[1]{\sbox{\display}{$\displaystyle #1$}%",
+            r"  \tall=\ht\display\advance\tall by \dp\display",
+            rf"  \ifdim\tall>{_ROOM}\textheight",
+            r"    \sbox{\display}{\resizebox*{!}"
+            rf"{{{_ROOM}\textheight}}{{\usebox{{\display}}}}}}\fi",
             r"  \ifdim\wd\display>\linewidth\resizebox{\linewidth}{!}{\usebox{\display}}%",
             r"  \else\usebox{\display}\fi}",
             *fit,
@@ -203,6 +207,9 @@ _WIDE, _HIGH, _LINES = SLIDE_ROOM, 11, 6
 
 #: About how many lines a title takes that stands in the middle of a slide.
 _TITLE = 2.5
+
+#: How much of a slide a display is high at most.
+_ROOM = ".68"
 
 #: What is added to the title of what goes on from the slide before.
 _CONTINUED = " (continued)"
