@@ -102,7 +102,15 @@ def _compared(*args: Any, **arrays: Any) -> Any:
     return __getattr__("compare")(*args, **arrays)
 
 
+def _spelled(tree: Any) -> dict[str, str]:
+    """A notation tree as text and as LaTeX, for notebooks."""
+    bundle = import_module("symattn.notation.mime").bundle
+    shown: dict[str, str] = bundle(__getattr__("text")(tree), __getattr__("latex")(tree))
+    return shown
+
+
 handed.compare = _compared
+handed.spelled = _spelled
 
 
 def load_ipython_extension(shell: object) -> None:

@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Derivation:
     """An immutable sequence of named steps over named inputs.
 
@@ -197,6 +197,9 @@ class Derivation:
     def known_sizes(self) -> dict[str, int]:
         """The sizes that are known, by name: ``{"n": 1, "m": 3, "d_k": 4}``."""
         return listed_sizes(self.sizes, self.order)
+
+    def __repr__(self) -> str:
+        return f"<Derivation of {', '.join(self.names)}>"
 
     def __str__(self) -> str:
         longest = max((len(name) for name in self.names), default=0)

@@ -7,3 +7,6 @@ from typing import Any
 
 #: What marks arrays that a program computed: of an `Evaluation`, whether to explain, the arrays.
 compare: Callable[..., Any]
+
+#: What a notebook shows of a notation tree, by MIME type.
+spelled: Callable[..., dict[str, str]]

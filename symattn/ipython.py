@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from dataclasses import replace
 from typing import NoReturn
 
 from symattn.errors import SymattnError, needing
@@ -91,7 +92,8 @@ def _page(chosen: argparse.Namespace, body: str) -> Page:
             marking = check_worksheet(sheet)
         found = report_of(marking, notation)
         short, whole = report_document(found, brief=True), report_document(found)
-        return Page(text.write([short]), markdown.write([whole]), static.fragment([whole]))
+        shown = markdown.write([whole], markdown.DOLLARS)
+        return Page(text.write([short]), shown, static.fragment([whole]))
     with sheet.in_file():
         if chosen.batch is not None:
             sheet = sheet.of_batch(chosen.batch)
@@ -100,7 +102,8 @@ def _page(chosen: argparse.Namespace, body: str) -> Page:
     entries = entries_at(chosen.entry, evaluation, notation)
     job = Job(derivation, evaluation, notation, chosen.view or VIEWS, entries=entries)
     admit_document("md", [job])
-    return Page(*(str(document_of(form, [job])) for form in ("text", "md")))
+    typed = replace(job, flavor=markdown.DOLLARS)
+    return Page(str(document_of("text", [job])), str(document_of("md", [typed])))
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:

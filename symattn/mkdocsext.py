@@ -22,6 +22,7 @@ with needing("symattn.mkdocsext", "MkDocs", "symattn[mkdocs]"):
     from mkdocs.structure.pages import Page
 
 from symattn.budget import limited
+from symattn.documents.markdown import DOLLARS
 from symattn.doors import failure
 from symattn.printable import printable
 from symattn.worksheet.filling import fill_page
@@ -32,6 +33,14 @@ from symattn.worksheet.syntaxes.page import Anchor
 
 _log = get_plugin_logger("symattn")
 _NEEDED = "pymdownx.arithmatex"
+
+#: What is wider than a narrow page, a formula or a table, scrolls by itself.
+_STYLE = """\
+<style>
+.arithmatex { overflow-x: auto; overflow-y: hidden; }
+span.arithmatex { display: inline-block; max-width: 100%; vertical-align: bottom; }
+</style>
+"""
 
 #: The column behind the line that a message begins with.
 _COLUMN = re.compile(r"(?<=:)([0-9]+:)[0-9]+:(?= )")
@@ -71,7 +80,7 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
                     wrong = checked.complaints
                     complaints += [f"{Path(name)}:{one.line}: {one.message}" for one in wrong]
                     complaints += checked.problems
-                filled = fill_page(_plain(text), name)
+                filled = fill_page(_plain(text), name, DOLLARS)
                 if not self.config.get("worksheets"):
                     filled = _without_worksheets(filled)
         except BaseException as error:
@@ -86,6 +95,10 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
         for line in map(printable, complaints):
             _log.log(level, line)
         return filled[before:]
+
+    def on_page_content(self, html: str, /, **_: object) -> str:
+        """The page with the style of its formulas, where it has some."""
+        return _STYLE + html if 'class="arithmatex"' in html else html
 
 
 def _without_worksheets(text: str) -> str:

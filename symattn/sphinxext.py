@@ -322,7 +322,8 @@ class Shows(_Holding):
         if named and section.number is not None:
             paragraph += [nodes.strong("", page.headings[section.name]), nodes.Text(": ")]
         paragraph += _inline(section.why)
-        shape = (nodes.Text("("), *_inline(section.shape), nodes.Text(")"))
+        before, behind = ("Size: ", ".") if section.number is not None else ("(", ")")
+        shape = (nodes.Text(before), *_inline(section.shape), nodes.Text(behind))
         paragraph += [nodes.Text(" "), nodes.inline("", "", *shape, classes=["symattn-shape"])]
         return paragraph
 

@@ -42,7 +42,7 @@ SomeNotation = TypeVar("SomeNotation", bound=Notation)
 Facts: TypeAlias = dict[str, Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Item:
     """A matrix of a derivation: its name, its symbol, and the facts that its numbers obey.
 
@@ -67,6 +67,12 @@ class Item:
     batch: bool = field(default=False, kw_only=True)
     weights: bool = field(default=False, kw_only=True)
     each: str = field(default="", kw_only=True)
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self}>"
+
+    def __str__(self) -> str:
+        return " × ".join(map(str, self.shape))
 
     def __post_init__(self) -> None:
         word(self.name, "name")
@@ -127,7 +133,7 @@ class Item:
         return replace(self, **{name: _sized(value, sizes) for name, value in own.items()})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Input(Item):
     """A matrix that is given, and what it stands for."""
 
@@ -145,7 +151,7 @@ class Input(Item):
         return cls(item.name, item.symbol, **item.facts)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Step(Item):
     """A named step: ``symbol = expr``, by which rule and why; its shape is checked.
 

@@ -16,7 +16,7 @@ PACKAGE = ROOT / "symattn"
 
 #: From the ground up; names on one line stand on the same floor and do not know one another.
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("status", "printable", "greek", "handed"),
+    ("status", "printable", "greek", "handed", "shown"),
     ("errors",),
     ("arguments", "budget", "writing"),
     ("grammar", "notation"),

@@ -103,7 +103,7 @@ def test_a_page_is_filled_in_and_its_formulas_are_unharmed(
     assert "Done_so_far." in html
     pattern = re.compile(r'class="arithmatex">\\(?:\[\n(.*?)\n\\\]|\((.*?)\\\))<', re.S)
     found = [(one != "", unescape(one or other)) for one, other in pattern.findall(html)]
-    wanted = formulas(fill_page(PAGE, "index.md").split(f"{SHEET}```")[1])
+    wanted = formulas(fill_page(PAGE, "index.md", "katex").split(f"{SHEET}```")[1])
     assert sorted(found) == sorted(wanted)
     assert len([display for display, _ in found if display]) >= 4
     assert {*katex(found), *mathjax(found)} == {""}
@@ -121,7 +121,7 @@ def test_mathjax_typesets_the_site(
     page.goto((tmp_path / "site" / "index.html").as_uri())
     page.wait_for_selector("mjx-container")
     page.wait_for_function("MathJax.startup.promise.then(() => true)")
-    wanted = len(formulas(fill_page(PAGE, "index.md").split(f"{SHEET}```")[1]))
+    wanted = len(formulas(fill_page(PAGE, "index.md", "katex").split(f"{SHEET}```")[1]))
     assert page.locator("mjx-container").count() == wanted
     assert page.locator("mjx-merror").count() == 0
     assert "\\" not in page.locator("[role=main]").inner_text()
@@ -173,3 +173,20 @@ def test_formulas_are_not_spoiled(tmp_path: Path) -> None:
 def test_a_page_without_worksheets_is_left_alone(tmp_path: Path) -> None:
     assert site(tmp_path, "# Nothing\n\nA `{claim}` that is none.\n") == (0, "")
     assert "A <code>{claim}</code> that is none." in shown(tmp_path)
+
+
+def test_a_narrow_page_is_no_wider_than_its_screen(
+    tmp_path: Path, browser: Any, node_file: Callable[[str], Path]
+) -> None:
+    shutil.copytree(node_file("mathjax-full/es5"), tmp_path / "docs" / "mathjax")
+    config = f"{CONFIG}extra_javascript: [mathjax/tex-mml-chtml.js]\nuse_directory_urls: false\n"
+    assert site(tmp_path, PAGE, config) == (0, "")
+    page = browser.new_page(viewport={"width": 375, "height": 800})
+    page.goto((tmp_path / "site" / "index.html").as_uri())
+    page.wait_for_selector("mjx-container")
+    page.wait_for_function("MathJax.startup.promise.then(() => true)")
+    wide = "document.documentElement.scrollWidth"
+    found = page.evaluate(wide)
+    page.evaluate("document.querySelectorAll('.arithmatex').forEach((each) => each.remove())")
+    assert found == page.evaluate(wide) < 400
+    page.close()

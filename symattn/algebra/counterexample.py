@@ -35,7 +35,7 @@ Meaning: TypeAlias = Any
 Sides: TypeAlias = tuple[Meaning, Meaning]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Counterexample:
     """Numbers for which two sides differ, the first entry where they do, and both values.
 
@@ -46,6 +46,9 @@ class Counterexample:
     place: tuple[int, ...]
     left: str
     right: str
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         numbers = ", ".join(f"{name} = {_listed(value)}" for name, value in self.values)

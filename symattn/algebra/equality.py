@@ -66,7 +66,7 @@ MOST_EFFORT = 1_000_000
 _MOST_CELLS = 1024
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Equality:
     """The answer of `equal`; true if and only if the two are equal.
 
@@ -113,9 +113,8 @@ class Equality:
         """The reading in a line: Q n × d_k, c a number."""
         return ", ".join(f"{name} {shape}" for name, shape in self.reading)
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        """What a notebook shows: the words, not the fields."""
-        return {"text/plain": str(self)}
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         why = self.counterexample if self.counterexample else self.reason

@@ -36,13 +36,19 @@ _CHUNK = 10_000
 MOST_CHUNKS = 64
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Chunk:
     """Some tokens in a row: which (counted from 0), their derivation and its values."""
 
     tokens: range
     derivation: Derivation
     evaluation: Evaluation
+
+    def __repr__(self) -> str:
+        return f"<Chunk of tokens {[*self.tokens]}: {', '.join(self.evaluation)}>"
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return self.evaluation._repr_mimebundle_()
 
 
 def decode(

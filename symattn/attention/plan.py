@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import sympy
 
 from symattn.nodes.arguments import Setting
+from symattn.shown import Changed
 
 
 def size(name: str) -> sympy.Symbol:
@@ -38,8 +39,8 @@ MATRIX_MASKS = {"boolean": "allowed", "additive": "mask"}
 SOURCES = ("given", "self", "cross", "bare")
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, repr=False)
+class Plan(Changed):
     """The choice on each axis; see `symattn.attention.spec.Attention` for what they mean.
 
     Steps are taken by a plan that `Attention.settled` has left nothing open in. `positions` and

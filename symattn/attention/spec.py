@@ -30,7 +30,7 @@ _BIASES = {"b_Q", "b_K", "b_V", "b_O"}
 PASTS = {"K_past", "V_past", "latent_past", "K_position_past"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Attention(Plan):
     """The choice on each axis of attention.
 

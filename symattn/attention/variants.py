@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from symattn.errors import NoSuchName, nearest, quote
+from symattn.shown import Named
 
 if TYPE_CHECKING:  # start-up time: a list of names needs no SymPy
     from symattn.attention.spec import Attention
@@ -21,8 +22,8 @@ _SELF: dict[str, Any] = {"source": "self"}
 _HEADS: dict[str, Any] = {"source": "self", "heads": "h", "output_projection": True}
 
 
-@dataclass(frozen=True)
-class Variant:
+@dataclass(frozen=True, repr=False)
+class Variant(Named):
     """A named spec, by its choices: what `Attention` takes.
 
     `called` is its title where that says more than the name (Causal attention with ALiBi),
@@ -35,6 +36,9 @@ class Variant:
     source: str
     called: str = ""
     computes: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.about} ({self.source})"
 
     @cached_property
     def spec(self) -> Attention:

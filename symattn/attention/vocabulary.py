@@ -49,7 +49,7 @@ def symbol_of(name: str) -> str | None:
     return None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Notation(options.Notation):
     """The reader's choices; every output follows them.
 

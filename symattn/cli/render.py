@@ -52,10 +52,10 @@ _PAGES = (".md", ".markdown", ".qmd")
 )
 @click.option(
     "--flavor",
-    default="github",
-    show_default=True,
+    default="",
     metavar="NAME",
-    help="How formulas are written: github, katex, quarto or sphinx.",
+    help="How formulas are written: github, katex, quarto or sphinx; quarto in a .qmd file, "
+    "github in others where it is left out.",
 )
 @click.option("--check", is_flag=True, help="Write nothing; fail if a page would change.")
 @click.option("--allow-large", is_flag=True, help="Fill the pages in however much work it takes.")
@@ -77,7 +77,7 @@ def render(
     """
     from symattn.documents.markdown import FLAVORS
 
-    if flavor not in FLAVORS:
+    if flavor and flavor not in FLAVORS:
         raise SymattnError(f"--flavor {quote(flavor)}: no such flavor{nearest(flavor, FLAVORS)}")
     if check and watch:
         raise SymattnError("render: give --check or --watch, not both")

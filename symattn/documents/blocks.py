@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
+
+if TYPE_CHECKING:
+    from symattn.documents.pictures.drawing import Drawing
 
 #: What a line or a paragraph is, so that a terminal or a page can colour it.
 Role: TypeAlias = Literal["title", "heading", "note", "formula", "good", "bad", "plain"]
@@ -69,6 +72,16 @@ class Formulas(Block):
     size: Words = ()
     label: str = ""
     left_out: str = ""
+
+    @property
+    def sized(self) -> Words:
+        """The size in a sentence."""
+        return ("Size: ", *self.size, ".") if self.size else ()
+
+    @property
+    def said(self) -> Words:
+        """The sentence, and that of the size."""
+        return (*self.words, *([" "] if self.words and self.size else []), *self.sized)
 
 
 @dataclass(frozen=True)
@@ -194,7 +207,8 @@ class Document(Block):
     of the first heading where it may stand inside somebody's page, 0 for none, None for the
     format's own; `label` is what the labels of its equations begin with, "" for the format's own.
     `room` is about how many digits wide a row of its formulas may be, None for the format's own.
-    `called` is the heading of a page of its own where there is no title.
+    `called` is the heading of a page of its own where there is no title; `drawn` has the pictures
+    of steps, by the labels of their formulas, for slides.
     """
 
     title: str
@@ -205,6 +219,7 @@ class Document(Block):
     label: str = ""
     room: float | None = None
     called: str = ""
+    drawn: Mapping[str, Drawing] = field(default_factory=dict)
 
 
 def named(name: str, words: str, more: str = "", brief: bool = False) -> Item:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from symattn.documents.claims import Claims
     from symattn.documents.outline import Outline, Page
     from symattn.documents.page.worksheet import Head
+    from symattn.documents.pictures.drawing import Drawing
     from symattn.notation.options import Notation
 
 PICTURES = ("heat", "lines", "falk", "steps")
@@ -149,7 +150,18 @@ class Job:
             errors=self.errors,
         )
         room = page.width if form.is_set else None
-        return replace(document, headings=headings, label=self.label, room=room)
+        drawn = self._drawn() if self.flavor in _SLIDES else {}
+        return replace(document, headings=headings, label=self.label, room=room, drawn=drawn)
+
+    def _drawn(self) -> Mapping[str, Drawing]:
+        """The pictures of the weights that are shown, by step."""
+        from symattn.documents.pictures.kinds import picture
+
+        if self.evaluation is None or "value" not in self.views:
+            return {}
+        steps = (step.name for step in self.shown if step.weights)
+        drawing = partial(picture, "heat", self.derivation, self.evaluation, self.notation)
+        return {name: drawing(name) for name in steps}
 
     def unshown(self, form: str, on_screen: bool = False) -> list[str]:
         """What an option asks for that a document does not show, and why: a line for each step.

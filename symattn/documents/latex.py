@@ -39,8 +39,8 @@ _RULE = r"\hline\rule{0pt}{2.5ex}%"
 #: How many rows of a proof, and of a table, stand in one display.
 _MOST_LINKS, _MOST_ROWS = 12, 35
 
-#: About how many digits wide a letter of a sentence is.
-_LETTER = 0.9
+#: A blank at which a line may end that is not full.
+_RAGGED = r" \hfil\penalty0\hfilneg "
 
 #: About how many digits wide a left side is at most that has no row of its own.
 _MOST_LEFT = 24
@@ -140,11 +140,8 @@ def _blocks(blocks: Sequence[b.Block], depth: int, style: _Style) -> Iterator[st
 
 
 def _formulas(block: b.Formulas, style: _Style) -> str:
-    shape, why = sentence(block.size), sentence(block.words)
-    used = _LETTER * words_size(block.words)  # a line that is nearly full is broken by hand
-    behind = used + words_size(block.size) + 2 - _SLACK
-    apart = r" \\ " if used <= style.room < behind else " "
-    said = apart.join(filter(None, (why, f"({shape})" if shape else "")))
+    size = rf"\mbox{{{sentence(block.sized)}}}" if block.size else ""  # which is not broken
+    said = _RAGGED.join(filter(None, (sentence(block.words), size)))
     words = [rf"\noindent {said}"] if said else []
     numbered = bool(style.prefix and block.label)
     number = NUMBER_ROOM if numbered else 0

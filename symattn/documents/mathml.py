@@ -84,9 +84,7 @@ def formula(tree: Tree, display: bool) -> Markup:
 
 
 def _formulas(block: b.Formulas) -> Iterator[Markup]:
-    shape = ("(", *block.size, ")") if block.size else ()
-    said = (*block.words, *([" "] if block.words and shape else []), *shape)
-    yield from [el("p", sentence(said))] if said else []
+    yield from [el("p", sentence(block.said))] if block.said else []
     for each in block.lines:
         yield el("p", formula(each.tree, display=True), class_=each.view)
     if block.left_out:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from symattn.documents.blocks import Block, Break, Document, Notebook
-from symattn.documents.markdown import markdown_blocks
+from symattn.documents.markdown import DOLLARS, markdown_blocks
 from symattn.errors import SymattnError
 from symattn.notation.markdown import words
 
@@ -48,7 +48,7 @@ def _cells(blocks: Sequence[Block], level: int) -> Iterator[str | Notebook]:
             part.append(block)
             continue
         if part:
-            yield markdown_blocks(part, "github", level).rstrip("\n")
+            yield markdown_blocks(part, DOLLARS, level).rstrip("\n")
             part = []
         if isinstance(block, Notebook):
             yield block

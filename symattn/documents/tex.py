@@ -10,6 +10,7 @@ from itertools import takewhile
 
 from symattn.documents import blocks as b
 from symattn.documents.latex import displays, has_grid, latex_document, sentence
+from symattn.documents.pictures.tikz import tikz_document
 from symattn.documents.wrap import SLIDE_ROOM, size_of
 from symattn.notation.latex import latex, prose
 from symattn.notation.text import box
@@ -176,23 +177,22 @@ def _beamer(*documents: b.Document, overlays: bool = False) -> str:
     frames = "\n".join(frame for each in documents for frame in _frames(each, overlays))
     used = r"\symattnfit" in frames
     fit = [r"\newcommand{\symattnfit}[1]{\fitted{#1}}"] if used else []
+    drawn = [r"{tikz}"] if r"\begin{tikzpicture}" in frames else []
     return "\n".join(
         [
-            r"\documentclass[aspectratio=169,10pt]{beamer}",
-            *_preamble(frames, "{amsmath,amssymb,graphicx}"),
+            r"\documentclass[aspectratio=169]{beamer}",
+            *_preamble(frames, "{amsmath,amssymb,graphicx}", *drawn),
             r"\usefonttheme[onlymath]{serif}",  # whose bold is bold
             r"\beamertemplatenavigationsymbolsempty",
-            # A display shrinks to the width of a slide, all of a slide to its height.
+            # A display shrinks where it is one matrix that is wider or higher than a slide.
             r"\newsavebox{\display}\newdimen{\tall}",
             r"\newcommand{\fitted}[1]{\sbox{\display}{$\displaystyle #1$}%",
+            r"  \tall=\ht\display\advance\tall by \dp\display",
+            rf"  \ifdim\tall>{_ROOM}\textheight",
+            r"    \sbox{\display}{\resizebox*{!}"
+            rf"{{{_ROOM}\textheight}}{{\usebox{{\display}}}}}}\fi",
             r"  \ifdim\wd\display>\linewidth\resizebox{\linewidth}{!}{\usebox{\display}}%",
             r"  \else\usebox{\display}\fi}",
-            r"\newsavebox{\slide}",
-            r"\newenvironment{fitting}{\begin{lrbox}{\slide}\begin{minipage}{\textwidth}}%",
-            r"  {\end{minipage}\end{lrbox}\tall=\ht\slide\advance\tall by \dp\slide",
-            rf"  \ifdim\tall>{_ROOM}\textheight",
-            rf"    \centerline{{\resizebox*{{!}}{{{_ROOM}\textheight}}{{\usebox{{\slide}}}}}}%",
-            r"  \else\usebox{\slide}\fi}",
             *fit,
             r"\begin{document}",
             frames,
@@ -203,13 +203,19 @@ def _beamer(*documents: b.Document, overlays: bool = False) -> str:
 
 
 #: About how many digits a slide is wide, and lines high; lines of formulas in one display.
-_WIDE, _HIGH, _LINES = SLIDE_ROOM, 18, 6
+_WIDE, _HIGH, _LINES = SLIDE_ROOM, 11, 6
+
+#: About how many lines a title takes that stands in the middle of a slide.
+_TITLE = 2.5
+
+#: How much of a slide a display is high at most.
+_ROOM = ".68"
 
 #: What is added to the title of what goes on from the slide before.
 _CONTINUED = " (continued)"
 
-#: How high the parts are together that stand on one slide, which shrinks a little.
-_MOST_HIGH = 22
+#: How a picture is set on a slide: points of TeX to a unit, and the size of its words.
+_DRAWN = (0.95, r"\normalsize")
 
 
 @dataclass(frozen=True)
@@ -223,7 +229,7 @@ class _Shown:
 
 @dataclass(frozen=True)
 class _Part:
-    """What stands on a slide under a title: words, and rows of displays; its height in lines."""
+    """A slide: its title, words, and rows of displays; its height in lines."""
 
     title: str
     words: str
@@ -232,42 +238,45 @@ class _Part:
 
 
 def _frames(document: b.Document, overlays: bool) -> Iterator[str]:
-    """The slides: the title with what leads to the steps, and the steps."""
+    """The slides: the title with what is given, then one for each step, or several."""
     first = _first(document)
+    opening: list[_Part] = []
     if document.title:
-        title = prose(document.title)
-        lead = latex_document(b.Document("", document.blocks[:first]), fitted=True)
-        body = "\n".join([rf"\centering\Large {title}", r"\par\bigskip\normalsize", lead])
-        yield rf"\begin{{frame}}{body}\end{{frame}}"
+        trees = [block.tree for block in document.blocks[:first] if isinstance(block, b.Worked)]
+        opening = [*_parts_of("", "", [*_displays([b.Line("formula", tree) for tree in trees])])]
+        opening = opening or [_Part("", "", (), 0)]
     loose: list[b.Block] = []
-    parts: list[_Part] = []
     for block in (*document.blocks[first if document.title else 0 :], b.Section("", ())):
+        parts: list[_Part] = []
         match block:
             case b.Break() | b.Notebook():
                 continue
             case b.Section(title, (b.Formulas(label=""), *_) as given):
                 inputs = [part for part in given if isinstance(part, b.Formulas)]
                 shown = [_matrix(each.tree) for part in inputs for each in part.lines]
-                found = _parts_of(prose(title), "", shown)
+                parts = [*_parts_of(prose(title), "", shown)]
             case b.Section(title, (b.Formulas() as step,)):
-                found = _parts_of(prose(title), *_step(step))
-            case _:
-                found = iter(())
+                parts = [*_step(prose(title), step, document)]
+        if opening and (parts or isinstance(block, b.Section | b.Document)):
+            lead, *more = opening
+            if len(parts) == 1 and lead.height + parts[0].height + _TITLE <= _HIGH and not more:
+                lead, parts = replace(lead, rows=(*lead.rows, *parts[0].rows)), []
+            yield _frame(lead, overlays, prose(document.title))
+            yield from (_frame(each, overlays) for each in more)
+            opening = []
         if isinstance(block, b.Section | b.Document) and loose:
             yield _flowing(document.title, loose)
             loose = []
-        some = [*found]
-        parts += some
-        if not some:
-            yield from _together(parts, overlays)
-            parts = []
-            match block:
-                case b.Document():
-                    yield from _frames(block, overlays)
-                case b.Section(title, blocks):
-                    yield from [_flowing(title, blocks)] if blocks else []
-                case _:
-                    loose.append(block)
+        yield from (_frame(each, overlays) for each in parts)
+        match block:
+            case b.Document():
+                yield from _frames(block, overlays)
+            case b.Section(title, (b.Formulas(), *_)):
+                pass
+            case b.Section(title, blocks):
+                yield from [_flowing(title, blocks)] if blocks else []
+            case _:
+                loose.append(block)
 
 
 def _first(document: b.Document) -> int:
@@ -282,15 +291,26 @@ def _flowing(title: str, blocks: Sequence[b.Block]) -> str:
     return rf"\begin{{frame}}[allowframebreaks]{{{prose(title)}}}" f"\n{body}\\end{{frame}}"
 
 
-def _step(step: b.Formulas) -> tuple[str, list[_Shown]]:
-    """The sentence of a step; its formulas, then its values."""
-    words = f"{sentence(step.words)} ({sentence(step.size)})"
-    formulas = tuple(each for each in step.lines if not has_grid(each.tree))
-    shown = [
-        _Shown(body, _WIDE, (1.8 if "frac" in body else 1.4) * (body.count(r"\\") + 1) + 0.5)
-        for body in displays(formulas, SLIDE_ROOM, most=_LINES)
-    ]
-    return words, shown + [_matrix(each.tree) for each in step.lines if has_grid(each.tree)]
+def _step(title: str, step: b.Formulas, document: b.Document) -> Iterator[_Part]:
+    """The slides of a step: its sentence, formulas and values; the picture of weights by itself."""
+    drawing = document.drawn.get(step.label)
+    formulas = [each for each in step.lines if not has_grid(each.tree)]
+    values = [each.tree for each in step.lines if has_grid(each.tree) and drawing is None]
+    shown = [*_displays(formulas), *map(_matrix, values)]
+    yield from _parts_of(title, sentence(step.said), shown)
+    if drawing is not None:
+        unit, font = _DRAWN
+        picture = tikz_document(drawing, unit, font)
+        high = drawing.height * unit / _LINE
+        yield _Part(
+            f"{title}{_CONTINUED}", "", ((_Shown(rf"\hbox{{{picture}}}", _WIDE, high),),), high
+        )
+
+
+def _displays(lines: Sequence[b.Line]) -> Iterator[_Shown]:
+    """Formulas as displays no wider than a slide."""
+    for body in displays(tuple(lines), SLIDE_ROOM, most=_LINES):
+        yield _Shown(body, _WIDE, (2.2 if "frac" in body else 1.4) * (body.count(r"\\") + 1) + 0.5)
 
 
 def _matrix(tree: Tree) -> _Shown:
@@ -301,7 +321,7 @@ def _matrix(tree: Tree) -> _Shown:
 def _parts_of(title: str, words: str, shown: Sequence[_Shown]) -> Iterator[_Part]:
     """Displays on as many slides as they take, the words on the first; narrow ones side by side."""
     rows: list[tuple[_Shown, ...]] = []
-    high = 1.0 + (len(words) > _WIDE) if words else 0.0
+    high = 1.5 + len(words) // _WIDE if words else 0.0
     left = 0.0
     for each in shown:
         tallest = max((one.height for one in rows[-1]), default=0) if rows else 0
@@ -320,43 +340,26 @@ def _parts_of(title: str, words: str, shown: Sequence[_Shown]) -> Iterator[_Part
         yield _Part(title, words, tuple(rows), high)
 
 
-def _together(parts: Sequence[_Part], overlays: bool) -> Iterator[str]:
-    """The slides of these parts; short ones that follow one another stand on one."""
-    slide: list[_Part] = []
-    for part in parts:
-        if slide and sum(each.height + 1 for each in slide) + part.height > _MOST_HIGH:
-            yield _frame(slide, overlays)
-            slide = []
-        slide.append(part)
-    if slide:
-        yield _frame(slide, overlays)
+def _frame(part: _Part, overlays: bool, heading: str = "") -> str:
+    """One slide; with `overlays` its rows appear one after the other.
+
+    A `heading` stands in its middle.
+    """
+    lines = [rf"\begin{{frame}}{{{part.title}}}" if part.title else r"\begin{frame}"]
+    lines += [rf"\centering{{\Large {heading}\par}}\bigskip"] if heading else []
+    lines += [part.words] if part.words else []
+    fitted = []
+    for count, row in enumerate(part.rows, 1):
+        beside = r" \qquad ".join(each.body for each in row)
+        display = rf"\fitted{{{beside}}}"
+        fitted.append(rf"\uncover<{count}->{{{display}}}" if overlays else display)
+    if fitted:
+        lines += [r"\begin{center}", "\n\\par\\medskip\n".join(fitted), r"\end{center}"]
+    return "\n".join([*lines, r"\end{frame}"])
 
 
-def _frame(parts: Sequence[_Part], overlays: bool) -> str:
-    """One slide; with `overlays` its rows appear one after the other."""
-    body: list[str] = []
-    count = 0
-    own = [part.title.removesuffix(_CONTINUED) for part in parts]
-    for place, part in enumerate(parts):
-        is_named = len(parts) > 1 and own[place] not in own[:place]
-        name = rf"\textbf{{{part.title}}}\quad " if is_named else ""
-        body += [f"{name}{part.words}", r"\begin{center}"]
-        fitted = []
-        for row in part.rows:
-            count += 1
-            beside = r" \qquad ".join(each.body for each in row)
-            display = rf"\fitted{{{beside}}}"
-            fitted.append(rf"\uncover<{count}->{{{display}}}" if overlays else display)
-        body += ["\n\\par\\medskip\n".join(fitted), r"\end{center}"]
-    titles = [*dict.fromkeys((parts[0].title, *own[1:]))]
-    titles = [x for x in titles if f"{x}{_CONTINUED}" != parts[0].title]
-    title = ", ".join(titles) if len(titles) < 3 else f"{titles[0]} -- {titles[-1]}"
-    lines = [rf"\begin{{frame}}{{{title}}}", r"\begin{fitting}", *body]
-    return "\n".join([*lines, r"\end{fitting}\end{frame}"])
-
-
-#: How much of the height of a slide is below a title of two lines.
-_ROOM = ".83"
+#: How high a line of a slide is, in points of TeX.
+_LINE = 13.6
 
 #: The kinds of LaTeX: files of their own, a fragment to \input, slides, at once or row by row.
 FLAVORS: Mapping[str, Callable[..., str]] = {

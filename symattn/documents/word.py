@@ -90,9 +90,8 @@ class _Writer:
                     self.blocks(inside, level + 1 if level and deeper else level)
                 case b.Paragraph(words, role):
                     self.sentence(words, role)
-                case b.Formulas(lines, words, size, _, left_out):
-                    shape: b.Words = ("(", *size, ")") if size else ()
-                    self.sentence((*words, *([" "] if words and shape else []), *shape))
+                case b.Formulas(lines, left_out=left_out):
+                    self.sentence(block.said)
                     for each in lines:
                         self.display(each.tree)
                     self.sentence((f"({left_out})",) if left_out else ())

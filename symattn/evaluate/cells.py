@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from typing import TypeAlias
+
+import sympy
 
 from symattn.arithmetic.abbreviated import simplified
 from symattn.errors import SymattnError
@@ -90,13 +93,26 @@ class Cells:
 
     def cell(self, i: int, j: int) -> tuple[Tree, bool]:
         """One cell, and whether it shows the exact value."""
-        place = self.place(i, j)
         if self.notation.exact:
-            exact = simplified(self.evaluation.exact(self.item.letter)[place])
-            return Speller(self.notation).scalar(exact), True
+            exact, speller = self._exact(i, j), Speller(self.notation)
+            as_fraction = self._in_fractions and isinstance(exact, sympy.Rational)
+            return (speller.fraction if as_fraction else speller.scalar)(exact), True
+        place = self.place(i, j)
         digits = self.evaluation.digits(self.item.letter, place, self.notation)
         cell = number(digits.text) if digits.text != "?" else t.Op("?")
         return (cell if digits.proven else t.row(cell, t.Op("?"))), digits.exact
+
+    def _exact(self, i: int, j: int) -> sympy.Expr:
+        return simplified(self.evaluation.exact(self.item.letter)[self.place(i, j)])
+
+    @cached_property
+    def _in_fractions(self) -> bool:
+        """Whether some number that is shown has no decimal that ends: 1/3, 1/2, not 1/3, 0.5."""
+        rows, columns = (indices_of(size, self.notation.limit) for size in self.shape)
+        places = ((i, j) for i, j in product(rows, columns) if i is not None and j is not None)
+        shown = (self._exact(i, j) for i, j in places)
+        rationals = (each for each in shown if isinstance(each, sympy.Rational))
+        return any(Speller(self.notation).ending(each) is None for each in rationals)
 
     def grid(self, rows: Indices, columns: Indices) -> tuple[t.Grid, bool]:
         """The cells of these rows and columns with their names, and whether all are exact."""

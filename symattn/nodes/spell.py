@@ -103,9 +103,19 @@ class Speller:
         """A decimal where it ends within the digits asked for, else a fraction."""
         if value < 0:
             return t.row(t.MINUS, self.rational(-value))
-        decimal = terminating(value, max(self.notation.digits, 4))
-        if decimal is not None:
-            return number(decimal)
+        decimal = self.ending(value)
+        return self.fraction(value) if decimal is None else number(decimal)
+
+    def ending(self, value: sympy.Rational) -> str | None:
+        """A rational as a decimal that ends within the digits asked for, if it does."""
+        return terminating(abs(value), max(self.notation.digits, 4))
+
+    def fraction(self, value: sympy.Rational) -> Tree:
+        """A rational as a fraction, also where a decimal would end."""
+        if value < 0:
+            return t.row(t.MINUS, self.fraction(-value))
+        if value.q == 1:
+            return number(str(value))
         return t.Frac(number(str(value.p)), number(str(value.q)))
 
     def _product(self, expr: sympy.Expr) -> Tree:
@@ -121,7 +131,7 @@ class Speller:
                     below = root
         number, power = expr.as_coeff_Mul()
         if power.has(sympy.exp) and number.q != 1 and sympy.fraction(power)[1] == 1:
-            decimal = terminating(abs(number), max(self.notation.digits, 4))
+            decimal = self.ending(number)
             if decimal is not None and power.is_positive:
                 product = t.times([t.Num(decimal), self.scalar(power)])
                 return t.row(t.MINUS, product) if number < 0 else product

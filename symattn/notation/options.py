@@ -27,6 +27,7 @@ from symattn.notation.letters import (
     size_tree,
 )
 from symattn.notation.tree import Tree
+from symattn.shown import Changed
 
 Rounding = Literal["half-up", "half-even"]
 
@@ -37,8 +38,8 @@ MAX_DIGITS = 100
 MOST_HEADS = 10**6
 
 
-@dataclass(frozen=True)
-class Notation:
+@dataclass(frozen=True, repr=False)
+class Notation(Changed):
     """The reader's choices; every output follows them.
 
     - `index_base`: the number of the first row, column and head: 1 or 0.
@@ -236,7 +237,7 @@ class Notation:
         return entry_letter(letter, labelled)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Typed(Notation):
     """The letters as they are typed in a statement, whatever they mean in attention."""
 

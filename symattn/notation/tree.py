@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal, TypeAlias, get_args
 
+from symattn import handed
 from symattn.errors import CannotSpell, quote
 
 
@@ -23,8 +24,18 @@ def no_tree(value: object) -> CannotSpell:
     )
 
 
+class _Shown:
+    """What a notebook and `print` show of a tree: the formula."""
+
+    def __str__(self) -> str:
+        return handed.spelled(self)["text/plain"]
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return handed.spelled(self)
+
+
 @dataclass(frozen=True)
-class Ident:
+class Ident(_Shown):
     """A name: a variable in italics (``S``, ``d``) or, with ``roman``, a word (``softmax``)."""
 
     name: str
@@ -32,28 +43,28 @@ class Ident:
 
 
 @dataclass(frozen=True)
-class Num:
+class Num(_Shown):
     """An unsigned number as it is to be read: ``0.4446``. A sign is an operator before it."""
 
     digits: str
 
 
 @dataclass(frozen=True)
-class Op:
+class Op(_Shown):
     """An operator or a bare symbol: ``=``, ``+``, ``·``, ``∑``, ``∞``, ``⋯``."""
 
     symbol: str
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(_Shown):
     """Pieces side by side."""
 
     items: tuple[Tree, ...]
 
 
 @dataclass(frozen=True)
-class Script:
+class Script(_Shown):
     """A base with a subscript, a superscript or both; limits when the base is ``∑``."""
 
     base: Tree
@@ -62,7 +73,7 @@ class Script:
 
 
 @dataclass(frozen=True)
-class Frac:
+class Frac(_Shown):
     """A fraction."""
 
     num: Tree
@@ -70,14 +81,14 @@ class Frac:
 
 
 @dataclass(frozen=True)
-class Root:
+class Root(_Shown):
     """A square root."""
 
     body: Tree
 
 
 @dataclass(frozen=True)
-class Fenced:
+class Fenced(_Shown):
     """A body between two fences; an empty fence is not drawn."""
 
     body: Tree
@@ -86,7 +97,7 @@ class Fenced:
 
 
 @dataclass(frozen=True)
-class Grid:
+class Grid(_Shown):
     """Cells in rows and columns, with the names of the rows and columns where they have any."""
 
     rows: tuple[tuple[Tree, ...], ...]
@@ -101,21 +112,21 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Text:
+class Text(_Shown):
     """Plain words inside a formula."""
 
     words: str
 
 
 @dataclass(frozen=True)
-class Custom:
+class Custom(_Shown):
     """A symbol that somebody handed in as LaTeX (``\\mathbf{A}``); see `options.custom_symbol`."""
 
     latex: str
 
 
 @dataclass(frozen=True)
-class Marked:
+class Marked(_Shown):
     """A symbol with a sign before it that belongs to it: dS, δQ, ∂L; scripts go to the symbol."""
 
     mark: Ident
@@ -123,7 +134,7 @@ class Marked:
 
 
 @dataclass(frozen=True)
-class Picked:
+class Picked(_Shown):
     """A highlighted cell: an entry in a box, or one of its operands in bold."""
 
     body: Tree
@@ -140,7 +151,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Scheme:
+class Scheme(_Shown):
     """Falk's scheme of a product: the second factor above it, the first on its left."""
 
     first: Part
@@ -453,7 +464,7 @@ def levelled(lines: Sequence[Sequence[Tree]], align: str) -> list[list[tuple[Tre
     """Each cell with the figures that it lacks for the points of its column to be level.
 
     >>> levelled([[Num("0.25")], [INFINITY], [Num("1.5")]], "r")[1:]
-    [[(Op(symbol='∞'), '.25')], [(Num(digits='1.5'), '5')]]
+    [[(Op(symbol='∞'), '')], [(Num(digits='1.5'), '5')]]
     """
     columns = [_figures(column) for column in zip_longest(*lines, fillvalue=EMPTY)]
     return [
@@ -469,7 +480,7 @@ def _figures(column: Sequence[Tree]) -> list[str]:
         return [""] * len(column)
     longest = max(filter(None, tails), key=len, default="")
     return [
-        "" if tail is None or _is_name(cell) else longest[len(tail) :]
+        "" if tail is None or _has_no_point(cell) else longest[len(tail) :]
         for cell, tail in zip(column, tails, strict=True)
     ]
 
@@ -487,6 +498,12 @@ def _decimals(cell: Tree) -> str | None:
         case Op("∞" | "⋯" | "⋮" | "⋱" | "?"):
             return ""
     return "" if _is_name(cell) else None
+
+
+def _has_no_point(cell: Tree) -> bool:
+    """Whether a cell stands at the end of its column: words, and ±∞, wider than a digit."""
+    bare = cell.body if isinstance(cell, Picked) else cell
+    return _is_name(bare) or INFINITY in (bare.items if isinstance(bare, Row) else (bare,))
 
 
 def _is_name(cell: Tree) -> bool:

@@ -49,7 +49,7 @@ class _Reported:
         return static.fragment([self._document()])
 
     def _repr_markdown_(self) -> str:
-        return markdown.write([self._document()])
+        return markdown.write([self._document()], markdown.DOLLARS)
 
 
 class Marks(_Reported, Marking):

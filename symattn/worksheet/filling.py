@@ -45,12 +45,15 @@ _OPTIONS = ("view", "headings", "label", "entry", "batch", *DISPLAY)
 _LONG = 200
 
 
-def fill_page(text: str, name: str, flavor: str = "github") -> str:
+def fill_page(text: str, name: str, flavor: str = "") -> str:
     """The page with its derivations and numbers filled in; everything else as it was.
+
+    Where no flavor is said it is that of who reads such a file.
 
     A worksheet that no comment follows gets one. Raises `ReadError` (or another `SymattnError`)
     that begins with the file and the line.
     """
+    flavor = flavor or ("quarto" if name.lower().endswith(".qmd") else "github")
     newline = "\r\n" if "\r\n" in text else "\n"
     blocks = list(fences(text))
     sheets = [(start, end, block) for start, end, block in blocks if block is not None]

@@ -21,8 +21,10 @@ from tests.conftest import Formulas
 from tests.gates import HOSTILE_LABELS, HOSTILE_TITLE, SUBJECTS, labelled, page, some_subjects
 from tests.written import markdown_document, mathml_document
 
-_DISPLAY = re.compile(r"^\$\$\n(.*?)\n\$\$|^```\{math\}\n(?::label: \S+\n)?(.*?)\n```", re.M | re.S)
-_INLINE = re.compile(r"(?<![\\$])\$([^$\n]+?)(?<!\\)\$(?!\$)")
+_DISPLAY = re.compile(
+    r"^\$\$\n(.*?)\n\$\$|^```(?:math|\{math\})\n(?::label: \S+\n)?(.*?)\n```", re.M | re.S
+)
+_INLINE = re.compile(r"(?<![\\$])\$`?([^$\n]+?)`?(?<!\\)\$(?!\$)")
 
 SHEET = """\
 [attention]
@@ -205,11 +207,13 @@ def test_render_says_what_is_wrong(arguments: list[str], complaint: str, tmp_pat
 def test_a_worksheet_in_a_comment_is_one_that_readers_do_not_see(tmp_path: Path) -> None:
     sheet = "[given]\nQ = [[1, 0]]\nK = [[1, 0], [0, 1]]\nV = [[1, 2], [3, 4]]\n"
     seen = f"# A\n\n```symattn\n{sheet}```\n\nIt is {{claim}}`weights[1,2] = 0.33`.\n"
-    unseen = seen.replace("```symattn", "<!-- worksheet").replace("```", "-->")
+    unseen = seen.replace("```symattn", "<!-- worksheet").replace("]]\n```", "]]\n-->")
     filled = fill_page(unseen, "page.md")
     assert filled == fill_page(filled, "page.md")
     wanted = (
-        fill_page(seen, "page.md").replace("```symattn", "<!-- worksheet").replace("```", "-->")
+        fill_page(seen, "page.md")
+        .replace("```symattn", "<!-- worksheet")
+        .replace("]]\n```", "]]\n-->")
     )
     assert filled == wanted
     wrong = tmp_path / "page.md"
@@ -255,7 +259,7 @@ def test_word_takes_every_formula_and_keeps_the_digits(
 ) -> None:
     for subject in ("causal", "illustrated_self_attention", "variant rotary"):
         shown = page(subject)
-        source = markdown_document(shown) if kind == "markdown" else mathml_document(shown)
+        source = markdown_document(shown, "katex") if kind == "markdown" else mathml_document(shown)
         back = office(source, kind, tool, tmp_path)
         latex = " ".join(source for _, source in formulas(markdown_document(shown)))
         numbers = set(re.findall(r"\d+\.\d{3,}", latex))
@@ -265,7 +269,9 @@ def test_word_takes_every_formula_and_keeps_the_digits(
 
 def test_libreoffice_opens_the_word_file(tool: Callable[[str], str], tmp_path: Path) -> None:
     writer = tool("soffice")
-    office(markdown_document(page("causal", "default", "value")), "markdown", tool, tmp_path)
+    office(
+        markdown_document(page("causal", "default", "value"), "katex"), "markdown", tool, tmp_path
+    )
     subprocess.run(
         [
             writer,

@@ -352,7 +352,9 @@ def blocks(html: str) -> list[Part]:
 
 def test_pandoc_and_word(tool: Callable[[str], str], tmp_path: Path) -> None:
     """Markdown as pandoc reads it, and once more out of the Word file it makes of it."""
-    source = "\n".join(markdown_document(page) for name in _SOME for page in outlines(name, *VIEWS))
+    source = "\n".join(
+        markdown_document(page, "katex") for name in _SOME for page in outlines(name, *VIEWS)
+    )
     wanted = [seen for name in _SOME for seen in text_of(name)]
     direct = pandoc(tool, tmp_path, source, "-t", "html", "--mathml")
     pandoc(tool, tmp_path, source, "-o", "page.docx")

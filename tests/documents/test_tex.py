@@ -25,6 +25,7 @@ from symattn.documents.outline import Outline, outline
 from symattn.documents.pdf import pdf_document
 from symattn.documents.tex import FLAVORS
 from symattn.worksheet import worksheet_of
+from tests import ROOT
 from tests.conftest import Tool
 from tests.gates import EXAMPLES, HOSTILE_LABELS, HOSTILE_TITLE, SUBJECTS, labelled, page
 from tests.shares import share
@@ -411,8 +412,8 @@ def test_proofs_are_broken_rather_than_made_smaller(
 @pytest.mark.parametrize(
     ("name", "sized", "pages", "slides"),
     [
-        ("grouped-query", {"tokens": 3, "heads": 4}, 2, 8),
-        ("llama", {"tokens": 4}, 4, 12),
+        ("grouped-query", {"tokens": 3, "heads": 4}, 2, 20),
+        ("llama", {"tokens": 4}, 4, 34),
     ],
 )
 def test_pages_are_as_few_as_promised(
@@ -479,3 +480,48 @@ def test_a_slide_that_goes_on_says_so() -> None:
     new = [title for title in titles if not title.endswith("(continued)")]
     assert len({*new}) == len(new)
     assert "Given, Given" not in slides
+
+
+_CAUSAL = ["derive", str(ROOT / "examples" / "causal.toml")]
+
+
+def _slides(*more: str, flavor: str = "beamer") -> list[str]:
+    """The frames of a worksheet's slides."""
+    args = [*_CAUSAL, *more, "--format", "tex", "--flavor", flavor]
+    ran = CliRunner().invoke(main, args)
+    assert ran.exit_code == 0, ran.output
+    return re.findall(r"\\begin\{frame\}(.*?)\\end\{frame\}", ran.stdout, re.DOTALL)
+
+
+def test_a_slide_has_one_step_and_the_first_what_is_given() -> None:
+    first, *others = _slides()
+    assert "Causal self-attention" in first
+    assert all(f"{letter} = " in first for letter in ("X", "W_{Q}", "W_{K}", "W_{V}"))
+    titles = [re.match(r"\{(.*?)\}", each)[1] for each in others]  # type: ignore[index]
+    steps = [title.removesuffix(" (continued)") for title in titles]
+    assert [int(title.split(".")[0]) for title in dict.fromkeys(steps)] == [*range(1, 10)]
+    assert all(each.count("Size: ") <= 1 for each in others)
+
+
+def test_weights_are_drawn_on_a_slide_of_their_own() -> None:
+    for flavor in ("beamer", "overlays"):
+        drawn = [each for each in _slides(flavor=flavor) if r"\begin{tikzpicture}" in each]
+        assert len(drawn) == 1
+        assert drawn[0].startswith("{8. Attention weights (continued)}")
+        assert "$0.2840$" in drawn[0]
+    assert not any("tikzpicture" in each for each in _slides("--view", "formula"))
+
+
+def test_type_has_one_size_on_all_slides(tool: Tool, tmp_path: Path) -> None:
+    """The heights of the digits that pdftotext reads, but for scripts and titles."""
+    path = tmp_path / "slides.pdf"
+    args = [*_CAUSAL, "--format", "pdf", "--flavor", "beamer", "-o", str(path)]
+    assert CliRunner().invoke(main, args).exit_code == 0
+    told = subprocess.run(
+        [tool("pdftotext"), "-bbox", str(path), "-"], capture_output=True, text=True, check=True
+    ).stdout
+    word = re.compile(r'yMin="([\d.]+)" xMax="[\d.]+" yMax="([\d.]+)">\d\.\d{4}<')
+    pages = [[float(b) - float(a) for a, b in word.findall(p)] for p in told.split("<page ")[1:]]
+    heights = [max(each) for each in pages if each]
+    assert len(heights) >= 4
+    assert max(heights) - min(heights) < 0.2

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from symattn.arguments import flag, instance, word, words, wrong
+from symattn.shown import Named
 
 if TYPE_CHECKING:  # start-up time: a list of names needs no SymPy
     from symattn.algebra.counterexample import Meaning, Sides
@@ -19,8 +20,8 @@ if TYPE_CHECKING:  # start-up time: a list of names needs no SymPy
 HYPOTHESIS, ENTRIES = "hypothesis", "entries"
 
 
-@dataclass(frozen=True)
-class Identity:
+@dataclass(frozen=True, repr=False)
+class Identity(Named):
     """A statement about attention that holds, or a false belief (`holds` is False).
 
     `statement` is an equation in the language of `symattn.equal`; where that has no words for
@@ -54,6 +55,9 @@ class Identity:
     everywhere: Callable[[], Sides] | None = field(default=None, compare=False)
     reason: str = ""
     letters: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.says}. {self.statement} ({self.source})"
 
     def __post_init__(self) -> None:
         for name in ("name", "says", "statement", "source", "use", "misconception", "letters"):

@@ -40,7 +40,7 @@ class Link:
         return self.applies and bool(self.equality)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Proof:
     """The decision about a row's statement, its links, and the seconds taken."""
 
@@ -50,6 +50,9 @@ class Proof:
     seconds: float
     left: Meaning
     right: Meaning
+
+    def __repr__(self) -> str:
+        return f"<{self.identity.name}: {self.equality.summary}>"
 
     @property
     def good(self) -> bool:

@@ -15,14 +15,15 @@ _ANCHORS = {"start": "base west", "middle": "base", "end": "base east"}
 _NUMBER = re.compile(r"−?(\d+(\.\d+)?|∞)")
 
 
-def tikz_document(drawing: Drawing) -> str:
+def tikz_document(drawing: Drawing, unit: float = _UNIT, font: str = r"\footnotesize") -> str:
     r"""The drawing as ``\begin{tikzpicture} …``; it needs the package tikz (and amsmath).
 
-    The text alternative goes before it, in a comment.
+    One unit of the drawing is `unit` points, its words are set in a `font`; the text alternative
+    goes before it, in a comment.
     """
     description = escape_controls(drawing.alternative, " ").replace("\n", " ")
     shapes = "\n".join(f"  {_shape(shape)}" for shape in drawing.shapes)
-    options = f"x={_UNIT}pt, y=-{_UNIT}pt, inner sep=0pt, font=\\footnotesize"
+    options = f"x={unit}pt, y=-{unit}pt, inner sep=0pt, font={font}"
     return f"% {description}\n\\begin{{tikzpicture}}[{options}]\n{shapes}\n\\end{{tikzpicture}}\n"
 
 

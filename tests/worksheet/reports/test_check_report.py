@@ -73,7 +73,7 @@ def test_markdown_is_escaped(wrong: Marking) -> None:
     assert "| | \\<b\\> | \\|x |" in page
     assert "| \\|x | ✗ **0.2** | ✗ **0.81** |" in page
     assert "- ✗ weights\\[2,1\\]: 0.2, true value 0.119" in page
-    assert page.count("$$") == 2
+    assert page.count("```") == 2
 
 
 class _Tags(HTMLParser):
@@ -355,7 +355,7 @@ def test_what_follows_is_worked_out_with_the_numbers_written() -> None:
     found = report_of(check(GIVEN, claims))
     told = "o_22 = 0.2·2 + 0.8·4 = 3.6"
     assert f"Your numbers give {told}" in text_report(found)
-    assert "Your numbers give $o_{22} = 0.2" in markdown_report(found)
+    assert "Your numbers give $`o_{22} = 0.2" in markdown_report(found)
     assert "Your numbers give" in html_report(found)
     assert report_data(found)["steps"]["output"]["own_work"] == told
 
