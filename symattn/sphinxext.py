@@ -35,7 +35,6 @@ from symattn.attention.vocabulary import Notation
 from symattn.budget import limited
 from symattn.derivation import Derivation, Evaluation, Place
 from symattn.documents import blocks as b
-from symattn.documents.cost import admit_document
 from symattn.documents.job import Job, room_of
 from symattn.documents.latex import displays
 from symattn.documents.mathml import formula, xhtml
@@ -269,9 +268,7 @@ class Shows(_Holding):
             entries = entries_at(self.options.get("entry", []), evaluation, notation)
         elif self.options.keys() & {"layout", "entry"}:
             raise SymattnError("layout, entry: need numbers; give a worksheet")
-        job = Job(derivation, evaluation, notation, views, entries=entries)
-        admit_document("md", [job])
-        return job.outline()
+        return Job(derivation, evaluation, notation, views, entries=entries).outline()
 
     def _derived(self) -> tuple[Derivation, Evaluation | None, Notation]:
         sheet = self.worksheet()

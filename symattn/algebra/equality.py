@@ -21,10 +21,10 @@ from typing import Literal
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.certificate import Data, Refused, check
+from symattn.algebra.certificate import Data, Refused, replayed
 from symattn.algebra.comparison import Joint, joined
 from symattn.algebra.counterexample import Counterexample, Meaning, Side, broadcast
-from symattn.algebra.effort import STEPS, Spent, within
+from symattn.budget import STEPS, Spent, within
 from symattn.algebra.field import Again, Empty, Known, NeedSign, TooHard, Undefined
 from symattn.algebra.field_arithmetic import Entries
 from symattn.algebra.functions import Functions
@@ -566,7 +566,7 @@ def certified(statement: Statement, steps: int = STEPS) -> tuple[Data, str]:
     try:
         with within(steps):
             found = certificate(statement)
-        check(found)
+            replayed(found)
     except (Refused, Spent) as missing:
         return None, str(missing)
     return found, ""

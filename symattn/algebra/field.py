@@ -19,7 +19,7 @@ from typing import Any
 
 import flint
 
-from symattn.algebra.effort import spend
+from symattn.budget import spend
 from symattn.arithmetic.base import Ground
 from symattn.errors import SymattnError
 

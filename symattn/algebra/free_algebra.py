@@ -28,7 +28,7 @@ from symattn.algebra.certificate import (
     product,
 )
 from symattn.algebra.counterexample import Meaning
-from symattn.algebra.effort import Spent, spend
+from symattn.budget import Spent, spend
 from symattn.algebra.hypotheses import Statement, definitions, same_shape
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError

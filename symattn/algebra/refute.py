@@ -29,7 +29,7 @@ from symattn.algebra.counterexample import (
     evaluated,
     has_value,
 )
-from symattn.algebra.effort import STEPS, Spent, within
+from symattn.budget import STEPS, Spent, within
 from symattn.algebra.field import TooHard, solved
 from symattn.algebra.hypotheses import Statement, definitions, examples, orthogonal
 from symattn.arithmetic.base import Arithmetic, Array, Ground, elementwise, filled

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from symattn import VARIANTS, Attention, SymattnError, equal, variant
 from symattn.algebra.certificate import Refused
-from symattn.algebra.effort import Spent, within
+from symattn.budget import Spent, within
 from symattn.algebra.equality import certified, stated
 from symattn.algebra.free_algebra import _spans
 from symattn.algebra.traces import certificate

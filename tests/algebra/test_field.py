@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import sympy
 
-from symattn.algebra.effort import STEPS, within
+from symattn.budget import STEPS, within
 from symattn.algebra.equality import _equal_at, _Open, _sizes_of, stated
 from symattn.algebra.field import (
     Again,
