@@ -25,7 +25,7 @@ STEPS = 600_000
 SECONDS = 12.0
 
 #: Seconds between two looks at a clock, and how many operations a library does in one at least.
-_TICK, _SPEED = 0.1, 10_000_000
+_TICK, _SPEED = 0.1, 100_000_000
 
 
 class Spent(Undecided):
@@ -119,14 +119,14 @@ _METERS: ContextVar[tuple[_Meter, ...]] = ContextVar("meters", default=())
 
 @contextmanager
 def limited(
-    instead: str,
+    more: str,
     seconds: float | None = SECONDS,
     clock: Callable[[], float] = time.process_time,
 ) -> Iterator[None]:
     """Stops what is calculated inside after so many seconds; None for no limit.
 
-    They are those of the processor, or of another `clock`. `instead` says what to leave out, or how
-    to allow more, at this door. Raises `Spent`.
+    They are those of the processor, or of another `clock`; `more` is how to allow more, at this
+    door. Raises `Spent`.
     """
     if seconds is None:
         yield
@@ -140,7 +140,9 @@ def limited(
         if meter.left > 0:  # another one's
             raise
         of = " of processor time" if clock is time.process_time else ""
-        raise Spent(f"not finished in {seconds:g} s{of}; {instead}") from None
+        raise Spent(
+            f"not finished in {seconds:g} s{of}; leave something out, or allow more with {more}"
+        ) from None
     finally:
         meter.stop()
         _METERS.reset(token)

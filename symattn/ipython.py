@@ -12,7 +12,7 @@ with needing("symattn.ipython", "IPython", "symattn[notebook]"):
     from IPython.core.error import UsageError
     from IPython.core.interactiveshell import InteractiveShell
 
-from symattn.budget import LESS, SECONDS, limited
+from symattn.budget import SECONDS, limited
 from symattn.documents import markdown, text
 from symattn.documents.job import Job, document_of
 from symattn.documents.outline import VIEWS
@@ -69,7 +69,7 @@ def cell(line: str, body: str) -> Page:
     except ValueError as error:
         raise UsageError(printable(f"%%symattn: {error}")) from None
     try:
-        with limited(f"{LESS}, or allow it with --allow-large", None if chosen.allow_large else SECONDS):
+        with limited("--allow-large", None if chosen.allow_large else SECONDS):
             return _page(chosen, body)
     except BaseException as error:
         raise UsageError(failure(error).line) from None

@@ -48,8 +48,8 @@ from symattn.algebra.certificate import (
     variable,
 )
 from symattn.arithmetic.functions import applied
-from symattn.documents import blocks as b
 from symattn.budget import STEPS, Spent, within
+from symattn.documents import blocks as b
 from symattn.errors import CannotSpell
 from symattn.nodes import rule as r
 from symattn.nodes.entrywise import Diagonal

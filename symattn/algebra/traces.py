@@ -61,9 +61,9 @@ from symattn.algebra.certificate import (
     place as place_of_index,
 )
 from symattn.algebra.counterexample import Side
-from symattn.budget import Spent, spend
 from symattn.algebra.free_algebra import cofactors
 from symattn.algebra.hypotheses import Statement, definition, orthogonal
+from symattn.budget import Spent, spend
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError
 
