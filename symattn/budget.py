@@ -24,8 +24,11 @@ STEPS = 600_000
 #: Seconds of processor time that a calculation may take at a door.
 SECONDS = 12.0
 
-#: Seconds between two looks at a clock, and how many operations a library does in one at least.
-_TICK, _SPEED = 0.1, 100_000_000
+#: Seconds between two looks at a clock, at least and at most.
+_TICK, _AGAIN = 0.1, 1.0
+
+#: How many operations a library does in a second, at least.
+_SPEED = 100_000_000
 
 
 class Spent(Undecided):
@@ -72,8 +75,11 @@ def spend(steps: int = 1) -> None:
 # ---- time ------------------------------------------------------------------------------------
 
 
-class _Stop(BaseException):
-    """Ends a calculation wherever it is; no `Exception`, so that nothing there goes on after it."""
+class Stopped(BaseException):
+    """Ends a calculation wherever it is; no `Exception`, so that nothing there goes on after it.
+
+    `limited` makes `Spent` of it, unless it came between two of its own instructions.
+    """
 
 
 class _Meter:
@@ -83,7 +89,6 @@ class _Meter:
         self._clock, self._end = clock, clock() + seconds
         self._lock, self._ended, self._meant = threading.Lock(), False, threading.get_ident()
         self._over = threading.Event()
-        threading.Thread(target=self._watch, daemon=True, name="symattn's meter").start()
 
     @property
     def left(self) -> float:
@@ -96,19 +101,25 @@ class _Meter:
 
     def stop(self) -> None:
         """Stop nothing any more."""
-        while not self._ended:
-            with suppress(_Stop):  # which may come at this moment
+        while not self._over.is_set():
+            with suppress(Stopped):  # which may come at this moment
                 with self._lock:
                     self._ended = True
                     self._send(None)
                 self._over.set()
 
+    def start(self) -> None:
+        """Begin to look."""
+        threading.Thread(target=self._watch, daemon=True, name="symattn's meter").start()
+
     def _watch(self) -> None:
-        """Stop the calculation when time is up, and again until it has stopped."""
-        while not self._over.wait(max(_TICK, min(self.left, 1.0))):
+        """Stop the calculation when time is up, and again where it went on all the same."""
+        pause = _TICK
+        while not self._over.wait(pause):
             with self._lock:
-                if self.left <= 0 and not self._ended:
-                    self._send(ctypes.py_object(_Stop))
+                if not self._ended and self.left <= 0:
+                    self._send(ctypes.py_object(Stopped))
+            pause = _AGAIN if self.left <= 0 else max(_TICK, min(self.left, _AGAIN))
 
     def _send(self, what: object) -> None:
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._meant), what)
@@ -134,8 +145,9 @@ def limited(
     meter = _Meter(seconds, clock)
     token = _METERS.set((*_METERS.get(), meter))
     try:
+        meter.start()
         yield
-    except _Stop:
+    except Stopped:
         meter.stop()
         if meter.left > 0:  # another one's
             raise
@@ -153,4 +165,4 @@ def foresee(operations: int) -> None:
     for meter in _METERS.get():
         if operations / _SPEED > meter.left:
             meter.empty()
-            raise _Stop
+            raise Stopped

@@ -2612,6 +2612,15 @@ def replayed(data: Data) -> Claim:
     return claim
 
 
+def storable(data: Data) -> Data:
+    """A certificate from here, None where it is too large to be read again from a file."""
+    try:
+        check_limits(data)
+    except ReadError:
+        return None
+    return data
+
+
 def check_limits(data: Data) -> None:
     """Refuse data that is too deep, too large, or holds something but texts and small numbers."""
     left, count = [(data, 0)], 0

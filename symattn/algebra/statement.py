@@ -277,9 +277,14 @@ def readings(
             break
     if not fitting:
         raise _no_reading(groups, trees, kinds_of, given, trouble)
-    ranked = sorted(fitting, key=lambda one: one[0])
-    (*first, _, _), meant, _ = ranked[0]
-    for (*rank, _, _), reading, sides in ranked:
+    (*least, _, _), meant, _ = first = min(fitting, key=lambda one: one[0])
+
+    def is_rival(one: tuple[Any, _Reading, list[Shape]]) -> bool:
+        return one[0][:2] == tuple(least) and one[1].outer < meant.outer
+
+    others = sorted(fitting, key=lambda one: (one is not first, not is_rival(one), one[0]))
+    for one in others:
+        _, reading, sides = one
         reading.positive = positive
         writer = reading.writer()
         pairs = [
@@ -289,8 +294,7 @@ def readings(
             ]
             for parts, texts, shape in zip(trees, groups, sides, strict=True)
         ]
-        rival = rank == first and reading.outer < meant.outer
-        yield Built(tuple(map(tuple, pairs)), reading.shapes_text(), rival)
+        yield Built(tuple(map(tuple, pairs)), reading.shapes_text(), is_rival(one))
 
 
 def _built(reading: _Reading, writer: Writer, tree: Tree, shape: Shape, text: str) -> Written:
