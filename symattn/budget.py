@@ -18,7 +18,7 @@ from contextvars import ContextVar
 from symattn.errors import Undecided
 
 #: How many steps one way of deciding may take at effort 1: a few seconds at most. The hardest of
-#: the catalogue's proofs takes a tenth of it.
+#: the catalogue's proofs takes a twentieth of it.
 STEPS = 600_000
 
 #: Seconds of processor time that a calculation may take at a door.

@@ -163,7 +163,7 @@ def test_without_a_timeout_processor_time_is_limited(
         monkeypatch.setattr(work[name], endless)
     else:
         monkeypatch.setattr(command(name), "callback", endless)
-    words = {"derive": ("causal",), "prove": ("shift",), "new": ("causal",)}.get(name, ())
+    words = {"derive": ("causal",), "prove": ("shift",)}.get(name, ARGUMENTS.get(name, ()))
     result = run(name, *words)
     assert result.exit_code == 4, result.output
     assert "not finished in 0.2 s of processor time" in result.stderr
@@ -259,3 +259,10 @@ def test_a_new_worksheet_computes_no_more_than_it_shows(
     variant: str, timed: Callable[..., float]
 ) -> None:
     assert timed("new", variant, "--tokens", "32", "--d-k", "32") < 10 * TRACED
+
+
+@pytest.mark.parametrize("name", ["cosine", "hopfield", "multi-query"])
+def test_a_name_of_an_identity_and_of_an_attention_reaches_both(name: str) -> None:
+    assert run("prove", name).exit_code == 0
+    assert "equal" in run("prove", name, name).output
+    assert run("prove", "causal").exit_code == 2

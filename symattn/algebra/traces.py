@@ -504,6 +504,8 @@ def certificate(statement: Statement) -> Data:
     try:
         data = stated_again(statement)
         claim = claim_of(data)
+    except Spent:
+        raise
     except (SymattnError, NotImplementedError, TypeError) as trouble:
         raise Refused(str(trouble).partition("\n")[0]) from None
     second, missing = None, ""
