@@ -123,7 +123,12 @@ def command(name: str) -> Explained:
     return found
 
 
-ARGUMENTS = {"derive": ("causal",), "completion": ("bash",), "new": ("causal",)}
+ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "derive": ("causal",),
+    "completion": ("bash",),
+    "new": ("causal",),
+    "prove": ("shift",),
+}
 
 
 @pytest.mark.parametrize("name", sorted(set(COMMANDS) - set(APART)))
@@ -131,10 +136,9 @@ def test_every_command_stops_after_its_timeout(name: str, monkeypatch: pytest.Mo
     if command(name).meters:  # its budget is for the work inside
         work = {"derive": "symattn.cli.derive._jobs", "prove": "symattn.cli.prove._show"}
         monkeypatch.setattr(work[name], endless)
-        words = {"derive": ("causal",), "prove": ("shift",)}[name]
     else:
         monkeypatch.setattr(command(name), "callback", endless)
-        words = ARGUMENTS.get(name, ())
+    words = ARGUMENTS.get(name, ())
     started = time.monotonic()
     result = run(name, *words, "--timeout", "0.5")
     assert result.exit_code == 4, result.output
@@ -163,7 +167,7 @@ def test_without_a_timeout_processor_time_is_limited(
         monkeypatch.setattr(work[name], endless)
     else:
         monkeypatch.setattr(command(name), "callback", endless)
-    words = {"derive": ("causal",), "prove": ("shift",)}.get(name, ARGUMENTS.get(name, ()))
+    words = ARGUMENTS.get(name, ())
     result = run(name, *words)
     assert result.exit_code == 4, result.output
     assert "not finished in 0.2 s of processor time" in result.stderr
