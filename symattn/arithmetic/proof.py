@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import islice
 
 import sympy
@@ -102,10 +103,12 @@ def equals(value: sympy.Expr, number: sympy.Rational) -> bool | None:
     return None if found is None else found == 0
 
 
+@lru_cache(maxsize=1024)
 def sign(value: sympy.Expr, deep: bool = True) -> int | None:
     """The sign of an exact number by algebra, None if unknown.
 
-    Names stand for themselves first; with `deep` they are opened, one layer after the other.
+    Names stand for themselves first; with `deep` they are opened, one layer after the other. A
+    matrix repeats numbers, and a document shows each in several places: they are kept.
     """
     for form in _forms(value) if deep else (value,):
         found = _sign(form)

@@ -14,6 +14,8 @@ from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any
 
 from symattn.arguments import wrong
+from symattn.arithmetic.decide import rounded
+from symattn.notation.options import Notation
 
 if TYPE_CHECKING:
     from symattn.attention.spec import Attention
@@ -197,8 +199,13 @@ def _booleans(matrix: Given) -> Any:
 def _optional(derivation: Derivation, evaluation: Evaluation) -> str:
     """What may be added, as comments that hold once they are no comments any more."""
     last = derivation.steps[-1]
-    decimals = evaluation[last.name].decimals(3)
-    head, row = ("[1]", decimals[0][0]) if last.per_head else ("", decimals[0])
+    value, to_three = evaluation[last.name], Notation(digits=3)
+    first = (0,) * (len(value.shape) - 1)
+    row = [
+        rounded(ball, 3) or value.digits((*first, column), to_three).text
+        for column, ball in enumerate(value.balls[first])
+    ]
+    head = "[1]" if last.per_head else ""
     return (
         "\n# Numbers that somebody worked out, to be marked. These are right, to three decimals.\n"
         f'# [claims]\n# "{last.name}{head}[1,:]" = {_value(row, last.name)}\n'
