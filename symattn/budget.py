@@ -1,109 +1,168 @@
-"""How much work one calculation may be: a limit that the doors set and Python does not.
+"""How much work one calculation may take: a meter that runs while the work is done.
 
-The unit is an operation, about what takes a microsecond in an interpreter: a product of two proven
-numbers, a character or two that is spelled. It is counted from shapes before anything is computed,
-so that the same input is refused on every machine.
+Two things are metered. *Steps* are counted where they are taken (`spend`): they are the same on
+every machine, so that what is proven does not depend on it. *Time* is for all the rest: at a door,
+a file, a page or a statement gets some seconds of processor time (`limited`), or as many on the
+clock as somebody asks for. Python has no limit but the steps of a proof.
 """
 
 from __future__ import annotations
 
+import ctypes
+import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
 
-from symattn.errors import SymattnError
+from symattn.errors import Undecided
 
-#: Operations that one calculation may take: some 20 seconds, and up to five times as long where
-#: exact numbers have little in common.
-MOST = 20_000_000
+#: How many steps one way of deciding may take at effort 1: a few seconds at most. The hardest of
+#: the catalogue's proofs takes a twentieth of it.
+STEPS = 600_000
 
-#: How many times as much all calculations of one file, or one page, may take together.
-TOGETHER = 3
+#: Seconds of processor time that a calculation may take at a door.
+SECONDS = 12.0
 
+#: Seconds between two looks at a clock, at least and at most.
+_TICK, _AGAIN = 0.1, 1.0
 
-@dataclass
-class Limit:
-    """How many operations a calculation may take, and what allows more: ``--allow-large``.
-
-    `admitted` are the operations of all that was let through since the limit was set.
-    """
-
-    most: int
-    instead: str
-    admitted: int = 0
+#: How many operations a library does in a second, at least.
+_SPEED = 100_000_000
 
 
-class TooLarge(SymattnError):
-    """More work than the limit in force allows."""
+class Spent(Undecided):
+    """The budget of work is spent, and the work is not finished."""
 
 
-_LIMIT: ContextVar[Limit | None] = ContextVar("limit", default=None)
+# ---- steps -----------------------------------------------------------------------------------
+
+
+class Budget:
+    """What is left of a number of steps."""
+
+    def __init__(self, steps: int) -> None:
+        self.steps, self.left = steps, steps
+
+
+_BUDGET: ContextVar[Budget | None] = ContextVar("budget", default=None)
 
 
 @contextmanager
-def limited(instead: str, allow_large: bool = False) -> Iterator[None]:
-    """Whatever is derived inside is refused if it would be too much work, unless that is allowed.
-
-    `instead` says how to allow it, at this door.
-    """
-    token = _LIMIT.set(None if allow_large else Limit(MOST, instead))
+def within(steps: int) -> Iterator[Budget]:
+    """Inside the block at most so many steps are counted; then `spend` raises `Spent`."""
+    budget = Budget(steps)
+    token = _BUDGET.set(budget)
     try:
-        yield
+        yield budget
     finally:
-        _LIMIT.reset(token)
+        _BUDGET.reset(token)
 
 
-def is_limited() -> bool:
-    """Whether there is a limit at all: without one nothing has to be estimated."""
-    return _LIMIT.get() is not None
+def spend(steps: int = 1) -> None:
+    """Count some steps: products of two terms, comparisons of two numbers, or the like.
 
-
-def is_admitted(operations: int) -> bool:
-    """Whether a calculation of so many operations is within the limit in force."""
-    limit = _LIMIT.get()
-    return limit is None or operations <= limit.most
-
-
-def admit(operations: int, most_of_it: str, leave_out: Callable[[], str]) -> None:
-    """Let through what is within the limit in force.
-
-    `most_of_it` names what would be too much, `leave_out` what to do without, which is asked for
-    only then. Raises `TooLarge`.
+    Raises `Spent` once there are more than the budget allows.
     """
-    limit = _LIMIT.get()
-    if limit is None:
+    budget = _BUDGET.get()
+    if budget is None:
         return
-    if operations > limit.most:
-        raise TooLarge(
-            f"{most_of_it}: too much work: about {_about(operations)} operations "
-            f"({_as_time(operations)}), {_about(limit.most)} at most; {leave_out()}, or allow it "
-            f"with {limit.instead}"
-        )
-    limit.admitted += operations
-    if limit.admitted > TOGETHER * limit.most:
-        raise TooLarge(
-            f"{most_of_it}: too much work together with what stands before it: about "
-            f"{_about(limit.admitted)} operations, {_about(TOGETHER * limit.most)} at most; "
-            f"divide the file, or allow it with {limit.instead}"
-        )
+    budget.left -= steps
+    if budget.left < 0:
+        raise Spent(f"within {budget.steps:,} steps")
 
 
-def _about(operations: int) -> str:
-    """So many in two figures: 41 million."""
-    for unit, word in ((10**12, " trillion"), (10**9, " billion"), (10**6, " million")):
-        if operations >= unit:
-            count = operations / unit
-            return f"{count:.1f}{word}" if count < 9.95 else f"{count:,.0f}{word}"
-    return f"{operations:,}"
+# ---- time ------------------------------------------------------------------------------------
 
 
-def _as_time(operations: int) -> str:
-    """About how long that takes."""
-    seconds = operations / 1e6
-    if seconds < 100:
-        return f"some {max(seconds, 1):.0f} seconds"
-    for size, word in ((60, "minutes"), (3600, "hours"), (86_400, "days")):
-        if seconds < 100 * size or word == "days":
-            return f"some {seconds / size:,.0f} {word}"
-    raise AssertionError
+class Stopped(BaseException):
+    """Ends a calculation wherever it is; no `Exception`, so that nothing there goes on after it.
+
+    `limited` makes `Spent` of it, unless it came between two of its own instructions.
+    """
+
+
+class _Meter:
+    """Looks at a clock from a thread of its own, and stops the thread that made it in time."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
+        self._clock, self._end = clock, clock() + seconds
+        self._lock, self._ended, self._meant = threading.Lock(), False, threading.get_ident()
+        self._over = threading.Event()
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left."""
+        return self._end - self._clock()
+
+    def empty(self) -> None:
+        """Let nothing be left."""
+        self._end = self._clock()
+
+    def stop(self) -> None:
+        """Stop nothing any more."""
+        while not self._over.is_set():
+            with suppress(Stopped):  # which may come at this moment
+                with self._lock:
+                    self._ended = True
+                    self._send(None)
+                self._over.set()
+
+    def start(self) -> None:
+        """Begin to look."""
+        threading.Thread(target=self._watch, daemon=True, name="symattn's meter").start()
+
+    def _watch(self) -> None:
+        """Stop the calculation when time is up, and again where it went on all the same."""
+        pause = _TICK
+        while not self._over.wait(pause):
+            with self._lock:
+                if not self._ended and self.left <= 0:
+                    self._send(ctypes.py_object(Stopped))
+            pause = _AGAIN if self.left <= 0 else max(_TICK, min(self.left, _AGAIN))
+
+    def _send(self, what: object) -> None:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._meant), what)
+
+
+_METERS: ContextVar[tuple[_Meter, ...]] = ContextVar("meters", default=())
+
+
+@contextmanager
+def limited(
+    more: str,
+    seconds: float | None = SECONDS,
+    clock: Callable[[], float] = time.process_time,
+) -> Iterator[None]:
+    """Stops what is calculated inside after so many seconds; None for no limit.
+
+    They are those of the processor, or of another `clock`; `more` is how to allow more, at this
+    door. Raises `Spent`.
+    """
+    if seconds is None:
+        yield
+        return
+    meter = _Meter(seconds, clock)
+    token = _METERS.set((*_METERS.get(), meter))
+    try:
+        meter.start()
+        yield
+    except Stopped:
+        meter.stop()
+        if meter.left > 0:  # another one's
+            raise
+        of = " of processor time" if clock is time.process_time else ""
+        raise Spent(
+            f"not finished in {seconds:g} s{of}; leave something out, or allow more with {more}"
+        ) from None
+    finally:
+        meter.stop()
+        _METERS.reset(token)
+
+
+def foresee(operations: int) -> None:
+    """Stop before a library is to do in one call, which nothing interrupts, what takes too long."""
+    for meter in _METERS.get():
+        if operations / _SPEED > meter.left:
+            meter.empty()
+            raise Stopped

@@ -13,6 +13,7 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
+from symattn.budget import Stopped
 from symattn.errors import SymattnError, Undecided
 from symattn.printable import as_line, printable
 from symattn.status import Status
@@ -46,6 +47,8 @@ def failure(error: BaseException, name: str = "", debug: bool = False) -> Failur
         raise error
     place = f"{name}: " if name else ""
     match error:
+        case Stopped():
+            return Failure(Status.UNSETTLED, printable(f"{place}not finished in time"))
         case Undecided():
             return Failure(Status.UNSETTLED, printable(_words(error)))
         case SymattnError():  # names its file and line

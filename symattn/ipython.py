@@ -12,9 +12,8 @@ with needing("symattn.ipython", "IPython", "symattn[notebook]"):
     from IPython.core.error import UsageError
     from IPython.core.interactiveshell import InteractiveShell
 
-from symattn.budget import limited
+from symattn.budget import SECONDS, limited
 from symattn.documents import markdown, text
-from symattn.documents.cost import admit_document
 from symattn.documents.job import Job, document_of
 from symattn.documents.outline import VIEWS
 from symattn.documents.page import static
@@ -70,7 +69,7 @@ def cell(line: str, body: str) -> Page:
     except ValueError as error:
         raise UsageError(printable(f"%%symattn: {error}")) from None
     try:
-        with limited("--allow-large", chosen.allow_large):
+        with limited("--allow-large", None if chosen.allow_large else SECONDS):
             return _page(chosen, body)
     except BaseException as error:
         raise UsageError(failure(error).line) from None
@@ -99,7 +98,6 @@ def _page(chosen: argparse.Namespace, body: str) -> Page:
         evaluation = sheet.evaluate(derivation)
     entries = entries_at(chosen.entry, evaluation, notation)
     job = Job(derivation, evaluation, notation, chosen.view or VIEWS, entries=entries)
-    admit_document("md", [job])
     return Page(*(str(document_of(form, [job])) for form in ("text", "md")))
 
 

@@ -21,7 +21,7 @@ with needing("symattn.mkdocsext", "MkDocs", "symattn[mkdocs]"):
     from mkdocs.plugins import BasePlugin, get_plugin_logger
     from mkdocs.structure.pages import Page
 
-from symattn.budget import limited
+from symattn.budget import SECONDS, limited
 from symattn.doors import failure
 from symattn.printable import printable
 from symattn.worksheet.filling import fill_page
@@ -65,7 +65,8 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
         text = "\n" * before + markdown
         complaints: list[str] = []
         try:
-            with limited("allow_large: true in mkdocs.yml", bool(self.config.get("allow_large"))):
+            seconds = None if self.config.get("allow_large") else SECONDS
+            with limited("allow_large: true in mkdocs.yml", seconds):
                 checked = check_text(text, name, explain=False)
                 if checked is not None:
                     wrong = checked.complaints

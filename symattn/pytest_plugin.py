@@ -54,13 +54,13 @@ class _File(pytest.File):
     """A file with worksheets; one without is passed over."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        from symattn.budget import limited
+        from symattn.budget import SECONDS, limited
         from symattn.doors import failure
         from symattn.worksheet.pages import check_file
 
         try:
-            allowed = bool(self.config.getini("symattn_allow_large"))
-            with limited("symattn_allow_large = true in pytest's configuration", allowed):
+            seconds = None if self.config.getini("symattn_allow_large") else SECONDS
+            with limited("symattn_allow_large = true in pytest's configuration", seconds):
                 checked = check_file(self.path)
         except BaseException as error:
             problem = failure(error, str(self.path)).line

@@ -32,10 +32,9 @@ with needing("symattn.sphinxext", "Sphinx", "symattn[sphinx]"):
 
 from symattn import __version__
 from symattn.attention.vocabulary import Notation
-from symattn.budget import limited
+from symattn.budget import SECONDS, limited
 from symattn.derivation import Derivation, Evaluation, Place
 from symattn.documents import blocks as b
-from symattn.documents.cost import admit_document
 from symattn.documents.job import Job, room_of
 from symattn.documents.latex import displays
 from symattn.documents.mathml import formula, xhtml
@@ -269,9 +268,7 @@ class Shows(_Holding):
             entries = entries_at(self.options.get("entry", []), evaluation, notation)
         elif self.options.keys() & {"layout", "entry"}:
             raise SymattnError("layout, entry: need numbers; give a worksheet")
-        job = Job(derivation, evaluation, notation, views, entries=entries)
-        admit_document("md", [job])
-        return job.outline()
+        return Job(derivation, evaluation, notation, views, entries=entries).outline()
 
     def _derived(self) -> tuple[Derivation, Evaluation | None, Notation]:
         sheet = self.worksheet()
@@ -555,7 +552,8 @@ def warn_of(env: BuildEnvironment, sheet: Worksheet, location: Location) -> None
 
 def _limited(config: Config) -> AbstractContextManager[None]:
     """The limit to work that the configuration sets."""
-    return limited("symattn_allow_large = True in conf.py", config.symattn_allow_large)
+    seconds = None if config.symattn_allow_large else SECONDS
+    return limited("symattn_allow_large = True in conf.py", seconds)
 
 
 def _wrong(env: BuildEnvironment, message: str, location: Location) -> None:

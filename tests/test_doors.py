@@ -340,7 +340,7 @@ def test_every_failure_in_pytest(
 DIRECTED = (
     ("check_text", "Text.\n"),
     ("worksheet_of", ".. symattn::\n\n   [given]\n   scores = [[0, 0]]\n"),
-    ("admit_document", ".. attention:: causal\n"),
+    ("Job", ".. attention:: causal\n"),
     ("quotation", ".. symattn::\n\n   [given]\n   scores = [[0, 0]]\n\n:value:`scores[1,1]`\n"),
 )
 

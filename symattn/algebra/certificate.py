@@ -29,6 +29,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 from sympy.printing.printer import Printer
 
+from symattn.budget import Spent, spend
 from symattn.errors import ReadError, SymattnError, quote
 from symattn.grammar import read
 from symattn.nodes import rule as r
@@ -135,7 +136,8 @@ class Wide(Refused):
 
 
 def form(pairs: Iterable[tuple[Term, int]]) -> Form:
-    """The linear form of these terms."""
+    """The linear form of these terms: what all work of a proof is made of, and counted by."""
+    spend()
     out: dict[Term, int] = {}
     for atom, c in pairs:
         out[atom] = out.get(atom, 0) + c
@@ -2587,16 +2589,21 @@ def check(data: Data) -> Claim:
 
     Raises `Refused` where it proves none, `ReadError` for data that is no certificate.
     """
-    limited(data)
+    check_limits(data)
     if not isinstance(data, dict) or data.get("certificate") != 1:
         raise ReadError("this is not a certificate")
+    return replayed(data)
+
+
+def replayed(data: Data) -> Claim:
+    """As `check`, of a certificate from here, however large it is."""
     try:
         claim = claim_of(data["statement"])
         replay = Replay(claim, data["uses"], data["letters_only"])
         replay.check(data["proof"], replay.claim)
         if replay.partial is not data["partial"]:
             raise Refused("what it says about where both sides are defined is wrong")
-    except Refused:
+    except (Refused, Spent):
         raise
     except (SymattnError, KeyError, TypeError, ValueError, IndexError, AttributeError) as trouble:
         raise Refused(f"it cannot be read: {type(trouble).__name__}: {trouble}"[:200]) from None
@@ -2605,7 +2612,16 @@ def check(data: Data) -> Claim:
     return claim
 
 
-def limited(data: Data) -> None:
+def storable(data: Data) -> Data:
+    """A certificate from here, None where it is too large to be read again from a file."""
+    try:
+        check_limits(data)
+    except ReadError:
+        return None
+    return data
+
+
+def check_limits(data: Data) -> None:
     """Refuse data that is too deep, too large, or holds something but texts and small numbers."""
     left, count = [(data, 0)], 0
     while left:

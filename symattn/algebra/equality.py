@@ -21,10 +21,9 @@ from typing import Literal
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.certificate import Data, Refused, check
+from symattn.algebra.certificate import Data, Refused, replayed
 from symattn.algebra.comparison import Joint, joined
 from symattn.algebra.counterexample import Counterexample, Meaning, Side, broadcast
-from symattn.algebra.effort import STEPS, Spent, within
 from symattn.algebra.field import Again, Empty, Known, NeedSign, TooHard, Undefined
 from symattn.algebra.field_arithmetic import Entries
 from symattn.algebra.functions import Functions
@@ -42,6 +41,7 @@ from symattn.algebra.shapes import SQUARE, GivenShape
 from symattn.algebra.statement import Written, readings
 from symattn.algebra.traces import certificate, reason
 from symattn.arguments import instance, table, whole, words, wrong
+from symattn.budget import STEPS, Spent, within
 from symattn.derivation import Derivation
 from symattn.errors import CannotSpell, ShapeError, SymattnError, quote
 from symattn.grammar import sides as split_sides
@@ -57,6 +57,9 @@ AT_GIVEN = "at the sizes given"
 #: How often signs may be split, how many entries the difference may have, how often the scales of
 #: exponents may change, and how many other readings are compared.
 _MOST_CASES, _MOST_ENTRIES, _MOST_ROUNDS, _MOST_OTHERS = 64, 400, 200, 4
+
+#: What is said where it is spent.
+_MORE = "allow more with effort=10 (--effort 10)"
 
 #: The most that the budget of work is multiplied by.
 MOST_EFFORT = 1_000_000
@@ -179,7 +182,8 @@ def answered(
 ) -> Equality:
     """The answer to the first reading, with a note for others that have another answer.
 
-    Of two derivations, a note says what would make them equal, where that is found.
+    Undecided where one of those is as likely. Of two derivations, a note says what would make them
+    equal, where that is found.
     """
     statement = next(statements)
     if statement.joint is not None:
@@ -195,9 +199,26 @@ def answered(
             continue
         if {bool(found), bool(answer)} == {True, False} and found.verdict != "undecided":
             differing = [pair for pair in found.reading if pair not in answer.reading]
+            if other.rival:
+                return _ambiguous(answer, found, differing)
             shapes_text = ", ".join(f"{name} {shape}" for name, shape in differing)
             notes.append(f"with {shapes_text} instead, the answer is: {found.summary}")
     return replace(answer, notes=tuple(notes))
+
+
+def _ambiguous(one: Equality, other: Equality, differing: Sequence[tuple[str, str]]) -> Equality:
+    """The answer where two readings are equally likely, and have another answer each."""
+    cases = []
+    for answer in (one, other):
+        shapes = {name: shape for name, shape in answer.reading if name in dict(differing)}
+        why = f": {answer.counterexample}" if answer.counterexample else ""
+        shapes_text = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        cases.append(f"with {shapes_text} it is {answer.summary}{why}")
+    as_given = {x: shape.replace(" × ", ",") for x, shape in one.reading if x in dict(differing)}
+    given = (f"--shape {x}={shape if ',' in shape else 'scalar'}" for x, shape in as_given.items())
+    said = f"say which is meant, as in {' '.join(given)}"
+    why = f"it can be read in two ways: {'; '.join(cases)}; {said}"
+    return Equality("undecided", "", why, reading=one.reading)
 
 
 def _compared(
@@ -285,6 +306,7 @@ def stated(
             frozenset(permuting),
             tuple(side.meaning for side in sides[0]),
             built.letters,
+            rival=built.rival,
             declared=frozenset(known),
             joint=joint,
         )
@@ -541,7 +563,7 @@ def _decided(
         with within(steps):
             partial = _equal_at(statement, chosen)
     except Spent as spent:
-        why = f"not decided {spent}; allow more with effort=10 (--effort 10)"
+        why = f"not decided {spent}; {_MORE}"
         return Equality("undecided", _sizes_text(statement, chosen), why)
     except (TooHard, CannotSpell, Undefined) as trouble:
         return Equality("undecided", _sizes_text(statement, chosen), str(trouble))
@@ -566,9 +588,11 @@ def certified(statement: Statement, steps: int = STEPS) -> tuple[Data, str]:
     try:
         with within(steps):
             found = certificate(statement)
-        check(found)
-    except (Refused, Spent) as missing:
+            replayed(found)
+    except Refused as missing:
         return None, str(missing)
+    except Spent as spent:
+        return None, f"no proof was found {spent}; {_MORE}"
     return found, ""
 
 

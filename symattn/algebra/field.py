@@ -19,8 +19,8 @@ from typing import Any
 
 import flint
 
-from symattn.algebra.effort import spend
 from symattn.arithmetic.base import Ground
+from symattn.budget import spend
 from symattn.errors import SymattnError
 
 #: How many terms a numerator or denominator may have.

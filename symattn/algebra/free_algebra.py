@@ -28,8 +28,8 @@ from symattn.algebra.certificate import (
     product,
 )
 from symattn.algebra.counterexample import Meaning
-from symattn.algebra.effort import Spent, spend
 from symattn.algebra.hypotheses import Statement, definitions, same_shape
+from symattn.budget import Spent, spend
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError
 from symattn.nodes.base import Node, shape_of

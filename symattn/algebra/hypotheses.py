@@ -49,6 +49,8 @@ class Statement:
     chain: tuple[Meaning, ...] = ()
     #: How each letter was read: its shape, or that it is a number.
     reading: tuple[tuple[str, str], ...] = ()
+    #: Whether it was read in a way that is as likely as the first.
+    rival: bool = False
     #: Which permutation a letter is taken to be, by the order of its rows.
     orders: tuple[tuple[str, tuple[int, ...]], ...] = ()
     #: The letters whose shapes were given, and the statement before numbers were put in.

@@ -48,6 +48,7 @@ from symattn.algebra.certificate import (
     variable,
 )
 from symattn.arithmetic.functions import applied
+from symattn.budget import STEPS, Spent, within
 from symattn.documents import blocks as b
 from symattn.errors import CannotSpell
 from symattn.nodes import rule as r
@@ -1118,7 +1119,8 @@ class Exposition:
 def exposition(certificate: Data) -> Exposition:
     """A certificate as a textbook has it.
 
-    Without chains where the sides are the same expression, or a line has no notation.
+    Without chains where the sides are the same expression, a line has no notation, or they are too
+    much work.
     """
     replay = Recording.of(certificate)
     speller, claim = Speller(), claim_of(certificate["statement"])
@@ -1128,7 +1130,8 @@ def exposition(certificate: Data) -> Exposition:
     ]
     chains: list[Lines] = []
     divisors: dict[Key, r.Rule] = {}
-    with suppress(CannotSpell, Refused):  # an index that is not linear has no notation here
+    # an index that is not linear has no notation here
+    with suppress(CannotSpell, Refused, Spent), within(STEPS // 4):
         for case in replay.found:
             found = [Chain(case, comparison, assumed) for comparison in case.checker.compared]
             chains += [combination(case, assumed)] if case.factors else [c.lines() for c in found]

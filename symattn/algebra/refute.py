@@ -29,11 +29,11 @@ from symattn.algebra.counterexample import (
     evaluated,
     has_value,
 )
-from symattn.algebra.effort import STEPS, Spent, within
 from symattn.algebra.field import TooHard, solved
 from symattn.algebra.hypotheses import Statement, definitions, examples, orthogonal
 from symattn.arithmetic.base import Arithmetic, Array, Ground, elementwise, filled
 from symattn.arithmetic.exact import EXACT
+from symattn.budget import STEPS, Spent, within
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError
 from symattn.nodes.masks import Mask

@@ -5,7 +5,9 @@ same. Small letters may be numbers, columns or rows. The readings under which al
 no size of 1 that nobody wrote, are ordered: nothing repeated to fit before columns added to
 matrices, all vectors columns (or all rows) before a mixture; q, k, v, o and x are vectors, and
 rows where that makes no more products of a column with a row. The first reading is meant; it is
-always shown, and the others are there to be compared with it.
+always shown, and the others are there to be compared with it. Where convention has columns, and
+rows would make fewer products of a column with a row, neither is likelier: e_i e_jᵀ is a matrix by
+the one and a number by the other.
 """
 
 from __future__ import annotations
@@ -48,10 +50,14 @@ class Written:
 
 @dataclass(frozen=True)
 class Built:
-    """One reading of some texts: what each text means, and what each letter is."""
+    """One reading of some texts: what each text means, and what each letter is.
+
+    `rival`: it is as likely as the first one.
+    """
 
     groups: tuple[tuple[Written, ...], ...]
     letters: tuple[tuple[str, str], ...]
+    rival: bool = False
 
 
 class _Reading(Shapes):
@@ -271,7 +277,14 @@ def readings(
             break
     if not fitting:
         raise _no_reading(groups, trees, kinds_of, given, trouble)
-    for _, reading, sides in sorted(fitting, key=lambda one: one[0]):
+    (*least, _, _), meant, _ = first = min(fitting, key=lambda one: one[0])
+
+    def is_rival(one: tuple[Any, _Reading, list[Shape]]) -> bool:
+        return one[0][:2] == tuple(least) and one[1].outer < meant.outer
+
+    others = sorted(fitting, key=lambda one: (one is not first, not is_rival(one), one[0]))
+    for one in others:
+        _, reading, sides = one
         reading.positive = positive
         writer = reading.writer()
         pairs = [
@@ -281,7 +294,7 @@ def readings(
             ]
             for parts, texts, shape in zip(trees, groups, sides, strict=True)
         ]
-        yield Built(tuple(map(tuple, pairs)), reading.shapes_text())
+        yield Built(tuple(map(tuple, pairs)), reading.shapes_text(), is_rival(one))
 
 
 def _built(reading: _Reading, writer: Writer, tree: Tree, shape: Shape, text: str) -> Written:

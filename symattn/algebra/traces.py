@@ -61,9 +61,9 @@ from symattn.algebra.certificate import (
     place as place_of_index,
 )
 from symattn.algebra.counterexample import Side
-from symattn.algebra.effort import Spent, spend
 from symattn.algebra.free_algebra import cofactors
 from symattn.algebra.hypotheses import Statement, definition, orthogonal
+from symattn.budget import Spent, spend
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError
 
@@ -504,6 +504,8 @@ def certificate(statement: Statement) -> Data:
     try:
         data = stated_again(statement)
         claim = claim_of(data)
+    except Spent:
+        raise
     except (SymattnError, NotImplementedError, TypeError) as trouble:
         raise Refused(str(trouble).partition("\n")[0]) from None
     second, missing = None, ""

@@ -16,6 +16,7 @@ import sympy
 from numpy.typing import NDArray
 
 from symattn.arithmetic.shapes import Array, Shapes, Size
+from symattn.budget import foresee
 from symattn.errors import SymattnError
 
 __all__ = ["Arithmetic", "Array", "Ground", "elementwise", "exactly", "stacked"]
@@ -240,6 +241,7 @@ def of_rows(function: Callable[[Array], Ground], x: Array) -> Array:
 
 def stacked(a: Array, b: Array, product: Callable[[Array, Array], Array]) -> Array:
     """A product of two matrices applied over broadcast leading axes."""
+    foresee(a.shape[-2] * a.shape[-1] * b.shape[-1])
     if a.ndim == 2 and b.ndim == 2:
         return product(a, b)
     lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])

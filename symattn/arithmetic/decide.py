@@ -80,6 +80,17 @@ def decide(
     return _unproven(value, digits)
 
 
+def rounded(value: arb, digits: int) -> str | None:
+    """A ball as a decimal with all its digits, None where it is not decided by the ball alone.
+
+    >>> rounded(arb(2), 3), rounded(arb(1) / 3, 3), rounded(arb(0.0625), 3)
+    ('2.000', '0.333', None)
+    """
+    half = value * arb(10) ** digits + arb(0.5)
+    units = half.floor().unique_fmpz()
+    return None if units is None or half.contains_integer() else _fixed(units, digits)
+
+
 class _Exact:
     """The exact value, computed once, when it is asked for."""
 

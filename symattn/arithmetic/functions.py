@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -21,16 +20,6 @@ from symattn.arithmetic.enclosure import ball_erf
 from symattn.arithmetic.proof import ordered
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
-
-
-class Kind(IntEnum):
-    """What exact values are, and so how long exact arithmetic takes over them."""
-
-    RATIONAL = 0
-    #: Roots and powers of e.
-    IRRATIONAL = 1
-    #: Sines, hyperbolic tangents and the like, of whose signs SymPy knows nothing.
-    TRANSCENDENTAL = 2
 
 
 @dataclass(frozen=True)
@@ -52,8 +41,6 @@ class Function:
     word: str = ""
     #: An equation that defines it, where it is not known to every reader.
     definition: Tree | None = None
-    #: What it makes of a rational number.
-    kind: Kind = Kind.TRANSCENDENTAL
     #: By how many units of rounding floating point may miss it.
     roundings: int = 8  # NumPy's are good to 4 units in the last place, which are 2 units each
 
@@ -172,7 +159,6 @@ FUNCTIONS: Mapping[str, Function] = {
         adjoint=lambda u, x, y: u * (y * (1 - y)),
         written=_called("σ"),
         word="σ",
-        kind=Kind.IRRATIONAL,
         roundings=12,  # a sum and a quotient more than the exponential in it
     ),
     "√": Function(
@@ -182,7 +168,6 @@ FUNCTIONS: Mapping[str, Function] = {
         adjoint=lambda u, x, y: u / (2 * y),
         written=t.Root,
         word="sqrt",
-        kind=Kind.IRRATIONAL,
     ),
     "cos": Function(
         exact=sympy.cos,
@@ -215,7 +200,6 @@ FUNCTIONS: Mapping[str, Function] = {
         adjoint=lambda u, x, y: u * y,
         written=lambda x: t.power(_E, t.inline(x)),
         word="exp",
-        kind=Kind.IRRATIONAL,
     ),
     "max0": Function(
         exact=_exact_relu,
@@ -224,7 +208,6 @@ FUNCTIONS: Mapping[str, Function] = {
         adjoint=lambda u, x, y: u * y("above0"),
         written=_bounded("max", "0"),
         word="relu",
-        kind=Kind.RATIONAL,
     ),
     "elu1": Function(
         exact=_exact_elu1,
@@ -234,7 +217,6 @@ FUNCTIONS: Mapping[str, Function] = {
         written=lambda x: t.plus([t.call(_ELU, x), t.Num("1")]),
         word="elu1",
         definition=_ELU_DEFINITION,
-        kind=Kind.IRRATIONAL,
     ),
     "ln": Function(
         exact=sympy.log,
@@ -251,7 +233,6 @@ FUNCTIONS: Mapping[str, Function] = {
         adjoint=lambda u, x, y: u * (x / y),
         written=_called("abs"),
         word="abs",
-        kind=Kind.RATIONAL,
     ),
     "min1": Function(
         exact=_exact_min1,
@@ -259,7 +240,6 @@ FUNCTIONS: Mapping[str, Function] = {
         array=lambda x: np.minimum(x, 1),
         adjoint=lambda u, x, y: u * x("below1"),
         written=_bounded("min", "1"),
-        kind=Kind.RATIONAL,
     ),
     "above0": Function(
         exact=exact_above,
@@ -267,7 +247,6 @@ FUNCTIONS: Mapping[str, Function] = {
         array=_array_indicator(lambda x: x > 0),
         adjoint=None,
         written=_indicator(">", "0"),
-        kind=Kind.RATIONAL,
     ),
     "below1": Function(
         exact=lambda x: exact_above(-x, -1),
@@ -275,6 +254,5 @@ FUNCTIONS: Mapping[str, Function] = {
         array=_array_indicator(lambda x: x < 1),
         adjoint=None,
         written=_indicator("<", "1"),
-        kind=Kind.RATIONAL,
     ),
 }

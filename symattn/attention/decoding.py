@@ -22,15 +22,10 @@ from symattn.attention.build import build
 from symattn.attention.meaning import check_meaning
 from symattn.attention.plan import m, n, p
 from symattn.attention.spec import PASTS, Attention
-from symattn.budget import admit, is_limited
 from symattn.derivation import Derivation, Evaluation, Given, Input
 from symattn.errors import SymattnError, quote
-from symattn.evaluate.work import exact_operations, proven_operations, work_of
 from symattn.nodes.arguments import Setting
 from symattn.nodes.masks import part_of
-
-#: What a matrix of a chunk takes whatever its size, in operations of `symattn.budget`.
-_CHUNK = 10_000
 
 #: How many chunks are derived; each is a derivation of its own.
 MOST_CHUNKS = 64
@@ -97,7 +92,6 @@ def decode(
     whole = derivation.evaluate(**given)
     count, before = _tokens(whole), whole.sizes.get(p, 0)
     cuts = tuple(pairwise(accumulate(chunk_sizes(chunks, count), initial=0)))
-    _admit(whole, len(cuts))
     _check_sight(derivation, whole, cuts, before)
     names = _Names(whole, before)
     cut = ("n", "m", "p")
@@ -186,15 +180,6 @@ def _check_kept(derivation: Derivation, kept: Collection[_Kept]) -> None:
                 f"chunks: {each.new} does not follow from what is given; "
                 "start from X and its weights, or from Q, K and V"
             )
-
-
-def _admit(whole: Evaluation, chunks: int) -> None:
-    """Refuse chunks whose caches, which are exact, would be too much work."""
-    if is_limited():
-        work = work_of(whole)
-        once = sum(proven_operations(each, True) + exact_operations(each) for each in work)
-        remedy = "take larger chunks, give fewer tokens or heads"
-        admit(int(once) + chunks * _CHUNK * len(work), f"{chunks} chunks", lambda: remedy)
 
 
 def _tokens(whole: Evaluation) -> int:

@@ -25,8 +25,12 @@ SECONDS, _MEMORY = 60.0, 2048
 
 
 def write_certificate(answer: Equality, destination: Destination) -> None:
-    """The certificate as JSON; a line on standard error where there is none."""
-    if answer.certificate is None:
+    """The certificate as JSON; a line on standard error where there is none, or it is too large."""
+    from symattn.algebra.certificate import storable
+
+    if answer.certified and storable(answer.certificate) is None:
+        click.echo("no certificate is written: it is too large to be read again", err=True)
+    elif answer.certificate is None:
         click.echo(f"no certificate is written: {answer.summary}", err=True)
     else:
         write_data(answer.certificate, destination)

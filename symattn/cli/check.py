@@ -40,6 +40,7 @@ _OF_RUNS = ("sarif", "junit")
 
 @click.command(
     cls=Explained,
+    meters=True,
     groups={
         "What is marked": "--if-any --claims --no-explain",
         "What is corrected": "--diff --fix",
@@ -119,6 +120,7 @@ def check(
     destination = Destination.of(output)
     if destination.exists:
         destination.refuse_inputs([*_inputs(paths), *([claims] if claims else [])])
+    options["allow_large"] = options["allow_large"] or timeout is not None
     with runs(timeout, isolated, "symattn.cli.marking") as run:
         if not watch:
             return _check(paths, form, flavor, destination, run, options, claims)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 from click.core import ParameterSource
 
-from symattn.budget import limited
 from symattn.cli import completing as completes
 from symattn.cli.attentions import is_file, variant_named, worksheet_at
 from symattn.cli.entries import choose_entries
 from symattn.cli.formats import format_options, show, width_option
 from symattn.cli.help import Explained
+from symattn.cli.limits import metered
 from symattn.cli.progress import Progress
 from symattn.cli.screen import complain
 from symattn.cli.watching import again, check_watchable, watch_option
@@ -85,6 +85,7 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
 
 @click.command(
     cls=Explained,
+    meters=True,
     groups={
         "What is derived": "--symbolic --gradient --chunks --batch --dtype",
         "An example of a variant": "--tokens --d-k --heads",
@@ -260,12 +261,10 @@ def _derive(
     source: str, form: str, symbolic: bool, options: Options, destination: Destination
 ) -> Status:
     """Derive, print or write the document, and say whether NumPy agrees."""
-    from symattn.documents.cost import admit_document
-
     on_screen = destination.is_screen and form == "text"
     documents: list[Document] = []
     document: str | bytes = ""
-    allowed = limited("--allow-large", options["allow_large"])
+    allowed = metered(allow_large=options["allow_large"])
     with Progress(f"deriving {source}").watched(), allowed:
         arranged = isinstance(options["heads"], str)
         jobs, in_file = _jobs(source, form, symbolic, options, destination)
@@ -281,8 +280,6 @@ def _derive(
                 reason = _reason_document(jobs[0].derivation, options["why"], form)
             show(form, [reason], None, destination)
             return Status.AGREES
-        with in_file():
-            admit_document(form, jobs, checked=True)
         if {*options["views"]} <= {"worked", "value"} and any(x.evaluation is None for x in jobs):
             asked = ",".join(options["views"])
             raise SymattnError(f"--view {asked} needs numbers; give a worksheet")

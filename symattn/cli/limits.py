@@ -1,19 +1,27 @@
-"""The options ``--timeout`` and ``--isolated``: files taken one by one in another process."""
+"""How long a command may take: its budget, and the options ``--timeout`` and ``--isolated``.
+
+Commands that take files one by one do so in another process where a limit is asked for.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import math
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
+from symattn.budget import SECONDS, limited
 from symattn.cli.formats import Command
 from symattn.cli.screen import debug_asked
 
 if TYPE_CHECKING:
     from symattn.isolation import Run
+
+#: Where the time that is asked for is kept.
+_TIMEOUT = "symattn.timeout"
 
 #: MiB of memory that a file may need with --isolated, beyond what the process has by itself.
 _MEMORY = 2048
@@ -27,6 +35,35 @@ def seconds(context: click.Context, option: click.Parameter, value: float | None
     if value is not None and not (math.isfinite(value) and 0 < value <= _MOST):
         raise click.BadParameter(f"give seconds above 0, at most {_MOST:.0f}", context, option)
     return value
+
+
+def _kept(context: click.Context, option: click.Parameter, value: float | None) -> None:
+    context.meta[_TIMEOUT] = seconds(context, option, value)
+
+
+#: The option ``--timeout`` of a command as a whole, kept for `metered`.
+timeout_option = click.option(
+    "--timeout",
+    type=float,
+    callback=_kept,
+    expose_value=False,
+    metavar="SECONDS",
+    help=f"Give up after this time.  [default: {SECONDS:.0f} s of the processor]",
+)
+
+
+def asked_seconds() -> float | None:
+    """The seconds that ``--timeout`` gives this command, None without it."""
+    found: float | None = click.get_current_context().meta.get(_TIMEOUT)
+    return found
+
+
+def metered(times: int = 1, allow_large: bool = False) -> contextlib.AbstractContextManager[None]:
+    """The budget of a calculation: the time of ``--timeout``, or so many times the usual one."""
+    asked = asked_seconds()
+    if asked is not None:
+        return limited("--timeout", asked, time.monotonic)
+    return limited("--timeout 120", None if allow_large else times * SECONDS)
 
 
 def limit_options(command: Command) -> Command:

@@ -33,7 +33,7 @@ class Asked:
     full: bool = False
     #: Whether it is to be put right, rather than reported on.
     mends: bool = False
-    #: Whether it is marked however much work it is.
+    #: Whether it is marked however much work it is, as far as this process is concerned.
     allow_large: bool = False
     #: An archive whose arrays are held against it; "" where its own claims are marked.
     claims: str = ""
@@ -79,12 +79,12 @@ def mark(asked: Asked) -> Marked | None:
 
     Raises `ReadError` (or another `SymattnError`) that begins with the file and the line.
     """
-    from symattn.budget import limited
+    from symattn.budget import SECONDS, limited
     from symattn.worksheet.pages import check_file, no_claims
     from symattn.worksheet.reports.overview import file_report
 
     start = perf_counter()
-    with limited("--allow-large", asked.allow_large):
+    with limited("--timeout 120", None if asked.allow_large else SECONDS):
         one = check_file(asked.name, asked.explain, asked.claims)
     if one is None or not (one.markings or one.problems):
         if asked.must_claim:

@@ -12,10 +12,10 @@ import click
 
 from symattn.cli import completing as completes
 from symattn.cli.attentions import attentions, is_attention, reads_file
-from symattn.cli.certificates import SECONDS, check_certificates, write_certificate
+from symattn.cli.certificates import check_certificates, write_certificate
 from symattn.cli.formats import Command, format_options, show, width_option, write_data
 from symattn.cli.help import Explained
-from symattn.cli.limits import seconds
+from symattn.cli.limits import asked_seconds, metered
 from symattn.cli.progress import Progress
 from symattn.documents.job import FORMATS, check_flavor, check_label, check_width
 from symattn.errors import ReadError, SymattnError, quote
@@ -49,10 +49,11 @@ def _assumed(option: str, what: str) -> Callable[[Command], Command]:
 
 @click.command(
     cls=Explained,
+    meters=True,
     groups={
         "What is proven": "--all --where --positive --permuting --orthogonal --symmetric --shape "
         "--size --with --effort --grammar",
-        "Certificates": "--certificate --check --timeout",
+        "Certificates": "--certificate --check",
         "Where it goes": "--format --flavor --output --width --label",
     },
     examples={
@@ -122,13 +123,6 @@ def _assumed(option: str, what: str) -> Callable[[Command], Command]:
     shell_complete=completes.files,
     help="Replay the certificates in this file.",
 )
-@click.option(
-    "--timeout",
-    type=float,
-    callback=seconds,
-    metavar="SECONDS",
-    help=f"Give up on --check after this many seconds.  [default: {SECONDS:.0f}]",
-)
 @click.option("--grammar", is_flag=True, help="Show what an equation may contain.")
 def prove(
     name: str | None,
@@ -140,7 +134,6 @@ def prove(
     output: str | None,
     certificate: str | None,
     check: str | None,
-    timeout: float | None,
     grammar: bool,
     numbers: str | None,
     label: str,
@@ -164,9 +157,7 @@ def prove(
     if check is not None:
         if name is not None or everything or certificate is not None or any(facts.values()):
             raise SymattnError("--check: takes nothing but a file; the statement is in it")
-        return check_certificates(check, timeout)
-    if timeout is not None:
-        raise SymattnError("--timeout: is for --check; --effort bounds the work of a proof")
+        return check_certificates(check, asked_seconds())
     if grammar:
         from symattn.cli.grammar import grammar_document
 
@@ -196,12 +187,13 @@ def prove(
     steps = None if certificate is None else Destination.of(certificate)
     rows = _asked(name, other, facts, [one for one in (destination, steps) if one is not None])
     proofs: list[Proof] = []
-    with Progress("proving").watched() as progress:
-        for number, row in enumerate(rows, 1):
-            of = f"{number} of {len(rows)}: " if everything else ""
-            progress.at(f"proving {of}{row.name or name}")
-            proofs.append(proven(row, effort))
-    _show(proofs, form, flavor, destination, everything, numbers, label, width)
+    with metered(effort * len(rows)):
+        with Progress("proving").watched() as progress:
+            for number, row in enumerate(rows, 1):
+                of = f"{number} of {len(rows)}: " if everything else ""
+                progress.at(f"proving {of}{row.name or name}")
+                proofs.append(proven(row, effort))
+        _show(proofs, form, flavor, destination, everything, numbers, label, width)
     if steps is not None:
         write_certificate(proofs[0].equality, steps)
     return worst(map(status_of, proofs))
@@ -227,7 +219,7 @@ def _asked(
         return [_own(f"{name} = {other}", facts, lambda: (one, two), letters)]
     if "=" in name:
         return [_own(name, facts)]
-    if is_attention(name):
+    if is_attention(name) and name not in [row.name for row in IDENTITIES]:
         raise SymattnError(f"{name} is one attention; give two, as in prove {name} causal")
     return [identity(name)]
 

@@ -33,6 +33,7 @@ _PAGES = (".md", ".markdown", ".qmd")
 
 @click.command(
     cls=Explained,
+    meters=True,
     groups={
         "What is written": "--flavor --check --watch",
         "Limits": "--timeout --isolated --allow-large",
@@ -83,6 +84,7 @@ def render(
         raise SymattnError("render: give --check or --watch, not both")
     if watch:
         check_watchable(paths)
+    allow_large = allow_large or timeout is not None
     with runs(timeout, isolated) as run:
         if not watch:
             return _Filling(flavor, not check, allow_large, run).fill_all(paths)
@@ -124,7 +126,7 @@ class _Asked:
 
 def _fill(asked: _Asked) -> tuple[str, str]:
     """A page's text, and the text with all filled in."""
-    from symattn.budget import limited
+    from symattn.budget import SECONDS, limited
     from symattn.worksheet.filling import fill_page
     from symattn.worksheet.reading.files import read_text
 
@@ -132,7 +134,7 @@ def _fill(asked: _Asked) -> tuple[str, str]:
     if path.suffix.lower() not in _PAGES:
         raise ReadError(f"{path}: is not a Markdown page (.md, .markdown or .qmd)")
     before = read_text(path, str(path))
-    with limited("--allow-large", asked.allow_large):
+    with limited("--timeout 120", None if asked.allow_large else SECONDS):
         return before, fill_page(before, str(path), asked.flavor)
 
 

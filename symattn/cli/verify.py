@@ -39,6 +39,7 @@ def _mapped(
 
 @click.command(
     cls=Explained,
+    meters=True,
     groups={
         "What it should be": "--variant --attention --returns",
         "How it is called": "--map --library --skip",

@@ -444,8 +444,6 @@ class Format:
     width: int = 72
     #: Whether TeX sets it, so that its lines are measured in digits (`symattn.documents.wrap`).
     is_set: bool = False
-    #: The operations that a number takes in it, its digits decided among it (see `symattn.budget`).
-    operations: int = 130
 
     @property
     def single(self) -> bool:
@@ -488,11 +486,10 @@ FORMATS: Mapping[str, Format] = {
         Format("docx", "word", headed=True),
         Format("mathml", "mathml", headed=True),
         Format("json", derive=_json, kind="data"),
-        # of whose operations most are tables of positions, where a mask depends on them
-        Format("html", "page.static", _html, interactive=True, operations=250),
-        Format("svg", derive=_picture, kind="picture", operations=150),
-        Format("png", derive=_picture, kind="picture", operations=4_000),  # by matplotlib
-        Format("tikz", derive=_picture, kind="picture", operations=150),
-        *(Format(name, derive=_code, kind="program", operations=20) for name in PROGRAMS),
+        Format("html", "page.static", _html, interactive=True),
+        Format("svg", derive=_picture, kind="picture"),
+        Format("png", derive=_picture, kind="picture"),  # by matplotlib
+        Format("tikz", derive=_picture, kind="picture"),
+        *(Format(name, derive=_code, kind="program") for name in PROGRAMS),
     )
 }

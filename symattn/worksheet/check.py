@@ -11,7 +11,6 @@ import numpy as np
 from symattn.arguments import flag, instance
 from symattn.derivation import Derivation, Evaluation, Given, Place
 from symattn.errors import ReadError
-from symattn.evaluate.work import admit_values
 from symattn.worksheet.marking.computed import ComputedMarker
 from symattn.worksheet.marking.lines import check_lines
 from symattn.worksheet.marking.sanity import notes, written_out
@@ -20,7 +19,6 @@ from symattn.worksheet.misconceptions.computed import Run, explained, explainer_
 from symattn.worksheet.misconceptions.explanations import Explainer, cannot_tell
 from symattn.worksheet.reading.claims import read_claims
 from symattn.worksheet.reading.computed import computed_steps
-from symattn.worksheet.reading.labels import leaves
 from symattn.worksheet.reading.lines import Line
 from symattn.worksheet.reading.policy import Policy
 from symattn.worksheet.reading.worksheet import Worksheet
@@ -37,7 +35,6 @@ def check_worksheet(sheet: Worksheet, explain: bool = True) -> Marking:
     if sheet.arrays:
         return mark_arrays(sheet.title, exercise.evaluate(sheet), sheet.arrays, explain)
     evaluation = exercise.evaluate(sheet)
-    admit_values(evaluation, len([*leaves(sheet.claims)]), explain)
     lines: list[Line] = []
     claims = read_claims(sheet.claims, evaluation, None, lines, sheet.decimal)
     marker = Marker(evaluation, claims, sheet.policy)

@@ -19,7 +19,6 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from symattn.documents import markdown
-from symattn.documents.cost import admit_document
 from symattn.documents.job import FORMATS, Job, check_format
 from symattn.documents.outline import VIEWS
 from symattn.errors import ReadError, located, nearest, quote
@@ -152,8 +151,6 @@ def _derivation(sheet: Worksheet, options: str, flavor: str) -> str:
         headings=int(chosen.get("headings", 3)),
         label=chosen.get("label", ""),
     )
-    with sheet.in_file():
-        admit_document("md", [job])
     check_format("md", [job])
     page = replace(job.document(FORMATS["md"]), title="")  # the page has one
     return f"\n\n{markdown.write([page], flavor)}\n"

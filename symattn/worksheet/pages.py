@@ -20,7 +20,6 @@ from symattn.arithmetic.written import Written
 from symattn.attention.vocabulary import SYMBOLS
 from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError, SymattnError, Undecided, counted, located
-from symattn.evaluate.work import admit_values
 from symattn.worksheet.check import exercise_of, mark_arrays, mark_claims
 from symattn.worksheet.marking.correction import correction_of
 from symattn.worksheet.marking.lines import check_lines
@@ -35,7 +34,7 @@ from symattn.worksheet.reading.files import (
     site_file,
     why_not_searched,
 )
-from symattn.worksheet.reading.labels import leaves, texts_of
+from symattn.worksheet.reading.labels import texts_of
 from symattn.worksheet.reading.lines import Line, is_line, last_side, read_line
 from symattn.worksheet.reading.references import is_known_letter
 from symattn.worksheet.reading.toml import Places, Scalar, parse, place_of_fault
@@ -377,9 +376,6 @@ class _Sheet:
             marking = mark_arrays(self.sheet.title, evaluation, self.sheet.arrays, explain)
             self.once = marking.steps
             return marking
-        lines_here = sum(1 for anchor in self.anchors if anchor.line)
-        quoted = sum(len(anchor.parts) or 1 for anchor in self.anchors) - lines_here
-        admit_values(evaluation, len([*leaves(self.sheet.claims)]), explain, quoted, lines_here)
         lines: list[Line] = []
         before = len(self.problems or ())
         claims = self._own_claims(evaluation, lines)

@@ -14,6 +14,7 @@ from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any
 
 from symattn.arguments import wrong
+from symattn.arithmetic.decide import rounded
 from symattn.notation.options import Notation
 
 if TYPE_CHECKING:
@@ -200,7 +201,10 @@ def _optional(derivation: Derivation, evaluation: Evaluation) -> str:
     last = derivation.steps[-1]
     value, to_three = evaluation[last.name], Notation(digits=3)
     first = (0,) * (len(value.shape) - 1)
-    row = [value.digits((*first, column), to_three).text for column in range(value.shape[-1])]
+    row = [
+        rounded(ball, 3) or value.digits((*first, column), to_three).text
+        for column, ball in enumerate(value.balls[first])
+    ]
     head = "[1]" if last.per_head else ""
     return (
         "\n# Numbers that somebody worked out, to be marked. These are right, to three decimals.\n"

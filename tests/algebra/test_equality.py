@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from contextlib import suppress
 from fractions import Fraction
 from typing import Any
@@ -16,10 +17,10 @@ from hypothesis import strategies as st
 
 from symattn import VARIANTS, Attention, SymattnError, equal, variant
 from symattn.algebra.certificate import Refused
-from symattn.algebra.effort import Spent, within
 from symattn.algebra.equality import certified, stated
 from symattn.algebra.free_algebra import _spans
 from symattn.algebra.traces import certificate
+from symattn.budget import Spent, within
 from symattn.errors import ShapeError
 from symattn.nodes.normalise import Softmax
 
@@ -411,6 +412,26 @@ def test_letters_that_do_not_occur_are_refused() -> None:
     for option in ("positive", "permuting"):
         with pytest.raises(SymattnError, match=f'{option}: there is no letter "Z"'):
             equal("A = A", **{option: ["Z"]})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("statement", ["e_i e_j^T = e_j e_i^T", "a b^T = b a^T", "u x^T = x u^T"])
+def test_two_readings_that_are_as_likely_are_both_told(statement: str) -> None:
+    answer = equal(statement)
+    assert answer.verdict == "undecided" and not answer
+    one, two = re.findall(r"with ([^;]*?) it is (different|equal)", answer.reason)
+    assert (one[1], two[1]) == ("different", "equal")
+    columns, rows = (
+        {name: shape for name, *shape in re.findall(r"(\w+) (\w+) × (\w+)", told)}
+        for told in (one[0], two[0])
+    )
+    for shapes, verdict in ((columns, "different"), (rows, "equal")):
+        given = {x: tuple(int(n) if n == "1" else n for n in s) for x, s in shapes.items()}
+        assert equal(statement, shapes=given).verdict == verdict
+
+
+def test_a_likelier_reading_is_not_doubted() -> None:
+    for statement in ("a^T b = b^T a", "q k^T = k q^T", "softmax(S + c 1^T) = softmax(S)"):
+        assert equal(statement), statement
 
 
 def test_seven_factors_are_quick() -> None:

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 import sympy
 
-from symattn.algebra.effort import STEPS, within
 from symattn.algebra.equality import _equal_at, _Open, _sizes_of, stated
 from symattn.algebra.field import (
     Again,
@@ -29,6 +28,7 @@ from symattn.algebra.field import (
 )
 from symattn.algebra.field_arithmetic import Entries
 from symattn.algebra.functions import Functions
+from symattn.budget import STEPS, within
 from tests.oracle import (
     Statement,
     beside,

@@ -78,7 +78,7 @@ def test_every_comment_of_it_is_true(row: object) -> None:
 
 def test_a_comment_that_is_wrong_is_caught() -> None:
     row = next(row for row in VARIANTS if row.name == "causal")
-    text = uncommented(starter(row)).replace('["0", "2"]', '["0", "3"]')
+    text = uncommented(starter(row)).replace('["0.000", "2.000"]', '["0.000", "3.000"]')
     assert not check_worksheet(worksheet_of(text)).passed
 
 

@@ -10,6 +10,7 @@ from itertools import chain, repeat
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
+from symattn.algebra.certificate import storable
 from symattn.algebra.counterexample import Meaning
 from symattn.algebra.equality import FOR_ALL
 from symattn.algebra.identities.identity import ENTRIES, HYPOTHESIS
@@ -458,7 +459,7 @@ def data(proof: Proof) -> dict[str, Data]:
             "left": found.left,
             "right": found.right,
         },
-        "certificate": proof.equality.certificate,
+        "certificate": storable(proof.equality.certificate),
     }
 
 

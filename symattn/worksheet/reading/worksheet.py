@@ -28,7 +28,6 @@ from symattn.attention.spec import Attention
 from symattn.attention.vocabulary import SYMBOLS, WORDS, Notation, symbol_of
 from symattn.derivation import Derivation, Evaluation, Given
 from symattn.errors import ReadError, counted, located, nearest, quote
-from symattn.evaluate.work import admit_values
 from symattn.grammar import Apart, Call
 from symattn.nodes.arguments import Setting
 from symattn.worksheet.reading.claims import claimed_reference
@@ -168,9 +167,7 @@ class Worksheet:
     def values(self) -> Evaluation:
         """The evaluation that single numbers of this worksheet are taken from, made once."""
         with self.in_file():
-            evaluation = self.evaluate()
-            admit_values(evaluation)
-        return evaluation
+            return self.evaluate()
 
     @property
     def numbers(self) -> dict[str, Given]:
