@@ -77,7 +77,7 @@ def capture(module: nn.Module) -> Iterator[Captured]:
             calls.append(call)
             return result
 
-    class Below(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch has no types here
+    class Below(TorchDispatchMode):  # type: ignore[no-untyped-call]  # PyTorch's own
         """Sees every operation, also of scripted functions, under autograd and of nobody's kind."""
 
         supports_higher_order_operators = True
@@ -133,7 +133,7 @@ def capture(module: nn.Module) -> Iterator[Captured]:
             enter = entering(name, part)
             hooks.append(part.register_forward_pre_hook(enter, with_kwargs=True))
             hooks.append(part.register_forward_hook(leaving, always_call=True))
-        below = Below()  # type: ignore[no-untyped-call]
+        below = Below()  # type: ignore[no-untyped-call]  # as the class
         with Watching(), below, set_stance("force_eager"):
             yield calls
     finally:
