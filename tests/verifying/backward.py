@@ -172,7 +172,7 @@ def with_bias(dbias: Callable[[Array], Array | None]) -> Callable[..., Array]:
             return ds @ k, ds.mT @ q, a.mT @ do, dbias(dz)
 
     def attention(q: Array, k: Array, v: Array, bias: Array) -> Array:
-        return Biased.apply(q, k, v, bias)
+        return Biased.apply(q, k, v, bias)  # type: ignore[no-untyped-call]
 
     return attention
 
@@ -201,7 +201,7 @@ def with_sink(dsink: Callable[[Array, Array], Array], full: bool = True) -> Call
             return ds @ k, ds.mT @ q, a.mT @ do, total.sum((-2, -1)).reshape(ctx.shape)
 
     def attention(q: Array, k: Array, v: Array, sink: Array) -> Array:
-        return Sunk.apply(q, k, v, sink)
+        return Sunk.apply(q, k, v, sink)  # type: ignore[no-untyped-call]
 
     return attention
 
@@ -289,7 +289,7 @@ class Old(torch.autograd.Function):
         ctx.save_for_backward(*inputs, output[1])
 
     @staticmethod
-    @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
+    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, do: Array, _: Array) -> tuple[Array | None, ...]:
         q, k, v, a = ctx.saved_tensors
         dv = a.mT.matmul(do) if ctx.needs_input_grad[2] else None
@@ -299,7 +299,7 @@ class Old(torch.autograd.Function):
 
 
 def with_setup(q: Array, k: Array, v: Array) -> Array:
-    return Old.apply(q, k, v)[0]
+    return Old.apply(q, k, v)[0]  # type: ignore[no-untyped-call]
 
 
 def with_weights(q: Array, k: Array, v: Array) -> tuple[Array, Array]:
@@ -307,7 +307,7 @@ def with_weights(q: Array, k: Array, v: Array) -> tuple[Array, Array]:
     return a @ v, a.detach()
 
 
-@torch.no_grad()  # type: ignore[untyped-decorator]
+@torch.no_grad()
 def without_gradient(q: Array, k: Array, v: Array) -> Array:
     return by_autograd(q, k, v)
 

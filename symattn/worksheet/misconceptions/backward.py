@@ -664,19 +664,19 @@ _ROWS: tuple[Misconception, ...] = (
     ),
     *(
         Misconception(
-            f"gradient-times-{number}".replace("/", "-over-"),
+            f"gradient-times-{number}{more}".replace("/", "-over-"),
             f"{words} multiplied by {number}",
             "Compare the formulas of the backward pass, factor by factor.",
             _GRIEWANK,
             _multiplied(_always(number), *names),
         )
         for number in ("2", "1/2", "-1")
-        for words, names in (
-            ("every gradient is", ()),
-            ("dQ and dK are", ("dQ", "dK")),
-            ("dQ is", ("dQ",)),
-            ("dK is", ("dK",)),
-            ("dV is", ("dV",)),
+        for more, words, names in (
+            ("", "every gradient is", ()),
+            ("-of-QK", "dQ and dK are", ("dQ", "dK")),
+            ("-of-Q", "dQ is", ("dQ",)),
+            ("-of-K", "dK is", ("dK",)),
+            ("-of-V", "dV is", ("dV",)),
         )
     ),
     *(
