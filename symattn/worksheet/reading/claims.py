@@ -54,8 +54,9 @@ def claimed_reference(
 def _of_step(reference: Reference, letters: Mapping[str, str]) -> Reference:
     """The same, if there is such a step. Raises `ReadError` where there is none."""
     step = reference.step
-    known = symbol_of(step) if letters is SYMBOLS else letters.get(step)
-    if known is None and step not in letters.values():
+    bare = step.removeprefix("d").removeprefix("_")  # dS, d_scores: of a backward pass
+    own = {step, bare} & {*letters, *letters.values()}
+    if not own and symbol_of(step) is None:
         hint = home_of(step, "claims") or nearest(step, letters)
         raise ReadError(f"{quote(reference.text)} in [claims] is not a known step{hint}")
     return reference
