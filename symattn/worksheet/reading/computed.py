@@ -13,7 +13,6 @@ from symattn.arithmetic.base import Array
 from symattn.arithmetic.reading import is_array, plain_array
 from symattn.derivation import Evaluation
 from symattn.errors import ReadError, nearest, quote
-from symattn.evaluate.work import admit_values
 
 #: Dtypes that NumPy lacks, by name, and their significant binary digits.
 DIGITS = {"bfloat16": 8}
@@ -103,7 +102,6 @@ def computed_steps(arrays: Mapping[str, object], evaluation: Evaluation) -> dict
             )
             raise ReadError("{}: is {}, where {} are needed".format(array.where or name, *shapes))
         found[item.step.letter] = replace(array, numbers=numbers.reshape(item.shape))
-    admit_values(evaluation, sum(array.numbers.size for array in found.values()), explained=True)
     return found
 
 
