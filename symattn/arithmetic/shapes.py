@@ -9,7 +9,8 @@ Positions and places are whole numbers: on them Python's operators, `np.abs`, `n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeAlias
+from copy import copy
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import sympy
@@ -24,8 +25,19 @@ Size: TypeAlias = int | sympy.Expr
 class Shapes:
     """The operations on shapes and positions, the same for all that holds entries in arrays."""
 
+    #: The rows that are computed, from 0, where not all are.
+    _only: Array | None = None
+
+    def at_rows(self, numbers: Array) -> Self:
+        """The same operations for the rows of these numbers alone."""
+        other = copy(self)
+        other._only = numbers
+        return other
+
     def rows(self, count: Size, start: Size = 0) -> Array:
         """The whole numbers from `start` on, so many, as a column."""
+        if self._only is not None:
+            return self._only[:, None] + int(start)
         return np.arange(int(start), int(start) + int(count))[:, None]
 
     def columns(self, count: Size) -> Array:

@@ -17,7 +17,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.arrays import Arrays
 from symattn.arithmetic.base import Array
-from symattn.evaluate.walk import Program, program_of
+from symattn.evaluate.walk import Program, parts_by_rows, program_of
 from symattn.nodes.base import Node
 from symattn.nodes.heads import Head
 from symattn.nodes.normalise import Normaliser
@@ -101,7 +101,11 @@ def fusion_of(product: Step, steps: Mapping[str, Step]) -> Fusion | None:
     while waiting:
         for leaf in _needed_by_rows(waiting.pop()):
             step = steps.get(_own(leaf, product.per_head))
-            if step is not None and step.shape == weights.shape and _parts(step.expr) is not None:
+            if (
+                step is not None
+                and step.shape == weights.shape
+                and parts_by_rows(step.expr) is not None
+            ):
                 found[step.letter] = step
                 waiting.append(step.expr)
     between = tuple(step for step in steps.values() if step.letter in found)
@@ -121,31 +125,9 @@ def _needed_by_rows(expr: MatrixExpr) -> Iterator[MatrixExpr]:
     """The matrices by name of which row i of an expression needs row i alone."""
     if isinstance(expr, Head | sympy.MatrixSymbol):
         yield expr
-    for part, by_rows in _parts(expr) or ():
+    for part, by_rows in parts_by_rows(expr) or ():
         if by_rows:
             yield from _needed_by_rows(part)
-
-
-def _parts(expr: MatrixExpr) -> tuple[tuple[MatrixExpr, bool], ...] | None:
-    """The matrices that an expression is made of, and whether its row i needs row i of each alone.
-
-    None where it is not known to be made by rows.
-    """
-    match expr:
-        case sympy.MatMul():
-            _, (first, *others) = expr.as_coeff_matrices()
-            return ((first, True), *((other, False) for other in others))
-        case sympy.MatAdd() | sympy.HadamardProduct():
-            return tuple((part, True) for part in expr.args)
-        case Node(by_rows=int() | float() as count) if _along_rows(expr):
-            matrices = [arg for arg in expr.args if isinstance(arg, MatrixExpr)]
-            return tuple((matrix, place < count) for place, matrix in enumerate(matrices))
-    return None
-
-
-def _along_rows(node: Node) -> bool:
-    """Whether a node has no axis, or that of rows."""
-    return "axis" not in node.places or bool(node.args[node.places["axis"]] == 1)
 
 
 class _Rows(Arrays):
@@ -210,7 +192,7 @@ class Fused:
         letter = str(getattr(expr, "name", ""))
         if letter in self._letters:
             return lambda tile: tile.made[letter]
-        parts = _parts(expr)
+        parts = parts_by_rows(expr)
         if parts is None:
             whole = self._whole(expr)
             return lambda tile: tile.arithmetic.cut(whole(tile))

@@ -23,7 +23,7 @@ from symattn.arithmetic.rounded import Rounded
 from symattn.errors import NoSuchName, ShapeError, SymattnError, counted, nearest, quote
 from symattn.evaluate import fusing
 from symattn.evaluate.fusing import Fused, Fusion, fusion_of
-from symattn.evaluate.walk import Program, program_of, size_error, split_heads
+from symattn.evaluate.walk import Program, Rows, program_of, size_error, split_heads
 from symattn.nodes.base import Node
 from symattn.nodes.heads import Head
 from symattn.notation.options import Notation, notation_of
@@ -263,6 +263,18 @@ class Values:
         )
         return inside
 
+    def judged(self, letter: str, value: Array) -> Array:
+        """What is held against claims of a value of a matrix: all of it, where it is no sample."""
+        return value
+
+    def original(self, letter: str, place: Place) -> Place:
+        """Where an entry of what is judged stands in its matrix."""
+        return place
+
+    def claims(self, letter: str, numbers: Array) -> Array:
+        """The claimed numbers of a matrix that others are made of, where `numbers` are judged."""
+        return numbers
+
     def value(self, letter: str, arithmetic: Arithmetic, key: object) -> Array:
         """The value of the matrix with this letter; each is computed once for each `key`."""
         known = self._values.setdefault(key, {})
@@ -354,7 +366,7 @@ class Values:
     def _check_exact(self, letter: str) -> None:
         value = self.given[letter]
         if value.size > MAX_ENTRIES:
-            raise SymattnError(
+            raise ShapeError(
                 f"{letter}: {value.size} entries are too many for exact values or proven "
                 f"digits ({MAX_ENTRIES} at most); its arrays are there"
             )
@@ -519,10 +531,12 @@ class Values:
                 )
 
 
-def program_of_step(step: Step, sizes: Mapping[sympy.Symbol, int]) -> Program:
+def program_of_step(
+    step: Step, sizes: Mapping[sympy.Symbol, int], rows: Rows | None = None
+) -> Program:
     """The program that computes a step, for all heads, from the values of its operands."""
     headed = HEAD in step.expr.atoms(sympy.Symbol)
-    run = program_of(step.expr, sizes, step.count if step.per_head and headed else None)
+    run = program_of(step.expr, sizes, step.count if step.per_head and headed else None, rows)
     if step.count is None or headed:
         return run
     count = step.count.subs(sizes)

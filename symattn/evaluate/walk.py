@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import sympy
@@ -22,21 +23,52 @@ from symattn.nodes.recurrence import Beside, Recurrence
 Program: TypeAlias = Callable[[Callable[[str], Array], Arithmetic], Array]
 
 
-def program_of(
-    expr: MatrixExpr, sizes: Mapping[sympy.Symbol, int], heads: sympy.Expr | None = None
+@dataclass(frozen=True)
+class Rows:
+    """Which rows are computed, from 0, and the letters of the matrices that have these alone."""
+
+    numbers: Array
+    made: frozenset[str]
+
+
+def program_of(  # noqa: PLR0915  # a case for each kind of expression
+    expr: MatrixExpr,
+    sizes: Mapping[sympy.Symbol, int],
+    heads: sympy.Expr | None = None,
+    rows: Rows | None = None,
 ) -> Program:
     """The program that computes `expr` at these sizes, in any arithmetic.
 
     The value of a matrix is (…, rows, columns) or, one for each head, (…, heads, rows, columns).
-    In a step of so many `heads`, shared matrices get an axis for them.
+    In a step of so many `heads`, shared matrices get an axis for them. With `rows` these alone are
+    computed. Raises `SymattnError` where they need others of a matrix that has them alone.
     """
+
+    def some(part: MatrixExpr, heads: sympy.Expr | None) -> Program:
+        """The rows of an expression."""
+        assert rows is not None
+        if isinstance(part, Head | sympy.MatrixSymbol) and part.name in rows.made:
+            return _leaf(part, heads, sizes)
+        parts = None if isinstance(part, Split) else parts_by_rows(part)
+        if parts is None:
+            whole, numbers = program(part, heads), rows.numbers
+            return lambda values, arithmetic: whole(values, arithmetic)[..., numbers, :]
+        if isinstance(part, Node):
+            return _node(type(part), part.args, part.heads if _binds_heads(part) else heads, parts)
+        factors = [some(one, heads) if alone else program(one, heads) for one, alone in parts]
+        match part:
+            case sympy.MatMul():
+                return times(_folded(Arithmetic.matmul, factors), part.as_coeff_matrices()[0])
+            case sympy.MatAdd():
+                return _folded(Arithmetic.add, factors)
+        return _folded(Arithmetic.multiply, factors)
 
     def program(part: MatrixExpr, heads: sympy.Expr | None) -> Program:
         match part:
-            case Head():
-                return _of_heads(part.name, part.head, heads, sizes)
-            case sympy.MatrixSymbol():
-                return _symbol(part.name, heads is not None)
+            case Head() | sympy.MatrixSymbol():
+                if rows is not None and part.name in rows.made:
+                    raise SymattnError(f"all rows of {part.name} are needed, and some are known")
+                return _leaf(part, heads, sizes)
             case Split():
                 return _node(Split, part.args, None)  # of a shared matrix: the heads come of it
             case Defined():
@@ -58,12 +90,7 @@ def program_of(
             case sympy.MatMul():
                 coefficient, factors = part.as_coeff_matrices()
                 product = _folded(Arithmetic.matmul, [program(f, heads) for f in factors])
-                if coefficient == 1:
-                    return product
-                factor = at_size(coefficient)
-                return lambda values, arithmetic: arithmetic.scaled(
-                    product(values, arithmetic), factor
-                )
+                return times(product, coefficient)
             case sympy.HadamardPower(base=base, exp=sympy.Integer() as power) if power > 0:
                 factor_ = program(base, heads)
                 return _folded(Arithmetic.multiply, [factor_] * int(power))
@@ -85,21 +112,73 @@ def program_of(
                 return lambda values, arithmetic: arithmetic.array(entries)
         raise CannotSpell(f"{type(part).__name__} cannot be evaluated here")
 
+    def times(product: Program, coefficient: sympy.Expr) -> Program:
+        if coefficient == 1:
+            return product
+        factor = at_size(coefficient)
+        return lambda values, arithmetic: arithmetic.scaled(product(values, arithmetic), factor)
+
     def _node(
-        kind: type[Node], args: tuple[sympy.Basic, ...], inside: sympy.Expr | None
+        kind: type[Node],
+        args: tuple[sympy.Basic, ...],
+        inside: sympy.Expr | None,
+        alone: Sequence[tuple[MatrixExpr, bool]] | None = None,
     ) -> Program:
-        parts = [program(arg, inside) if isinstance(arg, MatrixExpr) else None for arg in args]
+        """A node; of one that is made by rows, which of its matrices are needed `alone`."""
+        flags = iter([flag for _, flag in alone or ()])
+        parts = [
+            (some if next(flags, False) else program)(arg, inside)
+            if isinstance(arg, MatrixExpr)
+            else None
+            for arg in args
+        ]
         scalars = [None if isinstance(arg, MatrixExpr) else at_size(arg) for arg in args]
+        numbers = rows.numbers if rows is not None and alone is not None else None
+        if numbers is not None and "rows" in kind.places:
+            scalars[kind.places["rows"]] = sympy.Integer(len(numbers))
         pairs = list(zip(parts, scalars, strict=True))
-        return lambda values, arithmetic: kind._compute(
-            arithmetic,
-            *(scalar if part is None else part(values, arithmetic) for part, scalar in pairs),
-        )
+
+        def run(values: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
+            return kind._compute(
+                arithmetic if numbers is None else arithmetic.at_rows(numbers),
+                *(scalar if part is None else part(values, arithmetic) for part, scalar in pairs),
+            )
+
+        return run
 
     def at_size(value: sympy.Basic) -> sympy.Basic:
         return value if isinstance(value, sympy.Integer) else value.subs(sizes)
 
-    return program(expr, heads)
+    return program(expr, heads) if rows is None else some(expr, heads)
+
+
+def _leaf(part: MatrixExpr, heads: sympy.Expr | None, sizes: Mapping[sympy.Symbol, int]) -> Program:
+    """A matrix by its name."""
+    if isinstance(part, Head):
+        return _of_heads(part.name, part.head, heads, sizes)
+    return _symbol(part.name, heads is not None)
+
+
+def parts_by_rows(expr: MatrixExpr) -> tuple[tuple[MatrixExpr, bool], ...] | None:
+    """The matrices that an expression is made of, and whether its row i needs row i of each alone.
+
+    None where it is not known to be made by rows.
+    """
+    match expr:
+        case sympy.MatMul():
+            _, (first, *others) = expr.as_coeff_matrices()
+            return ((first, True), *((other, False) for other in others))
+        case sympy.MatAdd() | sympy.HadamardProduct():
+            return tuple((part, True) for part in expr.args)
+        case Node(by_rows=int() | float() as count) if _along_rows(expr):
+            matrices = [arg for arg in expr.args if isinstance(arg, MatrixExpr)]
+            return tuple((matrix, place < count) for place, matrix in enumerate(matrices))
+    return None
+
+
+def _along_rows(node: Node) -> bool:
+    """Whether a node has no axis, or that of rows."""
+    return "axis" not in node.places or bool(node.args[node.places["axis"]] == 1)
 
 
 def _binds_heads(node: Node) -> bool:

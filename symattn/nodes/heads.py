@@ -87,6 +87,7 @@ class Concat(Node):
     """
 
     matrix, index, heads, axis = Matrix(), Bound(), Scalar(), Axis()
+    by_rows = 1
     source = "Vaswani et al. 2017, section 3.2.2"
 
     adjoint_because = "The gradient of a head is its own block of columns."
@@ -505,6 +506,7 @@ class HeadSum(Node):
     """
 
     matrix, index, heads = Matrix(), Bound(), Scalar()
+    by_rows = 1
     transposes = True
     source = "Elhage et al. 2021, on additive heads"
 

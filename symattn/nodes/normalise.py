@@ -49,6 +49,8 @@ class Normaliser(OfLines):
     #: Whether a masked score is −∞; otherwise it has to be made 0 before.
     additive_mask: ClassVar[bool] = True
 
+    by_rows = 1
+
     @classmethod
     def _times(
         cls, arithmetic: Arithmetic, scores: Array, others: Sequence[Array], last: bool

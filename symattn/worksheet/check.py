@@ -13,6 +13,7 @@ from symattn.derivation import Derivation, Evaluation, Given, Place
 from symattn.errors import ReadError
 from symattn.worksheet.marking.computed import ComputedMarker
 from symattn.worksheet.marking.lines import check_lines
+from symattn.worksheet.marking.sampling import marker_of
 from symattn.worksheet.marking.sanity import notes, written_out
 from symattn.worksheet.marking.verdicts import EntryMark, Marker, StepMark
 from symattn.worksheet.misconceptions.computed import Run, explained, explainer_of
@@ -94,9 +95,11 @@ def mark_arrays(
 
     Raises `ReadError` for what is no step, has another shape or holds no real numbers.
     """
-    marker = ComputedMarker(evaluation, computed_steps(arrays, evaluation))
-    if not marker.arrays:
+    read = computed_steps(arrays, evaluation)
+    if not read:
         raise ReadError("nothing to compare; give an array by the name of its step, as weights=A")
+    marker = marker_of(evaluation, read)
+    evaluation = marker.evaluation
     marking = marking_of(title, evaluation, marker)
     if not explain or marking.passed:
         return marking

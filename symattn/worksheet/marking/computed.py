@@ -25,6 +25,7 @@ from symattn.arithmetic.written import Measured
 from symattn.derivation import Evaluation, Place
 from symattn.errors import SymattnError, counted
 from symattn.evaluate.check import beyond, distance
+from symattn.evaluate.sampled import Sampled
 from symattn.worksheet.marking.verdicts import MORE_DIGITS, EntryMark, StepMark
 from symattn.worksheet.reading.computed import DIGITS, Computed, in_order
 from symattn.worksheet.reading.rules import operands
@@ -58,6 +59,17 @@ class ComputedMarker:
         self.tolerances: dict[str, Array] = {}
         self._found: dict[tuple[str, Place], EntryMark] = {}
 
+    @property
+    def rows(self) -> dict[str, tuple[int, ...]]:
+        """Which rows are judged, from 0, by step, where these are a sample; else none."""
+        if not isinstance(self.evaluation, Sampled):
+            return {}
+        letters = in_order(self.evaluation, self.arrays)
+        return {
+            self.evaluation[letter].name: tuple(self.evaluation.rows_of(letter).tolist())
+            for letter in letters
+        }
+
     @cached_property
     def marks(self) -> tuple[StepMark, ...]:
         """The marks of all arrays, in the order of the derivation."""
@@ -77,6 +89,15 @@ class ComputedMarker:
             f"compared in {' and '.join(dtypes)}: a number is right if it lies within what "
             "rounding can do to it"
         )
+        base = self.evaluation.notation.index_base
+        for name, rows in self.rows.items():
+            listed = ", ".join(str(row + base) for row in rows)
+            count = self.evaluation[name].shape[-2]
+            dtype = self.evaluation.arithmetic.dtype.name
+            yield (
+                f"{name}: a sample; rows {listed} of {count:,} were judged, the others only "
+                f"against {dtype}, from which they deviate no further"
+            )
         for letter in in_order(self.evaluation, self.arrays):
             nan = np.isnan(self.arrays[letter].numbers)
             if nan.any():
@@ -98,8 +119,10 @@ class ComputedMarker:
             }
             if any(arrays[letter].rounding <= x.rounding for letter, x in self.arrays.items()):
                 continue
+            if not self.shows_rounding_of(arrays):
+                continue
             marks = ComputedMarker(self.evaluation, arrays).marks
-            if all(mark.verdict == "right" for mark in marks) and self.shows_rounding_of(arrays):
+            if all(mark.verdict == "right" for mark in marks):
                 return next(iter(arrays.values())).dtype
         return ""
 
@@ -121,7 +144,8 @@ class ComputedMarker:
         """Where floating point of an array's dtype may end up, from what is given."""
         key = ("rounded", array.dtype)
         with precision(BITS[0]), np.errstate(all="ignore"):
-            return self.evaluation.value(letter, _arithmetic(array), key)
+            value = self.evaluation.value(letter, _arithmetic(array), key)
+        return self.evaluation.judged(letter, value)
 
     def following(self, letter: str) -> Array | None:
         """Where it may end up from the arrays before it; None where these make no sense."""
@@ -135,9 +159,11 @@ class ComputedMarker:
             if name not in known:
                 before = self.evaluation.step(name)
                 if name in self.arrays:
-                    known[name] = elementwise(_exactly, self.arrays[name].numbers)
+                    claims = self.evaluation.claims(name, self.arrays[name].numbers)
+                    known[name] = elementwise(_exactly, claims)
                 elif before is None:
-                    known[name] = self.allowed(name, array)
+                    key = ("rounded", array.dtype)
+                    known[name] = self.evaluation.value(name, arithmetic, key)
                 else:
                     known[name] = self.evaluation.follow(before, operand, arithmetic)
             return known[name]
@@ -147,7 +173,8 @@ class ComputedMarker:
                 value = self.evaluation.follow(step, operand, arithmetic)
             except (SymattnError, ArithmeticError, ValueError):
                 return None
-        return np.broadcast_to(value, self.arrays[letter].numbers.shape)
+        judged = self.evaluation.judged(letter, value)
+        return np.broadcast_to(judged, self.arrays[letter].numbers.shape)
 
     def _entries(self, letter: str) -> Iterator[EntryMark]:
         array, evaluation = self.arrays[letter], self.evaluation
@@ -184,8 +211,9 @@ class ComputedMarker:
                 elif not said:
                     remark, said = _off(array, value, error, tolerance), True
             written = self._written(value, error, tolerance, inside)
-            mark = EntryMark(name, place, written, verdict, remark, evaluation.notation)
-            if verdict == "carried" and carried <= _MOST_TRACED:
+            own = evaluation.original(letter, place)
+            mark = EntryMark(name, own, written, verdict, remark, evaluation.notation)
+            if verdict == "carried" and carried <= _MOST_TRACED and not self.rows:
                 mark = replace(mark, find_origins=partial(self._origins, letter, place))
             yield mark
 

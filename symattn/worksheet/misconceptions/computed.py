@@ -149,7 +149,7 @@ class Run:
                 changed = hypothesis.steps.get(step.name, step)
                 if step.name in hypothesis.steps or any(x in found for x in changed.operands):
                     found[step.letter] = evaluation.follow(changed, operand, FLOAT64)
-            return {letter: operand(letter) for letter in self.letters}
+            return {letter: evaluation.judged(letter, operand(letter)) for letter in self.letters}
 
     def _same(self, letter: str, value: Array) -> Array:
         """Which numbers a changed derivation gives too.

@@ -14,6 +14,7 @@ from symattn.arithmetic.written import Measured, Written
 from symattn.derivation import Evaluation, Place, Step
 from symattn.documents.blocks import Cell, Row, Table
 from symattn.errors import counted
+from symattn.evaluate.sampled import Sampled
 from symattn.notation.options import Notation
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
@@ -94,6 +95,8 @@ class StepReport:
     own_work: Tree | None = None
     #: Why entries that follow from others are wrong all the same, each reason once.
     remarks: tuple[str, ...] = ()
+    #: The rows that were judged, as the worksheet counts, where these are not all.
+    sampled: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -182,6 +185,8 @@ def conclusion(marking: Marking) -> str:
     """How many numbers are right or accepted, and what the others are."""
     counts = verdict_counts(entry.verdict for entry in marking.entries)
     words = _conclusion(counts, marking.policy.accept, marking.first_wrong is None)
+    if isinstance(marking.evaluation, Sampled):
+        return f"{words} They are a sample of the rows."
     mistaken = [link for link in marking.lines if not marking.passes(link)]
     if not mistaken or marking.first_wrong is not None:
         return words
@@ -340,8 +345,8 @@ def _worked(
     if not mark.step:
         return "", None  # a calculation that names no entry
     item = marking.evaluation[mark.step]
-    if not isinstance(item.step, Step):
-        return "", None
+    if not isinstance(item.step, Step) or isinstance(marking.evaluation, Sampled):
+        return "", None  # of a sample, too long
     which, place = marking.evaluation.within(item.step.letter, mark.place)
     evaluation = marking.evaluation.of_batch(*which) if which else marking.evaluation
     *heads, row, column = counted_place(place, notation)
@@ -408,7 +413,15 @@ def _step(marking: Marking, mark: StepMark, notation: Notation) -> StepReport:
         tuple(_accepted(entries, notation)),
         _own_work(marking, mark, notation),
         tuple(dict.fromkeys(e.remark for e in own if e.verdict == "wrong" and e.remark)),
+        _sampled(marking.evaluation, mark.letter),
     )
+
+
+def _sampled(evaluation: Evaluation, letter: str) -> tuple[int, ...]:
+    """The rows of a sample, as the worksheet counts."""
+    if not isinstance(evaluation, Sampled):
+        return ()
+    return tuple((evaluation.rows_of(letter) + evaluation.notation.index_base).tolist())
 
 
 def _own_work(marking: Marking, mark: StepMark, notation: Notation) -> Tree | None:
@@ -579,6 +592,7 @@ def report_data(report: Report) -> Data:
         "style": report.style,
         "steps": {
             step.name: {
+                **({"sampled_rows": list(step.sampled)} if step.sampled else {}),
                 "verdict": step.verdict,
                 "passes": step.passes,
                 "own_work": None if step.own_work is None else line(step.own_work),

@@ -1,0 +1,130 @@
+"""Some rows of a derivation's matrices, where all of them would be too many for proven digits.
+
+Row i of scores, weights and outputs needs row i of the queries alone. What a formula needs as a
+whole (keys, values) is computed as a whole; everything else for the rows that are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Self
+
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.arithmetic.base import Array
+from symattn.arithmetic.decide import Digits, decide
+from symattn.arithmetic.enclosure import BITS
+from symattn.errors import ShapeError
+from symattn.evaluate.evaluation import Evaluation
+from symattn.evaluate.values import Place, program_of_step
+from symattn.evaluate.walk import Program, Rows, parts_by_rows
+from symattn.nodes.heads import Head
+from symattn.notation.options import Notation
+from symattn.step import Step
+
+#: The most entries of a matrix of which all rows are needed.
+_MOST = 2**20
+
+
+class Sampled(Evaluation):
+    """An evaluation of some rows; `array` and `balls` hold these alone, places are the whole's."""
+
+    #: Which rows, from 0, of matrices with so many; the letters of which these alone are computed.
+    rows: Mapping[int, Array]
+    made: frozenset[str]
+    #: All of what a program computed, by letter.
+    claimed: Mapping[str, Array]
+    whole: Evaluation
+
+    @classmethod
+    def of(cls, whole: Evaluation, claimed: Mapping[str, Array], rows: Mapping[int, Array]) -> Self:
+        """The steps on the way to what is claimed, for these rows of each number of rows."""
+        new = object.__new__(cls)
+        new.__dict__.update(whole.__dict__)
+        new.rows, new.claimed, new.whole = rows, claimed, whole
+        wanted, steps = set(claimed), list[Step]()
+        for step in reversed(whole.steps):
+            if step.letter in wanted:
+                steps.insert(0, step)
+                wanted |= set(step.operands)
+        needed_whole = set[str]()
+        for step in reversed(steps):
+            needed_whole |= {*_needed_whole(step.expr, step.letter not in needed_whole)}
+        new.steps, new.made = tuple(steps), frozenset(wanted - needed_whole)
+        new.given = {
+            letter: x[..., new.rows_of(letter), :] if letter in new.made else x
+            for letter, x in whole.given.items()
+        }
+        new._known, new._values, new._digits = {}, {}, {}
+        return new
+
+    def rows_of(self, letter: str) -> Array:
+        """Which rows of a matrix are asked for, from 0."""
+        return self.rows[self.whole.shape(letter)[-2]]
+
+    def judged(self, letter: str, value: Array) -> Array:
+        if letter in self.made:
+            return value
+        return value[..., self.rows_of(letter), :]
+
+    def original(self, letter: str, place: Place) -> Place:
+        return (*place[:-2], int(self.rows_of(letter)[place[-2]]), place[-1])
+
+    def claims(self, letter: str, numbers: Array) -> Array:
+        return numbers if letter in self.made else self.claimed[letter]
+
+    def array(self, letter: str) -> Array:
+        return self.judged(letter, super().array(letter))
+
+    def balls(self, letter: str, bits: int) -> Array:
+        return self.judged(letter, super().balls(letter, bits))
+
+    def shape(self, letter: str) -> tuple[int, ...]:
+        return self.whole.shape(letter)
+
+    def digits(self, letter: str, place: Place, notation: Notation) -> Digits:
+        row = self.rows_of(letter).tolist().index(place[-2])
+        own = (*place[:-2], row, place[-1])
+        return decide(
+            lambda bits: self.balls(letter, bits)[own],
+            lambda: None,  # exact values are too long here
+            notation.digits,
+            notation.rounding,
+            most_bits=BITS[1],
+        )
+
+    def _program(self, step: Step) -> Program:
+        if step.letter not in self.made:
+            return super()._program(step)
+        rows = Rows(self.rows_of(step.letter), self.made)
+        return self.known(("program", step), lambda: program_of_step(step, self.sizes, rows))
+
+    def _fused(self, step: Step) -> None:
+        return None
+
+    def _check_exact(self, letter: str) -> None:
+        self._check_count(letter, self.given[letter].size)
+
+    def _check_size(self, step: Step) -> None:
+        rows, columns = (size.subs(self.sizes) for size in step.shape)
+        if step.letter in self.made:
+            rows = len(self.rows_of(step.letter))
+        self._check_count(step.letter, rows * columns * step.heads(self.sizes))
+
+    def _check_count(self, letter: str, count: int) -> None:
+        if count > _MOST:
+            raise ShapeError(
+                f"{self.item(letter).name}: {count} entries are too many, and no row of what is "
+                f"claimed can be computed without all of them; {_MOST} at most"
+            )
+
+
+def _needed_whole(expr: MatrixExpr, by_rows: bool) -> Iterator[str]:
+    """The letters of which an expression, or some rows of it, needs all rows."""
+    if not by_rows:
+        yield from (symbol.name for symbol in expr.atoms(sympy.MatrixSymbol))
+    elif not isinstance(expr, Head | sympy.MatrixSymbol):
+        parts = parts_by_rows(expr)
+        for part, alone in ((expr, False),) if parts is None else parts:
+            yield from _needed_whole(part, alone)

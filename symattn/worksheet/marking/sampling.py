@@ -1,0 +1,82 @@
+"""Arrays that are too large to be judged entry by entry: some of their rows are.
+
+All rows are compared with float64 first. Those that deviate most are judged, by their distance and
+by their distance over the largest number of the row, so that what is wrong in one place only is
+among them; and some at random, always the same ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from symattn.arithmetic.base import Array
+from symattn.budget import TooLarge
+from symattn.derivation import Evaluation
+from symattn.errors import ShapeError
+from symattn.evaluate.sampled import Sampled
+from symattn.evaluate.work import admit_values
+from symattn.worksheet.marking.computed import ComputedMarker
+from symattn.worksheet.reading.computed import Computed
+
+#: How many rows of a matrix are judged because they deviate most, by each distance, and at random.
+_FURTHEST, _AT_RANDOM = 2, 4
+
+
+def marker_of(evaluation: Evaluation, arrays: Mapping[str, Computed]) -> ComputedMarker:
+    """Marks arrays by letter: all of them or, where that is too much work, some of their rows.
+
+    Raises `SymattnError` where these are too much work, too.
+    """
+    try:
+        evaluation.check_sizes()
+        admit(evaluation, arrays)
+    except (ShapeError, TooLarge):
+        sample = sampled(evaluation, arrays)
+        if sample is None:
+            raise
+        arrays = {
+            letter: replace(array, numbers=array.numbers[..., sample.rows_of(letter), :])
+            for letter, array in arrays.items()
+        }
+        sample.check_sizes()
+        admit(sample, arrays)
+        evaluation = sample
+    return ComputedMarker(evaluation, arrays)
+
+
+def admit(evaluation: Evaluation, arrays: Mapping[str, Computed]) -> None:
+    """Raises `TooLarge` where marking these arrays is more work than the limit in force allows."""
+    admit_values(evaluation, sum(array.numbers.size for array in arrays.values()), explained=True)
+
+
+def sampled(evaluation: Evaluation, arrays: Mapping[str, Computed]) -> Sampled | None:
+    """The rows that are judged; None where these are all."""
+    found: dict[int, set[int]] = {}
+    for letter, array in arrays.items():
+        count = evaluation.shape(letter)[-2]
+        rows = found.setdefault(count, set())
+        for distances in _distances(array.numbers.astype(float), evaluation.array(letter)):
+            rows |= {*np.argsort(-distances, kind="stable")[:_FURTHEST].tolist()}
+    for count, rows in found.items():
+        chosen = np.random.default_rng(count).permutation(count)[:_AT_RANDOM]
+        rows |= {*chosen.tolist()}
+    if all(len(rows) == count for count, rows in found.items()):
+        return None
+    claimed = {letter: array.numbers for letter, array in arrays.items()}
+    return Sampled.of(evaluation, claimed, {n: np.array(sorted(x)) for n, x in found.items()})
+
+
+def _distances(numbers: Array, near: Array) -> tuple[Array, Array]:
+    """How far each row is off at most, in all heads; and the same over its largest number."""
+    with np.errstate(all="ignore"):
+        apart = np.abs(numbers - near)
+        apart[(numbers == near) | np.isnan(numbers) & np.isnan(near)] = 0
+        apart[np.isnan(apart)] = np.inf
+        furthest = apart.max(axis=-1)
+        sizes = np.where(np.isfinite(near), np.abs(near), 0).max(axis=-1)
+        relative = np.where(furthest == 0, 0, furthest / sizes)
+    axes = tuple(range(furthest.ndim - 1))
+    return furthest.max(axis=axes), relative.max(axis=axes)
