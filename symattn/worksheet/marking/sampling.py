@@ -13,11 +13,10 @@ from dataclasses import replace
 import numpy as np
 
 from symattn.arithmetic.base import Array
-from symattn.budget import TooLarge
+from symattn.arithmetic.reading import MAX_ENTRIES
 from symattn.derivation import Evaluation
 from symattn.errors import ShapeError
 from symattn.evaluate.sampled import Sampled
-from symattn.evaluate.work import admit_values
 from symattn.worksheet.marking.computed import ComputedMarker
 from symattn.worksheet.reading.computed import Computed
 
@@ -28,28 +27,28 @@ _FURTHEST, _AT_RANDOM = 2, 4
 def marker_of(evaluation: Evaluation, arrays: Mapping[str, Computed]) -> ComputedMarker:
     """Marks arrays by letter: all of them or, where that is too much work, some of their rows.
 
-    Raises `SymattnError` where these are too much work, too.
+    Raises `SymattnError` where these are too large, too.
     """
+    if _is_small(evaluation, arrays):
+        return ComputedMarker(evaluation, arrays)
+    sample = sampled(evaluation, arrays)
+    if sample is None:
+        return ComputedMarker(evaluation, arrays)
+    rows = {
+        letter: replace(array, numbers=array.numbers[..., sample.rows_of(letter), :])
+        for letter, array in arrays.items()
+    }
+    sample.check_sizes()
+    return ComputedMarker(sample, rows)
+
+
+def _is_small(evaluation: Evaluation, arrays: Mapping[str, Computed]) -> bool:
+    """Whether every entry that is claimed, and that it is made of, can be judged."""
     try:
         evaluation.check_sizes()
-        admit(evaluation, arrays)
-    except (ShapeError, TooLarge):
-        sample = sampled(evaluation, arrays)
-        if sample is None:
-            raise
-        arrays = {
-            letter: replace(array, numbers=array.numbers[..., sample.rows_of(letter), :])
-            for letter, array in arrays.items()
-        }
-        sample.check_sizes()
-        admit(sample, arrays)
-        evaluation = sample
-    return ComputedMarker(evaluation, arrays)
-
-
-def admit(evaluation: Evaluation, arrays: Mapping[str, Computed]) -> None:
-    """Raises `TooLarge` where marking these arrays is more work than the limit in force allows."""
-    admit_values(evaluation, sum(array.numbers.size for array in arrays.values()), explained=True)
+    except ShapeError:
+        return False
+    return sum(array.numbers.size for array in arrays.values()) <= MAX_ENTRIES
 
 
 def sampled(evaluation: Evaluation, arrays: Mapping[str, Computed]) -> Sampled | None:
