@@ -82,6 +82,12 @@ class Job:
     #: The jobs before this one in its series, which is not to tell anything again.
     before: Sequence[Job] = ()
 
+    def __post_init__(self) -> None:
+        from symattn.documents.outline import told_apart
+
+        items = (*self.derivation.inputs, *self.derivation.steps)
+        self.notation = told_apart(items, self.notation)
+
     @property
     def steps(self) -> tuple[str, ...]:
         """The names of the steps that are shown; all if there are none."""

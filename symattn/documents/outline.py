@@ -140,6 +140,7 @@ def outline(
     only = called((*derivation.inputs, *derivation.steps), only, notation)
     given = [item for item in derivation.inputs if not only or item.name in only]
     steps = [step for step in derivation.steps if not only or step.name in only]
+    notation = told_apart((*derivation.inputs, *steps), notation)
     _check_letters((*derivation.inputs, *steps), derivation.size_symbols, notation)
     writer = _Writer(evaluation, notation, tuple(views), entries or {}, steps)
     for earlier, values in before:
@@ -233,6 +234,23 @@ def introduction(item: Input, notation: Notation) -> Prose:
         return (*lead, member, " be given.")
     article = "" if item.meaning.startswith(_NO_ARTICLE) else "the "
     return (*lead, member, f" be {article}", *read_prose(item.meaning, notation), ".")
+
+
+def told_apart(items: Sequence[Item], notation: Notation) -> Notation:
+    """The notation in which the entries of A are A_ij where a is another matrix or number."""
+    letters = {notation.letter(item.letter, item.per_head): item.letter for item in items}
+    places = notation.scalar("i"), notation.scalar("j")
+    capital = {}
+    for item in items:
+        entry = notation.entry(item.letter, None, places)
+        if (
+            isinstance(entry, t.Script)
+            and entry.sup is None
+            and item.letter not in notation.symbols
+        ):
+            if letters.get(entry.base, item.letter) != item.letter:
+                capital[f"{item.letter}[i,j]"] = item.letter
+    return notation.but(symbols={**capital, **notation.symbols}) if capital else notation
 
 
 def _check_letters(
