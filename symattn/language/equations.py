@@ -325,9 +325,7 @@ def _check_masks(tree: Tree, masks: Collection[str]) -> None:
                 added = isinstance(part, Apart) and part.sign == "+"
                 if not added and not (isinstance(part, Call) and part.name in _OF_MASKS):
                     name = next(n.name for n in subtrees(inner) if isinstance(n, Name))
-                    raise ReadError(
-                        f"{name} hides by −∞: a mask is only added to scores, S + {name}"
-                    )
+                    raise ReadError(f"{name} hides by −∞: it is only added to scores, S + {name}")
             else:
                 walk(inner)
 

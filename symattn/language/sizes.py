@@ -403,9 +403,7 @@ class Sizes(Shapes):
         before = sympy.S.Zero if part.start is None else self.written(part.start) - 1
         stop = None if part.stop is None else self.written(part.stop)
         if before == -1 or (stop is not None and (stop - before).is_nonpositive):
-            raise Unfit(
-                "a part has its first place, from 1, before its last one, which belongs to it"
-            )
+            raise Unfit("a part is from a place, counted from 1, to its last place, which is in it")
         self._check_apart(base, axis, before, stop)
         if part.stop is not None:
             return self.size_of(sympy.expand(stop - before))
@@ -532,6 +530,8 @@ class Sizes(Shapes):
         """The letters in a function's text are its arguments, sizes, or numbers."""
         for part in subtrees(self.bodies[name]):
             match part:
+                case Name("∞"):
+                    raise Unfit("−∞ stands only as a branch of a matrix by its entries, M[i,j] = …")
                 case Name(letter) if letter not in self.own[name]:
                     if self.is_size(letter):
                         self.used[letter] = None

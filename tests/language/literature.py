@@ -212,7 +212,7 @@ def _deberta(g: Any) -> Tensor:
     for i in range(4):
         row = []
         for j in range(4):
-            at, back = min(max(i - j, -2), 2) + 2, min(max(j - i, -2), 2) + 2
+            at, back = min(max(j - i, -2), 2) + 2, min(max(i - j, -2), 2) + 2
             row.append(scores[i, j] + g.Q[i] @ g.T[at] + g.K[j] @ g.U[back])
         rows.append(torch.stack(row))
     return torch.softmax(torch.stack(rows) / math.sqrt(3 * 2), -1) @ g.V
@@ -276,11 +276,11 @@ def _wkv(g: Any) -> Tensor:
     above = below = torch.zeros(2, dtype=torch.float64)
     rows = []
     for t in range(4):
-        bonus = torch.exp(g.u[0] + g.K[t])
-        value = (above + bonus * g.V[t]) / (below + bonus)
-        rows.append(torch.sigmoid(g.R[t]) * value)
-        above = torch.exp(-torch.exp(g.w[0])) * above + torch.exp(g.K[t]) * g.V[t]
-        below = torch.exp(-torch.exp(g.w[0])) * below + torch.exp(g.K[t])
+        power, decay = torch.exp(g.K[t]), torch.exp(-torch.exp(g.w[0]))
+        above, below = decay * above, decay * below
+        bonus = torch.exp(g.u[0]) * power
+        rows.append(torch.sigmoid(g.R[t]) * (above + bonus * g.V[t]) / (below + bonus))
+        above, below = above + power * g.V[t], below + power
     return torch.stack(rows)
 
 
@@ -317,13 +317,9 @@ def _mamba(g: Any) -> Tensor:
 
     def step(s: Tensor, t: int) -> tuple[Tensor, Tensor]:
         s = torch.exp(-delta[t] * g.a) * s + delta[t] * torch.outer(g.B[t], g.X[t])
-        return s, g.C[t] @ s + g.D * g.X[t]
+        return s, g.C[t] @ s + g.D_1[0] * g.X[t]
 
-    def row(s: Tensor, t: int) -> tuple[Tensor, Tensor]:
-        s, out = step(s, t)
-        return s, out[0]
-
-    return states(row, torch.zeros(2, 3, dtype=torch.float64), 4)
+    return states(step, torch.zeros(2, 3, dtype=torch.float64), 4)
 
 
 def _pooling(g: Any) -> Tensor:
@@ -388,8 +384,8 @@ WORKS = (
     Work(
         "retention with a norm and a gate (Sun et al. 2023)",
         """
-        D[i,j] = if_causal(i - j)
-        """.replace("if_causal(i - j)", "gamma^(i-j) if i >= j else 0")
+        D[i,j] = gamma^(i-j) if i >= j else 0
+        """
         + """
         Y = RMSNorm((Q K^T ∘ D) V)
         O = (SiLU(X W_G) ∘ Y) W_O
@@ -449,6 +445,7 @@ WORKS = (
         """,
         _QKV,
         _cosformer,
+        ("Q", "K"),
     ),
     Work(
         "Performer (Choromanski et al. 2021)",
@@ -467,7 +464,7 @@ WORKS = (
     Work(
         "AFT-full (Zhai et al. 2021)",
         """
-        W : n × m
+        W : n × m;  V : m × d_k
         E = exp(W)
         N = E (exp(K) ∘ V)
         O = sigmoid(Q) ∘ (N ⊘ (E exp(K)))
@@ -566,6 +563,7 @@ WORKS = (
         "attention by a squared relu (Hua et al. 2022)",
         """
         r(x) = relu(x)^2
+        g_Q : 1 × d_k;  g_K : 1 × d_k
         Z = SiLU(X W_Z)
         Q = Z ∘ (1 g_Q) + b_Q;  K = Z ∘ (1 g_K) + b_K
         A = r(Q K^T / n)
@@ -611,7 +609,7 @@ WORKS = (
     Work(
         "multi-head latent attention (DeepSeek-AI 2024)",
         """
-        W_DQ : d_model × d_c';  W_DKV : d_model × d_c;  W_QR[h] : d_c' × d_r
+        W_DQ : d_model × d_q;  W_DKV : d_model × d_c;  W_QR[h] : d_q × d_r;  W_UQ[h] : d_q × d_h
         C = X W_DQ;  L = X W_DKV
         Q[h] = [C W_UQ[h], rotary(C W_QR[h])]
         K[h] = [L W_UK[h], rotary(X W_KR)]
@@ -647,6 +645,7 @@ WORKS = (
     Work(
         "memory tokens (Burtsev et al. 2020)",
         """
+        W_V : d_model × d_model;  M : 2 × d_model
         Z = [M; X]
         H = Z + softmax(Z W_Q (Z W_K)^T / sqrt(d_k)) Z W_V
         Y = H[3:, :]
@@ -659,11 +658,12 @@ WORKS = (
     Work(
         "values of the first layer (Zhou et al. 2024)",
         """
+        W_V : d_model × d_model
         V_1 = X W_V
         H = X + softmax(X W_Q (X W_K)^T / sqrt(d_k)) V_1
         V_2 = λ V_1 + (1 - λ) H W_U
-        O = H + softmax(H W_P (H W_R)^T / sqrt(d_k)) V_2
-        """.replace("(H W_R)^T / sqrt(d_k)", "(H W_R)^T"),
+        O = H + softmax(H W_P (H W_R)^T) V_2
+        """,
         {
             "X": (4, 3),
             **dict.fromkeys(("W_Q", "W_K", "W_P", "W_R"), (3, 2)),
@@ -742,12 +742,10 @@ WORKS = (
     Work(
         "dense Synthesizer (Tay et al. 2021)",
         """
-        W_2 : d_model × n
+        W_1 : d_model × d_model;  W_2 : d_model × n;  X : n × d_model
         A = softmax(relu(X W_1 + b_1) W_2 + b_2)
         O = A X W_V
-        """.replace(
-            "W_2 : d_model × n", "W_1 : d_model × d_model; W_2 : d_model × n; X : n × d_model"
-        ),
+        """,
         {
             **{"X": (4, 3), "W_1": (3, 3), "b_1": (1, 3), "W_2": (3, 4), "b_2": (1, 4)},
             "W_V": (3, 2),
@@ -830,15 +828,17 @@ WORKS = (
     Work(
         "RWKV's weighted sum (Peng et al. 2023)",
         """
-        w : 1 × d_k; u : 1 × d_k; V : m × d_k
+        w : 1 × d_k;  u : 1 × d_k;  V : m × d_k;  R : m × d_k
         E = exp(K)
         D = exp(-exp(w))
-        A[0] = 0; B[0] = 0
+        A[0] = 0;  B[0] = 0
         A[t] = D ∘ A[t-1] + E[t] ∘ V[t]
         B[t] = D ∘ B[t-1] + E[t]
-        P[t,:] = A[t] + (exp(u) - 1) ∘ E[t] ∘ V[t]
+        F[t,:] = A[t] + (exp(u) - 1) ∘ E[t] ∘ V[t]
+        G[t,:] = B[t] + (exp(u) - 1) ∘ E[t]
+        O = sigmoid(R) ∘ (F ⊘ G)
         """,
-        {},
+        {"K": (4, 2), "V": (4, 2), "R": (4, 2), "w": (1, 2), "u": (1, 2)},
         _wkv,
     ),
     Work(
@@ -854,7 +854,8 @@ WORKS = (
     Work(
         "a gated recurrent unit (Cho et al. 2014)",
         """
-        H[t] = (1 - sigmoid(X[t] W_Z + H[t-1] U_Z)) ∘ H[t-1] + sigmoid(X[t] W_Z + H[t-1] U_Z) ∘ tanh(X[t] W_H + (sigmoid(X[t] W_R + H[t-1] U_R) ∘ H[t-1]) U_H)
+        H[t] = (H[t-1] + sigmoid(X[t] W_Z + H[t-1] U_Z) ∘
+               (tanh(X[t] W_H + (sigmoid(X[t] W_R + H[t-1] U_R) ∘ H[t-1]) U_H) - H[t-1]))
         O[t,:] = H[t]
         """,
         {
@@ -880,14 +881,17 @@ WORKS = (
     Work(
         "a state space with a scalar decay (Dao and Gu 2024)",
         """
-        w : d_model × 1;  B : n × d_n;  C : n × d_n
+        w : d_model × 1;  B : n × d_s;  C : n × d_s;  D_1 : number
         f(x) = ln(1 + exp(x))
         δ = f(X w + b)
         S[0] = 0
         S[t] = exp(-a δ[t]) S[t-1] + δ[t] B[t]^T X[t]
-        Y[t,:] = C[t] S[t] + c X[t]
-        """.replace("c X[t]", "D_1 X[t]").replace("δ = f", "D_1 : number\n        δ = f"),
-        {},
+        Y[t,:] = C[t] S[t] + D_1 X[t]
+        """,
+        {
+            **{"X": (4, 3), "w": (3, 1), "b": (1, 1), "a": (1, 1), "B": (4, 2), "C": (4, 2)},
+            "D_1": (1, 1),
+        },
         _mamba,
     ),
     Work(
