@@ -90,6 +90,8 @@ def derivation(
 
 def _with_output(text: Text) -> Text:
     """The text whose last right side, if it stands alone, is cut into steps."""
+    if not text.equations:
+        raise wrong(text.functions[-1].place, "a function alone is no step; write e.g. O = f(Q)")
     *others, last = text.equations
     if last.left is not None:
         return text

@@ -249,6 +249,8 @@ class Sizes(Shapes):
     def _shape(self, tree: Tree) -> Shape:
         match tree:
             case Name(name) if name in self.bound:
+                if not self.entries:
+                    raise Unfit(f"{name} is an index, which is a number in M[i,j] = … alone")
                 return None
             case Name(name) if name in self.families and not self.entries:
                 raise Unfit(f"{name} is one matrix for each index; write {name}[h]")

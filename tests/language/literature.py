@@ -4,6 +4,7 @@ Whoever writes the texts knows `docs/equations.md` alone; the functions are writ
 formulas, without symattn, so that autograd gives their gradients.
 """
 
+# ruff: noqa: PLC3002 (a function within a row of the table)
 from __future__ import annotations
 
 import math

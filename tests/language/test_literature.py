@@ -67,7 +67,7 @@ REFUSED = {
     "M[i,j] = 1/0; O = M": "divides by 0",
     "O = rotary(X, bose=2)": 'did you mean "base"?',
     "f(x) = f(x); O = f(Q)": "made of itself",
-    "f(x) = g(x); g(x) = f(x); O = f(Q)": "which is defined below",
+    "f(x) = g(x); g(x) = f(x); O = f(Q)": "defined below",
     "f(x) = x; f(x) = 2; O = f(Q)": "defined in line 1 already",
     "f(x) = Q x; O = f(K)": "Q is a matrix",
     "f(x) = x; f = Q; O = f(K)": "a function and a letter",
@@ -75,6 +75,8 @@ REFUSED = {
     "X[l] = X[l-1] + 1": "nothing says how far l goes",
     "S[t] = S[t-1] + K[t]^T V[t]; O[t,:] = Q[t] S[t-1]": "an index beside t",
     "O = 5": "no step",
+    "f(x) = x^2": "a function alone",
+    "O[t,:] = t Q[t]": "t is an index",
     "Q K = V": "one letter stands on a left side",
     "中 = Q K^T": "is no letter here",
 }
