@@ -243,13 +243,17 @@ def told_apart(items: Sequence[Item], notation: Notation) -> Notation:
     capital = {}
     for item in items:
         entry = notation.entry(item.letter, None, places)
+        plain = isinstance(entry, t.Script) and entry.sup is None and entry.base
         if (
-            isinstance(entry, t.Script)
-            and entry.sup is None
+            plain
             and item.letter not in notation.symbols
+            and letters.get(plain, "")
+            not in (
+                "",
+                item.letter,
+            )
         ):
-            if letters.get(entry.base, item.letter) != item.letter:
-                capital[f"{item.letter}[i,j]"] = item.letter
+            capital[f"{item.letter}[i,j]"] = item.letter
     return notation.but(symbols={**capital, **notation.symbols}) if capital else notation
 
 
