@@ -904,6 +904,8 @@ class _Builder:
             raise _Wrong(
                 rows[0].start, "write [A, B] for blocks beside one another, A B for a product"
             )
+        if opened.type == "LSQB" and len(rows) == 1 and rows[0].first == "number":
+            raise _Wrong(_span(opened)[0], "a part of a matrix touches its letter: Q[1]")
         tree = rows[0].tree if len(rows) == 1 else Call("below", tuple(r.tree for r in rows))
         out = _phrase(tree, rows, _span(opened)[0], _span(closed)[1])
         return replace(out, closed=False)

@@ -284,9 +284,10 @@ def suited(notation: SomeNotation, items: Sequence[Item]) -> SomeNotation:
     for item in items:
         entry = notation.entry(item.letter, None, (t.Ident("i"), t.Ident("j")))
         base = entry.base if isinstance(entry, t.Script) and entry.sup is None else None
-        if base is not None and letters.get(base, item.letter) != item.letter:
-            key = f"{item.letter}[i,j]"
-            capitals[key] = notation.symbols.get(item.letter, item.letter)
+        other = item.letter if base is None else letters.get(base, item.letter)
+        chosen = {item.letter, other} & {*notation.symbols}  # what a reader chose is refused
+        if other != item.letter and not chosen:
+            capitals[f"{item.letter}[i,j]"] = item.letter
     known = {**capitals, **notation.symbols}
     return notation if known == notation.symbols else notation.but(symbols=known)
 

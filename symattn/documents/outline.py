@@ -46,13 +46,13 @@ from symattn.nodes.scopes import depth
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.latex import latex
-from symattn.notation.letters import OTHERS, derived_from, reader_name
+from symattn.notation.letters import derived_from
 from symattn.notation.options import Notation, notation_of
 from symattn.notation.prose import Prose, read_prose
 from symattn.notation.text import box_width, line, side_by_side
 from symattn.notation.text import width as columns_of
 from symattn.notation.tree import Tree
-from symattn.step import COLUMN, HEAD, ROW, called
+from symattn.step import COLUMN, HEAD, ROW, called, suited
 
 View: TypeAlias = Literal["formula", "entry", "worked", "value"]
 VIEWS: tuple[View, ...] = ("formula", "entry", "worked", "value")
@@ -163,6 +163,7 @@ def outline(
     only = called((*derivation.inputs, *derivation.steps), only, notation)
     given = [item for item in derivation.inputs if not only or item.name in only]
     steps = [step for step in derivation.steps if not only or step.name in only]
+    notation = suited(notation, (*derivation.inputs, *steps))
     _check_letters((*derivation.inputs, *steps), derivation.size_symbols, notation)
     notation = lettered((*derivation.inputs, *derivation.steps), derivation.size_symbols, notation)
     writer = _Writer(evaluation, notation, tuple(views), entries or {}, steps)
@@ -259,30 +260,6 @@ def introduction(item: Input, notation: Notation) -> Prose:
         return (*lead, member, " be given.")
     article = "" if item.meaning.startswith(_NO_ARTICLE) else "the "
     return (*lead, member, f" be {article}", *read_prose(item.meaning, notation), ".")
-
-
-def _check_letters(
-    items: Sequence[Item], sizes: Sequence[sympy.Symbol], notation: Notation
-) -> None:
-    """Refuse a notation that gives one letter two meanings.
-
-    Those of matrices, of their entries, of sizes, and of what `Notation.symbols` names besides.
-    """
-    taken: dict[Tree, str] = {}
-    letters = [(notation.letter(item.letter, item.per_head), item.name) for item in items]
-    letters += [(notation.scalar(size.name), size.name) for size in sizes]
-    letters += [
-        (notation.scalar(name), reader_name(name)) for name in notation.symbols if name in OTHERS
-    ]
-    for item in items:
-        entry = notation.entry(item.letter, None, (notation.scalar("i"), notation.scalar("j")))
-        if isinstance(entry, t.Script) and entry.sup is None:
-            letters.append((entry.base, item.name))
-    for letter, name in letters:
-        if taken.setdefault(letter, name) != name:
-            raise SymattnError(
-                f"symbols: {taken[letter]} and {name} would share {line(letter)}; choose another"
-            )
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -14,12 +14,14 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.derivation import Derivation
 from symattn.errors import ReadError, SymattnError, quote
 from symattn.grammar import (
+    Apart,
     Call,
     Every,
     Indexed,
     Name,
     Number,
     Tree,
+    children,
     greek,
     read_right,
     subtrees,
@@ -88,6 +90,8 @@ def derivation(
 
 def _with_output(text: Text) -> Text:
     """The text whose last right side, if it stands alone, is cut into steps."""
+    if not text.equations:
+        raise wrong(text.functions[-1].place, "a function alone is no step; write e.g. O = f(Q)")
     *others, last = text.equations
     if last.left is not None:
         return text
@@ -115,6 +119,10 @@ def _collect(letters: _Letters) -> None:
         letters.made[left.name] = equation
         if left.head:
             letters.families[left.name] = None
+    _check_functions(letters.text)
+    for function in letters.text.functions:
+        if function.name in letters.made or function.name in letters.numbers:
+            raise wrong(function.place, f"{function.name} is a function and a letter as well")
     for name, start in letters.starts.items():
         if name not in letters.made or not _is_recurrence(letters.made[name]):
             raise wrong(
@@ -122,6 +130,25 @@ def _collect(letters: _Letters) -> None:
             )
     _declare(letters)
     _kinds(letters)
+
+
+def _check_functions(text: Text) -> None:
+    """Each function is defined once, by functions that stand above it."""
+    above: dict[str, Equation] = {}
+    names = {function.name for function in text.functions}
+    for function in text.functions:
+        name = function.name
+        if name in above:
+            raise wrong(
+                function.place, f"{name} is defined in line {above[name].place.line} already"
+            )
+        for part in subtrees(function.tree):
+            if isinstance(part, Call) and part.name in names and part.name not in above:
+                why = (
+                    "made of itself" if part.name == name else f"made of {part.name}, defined below"
+                )
+                raise wrong(function.place, f"the function {name} is {why}")
+        above[name] = function
 
 
 def _is_recurrence(equation: Equation) -> bool:
@@ -285,6 +312,33 @@ def _of(equation: Equation) -> str:
     return f"{equation.name}: " if equation.name else ""
 
 
+def _check_masks(tree: Tree, masks: Collection[str]) -> None:
+    """Refuse a mask anywhere but as a term, where it is added: there alone −∞ hides."""
+
+    def is_mask(part: Tree) -> bool:
+        base = (
+            part.base if isinstance(part, Indexed) and all(p.single for p in part.parts) else part
+        )
+        return isinstance(base, Name) and in_ascii(base.name) in masks
+
+    def walk(part: Tree) -> None:
+        for inner in children(part):
+            if is_mask(inner):
+                added = isinstance(part, Apart) and part.sign == "+"
+                if not added and not (isinstance(part, Call) and part.name in _OF_MASKS):
+                    name = next(n.name for n in subtrees(inner) if isinstance(n, Name))
+                    raise ReadError(f"{name} hides by −∞: it is only added to scores, S + {name}")
+            else:
+                walk(inner)
+
+    if not is_mask(tree):
+        walk(tree)
+
+
+#: The functions that take masks, or give what they hide no weight.
+_OF_MASKS = ("any", "keep", "allow", "softmax", "softmax1", "sparsemax", "hardmax", "σ")
+
+
 # ---- the steps -------------------------------------------------------------------------------
 
 
@@ -300,12 +354,17 @@ class _Builder:
             function.name: function.left.arguments  # type: ignore[union-attr]
             for function in letters.text.functions
         }
+        self.sizes.bodies = {one.name: one.tree for one in letters.text.functions}
         self.equations = [
             equation
             for equation in letters.text.equations
             if equation.name not in letters.numbers
             and not (equation.left is not None and equation.left.head == "0")
         ]
+        if not self.equations:
+            last = letters.text.equations[-1] if letters.text.equations else None
+            place = last.place if last is not None else Place(1)
+            raise wrong(place, "no step is made of a letter; write e.g. O = softmax(Q K^T) V")
         self.inputs: dict[str, Input] = {}
         self.steps: list[Step] = []
         for name, count in counts.items():
@@ -353,7 +412,8 @@ class _Builder:
             self._begin(equation)
         with sizes.binding(**indices):
             found = sizes.shape(equation.tree)
-        sizes.making = ""
+        if sizes.making:
+            self._end(equation, indices[left.head])
         if sizes.entries:
             sizes.entries = ()
             if found is not None:
@@ -395,9 +455,35 @@ class _Builder:
                     sizes.dims.same(one, other)
         sizes.making = name
 
+    def _end(self, equation: Equation, count: int) -> None:
+        """The state is a row where nothing says how many it has; its tokens are counted."""
+        sizes, name = self.sizes, equation.name
+        sizes.making = ""
+        own = (name, f"{name}_0")
+        others = {
+            sizes.dims.root(size)
+            for letter, shape in sizes.letters.items()
+            if letter not in own
+            for size in shape or ()
+        }
+        state = sizes.letters[name]
+        assert state is not None
+        rows = sizes.dims.root(state[0])
+        if (
+            sizes.dims.value[rows] is None
+            and rows not in others
+            and name not in self.letters.declared
+        ):
+            sizes.dims.same(rows, sizes.one)
+        if sizes.dims.root(count) not in others and sizes.dims.known(count) is None:
+            index = equation.left.head if equation.left is not None else ""
+            raise Unfit(
+                f"nothing says how far {index} goes; it is the index of no row, such as K[{index}]"
+            )
+
     def _check_use(self, equation: Equation) -> None:
         """Refuse a letter that is used before the equation that makes it, or in it."""
-        for part in subtrees(equation.tree):
+        for part in self._whole(equation.tree):
             if not isinstance(part, Name) or part.name not in self.letters.made:
                 continue
             if part.name in self.sizes.made:
@@ -415,8 +501,16 @@ class _Builder:
                 f"{part.name} is used before line {maker.place.line} makes it; move that up",
             )
 
+    def _whole(self, tree: Tree) -> Iterator[Tree]:
+        """The parts of a tree, and those of the functions that it calls."""
+        for part in subtrees(tree):
+            yield part
+            if isinstance(part, Call) and part.name in self.sizes.bodies:
+                yield from self._whole(self.sizes.bodies[part.name])
+
     def _step(self, equation: Equation, maker: Maker) -> None:
         left = equation.left or Left("O", "output")
+        _check_masks(equation.tree, maker.masks)
         shape = self.sizes.letters[left.name]
         assert shape is not None
         sized = self.sizes.sized(shape)

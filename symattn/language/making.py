@@ -206,9 +206,9 @@ class Maker(Writer):
         return kind(in_ascii(name), *sized), sized
 
     def _constant(self, name: str) -> sympy.Expr:
-        if name == "∞" and self.whole is None:
-            raise ReadError("∞ stands only as a branch of cases: M[i,j] = 0 if j <= i else -inf")
-        return sympy.oo if name == "∞" else CONSTANTS[name]
+        if name == "∞":
+            raise ReadError("−∞ stands only as a branch of cases: M[i,j] = 0 if j <= i else -inf")
+        return CONSTANTS[name]
 
     # ---- numbers and matrices together -----------------------------------------------------
 
@@ -333,7 +333,7 @@ class Maker(Writer):
     def _over(self, above: Value, below: Value) -> Value:
         (top, over), (bottom, under) = above, below
         if self.whole is not None and under is None and bottom.has(*_PLACES):
-            if over is None and not top.has(sympy.oo):
+            if over is None:
                 return top / bottom, None
             bottom, under = self._of_places(bottom), self.whole
             top, over = self._spread(*self._placed(above), self.whole), self.whole
@@ -341,7 +341,7 @@ class Maker(Writer):
             if over is None:
                 top, over = Filled(1, 1, top), _ONE
             return NumberQuotient(top, bottom), over
-        if under is None and over is not None and bottom == 0:
+        if under is None and bottom == 0:
             raise ReadError("it divides by 0, which has no value")
         if under is None:
             return (top / bottom, None) if over is None else (Quotient(top, bottom), over)
@@ -440,8 +440,14 @@ class Maker(Writer):
         shape = self.whole
         if shape is None:
             raise ReadError("cases stand in matrices by their entries and in functions")
-        pair = [self._spread(*self._placed(self.build(part)), shape) for part in (value, otherwise)]
+        pair = [self._spread(*self._branch(part), shape) for part in (value, otherwise)]
         return self._where(test, *pair), shape
+
+    def _branch(self, tree: Tree) -> Value:
+        """One of the cases: in a matrix by its entries −∞ may be one."""
+        if tree == _HIDDEN and not self.arguments:
+            return sympy.S.NegativeInfinity, None
+        return self._placed(self.build(tree))
 
     def _where(self, test: Tree, value: MatrixExpr, otherwise: MatrixExpr) -> MatrixExpr:
         """One of two by a test, which may be of places, or of numbers."""
@@ -648,7 +654,7 @@ class Maker(Writer):
             return self._node(tree, name, built, options)
         if name == "rotary":
             value, shape = built[0]
-            return Rotary(value, **self._settings(options)), shape
+            return _made(name, Rotary, value, **self._settings(options)), shape
         if name in ("LayerNorm", "RMSNorm"):
             return self._normed(name, built[0], options)
         if options:
@@ -665,8 +671,8 @@ class Maker(Writer):
         matrices = [value for value, _ in built]
         if name in ("shift", "clip"):
             settings = {k: v for k, v in self._settings(options).items() if k != "columns"}
-            return _NODES[name](*matrices, sized[1], **settings), sized
-        return _NODES[name](*matrices, **self._settings(options)), sized
+            return _made(name, _NODES[name], *matrices, sized[1], **settings), sized
+        return _made(name, _NODES[name], *matrices, **self._settings(options)), sized
 
     def _of_entries(self, name: str, built: list[Value]) -> Value:
         """A function of numbers of each place."""
@@ -695,11 +701,11 @@ class Maker(Writer):
         settings = self._settings(options)
         if name == "alibi":
             heads = next(iter(self.counts.values()), sympy.S.One)
-            return ALiBi(*sized, heads, HEAD if self.counts else None, **settings)
+            return _made(name, ALiBi, *sized, heads, HEAD if self.counts else None, **settings)
         if name == "relative":
-            return RelativeBias(*sized, *values, **settings)
+            return _made(name, RelativeBias, *sized, *values, **settings)
         if name == "sinusoidal":
-            return Sinusoidal(*sized, **settings)
+            return _made(name, Sinusoidal, *sized, **settings)
         start = settings.pop("start", sympy.S.Zero)
         if settings:
             raise ReadError(f"{name} has no option {next(iter(settings))}")
@@ -776,6 +782,20 @@ def _named_mask(matrix: MatrixExpr) -> MatrixExpr:
     return matrix
 
 
+def _made(
+    name: str, kind: Callable[..., MatrixExpr], *given: object, **settings: object
+) -> MatrixExpr:
+    """A node by its word. Raises `ReadError` for an option that it does not have."""
+    places: Mapping[str, int] = getattr(kind, "places", {})
+    for option in settings:
+        if option not in places or places[option] < len(given):
+            raise ReadError(f"{name} has no option {option}{nearest(option, places)}")
+    try:
+        return kind(*given, **settings)
+    except TypeError as error:  # too many or too few
+        raise ReadError(f"{name}: {error}") from None
+
+
 def _extreme(name: str, one: MatrixExpr, other: MatrixExpr) -> MatrixExpr:
     """The smaller, or the larger, of two numbers at each place."""
     return WhereAtMost(one, other, *((one, other) if name == "min" else (other, one)))
@@ -798,5 +818,8 @@ _COMPARED: Mapping[str, Callable[..., sympy.Basic]] = {
     "=": sympy.Eq,
     "≠": lambda one, other: sympy.Not(sympy.Eq(one, other)),
 }
+
+#: What hides an entry.
+_HIDDEN = Apart("neg", (Name("∞"),))
 
 _NUMBER = (Number(0), Number(1))  # type: ignore[arg-type]  # whole numbers are fractions too

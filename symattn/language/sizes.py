@@ -26,6 +26,7 @@ from symattn.grammar import (
     Part,
     Tree,
     children,
+    subtrees,
 )
 from symattn.language.shapes import USUAL, Dims, Shape, Shapes, Sum, Unfit
 from symattn.nodes.written import CONSTANTS
@@ -185,6 +186,10 @@ class Sizes(Shapes):
         self.own: Mapping[str, tuple[str, ...]] = {}
         #: The recurrence that is being made.
         self.making = ""
+        #: The parts that were taken of a matrix along an axis: what is before them, and their end.
+        self.parts: dict[tuple[Tree, int], list[tuple[sympy.Expr, sympy.Expr | None]]] = {}
+        #: The text of each function of one's own.
+        self.bodies: Mapping[str, Tree] = {}
 
     # ---- letters ---------------------------------------------------------------------------
 
@@ -244,6 +249,8 @@ class Sizes(Shapes):
     def _shape(self, tree: Tree) -> Shape:
         match tree:
             case Name(name) if name in self.bound:
+                if not self.entries:
+                    raise Unfit(f"{name} is an index, which is a number in M[i,j] = … alone")
                 return None
             case Name(name) if name in self.families and not self.entries:
                 raise Unfit(f"{name} is one matrix for each index; write {name}[h]")
@@ -358,9 +365,11 @@ class Sizes(Shapes):
         raise Unfit(f"{name} is made of the state before it: {name}[t-1], and of no other")
 
     def _index(self, tree: Tree) -> None:
-        """Refuse what is no index: a free letter, a fraction."""
+        """Refuse what is no index: a free letter, a fraction, a place that may not be there."""
         match tree:
-            case Number(value) if value.denominator == 1 and value >= 0:
+            case Number(value) if value == 0:
+                raise Unfit("rows and columns are counted from 1; there is no place 0")
+            case Number(value) if value.denominator == 1:
                 return
             case Name(name) if name in self.bound:
                 return
@@ -368,6 +377,12 @@ class Sizes(Shapes):
                 self.used[name] = None
                 return
             case Apart("+" | "neg", parts):
+                for part in subtrees(tree):
+                    if isinstance(part, Name) and part.name in self.bound:
+                        raise Unfit(
+                            f"an index beside {part.name} stands only in S[{part.name}-1], the "
+                            f"state before S[{part.name}], in the equation that makes it"
+                        )
                 for part in parts:
                     self._index(part)
                 return
@@ -388,8 +403,12 @@ class Sizes(Shapes):
         if part.start is None and part.stop is None:
             return whole
         before = sympy.S.Zero if part.start is None else self.written(part.start) - 1
+        stop = None if part.stop is None else self.written(part.stop)
+        if before == -1 or (stop is not None and (stop - before).is_nonpositive):
+            raise Unfit("a part is from a place, counted from 1, to its last place, which is in it")
+        self._check_apart(base, axis, before, stop)
         if part.stop is not None:
-            return self.size_of(sympy.expand(self.written(part.stop) - before))
+            return self.size_of(sympy.expand(stop - before))
         known = self.dims.known(whole)
         if known is None:
             rest = self.dims.new()
@@ -401,6 +420,20 @@ class Sizes(Shapes):
                 return others[0]
             raise Unfit(f"where the part from {before + 1} on ends is not known; say the shape")
         return self.size_of(sympy.expand(known - before))
+
+    def _check_apart(
+        self, base: Tree, axis: int, before: sympy.Expr, stop: sympy.Expr | None
+    ) -> None:
+        """Refuse parts of one matrix that meet in a place, as Python's never do."""
+        parts = self.parts.setdefault((base, axis), [])
+        for first, last in (*parts, (before, stop)):
+            for end, start in ((last, before), (stop, first)):
+                if end is not None and end == start + 1 and (before, stop) != (first, last):
+                    noun = ("row", "column")[axis]
+                    raise Unfit(
+                        f"both parts take {noun} {end}; ends are included: write {end + 1}:"
+                    )
+        parts.append((before, stop))
 
     def written(self, tree: Tree) -> sympy.Expr:
         """A size, or the end of a part, in numbers and symbols. Raises `Unfit` for none."""
@@ -492,7 +525,26 @@ class Sizes(Shapes):
         """A function of one's own, entry by entry."""
         if len(args) != len(self.own[name]):
             raise Unfit(f"{name} takes {len(self.own[name])} arguments")
+        self._check_body(name)
         return self.together([self.shape(arg) for arg in args], False)
+
+    def _check_body(self, name: str) -> None:
+        """The letters in a function's text are its arguments, sizes, or numbers."""
+        for part in subtrees(self.bodies[name]):
+            match part:
+                case Name("∞"):
+                    raise Unfit("−∞ stands only as a branch of a matrix by its entries, M[i,j] = …")
+                case Name(letter) if letter not in self.own[name]:
+                    if self.is_size(letter):
+                        self.used[letter] = None
+                    elif not self.is_number(self._letter(letter)):
+                        raise Unfit(f"{name} is a function of numbers, and {letter} is a matrix")
+                case Call(inner, args) if inner in self.own:
+                    if len(args) != len(self.own[inner]):
+                        raise Unfit(f"{inner} takes {len(self.own[inner])} arguments")
+                    self._check_body(inner)
+                case Indexed():
+                    raise Unfit(f"{name} is a function of numbers, which have no parts")
 
     # ---- names -----------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 from symattn.errors import ReadError, quote
-from symattn.grammar import Tree, greek, read_right
+from symattn.grammar import FUNCTIONS, Tree, greek, read_right
 
 MAX_LENGTH, MAX_LINE = 20_000, 2_000
 
@@ -29,6 +29,8 @@ _TAKEN = ("if", "else", "and", "or", "not", "e", "pi", "inf", "I", "ones", "numb
 
 _NAME = r"[^\W\d_][\w]*'*"
 _LETTER = r"[^\W\d_]"
+#: What a letter may be made of: as right sides and documents read it.
+_READABLE = re.compile(r"[A-Za-zΑ-Ωα-ωϑϕϵϱϖ][A-Za-z0-9_Α-Ωα-ωϑϕϵϱϖ]*'*\Z")
 _LEFT = re.compile(
     rf"\s*(?:(?P<word>{_NAME})\s+)?(?P<name>{_NAME}(?:_\{{[A-Za-z0-9,]+\}})?)"
     rf"(?:\[\s*(?P<one>[^\[\],:]+?)\s*\])?"
@@ -274,6 +276,12 @@ def _left(text: str, place: Place) -> Left:
         )
     name = _letter(found["name"], place)
     word, head = found["word"] or "", greek(found["one"] or "")
+    if len(word) == 1:
+        raise wrong(
+            place,
+            f"{quote(text.strip())}: one letter stands on a left side, behind the word that names "
+            "its step: weights A = …",
+        )
     row, column = found["row"], found["column"]
     indices = () if row is None else (greek(row), greek(column))
     arguments = tuple(greek(one.strip()) for one in (found["arguments"] or "").split(","))
@@ -289,7 +297,9 @@ def _left(text: str, place: Place) -> Left:
 def _letter(name: str, place: Place) -> str:
     """The name of a letter, Greek in its own letter; refused where it means something else."""
     name = greek(name.replace("{", "").replace("}", "").replace(",", ""))
-    if name in _TAKEN:
+    if not _READABLE.match(name):
+        raise wrong(place, f"{quote(name)} is no letter here; take Latin or Greek ones")
+    if name in _TAKEN or (name in FUNCTIONS and len(name) > 1):
         raise wrong(place, f"{quote(name)} has a meaning of its own here; choose another letter")
     return name
 

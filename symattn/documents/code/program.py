@@ -124,7 +124,10 @@ def recorded(
         steps=tuple(step.subs(said) for step in derivation.steps),
     )
     settings: dict[str, Setting] = {}
-    own = (step for step in derivation.steps if matrices or not step.is_number)
+    used = {part for step in derivation.steps for part in step.expr.atoms(sympy.MatrixSymbol)}
+    own = (
+        step for step in derivation.steps if matrices or not step.is_number or step.symbol in used
+    )
     steps = [_set(step, settings) for step in own if step.name not in given]
     buckets = settings.get("buckets")
     taken = [step for step in derivation.steps if step.name in given]

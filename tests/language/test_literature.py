@@ -1,0 +1,122 @@
+"""Attentions of the literature as texts: values, gradients, documents and programs."""
+
+from __future__ import annotations
+
+import random
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from symattn import document
+from symattn.errors import SymattnError
+from symattn.language.equations import derivation
+from tests.language.literature import WORKS, Work
+from tests.language.texts import CASES
+
+
+def _given(work: Work) -> dict[str, Any]:
+    rng = np.random.default_rng(len(work.name))
+    return {
+        name: np.round(rng.uniform(0.2 if name in work.positive else -1, 1, shape), 3)
+        for name, shape in work.shapes.items()
+    }
+
+
+@pytest.mark.parametrize("work", WORKS, ids=lambda work: work.name)
+def test_a_text_is_what_its_paper_says(work: Work) -> None:
+    whole, given = derivation(work.text), _given(work)
+    assert {item.name for item in whole.inputs} == {*work.shapes}
+    values = whole.evaluate(**given)
+    assert values.check().agrees
+    tensors = {name: torch.tensor(array, requires_grad=True) for name, array in given.items()}
+    letters = {"lambda_" if name == "lambda" else name: x for name, x in tensors.items()}
+    wanted = work.value(SimpleNamespace(**letters))
+    found = np.asarray(values[whole.names[-1]].array, dtype=float)
+    np.testing.assert_allclose(found, wanted.detach().numpy(), rtol=1e-12, atol=1e-13)
+    wanted.sum().backward()
+    backward = whole.gradient(upstream="ones").evaluate(**given)
+    for name, tensor in tensors.items():
+        gradient = np.zeros(tensor.shape) if tensor.grad is None else tensor.grad.numpy()
+        found = np.asarray(backward[f"d{name}"].array, dtype=float)
+        np.testing.assert_allclose(found, gradient, rtol=1e-10, atol=1e-12, err_msg=name)
+    assert "undefined" not in str(document(values, "text"))
+    if not work.recurs:
+        scope: dict[str, Any] = {}
+        exec(str(document(values, "numpy")), scope)
+        *_, last = scope["attention"](*(given[item.name] for item in whole.inputs)).values()
+        last = np.reshape(last, wanted.shape)
+        np.testing.assert_allclose(last, wanted.detach().numpy(), rtol=1e-12, atol=1e-13)
+
+
+REFUSED = {
+    "A = Q[:, :d] K[:, :d]^T; B = Q[:, d:] K[:, d:]^T": "both parts take column d",
+    "A = X[:2, :]; B = X[2:, :]": "both parts take row 2",
+    "O = Q[:, 0:2]": "from 1",
+    "O = Q[0]": "there is no place 0",
+    "O = Q[:, 3:2]": "to its last place",
+    "O = Q [1]": "touches its letter",
+    "M[i,j] = 0 if i < j else -inf; O = softmax(Q K^T - M) V": "M hides by −∞",
+    "M[i,j] = 0 if i < j else -inf; O = softmax(Q K^T + 2 M) V": "M hides by −∞",
+    "M[i,j] = 0 if i < j else -inf; O = (Q K^T ∘ M) V": "M hides by −∞",
+    "M[i,j] = inf if i < j else 0; O = softmax(Q K^T + M) V": "only as a branch",
+    "M[i,j] = -inf; O = softmax(Q K^T + M) V": "only as a branch",
+    "f(x) = x if x > 0 else -inf; O = f(Q)": "only as a branch",
+    "M[i,j] = 1/0; O = M": "divides by 0",
+    "O = rotary(X, bose=2)": 'did you mean "base"?',
+    "f(x) = f(x); O = f(Q)": "made of itself",
+    "f(x) = g(x); g(x) = f(x); O = f(Q)": "defined below",
+    "f(x) = x; f(x) = 2; O = f(Q)": "defined in line 1 already",
+    "f(x) = Q x; O = f(K)": "Q is a matrix",
+    "f(x) = x; f = Q; O = f(K)": "a function and a letter",
+    "exp(x) = x^2; O = exp(Q)": "a meaning of its own",
+    "X[l] = X[l-1] + 1": "nothing says how far l goes",
+    "S[t] = S[t-1] + K[t]^T V[t]; O[t,:] = Q[t] S[t-1]": "an index beside t",
+    "O = 5": "no step",
+    "f(x) = x^2": "a function alone",
+    "O[t,:] = t Q[t]": "t is an index",
+    "Q K = V": "one letter stands on a left side",
+    "中 = Q K^T": "is no letter here",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_a_text_that_says_nothing_sound_is_refused(text: str) -> None:
+    with pytest.raises(SymattnError) as refused:
+        derivation(text)
+    assert str(refused.value).startswith("line 1, character ")
+    assert REFUSED[text] in str(refused.value)
+
+
+def test_a_state_is_a_row_where_nothing_says_more() -> None:
+    whole = derivation("S[0] = 0; S[t] = S[t-1] + K[t]")
+    assert [str(size) for size in whole["S"].shape] == ["1", "d_k"]
+
+
+def test_a_function_takes_numbers_of_the_text_and_numbers_that_are_given() -> None:
+    whole = derivation("c = 2; g(x) = c x; f(x) = g(x) + y; O = f(Q)")
+    found = whole.evaluate(Q=[[1, 2]], y=[[3]])["O"].array
+    np.testing.assert_array_equal(np.asarray(found, dtype=float), [[5, 7]])
+
+
+def mutated(text: str, rng: random.Random) -> str:
+    """The text with a piece of it left out, doubled, moved, or replaced."""
+    pieces = ["(", ")", "[", "]", ",", ";", ":", "=", "^T", " ", "\n", "h", "t-1", "0", "-inf"]
+    pieces += ["Q", "if", "else", "∘", "*", "/", "2", "softmax(", "sum_h(", "λ", "#", "1:d", "é"]
+    for _ in range(rng.randint(1, 3)):
+        at = rng.randrange(len(text))
+        end = min(len(text), at + rng.randint(0, 6))
+        text = text[:at] + rng.choice([*pieces, "", text[at:end] * 2]) + text[end:]
+    return text
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_nothing_but_a_refusal_comes_of_a_text(seed: int) -> None:
+    rng = random.Random(seed)
+    text = mutated(rng.choice([one.text for one in (*CASES, *WORKS)]), rng)
+    try:
+        derivation(text)
+    except SymattnError as refused:
+        assert "\n" not in str(refused)
