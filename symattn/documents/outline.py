@@ -262,6 +262,30 @@ def introduction(item: Input, notation: Notation) -> Prose:
     return (*lead, member, f" be {article}", *read_prose(item.meaning, notation), ".")
 
 
+def _check_letters(
+    items: Sequence[Item], sizes: Sequence[sympy.Symbol], notation: Notation
+) -> None:
+    """Refuse a notation that gives one letter two meanings.
+
+    Those of matrices, of their entries, of sizes, and of what `Notation.symbols` names besides.
+    """
+    taken: dict[Tree, str] = {}
+    letters = [(notation.letter(item.letter, item.per_head), item.name) for item in items]
+    letters += [(notation.scalar(size.name), size.name) for size in sizes]
+    letters += [
+        (notation.scalar(name), reader_name(name)) for name in notation.symbols if name in OTHERS
+    ]
+    for item in items:
+        entry = notation.entry(item.letter, None, (notation.scalar("i"), notation.scalar("j")))
+        if isinstance(entry, t.Script) and entry.sup is None:
+            letters.append((entry.base, item.name))
+    for letter, name in letters:
+        if taken.setdefault(letter, name) != name:
+            raise SymattnError(
+                f"symbols: {taken[letter]} and {name} would share {line(letter)}; choose another"
+            )
+
+
 @dataclass
 class _Writer:
     evaluation: Evaluation | None

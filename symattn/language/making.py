@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import reduce
+from inspect import signature
 from typing import Any
 
 import sympy
@@ -786,10 +787,11 @@ def _made(
     name: str, kind: Callable[..., MatrixExpr], *given: object, **settings: object
 ) -> MatrixExpr:
     """A node by its word. Raises `ReadError` for an option that it does not have."""
-    places: Mapping[str, int] = getattr(kind, "places", {})
+    known = [one for one in signature(kind).parameters if one not in ("given", "keywords")]
+    known = (known or [*getattr(kind, "places", {})])[len(given) :]
     for option in settings:
-        if option not in places or places[option] < len(given):
-            raise ReadError(f"{name} has no option {option}{nearest(option, places)}")
+        if option not in known:
+            raise ReadError(f"{name} has no option {option}{nearest(option, known)}")
     try:
         return kind(*given, **settings)
     except TypeError as error:  # too many or too few
