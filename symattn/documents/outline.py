@@ -46,7 +46,7 @@ from symattn.nodes.scopes import depth
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.latex import latex
-from symattn.notation.letters import derived_from
+from symattn.notation.letters import OTHERS, derived_from, reader_name
 from symattn.notation.options import Notation, notation_of
 from symattn.notation.prose import Prose, read_prose
 from symattn.notation.text import box_width, line, side_by_side
