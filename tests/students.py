@@ -24,6 +24,8 @@ from itertools import pairwise
 from random import Random
 from typing import TypeAlias
 
+import numpy as np
+
 #: An entry: step, row, column, from 0.
 Place: TypeAlias = tuple[str, int, int]
 Matrix: TypeAlias = tuple[tuple[Decimal, ...], ...]
@@ -60,7 +62,8 @@ class Style:
     unrounded. `inner`: the decimals of what is not written down (e^z, row sums, product terms,
     √d_k, steps left out); None: unrounded. `rounding`: of what is written and kept. `inner_cut`:
     whether what is not written is cut off too. `keep_weights`: `keep` for the weights alone,
-    which differs in the mixed styles only.
+    which differs in the mixed styles only. `terms`: the decimals of product terms, where nothing
+    else is rounded that is not written.
     """
 
     keep: int | None = None
@@ -68,6 +71,7 @@ class Style:
     rounding: str = "half-up"
     inner_cut: bool = False
     keep_weights: int | None = None
+    terms: int | None = None
 
     @property
     def mixed(self) -> bool:
@@ -123,6 +127,8 @@ def rounded(x: Decimal, decimals: int | None, rounding: str) -> Decimal:
     """`x` with so many decimals; a zero has no sign. None leaves it as it is."""
     if decimals is None or not x.is_finite():
         return x
+    if rounding == "numpy":
+        return Decimal(repr(float(np.round(float(x), decimals))))
     y = _SURE.plus(x).quantize(_UNIT[decimals], ROUNDINGS[rounding], _LONG)
     return y if y else _ZERO
 
@@ -317,7 +323,8 @@ class Student:
     def _sum(self, place: Place, left: Sequence[Decimal], right: Sequence[Decimal]) -> Decimal:
         """A row times a column, each term as it is kept; then the sum, as it is."""
         style = self.style
-        terms, total = _products(tuple(left), tuple(right), style.inner, style.inner_rounding)
+        inner = style.inner if style.terms is None else style.terms
+        terms, total = _products(tuple(left), tuple(right), inner, style.inner_rounding)
         self.terms[place] = terms
         return total
 
@@ -360,9 +367,12 @@ def _products(
     left: tuple[Decimal, ...], right: tuple[Decimal, ...], inner: int | None, rounding: str
 ) -> tuple[tuple[Decimal, ...], Decimal]:
     """The terms of a row times a column, and their sum; many styles have the same."""
-    terms = tuple(
-        rounded(_WIDE.multiply(a, b), inner, rounding) for a, b in zip(left, right, strict=True)
-    )
+    pairs = zip(left, right, strict=True)
+    if rounding == "numpy":
+        products = [Decimal(float(a) * float(b)) for a, b in pairs]
+    else:
+        products = [_WIDE.multiply(a, b) for a, b in pairs]
+    terms = tuple(rounded(x, inner, rounding) for x in products)
     total = _ZERO
     for term in terms:
         total = _WIDE.add(total, term)
@@ -564,6 +574,56 @@ def shown_by(sheet: Sheet, slips: int = 0) -> Style | None:
             continue
         return style
     return None
+
+
+def among_right(exercises: Exercises, style: Style) -> Sheet:
+    """An honest sheet of a style some of whose numbers are right though the style is not.
+
+    One of them, those of a row or of a step, or any: what somebody saw at once, or had from a
+    calculator. He goes on from these; at least one number that is not right is left.
+    """
+    rng = exercises.rng
+    rounding = "half-up" if style.rounding == "cut off" else style.rounding
+    while True:
+        sheet: Sheet | None = honest(exercises, style, 3)
+        assert sheet is not None
+        off = [place for place in sorted(sheet.written) if not sheet.is_right(place)]
+        if len(off) < 2:
+            continue
+        one = rng.choice(off)
+        chosen = {
+            "one": [one],
+            "row": [place for place in off if place[:2] == one[:2]],
+            "step": [place for place in off if place[0] == one[0]],
+            "any": rng.sample(off, len(off) // 2),
+        }[rng.choice(("one", "row", "step", "any"))]
+        for place in sorted(chosen, key=lambda place: STEPS.index(place[0])):
+            if sheet is not None and not sheet.is_right(place):
+                right = rounded(sheet.truth[place], sheet.places(place[0]), rounding)
+                sheet = sheet.with_slip(place, right)
+        if sheet is not None and not all(map(sheet.is_right, sheet.written)):
+            return replace(sheet, slips=())
+
+
+def in_halves(exercises: Exercises, rounding: str) -> Sheet:
+    """A sheet whose values are quarters and whose products are rounded as numbers are written.
+
+    Where 0.23 · 1.5 is 0.345, and the like, ties are frequent.
+    """
+    rng = exercises.rng
+    while True:
+        decimals = rng.randint(2, 4)
+        style = Style(0, None, rounding, False, 0, terms=decimals)
+        sheet = honest(exercises, Style(), 2)
+        if "V" not in sheet.task.given:
+            continue
+        unit = Decimal(rng.choice(("0.5", "0.25", "0.05")))
+        values = tuple(
+            tuple(unit * rng.randint(-12, 12) for _ in row) for row in sheet.task.given["V"]
+        )
+        task = replace(sheet.task, given={**sheet.task.given, "V": values})
+        done = Student(task, style, decimals, sheet.claimed).compute()
+        return Sheet(task, style, decimals, done.written, by_row=sheet.by_row)
 
 
 def apart(exercises: Exercises, style: Style) -> Sheet:

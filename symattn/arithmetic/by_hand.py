@@ -28,8 +28,10 @@ _TIE = 1e-9
 _ULP = 1 + 4e-16
 
 #: What is added to the size of a number, in units, before its fraction is dropped; ties that are
-#: rounded to an even digit are put right afterwards.
-ROUNDED, HALF_EVEN, CUT_OFF = 0.5 + _TIE, 0.5 + 2 * _TIE, _TIE
+#: rounded to an even digit are put right afterwards: those of decimals, or, as NumPy rounds, those
+#: that floating point hits.
+ROUNDED, HALF_EVEN, CUT_OFF, NUMPY = 0.5 + _TIE, 0.5 + 2 * _TIE, _TIE, 0.5
+TO_EVEN = (HALF_EVEN, NUMPY)
 
 #: From this many units on a float has no fraction to drop.
 _NO_FRACTION = 2.0**50
@@ -76,7 +78,7 @@ class _Keeper:
         self.every = len(self.rows) == len(decimals)
         self.decimals, self.offsets = decimals[self.rows], offsets[self.rows]
         self.powers = 10.0**self.decimals
-        self.even = np.flatnonzero(self.offsets == HALF_EVEN)
+        self.even = np.flatnonzero(np.isin(self.offsets, TO_EVEN))
         self.significant = np.flatnonzero(significant[self.rows])
 
     def __call__(self, x: Array) -> Array:
@@ -92,7 +94,7 @@ class _Keeper:
             few = some[rows]
             size = np.abs(np.where(np.isfinite(few) & (few != 0), few, 1.0))
             places = self.decimals[rows].reshape(along) - 1 - np.floor(np.log10(size))
-            even = np.flatnonzero(self.offsets[rows] == HALF_EVEN)
+            even = np.flatnonzero(np.isin(self.offsets[rows], TO_EVEN))
             short[rows] = to_decimals(few, 10.0**places, self.offsets[rows].reshape(along), even)
         if self.every:
             return short
@@ -104,7 +106,8 @@ class _Keeper:
 class ByHand(Arrays):
     """float64 with intermediate numbers rounded to a few decimals, several ways at once.
 
-    `offsets[w]` is `ROUNDED`, `HALF_EVEN` or `CUT_OFF`. No other axis may be as long as the first.
+    `offsets[w]` is `ROUNDED`, `HALF_EVEN`, `CUT_OFF` or `NUMPY`. No other axis may be as long as
+    the first.
     """
 
     name = "by hand"
@@ -212,9 +215,10 @@ def to_decimals(x: Array, powers: Array, offsets: Array, even: Array) -> Array:
     whole += offsets
     np.floor(whole, out=whole)
     if even.size:
-        some = whole[even]
-        tie = (np.abs(units[even] - some + 0.5) <= 2 * _TIE) & (some % 2 == 1)
-        whole[even] = some - tie
+        some = units[even]
+        tie = np.floor(some) + 0.5
+        missed = (np.abs(some - tie) <= 2 * _TIE) & (offsets[even] != NUMPY)
+        whole[even] = np.rint(np.where(missed, tie, some))
     whole /= powers
     np.copysign(whole, x, out=whole)
     if not units.max(initial=0.0) < _NO_FRACTION:

@@ -33,9 +33,11 @@ from tests.students import (
     Sheet,
     Slip,
     Style,
+    among_right,
     apart,
     coarse,
     honest,
+    in_halves,
     random_number,
     reached,
     shown_by,
@@ -65,6 +67,12 @@ _SHOWN = 12
 
 #: Students who round half up, and only what they write.
 _SURE = tuple(Style(keep, None, "half-up", False, keep) for keep in (0, None))
+
+#: Students who use numbers as they wrote them, and some who round what they do not write.
+AS_WRITTEN = tuple(Style(0, None, rounding, False, 0) for rounding in ("half-up", "half-even"))
+BETWEEN = tuple(
+    Style(keep, inner, "half-up", False, keep) for keep in (0, None) for inner in (2, 3)
+)
 
 Spot: TypeAlias = tuple[str, tuple[int, ...]]
 
@@ -210,6 +218,26 @@ def apart_refused(marker: Marker, exercises: Exercises, count: int) -> Rate:
         sheet = apart(exercises, some_style(exercises.rng))
         rate.count(not marker(sheet.toml, False).passed)
     return rate
+
+
+def among_right_refused(marker: Marker, exercises: Exercises, count: int) -> dict[Style, Rate]:
+    """Honest sheets among whose rounded numbers right ones stand, by style."""
+    found: dict[Style, Rate] = {}
+    for style in (*AS_WRITTEN, *BETWEEN):
+        rate = found[style] = Rate()
+        for _ in range(count):
+            rate.count(not marker(among_right(exercises, style).toml, False).passed)
+    return found
+
+
+def in_halves_refused(marker: Marker, exercises: Exercises, count: int) -> dict[str, Rate]:
+    """Honest sheets whose products are rounded as they are written, by the rounding of ties."""
+    found: dict[str, Rate] = {}
+    for rounding in ("half-up", "half-even", "numpy"):
+        rate = found[rounding] = Rate()
+        for _ in range(count):
+            rate.count(not marker(in_halves(exercises, rounding).toml, False).passed)
+    return found
 
 
 def coarse_accepted(marker: Marker, exercises: Exercises, count: int) -> dict[str, Rate]:
@@ -521,6 +549,14 @@ def main(count: int, seed: int, verbose: bool = False) -> int:
     refused_apart = apart_refused(symattn_marks, exercises, 6 * count)
     gates.append(Gate("honest refused, each step with decimals of its own", refused_apart, 0.01))
     print(f"  each step with decimals of its own {_of(refused_apart)}")
+    for rounding, rate in in_halves_refused(symattn_marks, exercises, count).items():
+        gates.append(Gate(f"honest refused, products as written, {rounding}", rate, 0.01))
+        print(f"  products rounded as they are written, {rounding} {_of(rate)}")
+    print("  with right numbers among them:")
+    for style, rate in among_right_refused(symattn_marks, exercises, count).items():
+        limit = 0.02 if style in AS_WRITTEN else 0.15
+        gates.append(Gate(f"honest refused, right numbers among them, {style}", rate, limit))
+        print(f"  {style!s:<70} {_of(rate)}")
     print("\nsheets computed from whole numbers in place of decimals, accepted")
     for name, rate in coarse_accepted(symattn_marks, exercises, count).items():
         gates.append(Gate(f"coarse accepted, {name}", rate, 0.01))

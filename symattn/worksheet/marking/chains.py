@@ -19,9 +19,9 @@ import sympy
 
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.by_hand import (
-    HALF_EVEN,
     MOST_TERMS,
     ROUNDED,
+    TO_EVEN,
     UNROUNDED,
     Between,
     ByHand,
@@ -51,6 +51,9 @@ _FAR, _SHARE = 3, 0.05
 #: one without decimals, and one with fewer decimals than numbers that are made of it. A matrix with
 #: a number of three digits or more is kept well enough without decimals.
 _WHOLE_OFF, _SHORT_OFF, _THREE_DIGITS = 1 / 1000, 1 / 3, 100
+
+#: So many right numbers for each claim that is explained, less one, need not follow as written.
+_RIGHT_FOR_ONE = 2
 
 #: What is added to a claim to see which others depend on it.
 _BESIDE = 0.01
@@ -187,7 +190,6 @@ class Chain:
     depends: Mapping[str, Array]
     #: Which were rounded so coarsely, and used so, that what follows is made of another number.
     coarse: Mapping[str, Array]
-    unexplained: int
 
 
 class _Layout:
@@ -230,17 +232,19 @@ class Chains:
         layout: _Layout = evaluation.known(("shape", "chains"), lambda: _Layout(evaluation))
         self.layout, self.steps, self.shapes = layout, layout.steps, layout.shapes
         self._operands: dict[str, Mapping[Claim, tuple[Claim, ...]]] = {}
+        #: How many right numbers no plain style gives, since they follow a number miscopied.
+        self.given_by_none: int | None = None
 
     @cached_property
     def best(self) -> Chain:
-        """The chain that leaves the fewest claims unexplained; of equal ones the plainest."""
+        """The chain that leaves the fewest mistakes; of equal ones the plainest."""
         return self._run.chain
 
     @cached_property
     def _run(self) -> _Run:
         """The run in the style of the sheet; in both tracks, where a claim is not explained."""
         run = self._chosen
-        if not run.unexplained[0, run.way] and not any(
+        if not run.counts[1, run.way] and not any(
             found[run.way].any() for found in run.coarse.values()
         ):
             return run  # no mistakes: the tracks are one
@@ -448,7 +452,7 @@ class _Ways:
         self.offsets = column("offset")[:, None]
         self.cut, self.twice = column("cut")[:, None], column("twice")[:, None]
         self.any_twice = bool(self.twice.any())
-        self.even = np.flatnonzero(column("offset") == HALF_EVEN)
+        self.even = np.flatnonzero(np.isin(column("offset"), TO_EVEN))
         self.more = {part: column(part)[:, None].astype(float) for part in ("logits", "weights")}
 
 
@@ -474,8 +478,9 @@ class _Run:
         #: Each matrix as it follows from those before it, and as later steps use it.
         self.computed: dict[str, Array] = {}
         self.used: dict[str, Array] = {}
-        #: In each way, how many claims are not explained, and how many of them are right.
-        self.unexplained = np.zeros((2, ways.count), dtype=int)
+        #: In each way, how many claims that are not right are explained, how many are not, and how
+        #: many that are right are not.
+        self.counts = np.zeros((3, ways.count), dtype=int)
         self.way = 0
         with np.errstate(all="ignore"):
             for item in chains.steps:
@@ -485,25 +490,39 @@ class _Run:
         """Choose the way of the best style that the policy allows; False where there is none."""
         able = [way for way, style in enumerate(self.ways.styles) if style.fits(rounding)]
         if able:
-            unexplained, right = self.unexplained.tolist()
-            self.way = min(able, key=lambda way: (unexplained[way], right[way]))
+            if self.chains.given_by_none is None:  # the plain styles come first
+                self.chains.given_by_none = int(self.counts[2, able].min())
+            self.way = min(able, key=self._cost)
         return bool(able)
+
+    def _cost(self, way: int) -> tuple[int, int]:
+        """How many mistakes a way makes of the claims, and how many right ones it would not give.
+
+        A right number decides no style, since it may be known without one. But a single slip is
+        soon explained by one of many styles; so those that would not give right numbers have to
+        explain a claim more, unless numbers were used as written, which few people do not try.
+        """
+        explained, mistaken, other = self.counts[:, way].tolist()
+        few = _RIGHT_FOR_ONE * explained - 1 if self.ways.styles[way].as_written else 0
+        known = self.chains.given_by_none or 0
+        return mistaken + (other > known + max(few, 0)), other
 
     @property
     def order(self) -> tuple[int, int]:
-        """How many claims the chosen way leaves unexplained, and how many of these are right."""
-        return int(self.unexplained[0, self.way]), int(self.unexplained[1, self.way])
+        """The cost of the chosen way."""
+        return self._cost(self.way)
 
     @property
     def within_reach(self) -> int:
-        """How many claims another style might explain: unexplained ones near what is computed."""
+        """How many mistakes another style might explain: those near what is computed."""
         count = 0
         for letter, claimed in self.chains.claimed.items():
             value = self.computed[letter][self.way].ravel()[claimed.index]
             reach = _FAR * claimed.units + _SHARE * claimed.near / _PRECISE
             with np.errstate(invalid="ignore"):
                 near = np.abs(value - claimed.numbers) <= reach
-            count += int((near & ~self.explained[letter][self.way]).sum())
+            mistaken = ~self.explained[letter][self.way] & ~claimed.right
+            count += int((near & mistaken).sum())
         return count
 
     @property
@@ -513,7 +532,7 @@ class _Run:
             {letter: found[self.way] for letter, found in each.items()}
             for each in (self.explained, self.coarse)
         )
-        return Chain(self.ways.styles[self.way], explained, self.depends, coarse, self.order[0])
+        return Chain(self.ways.styles[self.way], explained, self.depends, coarse)
 
     def exchanged(self, letter: str, chosen: Array, moved: bool) -> Iterator[tuple[Claim, int]]:
         """The claims that change when a chosen claim on a matrix does, each with that one.
@@ -643,7 +662,12 @@ class _Run:
             explained[0] |= miscopied
             depends &= ~miscopied
         self.explained[letter] = explained
-        self.unexplained += (~explained).sum(axis=1), (~explained & claimed.right).sum(axis=1)
+        kinds = (
+            explained & ~claimed.right,
+            ~explained & ~claimed.right,
+            ~explained & claimed.right,
+        )
+        self.counts += [kind.sum(axis=1) for kind in kinds]
 
         out = np.where(explained & (more > 0), short, claimed.numbers)
         if self.tracks == 2:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import permutations, product
 from typing import TypeAlias
 
-from symattn.arithmetic.by_hand import CUT_OFF, HALF_EVEN, ROUNDED, UNROUNDED
+from symattn.arithmetic.by_hand import CUT_OFF, HALF_EVEN, NUMPY, ROUNDED, UNROUNDED
 from symattn.arithmetic.verify import Accepted
 from symattn.worksheet.reading.entry_names import listed
 
@@ -50,10 +50,11 @@ class Style:
     sums of rows, `terms`: of products before they are added, `root`: of √d_k, `steps`: of steps
     left out. `cut`: whether what is written is cut off; `cut_between`: the same of what is not.
     `twice`: whether a number is first rounded to the digits it is kept with, and then again to
-    those written. `even`: whether ties are rounded to an even digit. `shifted`: whether e^(z − max)
-    is taken for e^z, and `inverse`: whether scores are multiplied by 1/√d_k; both show only where
-    these are rounded. `significant`: whether significant digits are counted, not decimals, of
-    what is not written down.
+    those written. `even`: whether ties are rounded to an even digit, and `numpy`: whether these are
+    the ties of floating point, as NumPy rounds. `shifted`: whether e^(z − max) is taken for e^z,
+    and `inverse`: whether scores are multiplied by 1/√d_k; both show only where these are rounded.
+    `significant`: whether significant digits are counted, not decimals, of what is not written
+    down.
     """
 
     logits: int = UNROUNDED
@@ -66,6 +67,7 @@ class Style:
     cut_between: bool = False
     twice: bool = False
     even: bool = False
+    numpy: bool = False
     shifted: bool = False
     inverse: bool = False
     significant: bool = False
@@ -84,12 +86,21 @@ class Style:
     @property
     def offset(self) -> float:
         """The offset by which written numbers are rounded, or cut off."""
-        return CUT_OFF if self.cut else HALF_EVEN if self.even else ROUNDED
+        return CUT_OFF if self.cut else self._rounding
 
     @property
     def offset_between(self) -> float:
         """The same for numbers that are not written."""
-        return CUT_OFF if self.cut_between else HALF_EVEN if self.even else ROUNDED
+        return CUT_OFF if self.cut_between else self._rounding
+
+    @property
+    def _rounding(self) -> float:
+        return NUMPY if self.numpy else HALF_EVEN if self.even else ROUNDED
+
+    @property
+    def as_written(self) -> bool:
+        """Whether numbers are used as they were written, and nothing else is rounded."""
+        return self.written_only and self.logits == self.weights == AS_WRITTEN
 
     @property
     def written_only(self) -> bool:
@@ -122,7 +133,8 @@ class Style:
         if self.inverse:
             sentences.append("The scores were multiplied by 1/√d_k")
         if self.even:
-            sentences.append("Ties were rounded to an even digit")
+            ties = "Ties were rounded to an even digit"
+            sentences.append(f"{ties}, as NumPy rounds" if self.numpy else ties)
         return ". ".join(sentences) + "."
 
 
@@ -143,8 +155,9 @@ def _styles(
 
 
 _ALIKE = tuple((more, more) for more in _DECIMALS_USED)
-_FINITE = ((ONE_MORE, ONE_MORE), (TWO_MORE, TWO_MORE))
-_APART = tuple(permutations(_DECIMALS_USED, 2))
+_PLAIN, _FINITE = _ALIKE[:2], _ALIKE[2:]
+_PLAIN_APART = ((AS_WRITTEN, UNROUNDED), (UNROUNDED, AS_WRITTEN))
+_OTHER_APART = tuple(p for p in permutations(_DECIMALS_USED, 2) if p not in _PLAIN_APART)
 _ROUND, _CUT, _CUT_ALL = (False, False), (True, False), (True, True)
 
 _WHOLE = (UNROUNDED,) * 4
@@ -160,6 +173,7 @@ _SIGNIFICANT = (  # with two of them a sum loses what counts; √2 = 1.4 does no
     *(parts for parts in (*_USUAL, *_ONE_PART) if min(parts) > 2),
     (UNROUNDED, UNROUNDED, 2, UNROUNDED),
 )
+_TERMS = tuple(parts for parts in _ONE_PART if parts[1] != UNROUNDED)  # where ties are frequent
 _WITH_ROOT = tuple(parts for parts in (*_USUAL, *_ONE_PART) if parts[2] != UNROUNDED)
 
 #: The styles in the order in which they are preferred: plain ones, usual ones, and unusual ones,
@@ -168,13 +182,18 @@ STYLES: tuple[tuple[Style, ...], ...] = (
     tuple(_styles(_ALIKE, (_WHOLE,), (_ROUND, _CUT))),
     (
         *_styles(_ALIKE, _USUAL, (_ROUND, _CUT_ALL, _CUT)),
-        *_styles(_APART, (_WHOLE,), (_ROUND, _CUT)),
-        *_styles(_ALIKE, _ONE_PART, (_ROUND,)),
-        *_styles(_FINITE, (_WHOLE, *_USUAL), (_ROUND,), twice=True),
+        *_styles(_PLAIN_APART, (_WHOLE,), (_ROUND, _CUT)),
+        *_styles(_PLAIN, _ONE_PART, (_ROUND,)),
+        *_styles(_FINITE, (_WHOLE,), (_ROUND,), twice=True),
         *_styles(_ALIKE, (_WHOLE, *_USUAL), (_ROUND,), even=True),
+        *_styles(_PLAIN, _TERMS, (_ROUND,), even=True),
+        *_styles(_PLAIN, (*_TERMS, *_USUAL), (_ROUND,), even=True, numpy=True),
     ),
     (
         *_styles(_ALIKE, _ONE_PART, (_CUT_ALL, _CUT)),
+        *_styles(_OTHER_APART, (_WHOLE,), (_ROUND, _CUT)),
+        *_styles(_FINITE, _ONE_PART, (_ROUND,)),
+        *_styles(_FINITE, _USUAL, (_ROUND,), twice=True),
         *_styles(_ALIKE, _USUAL, (_ROUND,), shifted=True),
         *_styles(_ALIKE, _WITH_ROOT, (_ROUND,), inverse=True),
         *_styles(_ALIKE, _SIGNIFICANT, (_ROUND,), significant=True),

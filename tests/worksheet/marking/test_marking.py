@@ -280,8 +280,8 @@ WIDE = {"scores": [[1, 0]], "V": [[10, 100], [20, 200]]}  # output 12.68941, 126
     [
         (["12.70", "127.00"], ["rounded-early"] * 2),  # both as written
         (["12.69", "126.90"], ["right", "rounded-early"]),  # both with a digit more
-        (["12.70", "126.89"], ["wrong", "right"]),  # each in a style of its own
-        (["12.69", "127.00"], ["right", "wrong"]),
+        (["12.70", "126.89"], ["rounded-early", "right"]),  # a right number decides no style
+        (["12.69", "127.00"], ["right", "rounded-early"]),
         (["12.70", "126.90"], ["rounded-early", "last-digit"]),
     ],
 )
@@ -566,3 +566,18 @@ def test_true_values_are_shown_beyond_the_claim() -> None:
         "0.3333",
     ]
     assert Fraction(true_text(found, mark, mark.entries[0])) < Fraction(1, 3)
+
+
+def test_a_right_number_decides_no_style() -> None:
+    """1.00 is the true value, and 3 · 0.33 is 0.99: the other numbers were used as written."""
+    one = [[-1, 1], [1, -1], [0, 0]]
+    given = {"Q": one, "K": [[1, -1], [-1, 1], [0, 0]], "V": [[2, 0], [0, 2], [1, 1]]}
+    weights = [["0.05", "0.77", "0.19"], ["0.77", "0.05", "0.19"], ["0.33"] * 3]
+    output = [["0.29", "1.73"], ["1.73", "0.29"], ["1.00", "1.00"]]
+    found = check(given, {"weights": weights, "output": output}, {})
+    assert found.passed and found.style == "The numbers were used as written."
+    assert verdicts(found)["output"] == ["rounded-early"] * 4 + ["right"] * 2
+    for place, slip in (((0, 0), "0.30"), ((1, 0), "1.75")):
+        slipped = [list(row) for row in output]
+        slipped[place[0]][place[1]] = slip
+        assert not check(given, {"weights": weights, "output": slipped}, {}).passed

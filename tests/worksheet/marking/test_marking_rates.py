@@ -13,17 +13,20 @@ import numpy as np
 import pytest
 
 from tests.benchmarks.marking_rates import (
+    AS_WRITTEN,
     Gate,
     Marked,
     Marker,
     Rate,
     Spot,
+    among_right_refused,
     apart_refused,
     claiming_more,
     coarse_accepted,
     dependency,
     first_slips,
     honest_refused,
+    in_halves_refused,
     random_explained,
     second_slips,
     slips_accepted,
@@ -70,6 +73,18 @@ def test_honest_sheets_are_accepted_whatever_their_style() -> None:
 def test_nor_is_one_refused_whose_steps_have_decimals_of_their_own() -> None:
     rate = apart_refused(symattn_marks, exercises(), 150)
     assert not rate.surely_above(0.01), str(rate)
+
+
+def test_right_numbers_among_rounded_ones_accuse_nobody() -> None:
+    rates = among_right_refused(symattn_marks, exercises(), 40)
+    for style, rate in rates.items():  # a lone number rounded in between may as well be a slip
+        limit = 0.02 if style in AS_WRITTEN else 0.15
+        assert not rate.surely_above(limit), (str(style), str(rate))
+
+
+def test_products_may_be_rounded_as_they_are_written() -> None:
+    rates = in_halves_refused(symattn_marks, exercises(), 60)
+    assert not any(rate.surely_above(0.01) for rate in rates.values()), rates
 
 
 def test_sheets_computed_from_whole_numbers_in_place_of_decimals_are_not_accepted() -> None:

@@ -13,6 +13,7 @@ from decimal import Context, Decimal, DivisionByZero, InvalidOperation, localcon
 from functools import lru_cache
 from random import Random
 
+import numpy as np
 import pytest
 
 from symattn.arithmetic.by_hand import UNROUNDED
@@ -83,13 +84,15 @@ class Follower(Student):
 
     `way`: the style; `sheet`: the numbers to be explained. `without`: a calculation as claimed,
     beside which this one goes on from what should have been written in place of its mistakes.
-    `most`: more unexplained claims than that end the calculation.
+    `most`: more mistakes than that end the calculation.
     """
 
     sheet: Sheet = field(kw_only=True)
     way: styles.Style = field(kw_only=True)
     without: Follower | None = None
     most: int = 10**6
+    #: The right numbers that no plain style gives.
+    spared: int = 0
     #: Numbers that follow from what should have been written before them, as they are kept.
     forced: Mapping[Place, Decimal] = field(default_factory=dict)
     explained: dict[Place, bool] = field(default_factory=dict)
@@ -109,9 +112,13 @@ class Follower(Student):
 
     def _sum(self, place: Place, left: object, right: object) -> Decimal:
         assert isinstance(left, list | tuple) and isinstance(right, list | tuple)
-        terms = (a * b for a, b in zip(left, right, strict=True))
         way = self.way
-        return sum((self._shorter(t, way.terms, way.cut_between) for t in terms), Decimal(0))
+        pairs = [(a, b) for a, b in zip(left, right, strict=True)]
+        if way.numpy and way.terms < UNROUNDED:  # which ties floating point hits, it says itself
+            floats = [np.round(float(a) * float(b), way.terms) for a, b in pairs]
+            return sum((Decimal(repr(float(x))) for x in floats), Decimal(0))
+        terms = [self._shorter(a * b, way.terms, way.cut_between) for a, b in pairs]
+        return sum(terms, Decimal(0))
 
     def _row(self, i: int, Q: Matrix, K: Matrix, V: Matrix, root: Decimal) -> None:
         """As other students do; 1/√d_k, or e^(z − max), in its place."""
@@ -172,9 +179,27 @@ class Follower(Student):
             self.explained[place] = True
             return self.forced[place]
         self.explained[place] = self._explains(place, y)
-        if list(self.explained.values()).count(False) > self.most:
+        if len(self.mistakes) > self.most:
             raise InvalidOperation
         return self._kept(place, y) if self.explained[place] and self._more(place) else c
+
+    @property
+    def mistakes(self) -> list[Place]:
+        """The claims that are not right, and that this style does not explain."""
+        return [p for p, known in self.explained.items() if not known and not right(self.sheet, p)]
+
+    @property
+    def score(self) -> tuple[int, int]:
+        """The mistakes, one more for a style that right numbers contradict, and how many do.
+
+        Right numbers that it would not give are against it, but for `spared`; where numbers were
+        used as they were written, only two for each claim that it explains, or more.
+        """
+        known = sum(not right(self.sheet, p) for p, known in self.explained.items() if known)
+        other = list(self.explained.values()).count(False) - len(self.mistakes)
+        plain = styles.Style(logits=0, weights=0, even=self.way.even) == self.way
+        spared = self.spared + (max(2 * known - 1, 0) if plain else 0)
+        return len(self.mistakes) + (other > spared), other
 
     def _without_mistakes(self, place: Place, y: Decimal, claimed: Follower) -> Decimal:
         before = claimed.values[place]
@@ -254,21 +279,23 @@ def follow(sheet: Sheet, way: styles.Style, most: int = 10**6) -> Follower | Non
 
 
 def best_styles(sheet: Sheet) -> list[Follower]:
-    """All styles that leave the fewest claims unexplained, and of these the fewest right ones.
+    """All styles with the least score.
 
     If a plain one does, whatever the others do; and those alone where one explains everything.
     """
     found: list[tuple[tuple[int, int], int, Follower]] = []
     most = 10**6
+    plain = [done for way in styles.STYLES[0] if (done := follow(sheet, way)) is not None]
+    spared = min(done.score[1] for done in plain)
     for plainness, group in enumerate(styles.STYLES):
         charge = styles.MORE if plainness == 2 else 0
         for way in group:
             done = follow(sheet, way, most - charge)
             if done is not None:
-                lost = [place for place, explained in done.explained.items() if not explained]
-                most = min(most, len(lost) + charge)
-                score = len(lost) + charge, sum(right(sheet, place) for place in lost)
-                found.append((score, plainness, done))
+                done.spared = spared
+                mistakes, other = done.score
+                most = min(most, mistakes + charge)
+                found.append(((mistakes + charge, other), plainness, done))
         if most < (1, styles.MORE, 0)[plainness]:
             break
     usual = min(score for score, plainness, _ in found if plainness < 2)
