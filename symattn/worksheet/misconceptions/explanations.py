@@ -329,6 +329,8 @@ class _Sheet:
         claimed = [mark.name for mark in marks]
         self.later = claimed[claimed.index(first) :]
         self.complete = True
+        #: Whether every candidate had a number where the first wrong step is mistaken.
+        self.valued = True
         self.claimed = frozenset(mark.letter for mark in marks)
         self.verdicts = {
             (mark.letter, entry.place): entry.verdict for mark in marks for entry in mark.entries
@@ -441,6 +443,8 @@ class _Sheet:
         item = self.evaluation[self.first].step
         habits = [habit for habit in HABITS if habit.shows(item, mark)]
         if habits and mark.verdict == "wrong":
+            if not self.valued:
+                return []  # what has no number here may be what was calculated
             logit = would_belong(self.entries(self.base, {}), mark.letter)
             more = logit and f"; {logit}"
             habits = [replace(habit, instead=habit.instead + more) for habit in habits]
@@ -700,6 +704,7 @@ class _Sheet:
                     given[letter] = follow(other, from_given, arithmetic)
                     again = follow(other, from_claims, arithmetic)
                 except SymattnError:  # no sense on its own; with another change it may have
+                    self.valued = False
                     return _NO_SENSE
                 candidates = self.candidates.get(letter)
                 taken[letter] = again if candidates is None else candidates.filled_in(again)
@@ -711,6 +716,8 @@ class _Sheet:
                 value = np.where(_closer(candidates, given[letter], again), again, given[letter])
                 values.append(value)
                 visited.add(letter)
+                none = ~np.isfinite(value) & np.isfinite(candidates.true) & self.mistaken[letter]
+                self.valued = self.valued and not (step.name == self.first and none.any())
                 exact = exact and _exact(candidates, given[letter])
                 if not touches:
                     different = np.abs(value - candidates.true) > 1e-9 * max(

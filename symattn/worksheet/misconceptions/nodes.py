@@ -13,8 +13,8 @@ from symattn.arithmetic.base import Arithmetic, Array
 from symattn.nodes import rule as r
 from symattn.nodes.arguments import Bound, Matrix, Operand, Scalar
 from symattn.nodes.base import Node, shape_of
-from symattn.nodes.masks import Counts
-from symattn.nodes.normalise import Softmax
+from symattn.nodes.masks import Counts, VisibleScores
+from symattn.nodes.normalise import RowRatio, Softmax, unless_all_hidden
 from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -110,6 +110,30 @@ class UnguardedSoftmax(Node):
             logits = arithmetic.lowered(logits)
         powers = arithmetic.exp(logits)
         return arithmetic.divide(powers, arithmetic.row_sum(powers))
+
+
+class SeenRatio(Node):
+    """The plain ratio over the scores that a query may see: s_ij / Σ_l s_il, and 0 where hidden.
+
+    As people compute it: no number where the sum is 0, and 0 in a row with nothing to attend to.
+    """
+
+    word = "ratio"
+
+    logits = Matrix()
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        (logits,) = self.args
+        return r.rule_of(RowRatio(VisibleScores(logits, logits)), i, j)
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        return unless_all_hidden(arithmetic, args[0], cls._shares)
+
+    @classmethod
+    def _shares(cls, arithmetic: Arithmetic, scores: Array) -> Array:
+        seen = arithmetic.where(arithmetic.hidden(scores), arithmetic.zero, scores)
+        return arithmetic.divide(seen, arithmetic.row_sum(seen))
 
 
 class _OfHeads(Node):

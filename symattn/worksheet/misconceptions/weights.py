@@ -12,6 +12,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.nodes.entrywise import Exponential
 from symattn.nodes.lines import LineDifference, LineQuotient, LineSum
+from symattn.nodes.masks import Masked, VisibleScores
 from symattn.nodes.normalise import Hardmax, RowMax, RowRatio, Softmax
 from symattn.worksheet.misconceptions.base import (
     DOT_PRODUCT,
@@ -22,6 +23,7 @@ from symattn.worksheet.misconceptions.base import (
     fits,
     square,
 )
+from symattn.worksheet.misconceptions.nodes import SeenRatio
 from symattn.worksheet.misconceptions.scores import scores_from
 
 
@@ -78,8 +80,12 @@ def _ones(logits: MatrixExpr) -> MatrixExpr:
 
 def _ratio_as_softmax(s: Steps) -> Change | None:
     """A softmax where a_ij = s_ij / Σ_l s_il."""
-    weights = s.expr("weights")
-    return {"weights": Softmax(weights.args[0])} if isinstance(weights, RowRatio) else None
+    weights, masked = s.expr("weights"), s.expr("masked")
+    if not isinstance(weights, RowRatio):
+        return None
+    if isinstance(masked, VisibleScores):  # with 0 where a softmax has −∞
+        return {"weights": Softmax(Masked(*masked.args))}
+    return {"weights": Softmax(weights.args[0])}
 
 
 def _weights_transposed(s: Steps) -> Change | None:
@@ -109,10 +115,11 @@ def _keys_and_values_exchanged(s: Steps) -> Change | None:
 
 
 def _scores_as_weights(s: Steps) -> Change | None:
-    """O = S V."""
-    if s.averaged is None or not fits(s.logits, s.averaged[0]):
+    """O = S V, over the scores that a query may see."""
+    logits = s.logits
+    if s.averaged is None or logits is None or not fits(logits, s.averaged[0]):
         return None
-    return {s.result: s.logits * s.averaged[1]}
+    return {s.result: VisibleScores(logits, logits) * s.averaged[1]}
 
 
 def _over_the_largest(s: Steps) -> Change | None:
@@ -189,7 +196,7 @@ WEIGHTS: tuple[Misconception, ...] = (
         "the scores are divided by their sum, without exponentials",
         "The softmax raises e to each score first; a plain ratio fails for negative scores.",
         "Raschka, Build a Large Language Model (2024), section 3.3",
-        _weights(RowRatio),
+        _weights(SeenRatio),
     ),
     Misconception(
         "softmax-for-ratio",

@@ -637,6 +637,41 @@ def test_weights_are_called_invented_where_every_row_sums_to_1(
     assert (names(found) == ["invented"]) is invented
 
 
+_HIDDEN = -np.inf
+_SEEN = {
+    "causal": np.where(CAUSAL, 0, _HIDDEN),
+    "window": np.where(np.abs(np.subtract.outer(range(3), range(3))) <= 1, 0, _HIDDEN),
+    "a row with nothing to attend to": np.array([[0, 0, _HIDDEN], [_HIDDEN] * 3, [0, 0, 0]]),
+}
+
+
+@pytest.mark.parametrize("first", ["scores", "masked"])
+@pytest.mark.parametrize("mask", _SEEN.values(), ids=_SEEN)
+def test_a_plain_ratio_is_one_of_what_a_query_may_see(mask: Array, first: str) -> None:
+    """So are scores that are taken as weights, in place of which NaN would be tried."""
+    scores = np.array([[2.0, 1, 1], [1, 3, 1], [2, 1, 5]])
+    seen = np.where(np.isfinite(mask), scores, 0)
+    total = seen.sum(axis=-1, keepdims=True)
+    ratio = np.divide(seen, total, out=np.zeros_like(seen), where=total != 0)
+    table = {"scores": exactly(scores), "mask": exactly(mask), "V": exactly(V)}
+    attention: dict[str, Any] = {"scale": False, "mask": "additive"}
+    if first == "masked":
+        table, attention = {"masked": exactly(scores + mask), "V": exactly(V)}, {}
+    for step, value, name in (
+        ("weights", ratio, "ratio"),
+        ("output", seen @ V, "scores-as-weights"),
+    ):
+        found = check(table, {step: spelled(value)}, attention, explain=True)
+        assert names(found) == [name], step
+
+
+def test_weights_are_not_called_invented_where_a_formula_has_no_number() -> None:
+    rows = [["0.15", "0.60", "0.25"], ["0.40", "0.40", "0.20"]]
+    for first, told in (("1.141", True), ("1.140", False)):  # 1.14 − 1.14 has no ratio
+        given = {"scores": [[first, "-1.140", "0"], ["1.819", "2.01", "0.458"]]}
+        assert (names(check(given, {"weights": rows}, explain=True)) == ["invented"]) is told
+
+
 def test_an_entry_that_is_not_masked() -> None:
     claims = claimed({}, MASK)
     claims["masked"][0][2] = claims["scaled"][0][2]
