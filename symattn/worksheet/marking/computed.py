@@ -93,10 +93,11 @@ class ComputedMarker:
     def _shorter(self) -> str:
         """The dtype of fewer digits in which every number would be right; "" if there is none."""
         for dtype, digits in _SHORTER:
-            arrays = {
-                letter: replace(array, numbers=array.numbers.astype(dtype), digits=digits)
-                for letter, array in self.arrays.items()
-            }
+            with np.errstate(over="ignore"):  # what is too large for it is right in none
+                arrays = {
+                    letter: replace(array, numbers=array.numbers.astype(dtype), digits=digits)
+                    for letter, array in self.arrays.items()
+                }
             if any(arrays[letter].rounding <= x.rounding for letter, x in self.arrays.items()):
                 continue
             marks = ComputedMarker(self.evaluation, arrays).marks

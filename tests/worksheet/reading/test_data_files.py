@@ -699,3 +699,50 @@ def test_pipes_and_broken_links_of_a_folder_are_said_and_not_read(tmp_path: Path
         f"{tmp_path / 'gone.toml'}: cannot be read: no such file or directory",
         f"{tmp_path / 'pipe.md'}: is a pipe, and is not read",
     ]
+
+
+_CODES = {
+    "bool": "BOOL",
+    **{f"{kind}{bits}": f"{kind[0].upper()}{bits}" for kind in ("uint", "int") for bits in (8, 16)},
+    **{
+        f"{kind}{bits}": f"{kind[0].upper()}{bits}" for kind in ("uint", "int") for bits in (32, 64)
+    },
+    **{f"float{bits}": f"F{bits}" for bits in (16, 32, 64)},
+}
+
+
+def extremes(dtype: str) -> list[Any]:
+    """The ends of a dtype's range, and what is no number."""
+    if dtype == "bool":
+        return [False, True]
+    if "int" in dtype:
+        return [np.iinfo(dtype).min, np.iinfo(dtype).max]
+    info = np.finfo(dtype)
+    return [info.min, info.max, info.smallest_subnormal, -0.0, np.nan, np.inf, -np.inf]
+
+
+@pytest.mark.parametrize("dtype", _CODES)
+def test_numbers_at_the_end_of_a_range_are_marked_without_a_warning(
+    dtype: str, tmp_path: Path
+) -> None:
+    """A warning is an error here: none may reach the reader of a report."""
+    sheet = tmp_path / "task.toml"
+    sheet.write_text(
+        "[attention]\nscale = false\n[given]\nscores = [[1, 2], [0, 1]]\nV = [[1], [2]]\n",
+        encoding="utf-8",
+    )
+    for number in extremes(dtype):
+        array = np.zeros((2, 2), dtype)
+        array[0, 1] = number
+        header = {"weights": {"dtype": _CODES[dtype], "shape": [2, 2]}}
+        header["weights"]["data_offsets"] = [0, array.nbytes]
+        (tmp_path / "a.safetensors").write_bytes(tensors(header, array.tobytes()))
+        np.savez(tmp_path / "a.npz", weights=array)
+        np.save(tmp_path / "a.npy", array)
+        named = tmp_path / "named.toml"
+        named.write_text(sheet.read_text("utf-8") + '[claims]\nweights = "a.npy"\n', "utf-8")
+        for given in ((sheet, "--claims", "a.safetensors"), (sheet, "--claims", "a.npz"), (named,)):
+            words = [str(tmp_path / word) if "." in str(word) else str(word) for word in given]
+            done = CliRunner().invoke(main, ["check", *words])
+            assert done.exit_code == 1, (number, done.output)
+            assert "weights[1,1]" in done.output
