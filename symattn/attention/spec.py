@@ -125,6 +125,8 @@ class Attention(Plan):
 
         given = None if given is None else words(given, "given")
         plan = self.settled(given)
+        if given is not None and self.tie is not None:
+            self._check_tied(set(given))
         check_meaning(plan)
         known = {
             size_called(name): count(name, many) for name, many in table(sizes, "sizes").items()
@@ -153,6 +155,17 @@ class Attention(Plan):
                     f"{symbol}: no matrix of this derivation has that size; remove it"
                 )
         return derivation
+
+    def _check_tied(self, names: set[str]) -> None:
+        """Of two matrices that are tied only the first is given."""
+        kept, tied = (word[0].upper() for word in str(self.tie).split("-"))
+        for lead in ("", "W_", "b_"):
+            if lead + tied in names:
+                instead = "remove it" if lead + kept in names else f"give {lead}{kept} instead"
+                raise SymattnError(
+                    f'{lead}{tied}: with tie = "{self.tie}" {tied} is {kept}; '
+                    f"{instead}, or leave tie out"
+                )
 
     def _check_given(self, names: set[str]) -> None:
         """What the spec asks for must be given."""

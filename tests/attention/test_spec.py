@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,23 @@ def test_what_is_given_is_checked_too() -> None:
         spec.derivation(given=["Q", "K", "V"])
     derivation = spec.derivation(given=["Q", "K", "V", "W_O", "b_O"])
     assert str(derivation["projected"]) == "Y = O W_O + 1 b_O"
+
+
+@pytest.mark.parametrize(
+    ("tie", "given", "told"),
+    [
+        ("query-key", ["K", "V"], 'K: with tie = "query-key" K is Q; give Q instead'),
+        ("query-key", ["Q", "K", "V"], 'K: with tie = "query-key" K is Q; remove it'),
+        ("query-key", ["X", "K", "W_V"], 'K: with tie = "query-key" K is Q; give Q instead'),
+        ("query-key", ["X", "W_K", "W_V"], 'W_K: with tie = "query-key" K is Q; give W_Q instead'),
+        ("key-value", ["Q", "V"], 'V: with tie = "key-value" V is K; give K instead'),
+        ("key-value", ["X", "W_Q", "W_K", "W_V"], 'W_V: with tie = "key-value" V is K; remove it'),
+    ],
+)
+def test_of_two_that_are_tied_the_first_is_given(tie: Any, given: list[str], told: str) -> None:
+    with pytest.raises(SymattnError, match=rf"^{re.escape(told)}, or leave tie out$"):
+        Attention(tie=tie).derivation(given=given)
+    assert Attention(tie="query-key").derivation(given=["Q", "V"]).names[-1] == "output"
 
 
 def test_a_sum_over_heads_has_its_projection() -> None:
