@@ -281,8 +281,8 @@ class _Writer:
     def input(self, item: Input) -> Section:
         lines: list[Line] = []
         left_out = ""
-        if self.evaluation is not None and "value" in self.views:
-            lines, left_out = self._values(item)
+        if self.evaluation is not None and (not self.alone or "value" in self.views):
+            lines, left_out = self._values(item)  # a view is one of the steps: these are given
         elif not self.alone:
             lines = [Line("formula", Speller(self.notation).matrix(item.symbol))]
         why = read_prose(item.meaning, self.notation)

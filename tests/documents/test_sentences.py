@@ -99,3 +99,16 @@ def test_the_shape_of_one_head_is_that_of_its_matrix() -> None:
         words = [part for part in shown.steps[0].shape if isinstance(part, str)]
         assert sizes == ["3 × 2"]
         assert words == ([] if head is not None else ["4 heads, each "])
+
+
+@pytest.mark.parametrize("form", ["text", "md", "latex", "mathml"])
+def test_what_is_given_is_shown_with_its_numbers_whatever_the_views(form: str) -> None:
+    """A sheet to be filled in has the task's numbers, and none of the results."""
+    derivation = Attention().derivation()
+    values = derivation.evaluate(Q=[[17, 1]], K=[[1, 23], [2, 0]], V=[[29], [5]])
+    job = Job(derivation, values, Notation(), views=("formula", "entry"))
+    shown = re.sub(r"<[^>]*>", " ", str(document_of(form, [job])))
+    assert all(number in shown for number in ("17", "23", "29"))
+    assert "40" not in shown  # the score 17 + 23
+    alone = Job(derivation, values, Notation(), views=("formula",))
+    assert "17" not in str(document_of(form, [alone]))
