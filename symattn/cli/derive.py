@@ -511,12 +511,12 @@ def _of_worksheet(
 
 
 def _marked(sheet: Worksheet) -> Claims:
-    """The claims of a worksheet as they are marked, without what would explain wrong ones."""
+    """The claims of a worksheet as they are marked, with what would explain wrong ones."""
     from symattn.worksheet.check import check_worksheet
     from symattn.worksheet.reports.claimed import claims_of
 
     with sheet.in_file():
-        return claims_of(check_worksheet(sheet, explain=False))
+        return claims_of(check_worksheet(sheet))
 
 
 def _mark_chunks(jobs: Sequence[Job], parts: Sequence[Chunk], sheet: Worksheet) -> None:

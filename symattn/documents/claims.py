@@ -12,7 +12,7 @@ class Claim:
     """A claimed entry of a step, by letter and place in the array, and its verdict.
 
     `sign` stands beside the number, `verdict` says it in a word or two, `message` in a sentence;
-    `tint` is that of the cell.
+    `beside` is the entry with both numbers, without the verdict; `tint` is that of the cell.
     """
 
     letter: str
@@ -21,6 +21,7 @@ class Claim:
     sign: str
     verdict: str
     message: str
+    beside: str
     tint: str
     passes: bool
 

@@ -8,8 +8,8 @@ from symattn.documents.claims import Claim, Claims
 from symattn.documents.page.elements import Markup, el, joined
 from symattn.documents.page.matrices import MatrixView
 
-#: So many numbers are told in words below a table; the panel of a chosen entry tells each.
-_LISTED = 6
+#: So many numbers of a verdict are told below a table; the panel of a chosen entry tells each.
+_LISTED = 3
 
 #: What stands in place of the marks when a reader has changed the numbers.
 _VOID = "The claims were marked for the numbers that this page came with, not for those shown now."
@@ -37,14 +37,22 @@ def tables(claims: Claims, matrix: MatrixView) -> Markup:
     heads = [head for head in matrix.shown if any(place[0] == head for place in by_place)]
     figures = [_table(matrix, head, by_place) for head in heads]
     failing = [claim for claim in own if claim.verdict != "right"]
-    listed = [el("li", claim.message) for claim in failing[:_LISTED]]
-    if len(failing) > _LISTED:
-        listed.append(el("li", f"and {len(failing) - _LISTED} more; choose an entry to read of it"))
+    by_verdict: dict[str, list[str]] = {}
+    for claim in failing:
+        by_verdict.setdefault(claim.verdict, []).append(claim.beside)
+    listed = [el("li", f"{verdict}: {_first(told)}") for verdict, told in by_verdict.items()]
     right = len(own) - len(failing)
     every = f"All {len(own)} claimed numbers are right." if len(own) > 1 else "It is right."
     words = el("p", every) if not failing else el("p", f"{right} of {len(own)} are right.")
     inside = [words, *([el("ul", *listed)] if listed else [])]
     return el("div", el("div", *figures, class_="figures"), *inside, class_="claimed")
+
+
+def _first(told: Sequence[str]) -> str:
+    """The first numbers of a verdict, and how many more there are."""
+    rest = len(told) - _LISTED
+    more = [f"and {rest} more; choose an entry to read of it"] if rest > 0 else []
+    return "; ".join([*told[:_LISTED], *more])
 
 
 def _table(

@@ -15,7 +15,10 @@ from symattn.worksheet.reports.wording import WORDING
 
 
 def claims_of(marking: Marking) -> Claims:
-    """Every claimed number with its verdict, and the signs of worked lines that do not hold."""
+    """Every claimed number with its verdict, what would explain the wrong ones, and the style.
+
+    With the signs of worked lines that do not hold.
+    """
     report = report_of(marking)
     entries = []
     for mark, step in zip(marking.steps, report.steps, strict=True):
@@ -30,12 +33,18 @@ def claims_of(marking: Marking) -> Claims:
                     wording.sign.strip(),
                     wording.phrase,
                     message,
+                    f"{entry.entry}, {entry.claimed} for {entry.true}",
                     wording.tint,
                     entry.passes,
                 )
             )
+    reasons = (
+        f"Consistent with {reason.name}: {reason.done}. {reason.tell}"
+        for reason in report.reasons[: report.reasons_shown]
+    )
     lines = (line.message for line in report.lines if not line.passes)
-    return Claims(report.conclusion, tuple(entries), (*lines, *filter(None, [report.style])))
+    remarks = (*reasons, *lines, *filter(None, [report.style]))
+    return Claims(report.conclusion, tuple(entries), remarks)
 
 
 def claims_of_chunk(claims: Claims, whole: Derivation, chunk: Chunk) -> Claims:

@@ -71,13 +71,17 @@ def test_a_merged_step_says_why_it_has_no_scheme(tmp_path: Path) -> None:
 
 def test_claims_stand_beside_what_is_proven(tmp_path: Path, opened: Callable[..., Any]) -> None:
     page = opened(derived(tmp_path, CLAIMED))
-    assert "19 of 33 numbers are right." in page.locator(".claims").inner_text()
+    first, reason, *_ = page.locator(".claims").all_inner_texts()
+    assert "19 of 33 numbers are right." in first
+    assert reason.startswith("Consistent with softmax-over-columns: ")
     assert (
         page.locator("#scores .claimed").inner_text().endswith("All 9 claimed numbers are right.")
     )
     cell = page.locator("#weights .claimed tbody tr").first.locator("td").nth(1)
     assert cell.inner_text().split() == ["wrong", "✗", "0.25"]
-    assert "weights[1,2]: 0.25, true value 0.4011; wrong" in page.locator("#weights").inner_text()
+    listed = page.locator("#weights .claimed li").all_inner_texts()
+    assert listed[0].startswith("wrong: weights[1,2], 0.25 for 0.4011; ")
+    assert len(listed) == len({text.partition(":")[0] for text in listed})  # each verdict once
     assert "→ 1.70" in page.locator("#output .claimed table").inner_text()
     page.locator('#output .home tr[data-r="0"] td[data-c="0"]').focus()
     assert page.locator("#origin .verdict").inner_text() == (
@@ -96,12 +100,12 @@ def test_marks_are_void_once_a_number_is_changed(
     page.locator("#edit").focus()
     settled(page)
     assert page.locator(".void").is_visible()
-    assert page.locator(".claims").is_hidden()
+    assert page.locator(".claims:visible").count() == 0
     assert page.locator(".claimed:visible").count() == 0
     page.locator('#output .home tr[data-r="0"] td[data-c="0"]').focus()
     assert page.locator("#origin .verdict").count() == 0
     page.click("#reset")
-    assert page.locator(".claims").is_visible()
+    assert page.locator(".claims").first.is_visible()
     assert page.locator(".void").is_hidden()
 
 
