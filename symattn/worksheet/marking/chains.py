@@ -52,7 +52,7 @@ _FAR, _SHARE = 3, 0.05
 #: a number of three digits or more is kept well enough without decimals.
 _WHOLE_OFF, _SHORT_OFF, _THREE_DIGITS = 1 / 1000, 1 / 3, 100
 
-#: So many right numbers for each claim that is explained may be others than used as written.
+#: So many right numbers for each claim that is explained, less one, need not follow as written.
 _RIGHT_FOR_ONE = 2
 
 #: What is added to a claim to see which others depend on it.
@@ -232,6 +232,8 @@ class Chains:
         layout: _Layout = evaluation.known(("shape", "chains"), lambda: _Layout(evaluation))
         self.layout, self.steps, self.shapes = layout, layout.steps, layout.shapes
         self._operands: dict[str, Mapping[Claim, tuple[Claim, ...]]] = {}
+        #: How many right numbers no plain style gives, since they follow a number miscopied.
+        self.given_by_none: int | None = None
 
     @cached_property
     def best(self) -> Chain:
@@ -488,6 +490,8 @@ class _Run:
         """Choose the way of the best style that the policy allows; False where there is none."""
         able = [way for way, style in enumerate(self.ways.styles) if style.fits(rounding)]
         if able:
+            if self.chains.given_by_none is None:  # the plain styles come first
+                self.chains.given_by_none = int(self.counts[2, able].min())
             self.way = min(able, key=self._cost)
         return bool(able)
 
@@ -499,8 +503,9 @@ class _Run:
         explain a claim more, unless numbers were used as written, which few people do not try.
         """
         explained, mistaken, other = self.counts[:, way].tolist()
-        few = _RIGHT_FOR_ONE * explained if self.ways.styles[way].as_written else 0
-        return mistaken + (other > few), other
+        few = _RIGHT_FOR_ONE * explained - 1 if self.ways.styles[way].as_written else 0
+        known = self.chains.given_by_none or 0
+        return mistaken + (other > known + max(few, 0)), other
 
     @property
     def order(self) -> tuple[int, int]:

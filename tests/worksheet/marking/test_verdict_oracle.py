@@ -91,6 +91,8 @@ class Follower(Student):
     way: styles.Style = field(kw_only=True)
     without: Follower | None = None
     most: int = 10**6
+    #: The right numbers that no plain style gives.
+    spared: int = 0
     #: Numbers that follow from what should have been written before them, as they are kept.
     forced: Mapping[Place, Decimal] = field(default_factory=dict)
     explained: dict[Place, bool] = field(default_factory=dict)
@@ -190,13 +192,14 @@ class Follower(Student):
     def score(self) -> tuple[int, int]:
         """The mistakes, one more for a style that right numbers contradict, and how many do.
 
-        Right numbers that it would not give are against it; two for each number that only it
-        explains are not, where numbers were used as they were written.
+        Right numbers that it would not give are against it, but for `spared`; where numbers were
+        used as they were written, only two for each claim that it explains, or more.
         """
         known = sum(not right(self.sheet, p) for p, known in self.explained.items() if known)
         other = list(self.explained.values()).count(False) - len(self.mistakes)
         plain = styles.Style(logits=0, weights=0, even=self.way.even) == self.way
-        return len(self.mistakes) + (other > (2 * known if plain else 0)), other
+        spared = self.spared + (max(2 * known - 1, 0) if plain else 0)
+        return len(self.mistakes) + (other > spared), other
 
     def _without_mistakes(self, place: Place, y: Decimal, claimed: Follower) -> Decimal:
         before = claimed.values[place]
@@ -282,11 +285,14 @@ def best_styles(sheet: Sheet) -> list[Follower]:
     """
     found: list[tuple[tuple[int, int], int, Follower]] = []
     most = 10**6
+    plain = [done for way in styles.STYLES[0] if (done := follow(sheet, way)) is not None]
+    spared = min(done.score[1] for done in plain)
     for plainness, group in enumerate(styles.STYLES):
         charge = styles.MORE if plainness == 2 else 0
         for way in group:
             done = follow(sheet, way, most - charge)
             if done is not None:
+                done.spared = spared
                 mistakes, other = done.score
                 most = min(most, mistakes + charge)
                 found.append(((mistakes + charge, other), plainness, done))
