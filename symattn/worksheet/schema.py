@@ -62,12 +62,16 @@ def worksheet_schema() -> Schema:
                 **_WORDS,
                 "description": "what the backward pass is with respect to",
             },
+            "equations": {
+                "type": "string",
+                "description": "an attention of one's own, an equation on each line",
+                "maxLength": MOST_OF_A_TEXT,
+            },
             "attention": _closed(_attention(), "the choice on each axis, labels and sizes"),
             "given": {
                 "type": "object",
                 "minProperties": 1,
                 "description": "the matrices that are given, rows being tokens",
-                "propertyNames": {"pattern": _names_of_matrices()},
                 "additionalProperties": _MATRIX,
             },
             "claims": {
@@ -82,6 +86,11 @@ def worksheet_schema() -> Schema:
                     _closed(_notation(), "how formulas are written"),
                 ]
             },
+        },
+        # equations have letters of their own
+        "if": {"not": {"required": ["equations"]}},
+        "then": {
+            "properties": {"given": {"propertyNames": {"pattern": _names_of_matrices()}}},
         },
     }
 
