@@ -21,6 +21,7 @@ from symattn.attention.spec import Attention
 from symattn.attention.variants import VARIANTS
 from symattn.attention.vocabulary import SYMBOLS, Notation
 from symattn.attention.words import SIZES
+from symattn.language.texts import MAX_LENGTH
 from symattn.nodes.entrywise import FEATURE_MAPS
 from symattn.nodes.masks import COMBINED, MASKS
 from symattn.nodes.normalise import NORMALISERS
@@ -65,7 +66,7 @@ def worksheet_schema() -> Schema:
             "equations": {
                 "type": "string",
                 "description": "an attention of one's own, an equation on each line",
-                "maxLength": MOST_OF_A_TEXT,
+                "maxLength": MAX_LENGTH,
             },
             "attention": _closed(_attention(), "the choice on each axis, labels and sizes"),
             "given": {
