@@ -147,9 +147,9 @@ def _filled(
     if sheet is None:
         raise ReadError(f"{place}: no worksheet stands before this comment")
     with located(place):
-        if mark["kind"] == "value" and isinstance(sheet, Equations):
-            raise ReadError("value: equations have no numbers; give a worksheet with them")
         if mark["kind"] == "value":
+            if isinstance(sheet, Equations):
+                raise ReadError("value: equations have no numbers; give a worksheet with them")
             body = quotation(sheet, mark["options"].strip())
         else:
             body = _derivation(sheet, mark["options"], flavor).replace("\n", newline)
