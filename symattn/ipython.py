@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 from dataclasses import replace
 from typing import NoReturn
@@ -13,6 +14,7 @@ with needing("symattn.ipython", "IPython", "symattn[notebook]"):
     from IPython.core.error import UsageError
     from IPython.core.interactiveshell import InteractiveShell
 
+from symattn.attention.vocabulary import Notation
 from symattn.budget import SECONDS, limited
 from symattn.documents import markdown, text
 from symattn.documents.job import Job, document_of
@@ -24,9 +26,13 @@ from symattn.printable import printable
 from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.reading.references import entries_at
 from symattn.worksheet.reading.symbols import read_symbols
-from symattn.worksheet.reading.worksheet import worksheet_of
+from symattn.worksheet.reading.worksheet import equations_of, worksheet_of
 from symattn.worksheet.reports.documents import report_document
 from symattn.worksheet.reports.single import report_of
+
+#: What makes a cell a worksheet: a table, or the key that holds equations. Everything else is a
+#: text of equations, where a line may begin with a block ([A, B]) but is no header of a table.
+_IS_WORKSHEET = re.compile(r"^\s*(?:\[[\w. ]+\]\s*(?:#.*)?$|equations\s*=\s*[\"'])", re.M)
 
 
 class Page:
@@ -50,6 +56,8 @@ class _Options(argparse.ArgumentParser):
 
 def cell(line: str, body: str) -> Page:
     """``%%symattn [--view V] [--steps NAMES] [--digits N] [--check]``: a worksheet in a cell.
+
+    A cell that holds no table and no ``equations =`` is a text of equations, and has no numbers.
 
     Shows the derivation, or, with ``--check``, the marks of its claims. ``--layout falk``,
     ``--worked all``, ``--head 3``, ``--heads column``, ``--entry weights[1,2]``, ``--notation``,
@@ -78,10 +86,17 @@ def cell(line: str, body: str) -> Page:
 
 def _page(chosen: argparse.Namespace, body: str) -> Page:
     """What the options ask for of the worksheet in the cell."""
-    sheet = worksheet_of(body, "cell")
+    sheet = worksheet_of(body, "cell") if _IS_WORKSHEET.search(body) else None
     asked = {name: getattr(chosen, name) for name in DISPLAY}
-    notation = displayed(sheet.notation, {k: x for k, x in asked.items() if x is not None})
+    usual = Notation() if sheet is None else sheet.notation
+    notation = displayed(usual, {k: x for k, x in asked.items() if x is not None})
     notation = notation.lettered(chosen.notation, read_symbols(chosen.symbol))
+    if sheet is None:
+        numbered = [name for name in ("check", "entry", "batch", "layout") if getattr(chosen, name)]
+        if numbered:
+            raise SymattnError(f"--{numbered[0]}: needs numbers; give a worksheet")
+        own = equations_of(body, "cell").derivation()
+        return _derived(Job(own, None, notation, chosen.view or VIEWS))
     if chosen.check:
         derived = ("view", "entry", "batch", *(name for name in DISPLAY if name != "digits"))
         idle = [name for name in derived if getattr(chosen, name)]
@@ -99,7 +114,11 @@ def _page(chosen: argparse.Namespace, body: str) -> Page:
         derivation = sheet.derivation()
         evaluation = sheet.evaluate(derivation)
     entries = entries_at(chosen.entry, evaluation, notation)
-    job = Job(derivation, evaluation, notation, chosen.view or VIEWS, entries=entries)
+    return _derived(Job(derivation, evaluation, notation, chosen.view or VIEWS, entries=entries))
+
+
+def _derived(job: Job) -> Page:
+    """A derivation as a cell shows it."""
     typed = replace(job, flavor=markdown.DOLLARS)
     return Page(str(document_of("text", [job])), str(document_of("md", [typed])))
 

@@ -25,7 +25,7 @@ from symattn.budget import SECONDS, limited
 from symattn.documents.markdown import DOLLARS
 from symattn.doors import failure
 from symattn.printable import printable
-from symattn.worksheet.filling import fill_page
+from symattn.worksheet.filling import equations_in, fill_page
 from symattn.worksheet.pages import check_text
 from symattn.worksheet.syntaxes.markdown import fences
 from symattn.worksheet.syntaxes.markdown import markdown as found_in
@@ -104,8 +104,10 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
 
 def _without_worksheets(text: str) -> str:
     """The page without its blocks of code that are worksheets, and with as many lines."""
-    for start, end, block in reversed([*fences(text)]):
-        if block is not None:
+    blocks = [*fences(text)]
+    own = {start for start, _, _ in equations_in(text, blocks)}
+    for start, end, block in reversed(blocks):
+        if block is not None or start in own:
             text = text[:start] + "\n" * text.count("\n", start, end) + text[end:]
     return text
 

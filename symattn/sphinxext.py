@@ -1,9 +1,9 @@
 """Sphinx and MyST: derivations as numbered equations, numbers checked while the docs are built.
 
 The directive ``attention`` shows a derivation, of a variant, of a worksheet file or of the
-worksheet in its body; ``symattn`` holds a worksheet without showing it. The role ``value`` writes a
-computed number, ``claim`` a number that is checked: a wrong one is a warning with its line, and so
-fails ``sphinx-build -W``.
+worksheet in its body, ``equations`` that of the equations in its body; ``symattn`` holds a
+worksheet without showing it. The role ``value`` writes a computed number, ``claim`` a number that
+is checked: a wrong one is a warning with its line, and so fails ``sphinx-build -W``.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from symattn.worksheet.reading.entry_names import entry_name
 from symattn.worksheet.reading.files import Site, read_text, site_file
 from symattn.worksheet.reading.references import entries_at
 from symattn.worksheet.reading.symbols import read_symbols
-from symattn.worksheet.reading.worksheet import Worksheet, worksheet_of
+from symattn.worksheet.reading.worksheet import Worksheet, equations_of, worksheet_of
 from symattn.worksheet.reports.single import true_text
 from symattn.worksheet.reports.wording import WORDING, disagreement
 from symattn.worksheet.syntaxes import SYNTAXES
@@ -356,6 +356,36 @@ class Shows(_Holding):
         return [target, block]
 
 
+class Equations(Shows):
+    """``equations``: an attention that its body says, or a file of equations, without numbers."""
+
+    option_spec: ClassVar[OptionSpec] = {**Shows.option_spec, "gradient": directives.unchanged}
+
+    def _is_admonition(self) -> bool:
+        return False
+
+    def _derived(self) -> tuple[Derivation, Evaluation | None, Notation]:
+        argument = self.arguments[0].strip() if self.arguments else ""
+        if bool(argument) == bool(self.content) or (argument and not argument.endswith(".eq")):
+            raise SymattnError(
+                "equations: give equations in the body, after a blank line, or the name of their "
+                "file, which ends in .eq"
+            )
+        if "batch" in self.options:
+            raise SymattnError("batch: chooses a calculation of a worksheet, not of equations")
+        text, name = "\n".join(self.content), "equations"
+        if argument:
+            relative, name = self.env.relfn2path(argument)
+            self.env.note_dependency(relative)
+            folder = Path(str(self.env.doc2path(self.env.docname))).parent
+            text = read_text(site_file(argument, folder, site_of(self.env)), name)
+        derivation = equations_of(text, name).derivation()
+        if "gradient" in self.options:
+            asked = _listed(self.options["gradient"])
+            derivation = derivation.gradient(None if asked in ([], ["all"]) else asked)
+        return derivation, None, self.displayed(Notation())
+
+
 def _inline(parts: Prose) -> list[nodes.Node]:
     """A sentence as nodes of docutils: text and mathematics."""
     children: list[nodes.Node] = []
@@ -604,6 +634,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_config_value("symattn_allow_large", False, "env", bool)
     app.add_directive("symattn", Holds)
     app.add_directive("attention", Shows, override=True)  # its own admonition still works
+    app.add_directive("equations", Equations)
     app.add_role("value", ValueRole())
     app.add_role("claim", ClaimRole())
     app.add_config_value("symattn_root", None, "env", (str, type(None)))

@@ -36,31 +36,19 @@ def is_equations(source: str) -> bool:
 
 def equations_in(source: str) -> Equations:
     """The equations of a text or a file. Raises `SymattnError` with file, line and character."""
-    from symattn.attention.vocabulary import WORDS
-    from symattn.attention.words import SIZES
-    from symattn.errors import located
-    from symattn.language.spec import Equations
     from symattn.worksheet.reading.files import read_text
+    from symattn.worksheet.reading.worksheet import equations_of
 
-    text = source if is_text(source) else read_text(Path(source), source)
-    facts = {name: word.facts for name, word in WORDS.items()}
-    found = Equations(text, facts=facts, order=SIZES)
-    with located("equations" if is_text(source) else source):
-        found.letters  # noqa: B018  what is wrong in the text is said here
-    return found
+    if is_text(source):
+        return equations_of(source, "equations")
+    return equations_of(read_text(Path(source), source), source)
 
 
 def on_top(base: Derivation, text: str) -> Equations:
     """A text of equations on top of a derivation. Raises as `equations_in` does."""
-    from symattn.attention.vocabulary import WORDS
-    from symattn.errors import located
-    from symattn.language.spec import Equations
+    from symattn.worksheet.reading.worksheet import equations_of
 
-    facts = {name: word.facts for name, word in WORDS.items()}
-    found = Equations(text, facts=facts, base=base)
-    with located("--with"):
-        found.letters  # noqa: B018  what is wrong in the text is said here
-    return found
+    return equations_of(text, "--with", base)
 
 
 def is_attention(source: str) -> bool:

@@ -350,7 +350,8 @@ def _more(source: str, job: Job) -> str:
     if notation.limit and max(sizes) > notation.limit:
         further.append("`--full` what is left out")
     said += [", ".join(further).replace("` ", "` shows ", 1)] if further else []
-    said += [f"`symattn new {source}` writes a worksheet to fill in"] if job.example else []
+    is_named = job.example and not is_equations(source)
+    said += [f"`symattn new {source}` writes a worksheet to fill in"] if is_named else []
     said += ["`--symbolic` leaves the numbers out"] if job.example else []
     return f"More: {'; '.join(said)}."
 

@@ -7,7 +7,7 @@ import shlex
 import click
 
 from symattn.cli import completing as completes
-from symattn.cli.attentions import is_file
+from symattn.cli.attentions import is_file, is_text
 from symattn.cli.help import Explained
 from symattn.errors import SymattnError
 from symattn.printable import as_line
@@ -53,6 +53,10 @@ def new(
     """
     from symattn.attention.variants import variant as named
 
+    if is_text(variant):
+        raise SymattnError(
+            "equations begin a worksheet as they are: write equations = '''…''' above [given]"
+        )
     if is_file(variant):
         raise SymattnError(
             f"{variant}: is the name of a file, not of a variant; symattn new causal -o "

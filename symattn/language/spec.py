@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arguments import table, whole, words
 from symattn.derivation import Derivation
-from symattn.errors import NoSuchName, nearest, quote
+from symattn.errors import NoSuchName, ReadError, nearest, quote
 from symattn.greek import in_ascii
 from symattn.language.equations import Facts, derivation
+from symattn.language.pairs import of_pairs
 from symattn.language.revising import revised
 from symattn.language.shapes import GivenShape
 from symattn.language.sizes import size_symbol
@@ -92,7 +94,7 @@ class Equations:
 
 
 def equations(
-    text: str,
+    text: str | Iterable[tuple[MatrixExpr, MatrixExpr]],
     base: Derivation | None = None,
     *,
     shapes: Mapping[str, GivenShape] | None = None,
@@ -103,7 +105,8 @@ def equations(
     With a `base` they stand on top of it: a step with a known name or letter is replaced, a new one
     goes before its first use. `shapes` are those of letters, ``{"W_1": ("d_model", "d_ff"), "λ":
     "number"}``, where the text does not say them and they do not follow; of what is `given` the
-    levels of brackets tell rows, matrices and families. Raises `ReadError` with the line and the
+    levels of brackets tell rows, matrices and families. Pairs of a MatrixSymbol and an
+    expression of SymPy's may stand instead of a text. Raises `ReadError` with the line and the
     character.
 
     >>> print(equations('''
@@ -115,6 +118,10 @@ def equations(
     weights  A = softmax(S + causal(n, m))
     output   O = A V
     """
+    if not isinstance(text, str):
+        if base is not None or shapes or given:
+            raise ReadError("equations: pairs have their shapes, and stand alone; give no more")
+        return of_pairs(text)
     levels = {in_ascii(name): depth_of(value) for name, value in (given or {}).items()}
     return Equations(text, dict(shapes or {}), levels, base=base).whole
 

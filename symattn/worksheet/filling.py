@@ -18,15 +18,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
+from symattn.attention.vocabulary import Notation
 from symattn.documents import markdown
 from symattn.documents.job import FORMATS, Job, check_format
 from symattn.documents.outline import VIEWS
 from symattn.errors import ReadError, located, nearest, quote
+from symattn.language.spec import Equations
 from symattn.notation.options import DISPLAY, displayed
 from symattn.worksheet.pages import sheet_of_block
 from symattn.worksheet.quotation import quotation
 from symattn.worksheet.reading.references import entries_at
-from symattn.worksheet.reading.worksheet import Worksheet
+from symattn.worksheet.reading.worksheet import Worksheet, equations_of
 from symattn.worksheet.syntaxes import Block, line_of
 from symattn.worksheet.syntaxes.markdown import fences
 
@@ -38,6 +40,14 @@ _MARK = re.compile(
 #: How a block of code ends that does not end with the page.
 _CLOSED = re.compile(r"(?:\n[^\n`~]*(?:`{3,}|~{3,})|-->)\s*\Z")
 _ENTRY = re.compile(r"\s*(?:[A-Za-z_]+\[|\S*[^\W\d_]\S*_\S*[0-9])")
+#: A fence of equations, as MyST writes it too.
+_OWN = re.compile(
+    r"[^\n]*?(?P<fence>`{3,}|~{3,})[ \t]*\{equations\}[ \t]*\r?\n"
+    r"(?P<body>.*?)(?P=fence)[`~]*\s*\Z",
+    re.S,
+)
+#: The options that are of numbers.
+_NUMBERED = ("entry", "batch", "layout")
 _OPTIONS = ("view", "headings", "label", "entry", "batch", *DISPLAY)
 
 #: How long a number between comments may be.
@@ -55,19 +65,30 @@ def fill_page(text: str, name: str, flavor: str = "") -> str:
     flavor = flavor or ("quarto" if name.lower().endswith(".qmd") else "github")
     newline = "\r\n" if "\r\n" in text else "\n"
     blocks = list(fences(text))
-    sheets = [(start, end, block) for start, end, block in blocks if block is not None]
+    sheets: list[tuple[int, int, Block | re.Match[str]]] = [
+        (start, end, block) for start, end, block in blocks if block is not None
+    ]
+    own = equations_in(text, blocks)
     out: list[str] = []
     done = 0
-    sheet: Worksheet | None = None
-    parts: list[tuple[int, int, Block | re.Match[str]]] = [*sheets, *_marked(text, blocks, name)]
+    sheet: Worksheet | Equations | None = None
+    parts: list[tuple[int, int, Block | re.Match[str]]] = [
+        *sheets,
+        *own,
+        *_marked(text, blocks, name),
+    ]
     for start, end, found in sorted(parts, key=lambda part: part[0]):
         out.append(text[done:start])
         done = end
-        if isinstance(found, re.Match):
+        is_own = isinstance(found, re.Match) and found.re is _OWN
+        if isinstance(found, re.Match) and not is_own:
             out.append(_filled(found, sheet, f"{name}:{line_of(text, start)}", flavor, newline))
             continue
         out.append(text[start:end])
-        sheet = sheet_of_block(name, text, found)
+        if isinstance(found, re.Match):
+            sheet = equations_of(found["body"], f"{name}:{line_of(text, start)}: equations")
+        else:
+            sheet = sheet_of_block(name, text, found)
         if not re.match(r"\s*<!-- symattn", text[end:]):
             if not _CLOSED.search(text, start, end):  # what is filled in would be a part of it
                 place = f"{name}:{line_of(text, start)}"
@@ -78,6 +99,14 @@ def fill_page(text: str, name: str, flavor: str = "") -> str:
     return "".join([*out, text[done:]])
 
 
+def equations_in(
+    text: str, blocks: Sequence[tuple[int, int, Block | None]]
+) -> list[tuple[int, int, re.Match[str]]]:
+    """The fences of equations among the blocks of a page, each from its beginning to its end."""
+    code = [(start, end) for start, end, block in blocks if block is None]
+    return [(start, end, own) for start, end in code if (own := _OWN.match(text, start, end))]
+
+
 def _marked(
     text: str, blocks: Sequence[tuple[int, int, Block | None]], name: str
 ) -> Iterator[tuple[int, int, re.Match[str]]]:
@@ -86,7 +115,10 @@ def _marked(
     What is filled in may be blocks of code itself (formulas in MyST); comments in code are
     examples. A comment without its end is refused: up to a later end, the author's words would go.
     """
-    starts, sheets = [start for start, _, _ in blocks], [start for start, _, b in blocks if b]
+    starts = [start for start, _, _ in blocks]
+    sheets = sorted(
+        [*(start for start, _, b in blocks if b), *(own[0] for own in equations_in(text, blocks))]
+    )
     marks = []
     for mark in _MARK.finditer(text):
         before = bisect_right(starts, mark.start()) - 1
@@ -109,20 +141,22 @@ def _marked(
 
 
 def _filled(
-    mark: re.Match[str], sheet: Worksheet | None, place: str, flavor: str, newline: str
+    mark: re.Match[str], sheet: Worksheet | Equations | None, place: str, flavor: str, newline: str
 ) -> str:
     """A comment, what it asks for, and the comment that ends it."""
     if sheet is None:
         raise ReadError(f"{place}: no worksheet stands before this comment")
     with located(place):
         if mark["kind"] == "value":
+            if isinstance(sheet, Equations):
+                raise ReadError("value: equations have no numbers; give a worksheet with them")
             body = quotation(sheet, mark["options"].strip())
         else:
             body = _derivation(sheet, mark["options"], flavor).replace("\n", newline)
     return f"{mark[0]}{body}<!-- /{mark['kind']} -->"
 
 
-def _derivation(sheet: Worksheet, options: str, flavor: str) -> str:
+def _derivation(sheet: Worksheet | Equations, options: str, flavor: str) -> str:
     """The derivation as Markdown between blank lines, with the options of its comment."""
     chosen: dict[str, str] = {}
     for word in options.split():
@@ -130,20 +164,25 @@ def _derivation(sheet: Worksheet, options: str, flavor: str) -> str:
         if key not in _OPTIONS or not value:
             raise ReadError(f"symattn: {quote(word)}: no such option{nearest(key, _OPTIONS)}")
         chosen[key] = value
+    if isinstance(sheet, Equations) and (idle := [k for k in _NUMBERED if k in chosen]):
+        raise ReadError(f"{idle[0]}: needs numbers; give a worksheet with these equations")
     for key in ("headings", "batch"):
         if key in chosen and not (chosen[key].isdecimal() and int(chosen[key]) <= 100):
             raise ReadError(f"{key}={chosen[key]}: give a whole number")
-    if "batch" in chosen:
-        with sheet.in_file():
-            sheet = sheet.of_batch(int(chosen["batch"]))
-    notation = displayed(sheet.notation, {k: x for k, x in chosen.items() if k in DISPLAY})
-    with sheet.in_file():
+    usual, evaluation = Notation(), None
+    if isinstance(sheet, Equations):
         derivation = sheet.derivation()
-        evaluation = sheet.evaluate(derivation)
+    else:
+        with sheet.in_file():
+            sheet = sheet.of_batch(int(chosen["batch"])) if "batch" in chosen else sheet
+            derivation = sheet.derivation()
+            evaluation = sheet.evaluate(derivation)
+        usual = sheet.notation
+    notation = displayed(usual, {k: x for k, x in chosen.items() if k in DISPLAY})
     views: tuple[str, ...] = tuple(chosen["view"].split(",")) if "view" in chosen else VIEWS
-    entries = (
-        entries_at(chosen["entry"].split(";"), evaluation, notation) if "entry" in chosen else {}
-    )
+    entries = {}
+    if evaluation is not None and "entry" in chosen:
+        entries = entries_at(chosen["entry"].split(";"), evaluation, notation)
     job = Job(
         derivation,
         evaluation,

@@ -21,6 +21,7 @@ from symattn.attention.spec import Attention
 from symattn.attention.variants import VARIANTS
 from symattn.attention.vocabulary import SYMBOLS, Notation
 from symattn.attention.words import SIZES
+from symattn.language.texts import MAX_LENGTH
 from symattn.nodes.entrywise import FEATURE_MAPS
 from symattn.nodes.masks import COMBINED, MASKS
 from symattn.nodes.normalise import NORMALISERS
@@ -62,12 +63,16 @@ def worksheet_schema() -> Schema:
                 **_WORDS,
                 "description": "what the backward pass is with respect to",
             },
+            "equations": {
+                "type": "string",
+                "description": "an attention of one's own, an equation on each line",
+                "maxLength": MAX_LENGTH,
+            },
             "attention": _closed(_attention(), "the choice on each axis, labels and sizes"),
             "given": {
                 "type": "object",
                 "minProperties": 1,
                 "description": "the matrices that are given, rows being tokens",
-                "propertyNames": {"pattern": _names_of_matrices()},
                 "additionalProperties": _MATRIX,
             },
             "claims": {
@@ -82,6 +87,11 @@ def worksheet_schema() -> Schema:
                     _closed(_notation(), "how formulas are written"),
                 ]
             },
+        },
+        # equations have letters of their own
+        "if": {"not": {"required": ["equations"]}},
+        "then": {
+            "properties": {"given": {"propertyNames": {"pattern": _names_of_matrices()}}},
         },
     }
 

@@ -82,7 +82,22 @@ def test_every_choice_of_every_axis_is_accepted(axis: str) -> None:
             assert accepts(SCHEMA, {"given": {"Q": [[1]]}, "attention": data}), value
 
 
+OWN = "equations = 'A1 = softmax(Q K^T); O = A1 V'\n"
+
+
+def test_equations_have_letters_of_their_own() -> None:
+    text = f"{OWN}[attention]\nn = 1\n{GIVEN}[claims]\n'A1[1,2]' = 0.27\n"
+    assert is_read(text) and accepts(SCHEMA, tomllib.loads(text))
+    own = "equations = 'O = P R1'\n[given]\nP = [[1]]\nR1 = [[2]]\n"
+    assert is_read(own) and accepts(SCHEMA, tomllib.loads(own))
+    without = own.partition("\n")[2]
+    assert not is_read(without) and not accepts(SCHEMA, tomllib.loads(without))
+
+
 WRONG = {
+    "equations that are no text": "equations = 1\n" + GIVEN,
+    "equations that are a table": "[equations]\nO = 'Q K^T'\n" + GIVEN,
+    "long equations": f"equations = '{'O' * 20_001}'\n" + GIVEN,
     "an unknown key": 'titel = "x"\n' + GIVEN,
     "an unknown axis": "[attention]\nscaling = true\n" + GIVEN,
     "a key of another table": "[attention]\nindex_base = 0\n" + GIVEN,

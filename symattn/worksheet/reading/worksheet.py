@@ -239,6 +239,18 @@ def read_attention(path: str | Path) -> Attention:
         return _spec(_table(data, "attention"), {})[0]
 
 
+def equations_of(text: str, name: str, base: Derivation | None = None) -> Equations:
+    """The equations of a text, alone or on top of a `base`, with what the field says of its names.
+
+    Raises `SymattnError` with the name of the text, and its line and character.
+    """
+    facts = {step: word.facts for step, word in WORDS.items()}
+    found = Equations(text, facts=facts, order=SIZES, base=base)
+    with located(name):
+        found.letters  # noqa: B018  what is wrong in the text is said here
+    return found
+
+
 def worksheet_of(
     text: str,
     name: str = "worksheet",

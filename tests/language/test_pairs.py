@@ -1,0 +1,122 @@
+"""Attention written with SymPy alone, held against NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+from numpy.typing import NDArray
+from sympy import HadamardProduct, Lambda, MatrixSymbol, Symbol
+
+from symattn import document, equations
+from symattn.errors import SymattnError
+from symattn.nodes.normalise import Softmax
+
+Array = NDArray[np.float64]
+
+n, m, d = (Symbol(name, integer=True, positive=True) for name in ("n", "m", "d_k"))
+Q, K, V = MatrixSymbol("Q", n, d), MatrixSymbol("K", m, d), MatrixSymbol("V", m, d)
+S, A, OUT = MatrixSymbol("S", n, m), MatrixSymbol("A", n, m), MatrixSymbol("O", n, d)
+x, lam = Symbol("x"), Symbol("lambda")
+
+ENTRIES: dict[str, tuple[sympy.Expr, Callable[[Array], Array]]] = {
+    "exp": (sympy.exp(x), np.exp),
+    "sigmoid": (1 / (1 + sympy.exp(-x)), lambda s: 1 / (1 + np.exp(-s))),
+    "tanh": (sympy.tanh(x), np.tanh),
+    "square": (x**2, lambda s: s**2),
+    "relu": (sympy.Max(0, x), lambda s: np.maximum(s, 0)),
+    "abs": (sympy.Abs(x) + 1, lambda s: np.abs(s) + 1),
+    "cases": (
+        sympy.Piecewise((x + 1, x >= 0), (sympy.exp(x), True)),
+        lambda s: np.where(s >= 0, s + 1, np.exp(s)),
+    ),
+    "half": (x / 2 - sympy.Rational(1, 3), lambda s: s / 2 - 1 / 3),
+    "the same": (x, lambda s: s),
+}
+
+GIVEN = {
+    "Q": [[1.0, 0.5], [-1.0, 2.0]],
+    "K": [[0.5, -1.0], [1.0, 1.0], [2.0, -2.0]],
+    "V": [[1.0, 2.0], [3.0, -1.0], [0.0, 1.0]],
+}
+q, k, v = (np.array(matrix) for matrix in GIVEN.values())
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_a_function_of_entries_is_understood(name: str) -> None:
+    body, by_numpy = ENTRIES[name]
+    own = equations([(S, Q * K.T / sympy.sqrt(d)), (A, S.applyfunc(Lambda(x, body))), (OUT, A * V)])
+    assert [one.name for one in own.inputs] == ["Q", "K", "V"]
+    found = own.evaluate(**GIVEN)
+    np.testing.assert_allclose(
+        np.array(found["O"].array, float), by_numpy(q @ k.T / np.sqrt(2)) @ v, rtol=1e-12
+    )
+    assert own.gradient(["V"])
+
+
+def test_products_powers_and_numbers_are_understood() -> None:
+    B, C = MatrixSymbol("B", n, m), MatrixSymbol("C", n, m)
+    own = equations(
+        [
+            (S, Q * K.T),
+            (B, lam * HadamardProduct(S, S) - 2 * S),
+            (C, sympy.HadamardPower(S, 3) + B),
+            (A, Softmax(C)),
+            (OUT, A * V),
+        ]
+    )
+    found = np.array(own.evaluate(**GIVEN, **{"lambda": 3})["C"].array, float)
+    s = q @ k.T
+    np.testing.assert_allclose(found, s**3 + 3 * s * s - 2 * s, rtol=1e-12)
+    assert "lambda" in [one.name for one in own.inputs]
+
+
+def test_two_functions_are_two_in_programs() -> None:
+    own = equations(
+        [(S, Q * K.T), (A, S.applyfunc(lambda y: y**2 + 1) + S.applyfunc(lambda y: y / 3 - 2))]
+    )
+    scope: dict[str, Any] = {}
+    exec(document(own, "numpy"), scope)
+    found = scope["attention"](q, k)["a"]
+    s = q @ k.T
+    np.testing.assert_allclose(found, s**2 + 1 + s / 3 - 2, rtol=1e-12)
+
+
+X2 = MatrixSymbol("X", 2, 2)
+Y2 = MatrixSymbol("Y", 2, 2)
+
+
+def test_explicit_matrices_and_whole_powers_are_understood() -> None:
+    own = equations([(Y2, X2**2 * sympy.Matrix([[1, 2], [3, 4]]))])
+    x2 = np.array([[1.0, 2.0], [0.0, 1.0]])
+    found = np.array(own.evaluate(X=x2.tolist())["Y"].array, float)
+    np.testing.assert_allclose(found, x2 @ x2 @ np.array([[1, 2], [3, 4]]), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "words"),
+    [
+        ([], "at least one pair"),
+        (None, "pair 1: give a MatrixSymbol"),
+        ([A], "pair 1: give a MatrixSymbol"),
+        ([("A", S)], "left side"),
+        ([(A, 1)], "right side"),
+        ([(A, S.T)], "A is n × m, its right side m × n"),
+        ([(Y2, X2.inv())], "pair 1: Y: Inverse is not understood"),
+        ([(Y2, sympy.Trace(X2) * X2)], "pair 1: Y: "),
+        ([(Y2, X2.applyfunc(sympy.gamma))], "gamma"),
+        ([(Y2, X2.applyfunc(Lambda(x, sympy.Piecewise((x, x > 0)))))], "(value, True)"),
+        ([(Y2, (lam**2 + 1) * X2)], "lambda is no size"),
+        ([(Y2, Y2 * X2)], "Y"),
+        ([(Y2, X2 * MatrixSymbol("Z", 2, 2)), (MatrixSymbol("Z", 2, 2), X2 * X2)], "Z"),
+        ([(Y2, X2), (Y2, X2 * X2)], "Y"),
+    ],
+)
+def test_what_is_not_understood_is_named(pairs: object, words: str) -> None:
+    with pytest.raises(SymattnError) as caught:
+        equations(pairs)  # type: ignore[arg-type]
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
