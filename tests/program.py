@@ -40,7 +40,7 @@ PARTS = (
     "start.js",
 )
 
-PROGRAM = FILES / "program.js"
+PROGRAM = Path(str(FILES), "program.js")
 
 #: Another version may shorten names in another way; `.ci/tools` installs this one.
 ESBUILD = "0.28.2"

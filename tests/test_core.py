@@ -13,7 +13,7 @@ from tests import ROOT
 PAGE = (ROOT / "docs" / "core.md").read_text(encoding="utf-8")
 
 #: The core has at most so many lines.
-MOST = 1_500
+MOST = 1_550
 
 _ROW = re.compile(r"^\| (?P<stop>[^|]+?) \| (?P<read>[^|]*?) \| (?P<lines>[\d,]*) \|$", re.M)
 _PART = re.compile(r"`(?P<path>symattn/[\w/]+\.py)`(?:: (?P<names>[^;]*))?")

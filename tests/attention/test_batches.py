@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import symattn
-from symattn import VARIANTS, variant
+from symattn import VARIANTS, Attention, variant
 from symattn.attention.example import small_inputs
 from symattn.cli import main
 from symattn.errors import SymattnError
@@ -77,6 +77,7 @@ def test_self_attention_of_a_batch_agrees_with_numpy() -> None:
 def test_four_levels_are_a_batch_of_heads() -> None:
     sheet = worksheet_of(toml(HEADS, {}, {}))
     values = sheet.evaluate()
+    assert isinstance(sheet.spec, Attention)
     assert (sheet.batch, sheet.spec.heads, values.batch) == (3, 2, (3,))
     weights, heads = attention(*(floats(HEADS[name]) for name in "QKV"))
     np.testing.assert_allclose(values["weights"].array, weights, rtol=1e-13)
@@ -87,6 +88,8 @@ def test_three_levels_are_heads_unless_a_batch_is_said() -> None:
     given = {"Q": Q, "K": K, "V": V}
     heads = worksheet_of(toml(given, {}, {}))
     batch = worksheet_of(toml(given, {}, {"batch": 2}))
+    assert isinstance(heads.spec, Attention)
+    assert isinstance(batch.spec, Attention)
     assert (heads.spec.heads, heads.batch) == (2, None)
     assert (batch.spec.heads, batch.batch) == (None, 2)
     assert "output" in batch.evaluate()

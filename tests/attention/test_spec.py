@@ -370,6 +370,7 @@ def test_a_mask_on_two_levels_is_for_all_heads(tmp_path: Path) -> None:
     given = f"allowed = {str(SEEN[1]).lower()}"
     read = sheet(tmp_path, HEADS.format(line='mask = ["causal", {window = 2}]', given=given))
     assert not read.derivation()["mask"].per_head
+    assert isinstance(read.spec, Attention)
     assert [name for name, _ in read.spec.mask] == ["causal", "window", "boolean"]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from symattn import VARIANTS
+from symattn import VARIANTS, Attention
 from symattn.attention.example import small_example
 from symattn.cli import main
 from symattn.cli.examples import all_examples, examples_folder
@@ -57,6 +57,7 @@ def test_every_comment_of_it_is_true(row: object) -> None:
         key for key, value in row.choices.items() if value not in ("h", "g")
     }
     # the shapes
+    assert isinstance(sheet.spec, Attention)
     given = tomllib.loads(text)["given"]
     shapes = re.findall(r"^# \S+: (.*?): .*?(\d+) × (\d+)\n(\w+) = ", text, re.MULTILINE)
     assert [name for *_, name in shapes] == [*given]

@@ -25,6 +25,7 @@ from symattn.notation.latex import text
 from symattn.notation.markdown import inert
 from symattn.worksheet.reading.worksheet import worksheet_of
 from tests.conftest import Formulas
+from tests.extras import package
 
 #: Words that are Markdown, or HTML, or a formula, in one renderer or another.
 HOSTILE = (
@@ -260,13 +261,15 @@ def test_what_is_made_of_words_is_noticed(kind: str, tool: Callable[[str], str])
 
 
 def test_myst_and_its_directives(made: Callable[[str, bool], str]) -> None:
-    pytest.importorskip("myst_parser")
     from docutils.core import publish_string
-    from myst_parser.docutils_ import Parser
+
+    docutils_ = package("myst_parser.docutils_")
 
     def render(page: str) -> str:
         told = {"myst_enable_extensions": ["dollarmath", "colon_fence"], "report_level": 5}
-        return str(publish_string(page, parser=Parser(), writer="html5", settings_overrides=told))
+        return str(
+            publish_string(page, parser=docutils_.Parser(), writer="html5", settings_overrides=told)
+        )
 
     found, plain = (seen(render(made("sphinx", hostile))).elements for hostile in (True, False))
     assert live(found) == live(plain)

@@ -336,8 +336,9 @@ def test_a_file_of_javascript_has_no_function_that_it_does_not_call(
     for name in NAMES:
         code = written(name, "javascript") + "export { attention, matrix };"
         (whole / f"{name}.js").write_text(code, encoding="utf-8")
-    esbuild = [node_file("esbuild/bin/esbuild"), "--bundle", "--format=esm", f"--outdir={shaken}"]
-    ran = subprocess.run([*esbuild, *whole.iterdir()], capture_output=True, text=True, check=False)
+    esbuild = [str(node_file("esbuild/bin/esbuild")), "--bundle", "--format=esm"]
+    files = [f"--outdir={shaken}", *map(str, whole.iterdir())]
+    ran = subprocess.run([*esbuild, *files], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     for name in NAMES:
         ours, theirs = (

@@ -26,7 +26,7 @@ def test_the_program_is_made_of_its_parts() -> None:
 
 
 def test_every_part_is_in_it() -> None:
-    beside = {path.name for path in frame.FILES.glob("*.js")} - {program.PROGRAM.name}
+    beside = {path.name for path in Path(str(frame.FILES)).glob("*.js")} - {program.PROGRAM.name}
     # of scalars.js a page holds what it computes with, and series.js stands before the program
     assert beside == {*program.PARTS, "scalars.js", "series.js"}
 
