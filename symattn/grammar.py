@@ -189,10 +189,10 @@ def sides(text: str) -> list[str]:
     inside: tuple[int, int] | None = None  # an = in brackets, and the bracket
     for match in _IN_STATEMENTS.finditer(text):
         place, token = match.start(), match[0]
-        if token in ("=", "=="):
-            if not opened:
-                signs.append((place, match.end()))
-            elif inside is None:
+        if token.endswith("="):
+            if not opened:  # where no option stands: d_k = 1 is a side
+                signs.append((match.end() - len(token) + len(token.rstrip("=")), match.end()))
+            elif inside is None and token in ("=", "=="):
                 inside = place, opened[-1]
         elif token in "([{":
             opened.append(place)

@@ -361,6 +361,8 @@ def _other_entry(job: Job, step: Step) -> Iterator[Place]:
     from symattn.evaluate.telling import telling
 
     assert job.evaluation is not None
+    if job.evaluation.batch:  # whose item is asked for before anything is told
+        return
     *head, row, column = telling(job.evaluation, job.shown.steps, job.notation)[step.name]
     rows, columns = job.evaluation.shape(step.letter)[-2:]
     near = [(i, j) for i, j in ((1, 0), (1, 1), (0, 0), (0, 1)) if i < rows and j < columns]

@@ -31,7 +31,7 @@ def written(*arguments: str) -> Any:
     """The notebook that ``symattn derive`` writes."""
     ran = CliRunner().invoke(main, ["derive", *arguments, "--format", "ipynb"])
     assert ran.exit_code == 0, ran.output
-    book = nbformat.reads(ran.output, as_version=4)
+    book = nbformat.reads(ran.stdout, as_version=4)
     nbformat.validate(book)
     return book
 

@@ -226,9 +226,8 @@ class Expected:
 
 
 def _shape(section: Section) -> str:
-    """What the shape of a matrix is on a page, as a pattern."""
-    shape = r"\s*".join(map(re.escape, "".join(_plain(section.shape).split())))
-    return rf"[^0-9∞]*?\(\s*{shape}\s*\)"
+    """The shape of a matrix on a page, as a pattern."""
+    return r"\s*".join(map(re.escape, "".join(_plain(section.shape).split())))
 
 
 def expected(
@@ -245,12 +244,14 @@ def expected(
             sizes = "" if slides else _sizes(page)
             told = "" if slides else "".join(map(_given, page.given)) + r"\."
             told += r"\s+Sizes:" if sizes else ""
-            alone = r"(?! *[–-])" if slides else ""  # of a slide's title, "Given – 2. Scores"
-            opening = prose_pattern(page.title) + rf"(?s:.*?)\nGiven{alone}\s{told}"
+            given = rf"(?s:.*?)\nGiven\s{told}"
+            if slides:  # one matrix stands on the first slide; a title may be "Given – 2. Scores"
+                given = r"(?:\nGiven(?! *[–-]))?\s"
+            opening = prose_pattern(page.title) + given
             yield Expected(f"{name}, given", opening, sizes + _stream(seen[:place]))
             for section in page.steps:
                 heading = prose_pattern(page.headings[section.name])
-                opening = rf"\n{section.number}\. {heading}(?s:.*?){_shape(section)}"
+                opening = rf"\n{section.number}\. {heading}(?s:.*?)Size:\s+{_shape(section)}\."
                 stop = place + len(section.lines)
                 yield Expected(f"{name}, {section.name}", opening, _stream(seen[place:stop]))
                 place = stop
@@ -258,7 +259,7 @@ def expected(
 
 
 def _given(section: Section) -> str:
-    return rf"[^0-9∞]*?{prose_pattern(_plain(section.why))}{_shape(section)}"
+    return rf"[^0-9∞]*?{prose_pattern(_plain(section.why))}[^0-9∞]*?\(\s*{_shape(section)}\s*\)"
 
 
 def _sizes(page: Outline) -> str:
@@ -475,7 +476,7 @@ def derived(name: str, folder: Path, form: str, *told: str) -> str:
     words = ["derive", str(folder / f"{name}.toml"), "--format", form, *exact, *told]
     ran = CliRunner().invoke(main, words)
     assert ran.exit_code == 0, ran.output
-    return ran.output
+    return ran.stdout
 
 
 def steps_of(name: str) -> list[Seen]:
