@@ -172,7 +172,7 @@ def test_a_function_that_takes_too_long_is_not_settled() -> None:
 
 def test_help_says_that_it_is_no_sandbox_and_has_examples() -> None:
     printed = run("--help").output
-    assert "That is no security sandbox" in printed
+    assert "That is no security sandbox" in " ".join(printed.split())
     assert "symattn verify mine.py:attention --variant grouped-query" in printed
 
 

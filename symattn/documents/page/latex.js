@@ -18,7 +18,7 @@ function latexOfTable(table, item) {
   const tails = texts[0].map((_, k) => texts.map((line) => (DOTS[line[k]] || line[k] === "?" ? ["", ""] : LEVEL.exec(line[k]))));
   const most = tails.map((column) => (column.includes(null) ? "" : column.reduce((longest, [, tail]) => (tail.length > longest.length ? tail : longest), "")));
   const rows = texts.map((line, i) => line.map((text, k) => {
-    const unseen = most[k].slice(tails[k][i]?.[1].length);
+    const unseen = text.endsWith("inf") ? "" : most[k].slice(tails[k][i]?.[1].length);
     return (DOTS[text] ?? inLatex(text)) + (unseen && `\\phantom{${unseen}}`);
   }));
   const [across, down] = [$$("thead th", table).map(nameOf), $$("tbody th", table).map(nameOf)];

@@ -75,6 +75,8 @@ ALONE: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "log": (np.log, (X * X,)),
     "absolute": (np.abs, (X,)),
     "at_most_1": (lambda x: np.minimum(x, 1), (2 * X,)),
+    "at_most": (np.less_equal, (X, Y[0, :, :1])),
+    "whole_power": (np.power, (X, np.array([[0, 1, 2, 3]]))),
     "above0": (lambda x: x > 0, (X,)),
     "below1": (lambda x: x < 1, (2 * X,)),
     "hidden": (np.isneginf, (np.where(TRUTH, X, -np.inf),)),
