@@ -389,9 +389,9 @@ def _without_repeats(page: str) -> str:
     heading = ""
     for line in page.splitlines(keepends=True):
         is_heading = re.match(r"\d+\. [A-Z].*\n", line) is not None
-        if not (is_heading and line == heading):
+        if not (is_heading and line in (heading, heading.replace("\n", " (continued)\n"))):
             kept.append(line)
-        heading = line if is_heading else heading
+        heading = line if is_heading and "(continued)" not in line else heading
     return "".join(kept)
 
 

@@ -11,7 +11,7 @@ import multiprocessing
 import pickle
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NoReturn
@@ -291,7 +291,7 @@ def calls() -> dict[str, Call]:
             },
         ),
         "Notation": Call(
-            Notation, {f: getattr(Notation(), f) for f in Notation().__dataclass_fields__}, noted
+            Notation, {f.name: getattr(Notation(), f.name) for f in fields(Notation)}, noted
         ),
         "Notation.symbols": Call(lambda a: Notation(symbols={"weights": a}), {"a": "P"}, noted),
         "Notation.but": Call(Notation().but, {"digits": 3, "symbols": {}}, noted),

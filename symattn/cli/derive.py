@@ -557,11 +557,11 @@ def _of_worksheet(
         notation = _lettered(sheet.notation.but(**changes), options)
     decoded = chunks is not None or sheet.chunks is not None
     is_marked = FORMATS[form].interactive and not symbolic
-    notes = []
+    notes, beside = [], ""
     if sheet.claims and not is_marked:
         unmarked = _unmarked(len(sheet.claims))
         if FORMATS[form].kind == "page" and not (destination.is_screen and form == "text"):
-            complain(unmarked)  # a document speaks to its reader
+            beside = unmarked  # a document speaks to its reader
         else:
             notes = [unmarked]
     if decoded:
@@ -573,6 +573,7 @@ def _of_worksheet(
             sheet.title, f"{_sheet_code(sheet)}{chosen}\nchunks = sheet.decode({sizes})"
         )
         jobs = _series(parts, series, symbolic, notation, options, notes)
+        jobs[-1].beside = beside
         if is_marked and sheet.claims:
             _mark_chunks(jobs, parts, sheet)
         return jobs, sheet.in_file
@@ -589,6 +590,7 @@ def _of_worksheet(
         how["worksheet"] = head_of(sheet)
     claims = _marked(sheet) if is_marked and sheet.claims else None
     job = Job(derivation, values, notation, **how, notes=notes, code=code, claims=claims)
+    job.beside = beside
     return [job], sheet.in_file
 
 

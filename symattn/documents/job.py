@@ -73,6 +73,8 @@ class Job:
     #: The entries that are worked out and boxed, by step.
     entries: dict[str, Place] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    #: What is said beside the document and not in it, once it is made.
+    beside: str = ""
     series: Series | None = None
     code: str = ""
     #: The worksheet without its numbers, where there is one of what is shown.
@@ -169,11 +171,12 @@ class Job:
         On the screen the document itself says why an entry is not worked out.
         """
         row, falk = FORMATS[form], self.notation.layout == "falk"
+        found = [self.beside] if self.beside else []
         if not row.writer or not (self.entries or self.notation.worked == "all" or falk):
-            return []
+            return found
         outline = self.outline()
         steps = () if on_screen else outline.steps
-        found = [f"{step.name}: {step.refused}" for step in steps if step.refused]
+        found += [f"{step.name}: {step.refused}" for step in steps if step.refused]
         if row.interactive and falk:
             merged = [step.name for step in self.shown if step.parts]
             found += [f"layout falk: {name}: html draws no merged formula so" for name in merged]

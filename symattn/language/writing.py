@@ -80,12 +80,12 @@ def written(derivation: Derivation) -> str:
     >>> from symattn import Attention
     >>> print(written(Attention(mask="causal").derivation()))
     Q : n × d_k;  K : m × d_k;  V : m × d_v
-    scores S = Q K^T
+    scores S = Q K^T  # Each query is compared with each key: their dot product is the score.
     scaled Z = S / sqrt(d_k)
     mask M = causal()
     masked G = Z + M
     weights A = softmax(G)
-    output O = A V
+    output O = A V  # For each query, the output is the sum of the values, weighted by that query's attention weights.
     """
     writer = _Writer(derivation)
     shapes = ";  ".join(map(writer.shape, derivation.inputs))

@@ -63,7 +63,7 @@ def expanded(expr: MatrixExpr) -> MatrixExpr:
 
     >>> from symattn.nodes.norms import RMSNorm
     >>> print(expanded(RMSNorm(sympy.MatrixSymbol("X", 1, 2))))
-    X/sqrt((rowsum(X ∘ X))/2)
+    X / sqrt(rowsum(X ∘ X) / 2)
     """
     while found := {part: part.meaning for part in expr.atoms(Defined)}:
         inner = {part: meaning for part, meaning in found.items() if not meaning.atoms(Defined)}

@@ -541,7 +541,7 @@ def signature_from(data: bytes) -> Signature:
                 Argument(_text(name), _text(kind), bool(required), bool(is_none))
                 for name, kind, required, is_none in arguments
             )
-        return Signature(told, tuple(one for one in LIBRARIES if one in libraries))
+        return Signature(told, tuple(one for one in libraries if one in LIBRARIES))
 
 
 def answer_from(data: bytes) -> Answer:

@@ -759,7 +759,15 @@ def _is_kept(value: object, after: Computed | None, dtype: Computed) -> bool:
     if after is None:
         return False
     kept = np.asarray(value).astype(dtype.numbers.dtype)
+    if dtype.digits is not None:  # NumPy has no bfloat16: both are rounded to its digits
+        return bool(np.all(_rounded(kept, dtype.digits) == _rounded(after.numbers, dtype.digits)))
     return np.array_equal(kept, after.numbers.astype(kept.dtype), equal_nan=True)
+
+
+def _rounded(numbers: Array, digits: int) -> Array:
+    """Numbers with so many binary digits, half to even; no NaN is given."""
+    fractions, exponents = np.frexp(numbers.astype(np.float32))
+    return np.ldexp(np.rint(fractions * 2**digits) / 2**digits, exponents)
 
 
 def _same(one: Computed, other: Computed) -> bool:

@@ -242,6 +242,6 @@ def test_a_pdf_of_everything(flavor: str, tool: Tool) -> None:
 def test_what_is_given_is_followed_by_the_sizes_and_notes_hold_what_is_typed() -> None:
     values = Attention().derivation().evaluate(Q=[[1, 2]], K=[[3, 4], [0, 1]], V=[[5], [6]])
     page = str(symattn.document(values, "md", notes=["try `--digits 8`, or one ` alone"]))
-    assert "Sizes: $n = 1$, $m = 2$, $d_{k} = 2$, $d_{v} = 1$." in page
+    assert "Sizes: $`n = 1`$, $`m = 2`$, $`d_{k} = 2`$, $`d_{v} = 1`$." in page
     assert r"try <code>--digits 8</code>, or one \` alone" in page
     assert "Sizes" not in str(symattn.document(Attention().derivation(), "md"))

@@ -248,23 +248,23 @@ def test_an_exact_number_is_preferred_to_many_digits() -> None:
 
 def test_a_result_that_rounds_to_nothing_follows_from_numbers() -> None:
     """A sum of −0.0028 is 0.00 in two decimals, not −2.8·10^(−3): it has as many as the others."""
-    (spec,) = (variant.spec for variant in VARIANTS if variant.name == "llama")
-    derivation, evaluation = small_example(spec)
-    step = derivation["projected"]
-    lines = [*map(text, worked_together(evaluation, step, [(1, 0), (2, 1)], Notation(digits=2)))]
-    assert "2·0.9983" in lines[0].replace("0.9983·2", "2·0.9983")
-    assert [decimals_of(line, 2, {"0", "1"}) for line in lines] == [[{4}], [{4}]]
-    assert lines[0].endswith(" ≈ 0.00") or lines[0].endswith(" ≈ −0.00")
+    keys, rows = [["1", "0"], ["0", "1"], ["0", "0"]], [["1", "1"], ["-1", "0"], ["-0.0084", "1"]]
+    evaluation = Attention().derivation().evaluate(Q=[["0", "0"]], K=keys, V=rows)
+    step = next(step for step in evaluation.steps if step.name == "output")
+    lines = [*map(text, worked_together(evaluation, step, [(0, 0), (0, 1)], Notation(digits=2)))]
+    assert "·(−0.0084)" in lines[0]
+    assert lines[0].endswith(" ≈ 0.00"), lines[0]
+    assert lines[1].endswith(" ≈ 0.67"), lines[1]
 
 
 def test_a_stage_that_takes_too_many_digits_is_left_out() -> None:
     """In this line alone: the others keep it, with the decimals that they all have."""
-    (spec,) = (variant.spec for variant in VARIANTS if variant.name == "multi-head-sum")
+    (spec,) = (variant.spec for variant in VARIANTS if variant.name == "biased")
     derivation, evaluation = small_example(spec)
-    step, places = derivation["projected"], [*np.ndindex(3, 2)]
+    step, places = derivation["weights"], [*np.ndindex(3, 3)]
     trees = worked_together(evaluation, step, places, Notation(digits=1))
     counts = [decimals_of(text(tree), 1, {"0", "1"}) for tree in trees]
-    assert counts == [[{5}, {3}]] * 4 + [[{5}]] + [[{5}, {3}]]
+    assert counts == [[{5}, {3}, {3}]] * 6 + [[{5}, {3}]] * 3
 
 
 @pytest.mark.parametrize(

@@ -197,7 +197,7 @@ class Place:
             path = args[0]
             if isinstance(path, (str, bytes)) and not self._may_write(os.fsdecode(path)):
                 self.breach("write", f"{event} {os.fsdecode(path)}")
-        elif event.startswith(_RUNS):
+        elif event.startswith(_RUNS) and "PyThreadState_SetAsyncExc" not in args:  # the budget's
             self.breach("run", f"{event} {str(args)[:200]}")
         elif event in ("compile", "exec"):
             self._compiled(event, args)

@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from symattn import VARIANTS
+from symattn.attention.example import small_example
 from symattn.language.equations import derivation
+from symattn.language.writing import written
 from tests.language.texts import CASES, Case
 
 
@@ -47,3 +50,18 @@ def test_its_gradient_is_that_of_the_plain_function(case: Case) -> None:
                 ends.append(_value(case, moved).sum())
             wanted = (ends[0] - ends[1]) / (2 * step)
             assert found[place] == pytest.approx(wanted, rel=1e-5, abs=1e-7), (name, place)
+
+
+@pytest.mark.parametrize(
+    "name", ["scaled-dot-product", "causal", "grouped-query", "alibi", "llama"]
+)
+def test_what_is_written_reads_back(name: str) -> None:
+    (spec,) = (each.spec for each in VARIANTS if each.name == name)
+    derived, values = small_example(spec)
+    again = derivation(written(derived))
+    given = {item.letter: values[item.name].array for item in derived.inputs}
+    names = {item.letter: item.name for item in again.inputs}
+    found = again.evaluate(**{names[letter]: x for letter, x in given.items()})
+    last, other = derived.names[-1], again.names[-1]
+    np.testing.assert_allclose(found[other].array, values[last].array, rtol=1e-12, atol=1e-14)
+    assert written(again) == written(derived)

@@ -110,5 +110,5 @@ def test_a_row_that_needs_too_much_is_refused_in_a_line() -> None:
     random = np.random.default_rng(1)
     Q, K, V = (random.standard_normal((1, n, 1)) for n in (2, 2_000_000, 2_000_000))
     values = Attention(heads=1).derivation().evaluate(Q=Q, K=K, V=V)
-    with pytest.raises(ShapeError, match="K: 2000000 entries are too many"):
+    with pytest.raises(ShapeError, match="weights: would have 4000000 entries, too many"):
         values.compare(heads=np.zeros((1, 2, 1)))

@@ -594,7 +594,7 @@ def test_worked_lines_in_notebooks(ascii_only: bool) -> None:
         (".rst", ".. claim\n", "no line or"),
         (".tex", "% claim\n\n", "no line or formula"),
         (".md", "{claim}`s_13 = 8`", "no column 3: columns are 1 to 2"),
-        (".md", "{claim}`s_123 = 8`", "names no entry"),
+        (".md", "{claim}`s_123 = 8`", "is not a known step"),
         (".md", "{claim}`j_12 = 8`", "has no such step"),
     ],
     ids=str,
