@@ -767,7 +767,8 @@ def _is_kept(value: object, after: Computed | None, dtype: Computed) -> bool:
 def _rounded(numbers: Array, digits: int) -> Array:
     """Numbers with so many binary digits, half to even; no NaN is given."""
     fractions, exponents = np.frexp(numbers.astype(np.float32))
-    return np.ldexp(np.rint(fractions * 2**digits) / 2**digits, exponents)
+    found: Array = np.ldexp(np.rint(fractions * 2**digits) / 2**digits, exponents)
+    return found
 
 
 def _same(one: Computed, other: Computed) -> bool:
