@@ -191,7 +191,7 @@ def sides(text: str) -> list[str]:
         place, token = match.start(), match[0]
         if token.endswith("="):
             if not opened:  # where no option stands: d_k = 1 is a side
-                signs.append((match.end() - len(token) + len(token.rstrip("=")), match.end()))
+                signs.append((place + len(token.rstrip("=")), match.end()))
             elif inside is None and token in ("=", "=="):
                 inside = place, opened[-1]
         elif token in "([{":

@@ -40,6 +40,17 @@ _CONSTANTS = {"e": sympy.E, "pi": sympy.pi, "∞": sympy.oo}
 Nested: TypeAlias = Any
 
 
+def depth(value: object) -> int:
+    """How many levels of brackets, or axes, a matrix has."""
+    axes = getattr(value, "ndim", None)
+    if axes is not None:
+        return int(axes)
+    depth = 0
+    while isinstance(value, list | tuple) and depth < _MOST_LEVELS:
+        depth, value = depth + 1, value[0] if value else None
+    return depth
+
+
 def read_number(value: object, where: str, most: int = MAX_LENGTH) -> sympy.Expr:
     """One number, exactly; `where` (``K[2,1]``) begins the message of a `ReadError`.
 

@@ -524,7 +524,7 @@ def _of_equations(
     if spec.unused:
         said = "is" if len(spec.unused) == 1 else "are"
         notes = [f"{', '.join(spec.unused)} {said} not used any more and left out"]
-    shows = FORMATS[form].kind == "page" and not {*options["views"]} <= {"formula", "entry"}
+    shows = _shows_numbers(form, options)
     sized = {k: options[k] for k in ("tokens", "d_k") if options[k]}
     is_program = FORMATS[form].kind == "program"
     if symbolic or not (shows or sized or is_program):
@@ -652,7 +652,6 @@ def _of_variant(
     is_program = FORMATS[form].kind == "program"
     if is_program and not sized:  # a program has sizes
         sized = {"tokens": 3}
-    shows_numbers = FORMATS[form].kind == "page" and not {*options["views"]} <= {"formula", "entry"}
     if chunks is not None:
         from symattn.attention.decoding import decode
         from symattn.attention.example import small_inputs
@@ -669,7 +668,7 @@ def _of_variant(
         jobs = _series(decoded, Series(title, code), symbolic, notation, options, [])
         jobs[0].example = _EXAMPLE
         return jobs
-    if symbolic or not (sized or shows_numbers):
+    if symbolic or not (sized or _shows_numbers(form, options)):
         derivation = row.derivation()
         if options["gradient"] is not None:
             derivation = derivation.gradient(options["gradient"] or None)
@@ -698,6 +697,11 @@ def _of_variant(
         spec, _ = small_inputs(row.spec, **sized)
         how["worksheet"] = head_of_variant(row.name, title, spec, options["gradient"])
     return [Job(told, evaluation, notation, **how, code=code, example=_EXAMPLE)]
+
+
+def _shows_numbers(form: str, options: Options) -> bool:
+    """Whether a document is a page with more than formulas on it."""
+    return FORMATS[form].kind == "page" and not {*options["views"]} <= {"formula", "entry"}
 
 
 #: What is said of numbers that nobody gave.

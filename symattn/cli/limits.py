@@ -63,6 +63,11 @@ def metered(times: int = 1, allow_large: bool = False) -> contextlib.AbstractCon
     asked = asked_seconds()
     if asked is not None:
         return limited("--timeout", asked, time.monotonic)
+    return usual_budget(allow_large, times)
+
+
+def usual_budget(allow_large: bool, times: int = 1) -> contextlib.AbstractContextManager[None]:
+    """So many times the usual budget, without limit where a large calculation is allowed."""
     return limited("--timeout 120", None if allow_large else times * SECONDS)
 
 

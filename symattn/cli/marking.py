@@ -12,6 +12,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from symattn.cli.limits import usual_budget
 from symattn.printable import as_line
 from symattn.status import Status
 
@@ -81,12 +82,11 @@ def mark(asked: Asked) -> Marked | None:
 
     Raises `ReadError` (or another `SymattnError`) that begins with the file and the line.
     """
-    from symattn.budget import SECONDS, limited
     from symattn.worksheet.pages import check_file, no_claims
     from symattn.worksheet.reports.overview import file_report
 
     start = perf_counter()
-    with limited("--timeout 120", None if asked.allow_large else SECONDS):
+    with usual_budget(asked.allow_large):
         one = check_file(asked.name, asked.explain, asked.claims)
     if one is None or not (one.markings or one.problems):
         if asked.must_claim:

@@ -11,7 +11,7 @@ import click
 
 from symattn.cli import completing as completes
 from symattn.cli.help import Explained
-from symattn.cli.limits import limit_options, runs
+from symattn.cli.limits import limit_options, runs, usual_budget
 from symattn.cli.progress import Progress
 from symattn.cli.screen import (
     complain,
@@ -126,7 +126,6 @@ class _Asked:
 
 def _fill(asked: _Asked) -> tuple[str, str]:
     """A page's text, and the text with all filled in."""
-    from symattn.budget import SECONDS, limited
     from symattn.worksheet.filling import fill_page
     from symattn.worksheet.reading.files import read_text
 
@@ -134,7 +133,7 @@ def _fill(asked: _Asked) -> tuple[str, str]:
     if path.suffix.lower() not in _PAGES:
         raise ReadError(f"{path}: is not a Markdown page (.md, .markdown or .qmd)")
     before = read_text(path, str(path))
-    with limited("--timeout 120", None if asked.allow_large else SECONDS):
+    with usual_budget(asked.allow_large):
         return before, fill_page(before, str(path), asked.flavor)
 
 

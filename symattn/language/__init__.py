@@ -1,6 +1,6 @@
 """Equations that people write, as the steps of a derivation, and back.
 
 `texts` cuts a text into lines, `sizes` finds the shapes of all letters together, `making` makes
-the matrix expressions, `equations` puts the steps together and `cutting` names the parts of one
-expression.
+the matrix expressions, `equations` puts the steps together and `composing` names the parts of one
+expression. `revising` puts them on top of a derivation, `writing` writes a derivation so.
 """

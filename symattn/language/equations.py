@@ -175,7 +175,7 @@ def _closed(equation: Equation) -> sympy.Expr:
     sizes = Sizes({}, {}, ())
     sizes.shape(equation.tree)
     with _at(equation):
-        value, shape = Maker(sizes, {}, {}).build(equation.tree)
+        value, shape = Maker(sizes, {}).build(equation.tree)
         if shape is not None or not value.is_real:
             raise ReadError("it is no real number")
     return value
@@ -228,7 +228,7 @@ def _kinds(letters: _Letters) -> None:
     """How each small letter that is no step is meant: a number, a row or a column."""
     trees = [equation.tree for equation in letters.text.equations]
     trees += [equation.tree for equation in letters.text.functions]
-    own = {one for function in letters.text.functions for one in function.left.arguments}  # type: ignore[union-attr]
+    own = {one for function in letters.text.functions for one in function.arguments}
     bound = {index for equation in letters.text.equations for index in _bound(equation)}
     indexed: dict[str, None] = {}
     rows: dict[str, None] = {}
@@ -349,12 +349,8 @@ class _Builder:
         self.letters, self.facts = letters, facts
         numbers = dict.fromkeys(letters.numbers, "scalar")
         kinds = {**letters.kinds, **numbers}
-        self.sizes = Sizes(kinds, letters.declared, letters.families, letters.sizes)
-        self.sizes.own = {
-            function.name: function.left.arguments  # type: ignore[union-attr]
-            for function in letters.text.functions
-        }
-        self.sizes.bodies = {one.name: one.tree for one in letters.text.functions}
+        functions = {function.name: function for function in letters.text.functions}
+        self.sizes = Sizes(kinds, letters.declared, letters.families, letters.sizes, functions)
         self.equations = [
             equation
             for equation in letters.text.equations
@@ -378,11 +374,7 @@ class _Builder:
                 self._shape(equation)
         with _at(self.equations[-1]):
             self.sizes.name_all(self.letters.made, self.letters.sizes)
-        functions = {
-            function.name: (function.left.arguments, function.tree, function.text)  # type: ignore[union-attr]
-            for function in self.letters.text.functions
-        }
-        maker = Maker(self.sizes, self.letters.numbers, functions)
+        maker = Maker(self.sizes, self.letters.numbers)
         for equation in self.equations:
             with _at(equation):
                 self._step(equation, maker)
@@ -402,7 +394,7 @@ class _Builder:
             indices[left.head] = sizes.counting(left.head)
             sizes.dims.same(indices[left.head], sizes.count(left.name))
         shape: tuple[int, int] | None
-        if len(left.indices) == 2 and left.indices[1] != ":":
+        if left.by_entries:
             shape = sizes.dims.new(), sizes.dims.new()
             indices |= dict(zip(left.indices, shape, strict=True))
             sizes.entries = left.indices
@@ -427,12 +419,8 @@ class _Builder:
             shape = found
         if shape is None:
             shape = (sizes.one, sizes.one)
-        if left.name in sizes.letters:  # declared
-            said = sizes.letters[left.name]
-            for one, other in zip(said or (), shape, strict=True):
-                sizes.dims.same(one, other)
-        elif left.name in self.letters.declared:
-            said = sizes._letter(left.name)
+        if left.name in sizes.letters or left.name in self.letters.declared:
+            said = sizes.letter(left.name)
             for one, other in zip(said or (), shape, strict=True):
                 sizes.dims.same(one, other)
         sizes.letters[left.name] = shape
@@ -505,8 +493,8 @@ class _Builder:
         """The parts of a tree, and those of the functions that it calls."""
         for part in subtrees(tree):
             yield part
-            if isinstance(part, Call) and part.name in self.sizes.bodies:
-                yield from self._whole(self.sizes.bodies[part.name])
+            if isinstance(part, Call) and part.name in self.sizes.functions:
+                yield from self._whole(self.sizes.functions[part.name].tree)
 
     def _step(self, equation: Equation, maker: Maker) -> None:
         left = equation.left or Left("O", "output")
@@ -515,7 +503,7 @@ class _Builder:
         assert shape is not None
         sized = self.sizes.sized(shape)
         count: sympy.Expr | None = None
-        if len(left.indices) == 2 and left.indices[1] != ":":
+        if left.by_entries:
             if left.head:
                 count = self.sizes.size(self.sizes.count(left.name))
                 with maker.head(left.head, count):
@@ -584,7 +572,7 @@ class _Builder:
             maker.masks.add(letter)
         if count is not None:
             symbol, facts["count"] = Head(symbol, HEAD), count
-        index = left.head or (left.indices[0] if ":" in left.indices else "")
+        index = left.head or (left.indices[0] if left.indices and not left.by_entries else "")
         if index and index not in HEADS:
             facts["each"] = index
         because = equation.reason or reason

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import reduce
 from inspect import signature
 from typing import Any
@@ -25,6 +25,7 @@ from symattn.grammar import (
     Number,
     Part,
     Tree,
+    subtrees,
 )
 from symattn.greek import in_ascii
 from symattn.language.shapes import OF_NUMBERS
@@ -50,6 +51,7 @@ from symattn.nodes.lines import (
 )
 from symattn.nodes.masks import Allowed, AnyOf, Causal, Mask, Masked, VisibleScores, mask_of
 from symattn.nodes.normalise import SinkSoftmax, Unnormalised
+from symattn.nodes.norms import NORMS
 from symattn.nodes.number import NumberSymbol
 from symattn.nodes.positions import Rotary, Sinusoidal
 from symattn.nodes.powers import WhereAtMost, WholePower
@@ -69,7 +71,7 @@ _ONE = (sympy.S.One, sympy.S.One)
 _PLACES = (ROW_NUMBER, COLUMN_NUMBER)
 
 #: The nodes of matrices by their words.
-_NODES: Mapping[str, Callable[..., MatrixExpr]] = {
+NODES: Mapping[str, Callable[..., MatrixExpr]] = {
     "allow": Allowed,
     "any": AnyOf,
     "keep": VisibleScores,
@@ -101,13 +103,11 @@ class Maker(Writer):
         self,
         sizes: Sizes,
         numbers: Mapping[str, sympy.Expr],
-        functions: Mapping[str, tuple[tuple[str, ...], Tree, str]],
     ) -> None:
         super().__init__({}, {}, ())
         self.sizes = sizes
         #: Numbers that a text says: ε = 1e-6.
         self.numbers = numbers
-        self.functions = functions
         #: The letters of steps that hide by −∞.
         self.masks: set[str] = set()
         #: The recurrence that is being made.
@@ -122,26 +122,28 @@ class Maker(Writer):
         self.whole: tuple[sympy.Expr, sympy.Expr] | None = None
 
     @contextmanager
-    def head(self, index: str, count: sympy.Expr) -> Iterator[None]:
-        """The matrix of one of so many heads is made inside."""
-        before = self.indices, self.counts
-        self.indices, self.counts = {**self.indices, index: HEAD}, {**self.counts, index: count}
+    def _with(self, **state: object) -> Iterator[None]:
+        """Something else is made inside: its indices, counts, arguments or whole are these."""
+        before = {name: getattr(self, name) for name in state}
+        vars(self).update(state)
         try:
             yield
         finally:
-            self.indices, self.counts = before
+            vars(self).update(before)
+
+    def head(self, index: str, count: sympy.Expr) -> AbstractContextManager[None]:
+        """The matrix of one of so many heads is made inside."""
+        return self._with(
+            indices={**self.indices, index: HEAD}, counts={**self.counts, index: count}
+        )
 
     def entries(
         self, tree: Tree, shape: tuple[sympy.Expr, sympy.Expr], indices: Sequence[str]
     ) -> MatrixExpr:
         """The matrix whose entries a tree says, with these letters for row and column."""
-        before = self.indices
-        self.whole = shape
-        self.indices = {**before, **dict(zip(indices, _PLACES, strict=True))}
-        try:
+        places = dict(zip(indices, _PLACES, strict=True))
+        with self._with(whole=shape, indices={**self.indices, **places}):
             return _named_mask(self._spread(*self._placed(self.build(tree)), shape))
-        finally:
-            self.whole, self.indices = None, before
 
     # ---- trees -----------------------------------------------------------------------------
 
@@ -157,7 +159,7 @@ class Maker(Writer):
                 assert own is not None
                 self.spare = iter([self.sizes.sized(own)])
             case Name(name) if self.whole is not None and name in self.indices:
-                return self._place(self.indices[name]), None
+                return self.indices[name], None
             case Indexed():
                 return self._indexed(tree)
             case Every():
@@ -287,7 +289,7 @@ class Maker(Writer):
     def _times(self, built: list[Value]) -> Value:
         """A product; numbers that are matrices are taken to its front, in their order."""
         if self.whole is not None:
-            return self._entries_times(built)
+            return reduce(self._pointwise, built)
         shapes = [own for _, own in built]
         scalar = sympy.Mul(*(value for value, own in built if own is None))
         parts: list[tuple[MatrixExpr, tuple[sympy.Expr, sympy.Expr]]] = []
@@ -309,9 +311,6 @@ class Maker(Writer):
         for number in reversed(numbers):
             out = NumberTimes(number, out)
         return _number_times(scalar, out), (wide[0][1][0], wide[-1][1][1])
-
-    def _entries_times(self, built: list[Value]) -> Value:
-        return reduce(self._pointwise, built)
 
     def _pointwise(self, left: Value, right: Value) -> Value:
         """The product of two numbers of each place."""
@@ -352,8 +351,6 @@ class Maker(Writer):
             return LineQuotient(top, bottom), shape
         if under[0] == 1 and shape != under:
             return LineQuotient(top, bottom, 0), shape
-        if 1 in under:  # both are lines of one shape
-            return EntryQuotient(top, bottom), shape
         return EntryQuotient(top, bottom), shape
 
     def _raised(self, base: Tree, exponent: Tree) -> Value:
@@ -364,7 +361,7 @@ class Maker(Writer):
         if of_power is None and power.is_integer and own is not None:
             return self._powers(value, own, power)
         if own is None and of_power is not None:
-            return self._exponential(sympy.MatMul(sympy.log(value), power)), of_power
+            return Exponential(sympy.MatMul(sympy.log(value), power)), of_power
         raise ReadError("an exponent is a whole number, or made of places and sizes")
 
     def _power_of_entries(self, base: Tree, power: sympy.Expr) -> Value:
@@ -387,13 +384,7 @@ class Maker(Writer):
         shape = self.whole or own
         return WholePower(self._spread(value, own, shape), power), shape
 
-    def _exponential(self, value: MatrixExpr) -> MatrixExpr:
-        return Exponential(value)
-
     # ---- places ----------------------------------------------------------------------------
-
-    def _place(self, value: sympy.Expr) -> sympy.Expr:
-        return value
 
     def _placed(self, value: Value) -> Value:
         """A number made of places as a matrix of them; others as they are."""
@@ -580,7 +571,7 @@ class Maker(Writer):
         if len(found) == 1:
             (place,) = found
             if place not in _PLACES:
-                return self._number_at(value, shape, parts[0]), _ONE
+                return self._part(value, 0 if shape[1] == 1 else 1, parts[0]), _ONE
             line = value if shape[1] == 1 else sympy.Transpose(value)
             if place is COLUMN_NUMBER:
                 return Spread(sympy.Transpose(line), self.whole[0], 0), self.whole
@@ -590,11 +581,6 @@ class Maker(Writer):
         if found == [COLUMN_NUMBER, ROW_NUMBER]:
             return sympy.Transpose(value), self.whole
         raise ReadError("an entry is written with the indices of the left side: S[i,j] or S[j,i]")
-
-    def _number_at(
-        self, value: MatrixExpr, shape: tuple[sympy.Expr, sympy.Expr], part: Part
-    ) -> MatrixExpr:
-        return self._part(value, 0 if shape[1] == 1 else 1, part)
 
     def _every(self, tree: Every) -> Value:
         count = self.sizes.size(self.sizes.counted[id(tree)])
@@ -625,12 +611,8 @@ class Maker(Writer):
         matrix, _ = self.build(weight.base)
         if names[0] == tree.index:
             matrix = _transposed(matrix)
-        before = self.indices, self.counts
-        self.indices, self.counts = {tree.index: _MEMBER}, {tree.index: count}
-        try:
+        with self._with(indices={tree.index: _MEMBER}, counts={tree.index: count}):
             body, shape = self._times([self.build(one) for one in factors if one is not weight])
-        finally:
-            self.indices, self.counts = before
         assert isinstance(body, MatrixExpr)
         return HeadMix(body, _MEMBER, count, matrix, HEAD), shape
 
@@ -639,7 +621,7 @@ class Maker(Writer):
     def _call(
         self, tree: Tree, name: str, args: tuple[Tree, ...], options: dict[str, str | Tree]
     ) -> Value:
-        if name in self.functions:
+        if name in self.sizes.functions:
             return self._own(name, [self.build(arg) for arg in args])
         if name in MADE_TO_FIT:
             own = self.sizes.shapes[id(tree)]
@@ -651,7 +633,7 @@ class Maker(Writer):
             return _OF_PLACES[name](*(value for value, _ in built)), None
         if self.whole is not None:
             return self._of_entries(name, built)
-        if name in _NODES:
+        if name in NODES:
             return self._node(tree, name, built, options)
         if name == "rotary":
             value, shape = built[0]
@@ -672,8 +654,8 @@ class Maker(Writer):
         matrices = [value for value, _ in built]
         if name in ("shift", "clip"):
             settings = {k: v for k, v in self._settings(options).items() if k != "columns"}
-            return _made(name, _NODES[name], *matrices, sized[1], **settings), sized
-        return _made(name, _NODES[name], *matrices, **self._settings(options)), sized
+            return _made(name, NODES[name], *matrices, sized[1], **settings), sized
+        return _made(name, NODES[name], *matrices, **self._settings(options)), sized
 
     def _of_entries(self, name: str, built: list[Value]) -> Value:
         """A function of numbers of each place."""
@@ -716,8 +698,6 @@ class Maker(Writer):
         return mask_of(name, *sized, parameter, start)
 
     def _normed(self, name: str, matrix: Value, options: Mapping[str, str | Tree]) -> Value:
-        from symattn.nodes.norms import NORMS
-
         value, shape = matrix
         known = ("gain", "shift", "eps")
         for option in options:
@@ -726,7 +706,7 @@ class Maker(Writer):
         return NORMS[name].of(value, **self._settings(options)), shape
 
     def _own(self, name: str, built: list[Value]) -> Value:
-        arguments, tree, text = self.functions[name]
+        function = self.sizes.functions[name]
         shape = together([own for _, own in built])
         if shape is None:
             shape = _ONE
@@ -735,34 +715,29 @@ class Maker(Writer):
         numbers = [self._symbol(one)[0] for one in free]
 
         def make(*given: MatrixExpr) -> MatrixExpr:
-            return self.function(tree, dict(zip((*arguments, *free), given, strict=True)))
+            letters = (*function.arguments, *free)
+            return self.function(function.tree, dict(zip(letters, given, strict=True)))
 
-        return Applied(Formula(name, arguments, text, make), *matrices, *numbers), shape
+        formula = Formula(name, function.arguments, function.text, make)
+        return Applied(formula, *matrices, *numbers), shape
 
     def function(self, tree: Tree, arguments: Mapping[str, MatrixExpr]) -> MatrixExpr:
         """The expression of a function's text, for these matrices."""
-        before = self.arguments, self.whole, self.indices
         (first, *_) = arguments.values()
-        shape = first.shape
-        self.arguments, self.whole, self.indices = arguments, tuple(shape), {}
-        try:
-            value, shape_ = self.build(tree)
-            return self._spread(value, shape_, tuple(shape))
-        finally:
-            self.arguments, self.whole, self.indices = before
+        shape = tuple(first.shape)
+        with self._with(arguments=arguments, whole=shape, indices={}):
+            return self._spread(*self.build(tree), shape)
 
     def free_numbers(self, name: str) -> tuple[str, ...]:
         """The numbers of the text that a function names, in their order."""
-        from symattn.grammar import subtrees
-
-        arguments, tree, _ = self.functions[name]
+        function = self.sizes.functions[name]
         found: dict[str, None] = {}
-        for part in subtrees(tree):
-            if isinstance(part, Name) and part.name not in arguments:
+        for part in subtrees(function.tree):
+            if isinstance(part, Name) and part.name not in function.arguments:
                 known = part.name in self.numbers or part.name in CONSTANTS
                 if not known and not self.sizes.is_size(part.name):
                     found[part.name] = None
-            elif isinstance(part, Call) and part.name in self.functions:
+            elif isinstance(part, Call) and part.name in self.sizes.functions:
                 found |= dict.fromkeys(self.free_numbers(part.name))
         return tuple(found)
 

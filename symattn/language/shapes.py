@@ -226,7 +226,7 @@ class Shapes:
                 size = self.dims.new()
                 return size, size
             case Name(name):
-                return self._letter(name)
+                return self.letter(name)
             case Call(name, args):
                 return self._call(name, [self.shape(arg) for arg in args])
             case Apart("T", (part,)):
@@ -249,7 +249,8 @@ class Shapes:
                 return self.together([self.shape(left), self.shape(right)], self.strict)
         raise Unfit("no shape")
 
-    def _letter(self, name: str) -> Shape:
+    def letter(self, name: str) -> Shape:
+        """The shape of a letter, where it is used first as well."""
         if name not in self.letters:
             self.letters[name] = self._new_letter(name)
         return self.letters[name]

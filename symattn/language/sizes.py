@@ -29,6 +29,7 @@ from symattn.grammar import (
     subtrees,
 )
 from symattn.language.shapes import USUAL, Dims, Shape, Shapes, Sum, Unfit
+from symattn.language.texts import Equation
 from symattn.nodes.written import CONSTANTS
 
 #: What a size may be called without being declared, and what is written for it here.
@@ -162,6 +163,7 @@ class Sizes(Shapes):
         declared: Mapping[str, tuple[sympy.Expr, ...]],
         families: Collection[str],
         said: Collection[str] = (),
+        functions: Mapping[str, Equation] | None = None,
     ) -> None:
         super().__init__(kinds, {}, strict=False)
         self.dims: TextDims = TextDims()
@@ -183,13 +185,12 @@ class Sizes(Shapes):
         self.made: set[str] = set()
         #: The rows and columns of the matrix by its entries that is being made.
         self.entries: tuple[str, ...] = ()
-        self.own: Mapping[str, tuple[str, ...]] = {}
+        #: The functions of one's own.
+        self.functions = functions or {}
         #: The recurrence that is being made.
         self.making = ""
         #: The parts that were taken of a matrix along an axis: what is before them, and their end.
         self.parts: dict[tuple[Tree, int], list[tuple[sympy.Expr, sympy.Expr | None]]] = {}
-        #: The text of each function of one's own.
-        self.bodies: Mapping[str, Tree] = {}
 
     # ---- letters ---------------------------------------------------------------------------
 
@@ -344,7 +345,7 @@ class Sizes(Shapes):
         """The matrix of one head: its index, that of its group, a number, or the state before."""
         if name == self.making:
             self._check_before(part, name)
-            return self._letter(name)
+            return self.letter(name)
         if not part.single or part.start is None:
             raise Unfit(f"{name} is one matrix for each index; write {name}[h], then its parts")
         match part.start:
@@ -354,7 +355,7 @@ class Sizes(Shapes):
                 self.dims.same(self.count(name), self.bound[index])
             case _:
                 self._index(part.start)
-        return self._letter(name)
+        return self.letter(name)
 
     def _check_before(self, part: Part, name: str) -> None:
         """A recurrence uses the state before, S[t-1], and none after it."""
@@ -458,7 +459,7 @@ class Sizes(Shapes):
     def _called(
         self, name: str, args: tuple[Tree, ...], options: tuple[tuple[str, str | Tree], ...]
     ) -> Shape:
-        if name in self.own:
+        if name in self.functions:
             return self._own(name, args)
         if name in OF_WHOLE:
             self._numbers(args)
@@ -523,25 +524,29 @@ class Sizes(Shapes):
 
     def _own(self, name: str, args: tuple[Tree, ...]) -> Shape:
         """A function of one's own, entry by entry."""
-        if len(args) != len(self.own[name]):
-            raise Unfit(f"{name} takes {len(self.own[name])} arguments")
+        self._check_count(name, args)
         self._check_body(name)
         return self.together([self.shape(arg) for arg in args], False)
 
+    def _check_count(self, name: str, args: tuple[Tree, ...]) -> None:
+        count = len(self.functions[name].arguments)
+        if len(args) != count:
+            raise Unfit(f"{name} takes {count} arguments")
+
     def _check_body(self, name: str) -> None:
         """The letters in a function's text are its arguments, sizes, or numbers."""
-        for part in subtrees(self.bodies[name]):
+        function = self.functions[name]
+        for part in subtrees(function.tree):
             match part:
                 case Name("∞"):
                     raise Unfit("−∞ stands only as a branch of a matrix by its entries, M[i,j] = …")
-                case Name(letter) if letter not in self.own[name]:
+                case Name(letter) if letter not in function.arguments:
                     if self.is_size(letter):
                         self.used[letter] = None
-                    elif not self.is_number(self._letter(letter)):
+                    elif not self.is_number(self.letter(letter)):
                         raise Unfit(f"{name} is a function of numbers, and {letter} is a matrix")
-                case Call(inner, args) if inner in self.own:
-                    if len(args) != len(self.own[inner]):
-                        raise Unfit(f"{inner} takes {len(self.own[inner])} arguments")
+                case Call(inner, args) if inner in self.functions:
+                    self._check_count(inner, args)
                     self._check_body(inner)
                 case Indexed():
                     raise Unfit(f"{name} is a function of numbers, which have no parts")

@@ -11,6 +11,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arguments import table, whole, words
+from symattn.arithmetic.reading import depth
 from symattn.derivation import Derivation
 from symattn.errors import NoSuchName, ReadError, nearest, quote
 from symattn.greek import in_ascii
@@ -122,16 +123,5 @@ def equations(
         if base is not None or shapes or given:
             raise ReadError("equations: pairs have their shapes, and stand alone; give no more")
         return of_pairs(text)
-    levels = {in_ascii(name): depth_of(value) for name, value in (given or {}).items()}
+    levels = {in_ascii(name): depth(value) for name, value in (given or {}).items()}
     return Equations(text, dict(shapes or {}), levels, base=base).whole
-
-
-def depth_of(value: object) -> int:
-    """How many levels of brackets a given matrix has."""
-    if hasattr(value, "ndim"):
-        return int(value.ndim)
-    depth = 0
-    while isinstance(value, list | tuple):
-        depth += 1
-        value = value[0] if value else None
-    return depth

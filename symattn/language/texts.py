@@ -69,6 +69,11 @@ class Left:
     indices: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
 
+    @property
+    def by_entries(self) -> bool:
+        """Whether it makes a matrix by its entries."""
+        return len(self.indices) == 2 and self.indices[1] != ":"
+
 
 @dataclass(frozen=True)
 class Equation:
@@ -88,6 +93,11 @@ class Equation:
     def name(self) -> str:
         """The letter that it makes; empty where it has no left side."""
         return self.left.name if self.left is not None else ""
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The arguments of the function that it makes; none where it makes a letter."""
+        return self.left.arguments if self.left is not None else ()
 
     def at(self, offset: int) -> Place:
         """Where a character of the right side stands, counted from 0."""
@@ -165,20 +175,19 @@ def read_text(text: str, given: Collection[str] = ()) -> Text:
 def _with_trees(equations: list[Equation], shapes: list[Shape], given: Collection[str]) -> Text:
     """The right sides read, with all letters known that are made, declared or given."""
     letters = {greek(name) for name in given} | {shape.name for shape in shapes}
-    letters |= {one.left.name for one in equations if one.left and not one.left.arguments}
-    functions = {one.left.name for one in equations if one.left and one.left.arguments}
+    letters |= {one.name for one in equations if one.left and not one.arguments}
+    functions = {one.name for one in equations if one.arguments}
     read: list[Equation] = []
     for equation in equations:
-        own = equation.left.arguments if equation.left else ()
         try:
-            tree = read_right(equation.text, letters.union(own), functions)
+            tree = read_right(equation.text, letters.union(equation.arguments), functions)
         except ReadError as error:
             raise _refused(equation, str(error)) from None
         read.append(replace(equation, tree=tree))
     return Text(
-        tuple(one for one in read if one.left is None or not one.left.arguments),
+        tuple(one for one in read if not one.arguments),
         tuple(shapes),
-        tuple(one for one in read if one.left is not None and one.left.arguments),
+        tuple(one for one in read if one.arguments),
     )
 
 

@@ -15,6 +15,7 @@ from symattn.derivation import Derivation
 from symattn.errors import CannotSpell
 from symattn.grammar import FUNCTIONS
 from symattn.language.composing import composed
+from symattn.language.making import NODES
 from symattn.nodes.biases import ALiBi, RelativeBias
 from symattn.nodes.entrywise import (
     Diagonal,
@@ -370,16 +371,7 @@ class _Writer:
 
 
 #: The words of nodes of matrices.
-_NODES: Mapping[type[MatrixExpr], str] = {
-    Allowed: "allow",
-    AnyOf: "any",
-    VisibleScores: "keep",
-    Additive: "additive",
-    SinkSoftmax: "sinksoftmax",
-    Unnormalised: "unnormalised",
-    Lengths: "lengths",
-    Sigmoid: "sigmoid",
-}
+_NODES = {kind: word for word, kind in NODES.items()} | {Sigmoid: "sigmoid"}
 
 #: The words of functions of one number.
 _WORDS: Mapping[str, str] = {

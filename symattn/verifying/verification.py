@@ -16,6 +16,7 @@ import numpy as np
 
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.enclosure import BITS
+from symattn.arithmetic.rounded import Rounded
 from symattn.attention.spec import Attention
 from symattn.derivation import Derivation, Evaluation
 from symattn.errors import ShapeError, SymattnError, quote
@@ -134,6 +135,18 @@ def verify(
     found = _Tried(subject, attention or "this attention")
     found.choose((library,) if library else signature.libraries)
     return found.verification([item for item in PROPERTIES if item not in left_out])
+
+
+@dataclass(frozen=True)
+class _Gradients:
+    """The gradients that came of one property, marked; `numbers` are given, and where it starts."""
+
+    item: Property
+    derivation: Derivation
+    numbers: Mapping[str, Array]
+    start: Start
+    marker: ComputedMarker
+    dtype: Computed
 
 
 class _Tried:
@@ -441,12 +454,12 @@ class _Tried:
         single = item.dtype == dtype.dtype == "float64"
         if kind == "wrong" and single and self._is_in_float32(evaluation, arrays):
             kind, message = "inaccurate", "it computes its gradients in float32"
-        tried = item, derivation, numbers, start, marker, dtype
+        gradients = _Gradients(item, derivation, numbers, start, marker, dtype)
         if kind == "wrong":
-            told = self._by_difference(*tried)
+            told = self._by_difference(gradients)
             kind, message = ("right", "") if told is None else ("wrong", answer.said or told)
         elif kind == "right" and item == FIRST_GRADIENT:
-            message = self._along_signs(*tried)
+            message = self._along_signs(gradients)
             kind = "wrong" if message else "right"
         return outcome(kind=kind, message=message, marker=marker)
 
@@ -457,20 +470,12 @@ class _Tried:
             self._gradients[key] = derivation.gradient(of=step)
         return self._gradients[key]
 
-    def _by_difference(
-        self,
-        item: Property,
-        derivation: Derivation,
-        numbers: Mapping[str, Array],
-        start: Start,
-        marker: ComputedMarker,
-        dtype: Computed,
-    ) -> str | None:
+    def _by_difference(self, tried: _Gradients) -> str | None:
         """What differences of the function itself say of its worst number.
 
         None where they say that it is the derivative: where there is a kink, say.
         """
-        worst: list[tuple[float, str, tuple[int, ...]]] = []
+        marker, worst = tried.marker, list[tuple[float, str, tuple[int, ...]]]()
         for letter, array in marker.arrays.items():
             true = marker.evaluation.array(letter)
             off = np.where(marker.right[letter], 0, np.abs(array.numbers - true))
@@ -481,40 +486,33 @@ class _Tried:
         own = float(marker.arrays[letter].numbers[place])
         ours = float(marker.evaluation.array(letter)[place])
         name = next(x for x in self.subject.given if self._is_of(x, letter, marker.evaluation))
-        direction = np.zeros(numbers[name].shape)
+        direction = np.zeros(tried.numbers[name].shape)
         direction[place[len(place) - direction.ndim :]] = 1
-        quotient = self._quotient(item, derivation, numbers, start, {name: direction}, dtype)
+        quotient = self._quotient(tried, {name: direction})
         if quotient is None:
             return ""
         off_own, off_ours = abs(quotient - own), abs(quotient - ours)
-        if off_own < off_ours / 2 and off_ours > doubt(dtype.dtype, quotient):
+        if off_own < off_ours / 2 and off_ours > doubt(tried.dtype.dtype, quotient):
             return None
         if not off_ours < off_own / 2:
             return ""
         where = f"{marker.evaluation[letter].name}[{','.join(str(k + 1) for k in place)}]"
         return f"{where} is {own:.4g}, where differences of the function itself give {quotient:.4g}"
 
-    def _along_signs(
-        self,
-        item: Property,
-        derivation: Derivation,
-        numbers: Mapping[str, Array],
-        start: Start,
-        marker: ComputedMarker,
-        dtype: Computed,
-    ) -> str:
+    def _along_signs(self, tried: _Gradients) -> str:
         """What differences of the function itself, along ±1 everywhere, say against its gradient.
 
         "" where they agree.
         """
+        marker, numbers = tried.marker, tried.numbers
         for letter, array in marker.arrays.items():
             name = next(x for x in self.subject.given if self._is_of(x, letter, marker.evaluation))
             shape = numbers[name].shape
             signs = np.where(np.arange(numbers[name].size).reshape(shape) % 3, 1.0, -1.0)
-            quotient = self._quotient(item, derivation, numbers, start, {name: signs}, dtype)
+            quotient = self._quotient(tried, {name: signs})
             terms = array.numbers.astype(float) * signs
             own, size = float(terms.sum()), float(np.abs(terms).sum())
-            if quotient is not None and abs(quotient - own) > doubt(dtype.dtype, size):
+            if quotient is not None and abs(quotient - own) > doubt(tried.dtype.dtype, size):
                 return (
                     f"along a change of {name} its gradient gives {own:.4g}, differences of the "
                     f"function itself give {quotient:.4g}"
@@ -526,28 +524,21 @@ class _Tried:
         gradient = prefixed(GRADIENT, name)
         return gradient in evaluation and evaluation[gradient].step.letter == letter
 
-    def _quotient(
-        self,
-        item: Property,
-        derivation: Derivation,
-        numbers: Mapping[str, Array],
-        start: Start,
-        direction: Mapping[str, Array],
-        dtype: Computed,
-    ) -> float | None:
+    def _quotient(self, tried: _Gradients, direction: Mapping[str, Array]) -> float | None:
         """A quotient of differences of the loss; None where the function has no such numbers."""
+        item, start, dtype = tried.item, tried.start, tried.dtype
 
         def loss(moved: Mapping[str, Array]) -> float:
             inputs = {x: moved[x] for x in moved if x != start.name}
-            evaluation = self._evaluated(derivation, inputs)
+            evaluation = self._evaluated(tried.derivation, inputs)
             call = self.subject.call(evaluation, inputs, self.layout, item.dtype, item.strided)
             answer = self.subject.function(call)
             arrays = self.subject.returned(answer, evaluation, self.layout, dtype)
             output = arrays[evaluation[start.step].step.letter].numbers.astype(float)
-            return float((output * numbers[start.name]).sum())
+            return float((output * tried.numbers[start.name]).sum())
 
         try:
-            quotient = difference(loss, numbers, direction, dtype.dtype)
+            quotient = difference(loss, tried.numbers, direction, dtype.dtype)
         except SymattnError:
             return None
         return quotient if np.isfinite(quotient) else None
@@ -758,17 +749,8 @@ def _is_kept(value: object, after: Computed | None, dtype: Computed) -> bool:
     """Whether a matrix that was given has the same numbers afterwards."""
     if after is None:
         return False
-    kept = np.asarray(value).astype(dtype.numbers.dtype)
-    if dtype.digits is not None:  # NumPy has no bfloat16: both are rounded to its digits
-        return bool(np.all(_rounded(kept, dtype.digits) == _rounded(after.numbers, dtype.digits)))
-    return np.array_equal(kept, after.numbers.astype(kept.dtype), equal_nan=True)
-
-
-def _rounded(numbers: Array, digits: int) -> Array:
-    """Numbers with so many binary digits, half to even; no NaN is given."""
-    fractions, exponents = np.frexp(numbers.astype(np.float32))
-    found: Array = np.ldexp(np.rint(fractions * 2**digits) / 2**digits, exponents)
-    return found
+    stored = Rounded(dtype.numbers.dtype, dtype.digits).nearest
+    return np.array_equal(stored(np.asarray(value)), stored(after.numbers), equal_nan=True)
 
 
 def _same(one: Computed, other: Computed) -> bool:

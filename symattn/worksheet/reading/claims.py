@@ -21,13 +21,14 @@ from typing import TypeAlias
 import numpy as np
 
 from symattn.arithmetic.base import Array
+from symattn.arithmetic.reading import depth
 from symattn.arithmetic.spelling import decimal_shown
 from symattn.arithmetic.written import Written, read_written
 from symattn.attention.vocabulary import SYMBOLS, symbol_of
 from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError, counted, nearest, quote
 from symattn.notation.options import Notation, notation_of
-from symattn.worksheet.reading.labels import depth, texts_of
+from symattn.worksheet.reading.labels import texts_of
 from symattn.worksheet.reading.lines import Line, is_line, read_line
 from symattn.worksheet.reading.references import (
     Reference,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from symattn.arithmetic.reading import MAX_ENTRIES
+from symattn.arithmetic.reading import MAX_ENTRIES, depth
 from symattn.derivation import Given
 from symattn.errors import ReadError, nearest, quote
 
@@ -125,13 +125,3 @@ def leaves(value: object) -> Iterator[object]:
 def texts_of(value: object) -> Iterator[str]:
     """The texts in a table or in nested lists."""
     return (leaf for leaf in leaves(value) if isinstance(leaf, str))
-
-
-def depth(value: object) -> int:
-    """How many levels of brackets, or axes, a matrix has."""
-    if isinstance(value, np.ndarray):
-        return value.ndim
-    depth = 0
-    while isinstance(value, list | tuple) and depth < 8:
-        depth, value = depth + 1, value[0] if value else None
-    return depth

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from symattn.arithmetic.reading import depth
 from symattn.attention.vocabulary import WORDS
 from symattn.derivation import Given
 from symattn.errors import ReadError, counted, quote
-from symattn.worksheet.reading.labels import depth
 
 _MASKS = ("allowed", "mask")
 

@@ -19,7 +19,7 @@ import numpy as np
 import sympy
 
 from symattn.arguments import instance, whole, word, words
-from symattn.arithmetic.reading import MAX_ENTRIES, as_lists, value_of
+from symattn.arithmetic.reading import MAX_ENTRIES, as_lists, depth, value_of
 from symattn.arithmetic.spelling import decimal_shown, plain_text
 from symattn.arithmetic.written import read_written
 from symattn.attention.decoding import Chunk, chunk_sizes, decode
@@ -37,7 +37,6 @@ from symattn.worksheet.reading.claims import claimed_reference
 from symattn.worksheet.reading.computed import Computed, computed
 from symattn.worksheet.reading.files import MAX_BYTES, names_numbers, path_of, read_text
 from symattn.worksheet.reading.labels import (
-    depth,
     label_of,
     labels_of,
     leaves,
@@ -239,13 +238,19 @@ def read_attention(path: str | Path) -> Attention:
         return _spec(_table(data, "attention"), {})[0]
 
 
-def equations_of(text: str, name: str, base: Derivation | None = None) -> Equations:
+def equations_of(
+    text: str,
+    name: str,
+    base: Derivation | None = None,
+    levels: Mapping[str, int] | None = None,
+) -> Equations:
     """The equations of a text, alone or on top of a `base`, with what the field says of its names.
 
-    Raises `SymattnError` with the name of the text, and its line and character.
+    `levels` are how many levels of brackets each given letter has. Raises `SymattnError` with the
+    name of the text, and its line and character.
     """
     facts = {step: word.facts for step, word in WORDS.items()}
-    found = Equations(text, facts=facts, order=SIZES, base=base)
+    found = Equations(text, {}, levels or {}, facts, SIZES, base)
     with located(name):
         found.letters  # noqa: B018  what is wrong in the text is said here
     return found
@@ -564,12 +569,8 @@ def _text_of(data: Mapping[str, object], attention: Mapping[str, Setting]) -> Eq
         head = reference.head if reference is not None else None
         name = key if reference is None or head is None else reference.step
         levels[name] = 3 if head is not None else depth(value)
-    facts = {name: word.facts for name, word in WORDS.items()}
     base = _spec(attention, {})[0].derivation() if based else None
-    with located("equations"):
-        found = Equations(text, {}, levels, facts, SIZES, base)
-        found.letters  # noqa: B018  what is wrong in the text is said here
-    return found
+    return equations_of(text, "equations", base, levels)
 
 
 #: The axes that count heads, and the sizes of equations that they are.
