@@ -420,8 +420,8 @@ class _Builder:
         if shape is None:
             shape = (sizes.one, sizes.one)
         if left.name in sizes.letters or left.name in self.letters.declared:
-            said = sizes.letter(left.name)
-            for one, other in zip(said or (), shape, strict=True):
+            said = sizes.letter(left.name) or (sizes.one, sizes.one)
+            for one, other in zip(said, shape, strict=True):
                 sizes.dims.same(one, other)
         sizes.letters[left.name] = shape
         sizes.made.add(left.name)

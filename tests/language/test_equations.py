@@ -9,6 +9,7 @@ import pytest
 
 from symattn import VARIANTS
 from symattn.attention.example import small_example
+from symattn.errors import ReadError
 from symattn.language.equations import derivation
 from symattn.language.writing import written
 from tests.language.texts import CASES, Case
@@ -64,3 +65,10 @@ def test_what_is_written_reads_back(name: str) -> None:
     np.testing.assert_allclose(found[other].array, values[last].array, rtol=1e-12, atol=1e-14)
     equations, others = (written(one).splitlines()[1:] for one in (derived, again))
     assert equations == others  # the first line lists what is given, in the order of its use
+
+
+def test_a_number_that_is_declared_may_be_made() -> None:
+    whole = derivation("c : number; c = sum(X); O = c X")
+    assert whole.evaluate(X=[[1, 2]])["O"].array.tolist() == [[3, 6]]
+    with pytest.raises(ReadError, match="line 1, character 17"):
+        derivation("s : number; s = X; O = s X")
