@@ -12,7 +12,7 @@ import ctypes
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 
 from symattn.errors import Undecided
@@ -158,6 +158,14 @@ def limited(
     finally:
         meter.stop()
         _METERS.reset(token)
+
+
+def budgeted(more: str, allow_large: bool = False, times: int = 1) -> AbstractContextManager[None]:
+    """So many times the usual time; no limit where a large calculation is allowed.
+
+    `more` is how to allow more, as in `limited`.
+    """
+    return limited(more, None if allow_large else times * SECONDS)
 
 
 def foresee(operations: int) -> None:

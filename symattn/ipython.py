@@ -15,7 +15,7 @@ with needing("symattn.ipython", "IPython", "symattn[notebook]"):
     from IPython.core.interactiveshell import InteractiveShell
 
 from symattn.attention.vocabulary import Notation
-from symattn.budget import SECONDS, limited
+from symattn.budget import budgeted
 from symattn.documents import markdown, text
 from symattn.documents.job import Job, document_of
 from symattn.documents.outline import VIEWS
@@ -78,7 +78,7 @@ def cell(line: str, body: str) -> Page:
     except ValueError as error:
         raise UsageError(printable(f"%%symattn: {error}")) from None
     try:
-        with limited("--allow-large", None if chosen.allow_large else SECONDS):
+        with budgeted("--allow-large", chosen.allow_large):
             return _page(chosen, body)
     except BaseException as error:
         raise UsageError(failure(error).line) from None

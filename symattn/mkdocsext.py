@@ -21,7 +21,7 @@ with needing("symattn.mkdocsext", "MkDocs", "symattn[mkdocs]"):
     from mkdocs.plugins import BasePlugin, get_plugin_logger
     from mkdocs.structure.pages import Page
 
-from symattn.budget import SECONDS, limited
+from symattn.budget import budgeted
 from symattn.documents.markdown import DOLLARS
 from symattn.doors import failure
 from symattn.printable import printable
@@ -74,8 +74,8 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
         text = "\n" * before + markdown
         complaints: list[str] = []
         try:
-            seconds = None if self.config.get("allow_large") else SECONDS
-            with limited("allow_large: true in mkdocs.yml", seconds):
+            allowed = bool(self.config.get("allow_large"))
+            with budgeted("allow_large: true in mkdocs.yml", allowed):
                 checked = check_text(text, name, explain=False)
                 if checked is not None:
                     wrong = checked.complaints

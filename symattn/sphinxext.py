@@ -33,7 +33,7 @@ with needing("symattn.sphinxext", "Sphinx", "symattn[sphinx]"):
 
 from symattn import __version__
 from symattn.attention.vocabulary import Notation
-from symattn.budget import SECONDS, limited
+from symattn.budget import budgeted
 from symattn.derivation import Derivation, Evaluation, Place
 from symattn.documents import blocks as b
 from symattn.documents.job import Job, room_of
@@ -588,8 +588,7 @@ def warn_of(env: BuildEnvironment, sheet: Worksheet, location: Location) -> None
 
 def _limited(config: Config) -> AbstractContextManager[None]:
     """The limit to work that the configuration sets."""
-    seconds = None if config.symattn_allow_large else SECONDS
-    return limited("symattn_allow_large = True in conf.py", seconds)
+    return budgeted("symattn_allow_large = True in conf.py", config.symattn_allow_large)
 
 
 def _wrong(env: BuildEnvironment, message: str, location: Location) -> None:

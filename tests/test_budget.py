@@ -161,7 +161,7 @@ def test_every_command_has_the_option(name: str) -> None:
 def test_without_a_timeout_processor_time_is_limited(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("symattn.cli.limits.SECONDS", 0.2)
+    monkeypatch.setattr("symattn.budget.SECONDS", 0.2)
     work = {"derive": "symattn.cli.derive._jobs", "prove": "symattn.cli.prove._show"}
     if name in work:
         monkeypatch.setattr(work[name], endless)
@@ -186,8 +186,7 @@ def sheet(path: Path, tokens: int) -> str:
 def test_a_file_is_stopped_as_well(
     words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("symattn.cli.limits", "symattn.budget"):
-        monkeypatch.setattr(f"{module}.SECONDS", 0.3)
+    monkeypatch.setattr("symattn.budget.SECONDS", 0.3)
     result = run(*words, sheet(tmp_path / "large.toml", 120))
     assert result.exit_code == 4, result.output
     assert "not finished in 0.3 s of processor time" in result.stderr
@@ -195,7 +194,7 @@ def test_a_file_is_stopped_as_well(
 
 
 def test_large_work_can_be_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("symattn.cli.limits.SECONDS", 1e-9)
+    monkeypatch.setattr("symattn.budget.SECONDS", 1e-9)
     words = ("derive", "causal", "--tokens", "2", "--view", "value")
     assert run(*words).exit_code == 4
     assert run(*words, "--allow-large").exit_code == 0

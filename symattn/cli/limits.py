@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from symattn.budget import SECONDS, limited
+from symattn.budget import SECONDS, budgeted, limited
 from symattn.cli.formats import Command
 from symattn.cli.screen import debug_asked
 
@@ -67,8 +67,8 @@ def metered(times: int = 1, allow_large: bool = False) -> contextlib.AbstractCon
 
 
 def usual_budget(allow_large: bool, times: int = 1) -> contextlib.AbstractContextManager[None]:
-    """So many times the usual budget, without limit where a large calculation is allowed."""
-    return limited("--timeout 120", None if allow_large else times * SECONDS)
+    """So many times the usual budget; no limit where a large calculation is allowed."""
+    return budgeted("--timeout 120", allow_large, times)
 
 
 def limit_options(command: Command) -> Command:

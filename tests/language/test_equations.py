@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symattn import VARIANTS
+from symattn import VARIANTS, text
 from symattn.attention.example import small_example
 from symattn.errors import ReadError
 from symattn.language.equations import derivation
@@ -72,3 +72,10 @@ def test_a_number_that_is_declared_may_be_made() -> None:
     assert whole.evaluate(X=[[1, 2]])["O"].array.tolist() == [[3, 6]]
     with pytest.raises(ReadError, match="line 1, character 17"):
         derivation("s : number; s = X; O = s X")
+
+
+def test_cases_in_an_exponent_stand_in_one_line() -> None:
+    found = text(derivation("A = softmax(S + causal())")["A"].entry())
+    assert found == (
+        "a_ij = e^(s_ij + (0 if j ≤ i, −∞ otherwise)) / Σ_l e^(s_il + (0 if l ≤ i, −∞ otherwise))"
+    )
