@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from symattn.attention.variants import VARIANTS, Variant, variant
     from symattn.attention.vocabulary import Notation
     from symattn.capturing import capture
-    from symattn.derivation import Check, Derivation, Evaluation, Step, StepValue
+    from symattn.derivations import Check, Derivation, Evaluation, Step, StepValue
     from symattn.documents.job import document
     from symattn.documents.pictures.png import plot
     from symattn.errors import SymattnError
-    from symattn.language.spec import equations
+    from symattn.language.spec import derivation
     from symattn.notation.latex import latex
     from symattn.notation.mathml import mathml
     from symattn.notation.text import text
@@ -44,11 +44,11 @@ _PUBLIC = {
     "symattn.attention.variants": "VARIANTS Variant variant",
     "symattn.attention.vocabulary": "Notation",
     "symattn.capturing": "capture",
-    "symattn.derivation": "Check Derivation Evaluation Step StepValue",
+    "symattn.derivations": "Check Derivation Evaluation Step StepValue",
     "symattn.documents.job": "document",
     "symattn.documents.pictures.png": "plot",
     "symattn.errors": "SymattnError",
-    "symattn.language.spec": "equations",
+    "symattn.language.spec": "derivation",
     "symattn.notation.latex": "latex",
     "symattn.notation.mathml": "mathml",
     "symattn.notation.text": "text",
@@ -76,9 +76,9 @@ __all__ = [
     "check",
     "compare",
     "decode",
+    "derivation",
     "document",
     "equal",
-    "equations",
     "latex",
     "mathml",
     "plot",

@@ -34,7 +34,7 @@ with needing("symattn.sphinxext", "Sphinx", "symattn[sphinx]"):
 from symattn import __version__
 from symattn.attention.vocabulary import Notation
 from symattn.budget import budgeted
-from symattn.derivation import Derivation, Evaluation, Place
+from symattn.derivations import Derivation, Evaluation, Place
 from symattn.documents import blocks as b
 from symattn.documents.job import Job, room_of
 from symattn.documents.latex import displays

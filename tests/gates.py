@@ -17,7 +17,7 @@ from xml.etree.ElementTree import Element
 import pytest
 
 from symattn import VARIANTS, Notation
-from symattn.derivation import Derivation, Evaluation
+from symattn.derivations import Derivation, Evaluation
 from symattn.documents import blocks as b
 from symattn.documents.outline import VIEWS, Outline, View, derivation_document, outline
 from symattn.notation.tree import Fenced, Grid, Row, Scheme, Tree

@@ -14,7 +14,7 @@ from typing import Any
 
 from symattn import VARIANTS, Notation
 from symattn.attention.example import small_inputs
-from symattn.derivation import Derivation, Evaluation
+from symattn.derivations import Derivation, Evaluation
 from symattn.documents.outline import VIEWS, Outline, View, outline
 from symattn.worksheet import Worksheet, read_worksheet, worksheet_of
 from tests.gates import EXAMPLES

@@ -68,7 +68,7 @@ NAMES = [f"{type(error).__name__}-{number}" for number, (error, _, _) in enumera
 
 #: Each command, and what it calls.
 COMMANDS = (
-    ("symattn.derivation.Derivation.evaluate", "derive {right}"),
+    ("symattn.derivations.Derivation.evaluate", "derive {right}"),
     ("symattn.worksheet.pages.check_file", "check {right}"),
     ("symattn.worksheet.pages.check_file", "check {right} {page}"),
     ("symattn.worksheet.reports.overview.report_of", "check {right}"),

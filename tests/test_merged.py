@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from symattn import VARIANTS, Attention, Notation, SymattnError, document, text, variant
 from symattn.attention.example import small_example
 from symattn.cli import main
-from symattn.derivation import Derivation, Evaluation
+from symattn.derivations import Derivation, Evaluation
 from symattn.documents.outline import Outline, View, outline, overview
 from symattn.nodes import rule as r
 from symattn.nodes.spell import Speller

@@ -26,7 +26,7 @@ from symattn import Attention, Notation, latex, mathml, text
 from symattn.arithmetic.reading import read_array, read_number
 from symattn.attention.example import small_example, small_inputs
 from symattn.attention.jacobian import growth, growth_notes, read_row
-from symattn.derivation import value_view, worked
+from symattn.derivations import value_view, worked
 from symattn.errors import MissingExtra, SymattnError
 from symattn.nodes.spell import Speller, ordered_terms
 from symattn.worksheet import check_worksheet, read_worksheet, worksheet_of

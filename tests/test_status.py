@@ -261,7 +261,7 @@ def test_a_number_that_cannot_be_decided_is_not_settled(
     assert run("check", path).exit_code == 4
     assert run("check", path, right).exit_code == 4
     assert run("check", path, "--diff").exit_code == 4
-    monkeypatch.setattr("symattn.derivation.Derivation.evaluate", undecided)
+    monkeypatch.setattr("symattn.derivations.Derivation.evaluate", undecided)
     result = run("derive", path)
     assert (result.exit_code, result.stderr.count("\n")) == (4, 1)
 
@@ -497,7 +497,7 @@ def test_all_is_the_worst_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
 
 #: What each command calls; where a defect is planted, and the words that lead there.
 PLANTS: tuple[tuple[str, str], ...] = (
-    ("symattn.derivation.Derivation.evaluate", "derive {right}"),
+    ("symattn.derivations.Derivation.evaluate", "derive {right}"),
     ("symattn.worksheet.pages.check_file", "check {right}"),
     ("symattn.worksheet.reports.overview.report_of", "check {right}"),
     ("symattn.worksheet.filling.fill_page", "render {page}"),

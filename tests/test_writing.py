@@ -816,7 +816,7 @@ def test_refused_before_the_work(
 ) -> None:
     from symattn.algebra import identities
     from symattn.attention import jacobian
-    from symattn.derivation import Derivation
+    from symattn.derivations import Derivation
     from symattn.worksheet import pages
 
     sheet = tmp_path / "a.toml"
@@ -884,7 +884,7 @@ def folder(tmp_path: Path) -> Path:
 def test_an_output_that_is_an_input_is_refused(
     words: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from symattn.derivation import Derivation
+    from symattn.derivations import Derivation
     from symattn.worksheet import pages
 
     monkeypatch.chdir(folder)

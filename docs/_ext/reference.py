@@ -39,7 +39,7 @@ from symattn.algebra.identities.reports import proof_document
 from symattn.attention.example import small_example, small_inputs
 from symattn.cli import COMMANDS, main
 from symattn.cli.examples import all_examples
-from symattn.derivation import Derivation, Given
+from symattn.derivations import Derivation, Given
 from symattn.documents.blocks import Document, Section
 from symattn.documents.job import Job, document_of, written
 from symattn.documents.mathml import xhtml
@@ -526,7 +526,8 @@ def _command_line(pages: Pages) -> None:
 
 #: The public names by what they are for; every name of ``symattn.__all__`` stands here once.
 _API = {
-    "Deriving": "Attention variant Variant VARIANTS Derivation Step decode Chunk capture",
+    "Deriving": "Attention variant Variant VARIANTS derivation Derivation Step",
+    "Decoding, and models": "decode Chunk capture",
     "Numbers": "Evaluation StepValue Check compare",
     "Writing": "document latex mathml text plot Notation",
     "Marking": "check",

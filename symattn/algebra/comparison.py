@@ -22,7 +22,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.algebra.counterexample import Meaning, Side, Sizes
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.shapes import Size
-from symattn.derivation import Derivation
+from symattn.derivations import Derivation
 from symattn.errors import ReadError, ShapeError, SymattnError, quote
 from symattn.grammar import sides as split_sides
 from symattn.language.shapes import GivenShape

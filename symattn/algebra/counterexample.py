@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from symattn.arithmetic.balls import BALLS, Balls
 from symattn.arithmetic.base import Arithmetic, Array, Ground, filled
 from symattn.arithmetic.enclosure import ball, is_minus_infinity, precision
-from symattn.derivation import Derivation
+from symattn.derivations import Derivation
 from symattn.errors import SymattnError
 from symattn.evaluate.values import program_of_step
 from symattn.evaluate.walk import Program, program_of

@@ -40,7 +40,7 @@ from symattn.algebra.refute import (
 from symattn.algebra.traces import certificate, reason
 from symattn.arguments import instance, table, whole, words, wrong
 from symattn.budget import STEPS, Spent, within
-from symattn.derivation import Derivation
+from symattn.derivations import Derivation
 from symattn.errors import CannotSpell, ShapeError, SymattnError, quote
 from symattn.grammar import sides as split_sides
 from symattn.language.shapes import SQUARE, GivenShape

@@ -30,7 +30,7 @@ from symattn.algebra.certificate import (
 from symattn.algebra.counterexample import Meaning
 from symattn.algebra.hypotheses import Statement, definitions, same_shape
 from symattn.budget import Spent, spend
-from symattn.derivation import Derivation
+from symattn.derivations import Derivation
 from symattn.errors import SymattnError
 from symattn.nodes.base import Node, shape_of
 from symattn.nodes.heads import Head

@@ -34,7 +34,7 @@ from symattn.algebra.hypotheses import Statement, definitions, examples, orthogo
 from symattn.arithmetic.base import Arithmetic, Array, Ground, elementwise, filled
 from symattn.arithmetic.exact import EXACT
 from symattn.budget import STEPS, Spent, within
-from symattn.derivation import Derivation
+from symattn.derivations import Derivation
 from symattn.errors import SymattnError
 from symattn.nodes.masks import Mask
 from symattn.nodes.positions import Rotary

@@ -64,7 +64,7 @@ from symattn.algebra.counterexample import Side
 from symattn.algebra.free_algebra import cofactors
 from symattn.algebra.hypotheses import Statement, definition, orthogonal
 from symattn.budget import Spent, spend
-from symattn.derivation import Derivation
+from symattn.derivations import Derivation
 from symattn.errors import SymattnError
 
 #: How many cuts an index may have, cases sizes may have, and orders of indices are compared.

@@ -16,7 +16,7 @@ from symattn.attention.scoring import weights
 from symattn.attention.sources import sources
 from symattn.attention.vocabulary import WORDS
 from symattn.attention.words import SIZES
-from symattn.derivation import Derivation
+from symattn.derivations import Derivation
 
 
 def build(

@@ -22,7 +22,7 @@ from symattn.attention.build import build
 from symattn.attention.meaning import check_meaning
 from symattn.attention.plan import m, n, p
 from symattn.attention.spec import PASTS, Attention
-from symattn.derivation import Derivation, Evaluation, Given, Input
+from symattn.derivations import Derivation, Evaluation, Given, Input
 from symattn.errors import SymattnError, quote
 from symattn.nodes.arguments import Setting
 from symattn.nodes.masks import part_of

@@ -14,7 +14,7 @@ import numpy as np
 
 from symattn.arguments import flag, instance, whole, words
 from symattn.attention.spec import Attention
-from symattn.derivation import Derivation, Evaluation, Given
+from symattn.derivations import Derivation, Evaluation, Given
 from symattn.errors import SymattnError
 
 #: The numbers that fill the matrices in turn: small, with zeros and a sign; and smaller ones.

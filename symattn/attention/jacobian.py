@@ -27,7 +27,7 @@ from symattn.arithmetic.reading import read_number
 from symattn.attention.plan import m
 from symattn.attention.vocabulary import WORDS
 from symattn.attention.words import SIZES
-from symattn.derivation import Derivation, Input, Step
+from symattn.derivations import Derivation, Input, Step
 from symattn.errors import SymattnError, counted
 from symattn.nodes.entrywise import Diagonal, Exponential
 from symattn.nodes.lines import LineQuotient, LineSum

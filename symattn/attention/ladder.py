@@ -16,7 +16,7 @@ from flint import arb
 from symattn.arithmetic.decide import decide
 from symattn.arithmetic.enclosure import ball, precision
 from symattn.attention.spec import Attention
-from symattn.derivation import Derivation, Evaluation, Given
+from symattn.derivations import Derivation, Evaluation, Given
 from symattn.documents.blocks import Block, Break, Document, Paragraph
 from symattn.documents.data import Data, derivation_data
 from symattn.documents.outline import View, derivation_document, outline

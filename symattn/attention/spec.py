@@ -22,7 +22,7 @@ from symattn.attention.plan import (
 from symattn.errors import SymattnError, quote
 
 if TYPE_CHECKING:  # start-up time, as the imports in functions: the choices need all nodes
-    from symattn.derivation import Derivation
+    from symattn.derivations import Derivation
 
 Source: TypeAlias = Literal["given", "self", "cross", "bare"]
 

@@ -15,7 +15,7 @@ from symattn.shown import Named
 
 if TYPE_CHECKING:  # start-up time: a list of names needs no SymPy
     from symattn.attention.spec import Attention
-    from symattn.derivation import Derivation
+    from symattn.derivations import Derivation
 
 _PAPER = "Vaswani et al., Attention Is All You Need (2017), section "
 _SELF: dict[str, Any] = {"source": "self"}

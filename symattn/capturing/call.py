@@ -15,7 +15,7 @@ from symattn.arithmetic.base import Array
 from symattn.arithmetic.enclosure import BITS
 from symattn.attention.spec import Attention
 from symattn.capturing.flow import Missed
-from symattn.derivation import Derivation, Evaluation, StepCheck
+from symattn.derivations import Derivation, Evaluation, StepCheck
 from symattn.documents.job import document
 from symattn.errors import SymattnError
 from symattn.evaluate.check import compare

@@ -11,7 +11,7 @@ from symattn.errors import SymattnError, nearest, quote
 
 if TYPE_CHECKING:
     from symattn.attention.variants import Variant
-    from symattn.derivation import Derivation
+    from symattn.derivations import Derivation
     from symattn.language.spec import Equations
     from symattn.worksheet import Worksheet
     from symattn.writing import Destination

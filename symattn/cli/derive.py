@@ -46,7 +46,7 @@ from symattn.writing import Destination
 if TYPE_CHECKING:
     from symattn.attention.decoding import Chunk
     from symattn.attention.vocabulary import Notation
-    from symattn.derivation import Check, Derivation, Place, Step
+    from symattn.derivations import Check, Derivation, Place, Step
     from symattn.documents.blocks import Document
     from symattn.documents.claims import Claims
     from symattn.language.spec import Equations
@@ -515,9 +515,8 @@ def _of_equations(
     forward = whole = spec.derivation(sizes=sizes)
     if options["gradient"] is not None:
         whole = forward.gradient(options["gradient"] or None)
-    base = "" if not name else f", variant({name!r}).derivation()"
-    made = "variant, " if name else ""
-    code = f"from symattn import {made}equations\n\nderivation = equations({spec.text!r}{base})"
+    base = "" if not name else f", symattn.variant({name!r}).derivation()"
+    code = f"import symattn\n\nderivation = symattn.derivation({spec.text!r}{base})"
     code += _backward_code(options["gradient"])
     how = _how(options)
     notes = []

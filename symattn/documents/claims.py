@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from symattn.derivation import Place
+from symattn.derivations import Place
 
 
 @dataclass(frozen=True)

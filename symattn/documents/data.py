@@ -12,7 +12,7 @@ import numpy as np
 from sympy.printing.str import StrPrinter
 
 from symattn.arithmetic.base import Array, elementwise
-from symattn.derivation import Check, Derivation, Evaluation, Input, Item, Step, defined_numbers
+from symattn.derivations import Check, Derivation, Evaluation, Input, Item, Step, defined_numbers
 from symattn.documents.unseeing import unseeing
 from symattn.merging import lettered
 from symattn.nodes.base import used

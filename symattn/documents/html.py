@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from symattn.derivation import Check, Derivation, Evaluation, Item, Place, Step, worked
+from symattn.derivations import Check, Derivation, Evaluation, Item, Place, Step, worked
 from symattn.documents.blocks import Line
 from symattn.documents.claims import Claims
 from symattn.documents.code.program import at_sizes

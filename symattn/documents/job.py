@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from symattn.errors import NoSuchName, SymattnError, nearest, quote
 
 if TYPE_CHECKING:
-    from symattn.derivation import Check, Derivation, Evaluation, Place
+    from symattn.derivations import Check, Derivation, Evaluation, Place
     from symattn.documents.blocks import Block, Document
     from symattn.documents.claims import Claims
     from symattn.documents.outline import Outline, Page
@@ -221,7 +221,7 @@ def document(
     ## 1. Attention weights
     """
     from symattn.arguments import instance, word, words
-    from symattn.derivation import Derivation, Evaluation
+    from symattn.derivations import Derivation, Evaluation
     from symattn.notation.options import notation_of
 
     if not isinstance(form, str) or form not in FORMATS:

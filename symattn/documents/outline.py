@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple, TypeAlias, TypeVar
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.derivation import (
+from symattn.derivations import (
     Check,
     Derivation,
     Evaluation,

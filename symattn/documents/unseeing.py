@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.derivation import Evaluation, Step
+from symattn.derivations import Evaluation, Step
 from symattn.nodes.normalise import Hardmax, Sparsemax, shared_out
 from symattn.notation.options import Notation
 

@@ -11,7 +11,7 @@ from typing import Any
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.derivation import Derivation
+from symattn.derivations import Derivation
 from symattn.errors import ReadError, SymattnError, quote
 from symattn.grammar import (
     Apart,
@@ -63,7 +63,7 @@ class _Letters:
     sizes: dict[str, None] = field(default_factory=dict)
 
 
-def derivation(
+def derivation_of(
     text: str,
     shapes: Mapping[str, GivenShape] | None = None,
     *,

@@ -11,10 +11,10 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from sympy.printing.str import StrPrinter
 
 from symattn.arguments import instance
-from symattn.derivation import Derivation
+from symattn.derivations import Derivation
 from symattn.errors import ReadError, located, quote
 from symattn.language.composing import composed
-from symattn.language.equations import derivation
+from symattn.language.equations import derivation_of
 from symattn.nodes.base import Node, shape_of
 from symattn.nodes.defined import Applied
 from symattn.nodes.number import NumberSymbol
@@ -158,7 +158,7 @@ def _applied(function: sympy.Lambda, names: _Names, matrix: MatrixExpr) -> Matri
     said = _Written().doprint(body)
     name = names.setdefault(said, "f" if not names else f"f{len(names) + 1}")
     text = f"{name}(x) = {said}\nY = {name}(X)"
-    (step,) = derivation(text, {"X": ("n", "m")}).steps
+    (step,) = derivation_of(text, {"X": ("n", "m")}).steps
     node = step.expr
     assert isinstance(node, Applied)
     return Applied(node.formula, matrix, *node.args[2:])

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import sympy
 
-from symattn.derivation import Derivation
+from symattn.derivations import Derivation
 from symattn.errors import ReadError
-from symattn.language.equations import Facts, derivation
+from symattn.language.equations import Facts, derivation_of
 from symattn.language.texts import read_text
 from symattn.nodes.heads import Head
 from symattn.step import Input, Item, Step
@@ -34,7 +34,7 @@ def revised(
     counts = {letter: item.count for letter, item in items.items() if item.count is not None}
     read = read_text(text, {*(given or {}), *shapes})
     made = {equation.name for equation in read.equations} & set(items)
-    own = derivation(
+    own = derivation_of(
         text,
         {letter: shape for letter, shape in shapes.items() if letter not in made},
         given=given,

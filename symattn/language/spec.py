@@ -12,10 +12,10 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arguments import table, whole, words
 from symattn.arithmetic.reading import depth
-from symattn.derivation import Derivation
+from symattn.derivations import Derivation
 from symattn.errors import NoSuchName, ReadError, nearest, quote
 from symattn.greek import in_ascii
-from symattn.language.equations import Facts, derivation
+from symattn.language.equations import Facts, derivation_of
 from symattn.language.pairs import of_pairs
 from symattn.language.revising import revised
 from symattn.language.shapes import GivenShape
@@ -42,7 +42,7 @@ class Equations:
     def _revised(self) -> tuple[Derivation, tuple[str, ...]]:
         if self.base is not None:
             return revised(self.base, self.text, given=self.levels, facts=self.facts)
-        own = derivation(
+        own = derivation_of(
             self.text, self.shapes, given=self.levels, facts=self.facts, order=self.order
         )
         return own, ()
@@ -94,7 +94,7 @@ class Equations:
         return symbol
 
 
-def equations(
+def derivation(
     text: str | Iterable[tuple[MatrixExpr, MatrixExpr]],
     base: Derivation | None = None,
     *,
@@ -110,7 +110,7 @@ def equations(
     expression of SymPy's may stand instead of a text. Raises `ReadError` with the line and the
     character.
 
-    >>> print(equations('''
+    >>> print(derivation('''
     ... scores S = Q K^T / sqrt(d_k)
     ... weights A = softmax(S + causal())
     ... output O = A V

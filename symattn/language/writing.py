@@ -11,7 +11,7 @@ from typing import TypeAlias
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.derivation import Derivation
+from symattn.derivations import Derivation
 from symattn.errors import CannotSpell
 from symattn.grammar import FUNCTIONS
 from symattn.language.composing import composed

@@ -14,7 +14,7 @@ from math import prod
 import numpy as np
 
 from symattn.arithmetic.base import Array
-from symattn.derivation import Evaluation
+from symattn.derivations import Evaluation
 from symattn.errors import SymattnError
 from symattn.notation.letters import GRADIENT, prefixed
 from symattn.verifying.calling import Answer, Call, Upstream

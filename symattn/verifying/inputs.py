@@ -16,7 +16,7 @@ import numpy as np
 from symattn.arithmetic.base import Array
 from symattn.attention.spec import Attention
 from symattn.attention.vocabulary import WORDS
-from symattn.derivation import Derivation
+from symattn.derivations import Derivation
 from symattn.errors import SymattnError
 from symattn.step import Input
 from symattn.verifying.subject import shape_of_input

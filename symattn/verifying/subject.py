@@ -20,7 +20,7 @@ from symattn.attention.plan import MATRIX_MASKS
 from symattn.attention.spec import Attention
 from symattn.attention.vocabulary import WORDS
 from symattn.attention.words import SIZES
-from symattn.derivation import Derivation, Evaluation
+from symattn.derivations import Derivation, Evaluation
 from symattn.errors import ReadError, ShapeError, SymattnError, nearest, quote
 from symattn.step import Input, Item
 from symattn.verifying.calling import Answer, Argument, Call, Function, Given

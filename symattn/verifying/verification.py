@@ -18,7 +18,7 @@ from symattn.arithmetic.base import Array
 from symattn.arithmetic.enclosure import BITS
 from symattn.arithmetic.rounded import Rounded
 from symattn.attention.spec import Attention
-from symattn.derivation import Derivation, Evaluation
+from symattn.derivations import Derivation, Evaluation
 from symattn.errors import ShapeError, SymattnError, quote
 from symattn.evaluate.check import distance
 from symattn.notation.letters import GRADIENT, prefixed

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from symattn.arguments import flag, instance
-from symattn.derivation import Derivation, Evaluation, Given, Place
+from symattn.derivations import Derivation, Evaluation, Given, Place
 from symattn.errors import ReadError
 from symattn.worksheet.marking.computed import ComputedMarker
 from symattn.worksheet.marking.lines import check_lines

@@ -11,7 +11,7 @@ from typing import overload
 
 from symattn.arguments import flag, instance, whole
 from symattn.arithmetic.written import read_written
-from symattn.derivation import Evaluation
+from symattn.derivations import Evaluation
 from symattn.documents import markdown, text
 from symattn.documents.blocks import Document
 from symattn.documents.page import static

@@ -18,7 +18,7 @@ from symattn.arithmetic.base import Array
 from symattn.arithmetic.spelling import decimal_shown
 from symattn.arithmetic.written import Written
 from symattn.attention.vocabulary import SYMBOLS
-from symattn.derivation import Evaluation, Place
+from symattn.derivations import Evaluation, Place
 from symattn.errors import ReadError, SymattnError, Undecided, counted, located
 from symattn.worksheet.check import exercise_of, mark_arrays, mark_claims
 from symattn.worksheet.marking.correction import correction_of

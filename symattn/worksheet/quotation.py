@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from symattn.derivation import Place
+from symattn.derivations import Place
 from symattn.evaluate.cells import indices_of
 from symattn.notation.options import Notation
 from symattn.worksheet.reading.references import entries_of, named

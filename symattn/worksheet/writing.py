@@ -20,7 +20,7 @@ from symattn.notation.options import Notation
 if TYPE_CHECKING:
     from symattn.attention.spec import Attention
     from symattn.attention.variants import Variant
-    from symattn.derivation import Derivation, Evaluation, Given
+    from symattn.derivations import Derivation, Evaluation, Given
     from symattn.step import Input
 
 #: How long a line may get before each row of a matrix has one of its own.

@@ -16,7 +16,7 @@ import sympy
 
 from symattn import Attention, SymattnError, equal
 from symattn.algebra.equality import certified, stated
-from symattn.derivation import Derivation, Input
+from symattn.derivations import Derivation, Input
 from symattn.nodes.normalise import Hardmax
 from symattn.step import Step
 

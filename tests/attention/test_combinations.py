@@ -20,7 +20,7 @@ from symattn import Attention, Derivation, Evaluation, Notation, SymattnError, t
 from symattn.arithmetic.enclosure import ball, precision
 from symattn.attention.scoring import BIASES, SCORES
 from symattn.attention.sources import POSITIONS
-from symattn.derivation import worked
+from symattn.derivations import worked
 from symattn.documents.data import json_document
 from symattn.documents.outline import outline
 from tests.combinations import (

@@ -10,7 +10,7 @@ import sympy
 
 from symattn import VARIANTS, Attention, Derivation, Notation, SymattnError, latex, text, variant
 from symattn.attention.vocabulary import SYMBOLS
-from symattn.derivation import Input, Step
+from symattn.derivations import Input, Step
 from symattn.errors import ShapeError
 from tests import ROOT
 

@@ -20,7 +20,7 @@ USED = "import sympy, numpy; from symattn import Attention, Derivation, Notation
 JOB = """
 import sys
 from symattn.cli import main
-from symattn.derivation import Derivation
+from symattn.derivations import Derivation
 from symattn.worksheet import read_worksheet
 from symattn.documents import latex, mathml
 from symattn.documents.outline import derivation_document, outline

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from symattn import Attention, Derivation, Notation, latex, text
 from symattn.cli import main
-from symattn.derivation import Input, Step
+from symattn.derivations import Input, Step
 from symattn.evaluate.worked import worked
 from symattn.nodes.lines import EntrySum
 from symattn.notation.letters import LOSSES

@@ -19,7 +19,7 @@ import sympy
 
 from symattn import VARIANTS, Attention, Notation
 from symattn.attention.words import SIZES
-from symattn.derivation import Derivation
+from symattn.derivations import Derivation
 from symattn.documents.data import json_document
 from symattn.documents.outline import Outline, Section, outline
 from symattn.nodes.base import Definition, Node

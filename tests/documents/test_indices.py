@@ -17,7 +17,7 @@ import pytest
 from symattn import Attention, Notation
 from symattn.attention.example import small_example
 from symattn.attention.presets import PRESETS
-from symattn.derivation import Derivation, Evaluation
+from symattn.derivations import Derivation, Evaluation
 from symattn.documents.outline import outline
 from symattn.notation import tree as t
 from symattn.notation.text import line

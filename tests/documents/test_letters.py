@@ -12,7 +12,7 @@ import pytest
 from symattn import VARIANTS, Attention, Notation, SymattnError
 from symattn.attention.presets import PRESETS
 from symattn.attention.variants import variant
-from symattn.derivation import Derivation
+from symattn.derivations import Derivation
 from symattn.documents.job import Job, document_of
 from symattn.documents.outline import outline
 from symattn.notation.latex import latex

@@ -19,7 +19,7 @@ from symattn.algebra.identities.reports import proofs_document
 from symattn.attention.decoding import decode
 from symattn.attention.example import small_example, small_inputs
 from symattn.cli import main
-from symattn.derivation import Derivation
+from symattn.derivations import Derivation
 from symattn.documents import pdf, tex
 from symattn.documents.outline import Outline, outline
 from symattn.documents.pdf import pdf_document

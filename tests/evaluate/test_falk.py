@@ -16,7 +16,7 @@ from symattn import VARIANTS, Notation, SymattnError
 from symattn.attention.decoding import decode
 from symattn.attention.example import small_example, small_inputs
 from symattn.cli import main
-from symattn.derivation import Derivation, Evaluation, Step, value_view
+from symattn.derivations import Derivation, Evaluation, Step, value_view
 from symattn.documents.outline import outline
 from symattn.evaluate.cells import indices_of
 from symattn.notation.latex import latex

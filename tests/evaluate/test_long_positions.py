@@ -10,7 +10,7 @@ import pytest
 from symattn import Attention
 from symattn.arithmetic.arrays import Arrays
 from symattn.arithmetic.base import Array
-from symattn.derivation import Evaluation
+from symattn.derivations import Evaluation
 from tests.documents.code.test_long_positions import slopes, waves
 
 FAR = (512, 3000, 8192)

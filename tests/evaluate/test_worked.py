@@ -17,7 +17,7 @@ import sympy
 from symattn import VARIANTS, Attention, Derivation, Evaluation, Notation, text
 from symattn.arithmetic.decide import enclosure
 from symattn.attention.example import small_example
-from symattn.derivation import Input, Step, worked, worked_together
+from symattn.derivations import Input, Step, worked, worked_together
 from symattn.nodes.entrywise import Entrywise
 from symattn.worksheet.reading.worksheet import read_worksheet
 from tests.shares import share

@@ -29,7 +29,7 @@ from symattn import Notation
 from symattn.attention.example import small_example
 from symattn.attention.variants import VARIANTS
 from symattn.cli import main
-from symattn.derivation import Derivation, Evaluation
+from symattn.derivations import Derivation, Evaluation
 from symattn.documents.job import FORMATS, PICTURES, Job, document_of, written
 from symattn.documents.page.frame import scripts
 from symattn.errors import SymattnError

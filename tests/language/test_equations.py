@@ -10,7 +10,7 @@ import pytest
 from symattn import VARIANTS, text
 from symattn.attention.example import small_example
 from symattn.errors import ReadError
-from symattn.language.equations import derivation
+from symattn.language.equations import derivation_of
 from symattn.language.writing import written
 from tests.language.texts import CASES, Case
 
@@ -26,7 +26,7 @@ def _value(case: Case, given: dict[str, Any]) -> Any:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_text_has_the_values_of_a_plain_function(case: Case) -> None:
-    whole, given = derivation(case.text), _numbers(case)
+    whole, given = derivation_of(case.text), _numbers(case)
     assert {item.name for item in whole.inputs} == {*case.shapes}
     values = whole.evaluate(**given)
     np.testing.assert_allclose(
@@ -37,7 +37,7 @@ def test_a_text_has_the_values_of_a_plain_function(case: Case) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_its_gradient_is_that_of_the_plain_function(case: Case) -> None:
-    whole, given = derivation(case.text), _numbers(case)
+    whole, given = derivation_of(case.text), _numbers(case)
     backward = whole.gradient(upstream="ones")
     values = backward.evaluate(**given)
     for name in (item.name for item in whole.inputs):
@@ -57,7 +57,7 @@ def test_its_gradient_is_that_of_the_plain_function(case: Case) -> None:
 def test_what_is_written_reads_back(name: str) -> None:
     (spec,) = (each.spec for each in VARIANTS if each.name == name)
     derived, values = small_example(spec)
-    again = derivation(written(derived))
+    again = derivation_of(written(derived))
     given = {item.letter: values[item.name].array for item in derived.inputs}
     names = {item.letter: item.name for item in again.inputs}
     found = again.evaluate(**{names[letter]: x for letter, x in given.items()})
@@ -68,14 +68,14 @@ def test_what_is_written_reads_back(name: str) -> None:
 
 
 def test_a_number_that_is_declared_may_be_made() -> None:
-    whole = derivation("c : number; c = sum(X); O = c X")
+    whole = derivation_of("c : number; c = sum(X); O = c X")
     assert whole.evaluate(X=[[1, 2]])["O"].array.tolist() == [[3, 6]]
     with pytest.raises(ReadError, match="line 1, character 17"):
-        derivation("s : number; s = X; O = s X")
+        derivation_of("s : number; s = X; O = s X")
 
 
 def test_cases_in_an_exponent_stand_in_one_line() -> None:
-    found = text(derivation("A = softmax(S + causal())")["A"].entry())
+    found = text(derivation_of("A = softmax(S + causal())")["A"].entry())
     assert found == (
         "a_ij = e^(s_ij + (0 if j ≤ i, −∞ otherwise)) / Σ_l e^(s_il + (0 if l ≤ i, −∞ otherwise))"
     )

@@ -12,7 +12,7 @@ import torch
 
 from symattn import document
 from symattn.errors import SymattnError
-from symattn.language.equations import derivation
+from symattn.language.equations import derivation_of
 from tests.language.literature import WORKS, Work
 from tests.language.texts import CASES
 
@@ -27,7 +27,7 @@ def _given(work: Work) -> dict[str, Any]:
 
 @pytest.mark.parametrize("work", WORKS, ids=lambda work: work.name)
 def test_a_text_is_what_its_paper_says(work: Work) -> None:
-    whole, given = derivation(work.text), _given(work)
+    whole, given = derivation_of(work.text), _given(work)
     assert {item.name for item in whole.inputs} == {*work.shapes}
     values = whole.evaluate(**given)
     assert values.check().agrees
@@ -85,18 +85,18 @@ REFUSED = {
 @pytest.mark.parametrize("text", REFUSED)
 def test_a_text_that_says_nothing_sound_is_refused(text: str) -> None:
     with pytest.raises(SymattnError) as refused:
-        derivation(text)
+        derivation_of(text)
     assert str(refused.value).startswith("line 1, character ")
     assert REFUSED[text] in str(refused.value)
 
 
 def test_a_state_is_a_row_where_nothing_says_more() -> None:
-    whole = derivation("S[0] = 0; S[t] = S[t-1] + K[t]")
+    whole = derivation_of("S[0] = 0; S[t] = S[t-1] + K[t]")
     assert [str(size) for size in whole["S"].shape] == ["1", "d_k"]
 
 
 def test_a_function_takes_numbers_of_the_text_and_numbers_that_are_given() -> None:
-    whole = derivation("c = 2; g(x) = c x; f(x) = g(x) + y; O = f(Q)")
+    whole = derivation_of("c = 2; g(x) = c x; f(x) = g(x) + y; O = f(Q)")
     found = whole.evaluate(Q=[[1, 2]], y=[[3]])["O"].array
     np.testing.assert_array_equal(np.asarray(found, dtype=float), [[5, 7]])
 
@@ -117,6 +117,6 @@ def test_nothing_but_a_refusal_comes_of_a_text(seed: int) -> None:
     rng = random.Random(seed)
     text = mutated(rng.choice([one.text for one in (*CASES, *WORKS)]), rng)
     try:
-        derivation(text)
+        derivation_of(text)
     except SymattnError as refused:
         assert "\n" not in str(refused)

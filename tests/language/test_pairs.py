@@ -11,7 +11,7 @@ import sympy
 from numpy.typing import NDArray
 from sympy import HadamardProduct, Lambda, MatrixSymbol, Symbol
 
-from symattn import document, equations
+from symattn import derivation, document
 from symattn.errors import SymattnError
 from symattn.nodes.normalise import Softmax
 
@@ -48,7 +48,9 @@ q, k, v = (np.array(matrix) for matrix in GIVEN.values())
 @pytest.mark.parametrize("name", ENTRIES)
 def test_a_function_of_entries_is_understood(name: str) -> None:
     body, by_numpy = ENTRIES[name]
-    own = equations([(S, Q * K.T / sympy.sqrt(d)), (A, S.applyfunc(Lambda(x, body))), (OUT, A * V)])
+    own = derivation(
+        [(S, Q * K.T / sympy.sqrt(d)), (A, S.applyfunc(Lambda(x, body))), (OUT, A * V)]
+    )
     assert [one.name for one in own.inputs] == ["Q", "K", "V"]
     found = own.evaluate(**GIVEN)
     np.testing.assert_allclose(
@@ -59,7 +61,7 @@ def test_a_function_of_entries_is_understood(name: str) -> None:
 
 def test_products_powers_and_numbers_are_understood() -> None:
     B, C = MatrixSymbol("B", n, m), MatrixSymbol("C", n, m)
-    own = equations(
+    own = derivation(
         [
             (S, Q * K.T),
             (B, lam * HadamardProduct(S, S) - 2 * S),
@@ -75,7 +77,7 @@ def test_products_powers_and_numbers_are_understood() -> None:
 
 
 def test_two_functions_are_two_in_programs() -> None:
-    own = equations(
+    own = derivation(
         [(S, Q * K.T), (A, S.applyfunc(lambda y: y**2 + 1) + S.applyfunc(lambda y: y / 3 - 2))]
     )
     scope: dict[str, Any] = {}
@@ -90,7 +92,7 @@ Y2 = MatrixSymbol("Y", 2, 2)
 
 
 def test_explicit_matrices_and_whole_powers_are_understood() -> None:
-    own = equations([(Y2, X2**2 * sympy.Matrix([[1, 2], [3, 4]]))])
+    own = derivation([(Y2, X2**2 * sympy.Matrix([[1, 2], [3, 4]]))])
     x2 = np.array([[1.0, 2.0], [0.0, 1.0]])
     found = np.array(own.evaluate(X=x2.tolist())["Y"].array, float)
     np.testing.assert_allclose(found, x2 @ x2 @ np.array([[1, 2], [3, 4]]), rtol=1e-12)
@@ -117,6 +119,6 @@ def test_explicit_matrices_and_whole_powers_are_understood() -> None:
 )
 def test_what_is_not_understood_is_named(pairs: object, words: str) -> None:
     with pytest.raises(SymattnError) as caught:
-        equations(pairs)  # type: ignore[arg-type]
+        derivation(pairs)  # type: ignore[arg-type]
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)

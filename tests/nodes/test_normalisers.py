@@ -26,7 +26,7 @@ from symattn.arithmetic.exact import EXACT, Argmax, Threshold
 from symattn.arithmetic.functions import ball_sigmoid
 from symattn.arithmetic.proof import ordered
 from symattn.arithmetic.rounded import Rounded
-from symattn.derivation import Derivation, Evaluation, Input, Step, worked
+from symattn.derivations import Derivation, Evaluation, Input, Step, worked
 from symattn.errors import ShapeError
 from symattn.nodes.normalise import (
     NORMALISERS,

@@ -19,7 +19,7 @@ from symattn.arithmetic.balls import BALLS
 from symattn.arithmetic.enclosure import ball, precision
 from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.rounded import Rounded
-from symattn.derivation import Derivation, Evaluation, Input, Step, worked
+from symattn.derivations import Derivation, Evaluation, Input, Step, worked
 from symattn.evaluate.check import compare
 from symattn.nodes.base import Node
 from symattn.nodes.biases import ALiBi, RelativeBias, alibi_slopes, relative_bucket

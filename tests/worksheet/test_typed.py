@@ -18,7 +18,7 @@ from symattn.attention.example import small_example
 from symattn.attention.variants import VARIANTS, Variant
 from symattn.attention.vocabulary import Notation
 from symattn.cli import main
-from symattn.derivation import Evaluation, Step
+from symattn.derivations import Evaluation, Step
 from symattn.documents.data import json_document
 from symattn.errors import ReadError, SymattnError
 from symattn.notation.text import box, line

@@ -8,7 +8,7 @@ from itertools import groupby
 from textwrap import wrap
 
 from symattn.arithmetic.recorded import Recorded
-from symattn.derivation import Derivation
+from symattn.derivations import Derivation
 from symattn.documents.code.language import Language
 from symattn.documents.code.languages import LANGUAGES
 from symattn.documents.code.program import Program, recorded

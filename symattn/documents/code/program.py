@@ -10,7 +10,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.recorded import Recorded, Recording, Value
-from symattn.derivation import Derivation
+from symattn.derivations import Derivation
 from symattn.evaluate.values import program_of_step
 from symattn.nodes.base import Node, shape_of
 from symattn.nodes.recurrence import Recurrence

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import sympy
 
-from symattn.derivation import Step
+from symattn.derivations import Step
 from symattn.documents.page.elements import Markup, el
 from symattn.documents.page.matrices import MatrixView, head_of
 from symattn.evaluate.falk import is_product

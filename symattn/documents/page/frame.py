@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from symattn.derivation import Check
+from symattn.derivations import Check
 from symattn.documents.outline import Outline, sizes_of
 from symattn.documents.page.colour import palette, stylesheet
 from symattn.documents.page.elements import Markup, el, joined, prose

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sympy
 
-from symattn.derivation import Step
+from symattn.derivations import Step
 from symattn.documents.blocks import Line
 from symattn.nodes.rule import Const, Over, rule_of
 from symattn.nodes.scale import Quotient

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from symattn.derivation import Derivation, Step
+from symattn.derivations import Derivation, Step
 from symattn.documents.code.languages import JAVASCRIPT, functions
 from symattn.documents.code.program import recorded
 from symattn.documents.code.spell import names, spelled

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from symattn.derivation import Evaluation, Item, Step
+from symattn.derivations import Evaluation, Item, Step
 from symattn.documents.page.colour import shade_of
 from symattn.documents.page.elements import Markup, compact, el, formula
 from symattn.errors import SymattnError

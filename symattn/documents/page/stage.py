@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from symattn.derivation import Derivation, Item, Step
+from symattn.derivations import Derivation, Item, Step
 from symattn.notation.letters import GRADIENT, derived_from, is_backward
 
 #: The colours of queries, keys and values, by the words of a title.

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 
-from symattn.derivation import Evaluation, Step
+from symattn.derivations import Evaluation, Step
 from symattn.documents.data import Data
 from symattn.nodes.scale import Quotient
 from symattn.notation.options import Notation

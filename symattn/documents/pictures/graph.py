@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import sympy
 
-from symattn.derivation import Derivation, Step
+from symattn.derivations import Derivation, Step
 from symattn.documents.page.stage import Parts
 from symattn.documents.pictures.drawing import HEIGHT, LETTER, Box, Drawing, Shape, Stroke, Words
 from symattn.nodes.spell import Speller

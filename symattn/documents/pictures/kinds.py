@@ -11,7 +11,7 @@ from unicodedata import category
 import numpy as np
 import sympy
 
-from symattn.derivation import Derivation, Evaluation, Step
+from symattn.derivations import Derivation, Evaluation, Step
 from symattn.documents.page.colour import SHADES, shade
 from symattn.documents.page.matrices import MatrixView, head_of
 from symattn.documents.page.stage import role_of

@@ -6,7 +6,7 @@ from io import BytesIO
 from typing import Any, TypeAlias
 
 from symattn.arguments import instance, word
-from symattn.derivation import Derivation, Evaluation
+from symattn.derivations import Derivation, Evaluation
 from symattn.documents.pictures.drawing import Box, Drawing, Shape, Stroke, Words, colour_of
 from symattn.documents.pictures.kinds import picture as drawn
 from symattn.errors import SymattnError

@@ -30,7 +30,7 @@ from symattn.arithmetic.by_hand import (
 )
 from symattn.arithmetic.verify import Accepted
 from symattn.arithmetic.written import Written
-from symattn.derivation import Evaluation, Given, Place
+from symattn.derivations import Evaluation, Given, Place
 from symattn.errors import SymattnError
 from symattn.nodes.entrywise import Exponential
 from symattn.nodes.lines import LineQuotient, LineSum

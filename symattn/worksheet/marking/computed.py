@@ -22,7 +22,7 @@ from symattn.arithmetic.base import Array, elementwise
 from symattn.arithmetic.enclosure import BITS, MINUS_INFINITY, precision
 from symattn.arithmetic.rounded import Rounded
 from symattn.arithmetic.written import Measured
-from symattn.derivation import Evaluation, Place
+from symattn.derivations import Evaluation, Place
 from symattn.errors import SymattnError, counted
 from symattn.evaluate.check import beyond, distance
 from symattn.evaluate.sampled import Sampled

@@ -9,7 +9,7 @@ import sympy
 from symattn.arithmetic.spelling import Form, form_of
 from symattn.arithmetic.verify import Accepted, Quantity, cuts_to, rounds_to
 from symattn.arithmetic.written import Written
-from symattn.derivation import Evaluation
+from symattn.derivations import Evaluation
 from symattn.errors import ReadError
 from symattn.notation.options import MAX_DIGITS, Notation, Rounding
 from symattn.worksheet.marking.verdicts import EntryMark, true_value

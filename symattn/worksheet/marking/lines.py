@@ -22,7 +22,7 @@ from symattn.arithmetic.enclosure import BITS, ball, precision
 from symattn.arithmetic.functions import FUNCTIONS
 from symattn.arithmetic.verify import Quantity, cuts_to, rounds_to
 from symattn.arithmetic.written import Written
-from symattn.derivation import Evaluation, Place
+from symattn.derivations import Evaluation, Place
 from symattn.errors import CannotSpell, SymattnError, Undecided
 from symattn.grammar import Apart, Call, Name, Number, Tree
 from symattn.nodes import rule as r

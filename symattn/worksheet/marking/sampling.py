@@ -14,7 +14,7 @@ import numpy as np
 
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.reading import MAX_ENTRIES
-from symattn.derivation import Evaluation
+from symattn.derivations import Evaluation
 from symattn.errors import ShapeError
 from symattn.evaluate.sampled import Sampled
 from symattn.worksheet.marking.computed import ComputedMarker

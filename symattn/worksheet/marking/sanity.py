@@ -18,7 +18,7 @@ from flint import fmpq
 
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.written import Written
-from symattn.derivation import Evaluation, Step
+from symattn.derivations import Evaluation, Step
 from symattn.errors import counted
 from symattn.nodes.normalise import Normaliser, shared_out
 from symattn.step import Item

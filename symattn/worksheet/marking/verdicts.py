@@ -28,7 +28,7 @@ from symattn.arithmetic.verify import (
     surely_rounds,
 )
 from symattn.arithmetic.written import Written
-from symattn.derivation import Evaluation, Place
+from symattn.derivations import Evaluation, Place
 from symattn.errors import SymattnError, Undecided
 from symattn.evaluate.worked import worked
 from symattn.notation.options import MAX_DIGITS, Notation

@@ -14,7 +14,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.attention.plan import g
-from symattn.derivation import Derivation
+from symattn.derivations import Derivation
 from symattn.nodes.base import shape_of
 from symattn.nodes.entrywise import Exponential
 from symattn.nodes.heads import Head

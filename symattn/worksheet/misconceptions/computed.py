@@ -20,7 +20,7 @@ from symattn.arithmetic.arrays import FLOAT64
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.enclosure import BITS, nearest
 from symattn.arithmetic.written import Measured
-from symattn.derivation import Derivation, Evaluation
+from symattn.derivations import Derivation, Evaluation
 from symattn.errors import SymattnError
 from symattn.worksheet.marking.sanity import sums_to_one
 from symattn.worksheet.misconceptions import COMMON, OF_PROGRAMS, Misconception

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from symattn.arithmetic.base import Array
-from symattn.derivation import Evaluation, Place
+from symattn.derivations import Evaluation, Place
 from symattn.errors import SymattnError
 from symattn.nodes import rule as r
 from symattn.nodes.lines import LineQuotient

@@ -19,7 +19,7 @@ from typing import TypeAlias
 import numpy as np
 
 from symattn.arithmetic.base import Array
-from symattn.derivation import Derivation, Evaluation, Place, Step
+from symattn.derivations import Derivation, Evaluation, Place, Step
 from symattn.errors import SymattnError
 from symattn.worksheet.marking.sanity import sums_to_one
 from symattn.worksheet.marking.verdicts import EntryMark, Marker, StepMark

@@ -19,7 +19,7 @@ import numpy as np
 
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.written import Written
-from symattn.derivation import Evaluation, Place
+from symattn.derivations import Evaluation, Place
 from symattn.nodes import rule as r
 from symattn.nodes.rule import Rule
 from symattn.step import Step

@@ -25,7 +25,7 @@ from symattn.arithmetic.reading import depth
 from symattn.arithmetic.spelling import decimal_shown
 from symattn.arithmetic.written import Written, read_written
 from symattn.attention.vocabulary import SYMBOLS, symbol_of
-from symattn.derivation import Evaluation, Place
+from symattn.derivations import Evaluation, Place
 from symattn.errors import ReadError, counted, nearest, quote
 from symattn.notation.options import Notation, notation_of
 from symattn.worksheet.reading.labels import texts_of

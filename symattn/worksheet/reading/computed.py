@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.reading import is_array, plain_array
-from symattn.derivation import Evaluation
+from symattn.derivations import Evaluation
 from symattn.errors import ReadError, nearest, quote
 
 #: Dtypes that NumPy lacks, by name, and their significant binary digits.

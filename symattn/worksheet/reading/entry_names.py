@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from symattn.derivation import Evaluation, Place
+from symattn.derivations import Evaluation, Place
 from symattn.greek import GREEK
 from symattn.notation.options import Notation
 

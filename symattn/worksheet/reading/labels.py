@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from symattn.arithmetic.reading import MAX_ENTRIES, depth
-from symattn.derivation import Given
+from symattn.derivations import Given
 from symattn.errors import ReadError, nearest, quote
 
 MAX_LABEL = 80

@@ -14,7 +14,7 @@ import numpy as np
 
 from symattn.arithmetic.reading import depth
 from symattn.attention.vocabulary import WORDS
-from symattn.derivation import Given
+from symattn.derivations import Given
 from symattn.errors import ReadError, counted, quote
 
 _MASKS = ("allowed", "mask")

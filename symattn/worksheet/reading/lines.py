@@ -21,7 +21,7 @@ from symattn.arithmetic.reading import read_number
 from symattn.arithmetic.spelling import POWER_OF_TEN, exponent_of, plain_text
 from symattn.arithmetic.verify import Quantity
 from symattn.arithmetic.written import Written, read_written
-from symattn.derivation import Place
+from symattn.derivations import Place
 from symattn.errors import ReadError, quote
 from symattn.grammar import Tree, read_closed
 

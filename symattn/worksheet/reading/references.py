@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
-from symattn.derivation import Evaluation, Place
+from symattn.derivations import Evaluation, Place
 from symattn.errors import ReadError, quote
 from symattn.notation.latex import latex
 from symattn.notation.options import Notation, Typed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from symattn.derivation import Evaluation, Place, Step
+from symattn.derivations import Evaluation, Place, Step
 from symattn.errors import SymattnError
 from symattn.nodes.rule import Entry, Rule, at, parts, rule_of
 from symattn.step import COLUMN, HEAD, ROW

@@ -27,7 +27,7 @@ from symattn.attention.plan import PER_HEAD, PLAIN, SHIFTED
 from symattn.attention.spec import Attention
 from symattn.attention.vocabulary import SYMBOLS, WORDS, Notation, symbol_of
 from symattn.attention.words import SIZES
-from symattn.derivation import Derivation, Evaluation, Given
+from symattn.derivations import Derivation, Evaluation, Given
 from symattn.errors import ReadError, counted, located, nearest, quote
 from symattn.grammar import Apart, Call
 from symattn.greek import in_ascii

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from symattn.attention.decoding import Chunk
 from symattn.attention.plan import m, n
-from symattn.derivation import Derivation
+from symattn.derivations import Derivation
 from symattn.documents.claims import Claim, Claims
 from symattn.errors import counted
 from symattn.worksheet.reports.results import Marking

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from symattn.arguments import instance
-from symattn.derivation import Evaluation
+from symattn.derivations import Evaluation
 from symattn.notation.options import Notation, notation_of
 from symattn.notation.tree import Tree
 from symattn.worksheet.marking.lines import Link

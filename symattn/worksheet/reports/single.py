@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from symattn.arithmetic.written import Measured, Written
-from symattn.derivation import Evaluation, Place, Step
+from symattn.derivations import Evaluation, Place, Step
 from symattn.documents.blocks import Cell, Row, Table
 from symattn.errors import counted
 from symattn.evaluate.sampled import Sampled

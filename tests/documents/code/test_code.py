@@ -27,7 +27,7 @@ from symattn import VARIANTS, Attention
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.functions import FUNCTIONS
 from symattn.arithmetic.recorded import Recorded, Recording
-from symattn.derivation import Derivation, Evaluation, Input, Step
+from symattn.derivations import Derivation, Evaluation, Input, Step
 from symattn.documents.code.document import code_document
 from symattn.documents.code.languages import LANGUAGES
 from symattn.documents.code.program import TEMPERATURE, Program, recorded

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from symattn import Attention, SymattnError
-from symattn.derivation import Derivation, Evaluation
+from symattn.derivations import Derivation, Evaluation
 from symattn.documents.code.document import code_document
 from symattn.documents.code.program import recorded
 from symattn.documents.code.spell import names

@@ -20,7 +20,7 @@ import sympy
 
 from symattn import VARIANTS, Attention
 from symattn.arithmetic.base import Array
-from symattn.derivation import Derivation
+from symattn.derivations import Derivation
 from symattn.documents.code.document import code_document
 from symattn.documents.code.program import recorded
 from symattn.documents.code.spell import names

@@ -7,7 +7,7 @@ from typing import Any
 
 from symattn import VARIANTS
 from symattn.attention.example import small_example
-from symattn.derivation import Derivation, Evaluation
+from symattn.derivations import Derivation, Evaluation
 from symattn.worksheet import read_worksheet
 from tests.gates import EXAMPLES
 

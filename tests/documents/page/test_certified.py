@@ -19,7 +19,7 @@ from symattn import VARIANTS, Notation
 from symattn.arithmetic.enclosure import precision
 from symattn.arithmetic.functions import FUNCTIONS as IN_FORMULAS
 from symattn.attention.example import small_example
-from symattn.derivation import Derivation, Evaluation
+from symattn.derivations import Derivation, Evaluation
 from symattn.documents.page.frame import FILES
 from symattn.documents.page.live import live_program
 from symattn.documents.page.numbers import number_data

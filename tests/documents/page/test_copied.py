@@ -12,7 +12,7 @@ import pytest
 
 from symattn import Attention, Notation
 from symattn.attention.example import small_example, small_inputs
-from symattn.derivation import Evaluation
+from symattn.derivations import Evaluation
 from symattn.documents.html import html_document
 from symattn.documents.latex import displays
 from symattn.documents.outline import outline

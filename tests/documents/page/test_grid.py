@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from symattn import Attention
-from symattn.derivation import Derivation, Evaluation
+from symattn.derivations import Derivation, Evaluation
 from symattn.documents.html import html_document
 from symattn.documents.page.matrices import MatrixView
 from symattn.notation.options import notation_of

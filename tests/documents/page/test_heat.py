@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from symattn import Attention, Notation, latex
-from symattn.derivation import Derivation, Evaluation
+from symattn.derivations import Derivation, Evaluation
 from symattn.documents.blocks import Line
 from symattn.documents.html import html_document
 from symattn.documents.page.heated import heated

@@ -12,7 +12,7 @@ import pytest
 
 from symattn import VARIANTS, Notation
 from symattn.attention.example import small_example
-from symattn.derivation import Derivation, Evaluation
+from symattn.derivations import Derivation, Evaluation
 from symattn.documents.html import html_document
 from tests.documents.page.opening import variant
 from tests.shares import share

@@ -20,7 +20,7 @@ import pytest
 
 from symattn import VARIANTS, Attention, Notation, variant
 from symattn.attention.example import small_example
-from symattn.derivation import Derivation, Evaluation
+from symattn.derivations import Derivation, Evaluation
 from symattn.documents.code.program import Program, recorded
 from symattn.documents.html import html_document
 from symattn.documents.page import live

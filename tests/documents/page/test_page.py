@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from symattn import VARIANTS, Attention, Notation
-from symattn.derivation import Derivation, Evaluation, worked
+from symattn.derivations import Derivation, Evaluation, worked
 from symattn.documents.html import html_document
 from symattn.documents.page.colour import SCHEMES, SHADES, contrast, shade
 from symattn.documents.page.elements import Markup, el, formula, inside

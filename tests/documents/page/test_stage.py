@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from symattn import VARIANTS, Notation
 from symattn.attention.example import small_example
 from symattn.cli import main
-from symattn.derivation import Derivation, Evaluation
+from symattn.derivations import Derivation, Evaluation
 from symattn.documents.html import html_document
 from symattn.documents.page import frame
 from symattn.documents.page.colour import ROLES, SCHEMES, contrast

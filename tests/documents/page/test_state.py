@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from symattn import VARIANTS, Attention
 from symattn.cli import main
-from symattn.derivation import Derivation, Evaluation
+from symattn.derivations import Derivation, Evaluation
 from symattn.documents.html import html_document
 from symattn.documents.page.frame import _file
 from symattn.documents.page.matrices import pretty

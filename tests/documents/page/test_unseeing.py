@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from symattn import Attention, Notation
-from symattn.derivation import Derivation, Evaluation
+from symattn.derivations import Derivation, Evaluation
 from symattn.documents.data import derivation_data
 from symattn.documents.html import html_document
 from symattn.documents.job import document

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from symattn import Attention
-from symattn.derivation import Derivation, Evaluation
+from symattn.derivations import Derivation, Evaluation
 from symattn.documents.html import html_document
 from tests.documents.page.opening import settled, sheet
 

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from symattn import VARIANTS, Attention, Notation, SymattnError, plot
 from symattn.attention.example import small_example
 from symattn.cli import main
-from symattn.derivation import Derivation, Evaluation
+from symattn.derivations import Derivation, Evaluation
 from symattn.documents.page.colour import shade, shade_of
 from symattn.documents.page.matrices import pretty
 from symattn.documents.pictures.drawing import Box, Drawing, Stroke, Words

@@ -18,7 +18,7 @@ from symattn.arithmetic.base import Array
 from symattn.arithmetic.written import read_written
 from symattn.attention.example import small_example
 from symattn.attention.variants import VARIANTS, Variant
-from symattn.derivation import Evaluation, Place
+from symattn.derivations import Evaluation, Place
 from symattn.errors import SymattnError
 from symattn.step import Step
 from symattn.worksheet.marking.verdicts import EntryMark, Marker

@@ -11,7 +11,7 @@ import pytest
 
 from symattn import Attention
 from symattn.arithmetic.written import read_written
-from symattn.derivation import Evaluation
+from symattn.derivations import Evaluation
 from symattn.worksheet.marking.verdicts import EntryMark, Marker
 from symattn.worksheet.reading.policy import Policy
 from tests.checking import check, verdicts
