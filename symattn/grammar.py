@@ -560,7 +560,7 @@ def _letters(text: str, start: int, end: int, word: str) -> Iterator[_Cut]:
 
 def _function(text: str, word: str, start: int, end: int) -> str:
     """The kind of token that a function's name is, by what follows it."""
-    name = _canonical(word)
+    name = canonical(word)
     if _OPENS.match(text, end):
         return "FUNCTION"
     if ARITY.get(name, (1, 1))[0] == 0:
@@ -597,7 +597,7 @@ def _bare(name: str) -> str:
     return name.replace("{", "").replace("}", "").replace(",", "")
 
 
-def _canonical(word: str) -> str:
+def canonical(word: str) -> str:
     """The name of a function; one of the reader's own has its own."""
     return FUNCTIONS.get(word) or _ANY_CASE.get(word.lower(), word)
 
@@ -699,7 +699,7 @@ class _Builder:
     @staticmethod
     def nullary(token: Token) -> _Phrase:
         """A function of nothing."""
-        return _Phrase(Call(_canonical(token), ()), *_span(token))
+        return _Phrase(Call(canonical(token), ()), *_span(token))
 
     @staticmethod
     def bracket(opened: Token, inner: _Phrase, closed: Token) -> _Phrase:
@@ -709,14 +709,14 @@ class _Builder:
     @staticmethod
     def call(word: Token, _: Token, *rest: Token | _Phrase) -> _Phrase:
         """A function with its arguments in brackets."""
-        name, start = _canonical(str(word)), _span(word)[0]
+        name, start = canonical(str(word)), _span(word)[0]
         phrases = [part for part in rest if isinstance(part, _Phrase)]
         parts = [part for part in phrases if not part.option]
         tokens = [part for part in rest if not isinstance(part, _Phrase)]
         axes = [token for token in tokens if token.type == "AXIS" and token is not rest[0]]
         if axes:
             name = _along(name, axes[0], len(parts))
-        least, most = ARITY.get(name, (1, 1))
+        least, most = ARITY.get(name, (1, 1) if name in SPELLINGS else (1, 16))  # one's own
         if not least <= len(parts) <= most:
             if name == "softmax":
                 raise _Wrong(start, _SOFTMAX_TAKES)
@@ -807,7 +807,7 @@ class _Builder:
     @staticmethod
     def bare(word: Token, part: _Phrase) -> _Phrase:
         """A function without brackets takes the next number, name or call."""
-        tree = Call(_canonical(word), (part.tree,))
+        tree = Call(canonical(word), (part.tree,))
         out = _phrase(tree, [part], _span(word)[0], part.end)
         return replace(out, bare=str(word))
 

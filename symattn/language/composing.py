@@ -5,7 +5,7 @@ A step whose shape is none of these has no reason: none is better than a false o
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import sympy
@@ -20,6 +20,7 @@ from symattn.nodes.masks import Mask, Masked
 from symattn.nodes.normalise import Normaliser
 from symattn.nodes.norms import Norm
 from symattn.nodes.scale import Quotient
+from symattn.step import Step
 
 #: The functions of scores that make weights of them.
 _WEIGHTS = ("softmax", "softmax1", "ratio", "sparsemax", "hardmax", "σ")
@@ -84,18 +85,18 @@ def _is_number(tree: Tree) -> bool:
     return all(not isinstance(part, Name) or part.name[0].islower() for part in subtrees(tree))
 
 
-def composed(expr: MatrixExpr, made: Sequence[MatrixExpr]) -> tuple[str, str]:
+def composed(expr: MatrixExpr, made: Sequence[Step]) -> tuple[str, str]:
     """The heading and the reason of a step whose shape is common; empty for others.
 
-    `made` are the symbols of the steps before it, whose letters are no inputs.
+    `made` are the steps before it, whose letters are no inputs.
     """
-    return next(_composed(expr, frozenset(made)), ("", ""))
+    return next(_composed(expr, {step.symbol: step for step in made}), ("", ""))
 
 
-def _composed(expr: MatrixExpr, made: frozenset[MatrixExpr]) -> Iterator[tuple[str, str]]:
+def _composed(expr: MatrixExpr, made: Mapping[MatrixExpr, Step]) -> Iterator[tuple[str, str]]:
     match expr:
         case Normaliser():
-            yield "weights", expr.reason
+            yield "weights", expr.reason if expr.axis == 1 else ""
         case Norm():
             yield "norm of each row", expr.row_reason
         case LineProduct(matrix=Norm() as norm) | PlusVector(matrix=Norm() as norm):
@@ -104,10 +105,12 @@ def _composed(expr: MatrixExpr, made: frozenset[MatrixExpr]) -> Iterator[tuple[s
             yield "norm of each row", norm.row_reason
         case Quotient(matrix=sympy.MatMul() as product) if rows := _of_rows(product):
             one, other = rows
+            by_width = expr.divisor**2 == product.args[0].cols
+            why = " that keeps it from growing with the width" * by_width
             yield (
                 "scaled scores",
                 f"Each row of {{{one}}} is compared with each row of {{{other}}}: their dot "
-                "product, divided by a number that keeps it from growing with the width.",
+                f"product, divided by a number{why}.",
             )
         case sympy.MatMul() if rows := _of_rows(expr):
             one, other = rows
@@ -125,9 +128,9 @@ def _composed(expr: MatrixExpr, made: frozenset[MatrixExpr]) -> Iterator[tuple[s
                     "weighted sums",
                     f"Each row is a sum of rows of {{{right}}}, weighed by a row of {{{left}}}.",
                 )
-        case Concat():
+        case Concat(axis=sympy.S.One):
             yield "concatenated heads", "The outputs of all heads stand side by side."
-        case sympy.MatMul(args=(Concat(), _)):
+        case sympy.MatMul(args=(Concat(axis=sympy.S.One), _)):
             yield (
                 "projected output",
                 "The outputs of all heads stand side by side and are multiplied by one matrix.",
@@ -137,12 +140,20 @@ def _composed(expr: MatrixExpr, made: frozenset[MatrixExpr]) -> Iterator[tuple[s
         case Mask():
             yield "mask", expr.reason
         case sympy.MatAdd(args=(first, *others)) if _letter(first) and others:
-            if len(others) == 1 and not _letter(others[0]):
+            if len(others) == 1 and not _letter(others[0]) and _needs(others[0], first, made):
                 yield "residual sum", f"What is computed from it is added to {{{_letter(first)}}}."
         case HeadMix():
             yield "mixed heads", "The matrices of all heads are mixed, each by its own weight."
         case Applied():
             yield "", "The function is applied to every entry."
+
+
+def _needs(expr: MatrixExpr, letter: MatrixExpr, made: Mapping[MatrixExpr, Step]) -> bool:
+    """Whether a matrix is computed from another one, by way of steps too."""
+    letters = expr.atoms(sympy.MatrixSymbol, Head)
+    return letter in letters or any(
+        _needs(made[one].expr, letter, made) for one in letters if one in made
+    )
 
 
 def _letter(expr: MatrixExpr) -> str:

@@ -29,7 +29,7 @@ from symattn.grammar import (
 from symattn.greek import in_ascii
 from symattn.language.composing import composed, cut
 from symattn.language.making import Maker
-from symattn.language.shapes import GivenShape, Unfit
+from symattn.language.shapes import GivenShape, Shape, Unfit
 from symattn.language.sizes import HEADS, KNOWN_SIZES, ROWS, Sizes, is_small
 from symattn.language.texts import Equation, Left, Place, Text, Wrong, read_text, wrong
 from symattn.nodes.defined import ByEntries
@@ -159,6 +159,12 @@ def _is_recurrence(equation: Equation) -> bool:
     return any(isinstance(one, Indexed) and one.base == Name(equation.name) for one in parts)
 
 
+def _uses_before(tree: Tree, name: str) -> bool:
+    """Whether a tree has the state before, S[t-1], of a letter."""
+    parts = [one for one in subtrees(tree) if isinstance(one, Indexed) and one.base == Name(name)]
+    return any(isinstance(one.parts[0].start, Apart) for one in parts)
+
+
 def _is_closed(tree: Tree) -> bool:
     """Whether a tree is a number: no letters but constants."""
     names = [part for part in subtrees(tree) if isinstance(part, Name | Call | Indexed | Every)]
@@ -238,11 +244,11 @@ def _kinds(letters: _Letters) -> None:
             match part:
                 case Indexed(Name(name), parts):
                     single = [_index_in(p.start) for p in parts if p.single]
-                    capital = not is_small(name)
-                    if capital and len(parts) == 1 and {*single} & {*HEADS}:
+                    wide = not is_small(name) or name.startswith("b_")
+                    if wide and len(parts) == 1 and {*single} & {*HEADS}:
                         if name not in letters.made and name not in letters.declared:
                             letters.families[name] = None
-                    elif not capital and len(parts) == 1:
+                    elif not wide and len(parts) == 1:
                         indexed[name] = None
                 case Call(_, _, options):
                     for option, value in options:
@@ -405,7 +411,7 @@ class _Builder:
         with sizes.binding(**indices):
             found = sizes.shape(equation.tree)
         if sizes.making:
-            self._end(equation, indices[left.head])
+            self._end(equation, indices[left.head], found)
         if sizes.entries:
             sizes.entries = ()
             if found is not None:
@@ -443,7 +449,7 @@ class _Builder:
                     sizes.dims.same(one, other)
         sizes.making = name
 
-    def _end(self, equation: Equation, count: int) -> None:
+    def _end(self, equation: Equation, count: int, found: Shape) -> None:
         """The state is a row where nothing says how many it has; its tokens are counted."""
         sizes, name = self.sizes, equation.name
         sizes.making = ""
@@ -456,6 +462,8 @@ class _Builder:
         }
         state = sizes.letters[name]
         assert state is not None
+        for one, other in zip(state, found or (), strict=False):
+            sizes.dims.same(one, other)
         rows = sizes.dims.root(state[0])
         if (
             sizes.dims.value[rows] is None
@@ -484,9 +492,15 @@ class _Builder:
                     equation.place,
                     f"{part.name} is made of itself; give the new matrix a letter of its own",
                 )
+            mend = "move that up"
+            if _uses_before(equation.tree, part.name):
+                mend = (
+                    "states that need one another are one state, Z[t] = [A; B], with parts such as "
+                    "Z[t-1][1:2,:]"
+                )
             raise wrong(
                 equation.place,
-                f"{part.name} is used before line {maker.place.line} makes it; move that up",
+                f"{part.name} is used before line {maker.place.line} makes it; {mend}",
             )
 
     def _whole(self, tree: Tree) -> Iterator[Tree]:
@@ -563,7 +577,7 @@ class _Builder:
         number = (rows, columns) == (1, 1) and is_small(left.name)
         symbol = (NumberSymbol if number else sympy.MatrixSymbol)(letter, rows, columns)
         facts = dict(self.facts.get(left.word, {}))
-        heading, reason = composed(expr, [step.symbol for step in self.steps])
+        heading, reason = composed(expr, self.steps)
         if equation.heading or "title" not in facts:
             facts["title"] = equation.heading or heading
         hides = any(part is sympy.S.NegativeInfinity for part in sympy.preorder_traversal(expr))

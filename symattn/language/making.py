@@ -362,6 +362,9 @@ class Maker(Writer):
             return self._powers(value, own, power)
         if own is None and of_power is not None:
             return Exponential(sympy.MatMul(sympy.log(value), power)), of_power
+        if self.whole is not None and of_power is not None:
+            log = Entrywise(value, "ln"), own
+            return Exponential(self._pointwise((power, of_power), log)[0]), own
         raise ReadError("an exponent is a whole number, or made of places and sizes")
 
     def _power_of_entries(self, base: Tree, power: sympy.Expr) -> Value:

@@ -103,7 +103,7 @@ def of_pairs(pairs: Iterable[tuple[MatrixExpr, MatrixExpr]]) -> Derivation:
         for part in sympy.preorder_traversal(expr):
             if isinstance(part, sympy.MatrixSymbol) and part.name not in made:
                 inputs.setdefault(part.name, Input(part.name, part))
-        heading, reason = composed(expr, [step.symbol for step in steps])
+        heading, reason = composed(expr, steps)
         steps.append(Step(symbol.name, symbol, expr, "", reason, title=heading))
     return Derivation(tuple(inputs.values()), tuple(steps))
 

@@ -45,6 +45,8 @@ SQUARE = "#"
 
 Shape = tuple[int, int] | None
 
+_POWER = "A^2 is A A, of a square matrix; entry by entry it is A ∘ A, or f(x) = x^2"
+
 #: A size as somebody gives it: a number, a name, or SymPy's.
 GivenSize: TypeAlias = str | int | sympy.Expr
 
@@ -234,10 +236,13 @@ class Shapes:
                 return None if inner is None else (inner[1], inner[0])
             case Apart("neg", (part,)):
                 return self.shape(part)
-            case Apart("inv" | "^", (part, *_)):
+            case Apart("inv" | "^" as sign, (part, *_)):
                 inner = self.shape(part)
-                if inner is not None:
-                    self.dims.same(*inner)
+                try:
+                    self.dims.same(*(inner or (self.one, self.one)))
+                except Unfit as unfit:
+                    why = "the inverse is of a square matrix" if sign == "inv" else _POWER
+                    raise Unfit(f"{why}: {unfit}") from None
                 return inner
             case Apart("+", parts):
                 return self.together([self.shape(part) for part in parts], self.strict)

@@ -20,7 +20,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 from symattn.errors import ReadError, quote
-from symattn.grammar import FUNCTIONS, Tree, greek, read_right
+from symattn.grammar import FUNCTIONS, Tree, canonical, greek, read_right
 
 MAX_LENGTH, MAX_LINE = 20_000, 2_000
 
@@ -298,6 +298,8 @@ def _left(text: str, place: Place) -> Left:
         arguments = ()
     elif word or not all(re.fullmatch(_NAME, one) for one in arguments):
         raise wrong(place, f"{quote(text.strip())}: a function is written f(x) = … or f(x, y) = …")
+    elif arguments and canonical(name) != name:  # Tanh would be read as tanh
+        raise wrong(place, f"{quote(name)} has a meaning of its own here; choose another letter")
     if len({*indices, head}) != len(indices) + 1 or len(set(arguments)) != len(arguments):
         raise wrong(place, f"{quote(text.strip())}: an index stands there twice")
     return Left(name, word, head, indices, arguments)

@@ -87,11 +87,11 @@ def written(derivation: Derivation) -> str:
     """
     writer = _Writer(derivation)
     shapes = ";  ".join(map(writer.shape, derivation.inputs))
-    made: list[MatrixExpr] = []
+    made: list[Step] = []
     lines = [shapes]
     for step in derivation.steps:
         lines += writer.equation(step, made)
-        made.append(step.symbol)
+        made.append(step)
     return "\n".join(lines)
 
 
@@ -115,7 +115,7 @@ class _Writer:
         self.own = "g" if str(item.count) == "g" else "h"
         return f"[{self.own}]" if item.per_head else ""
 
-    def equation(self, step: Step, made: list[MatrixExpr]) -> list[str]:
+    def equation(self, step: Step, made: list[Step]) -> list[str]:
         """The equation of a step, below its heading; with the reason, where that is its own."""
         fitted = any(
             isinstance(part, Sinusoidal) and not part.rows.is_Symbol

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +15,8 @@ import torch
 from symattn import document
 from symattn.errors import SymattnError
 from symattn.language.equations import derivation_of
+from tests.documents.code.test_code import given_to, run, run_javascript
+from tests.language.blocks import WORKS as BLOCKS
 from tests.language.literature import WORKS, Work
 from tests.language.texts import CASES
 
@@ -25,7 +29,10 @@ def _given(work: Work) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("work", WORKS, ids=lambda work: work.name)
+ALL = (*WORKS, *BLOCKS)
+
+
+@pytest.mark.parametrize("work", ALL, ids=lambda work: work.name)
 def test_a_text_is_what_its_paper_says(work: Work) -> None:
     whole, given = derivation_of(work.text), _given(work)
     assert {item.name for item in whole.inputs} == {*work.shapes}
@@ -50,6 +57,44 @@ def test_a_text_is_what_its_paper_says(work: Work) -> None:
         last = np.reshape(last, wanted.shape)
         np.testing.assert_allclose(last, wanted.detach().numpy(), rtol=1e-12, atol=1e-13)
 
+
+def _last(work: Work, given: dict[str, Any]) -> Any:
+    """The last step as its paper says it."""
+    letters = {name: torch.tensor(array) for name, array in given.items()}
+    return work.value(SimpleNamespace(**letters, lambda_=letters.get("lambda"))).numpy()
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("work", ALL, ids=lambda work: work.name)
+def test_a_text_is_a_program_in_every_language(
+    work: Work, tool: Callable[[str], str], tmp_path: Path
+) -> None:
+    whole, given = derivation_of(work.text), _given(work)
+    values = whole.evaluate(**given)
+    told, wanted = given_to(whole, values), _last(work, given)
+    for language in ("python", "numpy", "torch", "jax", "javascript"):
+        code = str(document(values, language))
+        if language == "javascript":
+            (steps,) = run_javascript(tool("node"), tmp_path, [(code, told)])
+        else:
+            steps = run(code, language, told)
+        *_, last = steps.values()
+        last = np.reshape(np.asarray(last), wanted.shape)
+        np.testing.assert_allclose(last, wanted, rtol=1e-12, atol=1e-13, err_msg=language)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("work", ALL, ids=lambda work: work.name)
+def test_a_text_is_a_document_in_every_format(work: Work) -> None:
+    values = derivation_of(work.text).evaluate(**_given(work))
+    for form in FORMS:
+        assert document(values, form), form
+    for flavor in ("beamer", "overlays", "article"):
+        assert "\\end{document}" in str(document(values, "tex", flavor=flavor))
+
+
+#: The formats that need no other program and have a document for every derivation.
+FORMS = ("text", "latex", "md", "docx", "mathml", "json", "html", "svg", "tikz")
 
 REFUSED = {
     "A = Q[:, :d] K[:, :d]^T; B = Q[:, d:] K[:, d:]^T": "both parts take column d",
