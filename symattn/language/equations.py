@@ -23,14 +23,15 @@ from symattn.grammar import (
     Tree,
     children,
     greek,
+    place_of,
     read_right,
     subtrees,
 )
 from symattn.greek import in_ascii
 from symattn.language.composing import composed, cut
 from symattn.language.making import Maker
-from symattn.language.shapes import GivenShape, Unfit
-from symattn.language.sizes import HEADS, KNOWN_SIZES, ROWS, Sizes, is_small
+from symattn.language.shapes import KNOWN_SIZES, GivenShape, Unfit
+from symattn.language.sizes import HEADS, ROWS, Sizes, is_small
 from symattn.language.texts import Equation, Left, Place, Text, Wrong, read_text, wrong
 from symattn.nodes.defined import ByEntries
 from symattn.nodes.heads import Concat, Head
@@ -212,7 +213,7 @@ def _declare(letters: _Letters) -> None:
 def _size(text: str, letters: _Letters, place: Place) -> sympy.Expr:
     """A size that a shape says."""
     try:
-        tree = read_right(text, letters.sizes)
+        tree = read_right(text, letters.sizes, (), {*KNOWN_SIZES, *letters.sizes})
         sizes = Sizes({}, {}, ())
         value = sizes.written(tree)
     except (ReadError, Unfit) as error:
@@ -297,13 +298,14 @@ def _bound(equation: Equation) -> Iterator[str]:
 
 @contextmanager
 def _at(equation: Equation) -> Iterator[None]:
-    """Puts the place of an equation before what is refused inside."""
+    """Puts the place in an equation before what is refused inside: that of the part, if known."""
     try:
         yield
     except Wrong:
         raise
     except Unfit as unfit:
-        raise wrong(equation.place, f"{_of(equation)}{unfit}") from None
+        offset = 0 if unfit.tree is None else place_of(unfit.tree)
+        raise wrong(equation.at(offset), f"{_of(equation)}{unfit}") from None
     except SymattnError as error:
         raise wrong(equation.place, f"{_of(equation)}{error}") from None
 
@@ -327,7 +329,8 @@ def _check_masks(tree: Tree, masks: Collection[str]) -> None:
                 added = isinstance(part, Apart) and part.sign == "+"
                 if not added and not (isinstance(part, Call) and part.name in _OF_MASKS):
                     name = next(n.name for n in subtrees(inner) if isinstance(n, Name))
-                    raise ReadError(f"{name} hides by −∞: it is only added to scores, S + {name}")
+                    why = f"{name} hides by −∞: it is only added to scores, S + {name}"
+                    raise Unfit(why).at(inner)
             else:
                 walk(inner)
 
@@ -372,8 +375,11 @@ class _Builder:
         for equation in self.equations:
             with _at(equation):
                 self._shape(equation)
-        with _at(self.equations[-1]):
+        try:
             self.sizes.name_all(self.letters.made, self.letters.sizes)
+        except Unfit as unfit:
+            with _at(self._holding(unfit.tree)):
+                raise
         maker = Maker(self.sizes, self.letters.numbers)
         for equation in self.equations:
             with _at(equation):
@@ -381,6 +387,14 @@ class _Builder:
         return Derivation(
             tuple(self.inputs.values()), tuple(self.steps), {}, {}, title, order=order
         )
+
+    def _holding(self, tree: Tree | None) -> Equation:
+        """The equation, or the function, that a tree stands in; else the last equation."""
+        text = self.letters.text
+        for equation in (*text.equations, *text.functions):
+            if any(part is tree for part in subtrees(equation.tree)):
+                return equation
+        return self.equations[-1]
 
     def _shape(self, equation: Equation) -> None:
         """The shape of the letter that an equation makes."""
@@ -480,14 +494,12 @@ class _Builder:
             if maker is equation and _is_recurrence(equation):
                 continue
             if maker is equation:
-                raise wrong(
-                    equation.place,
-                    f"{part.name} is made of itself; give the new matrix a letter of its own",
-                )
-            raise wrong(
-                equation.place,
-                f"{part.name} is used before line {maker.place.line} makes it; move that up",
-            )
+                raise Unfit(
+                    f"{part.name} is made of itself; give the new matrix a letter of its own"
+                ).at(part)
+            raise Unfit(
+                f"{part.name} is used before line {maker.place.line} makes it; move that up"
+            ).at(part)
 
     def _whole(self, tree: Tree) -> Iterator[Tree]:
         """The parts of a tree, and those of the functions that it calls."""
