@@ -62,17 +62,8 @@ def test_a_refusal_names_the_part_and_what_to_write(text: str, part: str, why: s
 @pytest.mark.parametrize(
     "word",
     [
-        "softplus",
-        "leaky_relu",
-        "elu",
-        "mish",
-        "softsign",
-        "hardtanh",
-        "relu6",
-        "sign",
-        "tan",
-        "sinh",
-        "cosh",
+        *("softplus", "leaky_relu", "elu", "mish", "softsign", "hardtanh", "relu6", "sign"),
+        *("tan", "sinh", "cosh"),
     ],
 )
 def test_what_is_said_to_be_written_for_an_activation_is_read(word: str) -> None:
