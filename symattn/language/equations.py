@@ -409,7 +409,7 @@ class _Builder:
             sizes.dims.same(indices[left.head], sizes.count(left.name))
         shape: tuple[int, int] | None
         if left.by_entries:
-            shape = sizes.dims.new(), sizes.dims.new()
+            shape = sizes.fitting()
             indices |= dict(zip(left.indices, shape, strict=True))
             sizes.entries = left.indices
         elif left.indices:
@@ -443,8 +443,7 @@ class _Builder:
     def _begin(self, equation: Equation) -> None:
         """The shape of a state, and of the one before the first."""
         sizes, name = self.sizes, equation.name
-        state = sizes.letters[name] = sizes.dims.new(), sizes.dims.new()
-        sizes.dims.states |= {*state}
+        state = sizes.letters[name] = sizes.fitting()
         start = self.letters.starts.get(name)
         if start is None:
             sizes.letters[f"{name}_0"] = state

@@ -140,6 +140,9 @@ class Dims:
                 f"{self.size_text(a)} and {self.size_text(b)} would have to be the same size"
             )
 
+    def repeated(self, one: int, other: int) -> None:
+        """Two sizes stand together, of which one is 1: it is repeated."""
+
     def _leaves(self, total: Sum) -> list[int]:
         """The sizes in a sum, those of blocks within a block included."""
         out: list[int] = []
@@ -175,7 +178,10 @@ class Dims:
         if number and self.given[dim] and not self.loose:
             raise Unfit(f"{self.name[dim]} would have to be {value}")
         if number and value == 1 and not self.loose:
-            raise Unfit(f"the size {self.size_text(dim)} would have to be 1")
+            raise Unfit(
+                f"the size {self.size_text(dim)} would have to be 1; if that is meant, say so by a "
+                "shape such as W : 1 × d_k"
+            )
         if isinstance(value, Sum) and self._within(dim, value):
             raise Unfit(f"{self.size_text(dim)} would have to be a part of itself")
         self.value[dim] = value
@@ -330,7 +336,9 @@ class Shapes:
         out = []
         for size, more in zip(one, other, strict=True):
             repeated = not strict and (self.dims.is_one(size) or self.dims.is_one(more))
-            if not repeated:
+            if repeated:
+                self.dims.repeated(size, more)
+            else:
                 self.dims.same(size, more)
             out.append(more if repeated and self.dims.is_one(size) else size)
         return out[0], out[1]

@@ -95,14 +95,30 @@ class TextDims(Dims):
     #: The sizes whose names are more than a wish.
     firm: set[int] = field(default_factory=set)
 
-    #: The sizes of states, which may turn out to be 1 though nobody wrote it.
-    states: set[int] = field(default_factory=set)
+    #: The sizes of states, masks and matrices by their entries, which follow from where they stand:
+    #: they may turn out to be 1 though nobody wrote it, and are where they met nothing but a 1.
+    fitted: set[int] = field(default_factory=set)
+    met_one: list[int] = field(default_factory=list)
 
     def _bind(self, dim: int, value: sympy.Expr) -> None:
-        if value == 1 and dim in {self.root(state) for state in self.states}:
+        if value == 1 and self.is_fitted(dim):
             self.value[dim] = value
         else:
             super()._bind(dim, value)
+
+    def is_fitted(self, dim: int) -> bool:
+        """Whether a size follows from where its matrix stands."""
+        return self.root(dim) in {self.root(one) for one in self.fitted}
+
+    def repeated(self, one: int, other: int) -> None:
+        self.met_one += [dim for dim in (one, other) if self.is_fitted(dim)]
+
+    def settle(self, inputs: Collection[int]) -> None:
+        """The sizes that met nothing but a 1 are 1, unless they are those of `inputs`."""
+        roots = {self.root(dim) for dim in inputs}
+        for dim in map(self.root, self.met_one):
+            if self.value[dim] is None and dim not in roots:
+                self.value[dim] = sympy.S.One
 
     def named(self, name: str, firm: bool) -> int:
         """A size with a usual name."""
@@ -225,6 +241,12 @@ class Sizes(Shapes):
         if name not in self.counts:
             self.counts[name] = self.dims.new()
         return self.counts[name]
+
+    def fitting(self) -> tuple[int, int]:
+        """A shape that follows from where a matrix stands."""
+        shape = self.dims.new(), self.dims.new()
+        self.dims.fitted |= {*shape}
+        return shape
 
     def counting(self, index: str) -> int:
         """What an index counts: heads by h, groups by g, or whatever it will stand at."""
@@ -457,8 +479,7 @@ class Sizes(Shapes):
             else:
                 self._numbers(args)
             self._numbers([said for _, said in options if not isinstance(said, str)])
-            self.masks.append((self.dims.new(), self.dims.new()))
-            return self.masks[-1]
+            return self.fitting()
         if name == "sum" and any(isinstance(arg, Indexed) for arg in args):
             raise Unfit("sum(A) is the sum of all entries; the sum over heads is sum_h(A[h])")
         shapes = [self.shape(arg) for arg in args]
@@ -546,6 +567,8 @@ class Sizes(Shapes):
         `letters` are made or given, `symbols` said in shapes and parts: no other size is called so.
         """
         dims = self.dims
+        given = [shape for name, shape in self.letters.items() if name not in self.made]
+        dims.settle([dim for shape in given for dim in shape or ()])
         open_roots = [root for root in dims.roots() if dims.value[root] is None]
         self.size_names: dict[int, str] = {}
         taken = {*symbols, *letters}
