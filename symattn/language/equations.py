@@ -245,7 +245,9 @@ def _kinds(letters: _Letters) -> None:
                             letters.families[name] = None
                     elif not capital and len(parts) == 1:
                         indexed[name] = None
-                case Call(_, _, options):
+                case Call(function, args, options):
+                    if function == "relative" and isinstance(args[0], Name):
+                        indexed[args[0].name] = None
                     for option, value in options:
                         if option in ROWS and isinstance(value, Name):
                             rows[value.name] = None

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import sympy
 
@@ -383,6 +384,13 @@ class Sizes(Shapes):
             case Name(name) if self.is_size(name):
                 self.used.setdefault(name, tree)
                 return
+            case _ if self.entries and any(
+                isinstance(part, Name) and part.name in self.bound for part in subtrees(tree)
+            ):
+                raise Unfit(
+                    "no entry is taken from a place that is computed; a bias by distance is "
+                    "relative(r, clip=2), whose column r has a number for each j - i from -2 to 2"
+                ).at(tree)
             case Apart("+" | "neg", parts):
                 for part in subtrees(tree):
                     if isinstance(part, Name) and part.name in self.bound:
@@ -474,8 +482,7 @@ class Sizes(Shapes):
             raise Unfit("group(h) stands in an index only: K[group(h)]")
         if name in MADE_TO_FIT:
             if name == "relative":
-                for arg in args:
-                    self.shape(arg)
+                self._table(args, dict(options))
             else:
                 self._numbers(args)
             self._numbers([said for _, said in options if not isinstance(said, str)])
@@ -500,6 +507,18 @@ class Sizes(Shapes):
             elif not self.is_number(shape):
                 raise Unfit(f"{option} is a number")
         return out
+
+    def _table(self, args: tuple[Tree, ...], options: Mapping[str, str | Tree]) -> None:
+        """The table of relative(r, clip=2): a column, one number for each distance or bucket."""
+        shape = self.shape(args[0])
+        if shape is None:
+            raise Unfit("relative takes a column, a number for each distance: relative(r, clip=2)")
+        self.dims.fitted |= {*shape}
+        match options.get("clip", options.get("buckets", Number(Fraction(32)))):
+            case Number(value):
+                rows = 2 * value + 1 if "clip" in options else value
+                self.dims.same(shape[0], self.size_of(sympy.Rational(str(rows))))
+        self.dims.same(shape[1], self.one)
 
     def _of_matrices(
         self, name: str, shapes: list[Shape], options: Mapping[str, str | Tree]

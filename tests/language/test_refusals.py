@@ -6,7 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from symattn.cli import main
 from symattn.errors import ReadError
 from symattn.language.equations import derivation_of
 from symattn.language.writing import written
@@ -42,6 +44,8 @@ REFUSED = (
     ("A = shift(S, columns=0)", "shift", "give a whole number from 1"),
     ("O = A V; A = softmax(S)", "A V", "A is used before line 1 makes it"),
     ("A = Q; A = A K^T", "A K", "A is made in line 1 already"),
+    ("B[i,j] = r[i - j]; A = softmax(S + B)", "i - j", "a bias by distance is relative(r, clip=2)"),
+    ("r : 4 × 1; A = softmax(S + relative(r, clip=2))", "relative", "4 and 5 would have to be"),
     ("f(x, y) = x y; A = f(Q)", "f(Q)", "f takes 2 arguments"),
     ("A = Q + (K [", "the end", "the bracket opened at line 1, character 12 is not closed"),
     ("M[i,j] = 0 if j <= i else -inf; A = softmax(S ∘ M)", "M)", "it is only added to scores"),
@@ -93,6 +97,19 @@ def test_a_window_without_a_limit_reads_back() -> None:
     assert "window(1, inf)" in written(whole)
     seen = whole.evaluate(S=np.zeros((3, 3)))["A"].array > 0
     assert seen.tolist() == [[True] * 3, [True] * 3, [False, True, True]]
+
+
+def test_a_bias_by_distance_has_a_table_of_its_own() -> None:
+    whole, table = derivation_of("B = S + relative(r, clip=1)"), np.array([5.0, 7.0, 11.0])
+    found = whole.evaluate(S=np.zeros((3, 4)), r=table[:, None])["B"].array
+    steps = np.clip(np.arange(4) - np.arange(3)[:, None], -1, 1)
+    np.testing.assert_array_equal(found, table[steps + 1])
+
+
+def test_heads_that_are_not_joined_have_a_small_example() -> None:
+    result = CliRunner().invoke(main, ["derive", "A[h] = softmax(Q[h] K[h]^T)"])
+    assert result.exit_code == 0
+    assert "n_h = 2" in result.output
 
 
 def test_a_function_may_have_two_arguments() -> None:
