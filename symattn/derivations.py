@@ -183,15 +183,14 @@ class Derivation:
     @property
     def size_symbols(self) -> tuple[sympy.Symbol, ...]:
         """The symbolic sizes (n, d_model, d_k, …) in order of appearance."""
-        found: dict[sympy.Symbol, None] = {}
-        for item in (*self.inputs, *self.steps):
+        sizes: list[sympy.Expr] = []
+        items = (*self.inputs, *self.steps)
+        for item in items:
             inside = item.expr.free_symbols if isinstance(item, Step) else set()
-            sizes = [*item.shape, *(s for s in inside if isinstance(s, sympy.Symbol))]
-            for size in sizes:
-                for symbol in sorted(size.free_symbols, key=str):
-                    if symbol.is_positive:
-                        found[symbol] = None
-        return tuple(found)
+            sizes += [*item.shape, *(s for s in inside if isinstance(s, sympy.Symbol))]
+        sizes += [item.count for item in items if item.count is not None]
+        symbols = (symbol for size in sizes for symbol in sorted(size.free_symbols, key=str))
+        return tuple(dict.fromkeys(symbol for symbol in symbols if symbol.is_positive))
 
     @property
     def known_sizes(self) -> dict[str, int]:

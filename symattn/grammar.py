@@ -5,7 +5,7 @@ statements (`read`); both are interpreted elsewhere. From loose to tight::
 
     sum        term ((+ | -) term)*                        a sign before a term is the whole term's
     term       product ((∘ ⊙ .* | ⊘ ./) product)*          entry by entry
-    product    power ((* · × ⋅ @ | / | nothing) power)*    from left to right
+    product    power ((· × ⋅ @ | / | nothing) power)*      from left to right; * with a number
     power      turned ^ exponent                           from right to left: 2^3^2 is 2^9
     turned     atom (.T | ᵀ | ^T | ⁻¹ | ² | …)*
     atom       number | name | function(argument, …) | √ atom | (sum) | {sum} | [sum, …; …]
@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
@@ -49,8 +49,15 @@ MAX_LENGTH, MAX_DEPTH, MAX_POWER = 2000, 40, 64
 MAX_DIGITS, MAX_EXPONENT = 60, 400
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Placed:
+    """A part of a text; `at` is its first character, from 0, or −1 where it was not written."""
+
+    at: int = field(default=-1, compare=False, repr=False)
+
+
 @dataclass(frozen=True)
-class Number:
+class Number(_Placed):
     """A rational number; `vector` if it is a 1 that stands for a column of ones."""
 
     value: Fraction
@@ -58,14 +65,14 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Name:
+class Name(_Placed):
     """A matrix, a vector, a scalar, a size, or one of the constants e, pi and ∞."""
 
     name: str
 
 
 @dataclass(frozen=True)
-class Call:
+class Call(_Placed):
     """A function of expressions, by its name in `FUNCTIONS`; an option is a word or a tree."""
 
     name: str
@@ -74,9 +81,10 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Apart:
-    """An operation on parts: + * ∘ ⊘ / T inv neg ^.
+class Apart(_Placed):
+    """An operation on parts: + * × ∘ ⊘ / T inv neg ^.
 
+    A product that is written with ``*`` is "×", for that is refused between two matrices.
     A power has its base as the only part if the exponent is a rational number; otherwise, in
     closed numbers only, the exponent is the second part.
     """
@@ -99,7 +107,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Indexed:
+class Indexed(_Placed):
     """Parts of a matrix, an entry, a row, or the matrix of one head: V[1:2, :], P[i, j], Q[h]."""
 
     base: Tree
@@ -107,7 +115,7 @@ class Indexed:
 
 
 @dataclass(frozen=True)
-class Every:
+class Every(_Placed):
     """`word` (sum or concat) of `body` for every value of an index: sum_h(…), concat_h(…)."""
 
     word: str
@@ -116,7 +124,7 @@ class Every:
 
 
 @dataclass(frozen=True)
-class Compared:
+class Compared(_Placed):
     """A chain of comparisons: 0 <= i − j < w."""
 
     sides: tuple[Tree, ...]
@@ -124,7 +132,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Joined:
+class Joined(_Placed):
     """Tests joined by and, or; one test that does not hold: not."""
 
     word: str
@@ -132,7 +140,7 @@ class Joined:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class Chosen(_Placed):
     """`value` where the test holds, else `otherwise`."""
 
     value: Tree
@@ -155,16 +163,21 @@ Fraction(1, 1))), exponent=Fraction(1, 1))
     return _read(text, declared, False)
 
 
-def read_right(text: str, declared: Collection[str] = (), functions: Collection[str] = ()) -> Tree:
+def read_right(
+    text: str,
+    declared: Collection[str] = (),
+    functions: Collection[str] = (),
+    usual: Collection[str] = (),
+) -> Tree:
     """The tree of an equation's right side: what `read` reads, cases and comparisons.
 
-    `functions` are the names of functions of the reader's own. In these a product by ``*`` is a
-    tree of its own, "×", for it is refused between two matrices, and an exponent may be any tree.
+    `functions` are the names of functions of the reader's own; letters written together are
+    refused where one of the `usual` names may be meant; an exponent may be any tree.
 
     >>> read_right("0 if j <= i else 1").test
     Compared(sides=(Name(name='j'), Name(name='i')), signs=('≤',))
     """
-    return _read(text, declared, False, functions)
+    return _read(text, declared, False, functions, usual)
 
 
 def read_closed(text: str) -> Tree:
@@ -222,7 +235,7 @@ def sides(text: str) -> list[str]:
 
 
 class _Wrong(Exception):
-    """What is wrong, and the character of the cleaned text where it shows."""
+    """What is wrong, and the character of the text where it shows."""
 
     def __init__(self, place: int, why: str, *quoted: tuple[int, int]) -> None:
         self.place, self.why, self.quoted = place, why, quoted
@@ -248,19 +261,22 @@ def _refused(text: str, place: int, why: str) -> ReadError:
 
 
 def _read(
-    text: str, declared: Collection[str], closed: bool, own: Collection[str] | None = None
+    text: str,
+    declared: Collection[str],
+    closed: bool,
+    own: Collection[str] | None = None,
+    usual: Collection[str] = (),
 ) -> Tree:
     """The tree of a text; `own` are the reader's functions in an equation, None elsewhere."""
     if len(text) > MAX_LENGTH:
         raise _too_long(text)
-    plain, origin = _plain(text)
     try:
-        tokens = _tokens(plain, _Known(declared, closed, own))
-        phrase = _parsed(tokens, len(plain), "start" if own is None else "right")
+        tokens = _tokens(text, _Known(declared, closed, own, usual))
+        phrase = _parsed(tokens, len(text), "start" if own is None else "right")
         if not closed:
             _check_exponents(phrase, own is not None)
     except _Wrong as wrong:
-        raise _refused(text, origin[wrong.place], wrong.reason(plain)) from None
+        raise _refused(text, wrong.place, wrong.reason(text)) from None
     return phrase.tree
 
 
@@ -333,6 +349,8 @@ class _Known:
     closed: bool
     #: Functions of the reader's own, in the right side of an equation; None elsewhere.
     own: Collection[str] | None
+    #: Names that letters written together may be meant for.
+    usual: Collection[str] = ()
 
     @property
     def equation(self) -> bool:
@@ -350,7 +368,7 @@ def _tokens(text: str, known: _Known) -> list[Token]:
 
     out: list[Token] = []
     opened: list[tuple[str, int]] = []
-    for kind, token, start, end in _cut(text, known):
+    for kind, token, start, end in _cut_in_place(text, known):
         if kind in ("OPEN", "LSQB", "INDEX"):
             opened.append((token, start))
             if len(opened) > MAX_DEPTH:
@@ -373,6 +391,16 @@ def _tokens(text: str, known: _Known) -> list[Token]:
 
 
 _Cut = tuple[str, str, int, int]
+
+
+def _cut_in_place(text: str, known: _Known) -> Iterator[_Cut]:
+    """The tokens where they stand in the text, LaTeX's spellings in it included."""
+    plain, origin = _plain(text)
+    try:
+        for kind, token, start, end in _cut(plain, known):
+            yield kind, token, origin[start], origin[end]
+    except _Wrong as wrong:
+        raise _Wrong(origin[wrong.place], wrong.why) from None
 
 
 def _cut(text: str, known: _Known) -> Iterator[_Cut]:
@@ -424,7 +452,7 @@ def _cut(text: str, known: _Known) -> Iterator[_Cut]:
 
 def _sign(token: str, start: int, known: _Known, before: tuple[str, int]) -> tuple[str, str]:
     """The kind of a sign, and its usual spelling; `before` is the token before it and its end."""
-    if token == "*" and known.equation:
+    if token == "*" and not known.closed:
         return "STAR", token
     token = _SAME.get(token, token)
     if token in _COMPARISONS:
@@ -494,9 +522,7 @@ def _word(text: str, start: int, known: _Known) -> Iterator[_Cut]:
         return
     if letter != _bare(token) and word not in _CONSTANTS:  # alpha, beta_1
         if text[name.end() : name.end() + 1] == "(":
-            raise _Wrong(
-                start, f"{letter} is not a function here; write {letter} (…) for a product"
-            )
+            raise _Wrong(start, f"{letter} is no function; write {letter} (…) for a product")
         yield "NAME", letter, start, name.end()
         return
     primed = text[end : end + 1] == "'"
@@ -519,43 +545,60 @@ def _word(text: str, start: int, known: _Known) -> Iterator[_Cut]:
             )
         yield "NAME", _bare(token), start, name.end()
     else:
-        yield from _letters(text, start, name.end(), word)
+        yield from _letters(text, start, name.end(), word, known)
 
 
-def _letters(text: str, start: int, end: int, word: str) -> Iterator[_Cut]:
+def _letters(text: str, start: int, end: int, word: str, known: _Known) -> Iterator[_Cut]:
     """Letters written together: a product, unless they look like a word."""
     token = text[start:end]
     letters = token.partition("_")[0].rstrip("'")
     small = any(letter.islower() for letter in letters)
     direct = text[start + len(word) : start + len(word) + 1] == "("
     apart = not direct and _OPENS.match(text, start + len(word)) is not None
-    known = word.lower() in _ANY_CASE and len(word) > 2
+    function = word.lower() in _ANY_CASE and len(word) > 2
     product = " ".join(_bare(part) for part in _ONE_NAME.findall(token))
     product = product if len(product) <= 40 else f"{product[:39]}…"
-    if known and (direct or small):
+    if function and (direct or small):
         yield _function(text, word, start, start + len(word)), word, start, start + len(word)
         return
-    if known and apart:
+    if function and apart:
         raise _Wrong(start, f"write {word}(…) for the function or {product} (…) for the product")
     offer = _OFFERS.get(word.lower())
+    close = close_to(word, [*_KNOWN, *(known.own or ())]) if _LOWERCASE_RUN.search(letters) else ""
     if direct or (apart and small):
         if offer:
-            raise _Wrong(start, f"{quote(word)} is not a function here: {offer}")
+            raise _Wrong(start, f"{quote(word)} is no function: {offer}")
+        if close:
+            raise _Wrong(start, f"{quote(word)} is no function; did you mean {close}?")
         raise _Wrong(
             start,
-            f"{quote(word)} is not a function here; write {product} (…) for a product"
+            f"{quote(word)} is no function; write {product} (…) for a product"
             f"{nearest(word, _KNOWN)}",
         )
+    meant = _meant(_ONE_NAME.findall(token), known)
+    if meant:
+        raise _Wrong(start, f"{quote(token)} would be the product {product}; did you mean {meant}?")
     if _LOWERCASE_RUN.search(letters):
-        close = close_to(word, FUNCTIONS)
-        hint = f": {offer}" if offer else f'; did you mean "{close}(…)"?' if close else ""
-        raise _Wrong(
-            start,
-            f"{quote(word)} is not a name{hint or '; '}"
-            f"{'; ' if hint else ''}write {product} for a product",
-        )
+        hint = offer or f"write {product} for a product"
+        hint = f"did you mean {close}(…)? Else {hint}" if close and not offer else hint
+        raise _Wrong(start, f"{quote(word)} is no name; {hint}")
     for part in _ONE_NAME.finditer(text, start, end):
         yield "NAME", _bare(part[0]), part.start(), part.end()
+
+
+def _meant(parts: Sequence[str], known: _Known) -> str:
+    """What letters written together are meant for, if they spell a usual name without its mark.
+
+    dk is d_k, and XWQ is X W_Q, unless all the letters are made or given.
+    """
+    names = {_bare(name).replace("_", ""): name for name in known.usual if "_" in name}
+    for first in range(len(parts)):
+        for last in range(len(parts), first + 1, -1):
+            run = parts[first:last]
+            name = names.get("".join(run))
+            if name and not all(_bare(part) in known.declared for part in run):
+                return " ".join((*parts[:first], name, *parts[last:]))
+    return ""
 
 
 def _function(text: str, word: str, start: int, end: int) -> str:
@@ -648,6 +691,7 @@ def _phrase(tree: Tree, parts: Sequence[_Phrase], start: int, end: int, deeper: 
         raise _Wrong(start, _TOO_DEEP)
     exponents = tuple(one for part in parts for one in part.exponents)
     closed = all(part.closed for part in parts)
+    tree = tree if tree.at >= 0 else replace(tree, at=start)
     return _Phrase(tree, start, end, depth, closed, exponents=exponents)
 
 
@@ -678,28 +722,33 @@ class _Builder:
         if len(exponent) > 9 or abs(int(exponent or 0)) > MAX_EXPONENT:
             raise _Wrong(_span(token)[0], f"keep the exponent within ±{MAX_EXPONENT}")
         value = Fraction(Decimal(digits)) * Fraction(10) ** int(exponent or 0)
-        return _Phrase(Number(value), *_span(token), closed=True, first="number")
+        start, end = _span(token)
+        return _Phrase(Number(value, at=start), start, end, closed=True, first="number")
 
     @staticmethod
     def name(token: Token) -> _Phrase:
         """A letter that is declared or means itself."""
         small = token[0].islower() and not token[1:2].isupper()
-        return _Phrase(Name(str(token)), *_span(token), first="small" if small else "")
+        start, end = _span(token)
+        return _Phrase(Name(str(token), at=start), start, end, first="small" if small else "")
 
     @staticmethod
     def constant(token: Token) -> _Phrase:
         """The constants e, pi and ∞."""
-        return _Phrase(Name(str(token)), *_span(token), closed=True)
+        start, end = _span(token)
+        return _Phrase(Name(str(token), at=start), start, end, closed=True)
 
     @staticmethod
     def ones(token: Token) -> _Phrase:
         """A column of ones, spelled out."""
-        return _Phrase(_ones(), *_span(token))
+        start, end = _span(token)
+        return _Phrase(_ones(start), start, end)
 
     @staticmethod
     def nullary(token: Token) -> _Phrase:
         """A function of nothing."""
-        return _Phrase(Call(canonical(token), ()), *_span(token))
+        start, end = _span(token)
+        return _Phrase(Call(canonical(token), (), at=start), start, end)
 
     @staticmethod
     def bracket(opened: Token, inner: _Phrase, closed: Token) -> _Phrase:
@@ -716,12 +765,12 @@ class _Builder:
         axes = [token for token in tokens if token.type == "AXIS" and token is not rest[0]]
         if axes:
             name = _along(name, axes[0], len(parts))
-        least, most = ARITY.get(name, (1, 1) if name in SPELLINGS else (1, 16))  # one's own
+        least, most = ARITY.get(name, (1, 1) if name in SPELLINGS else (1, _MOST_OF_OWN))
         if not least <= len(parts) <= most:
             if name == "softmax":
                 raise _Wrong(start, _SOFTMAX_TAKES)
             if word in _OFFERS:
-                raise _Wrong(start, f"{quote(str(word))} is not a function here: {_OFFERS[word]}")
+                raise _Wrong(start, f"{quote(str(word))} is no function: {_OFFERS[word]}")
             count = str(least) if least == most else f"{least} to {most}"
             raise _Wrong(start, f"{word} takes {count} argument{'s' * (count != '1')}")
         options = {part.option: part.word or part.tree for part in phrases if part.option}
@@ -815,7 +864,7 @@ class _Builder:
     def turned(part: _Phrase, token: Token) -> _Phrase:
         """A transpose."""
         _refuse_bare(part, *_span(token))
-        base = _ones() if part.tree == _ONE else part.tree
+        base = _ones(part.start) if part.tree == _ONE else part.tree
         base = Apart("inv", (base,)) if token[0] in "⁻" or "-" in token or "−" in token else base
         out = _phrase(Apart("T", (base,)), [part], part.start, _span(token)[1])
         return replace(out, closed=False, first=part.first)
@@ -930,21 +979,21 @@ def _with_ones(operators: list[str], factors: list[_Phrase]) -> list[Tree]:
         after = trees[k + 1]
         following = factors[k + 1].first == "small" or _begins_with_ones(after) or _is_row(after)
         if not operators[k + 1] and beside(k) and following:
-            trees[k] = _ones()
+            trees[k] = _ones(factors[k].start)
     closed = factors[0].closed and trees[0] != _ONES
     for k in range(1, len(trees)):
         if not operators[k] and factors[k].first == "number" and trees[k] == factors[k].tree:
             if closed and not _begins_with_ones(trees[k]):
                 raise _Wrong(factors[k].start, _TWO_NUMBERS)
             if beside(k):
-                trees[k] = _ones()
+                trees[k] = _ones(factors[k].start)
         closed = closed and factors[k].closed and trees[k] != _ONES
     return trees
 
 
-def _ones() -> Number:
+def _ones(at: int) -> Number:
     """A new column of ones: which parts have the same shape is found out part by part."""
-    return Number(Fraction(1), vector=True)
+    return Number(Fraction(1), vector=True, at=at)
 
 
 def _uses(tree: Tree, index: str) -> bool:
@@ -974,6 +1023,11 @@ def children(tree: Tree) -> tuple[Tree, ...]:
         case Chosen(value, test, otherwise):
             return value, test, otherwise
     return ()
+
+
+def place_of(tree: Tree) -> int:
+    """The first character of a tree, or of the first of its parts that was written, from 0."""
+    return next((part.at for part in subtrees(tree) if part.at >= 0), 0)
 
 
 def subtrees(tree: Tree) -> Iterator[Tree]:
@@ -1052,7 +1106,7 @@ def _folded(tree: Tree) -> Fraction | None:
             out = _folded_power(_folded(base), exponent)
         case Apart("inv", (base,)):
             out = _folded_power(_folded(base), Fraction(-1))
-        case Apart("neg" | "+" | "*" | "/" as sign, parts):
+        case Apart("neg" | "+" | "*" | "×" | "/" as sign, parts):
             values = [_folded(part) for part in parts]
             out = None if None in values else _combined(sign, [v for v in values if v is not None])
         case _:
@@ -1237,7 +1291,6 @@ ARITY: dict[str, tuple[int, int]] = {
     "padding": (1, 1),
     "documents": (1, 64),
     "dilated": (2, 2),
-    "strided": (1, 2),
     "global": (1, 16),
     "any": (1, 8),
     "keep": (2, 2),
@@ -1264,6 +1317,33 @@ _OFFERS: dict[str, str] = {
     "log2": "write ln(x)/ln(2), or ln(2) for the logarithm of 2",
     "log10": "write ln(x)/ln(10), or ln(10) for the logarithm of 10",
     "exp2": "write e^(x ln(2)), or exp(2)",
+    **{
+        name: f"define {name}(x) = {text} in a line above"
+        for name, text in {
+            "softplus": "ln(1 + exp(x))",
+            "leaky_relu": "x if x >= 0 else 0.01 x",
+            "leakyrelu": "x if x >= 0 else 0.01 x",
+            "elu": "x if x >= 0 else exp(x) - 1",
+            "mish": "x tanh(ln(1 + exp(x)))",
+            "softsign": "x / (1 + abs(x))",
+            "hardtanh": "min(max(x, -1), 1)",
+            "relu6": "min(max(x, 0), 6)",
+            "sign": "1 if x > 0 else (-1 if x < 0 else 0)",
+            "tan": "sin(x) / cos(x)",
+            "sinh": "(exp(x) - exp(-x)) / 2",
+            "cosh": "(exp(x) + exp(-x)) / 2",
+        }.items()
+    },
+    "logsigmoid": "write ln(sigmoid(x))",
+    "log_sigmoid": "write ln(sigmoid(x))",
+    "log1p": "write ln(1 + x)",
+    "expm1": "write exp(x) - 1",
+    "rsqrt": "write 1 / sqrt(x)",
+    "pow": "write x^2 in a function of your own, f(x) = x^2",
+    "square": "write x^2 in a function of your own, f(x) = x^2",
+    "maximum": "write max(x, y) in a function of your own, f(x, y) = max(x, y)",
+    "minimum": "write min(x, y) in a function of your own, f(x, y) = min(x, y)",
+    "where": "write cases, M[i,j] = x if j <= i else y",
     "log_softmax": "write ln(softmax(S))",
     "logsoftmax": "write ln(softmax(S))",
     "norm": "write sqrt(norm2(A)) for the length of each row, unit(A) for rows of length 1",
@@ -1289,6 +1369,8 @@ _SOFTMAX_TAKES = "write softmax(S), softmax(S, columns) or softmax(S, axis=0)"
 _TOO_DEEP = f"it is nested deeper than {MAX_DEPTH}"
 _TWO_NUMBERS = "a number is not expected after a number; write * between them"
 _FOLDED_BELOW = 10**6
+#: How many arguments a function of one's own may have, which its definition says.
+_MOST_OF_OWN = 16
 
 #: To compare with.
 _ONE, _ONES = Number(Fraction(1)), Number(Fraction(1), vector=True)
@@ -1399,8 +1481,8 @@ _NO_LETTERS = ("pi", "Pi", "ell")
 _LATEX_WORDS: dict[str, str] = {
     "top": "⊤",
     "intercal": "⊤",
-    "cdot": "*",
-    "times": "*",
+    "cdot": "·",
+    "times": "·",
     "circ": "∘",
     "odot": "∘",
     "oslash": "⊘",

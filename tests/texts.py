@@ -107,7 +107,7 @@ def value(tree: Tree, letters: Mapping[str, Any]) -> Any:
             return squared(oracle.inv, value(part, letters))
         case Apart("^", (part,), exponent):
             return power(value(part, letters), exponent)
-        case Apart("*", parts):
+        case Apart("*" | "×", parts):
             out, *more = (value(part, letters) for part in parts)
             for one in more:
                 out = times(out, one)

@@ -12,7 +12,7 @@ _OPERATIONS = (
     ("equality", "=  ==", "once, outside brackets"),
     ("sums", "+  -", "-A B is -(A B)"),
     ("entry by entry", "∘  ⊙  .*   ⊘  ./", "A ∘ B"),
-    ("products", "*  ·  ×  ⋅  @  /  or nothing", "Q K^T / sqrt(d_k)"),
+    ("products", "·  ×  ⋅  @  /  or nothing, * with a number", "Q K^T / sqrt(d_k)"),
     ("powers", "^  **", "A^2, x^(1/2), 2^3^2 is 2^9"),
     ("transpose", "^T  .T  ᵀ  ⊤", "K^T"),
     ("inverse", "^-1  ⁻¹", "A^-1, A^-T"),

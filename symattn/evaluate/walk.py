@@ -69,8 +69,6 @@ def program_of(  # noqa: PLR0915  # a case for each kind of expression
                 if rows is not None and part.name in rows.made:
                     raise SymattnError(f"all rows of {part.name} are needed, and some are known")
                 return _leaf(part, heads, sizes)
-            case Split():
-                return _node(Split, part.args, None)  # of a shared matrix: the heads come of it
             case Defined():
                 return program(part.meaning, heads)
             case Beside():
@@ -127,10 +125,12 @@ def program_of(  # noqa: PLR0915  # a case for each kind of expression
         """A node; of one that is made by rows, which of its matrices are needed `alone`."""
         flags = iter([flag for _, flag in alone or ()])
         parts = [
-            (some if next(flags, False) else program)(arg, inside)
+            (some if next(flags, False) else program)(
+                arg, None if place in kind.gathers else inside
+            )
             if isinstance(arg, MatrixExpr)
             else None
-            for arg in args
+            for place, arg in enumerate(args)
         ]
         scalars = [None if isinstance(arg, MatrixExpr) else at_size(arg) for arg in args]
         numbers = rows.numbers if rows is not None and alone is not None else None

@@ -23,14 +23,15 @@ from symattn.grammar import (
     Tree,
     children,
     greek,
+    place_of,
     read_right,
     subtrees,
 )
 from symattn.greek import in_ascii
 from symattn.language.composing import composed, cut
 from symattn.language.making import Maker
-from symattn.language.shapes import GivenShape, Shape, Unfit
-from symattn.language.sizes import HEADS, KNOWN_SIZES, ROWS, Sizes, is_small
+from symattn.language.shapes import KNOWN_SIZES, GivenShape, Shape, Unfit
+from symattn.language.sizes import HEADS, ROWS, Sizes, is_small
 from symattn.language.texts import Equation, Left, Place, Text, Wrong, read_text, wrong
 from symattn.nodes.defined import ByEntries
 from symattn.nodes.heads import Concat, Head
@@ -218,7 +219,7 @@ def _declare(letters: _Letters) -> None:
 def _size(text: str, letters: _Letters, place: Place) -> sympy.Expr:
     """A size that a shape says."""
     try:
-        tree = read_right(text, letters.sizes)
+        tree = read_right(text, letters.sizes, (), {*KNOWN_SIZES, *letters.sizes})
         sizes = Sizes({}, {}, ())
         value = sizes.written(tree)
     except (ReadError, Unfit) as error:
@@ -250,7 +251,9 @@ def _kinds(letters: _Letters) -> None:
                             letters.families[name] = None
                     elif not wide and len(parts) == 1:
                         indexed[name] = None
-                case Call(_, _, options):
+                case Call(function, args, options):
+                    if function == "relative" and isinstance(args[0], Name):
+                        indexed[args[0].name] = None
                     for option, value in options:
                         if option in ROWS and isinstance(value, Name):
                             rows[value.name] = None
@@ -303,13 +306,14 @@ def _bound(equation: Equation) -> Iterator[str]:
 
 @contextmanager
 def _at(equation: Equation) -> Iterator[None]:
-    """Puts the place of an equation before what is refused inside."""
+    """Puts the place in an equation before what is refused inside: that of the part, if known."""
     try:
         yield
     except Wrong:
         raise
     except Unfit as unfit:
-        raise wrong(equation.place, f"{_of(equation)}{unfit}") from None
+        offset = 0 if unfit.tree is None else place_of(unfit.tree)
+        raise wrong(equation.at(offset), f"{_of(equation)}{unfit}") from None
     except SymattnError as error:
         raise wrong(equation.place, f"{_of(equation)}{error}") from None
 
@@ -333,7 +337,8 @@ def _check_masks(tree: Tree, masks: Collection[str]) -> None:
                 added = isinstance(part, Apart) and part.sign == "+"
                 if not added and not (isinstance(part, Call) and part.name in _OF_MASKS):
                     name = next(n.name for n in subtrees(inner) if isinstance(n, Name))
-                    raise ReadError(f"{name} hides by −∞: it is only added to scores, S + {name}")
+                    why = f"{name} hides by −∞: it is only added to scores, S + {name}"
+                    raise Unfit(why).at(inner)
             else:
                 walk(inner)
 
@@ -378,8 +383,11 @@ class _Builder:
         for equation in self.equations:
             with _at(equation):
                 self._shape(equation)
-        with _at(self.equations[-1]):
+        try:
             self.sizes.name_all(self.letters.made, self.letters.sizes)
+        except Unfit as unfit:
+            with _at(self._holding(unfit.tree)):
+                raise
         maker = Maker(self.sizes, self.letters.numbers)
         for equation in self.equations:
             with _at(equation):
@@ -387,6 +395,14 @@ class _Builder:
         return Derivation(
             tuple(self.inputs.values()), tuple(self.steps), {}, {}, title, order=order
         )
+
+    def _holding(self, tree: Tree | None) -> Equation:
+        """The equation, or the function, that a tree stands in; else the last equation."""
+        text = self.letters.text
+        for equation in (*text.equations, *text.functions):
+            if any(part is tree for part in subtrees(equation.tree)):
+                return equation
+        return self.equations[-1]
 
     def _shape(self, equation: Equation) -> None:
         """The shape of the letter that an equation makes."""
@@ -401,7 +417,7 @@ class _Builder:
             sizes.dims.same(indices[left.head], sizes.count(left.name))
         shape: tuple[int, int] | None
         if left.by_entries:
-            shape = sizes.dims.new(), sizes.dims.new()
+            shape = sizes.fitting()
             indices |= dict(zip(left.indices, shape, strict=True))
             sizes.entries = left.indices
         elif left.indices:
@@ -435,8 +451,7 @@ class _Builder:
     def _begin(self, equation: Equation) -> None:
         """The shape of a state, and of the one before the first."""
         sizes, name = self.sizes, equation.name
-        state = sizes.letters[name] = sizes.dims.new(), sizes.dims.new()
-        sizes.dims.states |= {*state}
+        state = sizes.letters[name] = sizes.fitting()
         start = self.letters.starts.get(name)
         if start is None:
             sizes.letters[f"{name}_0"] = state
@@ -488,19 +503,17 @@ class _Builder:
             if maker is equation and _is_recurrence(equation):
                 continue
             if maker is equation:
-                raise wrong(
-                    equation.place,
-                    f"{part.name} is made of itself; give the new matrix a letter of its own",
-                )
+                raise Unfit(
+                    f"{part.name} is made of itself; give the new matrix a letter of its own"
+                ).at(part)
             mend = "move that up"
             if _uses_before(equation.tree, part.name):
                 mend = (
                     "states that need one another are one state, Z[t] = [A; B], with parts such as "
                     "Z[t-1][1:2,:]"
                 )
-            raise wrong(
-                equation.place,
-                f"{part.name} is used before line {maker.place.line} makes it; {mend}",
+            raise Unfit(f"{part.name} is used before line {maker.place.line} makes it; {mend}").at(
+                part
             )
 
     def _whole(self, tree: Tree) -> Iterator[Tree]:

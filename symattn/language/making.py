@@ -12,7 +12,7 @@ import sympy
 from sympy import HadamardProduct
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.errors import ReadError, nearest
+from symattn.errors import ReadError, SymattnError, nearest
 from symattn.grammar import (
     Apart,
     Call,
@@ -28,13 +28,14 @@ from symattn.grammar import (
     subtrees,
 )
 from symattn.greek import in_ascii
-from symattn.language.shapes import OF_NUMBERS
+from symattn.language.shapes import OF_NUMBERS, Unfit
 from symattn.language.sizes import MADE_TO_FIT, Sizes, is_small, size_symbol
 from symattn.nodes.biases import ALiBi, RelativeBias
 from symattn.nodes.defined import (
     COLUMN_NUMBER,
     ROW_NUMBER,
     Applied,
+    ByEntries,
     Counted,
     Formula,
     WherePlaced,
@@ -148,7 +149,15 @@ class Maker(Writer):
     # ---- trees -----------------------------------------------------------------------------
 
     def build(self, tree: Tree) -> Value:
-        """The expression of a tree and its shape."""
+        """The expression of a tree and its shape. Raises `Unfit` with the part that has none."""
+        try:
+            return self._build(tree)
+        except Unfit as unfit:
+            raise unfit.at(tree) from None
+        except SymattnError as error:
+            raise Unfit(str(error)).at(tree) from None
+
+    def _build(self, tree: Tree) -> Value:
         match tree:
             case Number(_, True):
                 own = self.sizes.shapes[id(tree)]
@@ -170,8 +179,6 @@ class Maker(Writer):
                 return self._chosen(value, test, otherwise)
             case Compared() | Joined():
                 return self._chosen(_NUMBER[1], tree, _NUMBER[0])
-            case Apart("×", parts):
-                return self._times([self.build(part) for part in parts])
             case Apart("^", (base, exponent)):
                 return self._raised(base, exponent)
             case Apart("^" | "inv" as sign, (base,), power) if self.whole is not None:
@@ -251,6 +258,8 @@ class Maker(Writer):
         """Whether a matrix says by −∞ what is hidden."""
         if isinstance(value, sympy.MatAdd):
             return all(map(self.is_mask, value.args))
+        if isinstance(value, ByEntries):
+            return self.is_mask(value.matrix)
         letter = str(getattr(value, "name", ""))
         return isinstance(value, Mask | Allowed | AnyOf) or letter in self.masks
 
@@ -630,7 +639,8 @@ class Maker(Writer):
             own = self.sizes.shapes[id(tree)]
             assert own is not None
             sized = self.sizes.sized(own)
-            return self._fitted(name, sized, [self.build(arg)[0] for arg in args], options), sized
+            values = [_LIMITLESS.get(arg) or self.build(arg)[0] for arg in args]
+            return self._fitted(name, sized, values, options), sized
         built = [self.build(arg) for arg in args]
         if name in _OF_PLACES and all(own is None for _, own in built):
             return _OF_PLACES[name](*(value for value, _ in built)), None
@@ -695,6 +705,10 @@ class Maker(Writer):
         start = settings.pop("start", sympy.S.Zero)
         if settings:
             raise ReadError(f"{name} has no option {next(iter(settings))}")
+        if name == "window" and sympy.S.NegativeOne in values:  # no limit in ONNX
+            raise ReadError(
+                "a reach of −1 is none; write inf where there is no limit: window(2, inf)"
+            )
         parameter = True if not values else values[0] if len(values) == 1 else values
         if name in ("documents", "global"):
             parameter = list(values)
@@ -729,7 +743,10 @@ class Maker(Writer):
         (first, *_) = arguments.values()
         shape = tuple(first.shape)
         with self._with(arguments=arguments, whole=shape, indices={}):
-            return self._spread(*self.build(tree), shape)
+            try:
+                return self._spread(*self.build(tree), shape)
+            except Unfit as unfit:  # its place is that of the function's text
+                raise ReadError(str(unfit)) from None
 
     def free_numbers(self, name: str) -> tuple[str, ...]:
         """The numbers of the text that a function names, in their order."""
@@ -798,6 +815,9 @@ _COMPARED: Mapping[str, Callable[..., sympy.Basic]] = {
     "=": sympy.Eq,
     "≠": lambda one, other: sympy.Not(sympy.Eq(one, other)),
 }
+
+#: What says that a window has no end on one side.
+_LIMITLESS: Mapping[Tree, sympy.Expr] = {Name("∞"): sympy.oo}
 
 #: What hides an entry.
 _HIDDEN = Apart("neg", (Name("∞"),))

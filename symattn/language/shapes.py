@@ -8,7 +8,7 @@ its own parts. Well-known letters lend their sizes their usual names (Q is n × 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -40,6 +40,13 @@ USUAL: Mapping[str, tuple[str, str]] = {
     "dS": ("n", "m"),
 }
 
+#: What a size may be called in equations without being declared, and what is written for it.
+KNOWN_SIZES: Mapping[str, str] = {
+    **{name: name for name in ("n", "m", "d", "d_k", "d_v", "d_h", "d_model", "d_ff", "d_out")},
+    "n_h": "h",
+    "n_g": "g",
+}
+
 #: The name of the size of a square letter that nobody named: square("P").
 SQUARE = "#"
 
@@ -60,6 +67,12 @@ OF_NUMBERS = ("exp", "ln", "√", "tanh", "cos", "sin", "abs", "σ", "max0", "Si
 OF_ROWS = ("rowsum", "rowmean", "norm2", "rowmax", "lse", "rowvar")
 
 
+_TWO_PRODUCTS = (
+    "* between two matrices may mean two products; write A B for the matrix product, A ∘ B for the "
+    "one entry by entry"
+)
+
+
 @dataclass(frozen=True)
 class Sum:
     """The size of several blocks together."""
@@ -68,7 +81,14 @@ class Sum:
 
 
 class Unfit(Exception):
-    """These shapes do not fit together."""
+    """These shapes do not fit together, or a part means nothing; `tree` is that part, if known."""
+
+    tree: Tree | None = None
+
+    def at(self, tree: Tree) -> Unfit:
+        """The same of this part, unless it is said of a smaller one already."""
+        self.tree = self.tree or tree
+        return self
 
 
 @dataclass
@@ -122,6 +142,9 @@ class Dims:
                 f"{self.size_text(a)} and {self.size_text(b)} would have to be the same size"
             )
 
+    def repeated(self, one: int, other: int) -> None:
+        """Two sizes stand together, of which one is 1: it is repeated."""
+
     def _leaves(self, total: Sum) -> list[int]:
         """The sizes in a sum, those of blocks within a block included."""
         out: list[int] = []
@@ -157,7 +180,10 @@ class Dims:
         if number and self.given[dim] and not self.loose:
             raise Unfit(f"{self.name[dim]} would have to be {value}")
         if number and value == 1 and not self.loose:
-            raise Unfit(f"the size {self.size_text(dim)} would have to be 1")
+            raise Unfit(
+                f"the size {self.size_text(dim)} would have to be 1; if that is meant, say so by a "
+                "shape such as W : 1 × d_k"
+            )
         if isinstance(value, Sum) and self._within(dim, value):
             raise Unfit(f"{self.size_text(dim)} would have to be a part of itself")
         self.value[dim] = value
@@ -215,8 +241,11 @@ class Shapes:
         self.outer = 0
 
     def shape(self, tree: Tree) -> Shape:
-        """The shape of a part; None for a scalar."""
-        out = self._shape(tree)
+        """The shape of a part; None for a scalar. Raises `Unfit` with the part that has none."""
+        try:
+            out = self._shape(tree)
+        except Unfit as unfit:
+            raise unfit.at(tree) from None
         self.shapes[id(tree)] = out
         return out
 
@@ -244,14 +273,15 @@ class Shapes:
                     why = "the inverse is of a square matrix" if sign == "inv" else _POWER
                     raise Unfit(f"{why}: {unfit}") from None
                 return inner
-            case Apart("+", parts):
-                return self.together([self.shape(part) for part in parts], self.strict)
-            case Apart("/", (above, below)):  # by a column: rows, by a row: columns, else entries
-                return self.together([self.shape(above), self.shape(below)], False)
-            case Apart("*", parts):
-                return self._product([self.shape(part) for part in parts])
-            case Apart(_, (left, right)):
-                return self.together([self.shape(left), self.shape(right)], self.strict)
+            case Apart("/", parts):  # by a column: rows, by a row: columns, else entries
+                return self._together(parts, False)
+            case Apart("*" | "×" as sign, parts):
+                shapes = [self.shape(part) for part in parts]
+                if sign == "×" and not any(map(self.is_number, shapes)):
+                    raise Unfit(_TWO_PRODUCTS)
+                return self._product(parts, shapes)
+            case Apart(_, parts):
+                return self._together(parts, self.strict)
         raise Unfit("no shape")
 
     def letter(self, name: str) -> Shape:
@@ -290,20 +320,32 @@ class Shapes:
 
     def together(self, shapes: list[Shape], strict: bool = True) -> Shape:
         """The shape of entry-by-entry work: scalars (else columns and rows too) are repeated."""
-        known = [shape for shape in shapes if shape is not None]
-        if not known:
-            return None
-        if strict:
-            for shape in known[1:]:
-                self.dims.same(known[0][0], shape[0])
-                self.dims.same(known[0][1], shape[1])
-            return known[0]
+        whole: Shape = None
+        for shape in shapes:
+            whole = self._both(whole, shape, strict)
+        return whole
+
+    def _together(self, parts: Sequence[Tree], strict: bool) -> Shape:
+        """The shape of parts joined entry by entry. Raises `Unfit` with the first that does not."""
+        whole: Shape = None
+        for part, shape in [(part, self.shape(part)) for part in parts]:
+            try:
+                whole = self._both(whole, shape, strict)
+            except Unfit as unfit:
+                raise unfit.at(part) from None
+        return whole
+
+    def _both(self, one: Shape, other: Shape, strict: bool) -> Shape:
+        if one is None or other is None:
+            return other if one is None else one
         out = []
-        for axis in (0, 1):
-            wide = [shape[axis] for shape in known if not self.dims.is_one(shape[axis])]
-            for dim in wide[1:]:
-                self.dims.same(wide[0], dim)
-            out.append(wide[0] if wide else self.one)
+        for size, more in zip(one, other, strict=True):
+            repeated = not strict and (self.dims.is_one(size) or self.dims.is_one(more))
+            if repeated:
+                self.dims.repeated(size, more)
+            else:
+                self.dims.same(size, more)
+            out.append(more if repeated and self.dims.is_one(size) else size)
         return out[0], out[1]
 
     def same_masks(self) -> None:
@@ -327,24 +369,29 @@ class Shapes:
         """Whether a shape is that of a number: a scalar or 1 × 1."""
         return shape is None or (self.dims.is_one(shape[0]) and self.dims.is_one(shape[1]))
 
-    def _product(self, shapes: list[Shape]) -> Shape:
+    def _product(self, parts: Sequence[Tree], shapes: Sequence[Shape]) -> Shape:
         """The shape of a product; a factor that is 1 × 1 scales the others, wherever it stands."""
-        wide: list[tuple[int, int]] = []
+        wide: list[tuple[Tree, tuple[int, int]]] = []
         for group in groups(shapes, self.dims.is_one):
-            chain = [shape for place in group if (shape := shapes[place]) is not None]
+            chain = [(parts[k], shape) for k in group if (shape := shapes[k]) is not None]
             if not chain:
                 continue
-            for left, right in pairwise(chain):
-                self.dims.same(left[1], right[0])
-                self.outer += self.dims.is_one(left[1])
-            whole = chain[0][0], chain[-1][1]
-            wide += [] if self.is_number(whole) else [whole]
-        for left, right in pairwise(wide):
-            self.dims.same(left[1], right[0])
-            self.outer += self.dims.is_one(left[1])
+            self._chained(chain)
+            whole = chain[0][1][0], chain[-1][1][1]
+            wide += [] if self.is_number(whole) else [(chain[0][0], whole)]
+        self._chained(wide)
         if wide:
-            return wide[0][0], wide[-1][1]
+            return wide[0][1][0], wide[-1][1][1]
         return None if all(shape is None for shape in shapes) else (self.one, self.one)
+
+    def _chained(self, factors: Sequence[tuple[Tree, tuple[int, int]]]) -> None:
+        """As many columns as the next factor has rows."""
+        for (_, left), (factor, right) in pairwise(factors):
+            try:
+                self.dims.same(left[1], right[0])
+            except Unfit as unfit:
+                raise unfit.at(factor) from None
+            self.outer += self.dims.is_one(left[1])
 
     def _call(self, name: str, shapes: list[Shape]) -> Shape:
         if name == "causal":

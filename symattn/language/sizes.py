@@ -10,9 +10,11 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import sympy
 
+from symattn.errors import counted
 from symattn.grammar import (
     Apart,
     Call,
@@ -28,16 +30,10 @@ from symattn.grammar import (
     children,
     subtrees,
 )
-from symattn.language.shapes import USUAL, Dims, Shape, Shapes, Sum, Unfit
+from symattn.language.shapes import KNOWN_SIZES, USUAL, Dims, Shape, Shapes, Sum, Unfit
 from symattn.language.texts import Equation
 from symattn.nodes.written import CONSTANTS
 
-#: What a size may be called without being declared, and what is written for it here.
-KNOWN_SIZES: Mapping[str, str] = {
-    **{name: name for name in ("n", "m", "d", "d_k", "d_v", "d_h", "d_model", "d_ff", "d_out")},
-    "n_h": "h",
-    "n_g": "g",
-}
 _SIZE_LIKE = re.compile(r"[dn]_\w+\Z")
 
 #: The usual shapes of inputs. Of the first ones sizes of different names are never the same one,
@@ -100,14 +96,30 @@ class TextDims(Dims):
     #: The sizes whose names are more than a wish.
     firm: set[int] = field(default_factory=set)
 
-    #: The sizes of states, which may turn out to be 1 though nobody wrote it.
-    states: set[int] = field(default_factory=set)
+    #: The sizes of states, masks and matrices by their entries, which follow from where they stand:
+    #: they may turn out to be 1 though nobody wrote it, and are where they met nothing but a 1.
+    fitted: set[int] = field(default_factory=set)
+    met_one: list[int] = field(default_factory=list)
 
     def _bind(self, dim: int, value: sympy.Expr) -> None:
-        if value == 1 and dim in {self.root(state) for state in self.states}:
+        if value == 1 and self.is_fitted(dim):
             self.value[dim] = value
         else:
             super()._bind(dim, value)
+
+    def is_fitted(self, dim: int) -> bool:
+        """Whether a size follows from where its matrix stands."""
+        return self.root(dim) in {self.root(one) for one in self.fitted}
+
+    def repeated(self, one: int, other: int) -> None:
+        self.met_one += [dim for dim in (one, other) if self.is_fitted(dim)]
+
+    def settle(self, inputs: Collection[int]) -> None:
+        """The sizes that met nothing but a 1 are 1, unless they are those of `inputs`."""
+        roots = {self.root(dim) for dim in inputs}
+        for dim in map(self.root, self.met_one):
+            if self.value[dim] is None and dim not in roots:
+                self.value[dim] = sympy.S.One
 
     def named(self, name: str, firm: bool) -> int:
         """A size with a usual name."""
@@ -179,8 +191,8 @@ class Sizes(Shapes):
         self.heads, self.groups = (self.dims.new(name=name, given=True) for name in HEADS)
         #: How many there are of what a sum or a concatenation runs over, by its tree.
         self.counted: dict[int, int] = {}
-        #: The sizes that stand somewhere as numbers.
-        self.used: dict[str, None] = {}
+        #: The sizes that stand somewhere as numbers, and where they do first.
+        self.used: dict[str, Tree] = {}
         #: Letters that an equation has made.
         self.made: set[str] = set()
         #: The rows and columns of the matrix by its entries that is being made.
@@ -231,6 +243,12 @@ class Sizes(Shapes):
             self.counts[name] = self.dims.new()
         return self.counts[name]
 
+    def fitting(self) -> tuple[int, int]:
+        """A shape that follows from where a matrix stands."""
+        shape = self.dims.new(), self.dims.new()
+        self.dims.fitted |= {*shape}
+        return shape
+
     def counting(self, index: str) -> int:
         """What an index counts: heads by h, groups by g, or whatever it will stand at."""
         return {"h": self.heads, "g": self.groups}.get(index) or self.dims.new()
@@ -256,7 +274,7 @@ class Sizes(Shapes):
             case Name(name) if name in self.families and not self.entries:
                 raise Unfit(f"{name} is one matrix for each index; write {name}[h]")
             case Name(name) if self.is_size(name):
-                self.used[name] = None
+                self.used.setdefault(name, tree)
                 return None
             case Name("I") if "I" not in self.declared:
                 size = self.dims.new()
@@ -278,14 +296,6 @@ class Sizes(Shapes):
                 return self._numbers(children(tree))
             case Call(name, args, options):
                 return self._called(name, args, options)
-            case Apart("×", (left, right)):
-                one, other = self.shape(left), self.shape(right)
-                if not self.is_number(one) and not self.is_number(other):
-                    raise Unfit(
-                        "* between two matrices may mean two products; write A B for the matrix "
-                        "product, A ∘ B for the one entry by entry"
-                    )
-                return other if one is None else one if other is None else self._larger(one, other)
             case Apart("^", (base, exponent)):
                 self._numbers((exponent,))
                 if self.shape(base) is not None:
@@ -295,9 +305,6 @@ class Sizes(Shapes):
                     )
                 return None
         return super()._shape(tree)
-
-    def _larger(self, one: Shape, other: Shape) -> Shape:
-        return other if self.is_number(one) else one
 
     def _numbers(self, trees: Collection[Tree]) -> Shape:
         """Parts that have to be numbers, as what is made of them is."""
@@ -375,8 +382,15 @@ class Sizes(Shapes):
             case Name(name) if name in self.bound:
                 return
             case Name(name) if self.is_size(name):
-                self.used[name] = None
+                self.used.setdefault(name, tree)
                 return
+            case _ if self.entries and any(
+                isinstance(part, Name) and part.name in self.bound for part in subtrees(tree)
+            ):
+                raise Unfit(
+                    "no entry is taken from a place that is computed; a bias by distance is "
+                    "relative(r, clip=2), whose column r has a number for each j - i from -2 to 2"
+                ).at(tree)
             case Apart("+" | "neg", parts):
                 for part in subtrees(tree):
                     if isinstance(part, Name) and part.name in self.bound:
@@ -442,7 +456,7 @@ class Sizes(Shapes):
             case Number(value, False) if value.denominator == 1:
                 return sympy.Integer(int(value))
             case Name(name) if name in KNOWN_SIZES or _SIZE_LIKE.match(name) or name.isidentifier():
-                self.used[name] = None
+                self.used.setdefault(name, tree)
                 return size_symbol(name)
             case Apart("+", parts):
                 return sympy.Add(*map(self.written, parts))
@@ -468,13 +482,11 @@ class Sizes(Shapes):
             raise Unfit("group(h) stands in an index only: K[group(h)]")
         if name in MADE_TO_FIT:
             if name == "relative":
-                for arg in args:
-                    self.shape(arg)
+                self._table(args, dict(options))
             else:
                 self._numbers(args)
             self._numbers([said for _, said in options if not isinstance(said, str)])
-            self.masks.append((self.dims.new(), self.dims.new()))
-            return self.masks[-1]
+            return self.fitting()
         if name == "sum" and any(isinstance(arg, Indexed) for arg in args):
             raise Unfit("sum(A) is the sum of all entries; the sum over heads is sum_h(A[h])")
         shapes = [self.shape(arg) for arg in args]
@@ -495,6 +507,18 @@ class Sizes(Shapes):
             elif not self.is_number(shape):
                 raise Unfit(f"{option} is a number")
         return out
+
+    def _table(self, args: tuple[Tree, ...], options: Mapping[str, str | Tree]) -> None:
+        """The table of relative(r, clip=2): a column, one number for each distance or bucket."""
+        shape = self.shape(args[0])
+        if shape is None:
+            raise Unfit("relative takes a column, a number for each distance: relative(r, clip=2)")
+        self.dims.fitted |= {*shape}
+        match options.get("clip", options.get("buckets", Number(Fraction(32)))):
+            case Number(value):
+                rows = 2 * value + 1 if "clip" in options else value
+                self.dims.same(shape[0], self.size_of(sympy.Rational(str(rows))))
+        self.dims.same(shape[1], self.one)
 
     def _of_matrices(
         self, name: str, shapes: list[Shape], options: Mapping[str, str | Tree]
@@ -519,19 +543,22 @@ class Sizes(Shapes):
                 said = options.get("columns")
                 if said is None or isinstance(said, str):
                     return first[0], self.dims.new()
-                return first[0], self.size_of(self.written(said))
+                columns = self.written(said)
+                if columns.is_number and not (columns.is_Integer and columns > 0):
+                    raise Unfit(f"columns={columns}: give a whole number from 1")
+                return first[0], self.size_of(columns)
         return first
 
     def _own(self, name: str, args: tuple[Tree, ...]) -> Shape:
         """A function of one's own, entry by entry."""
         self._check_count(name, args)
         self._check_body(name)
-        return self.together([self.shape(arg) for arg in args], False)
+        return self._together(args, False)
 
     def _check_count(self, name: str, args: tuple[Tree, ...]) -> None:
         count = len(self.functions[name].arguments)
         if len(args) != count:
-            raise Unfit(f"{name} takes {count} arguments")
+            raise Unfit(f"{name} takes {counted(count, 'argument')}")
 
     def _check_body(self, name: str) -> None:
         """The letters in a function's text are its arguments, sizes, or numbers."""
@@ -542,7 +569,7 @@ class Sizes(Shapes):
                     raise Unfit("−∞ stands only as a branch of a matrix by its entries, M[i,j] = …")
                 case Name(letter) if letter not in function.arguments:
                     if self.is_size(letter):
-                        self.used[letter] = None
+                        self.used.setdefault(letter, part)
                     elif not self.is_number(self.letter(letter)):
                         raise Unfit(f"{name} is a function of numbers, and {letter} is a matrix")
                 case Call(inner, args) if inner in self.functions:
@@ -559,6 +586,8 @@ class Sizes(Shapes):
         `letters` are made or given, `symbols` said in shapes and parts: no other size is called so.
         """
         dims = self.dims
+        given = [shape for name, shape in self.letters.items() if name not in self.made]
+        dims.settle([dim for shape in given for dim in shape or ()])
         open_roots = [root for root in dims.roots() if dims.value[root] is None]
         self.size_names: dict[int, str] = {}
         taken = {*symbols, *letters}
@@ -578,7 +607,7 @@ class Sizes(Shapes):
             if own in self.size_names.values() or name in symbols:
                 continue
             if len(nameless) != 1 or own in taken:
-                raise Unfit(self._no_size(name))
+                raise Unfit(self._no_size(name)).at(self.used[name])
             self.size_names[nameless.pop()] = own
             taken.add(own)
         for root in nameless:
@@ -593,7 +622,10 @@ class Sizes(Shapes):
                 )
 
     def _no_size(self, name: str) -> str:
-        known = dict.fromkeys((*self.size_names.values(), *map(str, self._said())))
+        shapes = (*self.letters.values(), tuple(self.counts.values()))
+        stand = {self.dims.root(dim) for shape in shapes for dim in shape or ()}
+        named = [word for root, word in self.size_names.items() if root in stand]
+        known = dict.fromkeys((*named, *map(str, self._said())))
         listed = f"; the sizes are {', '.join(known)}" if known else ""
         return f"{name} is no size of any matrix{listed}; say where it stands, e.g. Q : n × {name}"
 
@@ -609,7 +641,7 @@ class Sizes(Shapes):
             if f"{own}_2" in self.size_names.values() and own in self.size_names.values():
                 raise Unfit(
                     f"{name} could be more than one size; say the shapes, e.g. Q : n × {name}"
-                )
+                ).at(self.used[name])
 
     def size(self, dim: int) -> sympy.Expr:
         """The size in numbers and symbols."""

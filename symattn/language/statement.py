@@ -367,6 +367,8 @@ def _no_reading(
             f"{text}: the shapes fit only with sizes of 1 ({ones}); if that is meant, say so, as "
             f"in {ones.split()[0]}: (1, 1)"
         )
+    if ";" in trouble:  # it says what to write
+        return ShapeError(f"{text}: {trouble}")
     letter = next(iter([*small, *(n for texts in trees for t in texts for n in _names(t))]), "A")
     return ShapeError(
         f"{text}: {trouble or 'the shapes do not fit'}; correct the formula or give shapes such as "

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 
 from symattn.errors import ReadError, quote
 from symattn.grammar import FUNCTIONS, Tree, canonical, greek, read_right
+from symattn.language.shapes import KNOWN_SIZES, USUAL
 
 MAX_LENGTH, MAX_LINE = 20_000, 2_000
 
@@ -180,7 +181,8 @@ def _with_trees(equations: list[Equation], shapes: list[Shape], given: Collectio
     read: list[Equation] = []
     for equation in equations:
         try:
-            tree = read_right(equation.text, letters.union(equation.arguments), functions)
+            known = letters.union(equation.arguments)
+            tree = read_right(equation.text, known, functions, letters.union(*_USUAL_NAMES))
         except ReadError as error:
             raise _refused(equation, str(error)) from None
         read.append(replace(equation, tree=tree))
@@ -191,7 +193,11 @@ def _with_trees(equations: list[Equation], shapes: list[Shape], given: Collectio
     )
 
 
-_AT = re.compile(r"\A.*? cannot be read: at character (\d+), ", re.DOTALL)
+_AT = re.compile(r'\A.*? cannot be read: at character (\d+), (?:"[^"]*": (?="))?', re.DOTALL)
+_OPENED = re.compile(r"(?<=opened at )character (\d+)")
+
+#: The usual sizes and letters that have more than one sign.
+_USUAL_NAMES = KNOWN_SIZES, USUAL
 
 
 def _refused(equation: Equation, message: str) -> Wrong:
@@ -199,7 +205,8 @@ def _refused(equation: Equation, message: str) -> Wrong:
     found = _AT.match(message)
     if found is None:
         return wrong(equation.place, message)
-    return wrong(equation.at(int(found[1]) - 1), message[found.end() :])
+    why = _OPENED.sub(lambda at: str(equation.at(int(at[1]) - 1)), message[found.end() :])
+    return wrong(equation.at(int(found[1]) - 1), why)
 
 
 def _lines(text: str) -> Iterator[tuple[Place, str, str]]:

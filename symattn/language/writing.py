@@ -142,6 +142,8 @@ class _Writer:
                 return f"-{self.number(-value)[0]}", _SUM
             case sympy.Integer():
                 return str(value), _ATOM
+            case sympy.oo:
+                return "inf", _ATOM
             case sympy.Rational():
                 return f"{value.p}/{value.q}", _PRODUCT
             case sympy.Symbol():

@@ -11,7 +11,7 @@ from typing import ClassVar
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.errors import ShapeError
+from symattn.errors import ShapeError, SymattnError
 from symattn.nodes.arguments import Argument, Matrix, as_scalar
 from symattn.nodes.base import settings, shape_of
 from symattn.nodes.defined import Defined
@@ -42,7 +42,10 @@ class Epsilon(Argument):
             if tuple(value.shape) != (1, 1):
                 raise ShapeError(f"{owner}: eps is {value.shape}; give one number")
             return value
-        return as_scalar(value, owner)
+        eps = as_scalar(value, owner)
+        if eps.is_negative:
+            raise SymattnError(f"{owner}: eps {eps}: give a number from 0")
+        return eps
 
 
 class OfRows(Defined):

@@ -125,7 +125,7 @@ class Writer:
             case Apart("^", (part, *_), exponent):
                 inner, shape = self.build(part)
                 return self._power(inner, shape, exponent), shape
-            case Apart("*", parts):
+            case Apart("*" | "×", parts):
                 return self._times([self.build(part) for part in parts])
             case Apart("/", (above, below)):
                 return self._over(self.build(above), self.build(below))

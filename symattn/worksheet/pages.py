@@ -41,6 +41,7 @@ from symattn.worksheet.reading.toml import Places, Scalar, parse, place_of_fault
 from symattn.worksheet.reading.worksheet import (
     Worksheet,
     check_tables,
+    equations_of,
     with_arrays,
     worksheet_of,
 )
@@ -78,10 +79,17 @@ def check_file(
 
 
 def no_claims(path: str | Path) -> ReadError:
-    """Why nothing in a file can be marked: it claims nothing, or has a table of another name."""
-    if str(path) != "-" and not is_page(str(path)):
+    """Why nothing in a file can be marked: it claims nothing, or is no worksheet for a reason."""
+    name = str(path)
+    if name != "-" and not is_page(name):
         try:
-            check_tables(_text_of(path, str(path)), str(path))
+            if _has_equations_alone(name):
+                equations_of(_text_of(path, name), name)
+                return ReadError(
+                    f"{name}: equations claim nothing; put them into a worksheet, as "
+                    "equations = '''…''' above [given] and [claims]"
+                )
+            check_tables(_text_of(path, name), name)
         except ReadError as error:
             return error
     return ReadError(
@@ -133,6 +141,11 @@ def _found(text: str, name: str) -> Sequence[Found]:
         return list(syntax(text))
     except ReadError as error:
         raise ReadError(f"{name}:{error}") from None
+
+
+def _has_equations_alone(name: str) -> bool:
+    """Whether a file is a text of equations, by the end of its name."""
+    return Path(name).suffix.lower() == ".eq"
 
 
 def is_page(name: str) -> bool:
@@ -198,7 +211,9 @@ def _left_out(name: str) -> bool:
 
 def _holds_worksheet(text: str, name: str) -> bool:
     """Whether a TOML file is a worksheet rather than something else."""
-    if not any(table in text for table in ("given", "attention", "claims")):
+    if _has_equations_alone(name) or not any(
+        table in text for table in ("given", "attention", "claims")
+    ):
         return False
     data = parse(text, name)
     return any(table in data for table in ("given", "attention", "claims"))

@@ -569,7 +569,7 @@ def test_shapes_that_cannot_fit_are_refused() -> None:
     [
         ("QK^T", "Q K.T"),
         ("Q Kᵀ", "Q @ K^T"),
-        ("Q * K^{T}", "Q·K⊤"),
+        ("Q × K^{T}", "Q·K⊤"),
         ("softmax(QK^T/√d_k)V", r"\operatorname{softmax}\left(Q K^\top / \sqrt{d_k}\right) V"),
         ("A ⊙ B", "A .* B"),
         ("softmax(S, axis=0)", "colsoftmax(S)"),

@@ -211,10 +211,15 @@ def read_worksheet(path: str | Path) -> Worksheet:
 
 
 def check_tables(text: str, name: str) -> None:
-    """Raises `ReadError` where a TOML file has a key at its top that no worksheet has."""
+    """Raises `ReadError` where a TOML file has a key at its top that no worksheet has.
+
+    If it has equations, that is a worksheet, and whatever keeps it from being one is raised.
+    """
     data = parse(text, name)
     with located(lambda message: place_of_fault(name, text, message)):
         refuse_unknown(data, "")
+    if "equations" in data:
+        worksheet_of(text, name)
 
 
 def read_attention(path: str | Path) -> Attention:
@@ -557,7 +562,7 @@ def _text_of(data: Mapping[str, object], attention: Mapping[str, Setting]) -> Eq
     if "equations" not in data:
         return None
     text = data["equations"]
-    if not isinstance(text, str) or not text.strip():
+    if not isinstance(text, str):
         raise ReadError("equations: has to be a text, e.g. equations = '''O = softmax(Q K^T) V'''")
     based = "variant" in attention
     for name in attention:

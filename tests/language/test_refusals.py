@@ -1,0 +1,133 @@
+"""What a text of equations refuses: the line and character of the part, and what to write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from symattn.cli import main
+from symattn.errors import ReadError
+from symattn.language.equations import derivation_of
+from symattn.language.writing import written
+from symattn.worksheet.pages import no_claims
+
+#: A text, the part of it that is wrong, and what is said.
+REFUSED = (
+    ("A = sofmax(S)", "sofmax", '"sofmax" is no function; did you mean softmax?'),
+    ("A = Q + LayerNrom(X)", "LayerNrom", "did you mean LayerNorm?"),
+    ("A = S + sofmax S", "sofmax", "did you mean softmax(…)?"),
+    ("phi(x) = x; A = \\sqrt{Q} + zzyyx(Q)", "zzyyx", "is no function; write z z y y x (…)"),
+    ("A = softmax(Q K^T / sqrt(dk))", "dk", "the product d k; did you mean d_k?"),
+    ("A = X WQ", "WQ", "the product W Q; did you mean W_Q?"),
+    ("A = XWQ (X WK)^T", "XWQ", "did you mean X W_Q?"),
+    ("Q : n × dk; A = Q", "Q : n", "did you mean d_k?"),
+    ("W_D : d_model × d_c; A = X WD", "WD", "did you mean W_D?"),
+    ("A = softmax(Q K^T) W_K X", "X", "d_k and n would have to be the same size"),
+    ("A = softmax(rotary(Q, base=0))", "rotary", "base 0: give a positive number"),
+    ("Q : 2 × 3; K : 2 × 4; A = softmax(Q) + relu(K)", "relu", "3 and 4 would have to be"),
+    ("A = Q; B = A / sqrt(d_r)", "d_r", "d_r is no size of any matrix; the sizes are n, d_k"),
+    ("f(x) = x / d_r; A = f(Q)", "d_r", "d_r is no size"),
+    ("A = Q K^T; B = softmax(2 * A + Q * K)", "Q * K)", "write A B for the matrix product"),
+    ("A = softmax(S + window(-1))", "window", "write inf where there is no limit"),
+    ("A = softmax(S + window(2, -1))", "window", "write inf where there is no limit"),
+    ("A = softmax(S + window(1/2))", "window", "1/2 is not a count"),
+    ("A = softmax(S + causal(start=-1))", "causal", "-1 is not a count"),
+    ("A = softmax(S + padding(-2))", "padding", "-2 is not a count"),
+    ("A = softmax(S + documents(1, 1/2))", "documents", "1/2 is not a count"),
+    ("A = softmax(S + dilated(1, 0))", "dilated", "0 is not a count"),
+    ("X : n × 3; A = rotary(X)", "rotary", "3 of 3 columns cannot form pairs"),
+    ("A = softmax(softcap(S, 0))", "softcap", "soft cap 0: give a positive number"),
+    ("A = LayerNorm(X, eps=-1)", "LayerNorm", "give a number from 0"),
+    ("A = shift(S, columns=0)", "shift", "give a whole number from 1"),
+    ("O = A V; A = softmax(S)", "A V", "A is used before line 1 makes it"),
+    ("A = Q; A = A K^T", "A K", "A is made in line 1 already"),
+    ("B[i,j] = r[i - j]; A = softmax(S + B)", "i - j", "a bias by distance is relative(r, clip=2)"),
+    ("r : 4 × 1; A = softmax(S + relative(r, clip=2))", "relative", "4 and 5 would have to be"),
+    ("f(x, y) = x y; A = f(Q)", "f(Q)", "f takes 2 arguments"),
+    ("A = Q + (K [", "the end", "the bracket opened at line 1, character 12 is not closed"),
+    ("M[i,j] = 0 if j <= i else -inf; A = softmax(S ∘ M)", "M)", "it is only added to scores"),
+)
+
+
+@pytest.mark.parametrize(("text", "part", "why"), REFUSED, ids=[row[0] for row in REFUSED])
+def test_a_refusal_names_the_part_and_what_to_write(text: str, part: str, why: str) -> None:
+    with pytest.raises(ReadError) as caught:
+        derivation_of(text)
+    at = text.find(part) if part in text else len(text)
+    found = str(caught.value)
+    assert why in found
+    assert "\n" not in found
+    assert found.startswith(f"line 1, character {at + 1}: ")
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        *("softplus", "leaky_relu", "elu", "mish", "softsign", "hardtanh", "relu6", "sign"),
+        *("tan", "sinh", "cosh"),
+    ],
+)
+def test_what_is_said_to_be_written_for_an_activation_is_read(word: str) -> None:
+    torch = pytest.importorskip("torch")
+    with pytest.raises(ReadError) as caught:
+        derivation_of(f"A = {word}(X)")
+    line = str(caught.value).partition("define ")[2].removesuffix(" in a line above")
+    x = np.array([[-7.5, -1.25, -0.5], [0.0, 0.75, 8.5]])
+    found = derivation_of(f"{line}; A = {word}(X)").evaluate(X=x)["A"].array
+    given = torch.tensor(x)
+    functional = getattr(torch.nn.functional, word, None) or getattr(torch, word)
+    np.testing.assert_allclose(found, functional(given).numpy(), rtol=1e-12, atol=1e-15)
+
+
+def test_letters_together_are_a_product_where_no_usual_name_is_meant() -> None:
+    assert str(derivation_of("A = softmax(QK^T)")) == str(derivation_of("A = softmax(Q K^T)"))
+    assert str(derivation_of("d = 2; k = 3; A = dk X")) == str(derivation_of("A = 6 X"))
+
+
+def test_a_dot_is_a_product_of_matrices_in_every_spelling() -> None:
+    texts = (r"A = Q \cdot K^T", "A = Q · K^T", r"A = Q \times K^T", "A = Q @ K^T")
+    assert {str(derivation_of(text)) for text in texts} == {"A  A = Q Kᵀ"}
+
+
+def test_a_window_without_a_limit_reads_back() -> None:
+    whole = derivation_of("A = softmax(S + window(1, inf))")
+    assert "window(1, inf)" in written(whole)
+    seen = whole.evaluate(S=np.zeros((3, 3)))["A"].array > 0
+    assert seen.tolist() == [[True] * 3, [True] * 3, [False, True, True]]
+
+
+def test_a_bias_by_distance_has_a_table_of_its_own() -> None:
+    whole, table = derivation_of("B = S + relative(r, clip=1)"), np.array([5.0, 7.0, 11.0])
+    found = whole.evaluate(S=np.zeros((3, 4)), r=table[:, None])["B"].array
+    steps = np.clip(np.arange(4) - np.arange(3)[:, None], -1, 1)
+    np.testing.assert_array_equal(found, table[steps + 1])
+
+
+def test_heads_that_are_not_joined_have_a_small_example() -> None:
+    result = CliRunner().invoke(main, ["derive", "A[h] = softmax(Q[h] K[h]^T)"])
+    assert result.exit_code == 0
+    assert "n_h = 2" in result.output
+
+
+def test_a_function_may_have_two_arguments() -> None:
+    one, other = np.array([[1.0, -2.0]]), np.array([[0.5, 3.0]])
+    whole = derivation_of("f(x, y) = max(x, y) - x y; A = f(X, Y)")
+    found = whole.evaluate(X=one, Y=other)["A"].array
+    np.testing.assert_allclose(found, np.maximum(one, other) - one * other)
+
+
+def test_why_a_file_of_equations_cannot_be_marked(tmp_path: Path) -> None:
+    for name, text, why in (
+        ("empty.eq", "", "no equation is written"),
+        ("shape.eq", "W : n × m\n", "no equation is written"),
+        ("wrong.eq", "A = sofmax(S)\n", "line 1, character 5"),
+        ("right.eq", "A = softmax(S)\n", "equations claim nothing; put them into a worksheet"),
+        ("empty.toml", 'equations = ""\n', "equations: no equation is written"),
+        ("alone.toml", 'equations = "A = softmax(S)"\n', "given: nothing is given"),
+    ):
+        file = tmp_path / name
+        file.write_text(text, encoding="utf-8")
+        assert why in str(no_claims(file)), name
