@@ -389,7 +389,8 @@ class Sizes(Shapes):
             ):
                 raise Unfit(
                     "no entry is taken from a place that is computed; a bias by distance is "
-                    "relative(r, clip=2), whose column r has a number for each j - i from -2 to 2"
+                    "relative(r, clip=2), whose column r has a number for each j - i from -2 to 2; "
+                    "of a matrix with a column for each it is clip(P)"
                 ).at(tree)
             case Apart("+" | "neg", parts):
                 for part in subtrees(tree):

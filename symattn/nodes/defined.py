@@ -103,7 +103,8 @@ class Counted(Node):
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         rows, columns, formula = args
-        return arithmetic.numbers(places(arithmetic, rows, columns, formula))
+        counted = places(arithmetic, rows, columns, formula)
+        return arithmetic.narrowed(arithmetic.wide.numbers(counted))
 
 
 def at_place(formula: sympy.Basic, i: Index, j: Index) -> sympy.Basic:

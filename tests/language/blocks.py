@@ -440,43 +440,38 @@ WORKS: tuple[Work, ...] = (
         _yoco,
     ),
     Work(
-        "relative keys and values (Shaw et al. 2018)",
+        "relative keys (Shaw et al. 2018)",
         """
-        P = Q R^T
-        B[i,j] = P[i, j - i + 3]
-        A = softmax((Q K^T + B) / sqrt(d_k))
-        C : 3 × 5
-        C[i,l] = A[i, l + i - 3] if l + i - 3 >= 1 and l + i - 3 <= 3 else 0
-        O = A V + C U
+        S = (Q K^T + clip(Q R^T)) / sqrt(d_k)
+        O = softmax(S) V
         """,
-        {"Q": (3, 2), "K": (3, 2), "V": (3, 2), "R": (5, 2), "U": (5, 2)},
+        {"Q": (3, 2), "K": (3, 2), "V": (3, 2), "R": (5, 2)},
         lambda z: (
-            lambda index: (lambda a: a @ z.V + (a[..., None] * z.U[index]).sum(1))(
-                soft((z.Q @ z.K.T + (z.Q[:, None] * z.R[index]).sum(-1)) / math.sqrt(2))
+            lambda index: (
+                soft((z.Q @ z.K.T + (z.Q[:, None] * z.R[index]).sum(-1)) / math.sqrt(2)) @ z.V
             )
         )(torch.arange(3) - torch.arange(3)[:, None] + 2),
     ),
     Work(
         "Transformer-XL (Dai et al. 2019)",
         """
-        P = (Q + b_v) R^T
-        B[i,j] = P[i, i - j + 1] if j <= i else -inf
-        A = softmax(((Q + b_u) K^T + B) / sqrt(d_k))
+        S = (Q + b_u) K^T + shift((Q + b_v) R^T)
+        A = softmax(S / sqrt(d_k) + causal())
         O = A V
         """,
-        {**QKV, "R": (4, 2), "b_u": (1, 2), "b_v": (1, 2)},
-        lambda z: (
-            soft(
-                (
-                    (z.Q + z.b_u) @ z.K.T
-                    + ((z.Q + z.b_v) @ z.R.T).gather(
-                        1, (torch.arange(4)[:, None] - torch.arange(4)).clamp(min=0)
-                    )
-                    + causal(4)
-                )
-                / math.sqrt(2)
+        {**QKV, "R": (7, 2), "b_u": (1, 2), "b_v": (1, 2)},
+        lambda z: attend(
+            z.Q,
+            z.K,
+            z.V,
+            (
+                z.b_u @ z.K.T
+                + (
+                    (z.Q + z.b_v)[:, None] * z.R[torch.arange(4)[:, None] - torch.arange(4) + 3]
+                ).sum(-1)
             )
-            @ z.V
+            / math.sqrt(2)
+            + causal(4),
         ),
     ),
     Work(
@@ -745,8 +740,7 @@ WORKS: tuple[Work, ...] = (
         "lambda layer (Bello 2021)",
         """
         L = softmax(K^T) V
-        P = Q R^T
-        B[i,j] = P[i, j - i + 3]
+        B = clip(Q R^T)
         O = Q L + B V
         """,
         {"Q": (3, 2), "K": (3, 2), "V": (3, 2), "R": (5, 2)},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +16,7 @@ import torch
 from symattn import document
 from symattn.errors import SymattnError
 from symattn.language.equations import derivation_of
-from tests.documents.code.test_code import given_to, run, run_javascript
+from tests.documents.code.test_code import run, run_javascript
 from tests.language.blocks import WORKS as BLOCKS
 from tests.language.literature import WORKS, Work
 from tests.language.texts import CASES
@@ -71,10 +72,15 @@ def test_a_text_is_a_program_in_every_language(
     work: Work, tool: Callable[[str], str], tmp_path: Path
 ) -> None:
     whole, given = derivation_of(work.text), _given(work)
-    values = whole.evaluate(**given)
-    told, wanted = given_to(whole, values), _last(work, given)
+    values, wanted = whole.evaluate(**given), _last(work, given)
     for language in ("python", "numpy", "torch", "jax", "javascript"):
         code = str(document(values, language))
+        named = re.search(r"\battention\(\{?(.*?)\}?\)", code, re.DOTALL)
+        assert named is not None
+        asked = [one.strip() for one in named[1].split(",") if one.strip() and "=" not in one]
+        letters = [one.partition(":")[0] for one in asked]
+        numbers = (np.atleast_2d(given[item.name]) for item in whole.inputs)
+        told = dict(zip(letters, numbers, strict=True))
         if language == "javascript":
             (steps,) = run_javascript(tool("node"), tmp_path, [(code, told)])
         else:
