@@ -31,6 +31,10 @@ BINDERS = (Concat, HeadSum, HeadMix, GroupSum)
 _BECAUSE: Mapping[type[MatrixExpr], tuple[str, str]] = {
     sympy.MatAdd: ("A sum passes its gradient to each of its terms.", _REVERSE),
     sympy.HadamardProduct: ("Each factor's gradient is multiplied by the other.", _REVERSE),
+    sympy.Inverse: (
+        "The gradient is multiplied by the transposed inverse on both sides; its sign changes.",
+        _REVERSE,
+    ),
 }
 
 
@@ -85,6 +89,9 @@ def shares(
             for place, factor in enumerate(expr.args):
                 inner = entrywise(*expr.args[:place], upstream, *expr.args[place + 1 :])
                 yield from _reasoned(shares(factor, inner, wanted), sympy.HadamardProduct)
+        case sympy.Inverse():
+            back = product(sympy.S.NegativeOne, turned(expr), upstream, turned(expr))
+            yield from _reasoned(shares(expr.arg, back, wanted), sympy.Inverse)
         case Defined() if not expr.has_adjoint:
             yield from shares(expr.meaning, upstream, wanted)
         case Recurrence():
@@ -217,6 +224,9 @@ def change(
             return _by_factor(list(factors), changes, join)
         case sympy.HadamardProduct():
             return _by_factor(list(expr.args), changes, entrywise)
+        case sympy.Inverse():
+            inner = change(expr.arg, changes)
+            return None if inner is None else product(sympy.S.NegativeOne, expr, inner, expr)
         case Concat() | HeadSum() | GroupSum():
             inner = change(expr.args[0], changes)
             return None if inner is None else expr.func(inner, *expr.args[1:])

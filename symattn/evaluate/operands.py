@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import partial
 from math import prod
 from typing import TypeAlias
 
@@ -15,11 +16,13 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.abbreviated import nodes, written_out
 from symattn.arithmetic.balls import BALLS, largest
-from symattn.arithmetic.base import filled
+from symattn.arithmetic.base import Arithmetic, Array, filled
 from symattn.arithmetic.decide import Digits, decide
 from symattn.arithmetic.enclosure import ball, is_minus_infinity, precision
+from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.functions import FUNCTIONS
 from symattn.evaluate.values import Place, Values
+from symattn.evaluate.walk import program_of
 from symattn.nodes import rule as r
 from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller, terminating
@@ -289,7 +292,7 @@ class Numbers:
 
     def _simple(self, part: Rule) -> Tree | None:
         """A given number as it was given, if it is short: 1/3, √2, 0.12345."""
-        if not isinstance(part, r.Entry) or part.matrix.name not in self.evaluation.given:
+        if not isinstance(part, r.Entry) or _name(part.matrix) not in self.evaluation.given:
             return None
         value = self.exact(part)
         return None if value.is_infinite else self._exact_number(value)
@@ -359,6 +362,14 @@ class Numbers:
         """A part's exact value; with `replacements`, its value where some parts had these."""
         return _Exact(self, replacements or {}).value(part)
 
+    def matrix(
+        self, matrix: MatrixExpr, value: Callable[[str], Array], arithmetic: Arithmetic
+    ) -> Array:
+        """The values of a matrix: of a step, or of an inverse, which is no step of its own."""
+        if not isinstance(matrix, sympy.Inverse):
+            return value(matrix.name)
+        return program_of(matrix, self.evaluation.sizes)(value, arithmetic)
+
     def place(self, matrix: MatrixExpr, row: Index, column: Index) -> Place:
         """Where an entry stands in the values of its step: head, row, column."""
         cell = (column, row) if self.notation.convention == "columns" else (row, column)
@@ -399,7 +410,7 @@ class _Exact(r.Evaluator):
 
     def entry(self, entry: r.Entry) -> sympy.Expr:
         place = self.numbers.place(entry.matrix, entry.row, entry.column)
-        return self.evaluation.abbreviated(entry.matrix.name)[place]
+        return self.numbers.matrix(entry.matrix, self.evaluation.abbreviated, EXACT)[place]
 
     def number(self, value: sympy.Expr) -> sympy.Expr:
         return value.subs(self.evaluation.sizes)
@@ -420,7 +431,9 @@ class _InBalls(r.Evaluator):
 
     def entry(self, entry: r.Entry) -> arb:
         place = self.numbers.place(entry.matrix, entry.row, entry.column)
-        found: arb = self.evaluation.balls(entry.matrix.name, self.bits)[place]
+        balls = partial(self.evaluation.balls, bits=self.bits)
+        with precision(self.bits):
+            found: arb = self.numbers.matrix(entry.matrix, balls, BALLS)[place]
         return found
 
     def number(self, value: sympy.Expr) -> arb:
@@ -451,6 +464,11 @@ class _InBalls(r.Evaluator):
             raise TypeError(rule)
         found: arb = BALLS.threshold(filled((1, len(values)), values))[0, 0]
         return found
+
+
+def _name(matrix: MatrixExpr) -> str:
+    """The letter of a matrix; an inverse has none."""
+    return getattr(matrix, "name", "")
 
 
 def _holds_function(rule: Rule) -> bool:

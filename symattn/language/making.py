@@ -677,7 +677,8 @@ class Maker(Writer):
             matrices = [self._spread(*one, self.whole) for one in placed]
             return reduce(lambda one, other: _extreme(name, one, other), matrices), self.whole
         if name not in OF_NUMBERS:
-            raise ReadError(f"{name} is a function of matrices; entries are numbers")
+            of = "of places and sizes alone" if name in _OF_PLACES else "a function of matrices"
+            raise ReadError(f"{name} is {of}; entries are numbers")
         return self._called(name, placed)
 
     def _settings(self, options: Mapping[str, str | Tree]) -> dict[str, Any]:
@@ -736,6 +737,7 @@ class Maker(Writer):
             return self.function(function.tree, dict(zip(letters, given, strict=True)))
 
         formula = Formula(name, function.arguments, function.text, make)
+        make(*matrices, *numbers)  # what it cannot be made of is refused at its line
         return Applied(formula, *matrices, *numbers), shape
 
     def function(self, tree: Tree, arguments: Mapping[str, MatrixExpr]) -> MatrixExpr:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import reduce
 from typing import TypeAlias
 
 import sympy
@@ -17,6 +18,8 @@ from symattn.language.composing import composed
 from symattn.language.equations import derivation_of
 from symattn.nodes.base import Node, shape_of
 from symattn.nodes.defined import Applied
+from symattn.nodes.entrywise import Diagonal
+from symattn.nodes.heads import Slice, Stacked
 from symattn.nodes.number import NumberSymbol
 from symattn.nodes.scale import NumberTimes
 from symattn.nodes.spell import Speller
@@ -25,7 +28,8 @@ from symattn.step import Input, Step
 #: The expressions of SymPy's that the nodes stand beside, and are understood as they are.
 _KNOWN = (
     *(sympy.MatrixSymbol, sympy.MatMul, sympy.MatAdd, sympy.Transpose, sympy.HadamardProduct),
-    *(sympy.ZeroMatrix, sympy.Identity, sympy.ImmutableDenseMatrix),
+    *(sympy.ZeroMatrix, sympy.OneMatrix, sympy.Identity, sympy.ImmutableDenseMatrix),
+    sympy.Inverse,
 )
 
 
@@ -124,6 +128,11 @@ def _understood(expr: sympy.Expr, sizes: set[sympy.Symbol], names: _Names) -> sy
             parts = [_understood(part, sizes, names) for part in product]
             own = sorted(number.free_symbols - sizes, key=str)
             plain = sympy.Mul(*(x for x in sympy.Mul.make_args(number) if x not in own))
+            if made := sorted(map(str, number.atoms(sympy.MatrixSymbol))):
+                raise ReadError(
+                    f"{quote(str(number))}: a number made of {made[0]} is not understood; write "
+                    "the matrix that it multiplies"
+                )
             if left := plain.free_symbols - sizes:
                 raise ReadError(
                     f"{quote(str(number))}: {min(map(str, left))} is no size; a number is "
@@ -134,6 +143,20 @@ def _understood(expr: sympy.Expr, sizes: set[sympy.Symbol], names: _Names) -> sy
             for symbol in reversed(own):
                 out = NumberTimes(NumberSymbol(symbol.name), out)
             return out
+        case sympy.BlockMatrix(blocks=blocks):
+            inner = blocks.applyfunc(lambda block: _understood(block, sizes, names)).tolist()
+            rows = [reduce(lambda one, other: Stacked(one, other, 1), row) for row in inner]
+            return reduce(lambda one, other: Stacked(one, other, 0), rows)
+        case sympy.MatrixSlice(parent=parent, rowslice=rows, colslice=columns):
+            out = _understood(parent, sizes, names)
+            for axis, (first, stop, step) in enumerate((rows, columns)):
+                if step != 1:
+                    raise ReadError(f"{quote(str(expr))}: a part has every row and column of it")
+                if (first, stop) != (0, parent.shape[axis]):
+                    out = Slice(out, first, stop - first, axis)
+            return out
+        case sympy.DiagMatrix(args=(vector,)):
+            return Diagonal(_understood(vector, sizes, names))
         case Node() | sympy.MatrixSymbol() | sympy.ImmutableDenseMatrix():
             return expr
         case sympy.MatPow(base=base, exp=exponent) if exponent.is_Integer and 0 < exponent < 100:

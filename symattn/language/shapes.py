@@ -61,7 +61,7 @@ GivenSize: TypeAlias = str | int | sympy.Expr
 GivenShape: TypeAlias = Any
 
 #: Functions of a number, which a scalar may be given to.
-OF_NUMBERS = ("exp", "ln", "√", "tanh", "cos", "sin", "abs", "σ", "max0", "SiLU", "GELU")
+OF_NUMBERS = ("exp", "ln", "√", "tanh", "cos", "sin", "abs", "σ", "max0", "erf", "SiLU", "GELU")
 
 #: Functions whose value is a column, with a number for each row.
 OF_ROWS = ("rowsum", "rowmean", "norm2", "rowmax", "lse", "rowvar")

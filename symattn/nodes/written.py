@@ -55,6 +55,7 @@ _SCALAR: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] = {
     "cos": sympy.cos,
     "sin": sympy.sin,
     "abs": sympy.Abs,
+    "erf": sympy.erf,
     "σ": lambda x: 1 / (1 + sympy.exp(-x)),
     "SiLU": lambda x: x / (1 + sympy.exp(-x)),
 }

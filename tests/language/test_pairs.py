@@ -98,6 +98,51 @@ def test_explicit_matrices_and_whole_powers_are_understood() -> None:
     np.testing.assert_allclose(found, x2 @ x2 @ np.array([[1, 2], [3, 4]]), rtol=1e-12)
 
 
+_C, _D = MatrixSymbol("C", 3, 3), MatrixSymbol("D", 3, 2)
+
+#: Expressions of SymPy's own classes, held against SymPy's evaluation of them.
+OF_SYMPY: dict[str, sympy.MatrixExpr] = {
+    "inverse": sympy.Inverse(_C) * _D,
+    "negative power": sympy.MatPow(_C, -1),
+    "ones": sympy.OneMatrix(3, 2) + _D,
+    "blocks": sympy.BlockMatrix([[_C, _D], [_D.T, sympy.Identity(2)]]),
+    "blocks on the diagonal": sympy.BlockDiagMatrix(_D, _C),
+    "a part": _C[1:3, 0:2] * _D[0:2, :],
+    "diagonal": sympy.DiagMatrix(_D[:, 0]) * _C,
+    "GELU": _D.applyfunc(Lambda(x, x * (1 + sympy.erf(x / sympy.sqrt(2))) / 2)),
+}
+
+
+@pytest.mark.parametrize("name", OF_SYMPY)
+def test_expressions_of_sympy_have_the_values_that_sympy_gives_them(name: str) -> None:
+    said = OF_SYMPY[name]
+    rng = np.random.default_rng(len(name))
+    given = {"C": rng.integers(1, 9, (3, 3)), "D": rng.integers(1, 9, (3, 2))}
+    matrices = {symbol: sympy.ImmutableMatrix(given[str(symbol)]) for symbol in (_C, _D)}
+    wanted = np.array(said.subs(matrices).doit().as_explicit().evalf(30).tolist(), float)
+    own = derivation([(MatrixSymbol("O", *said.shape), said)])
+    values = own.evaluate(**{item.name: given[item.name].tolist() for item in own.inputs})
+    np.testing.assert_allclose(np.array(values["O"].array, float), wanted, rtol=1e-12)
+    assert "O =" in str(document(values, "text"))
+    back = own.gradient(upstream="ones").evaluate(
+        **{item.name: given[item.name].tolist() for item in own.inputs}
+    )
+    scope: dict[str, Callable[..., dict[str, Array]]] = {}
+    exec(str(document(values, "numpy")), scope)
+    numbers = [given[item.name].astype(float) for item in own.inputs]
+    for place, item in enumerate(own.inputs):
+        for at in np.ndindex(*numbers[place].shape):
+            ends = []
+            for step in (1e-6, -1e-6):
+                moved = [array.copy() for array in numbers]
+                moved[place][at] += step
+                *_, last = scope["attention"](*moved).values()
+                ends.append(last.sum())
+            slope = (ends[0] - ends[1]) / 2e-6
+            found = float(np.array(back[f"d{item.name}"].array, float)[at])
+            assert abs(found - slope) < 1e-4 * max(1, abs(slope)), (item.name, at)
+
+
 @pytest.mark.parametrize(
     ("pairs", "words"),
     [
@@ -107,7 +152,9 @@ def test_explicit_matrices_and_whole_powers_are_understood() -> None:
         ([("A", S)], "left side"),
         ([(A, 1)], "right side"),
         ([(A, S.T)], "A is n × m, its right side m × n"),
-        ([(Y2, X2.inv())], "pair 1: Y: Inverse is not understood"),
+        ([(Y2, sympy.Determinant(X2) * X2)], "a number made of X is not understood"),
+        ([(Y2, sympy.Adjoint(X2))], "pair 1: Y: Adjoint is not understood"),
+        ([(Y2, X2.applyfunc(sympy.floor))], "floor is of places and sizes alone"),
         ([(Y2, sympy.Trace(X2) * X2)], "pair 1: Y: "),
         ([(Y2, X2.applyfunc(sympy.gamma))], "gamma"),
         ([(Y2, X2.applyfunc(Lambda(x, sympy.Piecewise((x, x > 0)))))], "(value, True)"),
