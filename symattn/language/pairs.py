@@ -159,8 +159,10 @@ def _understood(expr: sympy.Expr, sizes: set[sympy.Symbol], names: _Names) -> sy
             return Diagonal(_understood(vector, sizes, names))
         case Node() | sympy.MatrixSymbol() | sympy.ImmutableDenseMatrix():
             return expr
-        case sympy.MatPow(base=base, exp=exponent) if exponent.is_Integer and 0 < exponent < 100:
-            return sympy.MatMul(*[_understood(base, sizes, names)] * int(exponent))
+        case sympy.MatPow(base=base, exp=sympy.Integer() as power) if 0 < abs(power) < 100:
+            factor = _understood(base, sizes, names)
+            factor = factor if power > 0 else sympy.Inverse(factor)
+            return factor if abs(power) == 1 else sympy.MatMul(*[factor] * int(abs(power)))
     if not isinstance(expr, _KNOWN):
         raise ReadError(
             f"{type(expr).__name__} is not understood; write it by MatMul, MatAdd, Transpose, "

@@ -110,7 +110,7 @@ class Counted(Node):
 def at_place(formula: sympy.Basic, i: Index, j: Index) -> sympy.Basic:
     """A formula of row and column numbers for the entry (i, j), which count from 0."""
     row, column = (sympy.sympify(place, strict=True) + 1 for place in (i, j))
-    return formula.subs({ROW_NUMBER: row, COLUMN_NUMBER: column}, simultaneous=True)
+    return formula.xreplace({ROW_NUMBER: row, COLUMN_NUMBER: column})
 
 
 def turned(formula: sympy.Basic) -> sympy.Basic:
