@@ -248,6 +248,15 @@ def _primer(z: Tensor) -> Tensor:
     return torch.sigmoid(mixed(z.X, z.b_r) @ z.W_R) * (k @ z.W_2)
 
 
+def _focused(z: Tensor) -> Tensor:
+    def phi(x: Tensor) -> Tensor:
+        x = torch.relu(x)
+        return x.norm(dim=-1, keepdim=True) * unit(x**3)
+
+    q, k = phi(z.Q), phi(z.K)
+    return q @ (k.T @ z.V) / (q @ k.sum(0, keepdim=True).T)
+
+
 X3 = {"X": (3, 4)}
 QKV = {"Q": (4, 2), "K": (4, 2), "V": (4, 3)}
 ROWS = {"W_Q": (4, 2), "W_K": (4, 2), "W_V": (4, 2)}
@@ -1022,12 +1031,7 @@ WORKS: tuple[Work, ...] = (
         O = (F (E^T V)) / (F rowsum(E^T))
         """,
         {"Q": (3, 2), "K": (4, 2), "V": (4, 3)},
-        lambda z: (lambda q, k: q @ (k.T @ z.V) / (q @ k.sum(0, keepdim=True).T))(
-            *(
-                torch.relu(x).norm(dim=-1, keepdim=True) * unit(torch.relu(x) ** 3)
-                for x in (z.Q, z.K)
-            )
-        ),
+        _focused,
         positive=("Q", "K"),
     ),
     Work(
