@@ -29,6 +29,7 @@ from symattn.nodes.arguments import Learned
 from symattn.nodes.base import Node
 from symattn.nodes.biases import ALiBi, BucketSum, RelativeBias
 from symattn.nodes.catalogue import NODES
+from symattn.nodes.defined import COLUMN_NUMBER, ROW_NUMBER, Counted, WherePlaced
 from symattn.nodes.entrywise import (
     Diagonal,
     EntryQuotient,
@@ -38,7 +39,7 @@ from symattn.nodes.entrywise import (
     SoftCap,
 )
 from symattn.nodes.flip import flip
-from symattn.nodes.heads import Concat, GroupSum, Head, HeadSum, Slice, Split, Stacked
+from symattn.nodes.heads import Concat, GroupSum, Head, HeadMix, HeadSum, Slice, Split, Stacked
 from symattn.nodes.lines import (
     EntrySum,
     Filled,
@@ -54,9 +55,10 @@ from symattn.nodes.lines import (
 from symattn.nodes.masks import MASKS, Allowed, AnyOf, Causal, Masked, VisibleScores, Window
 from symattn.nodes.normalise import NORMALISERS, RowMax, RowRatio, SinkSoftmax, Softmax
 from symattn.nodes.positions import Rotary, RotaryBack, Sinusoidal
+from symattn.nodes.powers import WhereAtMost, WholePower
 from symattn.nodes.relative import ClippedShift, RelativeShift, ShiftSum
 from symattn.nodes.rule import Const, Over, Plus, rule_of
-from symattn.nodes.scale import PowerTimes, Quotient
+from symattn.nodes.scale import Everywhere, NumberQuotient, NumberTimes, PowerTimes, Quotient
 from symattn.nodes.scores import Additive, Distance, PairSum
 from symattn.nodes.spell import Speller
 from symattn.notation import text
@@ -117,6 +119,14 @@ SAMPLES: dict[type[Node], MatrixExpr] = {
     PlusVector: PlusVector(S, LINE),
     Stacked: Stacked(S, K),
     HeadSum: HeadSum(Head(S, i), i, h),
+    Counted: Counted(n, m, sympy.Abs(ROW_NUMBER - COLUMN_NUMBER)),
+    WherePlaced: WherePlaced(S, B, sympy.Le(COLUMN_NUMBER, ROW_NUMBER)),
+    WhereAtMost: WhereAtMost(S, B, S, Exponential(S)),
+    WholePower: WholePower(S, 2),
+    NumberTimes: NumberTimes(BETA, S),
+    NumberQuotient: NumberQuotient(S, BETA),
+    Everywhere: Everywhere(BETA, n, m),
+    HeadMix: HeadMix(Head(S, s), s, h, L, i),
     EntrySum: EntrySum(S),
     Filled: Filled(n, m, 1),
     Spread: Spread(R, m),
@@ -147,7 +157,7 @@ VALUES: dict[str, Any] = {
 }
 
 #: Nodes that are about all heads at once, whose matrices have a further axis.
-OF_HEADS = (Head, Concat, HeadSum, GroupSum)
+OF_HEADS = (Head, Concat, HeadSum, HeadMix, GroupSum)
 
 
 def test_every_node_has_a_sample() -> None:
