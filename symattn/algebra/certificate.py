@@ -36,7 +36,7 @@ from symattn.nodes import rule as r
 from symattn.nodes.base import Node
 from symattn.nodes.catalogue import NODES
 from symattn.nodes.entrywise import Diagonal, Exponential
-from symattn.nodes.heads import Concat, GroupSum, Head, HeadMix, HeadSum
+from symattn.nodes.heads import Concat, GroupSum, Head, HeadSum
 from symattn.nodes.lines import LineDifference, LineSum
 from symattn.nodes.masks import MASKS, Allowed, AnyOf, Masked
 from symattn.nodes.normalise import Normaliser, RowMax
@@ -2154,7 +2154,7 @@ class Claim:
 
 
 #: The nodes that bind the index of a head.
-_BINDING = (Concat, GroupSum, HeadMix, HeadSum)
+_BINDING = (Concat, GroupSum, HeadSum)
 
 #: The functions and operations that an expression in a certificate may be made of.
 _MADE_OF: Mapping[str, type[sympy.Basic]] = {

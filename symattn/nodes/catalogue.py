@@ -13,7 +13,7 @@ from symattn.nodes.entrywise import (
     Features,
     SoftCap,
 )
-from symattn.nodes.heads import Concat, GroupSum, Head, HeadMix, HeadSum, Slice, Split, Stacked
+from symattn.nodes.heads import Concat, GroupSum, Head, HeadSum, Slice, Split, Stacked
 from symattn.nodes.lines import (
     EntrySum,
     Filled,
@@ -76,7 +76,6 @@ NODES: tuple[type[Node], ...] = (
     NumberTimes,
     NumberQuotient,
     Everywhere,
-    HeadMix,
     # what derivatives are made of
     EntrySum,
     Filled,

@@ -39,7 +39,7 @@ from symattn.nodes.entrywise import (
     SoftCap,
 )
 from symattn.nodes.flip import flip
-from symattn.nodes.heads import Concat, GroupSum, Head, HeadMix, HeadSum, Slice, Split, Stacked
+from symattn.nodes.heads import Concat, GroupSum, Head, HeadSum, Slice, Split, Stacked
 from symattn.nodes.lines import (
     EntrySum,
     Filled,
@@ -121,12 +121,13 @@ SAMPLES: dict[type[Node], MatrixExpr] = {
     HeadSum: HeadSum(Head(S, i), i, h),
     Counted: Counted(n, m, sympy.Abs(ROW_NUMBER - COLUMN_NUMBER)),
     WherePlaced: WherePlaced(S, B, sympy.Le(COLUMN_NUMBER, ROW_NUMBER)),
-    WhereAtMost: WhereAtMost(S, B, S, Exponential(S)),
+    WhereAtMost: WhereAtMost(
+        Counted(n, m, ROW_NUMBER - COLUMN_NUMBER), Filled(n, m, 0), S, Exponential(S)
+    ),
     WholePower: WholePower(S, 2),
     NumberTimes: NumberTimes(BETA, S),
     NumberQuotient: NumberQuotient(S, BETA),
     Everywhere: Everywhere(BETA, n, m),
-    HeadMix: HeadMix(Head(S, s), s, h, L, i),
     EntrySum: EntrySum(S),
     Filled: Filled(n, m, 1),
     Spread: Spread(R, m),
@@ -157,7 +158,7 @@ VALUES: dict[str, Any] = {
 }
 
 #: Nodes that are about all heads at once, whose matrices have a further axis.
-OF_HEADS = (Head, Concat, HeadSum, HeadMix, GroupSum)
+OF_HEADS = (Head, Concat, HeadSum, GroupSum)
 
 
 def test_every_node_has_a_sample() -> None:
