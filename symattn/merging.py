@@ -10,6 +10,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.errors import SymattnError
 from symattn.nodes.heads import Head
+from symattn.nodes.recurrence import Recurrence
 from symattn.notation import tree as t
 from symattn.notation.options import Notation, among
 from symattn.step import HEAD, Input, Item, Step, called, letter_of, letters_in
@@ -26,8 +27,9 @@ def merged(
 ) -> tuple[Step, ...]:
     """The steps that are named, with those between them put into their expressions.
 
-    A step may be called by its letter. Raises `SymattnError` for a name that neither a step nor an
-    input has, and for an expression of more than `MOST_PARTS` parts.
+    A step may be called by its letter. States stay a step: each is made of the one before it.
+    Raises `SymattnError` for a name that neither a step nor an input has, and for an expression of
+    more than `MOST_PARTS` parts.
     """
     names = called((*inputs, *steps), [*names], notation)
     needed: set[str] = set()
@@ -46,7 +48,7 @@ def merged(
             )
         inside = [part for letter in step.operands for part in parts.get(letter, ())]
         whole = tuple(dict.fromkeys((*inside, *(step.parts or (step,)))))
-        if step.name not in names:
+        if step.name not in names and not isinstance(step.expr, Recurrence):
             meanings[step.letter], parts[step.letter] = expr, whole
         else:
             found.append(replace(step, expr=expr, parts=whole) if inside else step)

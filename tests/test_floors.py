@@ -25,7 +25,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("step",),
     ("merging", "restricting"),
     ("evaluate", "derivatives"),
-    ("derivation",),
+    ("derivations",),
     ("language",),
     ("documents",),
     ("attention", "algebra"),
@@ -270,7 +270,7 @@ GENERIC = (
     "restricting",
     "evaluate",
     "derivatives",
-    "derivation",
+    "derivations",
     "documents",
 )
 

@@ -1263,8 +1263,17 @@ class Checker:
         """A value by a condition on indices. Raises `Open` where ranges do not decide ≤."""
         if isinstance(rule.right, r.OfRow):
             return self.chosen_case(rule, rule.right, env)
+        if rule.sign == "≤" and {rule.value, rule.otherwise} == {rule.left, rule.right}:
+            return self.extreme(rule, 1 if rule.value == rule.right else -1, env)
         if isinstance(rule.left, r.Entry) and rule.sign == "=":
             return self.case_of_numbers(rule, env)
+        match rule:  # |i − j| ≤ w, and w ≤ |i − j|
+            case r.Cases(r.Ordinal(sympy.Abs(args=(apart,))), "≤", most, value, otherwise):
+                within = r.Cases(r.Ordinal(-apart), "≤", most, value, otherwise)
+                return self.cases(r.Cases(r.Ordinal(apart), "≤", most, within, otherwise), env)
+            case r.Cases(least, "≤", r.Ordinal(sympy.Abs(args=(apart,))), value, otherwise):
+                beyond = r.Cases(least, "≤", r.Ordinal(-apart), value, otherwise)
+                return self.cases(r.Cases(least, "≤", r.Ordinal(apart), value, beyond), env)
         one, other = self.place_value(rule.left, env), self.place_value(rule.right, env)
         if rule.sign == "≤":
             room = plus_form(other, one, -1)
@@ -1279,6 +1288,12 @@ class Checker:
         if same in ({}, constant(1)):
             return self.value(rule.value if same else rule.otherwise, env)
         return self.either(same, rule, env)
+
+    def extreme(self, rule: r.Cases, sign: int, env: Env) -> Poly:
+        """The larger (or smaller) of two values: (a + b ± |a − b|) / 2."""
+        one, other = self.finite(rule.left, env), self.finite(rule.right, env)
+        apart = self.absolute(plus(one, scaled(other, -1)))
+        return scaled(plus(one, other, scaled(apart, sign)), Fraction(1, 2))
 
     def case_of_numbers(self, rule: r.Cases, env: Env) -> Poly | None:
         """A value by whether an entry is a number, where its difference from that is one."""
@@ -2158,7 +2173,15 @@ _MADE_OF: Mapping[str, type[sympy.Basic]] = {
             sympy.sin,
             Slope,
             sympy.floor,
+            sympy.ceiling,
             sympy.Mod,
+            sympy.Min,
+            sympy.Max,
+            sympy.Le,
+            sympy.Eq,
+            sympy.And,
+            sympy.Or,
+            sympy.Not,
             sympy.MatAdd,
             sympy.MatMul,
             sympy.MatPow,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
@@ -25,8 +24,6 @@ from symattn.nodes.masks import Allowed
 from symattn.step import Step
 
 _BITS = (80, 320)
-_TRIES = 60
-_SEED = 20
 
 Sizes = Mapping[sympy.Symbol, int]
 
@@ -187,15 +184,6 @@ def broadcast(left: Array, right: Array) -> tuple[Array, Array]:
         return np.broadcast_to(left, shape), np.broadcast_to(right, shape)
     sizes = [" × ".join(map(str, value.shape)) for value in (left, right)]
     raise SymattnError(f"{sizes[0]} and {sizes[1]}: matrices of different shapes are never equal")
-
-
-def candidates(positive: Sequence[bool]) -> Iterator[list[sympy.Integer]]:
-    """Small numbers to try, simplest first; always the same."""
-    chance = random.Random(_SEED)  # noqa: S311  no secrets here
-    for trial in range(_TRIES):
-        reach = 1 + trial // 12
-        low = 0 if trial < 6 else -reach
-        yield [sympy.Integer(chance.randint(1 if sure else low, reach + sure)) for sure in positive]
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,10 @@
 
 The answer is a decision, not a sample. Numbers are tried first: where Arb proves that the two
 sides differ, they are different. Otherwise a proof for all sizes is looked for (`traces.py`) by
-the steps of a checker (`certificate.py`), which then replays it; or the entries are computed in
-an exact field of functions (`field.py`) at given sizes. What holds only at sizes that were chosen
-here is not called equal, and what nothing settles
-is "undecided", with the reason; Richardson, *Some Undecidable Problems Involving Elementary
-Functions of a Real Variable* (1968), is why there has to be such an answer.
+the steps of a checker (`certificate.py`), which then replays it. Sizes that are given are assumed
+like anything else: n = 2. What holds only at sizes that were chosen here is not called equal, and
+what nothing settles is "undecided", with the reason; Richardson, *Some Undecidable Problems
+Involving Elementary Functions of a Real Variable* (1968), is why there has to be such an answer.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice, permutations, product
-from math import prod
+from math import factorial, prod
 from typing import Literal
 
 import sympy
@@ -23,11 +22,8 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.certificate import Data, Refused, replayed
 from symattn.algebra.comparison import Joint, joined
-from symattn.algebra.counterexample import Counterexample, Meaning, Side, broadcast
-from symattn.algebra.field import Again, Empty, Known, NeedSign, TooHard, Undefined
-from symattn.algebra.field_arithmetic import Entries
-from symattn.algebra.functions import Functions
-from symattn.algebra.hypotheses import Statement, inputs
+from symattn.algebra.counterexample import Counterexample, Meaning, Side
+from symattn.algebra.hypotheses import Statement
 from symattn.algebra.proof_lines import Exposition, exposition
 from symattn.algebra.refute import (
     chosen_sizes,
@@ -41,7 +37,7 @@ from symattn.algebra.traces import certificate, reason
 from symattn.arguments import instance, table, whole, words, wrong
 from symattn.budget import STEPS, Spent, within
 from symattn.derivations import Derivation
-from symattn.errors import CannotSpell, ShapeError, SymattnError, quote
+from symattn.errors import ShapeError, SymattnError, quote
 from symattn.grammar import sides as split_sides
 from symattn.language.shapes import SQUARE, GivenShape
 from symattn.language.statement import Written, readings
@@ -55,9 +51,8 @@ Answer = Literal["equal", "holds at the sizes tried", "different", "undecided"]
 FOR_ALL = "for all sizes"
 AT_GIVEN = "at the sizes given"
 
-#: How often signs may be split, how many entries the difference may have, how often the scales of
-#: exponents may change, and how many other readings are compared.
-_MOST_CASES, _MOST_ENTRIES, _MOST_ROUNDS, _MOST_OTHERS = 64, 400, 200, 4
+#: How many permutations are gone through, and how many other readings are compared.
+_MOST_ORDERS, _MOST_OTHERS = 64, 4
 
 #: What is said where it is spent.
 _MORE = "allow more with effort=10 (--effort 10)"
@@ -107,7 +102,6 @@ class Equality:
     def summary(self) -> str:
         """The answer in a line: equal (for all sizes, where both sides are defined)."""
         where = [self.scope] if self.scope and self.verdict != "different" else []
-        where += ["not certified"] if self and self.scope == FOR_ALL and not self.certified else []
         where += ["where both sides are defined"] if self.partial else []
         return f"{self.verdict} ({', '.join(where)})" if where else self.verdict
 
@@ -377,10 +371,12 @@ def _substituted(statement: Statement) -> Statement:
     return statement
 
 
-def _with_value(statement: Statement, name: sympy.Symbol, value: sympy.Expr) -> Statement:
-    """The statement with a value put in for a number or a size."""
+def _with_value(statement: Statement, name: sympy.Basic, value: sympy.Basic) -> Statement:
+    """The statement with a value put in for a letter or a size."""
 
     def value_of(meaning: Meaning) -> Meaning:
+        if isinstance(meaning, Derivation) and value.is_Integer and not meaning.sizes.get(name):
+            return replace(meaning, sizes={**meaning.sizes, name: int(value)})
         if isinstance(meaning, Derivation):
             raise SymattnError(
                 f"where: {name} = {value}: set this size in the derivation, not here"
@@ -601,28 +597,68 @@ def _decided(
         return Equality("equal", FOR_ALL, why, partial=partial, certificate=proof)
     usual = chosen_sizes(statement, symbols) if statement.joint is None else small_sizes(symbols)
     chosen = given if fixed else {**usual, **given}
-    try:
-        with within(steps):
-            partial = _equal_at(statement, chosen)
-    except Spent as spent:
-        why = f"not decided {spent}; {_MORE}"
-        return Equality("undecided", _sizes_text(statement, chosen), why)
-    except (TooHard, CannotSpell, Undefined) as trouble:
-        return Equality("undecided", _sizes_text(statement, chosen), str(trouble))
-    except _Open as trouble:
-        found = refuted(statement, chosen, thorough=True)
-        if found.counterexample is not None:
-            why = "Arb proves that the values differ"
-            return Equality("different", _sizes_text(statement, chosen), why, found.counterexample)
-        return Equality("undecided", _sizes_text(statement, chosen), str(trouble))
-    if fixed:
-        why = "every entry of the difference is the function 0"
-        scope = FOR_ALL if sizeless else _at_given(statement, given)
-        return Equality("equal", scope, why, partial=partial)
-    why = f"not shown for other sizes: {missing}"
-    return Equality(
-        "holds at the sizes tried", _sizes_text(statement, chosen), why, partial=partial
-    )
+    if given or statement.permutations:
+        found_at = _proven_at(statement, given, steps)
+        if found_at is not None:
+            why, partial = found_at
+            return Equality("equal", _at_given(statement, given), why, partial=partial)
+    if not fixed:
+        found_at = _proven_at(statement, chosen, steps)
+        if found_at is not None:
+            where, why = _sizes_text(statement, chosen), f"not shown for other sizes: {missing}"
+            return Equality("holds at the sizes tried", where, why, partial=found_at[1])
+    found = refuted(statement, chosen, thorough=True)
+    if found.counterexample is not None:
+        why = "Arb proves that the values differ"
+        return Equality("different", _sizes_text(statement, chosen), why, found.counterexample)
+    return Equality("undecided", _sizes_text(statement, chosen), missing)
+
+
+def _proven_at(
+    statement: Statement, sizes: Mapping[sympy.Symbol, int], steps: int
+) -> tuple[str, bool] | None:
+    """Why it holds at these sizes, and whether some inputs have no value; None if nothing shows it.
+
+    Where their rules are not enough, permutations are gone through.
+    """
+    known = _assuming(statement, {size: sympy.Integer(count) for size, count in sizes.items()})
+    proof, _ = certified(known, steps)
+    if proof is not None:
+        return reason(proof), bool(proof["partial"])
+    partial, arranged = False, _arranged(known)
+    for one in arranged:
+        proof, _ = certified(one, steps)
+        if proof is None:
+            return None
+        partial |= bool(proof["partial"])
+    return ("it holds for each permutation", partial) if arranged else None
+
+
+def _assuming(statement: Statement, values: Mapping[sympy.Basic, sympy.Basic]) -> Statement:
+    """The statement under more hypotheses: a letter or a size has this value."""
+    first = statement.origin or statement
+    more = tuple((Side(one), Side(value)) for one, value in values.items())
+    whole = replace(first, where=(*first.where, *more))
+    return replace(_substituted(whole), origin=whole)
+
+
+def _arranged(statement: Statement) -> list[Statement]:
+    """The statement for each choice of its permutations, written out, if there are few."""
+    letters = statement.letters()
+    names = [name for name in letters if name in statement.permutations]
+    counts = [letters[name].shape[0] for name in names]
+    known = bool(names) and all(count in range(1, 6) for count in counts)
+    if not known or prod(map(factorial, counts)) > _MOST_ORDERS:
+        return []
+    out = []
+    for orders in product(*(permutations(range(int(count))) for count in counts)):
+        one = replace(statement, permutations=frozenset(), origin=None)
+        for name, order in zip(names, orders, strict=True):
+            matrix = sympy.eye(len(order))[list(order), :].as_immutable()
+            one = _with_value(one, sympy.MatrixSymbol(name, *matrix.shape), matrix)
+        left, right = (replace(side, meaning=side.meaning.doit()) for side in (one.left, one.right))
+        out.append(replace(one, left=left, right=right))
+    return out
 
 
 def certified(statement: Statement, steps: int = STEPS) -> tuple[Data, str]:
@@ -644,10 +680,6 @@ def _is_of_numbers(statement: Statement) -> bool:
     return all(isinstance(one, sympy.Expr) and not isinstance(one, MatrixExpr) for one in meant)
 
 
-class _Open(Exception):
-    """The normal forms differ, and no numbers show it."""
-
-
 def _sizes_of(statement: Statement) -> set[sympy.Symbol]:
     """The symbols that are sizes: those in shapes, and positive whole ones."""
     found: set[sympy.Symbol] = set()
@@ -666,83 +698,3 @@ def _sizes_of(statement: Statement) -> set[sympy.Symbol]:
             found |= {s for count in counts for s in count.free_symbols}
             found -= set(side.meaning.sizes)
     return found
-
-
-def _equal_at(statement: Statement, sizes: dict[sympy.Symbol, int]) -> bool:
-    """Show that the sides agree at these sizes; whether some inputs have no value.
-
-    Every permutation that a letter may stand for is gone through. Raises `_Open` where an entry
-    differs, `TooHard`, `Undefined` or `Spent` where nothing is decided.
-    """
-    partial = False
-    for arranged in _arranged(statement, sizes):
-        partial |= _equal_for(arranged, sizes)
-    return partial
-
-
-def _arranged(statement: Statement, sizes: dict[sympy.Symbol, int]) -> Iterator[Statement]:
-    letters = statement.letters()
-    names = [name for name in letters if name in statement.permutations]
-    counts = [letters[name].dims(sizes)[0] for name in names]
-    choices = [list(permutations(range(count))) for count in counts if count < 6]
-    if len(choices) < len(names) or prod(map(len, choices)) > _MOST_CASES:
-        raise TooHard("too many permutations to go through")
-    for chosen in product(*choices):
-        yield replace(statement, orders=tuple(zip(names, chosen, strict=True)))
-
-
-def _equal_for(statement: Statement, sizes: dict[sympy.Symbol, int]) -> bool:
-    """Whether the sides agree under every choice of the signs that an entry depends on."""
-    try:
-        same, functions = _round(statement, sizes, Known(opaque=True))
-        if same:
-            return functions.ring.partial
-    except (NeedSign, Empty):
-        pass  # then by cases
-    waiting, seen, partial, defined = [Known()], 0, False, False
-    doubts: dict[str, None] = {}
-    while waiting:
-        known = waiting.pop()
-        try:
-            same, functions = _round(statement, sizes, known)
-        except NeedSign as need:
-            seen += 1
-            if seen > _MOST_CASES:
-                raise TooHard("too many cases of signs") from None
-            waiting += [known.assuming(need.key, 1), known.assuming(need.key, -1)]
-            continue
-        except Empty:
-            partial = True  # the signs contradict what a root or logarithm needs
-            continue
-        defined = True
-        partial |= functions.ring.partial
-        doubts.update(functions.doubts)
-        if not same:
-            raise _Open(
-                "; ".join(doubts)
-                or "the normal forms differ, but no numbers were found that show it"
-            )
-    if not defined:
-        raise Undefined("it has no value, whatever the inputs are")
-    return partial
-
-
-def _round(
-    statement: Statement, sizes: dict[sympy.Symbol, int], known: Known
-) -> tuple[bool, Functions]:
-    """Whether all entries agree under what is known about signs."""
-    for _ in range(_MOST_ROUNDS):
-        functions = Functions(known)
-        entries = Entries(functions, statement.positive)
-        try:
-            given = inputs(statement, entries, sizes)
-            one, two = broadcast(
-                *(side.value(given, entries, sizes) for side in (statement.left, statement.right))
-            )
-            if one.size > _MOST_ENTRIES:
-                raise TooHard(f"{one.size} entries are too many; choose smaller sizes")
-            pairs = zip(one.ravel(), two.ravel(), strict=True)
-            return all(a == b for a, b in pairs), functions
-        except Again:
-            continue
-    raise TooHard("the scales of the exponents do not stabilise")

@@ -1,37 +1,15 @@
-"""What is assumed: letters that are defined, equations that are solved, orthogonal matrices.
-
-The inputs of a statement become elements of the exact field such that the hypotheses hold: a
-letter that is defined is computed; an orthogonal matrix is (I − S)(I + S)⁻¹ with a skew S (Cayley
-1846) and a sign, which misses only a set of lower dimension; of any other equation one entry is
-solved for. From these, numbers that satisfy the hypotheses are made too.
-"""
+"""What is assumed: letters that equations define, and matrices that they make orthogonal."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.comparison import Joint
-from symattn.algebra.counterexample import Letter, Meaning, Side, Sizes, broadcast, candidates
-from symattn.algebra.field import (
-    Again,
-    Element,
-    Empty,
-    Known,
-    NeedSign,
-    TooHard,
-    Undefined,
-    never_zero,
-)
-from symattn.algebra.field_arithmetic import Entries
-from symattn.algebra.functions import Functions
-from symattn.arithmetic.balls import BALLS
-from symattn.arithmetic.base import Array, Ground, filled
-from symattn.arithmetic.enclosure import precision
+from symattn.algebra.counterexample import Letter, Meaning, Side
 from symattn.errors import SymattnError
 from symattn.nodes.base import shape_of
 
@@ -51,8 +29,6 @@ class Statement:
     reading: tuple[tuple[str, str], ...] = ()
     #: Whether it was read in a way that is as likely as the first.
     rival: bool = False
-    #: Which permutation a letter is taken to be, by the order of its rows.
-    orders: tuple[tuple[str, tuple[int, ...]], ...] = ()
     #: The letters whose shapes were given, and the statement before numbers were put in.
     declared: frozenset[str] = frozenset()
     origin: Statement | None = None
@@ -92,215 +68,6 @@ class Statement:
                 boolean = letter.boolean or (name in out and out[name].boolean)
                 out[name] = replace(letter, boolean=boolean)
         return out
-
-
-def inputs(statement: Statement, entries: Entries, sizes: Sizes) -> dict[str, Array]:
-    """Every matrix that is given, its entries elements of the field, as the hypotheses allow."""
-    out: dict[str, Array] = {}
-    orders = dict(statement.orders)
-    for name, letter in statement.letters().items():
-        if name in orders:
-            order = orders[name]
-            cells = [entries.ring.number(int(j == k)) for k in order for j in range(len(order))]
-            out[name] = filled((len(order), len(order)), cells)
-            continue
-        dims, sure = letter.dims(sizes), name in statement.positive
-        cells = [entries.symbol(cell_name(name, place), sure) for place in np.ndindex(*dims)]
-        if letter.boolean:
-            signs = (entries.functions.sign(cell) for cell in cells)
-            cells = [entries.ring.number(int(sign > 0)) for sign in signs]
-        out[name] = filled(dims, cells)
-    for one, two in statement.where:
-        _assume(one, two, out, entries, sizes)
-    return out
-
-
-def cell_name(name: str, place: tuple[int, ...]) -> str:
-    """An entry's name: Q[1,2]."""
-    return f"{name}[{','.join(str(k + 1) for k in place)}]"
-
-
-def _assume(one: Side, two: Side, given: dict[str, Array], entries: Entries, sizes: Sizes) -> None:
-    """A hypothesis put in."""
-    defined = definition(one.meaning, two.meaning)
-    if defined is not None:
-        name, meaning = defined
-        value = Side(meaning).value(given, entries, sizes)
-        given[name] = np.broadcast_to(value, given[name].shape)
-        return
-    turned = orthogonal(one.meaning, two.meaning)
-    if turned is not None:
-        symbol, columns = turned
-        shape = given[symbol.name].shape
-        square = _rotation(symbol.name, max(shape), entries)
-        given[symbol.name] = square[: shape[0], : shape[1]]
-        if (shape[0] < shape[1]) is columns and shape[0] != shape[1]:
-            lines = (
-                f"{shape[0]} × {shape[1]} cannot have orthonormal "
-                f"{'columns' if columns else 'rows'}"
-            )
-            raise Undefined(f"{symbol.name}: a matrix of {lines}")
-        return
-    left, right = broadcast(*(side.value(given, entries, sizes) for side in (one, two)))
-    for place in np.ndindex(*left.shape):
-        found = _solution(left.item(*place), right.item(*place), entries)
-        if found is not None:
-            for array in (left, right, *given.values()):
-                _substitute(array, *found)
-
-
-def _substitute(array: Array, place: int, value: Element) -> None:
-    if not array.flags.writeable:
-        return
-    for index in np.ndindex(*array.shape):
-        array[index] = array.item(*index).substitute(place, value)
-
-
-def _rotation(name: str, size: int, entries: Entries) -> Array:
-    """A generic orthogonal matrix, of either determinant."""
-    ring = entries.ring
-    skew = filled((size, size), [ring.number(0)] * (size * size))
-    for i in range(size):
-        for j in range(i):
-            skew[i, j] = entries.symbol(cell_name(f"skew {name}", (i, j)))
-            skew[j, i] = -skew[i, j]
-    unit = filled(
-        (size, size), [ring.number(int(i == j)) for i in range(size) for j in range(size)]
-    )
-    turned = entries.matmul(entries.add(unit, -skew), entries.inverse(entries.add(unit, skew)))
-    sign = entries.functions.sign(entries.symbol(f"det {name}"))
-    turned[:, 0] = [entry * sign for entry in turned[:, 0]]
-    return turned
-
-
-def _solution(a: Element, b: Element, entries: Entries) -> tuple[int, Element] | None:
-    """An entry and what it has to be for a = b: one that occurs to a single power.
-
-    Its coefficient has no zeros, so that all solutions are found.
-    """
-    num, _ = (a - b).parts()
-    ring = entries.ring
-    if num.is_zero():
-        return None
-    if num.is_constant():
-        raise Undefined("the hypotheses contradict one another")
-    for place in reversed(range(len(ring.generators))):
-        if ring.generators[place].kind != "input":
-            continue
-        parts = ring.by_powers(num, place)
-        power = max(parts)
-        if set(parts) != {0, power} or power not in (1, 2):
-            continue
-        if never_zero(ring, parts[power]):  # else the branch where it is 0 would be lost
-            value = -ring.of(parts[0]) / ring.of(parts[power])
-            if power == 1:
-                return place, value
-            sign = entries.functions.sign(ring.element(place))
-            return place, entries.functions.root(value) * sign
-    raise TooHard("a hypothesis of which not all solutions are known")
-
-
-# ---- numbers -------------------------------------------------------------------------------
-
-
-def examples(
-    statement: Statement, sizes: dict[sympy.Symbol, int]
-) -> Iterator[tuple[dict[sympy.Symbol, sympy.Expr], dict[str, Array]]]:
-    """Numbers for the scalars and for the matrices that satisfy the hypotheses."""
-    scalars = sorted(
-        {s for side in statement.all_sides for s in side.scalars() if s not in sizes}, key=str
-    )
-    for given, entries in _worlds(statement, sizes):
-        ring = entries.ring
-        cells = [entry for array in given.values() for entry in array.ravel()]
-        free = sorted({k for entry in cells for k in _inputs_of(entry)})
-        names = [ring.generators[k].name for k in free]
-        sure = [ring.generators[k].positive for k in free] + [
-            s.is_positive is True for s in scalars
-        ]
-        for numbers in candidates(sure):
-            values = dict(zip(free, numbers, strict=False))
-            values_of_scalars = {**sizes, **dict(zip(scalars, numbers[len(free) :], strict=True))}
-            by_name = {s.name: number for s, number in values_of_scalars.items()}
-            values.update(
-                {k: by_name[name] for k, name in zip(free, names, strict=True) if name in by_name}
-            )
-            try:
-                arrays = {
-                    name: filled(array.shape, [_number(x, values) for x in array.ravel()])
-                    for name, array in given.items()
-                }
-            except (ZeroDivisionError, SymattnError):
-                continue
-            if all(_holds(pair, arrays, values_of_scalars) for pair in statement.where):
-                yield values_of_scalars, arrays
-
-
-def _worlds(statement: Statement, sizes: Sizes) -> Iterator[tuple[dict[str, Array], Entries]]:
-    """The inputs under every choice of signs that the hypotheses leave open."""
-    waiting, tried = [Known()], 0
-    while waiting and tried < 64:
-        known, tried = waiting.pop(), tried + 1
-        entries = Entries(Functions(known), statement.positive)
-        try:
-            yield inputs(statement, entries, sizes), entries
-        except Again:
-            waiting.append(known)
-        except NeedSign as need:
-            waiting += [known.assuming(need.key, -1), known.assuming(need.key, 1)]
-        except Empty:
-            continue
-        except (TooHard, Undefined):
-            return
-
-
-def _inputs_of(entry: Element) -> set[int]:
-    """The inputs that an element is made of, through its roots and exponentials."""
-    found = set()
-    for place in entry.places():
-        generator = entry.ring.generators[place]
-        found |= {place} if generator.kind == "input" else _inputs_of(generator.of)
-    return found
-
-
-def _number(entry: Element, values: dict[int, Ground]) -> Ground:
-    """An element's exact value, inputs having these."""
-
-    def one(value: Ground) -> Ground:
-        return sympy.Rational(value.numerator, value.denominator)
-
-    def at(place: int) -> Ground:
-        generator = entry.ring.generators[place]
-        match generator.kind:
-            case "input":
-                return values[place]
-            case "root":
-                base = _number(generator.of, values)
-                if base.is_negative:
-                    raise Undefined("the root of a negative number")
-                return sympy.root(base, generator.order)
-            case "exp":
-                scale = sympy.Rational(generator.scale.numerator, generator.scale.denominator)
-                return sympy.exp(scale * _number(generator.of, values))
-            case "log":
-                return sympy.log(_number(generator.of, values))
-        raise TooHard("an angle in a hypothesis")
-
-    out = entry.at(at, one)
-    if out.has(sympy.zoo, sympy.nan):
-        raise Undefined("division by 0")
-    return out
-
-
-def _holds(pair: tuple[Side, Side], given: dict[str, Array], scalars: Sizes) -> bool:
-    """Whether a hypothesis holds for these numbers, as far as 128 bits tell."""
-    with precision(128), np.errstate(all="ignore"):
-        arrays = {name: BALLS.array(array) for name, array in given.items()}
-        try:
-            one, two = broadcast(*(side.value(arrays, BALLS, scalars) for side in pair))
-        except (SymattnError, ZeroDivisionError):
-            return False
-        return all(a.overlaps(b) for a, b in zip(one.ravel(), two.ravel(), strict=True))
 
 
 def _dims(letter: Letter) -> str:
@@ -352,30 +119,38 @@ def definitions(
     mirrored: dict[str, int] = {}
     others: list[tuple[Meaning, Meaning]] = []
     for one, two in ((one.meaning, two.meaning) for one, two in where):
-        found = definition(one, two)
-        if found is None or found[0] in {**means, **mirrored}:
+        found = defined_by(one, two, means)
+        if found is None or found[0] in mirrored:
             others.append((one, two))
             continue
         name, meaning = found
-        used = {s.name for s in meaning.atoms(sympy.MatrixSymbol)}
-        if name in used and meaning.func is sympy.MatMul and len(used) == 1:
+        if name in _letters(meaning):
             mirrored[name] = -1 if meaning.has(sympy.S.NegativeOne) else 1
-            continue
-        reached = set(used)
-        while (
-            more := {
-                s.name
-                for known in reached & set(means)
-                for s in means[known].atoms(sympy.MatrixSymbol)
-            }
-            - reached
-        ):
-            reached |= more
-        if name in reached:
-            others.append((one, two))
         else:
             means[name] = meaning
     return means, mirrored, others
+
+
+def defined_by(
+    one: Meaning, two: Meaning, means: Mapping[str, MatrixExpr]
+) -> tuple[str, MatrixExpr] | None:
+    """What an equation defines beside others: a letter that none of them defines, on no detour."""
+    for found in (definition(one, two), definition(two, one)):
+        if found is None or found[0] in means:
+            continue
+        name, meaning = found
+        reached = set(left := _letters(meaning))
+        while left:
+            left = {x for known in left & means.keys() for x in _letters(means[known])} - reached
+            reached |= left
+        mirrored = meaning.func is sympy.MatMul and reached == {name}
+        if name not in reached or mirrored:
+            return found
+    return None
+
+
+def _letters(meaning: sympy.Basic) -> set[str]:
+    return {symbol.name for symbol in meaning.atoms(sympy.MatrixSymbol)}
 
 
 def _turned(expr: MatrixExpr) -> MatrixExpr:

@@ -29,11 +29,9 @@ from symattn.algebra.counterexample import (
     evaluated,
     has_value,
 )
-from symattn.algebra.field import TooHard, solved
-from symattn.algebra.hypotheses import Statement, definitions, examples, orthogonal
+from symattn.algebra.hypotheses import Statement, definitions, orthogonal
 from symattn.arithmetic.base import Arithmetic, Array, Ground, elementwise, filled
 from symattn.arithmetic.exact import EXACT
-from symattn.budget import STEPS, Spent, within
 from symattn.derivations import Derivation
 from symattn.errors import SymattnError
 from symattn.nodes.masks import Mask
@@ -54,9 +52,6 @@ _GENERIC = 6
 
 #: How many unknown entries linear hypotheses are solved for.
 _MOST_UNKNOWN = 36
-
-#: With how few entries in all hypotheses are solved in the field of functions.
-_FEW = 16
 
 _SEED = 20
 
@@ -176,9 +171,10 @@ def _assumed(statement: Statement) -> _Assumed:
         turned = orthogonal(one, two)
         scalar = next(
             (
-                (a, b)
+                (number, b)
                 for a, b in ((one, two), (two, one))
-                if isinstance(a, sympy.Symbol) and a not in getattr(b, "free_symbols", set())
+                if isinstance(number := _number_in(a), sympy.Symbol)
+                and number not in getattr(b, "free_symbols", set())
             ),
             None,
         )
@@ -189,6 +185,13 @@ def _assumed(statement: Statement) -> _Assumed:
             out.scalars[scalar[0]] = scalar[1]
         out.others.append((Side(one), Side(two)))
     return out
+
+
+def _number_in(meaning: Meaning) -> Meaning:
+    """The number c that stands as a 1 × 1 matrix; anything else as it is."""
+    if isinstance(meaning, sympy.MatMul) and meaning.args[1:] == (sympy.OneMatrix(1, 1),):
+        return meaning.args[0]
+    return meaning
 
 
 class _Sampler:
@@ -277,7 +280,7 @@ class _Sampler:
             self.curved.add(name)
             return
         table = [[column[row] for column in columns] for row in range(len(zero))]
-        found = solved(table, [-b for b in zero], free)
+        found = _solution(table, [-b for b in zero], free)
         if found is not None:
             given[name] = filled(dims, list(map(_sympy, found)))
 
@@ -291,6 +294,8 @@ class _Sampler:
             if value is None or len({str(x) for x in value.ravel()}) != 1:
                 return False
             scalars[symbol] = _sympy(value.ravel()[0])
+            if symbol.is_positive and scalars[symbol] <= 0:
+                return False
         arrays = evaluated(given, self.assumed.defined, scalars)
         if arrays is None:
             return False
@@ -396,12 +401,14 @@ def _involution(sampler: _Sampler, dims: tuple[int, ...]) -> Array:
 
 
 def _permuted_rows(sampler: _Sampler, dims: tuple[int, ...]) -> Array:
-    """Rows of one length: each the first one with its numbers in another order and sign."""
-    out = sampler._random(dims, 1, False)
-    for k in range(1, dims[0]):
-        order = list(range(dims[1]))
+    """Rows of one length, which other letters' have too: numbers in another order and sign."""
+    rows, columns = dims
+    known = np.resize(sampler.shared[0], columns)
+    out = np.empty(dims, dtype=object)
+    for k in range(rows):
+        order = list(range(columns))
         sampler.chance.shuffle(order)
-        out[k] = out[0][order] * sampler.chance.choice((1, -1))
+        out[k] = known[order] * sampler.chance.choice((1, -1))
     return out
 
 
@@ -455,17 +462,17 @@ class _Rationals(Arithmetic):
 
     def scalar(self, value: sympy.Expr) -> flint.fmpq:
         if not isinstance(value, sympy.Rational):
-            raise TooHard(f"{value} is not rational")
+            raise SymattnError(f"{value} is not rational")
         return flint.fmpq(int(value.p), int(value.q))
 
     def array(self, exact: Array) -> Array:
         return elementwise(self.scalar, exact)
 
     def exp(self, x: Array) -> Array:
-        raise TooHard("an exponential is not rational")
+        raise SymattnError("an exponential is not rational")
 
     def apply(self, name: str, x: Array) -> Array:
-        raise TooHard(f"{name} is not rational")
+        raise SymattnError(f"{name} is not rational")
 
     def hidden(self, x: Array) -> NDArray[np.bool_]:
         return np.zeros(x.shape, dtype=bool)
@@ -474,11 +481,41 @@ class _Rationals(Arithmetic):
         try:
             entries = flint.fmpq_mat(x.shape[0], x.shape[1], list(x.ravel())).inv().entries()
         except ZeroDivisionError:
-            raise TooHard("a matrix that has no inverse") from None
+            raise SymattnError("a matrix that has no inverse") from None
         return filled(x.shape, entries)
 
 
 _RATIONALS = _Rationals()
+
+
+def _solution(
+    table: list[list[Ground]], wanted: list[Ground], free: list[Ground]
+) -> list[Ground] | None:
+    """A solution of linear equations in rational numbers; None where there is none.
+
+    What is not determined is as `free` has it.
+    """
+    rows = [[*line, right] for line, right in zip(table, wanted, strict=True)]
+    pivots: list[int] = []
+    for column in range(len(free)):
+        at = len(pivots)
+        pivot = next((k for k in range(at, len(rows)) if rows[k][column] != 0), None)
+        if pivot is None:
+            continue
+        rows[at], rows[pivot] = rows[pivot], rows[at]
+        lead = rows[at][column]
+        rows[at] = [entry / lead for entry in rows[at]]
+        for k, row in enumerate(rows):
+            if k != at and row[column] != 0:
+                rows[k] = [a - row[column] * b for a, b in zip(row, rows[at], strict=True)]
+        pivots.append(column)
+    if any(row[-1] != 0 for row in rows[len(pivots) :]):
+        return None
+    out = list(free)
+    for row, column in zip(rows, pivots, strict=False):
+        others = (row[k] * free[k] for k in range(len(free)) if k not in pivots)
+        out[column] = row[-1] - sum(others)
+    return out
 
 
 def _is_exact(one: Side, two: Side, given: Mapping[str, Array], scalars: Sizes) -> bool:
@@ -521,15 +558,6 @@ def refuted(statement: Statement, sizes: Sizes, thorough: bool = False) -> Found
             if not statement.where:
                 answer = _simpler(statement, sampler, given, scalars, answer)
             return Found(_counterexample(sampler, given, scalars, answer), True)
-    few = sum(map(prod, sampler.dims.values())) <= _FEW
-    if statement.where and few and (thorough or not defined):
-        for scalars, given in islice(_solved(statement, sizes), wanted):
-            if not sampler.kinds_hold(given):
-                continue
-            answer = compared(statement.left, statement.right, given, scalars)
-            defined = defined or answer.agree
-            if answer.place is not None:
-                return Found(_counterexample(sampler, given, scalars, answer), True)
     return Found(None, defined, _one_sided(statement, sampler) if defined else "")
 
 
@@ -571,15 +599,6 @@ def _one_sided(statement: Statement, sampler: _Sampler) -> str:
         if left != right:
             return f"the {'left' if left else 'right'} side"
     return ""
-
-
-def _solved(statement: Statement, sizes: Sizes) -> Iterator[tuple[Sizes, dict[str, Array]]]:
-    """Numbers from hypotheses that are solved for some entries."""
-    try:
-        with within(STEPS // 8):
-            yield from list(islice(examples(statement, sizes), _SAMPLES))
-    except Spent:
-        return
 
 
 def _tried(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
+from functools import reduce
 from itertools import permutations, product
 from math import factorial, prod
 from typing import TypeAlias
@@ -62,10 +63,12 @@ from symattn.algebra.certificate import (
 )
 from symattn.algebra.counterexample import Side
 from symattn.algebra.free_algebra import cofactors
-from symattn.algebra.hypotheses import Statement, definition, orthogonal
+from symattn.algebra.hypotheses import Statement, defined_by, orthogonal
 from symattn.budget import Spent, spend
 from symattn.derivations import Derivation
 from symattn.errors import SymattnError
+from symattn.nodes.heads import Stacked
+from symattn.nodes.lines import Filled
 
 #: How many cuts an index may have, cases sizes may have, and orders of indices are compared.
 _MOST_CUTS, _MOST_CASES, _MOST_ORDERS = 8, 3, 720
@@ -558,9 +561,11 @@ def _ways(statement: Statement, claim: Claim) -> Iterator[tuple[bool, bool, Data
     Also what equations are used for, and cofactors.
     """
     uses = _uses(claim)
-    sizes = {
-        size for part in claim.parts for x in part.atoms(sympy.MatrixSymbol) for size in x.shape
+    known = {
+        claim.where[k][f].name: claim.where[k][1 - f] for kind, k, f in uses if kind == "number"
     }
+    letters = {x for part in claim.parts for x in part.atoms(sympy.MatrixSymbol)}
+    sizes = {known.get(str(size), size) for x in letters for size in x.shape}
     numbered = any(size in range(2, _MOST_UNFOLDED + 1) for size in sizes)
     for letters_only, unfolded in ((True, False), (False, False), (False, True))[: 2 + numbered]:
         yield letters_only, unfolded, uses, []
@@ -584,7 +589,7 @@ def _ways(statement: Statement, claim: Claim) -> Iterator[tuple[bool, bool, Data
 def _uses(claim: Claim) -> list[list[Data]]:
     """What each equation is used for; one that is not listed is used with cofactors alone."""
     uses: list[list[Data]] = []
-    defined: set[str] = set()
+    means: dict[str, MatrixExpr] = {}
     for k, (one, other) in enumerate(claim.where):
         for flipped, (a, b) in enumerate(((one, other), (other, one))):
             if not isinstance(a, sympy.Symbol) or isinstance(b, MatrixExpr):
@@ -595,20 +600,19 @@ def _uses(claim: Claim) -> list[list[Data]]:
     for k, (one, other) in enumerate(claim.where):
         if any(use[1] == k for use in uses):
             continue
-        found = definition(one, other)
-        if found is not None and found[0] not in defined:
+        found = defined_by(one, other, means)
+        if found is not None:
             name, value = found
-            letters = {s.name for s in value.atoms(sympy.MatrixSymbol)}
-            if letters == {name}:
+            if name in {s.name for s in value.atoms(sympy.MatrixSymbol)}:
                 flipped = not isinstance(one, sympy.MatrixSymbol | sympy.Transpose)
                 uses.append(["mirror", k, int(flipped)])
-                defined.add(name)
+                means[name] = sympy.MatrixSymbol(name, *value.shape)
                 continue
             plain = [a.arg if isinstance(a, sympy.Transpose) else a for a in (one, other)]
             at = next((i for i, a in enumerate(plain) if getattr(a, "name", "") == name), None)
-            if at is not None and not letters & defined:
+            if at is not None:
                 uses.append(["letter", k, at])
-                defined.add(name)
+                means[name] = value
                 continue
         if orthogonal(one, other) is not None:
             uses.append(["orthonormal", k, 0])
@@ -638,4 +642,26 @@ def _side(side: Side) -> dict[str, Data]:
     if isinstance(side.meaning, Derivation):
         steps = [[step.letter, encoded(step.expr)] for step in side.meaning.steps]
         return {"expr": encoded(side.meaning.steps[-1].expr), "steps": steps}
-    return {"expr": encoded(sympy.sympify(side.meaning, strict=True))}
+    return {"expr": encoded(_in_blocks(sympy.sympify(side.meaning, strict=True)))}
+
+
+def _in_blocks(one: sympy.Basic) -> sympy.Basic:
+    """An expression in which matrices with written entries are blocks of one entry each."""
+    if isinstance(one, sympy.MatrixBase):
+        return by_entries(one.tolist())
+    written = one.atoms(sympy.ImmutableDenseMatrix)
+    return one.xreplace({matrix: by_entries(matrix.tolist()) for matrix in written})
+
+
+def by_entries(rows: Sequence[Sequence[sympy.Expr]]) -> MatrixExpr:
+    """A matrix of these entries, in blocks of one each."""
+
+    def row(entries: Sequence[sympy.Expr]) -> MatrixExpr:
+        return reduce(lambda left, right: Stacked(left, right, 1), map(_block, entries))
+
+    return reduce(Stacked, map(row, rows))
+
+
+def _block(entry: sympy.Expr) -> MatrixExpr:
+    plain = {0: sympy.ZeroMatrix(1, 1), 1: sympy.OneMatrix(1, 1)}
+    return plain.get(entry) or Filled(1, 1, entry)

@@ -118,7 +118,8 @@ def _of_recurrence(
         first = {index: sympy.S.Zero}
         inner = passed_back(node, body.xreplace(first), upstream.xreplace(first), start)
         for share in shares(start, inner, wanted):
-            yield replace(share, whole=True)
+            why = f"The first state is made of {{{letter_of(share.leaf)}}}."
+            yield replace(share, whole=True, because=share.because or why)
 
 
 def passed_back(

@@ -331,7 +331,10 @@ class _Reverse:
         heads = [HeadSum(summed(terms), HEAD, count) for count, terms in over.items()]
         because = list(dict.fromkeys(share.because for share, _ in found if share.because))
         ways = ["more than once"] if len(found) > 1 else []
-        if over or grouped:
+        each = next((one.each for one in (item, *(step for _, step in found)) if one.each), "")
+        if over and each:
+            ways.append(f"at every {{{each}}}")
+        elif over or grouped:
             ways.append("by all heads" if over else "by all heads of a group")
         if ways:
             ways_used = " and ".join(ways)
@@ -352,6 +355,7 @@ class _Reverse:
             source,
             title=_title("gradient", item),
             count=item.count,
+            each=each,
         )
 
     def _over_heads(

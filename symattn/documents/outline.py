@@ -547,9 +547,10 @@ class _Writer:
         if not item.per_head or self.notation.head is not None:
             return (size,)
         if self.evaluation is None:
-            return ("each head ", size)
-        heads = self.evaluation.shape(item.letter)[-3]
-        return ("1 head, " if heads == 1 else f"{heads} heads, each ", size)
+            return ("each " if item.each else "each head ", size)
+        noun, count = "matrix" if item.each else "head", self.evaluation.shape(item.letter)[-3]
+        many = "matrices" if item.each else "heads"
+        return (f"1 {noun}, " if count == 1 else f"{count} {many}, each ", size)
 
 
 #: Why no scheme of Falk's is drawn.

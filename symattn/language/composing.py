@@ -19,6 +19,7 @@ from symattn.nodes.lines import LineProduct, PlusVector
 from symattn.nodes.masks import Mask, Masked
 from symattn.nodes.normalise import Normaliser
 from symattn.nodes.norms import Norm
+from symattn.nodes.recurrence import Recurrence
 from symattn.nodes.scale import Quotient
 from symattn.step import Step
 
@@ -128,7 +129,11 @@ def _composed(expr: MatrixExpr, made: Mapping[MatrixExpr, Step]) -> Iterator[tup
                     "weighted sums",
                     f"Each row is a sum of rows of {{{right}}}, weighed by a row of {{{left}}}.",
                 )
-        case Concat(axis=sympy.S.One):
+        case Concat(axis=sympy.S.Zero):
+            yield "rows", "Each row is computed by itself."
+        case Recurrence():
+            yield "states", "Each state is made of the one before it."
+        case Concat():
             yield "concatenated heads", "The outputs of all heads stand side by side."
         case sympy.MatMul(args=(Concat(axis=sympy.S.One), _)):
             yield (

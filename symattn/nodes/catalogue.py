@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from symattn.nodes.base import Node
 from symattn.nodes.biases import ALiBi, BucketSum, RelativeBias
+from symattn.nodes.defined import Counted, WherePlaced
 from symattn.nodes.entrywise import (
     Diagonal,
     EntryQuotient,
@@ -28,8 +29,9 @@ from symattn.nodes.lines import (
 from symattn.nodes.masks import MASKS, Allowed, AnyOf, Masked, VisibleScores
 from symattn.nodes.normalise import NORMALISERS, RowMax
 from symattn.nodes.positions import Rotary, RotaryBack, Sinusoidal
+from symattn.nodes.powers import WhereAtMost, WholePower
 from symattn.nodes.relative import ClippedShift, RelativeShift, ShiftSum
-from symattn.nodes.scale import PowerTimes, Quotient
+from symattn.nodes.scale import Everywhere, NumberQuotient, NumberTimes, PowerTimes, Quotient
 from symattn.nodes.scores import Additive, Distance, PairSum
 
 #: Every node.
@@ -66,6 +68,14 @@ NODES: tuple[type[Node], ...] = (
     PlusVector,
     Stacked,
     HeadSum,
+    # what equations say beside them
+    Counted,
+    WherePlaced,
+    WhereAtMost,
+    WholePower,
+    NumberTimes,
+    NumberQuotient,
+    Everywhere,
     # what derivatives are made of
     EntrySum,
     Filled,

@@ -227,6 +227,15 @@ class WherePlaced(Node):
         pair = (upstream, zero) if place == 0 else (zero, upstream)
         return WherePlaced(*pair, self.test)
 
+    def _numpycode(self, printer: Printer) -> str:
+        where, indices = map(printer._module_format, ("numpy.where", "numpy.indices"))
+        rows, columns = map(printer._print, self.shape)
+        places = (f"({indices}(({rows}, {columns}))[{axis}] + 1)" for axis in (0, 1))
+        test = self.test.xreplace(
+            dict(zip((ROW_NUMBER, COLUMN_NUMBER), map(sympy.Symbol, places), strict=True))
+        )
+        return f"{where}({', '.join(map(printer._print, (test, self.value, self.otherwise)))})"
+
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         value, otherwise, test = args

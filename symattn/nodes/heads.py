@@ -105,7 +105,7 @@ class Concat(Node):
         rows, columns = body.shape
         if axis == 1:
             return i, index * columns + j, r.rule_of(body, i, j)
-        return index * rows + i, j, r.rule_of(body, i, j)
+        return _row(index, rows, i), j, r.rule_of(body, i, j)
 
     def _rule(self, i: Index, j: Index) -> Rule:
         body, index, _, axis = self.args
@@ -127,7 +127,7 @@ class Concat(Node):
 
     def _spell(self, speller: Speller) -> Tree:
         body, index, count, axis = self.args
-        if not isinstance(body, Head):
+        if axis == 1 and not isinstance(body, Head):
             return self._call(speller)
         few = isinstance(count, sympy.Integer) and count <= 3
         heads = list(range(int(count))) if few else [0, None, count - 1]
@@ -162,6 +162,11 @@ class Concat(Node):
         return f"{join}({printer._print(stack)})"
 
 
+def _row(index: sympy.Expr, rows: sympy.Expr, i: Index) -> Index:
+    """The row i of block `index`, each having so many rows."""
+    return index if rows == 1 else r.index_of(index * rows + i)
+
+
 def side_by_side(heads: Array) -> Array:
     """(…, heads, rows, columns) as (…, rows, heads · columns)."""
     return FLOAT64.heads_beside(np.asarray(heads))
@@ -188,7 +193,7 @@ class Split(Node):
 
     matrix, index, heads, axis = Matrix(), Scalar(), Scalar(), Axis()
     source = "Vaswani et al. 2017, section 3.2.2"
-    adjoint_because = "Each head's gradient is put back in its columns."
+    adjoint_because = "Each part's gradient is put back in its place."
     gathers = (0,)
 
     @property
@@ -203,7 +208,7 @@ class Split(Node):
         rows, columns = self.shape
         if axis == 1:
             return r.rule_of(matrix, i, r.index_of(index * columns + j))
-        return r.rule_of(matrix, r.index_of(index * rows + i), j)
+        return r.rule_of(matrix, _row(index, rows, i), j)
 
     def _spell(self, speller: Speller) -> Tree:
         matrix, index, count, axis = self.args

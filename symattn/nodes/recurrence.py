@@ -71,7 +71,9 @@ class Recurrence(Node):
     def _rule(self, i: Index, j: Index) -> Rule:
         """The rule of token t; of the first one the start stands in for the state before it."""
         body, index, *_ = self.args
-        return _with_start(r.rule_of(body, i, j), self, index, i, j)
+        rule = r.rule_of(body, i, j)
+        first = _from_start(rule, self)
+        return r.Cases(r.Ordinal(index), "=", r.Ordinal(sympy.S.Zero), first, rule)
 
     def _spell(self, speller: Speller) -> Tree:
         return speller.matrix(self.matrix)
@@ -110,15 +112,13 @@ class Backward(Recurrence):
         return speller.matrix(sympy.MatAdd(own, more))
 
 
-def _with_start(rule: Rule, node: Recurrence, index: sympy.Symbol, i: Index, j: Index) -> Rule:
-    """A rule in which the entries of the state before the first are those of the start."""
-    start = node.args[3]
+def _from_start(rule: Rule, node: Recurrence) -> Rule:
+    """The rule of the first state: the start stands for the state before it."""
     if isinstance(rule, r.Entry) and isinstance(rule.matrix, Head):
         if rule.matrix.name == str(node.letter):
-            first = r.rule_of(start, rule.row, rule.column)
-            return r.Cases(r.Ordinal(index), "=", r.Ordinal(sympy.S.Zero), first, rule)
+            return r.rule_of(node.args[3], rule.row, rule.column)
         return rule
-    return r.rebuilt(rule, lambda part: _with_start(part, node, index, i, j))
+    return r.rebuilt(rule, lambda part: _from_start(part, node))
 
 
 class Earlier(Node):

@@ -248,6 +248,8 @@ def _product_rule(factors: list[MatrixExpr], i: Index, j: Index) -> Rule:
     """(A B …)_ij = Σ_l a_il (B …)_lj, with a letter for l that is not taken."""
     if len(factors) == 1:
         return rule_of(factors[0], i, j)
+    if factors[0].shape[1] == 1:
+        return Times((rule_of(factors[0], i, 0), _product_rule(factors[1:], 0, j)))
     index = dummy(i, j, *factors)
     first = rule_of(factors[0], i, index)
     rest = _product_rule(factors[1:], index, j)

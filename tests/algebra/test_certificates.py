@@ -23,7 +23,7 @@ from click.testing import CliRunner
 from symattn import Attention, equal
 from symattn.algebra import certificate as checker
 from symattn.algebra import traces
-from symattn.algebra.certificate import Form, Refused, check
+from symattn.algebra.certificate import Form, Refused, check, replayed
 from symattn.algebra.equality import certified, stated
 from symattn.algebra.identities import IDENTITIES, prove
 from symattn.algebra.identities.sides import slopes
@@ -125,12 +125,10 @@ def test_a_power_with_more_factors_than_names_is_no_traceback() -> None:
     assert many.verdict in ("holds at the sizes tried", "undecided")
 
 
-def test_what_has_no_trace_says_so() -> None:
-    """What is decided otherwise, as numbers without a size are."""
-    answer = equal("A = A")
+def test_numbers_without_a_size_are_certified() -> None:
+    answer = equal("e^2 e^3 = e^5")
     assert answer.summary == "equal (for all sizes)"
-    plain = type(answer)("equal", "for all sizes", "")
-    assert plain.summary == "equal (for all sizes, not certified)"
+    replayed(answer.certificate)
 
 
 # ---- what the checker is made of ------------------------------------------------------------

@@ -179,15 +179,17 @@ def test_the_scope_says_what_was_decided() -> None:
 
 
 def test_what_holds_at_sizes_that_we_chose_is_not_equal() -> None:
-    """Shown entry by entry at sizes nobody wrote, which says nothing of others."""
-    answer = equal("sparsemax(0 S) = ratio(1 + 0 S)")
+    """Shown place by place at sizes nobody wrote, which says nothing of others."""
+    text = "softmax(causal() + S [B; V]) = softmax(S [B; V] + causal())"
+    shapes = {"S": ("r", "m"), "B": ("p", "p"), "V": ("n", "p")}
+    answer = equal(text, shapes=shapes)
     assert answer.verdict == "holds at the sizes tried"
     assert not answer
-    assert answer.scope == "n = 2, m = 3"
+    assert answer.scope == "n = 2, p = 3, r = 4"
     assert "not shown for other sizes" in str(answer)
-    sizes = {"n": 2, "m": 3}
-    assert equal("sparsemax(0 S) = ratio(1 + 0 S)", sizes=sizes).verdict == "equal"
-    partly = equal("sparsemax(0 S) = ratio(1 + 0 S)", sizes={"n": 2})
+    sizes = {"n": 2, "p": 3, "r": 4}
+    assert equal(text, shapes=shapes, sizes=sizes).verdict == "equal"
+    partly = equal(text, shapes=shapes, sizes={"n": 2})
     assert partly.verdict == "holds at the sizes tried"
 
 

@@ -47,7 +47,7 @@ def wrong_lines(derivation: Derivation, evaluation: Evaluation, digits: int) -> 
 
 
 @pytest.mark.parametrize(
-    ("name", "digits"), share(product([variant.name for variant in VARIANTS], range(1, 9)), 20, 3)
+    ("name", "digits"), share(product([variant.name for variant in VARIANTS], range(1, 9)), 20, 15)
 )
 def test_the_lines_of_every_variant_give_their_results(name: str, digits: int) -> None:
     (spec,) = (variant.spec for variant in VARIANTS if variant.name == name)
@@ -199,7 +199,7 @@ def decimals_of(line: str, digits: int, exact: set[str]) -> list[set[int]]:
 
 
 @pytest.mark.parametrize(
-    ("name", "digits"), share(product([variant.name for variant in VARIANTS], range(1, 9)), 20, 7)
+    ("name", "digits"), share(product([variant.name for variant in VARIANTS], range(1, 9)), 20, 15)
 )
 def test_the_numbers_of_a_stage_have_as_many_decimals(name: str, digits: int) -> None:
     """In a line, and, as far as they have the same stages, in the lines of a step."""

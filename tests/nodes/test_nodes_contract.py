@@ -29,6 +29,7 @@ from symattn.nodes.arguments import Learned
 from symattn.nodes.base import Node
 from symattn.nodes.biases import ALiBi, BucketSum, RelativeBias
 from symattn.nodes.catalogue import NODES
+from symattn.nodes.defined import COLUMN_NUMBER, ROW_NUMBER, Counted, WherePlaced
 from symattn.nodes.entrywise import (
     Diagonal,
     EntryQuotient,
@@ -54,9 +55,10 @@ from symattn.nodes.lines import (
 from symattn.nodes.masks import MASKS, Allowed, AnyOf, Causal, Masked, VisibleScores, Window
 from symattn.nodes.normalise import NORMALISERS, RowMax, RowRatio, SinkSoftmax, Softmax
 from symattn.nodes.positions import Rotary, RotaryBack, Sinusoidal
+from symattn.nodes.powers import WhereAtMost, WholePower
 from symattn.nodes.relative import ClippedShift, RelativeShift, ShiftSum
 from symattn.nodes.rule import Const, Over, Plus, rule_of
-from symattn.nodes.scale import PowerTimes, Quotient
+from symattn.nodes.scale import Everywhere, NumberQuotient, NumberTimes, PowerTimes, Quotient
 from symattn.nodes.scores import Additive, Distance, PairSum
 from symattn.nodes.spell import Speller
 from symattn.notation import text
@@ -117,6 +119,15 @@ SAMPLES: dict[type[Node], MatrixExpr] = {
     PlusVector: PlusVector(S, LINE),
     Stacked: Stacked(S, K),
     HeadSum: HeadSum(Head(S, i), i, h),
+    Counted: Counted(n, m, sympy.Abs(ROW_NUMBER - COLUMN_NUMBER)),
+    WherePlaced: WherePlaced(S, B, sympy.Le(COLUMN_NUMBER, ROW_NUMBER)),
+    WhereAtMost: WhereAtMost(
+        Counted(n, m, ROW_NUMBER - COLUMN_NUMBER), Filled(n, m, 0), S, Exponential(S)
+    ),
+    WholePower: WholePower(S, 2),
+    NumberTimes: NumberTimes(BETA, S),
+    NumberQuotient: NumberQuotient(S, BETA),
+    Everywhere: Everywhere(BETA, n, m),
     EntrySum: EntrySum(S),
     Filled: Filled(n, m, 1),
     Spread: Spread(R, m),

@@ -167,7 +167,7 @@ def test_every_mistake_of_programs_is_made_by_one() -> None:
     assert {name for *_, name in NAMED} <= {*names}
 
 
-@pytest.mark.parametrize("mistake", share(broken.MADE, 8))
+@pytest.mark.parametrize("mistake", share(broken.MADE, 16))
 def test_a_mistake_is_named(mistake: str) -> None:
     to_be, function = broken.MADE[mistake]
     found = verify(function, SPECS.get(to_be) or variant(to_be).spec)
@@ -178,7 +178,7 @@ def test_a_mistake_is_named(mistake: str) -> None:
 MASK_VALUES = (-20, -30, -50, -77, -300)
 
 
-@pytest.mark.parametrize("score", share(MASK_VALUES, 2))
+@pytest.mark.parametrize("score", share(MASK_VALUES, 4))
 def test_what_masked_scores_are_set_to_is_found(score: int) -> None:
     def weigh(z: Array, seen: Array, hidden: Array) -> Array:
         return right.softmax(np.where(seen, z, hidden))
@@ -293,7 +293,7 @@ def single_precision() -> Iterator[None]:
     jax.config.update("jax_enable_x64", before)
 
 
-@pytest.mark.parametrize("name", share(RIGHT, 2))
+@pytest.mark.parametrize("name", share(RIGHT, 4, 3))
 @pytest.mark.usefixtures("single_precision")
 def test_a_right_function_agrees(name: str) -> None:
     needed(name)
@@ -304,7 +304,7 @@ def test_a_right_function_agrees(name: str) -> None:
     assert len(found.tried) >= 9
 
 
-@pytest.mark.parametrize("name", share(BROKEN, 2))
+@pytest.mark.parametrize("name", share(BROKEN, 4))
 def test_a_broken_function_is_refused_and_its_mistake_named(name: str) -> None:
     needed(name)
     spec, failed, mistake = BROKEN[name]
@@ -314,7 +314,7 @@ def test_a_broken_function_is_refused_and_its_mistake_named(name: str) -> None:
     assert [each.name for each in found.explanations][:1] == ([mistake] if mistake else [])
 
 
-@pytest.mark.parametrize(("name", "old", "new"), share(MUTANTS, 3))
+@pytest.mark.parametrize(("name", "old", "new"), share(MUTANTS, 6))
 def test_a_mutant_is_refused(name: str, old: str, new: str) -> None:
     needed(name)
     try:
@@ -324,7 +324,7 @@ def test_a_mutant_is_refused(name: str, old: str, new: str) -> None:
     assert found.status == Status.WRONG, str(found)
 
 
-@pytest.mark.parametrize(("name", "old", "new", "mistake"), share(NAMED, 3))
+@pytest.mark.parametrize(("name", "old", "new", "mistake"), share(NAMED, 6))
 def test_the_mistake_of_a_mutant_is_named(name: str, old: str, new: str, mistake: str) -> None:
     user = "rotary" if name == "turned" else name
     function = changed(name, old, new)
