@@ -104,6 +104,10 @@ def test_a_text_is_a_document_in_every_format(work: Work) -> None:
 FORMS = ("text", "latex", "md", "docx", "mathml", "json", "html", "svg", "tikz")
 
 REFUSED = {
+    "Tanh(x) = x^3; O = Tanh(Q)": "has a meaning of its own",
+    "f(x) = floor(x); O = f(Q)": "floor is of places and sizes alone",
+    "S[t] = M[t-1] + K[t]^T V[t]; M[t] = S[t]": "are one state, Z[t] = [A; B]",
+    "O = relu(Q K^T)^2; Q : 2 × d; K : 3 × d": "entry by entry it is A ∘ A",
     "A = Q[:, :d] K[:, :d]^T; B = Q[:, d:] K[:, d:]^T": "both parts take column d",
     "A = X[:2, :]; B = X[2:, :]": "both parts take row 2",
     "O = Q[:, 0:2]": "from 1",
@@ -140,6 +144,20 @@ def test_a_text_that_says_nothing_sound_is_refused(text: str) -> None:
         derivation_of(text)
     assert str(refused.value).startswith("line 1, character ")
     assert REFUSED[text] in str(refused.value)
+
+
+def test_a_reason_is_true_of_what_it_stands_at() -> None:
+    reasons = {
+        "A = softmax(S)": "each query's weights sum to 1",
+        "A = colsoftmax(S)": "",
+        "S = Q K^T / sqrt(d_k)": "keeps it from growing",
+        "S = Q K^T / 2": "divided by a number.",
+        "U = A V; Y = X + U W": "",
+        "N = X W_P; Y = X + N W": "What is computed from it is added to",
+    }
+    for text, words in reasons.items():
+        because = derivation_of(text).steps[-1].because
+        assert words in because if words else not because, text
 
 
 def test_a_state_is_a_row_where_nothing_says_more() -> None:
