@@ -3,8 +3,8 @@
 ``python -m tests.fuzz.worksheets --count 300 --seed 0`` calculates attentions that are no
 variants in mpmath, writes worksheets with `equations` and claims, and marks them. A sheet is honest
 (true numbers rounded in one way, every step from the rounded ones before it, or fractions), or one
-digit of it is wrong, or it is calculated with a misconception. Prints a table of what was accepted and
-what refused, lists every false answer, and ends with 1 if there is any.
+digit of it is wrong, or it is calculated with a misconception. Prints a table of what was accepted
+and what refused, lists every false answer, and ends with 1 if there is any.
 """
 
 from __future__ import annotations
