@@ -72,7 +72,8 @@ class Language:
     #: Whether a name of several words is written like rowSum.
     camel: bool = False
     #: How a number is made of whole ones where no float may round it: templates for `root`,
-    #: `power`, `quotient`, `product` and `sum`. Where there are none, numbers are written out.
+    #: `power`, `quotient`, `product`, `sum`, `function` and `pi`. Where there are none, numbers are
+    #: written out.
     numbers: Mapping[str, str] = field(default_factory=dict)
     between: str = "\n\n"
     suffix: str = ".py"

@@ -17,6 +17,15 @@ from symattn.notation.text import line
 
 _HALF = sympy.Rational(1, 2)
 
+#: Functions of one number, and what `function` of a language calls them.
+_OF_NUMBERS = {
+    sympy.exp: "exp",
+    sympy.log: "ln",
+    sympy.tanh: "tanh",
+    sympy.sin: "sin",
+    sympy.cos: "cos",
+}
+
 
 class Sizes:
     """Spells expressions in sizes; `name` makes a name that nothing has yet."""
@@ -79,8 +88,16 @@ class Sizes:
                 return Piece(of[kind].format(", ".join(map(self._made, parts))))
             case sympy.Pow(args=(base, exponent)) if exponent == _HALF:
                 return Piece(of["root"].format(self._made(base)))
-            case sympy.Pow(args=(base, sympy.Rational() as exponent)):
+            case sympy.Pow(args=(base, sympy.Rational() as exponent)) if base.is_rational:
                 return Piece(of["power"].format(self._made(base), exponent.p, exponent.q))
+            case sympy.Pow(args=(base, exponent)):
+                return self._made(sympy.exp(exponent * sympy.log(base), evaluate=False))
+            case sympy.core.numbers.Exp1():
+                return Piece(of["function"].format("exp", 1))
+            case sympy.core.numbers.Pi():
+                return Piece(of["pi"])
+        if type(expr) in _OF_NUMBERS:
+            return Piece(of["function"].format(_OF_NUMBERS[type(expr)], self._made(expr.args[0])))
         raise CannotSpell(f"{expr} has no program here")
 
     def _expr(self, expr: sympy.Expr, *, whole: bool) -> Piece:

@@ -171,8 +171,19 @@ const certified = (() => {
         return odd ? negative(mirrored) : mirrored;
       }
     }
-    return node(op, x);
+    return onCircle(op, x) ?? node(op, x);
   };
+
+  // sin and cos of k π/12, as roots; null for other functions and numbers.
+  function onCircle(op, x) {
+    const turn = (op === "sin" || op === "cos") && !isRational(x) ? overPi(x) : null;
+    if (!turn || 12n % turn.d) return null;
+    const at = (Number((turn.n * (12n / turn.d)) % 24n) + (op === "cos" ? 6 : 0) + 24) % 24;
+    const n = Math.min(at % 12, 12 - (at % 12));
+    const size = n % 6 === 1 || n % 6 === 5 ? quotient(sum([sqrt(6), product(n === 1 ? -1 : 1, sqrt(2))]), 4) : quotient(sqrt([0, 0, 1, 2, 3, 0, 4][n]), 2);
+    return at < 12 ? size : negative(size);
+  }
+
   const [exp, tanh, sin, cos, erf] = ["exp", "tanh", "sin", "cos", "erf"].map(applied);
 
   function ln(number) {
@@ -858,6 +869,6 @@ const certified = (() => {
 
   return {
     allow, ofFloat, certain, sum, product, quotient, minus, sqrt, power, exp, sigmoid, shares, order, enclose, larger, largest, ordered, firstLargest,
-    threshold, shown, read, made, nearest, overPi, OF_ONE, LOWEST, UNKNOWN,
+    threshold, shown, read, made, nearest, onCircle, OF_ONE, LOWEST, UNKNOWN,
   };
 })();

@@ -99,5 +99,7 @@ const certifiedArrays = ({ each, rows, array, range, broadcast, together, count 
     quotientOf: c.quotient,
     productOf: (...xs) => xs.reduce(c.product),
     sumOf: (...xs) => c.sum(xs),
+    ofNumber: (name, x) => c.OF_ONE[name](x),
+    circle: () => c.made(["π"]),
   };
 };

@@ -31,6 +31,8 @@ _LANGUAGE = replace(  # nobody calls a page's functions from outside
         "quotient": "quotientOf({0}, {1})",
         "product": "productOf({0})",
         "sum": "sumOf({0})",
+        "function": 'ofNumber("{0}", {1})',
+        "pi": "circle()",
     },
     operations={
         **JAVASCRIPT.operations,

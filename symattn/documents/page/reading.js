@@ -132,14 +132,6 @@ const typed = (() => {
     return whole(exponent.d === 2n ? c.sqrt(base) : base, k);
   }
 
-  // sin(k π/12).
-  function onCircle(k) {
-    const at = ((k % 24) + 24) % 24;
-    const n = Math.min(at % 12, 12 - (at % 12));
-    const size = n % 6 === 1 || n % 6 === 5 ? c.quotient(c.sum([c.sqrt(6), c.product(n === 1 ? -1 : 1, c.sqrt(2))]), 4) : c.quotient(c.sqrt([0, 0, 1, 2, 3, 0, 4][n]), 2);
-    return at < 12 ? size : negated(size);
-  }
-
   // e^x, where e^(k ln y) is y^k.
   function powerOfE(x) {
     const [k, log] = x.op === "*" && isRational(x.args[0]) ? x.args : x.op === "*" && isRational(x.args[1]) ? [x.args[1], x.args[0]] : [ONE, x];
@@ -150,10 +142,8 @@ const typed = (() => {
     if (name === "exp" && x === c.LOWEST) return ZERO;
     bounded(x);
     if (name === "exp") return powerOfE(x);
-    if (name === "sin" || name === "cos") {
-      const turn = c.overPi(x);
-      if (turn && 12n % turn.d === 0n) return onCircle(Number((turn.n * (12n / turn.d)) % 24n) + (name === "cos" ? 6 : 0));
-    }
+    const exact = c.onCircle(name, x);
+    if (exact) return exact;
     if (["sin", "cos", "tanh"].includes(name)) return isBelow(x, Math.log10(ANGLE), 64) ? c.OF_ONE[name](x) : refuse(`the argument of ${name} is too large`);
     const at = side(x);
     if (name === "sqrt" || name === "√") return at === null || at < 0 ? refuse("it is the root of a negative number") : x.op === "exp" ? powerOfE(c.quotient(x.args[0], 2)) : c.sqrt(x);

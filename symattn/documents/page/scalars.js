@@ -8,3 +8,7 @@ const quotientOf = (a, b) => a / b;
 const productOf = (...xs) => xs.reduce((a, b) => a * b);
 
 const sumOf = (...xs) => xs.reduce((a, b) => a + b);
+
+const ofNumber = (name, x) => (name === "ln" ? Math.log : Math[name])(x);
+
+const circle = () => Math.PI;

@@ -11,6 +11,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.nodes.entrywise import Exponential
+from symattn.nodes.heads import Head
 from symattn.nodes.lines import LineDifference, LineQuotient, LineSum
 from symattn.nodes.masks import Masked, VisibleScores
 from symattn.nodes.normalise import Hardmax, RowMax, RowRatio, Softmax
@@ -174,11 +175,12 @@ def _not_shifted(s: Steps) -> Change | None:
 
 
 def _residual_added(s: Steps) -> Change | None:
-    """The tokens, or the queries, added to the result."""
+    """The tokens, or the queries, added to the result; of a head to those of heads."""
     last = s.derivation.steps[-1]
     for name in ("X", "Q"):
         added = s.symbol(name)
-        if fits(added, last.expr) and not last.expr.has(added):
+        by_head = isinstance(added, Head)
+        if fits(added, last.expr) and by_head == last.per_head and not last.expr.has(added):
             return {last.name: last.expr + added}
     return None
 

@@ -18,11 +18,12 @@ from flint import arb, fmpq
 from symattn import VARIANTS, Notation
 from symattn.arithmetic.enclosure import precision
 from symattn.arithmetic.functions import FUNCTIONS as IN_FORMULAS
-from symattn.attention.example import small_example
+from symattn.attention.example import small_example, small_numbers
 from symattn.derivations import Derivation, Evaluation
 from symattn.documents.page.frame import FILES
 from symattn.documents.page.live import live_program
 from symattn.documents.page.numbers import number_data
+from symattn.language.equations import derivation_of
 from symattn.step import Input
 from tests.shares import share
 
@@ -317,6 +318,30 @@ def test_gradients_show_what_derive_shows(name: str, tool: Tool) -> None:
     spec = next(row.spec for row in VARIANTS if row.name == name)
     derivation, values = small_example(spec, gradient=())
     compared, wrong = mismatches(derivation, values, ("none",), tool("node"), name)
+    assert compared
+    assert wrong == []
+
+
+#: Equations with numbers in them that no whole numbers and roots make.
+CONSTANTS = (
+    "A = GELU(X)",
+    "A = X / ln(4) + X pi",
+    "A = e^X / sqrt(2 pi)",
+    "f(x) = 2^x + ln(1 + exp(x)) / ln(2); A = f(X)",
+    "c = sqrt(2)/pi + ln(3) - cos(1) + sin(2); A = softmax(c X)",
+    "c = exp(1/3) + exp(-2) + e + tanh(1/2); A = tanh(c X)",
+    "c = pi^(1/3) - pi^2 + ln(2)^(-1/2) + 3^(2/3); A = c X",
+    "D[i,j] = cos(pi/2 * (i - j)/n); A = softmax(Q K^T ∘ D)",
+)
+
+
+@pytest.mark.parametrize("text", CONSTANTS)
+def test_numbers_in_equations_show_what_derive_shows(text: str, tool: Tool) -> None:
+    whole = derivation_of(text)
+    derivation = whole.gradient()
+    values = derivation.evaluate(**small_numbers(whole, derivation))
+    kinds = ("none", "one", "decimals", "fractions")
+    compared, wrong = mismatches(derivation, values, kinds, tool("node"), text)
     assert compared
     assert wrong == []
 
