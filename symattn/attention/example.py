@@ -113,7 +113,7 @@ def small_numbers(
     """
     sizes = _SIZES | {"n": tokens, "m": tokens, "d_k": d_k, "d_model": d_k, "n_vocab": tokens}
     best: dict[str, Given] = {}
-    most, refused = -1.0, None
+    most, refused = -np.inf, None
     for numbers, start in _FILLINGS[: None if max(tokens, d_k) <= _BY_HAND else 1]:
         filling = islice(cycle(numbers), start, None)
         given = _filled(derivation, sizes, filling, positive)

@@ -31,7 +31,7 @@ from symattn.greek import in_ascii
 from symattn.language.composing import composed, cut
 from symattn.language.making import Maker
 from symattn.language.shapes import KNOWN_SIZES, GivenShape, Shape, Unfit
-from symattn.language.sizes import HEADS, ROWS, Sizes, is_small
+from symattn.language.sizes import COUNTS, HEADS, ROWS, Sizes, is_small, size_symbol
 from symattn.language.texts import Equation, Left, Place, Text, Wrong, read_text, wrong
 from symattn.nodes.defined import ByEntries
 from symattn.nodes.heads import Concat, Head
@@ -60,6 +60,8 @@ class _Letters:
     declared: dict[str, tuple[sympy.Expr, ...]] = field(default_factory=dict)
     families: dict[str, None] = field(default_factory=dict)
     kinds: dict[str, str] = field(default_factory=dict)
+    #: How many heads and groups there are, where the text says so: n_h = 4.
+    numbered: dict[str, int] = field(default_factory=dict)
     #: Sizes that were said by name.
     sizes: dict[str, None] = field(default_factory=dict)
 
@@ -115,7 +117,10 @@ def _collect(letters: _Letters) -> None:
             first = letters.made[left.name].place.line
             raise wrong(equation.place, f"{left.name} is made in line {first} already")
         if not left.head and not left.indices and not left.word and _is_closed(equation.tree):
-            letters.numbers[left.name] = _closed(equation)
+            if left.name in COUNTS:
+                letters.numbered[left.name] = _count(equation)
+            else:
+                letters.numbers[left.name] = _closed(equation)
             continue
         letters.made[left.name] = equation
         if left.head:
@@ -188,6 +193,14 @@ def _closed(equation: Equation) -> sympy.Expr:
     return value
 
 
+def _count(equation: Equation) -> int:
+    """How many heads or groups there are. Raises `ReadError` where it is no whole number."""
+    value = _closed(equation)
+    if not (value.is_Integer and value > 0):
+        raise wrong(equation.place, f"{equation.name} is a whole number from 1")
+    return int(value)
+
+
 def _declare(letters: _Letters) -> None:
     """Shapes as numbers and symbols."""
     for shape in letters.text.shapes:
@@ -220,7 +233,7 @@ def _size(text: str, letters: _Letters, place: Place) -> sympy.Expr:
     """A size that a shape says."""
     try:
         tree = read_right(text, letters.sizes, (), {*KNOWN_SIZES, *letters.sizes})
-        sizes = Sizes({}, {}, ())
+        sizes = Sizes({}, {}, (), numbered=letters.numbered)
         value = sizes.written(tree)
     except (ReadError, Unfit) as error:
         why = str(error).rpartition(": ")[2]
@@ -361,11 +374,14 @@ class _Builder:
         numbers = dict.fromkeys(letters.numbers, "scalar")
         kinds = {**letters.kinds, **numbers}
         functions = {function.name: function for function in letters.text.functions}
-        self.sizes = Sizes(kinds, letters.declared, letters.families, letters.sizes, functions)
+        self.sizes = Sizes(
+            kinds, letters.declared, letters.families, letters.sizes, functions, letters.numbered
+        )
         self.equations = [
             equation
             for equation in letters.text.equations
             if equation.name not in letters.numbers
+            and equation.name not in letters.numbered
             and not (equation.left is not None and equation.left.head == "0")
         ]
         if not self.equations:
@@ -383,6 +399,9 @@ class _Builder:
         for equation in self.equations:
             with _at(equation):
                 self._shape(equation)
+        for name in self.letters.families:
+            if name in self.sizes.letters:
+                self.sizes.count(name)  # of which one matrix may be all that is used
         try:
             self.sizes.name_all(self.letters.made, self.letters.sizes)
         except Unfit as unfit:
@@ -392,8 +411,9 @@ class _Builder:
         for equation in self.equations:
             with _at(equation):
                 self._step(equation, maker)
+        known = {size_symbol(name): count for name, count in self.letters.numbered.items()}
         return Derivation(
-            tuple(self.inputs.values()), tuple(self.steps), {}, {}, title, order=order
+            tuple(self.inputs.values()), tuple(self.steps), known, {}, title, order=order
         )
 
     def _holding(self, tree: Tree | None) -> Equation:

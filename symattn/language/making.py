@@ -29,7 +29,7 @@ from symattn.grammar import (
 )
 from symattn.greek import in_ascii
 from symattn.language.shapes import OF_NUMBERS, Unfit
-from symattn.language.sizes import MADE_TO_FIT, Sizes, is_small, size_symbol
+from symattn.language.sizes import MADE_TO_FIT, Sizes, is_small
 from symattn.nodes.biases import ALiBi, RelativeBias
 from symattn.nodes.defined import (
     COLUMN_NUMBER,
@@ -206,7 +206,7 @@ class Maker(Writer):
         if name in CONSTANTS:
             return self._constant(name), None
         if name not in self.sizes.letters and self.sizes.is_size(name):
-            return size_symbol(name), None
+            return self.sizes.symbol(name), None
         shape = self.sizes.letters[name]
         if shape is None:
             return NumberSymbol(in_ascii(name)), _ONE
@@ -230,7 +230,7 @@ class Maker(Writer):
             return Filled(*value.shape, -value.number), shape
         if isinstance(value, Quotient):
             return Quotient(self._negative((value.matrix, shape))[0], value.divisor), shape
-        number, factors = value.as_coeff_mmul() if isinstance(value, sympy.MatMul) else (1, value)
+        number, factors = _coefficient(value)
         return (factors if number == -1 else sympy.MatMul(-number, factors)), shape
 
     def _sum(self, terms: Sequence[Value]) -> Value:
@@ -268,7 +268,7 @@ class Maker(Writer):
         assert own is not None
         if own[0] == 1:
             return PlusVector(matrix, value)
-        number, factors = value.as_coeff_mmul() if isinstance(value, sympy.MatMul) else (1, value)
+        number, factors = _coefficient(value)
         if number == -1:
             return LineDifference(matrix, factors)
         return PlusVector(matrix, value, 0)
@@ -802,6 +802,14 @@ def _extreme(name: str, one: MatrixExpr, other: MatrixExpr) -> MatrixExpr:
 
 def _number_times(number: sympy.Expr, matrix: MatrixExpr) -> MatrixExpr:
     return matrix if number == 1 else sympy.MatMul(number, matrix)
+
+
+def _coefficient(value: MatrixExpr) -> tuple[sympy.Expr, MatrixExpr]:
+    """The number before a product, and the rest of it."""
+    if not isinstance(value, sympy.MatMul):
+        return sympy.S.One, value
+    number, factors = value.as_coeff_matrices()
+    return number, factors[0] if len(factors) == 1 else sympy.MatMul(*factors)
 
 
 def _transposed(value: MatrixExpr) -> MatrixExpr:

@@ -57,6 +57,9 @@ INPUTS: Mapping[str, tuple[str, str]] = {
 #: The indices of a family that an input may have without being declared one.
 HEADS = ("h", "g")
 
+#: The sizes that say how many heads and groups there are, which a line may number: n_h = 4.
+COUNTS = ("n_h", "n_g")
+
 #: Functions that are masks or positions, whose size follows from where they stand.
 MADE_TO_FIT = (
     *("causal", "window", "padding", "prefix", "documents", "dilated", "strided", "global"),
@@ -101,6 +104,9 @@ class TextDims(Dims):
     fitted: set[int] = field(default_factory=set)
     met_one: list[int] = field(default_factory=list)
 
+    #: The sizes that the text says are 1, as where there is one head.
+    single: set[int] = field(default_factory=set)
+
     def _bind(self, dim: int, value: sympy.Expr) -> None:
         if value == 1 and self.is_fitted(dim):
             self.value[dim] = value
@@ -139,7 +145,11 @@ class TextDims(Dims):
             if names == {"n", "m"} and self.name[a] == "m":
                 self.name[a] = "n"
         left, right = self.value[a], self.value[b]
-        if a != b and isinstance(left, Times) and isinstance(right, Times):
+        if left is None and b in self.single:
+            self.value[a] = right
+        elif right is None and a in self.single:
+            self.value[b] = left
+        elif a != b and isinstance(left, Times) and isinstance(right, Times):
             super().same(left.count, right.count)
             super().same(left.part, right.part)
         elif a != b and None not in (left, right) and {Times, Sum} & {type(left), type(right)}:
@@ -176,6 +186,7 @@ class Sizes(Shapes):
         families: Collection[str],
         said: Collection[str] = (),
         functions: Mapping[str, Equation] | None = None,
+        numbered: Mapping[str, int] | None = None,
     ) -> None:
         super().__init__(kinds, {}, strict=False)
         self.dims: TextDims = TextDims()
@@ -187,8 +198,14 @@ class Sizes(Shapes):
         self.families = set(families)
         #: The indices that are bound, and what they count.
         self.bound: dict[str, int] = {}
+        #: How many heads and groups a text says there are, by the names of these sizes.
+        self.numbered = numbered or {}
         #: How many heads and groups there are: what h and g count, wherever they are bound.
-        self.heads, self.groups = (self.dims.new(name=name, given=True) for name in HEADS)
+        self.heads, self.groups = (
+            self.dims.new(self._numbered(name), name=KNOWN_SIZES[name], given=True)
+            for name in COUNTS
+        )
+        self.dims.single = {*filter(self.dims.is_one, (self.heads, self.groups))}
         #: How many there are of what a sum or a concatenation runs over, by its tree.
         self.counted: dict[int, int] = {}
         #: The sizes that stand somewhere as numbers, and where they do first.
@@ -249,6 +266,18 @@ class Sizes(Shapes):
         self.dims.fitted |= {*shape}
         return shape
 
+    def _numbered(self, name: str) -> sympy.Integer | None:
+        return sympy.Integer(self.numbered[name]) if name in self.numbered else None
+
+    def symbol(self, name: str) -> sympy.Expr:
+        """The size of a name: its symbol, or how many heads the text says there are."""
+        return self._numbered(name) or size_symbol(name)
+
+    def use(self, name: str, tree: Tree) -> None:
+        """A size stands as a number, which is asked for unless the text says it."""
+        if name not in self.numbered:
+            self.used.setdefault(name, tree)
+
     def counting(self, index: str) -> int:
         """What an index counts: heads by h, groups by g, or whatever it will stand at."""
         return {"h": self.heads, "g": self.groups}.get(index) or self.dims.new()
@@ -274,7 +303,7 @@ class Sizes(Shapes):
             case Name(name) if name in self.families and not self.entries:
                 raise Unfit(f"{name} is one matrix for each index; write {name}[h]")
             case Name(name) if self.is_size(name):
-                self.used.setdefault(name, tree)
+                self.use(name, tree)
                 return None
             case Name("I") if "I" not in self.declared:
                 size = self.dims.new()
@@ -323,7 +352,7 @@ class Sizes(Shapes):
             shape = self.shape(body)
         if shape is None:
             raise Unfit(f"{word}_{index} is of matrices, one for each {index}")
-        if word == "sum":
+        if word == "sum" or self.dims.is_one(count):
             return shape
         return shape[0], self.dims.new(Times(count, shape[1]))
 
@@ -382,7 +411,7 @@ class Sizes(Shapes):
             case Name(name) if name in self.bound:
                 return
             case Name(name) if self.is_size(name):
-                self.used.setdefault(name, tree)
+                self.use(name, tree)
                 return
             case _ if self.entries and any(
                 isinstance(part, Name) and part.name in self.bound for part in subtrees(tree)
@@ -457,8 +486,8 @@ class Sizes(Shapes):
             case Number(value, False) if value.denominator == 1:
                 return sympy.Integer(int(value))
             case Name(name) if name in KNOWN_SIZES or _SIZE_LIKE.match(name) or name.isidentifier():
-                self.used.setdefault(name, tree)
-                return size_symbol(name)
+                self.use(name, tree)
+                return self.symbol(name)
             case Apart("+", parts):
                 return sympy.Add(*map(self.written, parts))
             case Apart("neg", (part,)):
@@ -570,7 +599,7 @@ class Sizes(Shapes):
                     raise Unfit("−∞ stands only as a branch of a matrix by its entries, M[i,j] = …")
                 case Name(letter) if letter not in function.arguments:
                     if self.is_size(letter):
-                        self.used.setdefault(letter, part)
+                        self.use(letter, part)
                     elif not self.is_number(self.letter(letter)):
                         raise Unfit(f"{name} is a function of numbers, and {letter} is a matrix")
                 case Call(inner, args) if inner in self.functions:
@@ -605,7 +634,7 @@ class Sizes(Shapes):
         nameless = [root for root in open_roots if root not in self.size_names]
         for name in self.used:
             own = KNOWN_SIZES.get(name, name)
-            if own in self.size_names.values() or name in symbols:
+            if own in self.size_names.values() or own in map(str, self._said()):
                 continue
             if len(nameless) != 1 or own in taken:
                 raise Unfit(self._no_size(name)).at(self.used[name])
@@ -632,8 +661,8 @@ class Sizes(Shapes):
 
     def _said(self) -> Iterator[sympy.Symbol]:
         for value in self.dims.value:
-            if isinstance(value, sympy.Symbol):
-                yield value
+            if isinstance(value, sympy.Expr):
+                yield from value.free_symbols
 
     def _check_ambiguous(self) -> None:
         """Refuse a size as a number where another open size would go by its name as well."""

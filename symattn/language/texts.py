@@ -145,7 +145,9 @@ def read_text(text: str, given: Collection[str] = ()) -> Text:
     if not isinstance(text, str):
         raise ReadError(f"{quote(text)} is not a text of equations")
     if len(text) > MAX_LENGTH:
-        raise ReadError(f"{len(text)} characters are too many; a text has {MAX_LENGTH} at most")
+        raise wrong(
+            Place(1), f"{len(text)} characters are too many; a text has {MAX_LENGTH} at most"
+        )
     equations: list[Equation] = []
     shapes: list[Shape] = []
     heading = reason = ""
@@ -169,7 +171,7 @@ def read_text(text: str, given: Collection[str] = ()) -> Text:
             bare = equation
         equations.append(equation)
     if not equations:
-        raise ReadError("no equation is written; write e.g. O = softmax(Q K^T / sqrt(d_k)) V")
+        raise wrong(Place(1), "no equation is written; write e.g. O = softmax(Q K^T / sqrt(d_k)) V")
     return _with_trees(equations, shapes, given)
 
 

@@ -5,7 +5,7 @@ Each node has its word in a table here; what has none is refused by name, never 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 import sympy
@@ -16,7 +16,16 @@ from symattn.errors import CannotSpell
 from symattn.grammar import FUNCTIONS
 from symattn.language.composing import composed
 from symattn.language.making import NODES
+from symattn.language.sizes import COUNTS
 from symattn.nodes.biases import ALiBi, RelativeBias
+from symattn.nodes.defined import (
+    Applied,
+    ByEntries,
+    Counted,
+    Formula,
+    WherePlaced,
+    named,
+)
 from symattn.nodes.entrywise import (
     Diagonal,
     EntryQuotient,
@@ -25,7 +34,7 @@ from symattn.nodes.entrywise import (
     Features,
     SoftCap,
 )
-from symattn.nodes.heads import Concat, Head, HeadSum, Slice, Stacked
+from symattn.nodes.heads import Concat, Head, HeadMix, HeadSum, Slice, Split, Stacked
 from symattn.nodes.lines import (
     Filled,
     Lengths,
@@ -37,7 +46,7 @@ from symattn.nodes.lines import (
     Spread,
     UnitVectors,
 )
-from symattn.nodes.masks import Allowed, AnyOf, Mask, Masked, VisibleScores
+from symattn.nodes.masks import Allowed, AnyOf, Causal, Mask, Masked, VisibleScores
 from symattn.nodes.normalise import (
     Hardmax,
     OffByOneSoftmax,
@@ -50,7 +59,10 @@ from symattn.nodes.normalise import (
     Unnormalised,
 )
 from symattn.nodes.norms import Norm
+from symattn.nodes.number import NumberSymbol
 from symattn.nodes.positions import PAIRINGS, Rotary, Sinusoidal
+from symattn.nodes.powers import WhereAtMost, WholePower
+from symattn.nodes.recurrence import Beside, Recurrence
 from symattn.nodes.relative import ClippedShift, RelativeShift
 from symattn.nodes.scale import Everywhere, NumberQuotient, NumberTimes, PowerTimes, Quotient
 from symattn.nodes.scores import Additive, Distance
@@ -88,7 +100,7 @@ def written(derivation: Derivation) -> str:
     writer = _Writer(derivation)
     shapes = ";  ".join(map(writer.shape, derivation.inputs))
     made: list[Step] = []
-    lines = [shapes]
+    lines = [*writer.numbered(), shapes, *writer.functions()]
     for step in derivation.steps:
         lines += writer.equation(step, made)
         made.append(step)
@@ -102,6 +114,25 @@ class _Writer:
         self.derivation = derivation
         #: The index of the family that is being written.
         self.own = "h"
+        items = (*derivation.inputs, *derivation.steps)
+        counts = {
+            item.count.subs(derivation.sizes)
+            for item in items
+            if item.count is not None and not item.each
+        }
+        numbers = sorted(count for count in counts if count.is_Integer)
+        by_name = {str(count): count for count in counts}
+        #: How many heads and groups there are, as far as that is known; groups are fewer.
+        self.heads = by_name.get("h", numbers[-1] if numbers else None)
+        self.groups = by_name.get("g", numbers[0] if numbers else None)
+
+    def numbered(self) -> list[str]:
+        """A line that says how many heads and groups there are, where that is known."""
+        known = dict(zip(COUNTS, (self.heads, self.groups), strict=True))
+        if self.heads == self.groups:
+            del known["n_g"]
+        said = [f"{name} = {count}" for name, count in known.items() if str(count).isdigit()]
+        return [";  ".join(said)] if said else []
 
     def shape(self, item: Input) -> str:
         """A line that says the shape of an input."""
@@ -112,7 +143,11 @@ class _Writer:
 
     def _index(self, item: Input | Step) -> str:
         """The index of a family: h for heads, g for groups."""
-        self.own = "g" if str(item.count) == "g" else "h"
+        if item.each:
+            self.own = item.each
+            return f"[{self.own}]" if item.per_head else ""
+        count = None if item.count is None else item.count.subs(self.derivation.sizes)
+        self.own = "g" if count is not None and count == self.groups != self.heads else "h"
         return f"[{self.own}]" if item.per_head else ""
 
     def equation(self, step: Step, made: list[Step]) -> list[str]:
@@ -123,11 +158,49 @@ class _Writer:
         )
         shapes = [f"{step.letter} : {' × '.join(map(self.size, step.shape))}"] if fitted else []
         word = "" if step.name == step.letter else f"{step.name} "
-        line = f"{word}{step.letter}{self._index(step)} = {self.matrix(step.expr)[0]}"
+        item, expr = f"{step.letter}{self._index(step)}", step.expr
+        match expr:
+            case Recurrence(matrix=body, start=start):
+                if start != sympy.MatrixSymbol(f"{step.letter}_0", *start.shape):
+                    first = "0" if isinstance(start, sympy.ZeroMatrix) else self.matrix(start)[0]
+                    shapes.append(f"{step.letter}[0] = {first}")
+                right = self.matrix(body)[0]
+            case ByEntries(matrix=inner):
+                item, right = f"{item}[i,j]", self._cases(inner)
+            case Concat(args=(body, index, _, axis)) if axis == 0 and index == HEAD:
+                self.own = step.each or self._free("tsr")
+                item, right = f"{item}[{self.own},:]", self.matrix(body)[0]
+            case _:
+                right = self.matrix(expr)[0]
+        line = f"{word}{item} = {right}"
         _, reason = composed(step.expr, made)
         own = step.reason and step.because != reason
         said = f"{line}  # {step.because}" if own and "{" not in step.because else line
         return [*shapes, said]
+
+    def functions(self) -> list[str]:
+        """A line for each function of one's own, those that others call above them."""
+        found: dict[str, str] = {}
+
+        def add(expr: sympy.Basic) -> None:
+            for part in sympy.postorder_traversal(expr):
+                if not isinstance(part, Applied) or part.formula.name in found:
+                    continue
+                formula: Formula = part.formula
+                letters = [NumberSymbol(letter) for letter in formula.arguments]
+                meaning = formula.make(*letters, *part.args[1 + len(letters) :])
+                add(meaning)
+                left = f"{formula.name}({', '.join(formula.arguments)})"
+                found[formula.name] = f"{left} = {self._cases(meaning)}"
+
+        for step in self.derivation.steps:
+            add(step.expr)
+        return [*found.values()]
+
+    def _free(self, letters: str) -> str:
+        """The first of these letters that is not one of the derivation's."""
+        taken = {item.letter for item in (*self.derivation.inputs, *self.derivation.steps)}
+        return next(letter for letter in letters if letter not in {*taken, self.own})
 
     # ---- numbers ---------------------------------------------------------------------------
 
@@ -159,12 +232,22 @@ class _Writer:
                 if below != 1:
                     top, bottom = self.number(above), self.number(below)
                     return f"{self._factor(top)} / {self._atom(bottom)}", _PRODUCT
+                if value.could_extract_minus_sign():
+                    return f"-{self._factor(self.number(-value))}", _SUM
                 parts = [self._factor(self.number(part)) for part in value.args]
                 return " ".join(parts), _PRODUCT
             case sympy.Add():
                 return self._sum([self.number(part) for part in value.args])
-            case sympy.exp(args=(inner,)):
-                return f"exp({self.number(inner)[0]})", _ATOM
+            case sympy.Function() if (word := _OF_NUMBERS.get(type(value))) is not None:
+                said = ", ".join(self.number(part)[0] for part in value.args)
+                return f"{word}({said})", _ATOM
+            case sympy.Min() | sympy.Max():
+                said = ", ".join(self.number(part)[0] for part in value.args)
+                return f"{_OF_NUMBERS[type(value)]}({said})", _ATOM
+            case sympy.core.numbers.NumberSymbol() if value in (sympy.pi, sympy.E):
+                return str(value).lower(), _ATOM
+            case sympy.core.numbers.NegativeInfinity():
+                return "-inf", _SUM
         raise CannotSpell(f"{value} cannot be written in equations")
 
     @staticmethod
@@ -193,6 +276,21 @@ class _Writer:
                 return f"{symbol.name}[{self._head(head)}]", _ATOM
             case sympy.MatrixSymbol():
                 return str(expr.name), _ATOM
+            case Beside(letter=letter):
+                return f"{letter}[{self.own}-1]", _ATOM
+            case Split(args=(inner, index, _, axis)) if index == HEAD:
+                where = f":, {self.own}" if axis == 1 else self.own
+                return f"{self._atom(self.matrix(inner))}[{where}]", _ATOM
+            case HeadMix(args=(body, member, _, weights, head)) if head == HEAD:
+                return self._mixed(body, member, weights)
+            case Applied():
+                shown = expr.args[1 : 1 + len(expr.formula.arguments)]
+                said = ", ".join(self.matrix(one)[0] for one in shown)
+                return f"{expr.formula.name}({said})", _ATOM
+            case sympy.OneMatrix() if 1 in expr.shape:
+                return ("1" if expr.shape[1] == 1 else "1^T"), _ATOM
+            case sympy.Identity():
+                return "I", _ATOM
             case sympy.Transpose(arg=inner):
                 return f"{self._atom(self.matrix(inner))}^T", _ATOM
             case sympy.Inverse(arg=inner):
@@ -200,7 +298,9 @@ class _Writer:
             case Masked(scores=scores, mask=mask):
                 return self._sum([self.matrix(scores), self.matrix(mask)])
             case sympy.MatAdd():
-                return self._sum([self.matrix(part) for part in expr.args])
+                ones = sympy.OneMatrix(*expr.shape)
+                parts = [("1", _ATOM) if one == ones else self.matrix(one) for one in expr.args]
+                return self._sum(parts)
             case sympy.MatMul():
                 return self._product(expr)
             case sympy.HadamardProduct():
@@ -265,6 +365,108 @@ class _Writer:
         rows = [[self.matrix(one)[0] for one in row] for row in expr._blocks()]
         return f"[{'; '.join(', '.join(row) for row in rows)}]", _ATOM
 
+    def _mixed(self, body: MatrixExpr, member: sympy.Symbol, weights: MatrixExpr) -> Written:
+        """Σ_l p_hl S⁽ˡ⁾, where l stands for the other head."""
+        other = self._free("lrs")
+        turned = isinstance(weights, sympy.Transpose)
+        indices = f"{other},{self.own}" if turned else f"{self.own},{other}"
+        weight = self._atom(self.matrix(weights.arg if turned else weights))
+        own, self.own = self.own, other
+        inner = self._product_part(body.xreplace({member: HEAD}))
+        self.own = own
+        return f"sum_{other}({weight}[{indices}] {inner})", _ATOM
+
+    # ---- entries ---------------------------------------------------------------------------
+
+    def _cases(self, expr: MatrixExpr) -> str:
+        """The entry of a matrix at row i and column j, which may be cases."""
+        match expr:
+            case WherePlaced(value=value, otherwise=otherwise, test=test):
+                said = self._test(test)
+            case Causal(start=start):
+                value, otherwise = sympy.ZeroMatrix(*expr.shape), Filled(*expr.shape, -sympy.oo)
+                said = "j <= i" + (f" + {self.size(start)}" if start != 0 else "")
+            case WhereAtMost(left=left, right=right, value=value, otherwise=otherwise):
+                said = f"{self._entry(left)[0]} <= {self._entry(right)[0]}"
+            case _:
+                return self._entry(expr)[0]
+        return f"{self._entry(value)[0]} if {said} else {self._cases(otherwise)}"
+
+    def _entry(self, expr: MatrixExpr) -> Written:
+        """The entry of a matrix at row i and column j."""
+        match expr:
+            case WherePlaced() | WhereAtMost() | Causal():
+                return f"({self._cases(expr)})", _ATOM
+            case Counted(formula=formula):
+                return self.number(named(formula))
+            case Filled(number=number):
+                return self.number(number)
+            case sympy.ZeroMatrix() | sympy.OneMatrix():
+                return ("0" if isinstance(expr, sympy.ZeroMatrix) else "1"), _ATOM
+            case WholePower(matrix=inner, exponent=exponent):
+                power = self.number(named(exponent))[0]
+                return f"{self._atom(self._entry(inner))}^({power})", _ATOM
+            case Exponential(matrix=inner):
+                return f"exp({self._entry(inner)[0]})", _ATOM
+            case Features() | Entrywise():
+                return f"{self._word(expr)}({self._entry(expr.args[0])[0]})", _ATOM
+            case Applied():
+                shown = expr.args[1 : 1 + len(expr.formula.arguments)]
+                said = ", ".join(self._entry(one)[0] for one in shown)
+                return f"{expr.formula.name}({said})", _ATOM
+            case sympy.MatAdd():
+                return self._sum([self._entry(part) for part in expr.args])
+            case sympy.HadamardProduct():
+                return self._times(map(self._entry, expr.args)), _PRODUCT
+            case sympy.MatMul():
+                coefficient, factors = expr.as_coeff_matrices()
+                if len(factors) != 1:
+                    raise self._unknown(expr)
+                inner = self._entry(factors[0])
+                if coefficient == -1:
+                    return f"-{self._factor(inner)}", _SUM
+                return self._times((self.number(coefficient), inner)), _PRODUCT
+            case NumberTimes(number=number, matrix=inner):
+                return self._times((self._entry(number), self._entry(inner))), _PRODUCT
+            case Quotient(matrix=inner, divisor=number):
+                return self._over(self._entry(inner), self.number(number))
+            case NumberQuotient(matrix=inner, number=number):
+                return self._over(self._entry(inner), self._entry(number))
+            case EntryQuotient(above=above, below=below):
+                return self._over(self._entry(above), self._entry(below))
+            case Everywhere(number=inner):
+                return self._entry(inner)
+            case Spread(vector=vector, axis=axis):
+                line = vector.arg if isinstance(vector, sympy.Transpose) else vector
+                return f"{self._atom(self.matrix(line))}[{'i' if axis == 1 else 'j'}]", _ATOM
+            case _ if expr.shape == (1, 1):
+                return self.matrix(expr)
+            case sympy.Transpose(arg=inner):
+                return f"{self._atom(self.matrix(inner))}[j,i]", _ATOM
+            case sympy.MatrixSymbol() | Head():
+                return f"{self._atom(self.matrix(expr))}[i,j]", _ATOM
+        raise self._unknown(expr)
+
+    def _times(self, factors: Iterable[Written]) -> str:
+        return " * ".join(map(self._factor, factors))
+
+    def _over(self, above: Written, below: Written) -> Written:
+        return f"{self._factor(above)} / {self._atom(below)}", _PRODUCT
+
+    def _test(self, test: sympy.Basic) -> str:
+        """A test of places."""
+        sign = _COMPARED.get(type(test))
+        if sign is not None:
+            left, right = (self.number(named(side))[0] for side in test.args)
+            return f"{left} {sign} {right}"
+        match test:
+            case sympy.Not(args=(inner,)):
+                return f"not ({self._test(inner)})"
+            case sympy.And(args=tests) | sympy.Or(args=tests):
+                word = "and" if isinstance(test, sympy.And) else "or"
+                return f" {word} ".join(f"({self._test(one)})" for one in tests)
+        raise CannotSpell(f"{test} cannot be written in equations")
+
     def _head(self, head: sympy.Expr) -> str:
         if head == HEAD:
             return self.own
@@ -278,11 +480,7 @@ class _Writer:
             case Exponential(matrix=inner):
                 return f"exp({self.matrix(inner)[0]})", _ATOM
             case Features(matrix=inner) | Entrywise(matrix=inner):
-                name = expr._function_name(*expr.args[1:])
-                word = _WORDS.get(name)
-                if word is None:
-                    raise self._unknown(expr)
-                return f"{word}({self.matrix(inner)[0]})", _ATOM
+                return f"{self._word(expr)}({self.matrix(inner)[0]})", _ATOM
             case SoftCap(matrix=inner, cap=cap):
                 return f"softcap({self.matrix(inner)[0]}, {self.size(cap)})", _ATOM
             case Diagonal(vector=inner):
@@ -326,6 +524,13 @@ class _Writer:
                 where = f":, {span}" if axis == 1 else f"{span}, :"
                 return f"{self._atom(self.matrix(inner))}[{where}]", _ATOM
         raise self._unknown(expr)
+
+    def _word(self, expr: Features | Entrywise) -> str:
+        """The word of a function of entries."""
+        word = _WORDS.get(expr._function_name(*expr.args[1:]))
+        if word is None:
+            raise self._unknown(expr)
+        return word
 
     def _call(self, word: str, expr: MatrixExpr, more: str) -> Written:
         matrices = [self.matrix(arg)[0] for arg in expr.args if isinstance(arg, MatrixExpr)]
@@ -374,6 +579,17 @@ class _Writer:
 
 #: The words of nodes of matrices.
 _NODES = {kind: word for word, kind in NODES.items()} | {Sigmoid: "sigmoid"}
+
+#: Functions of numbers in SymPy, and comparisons, by what is written for them.
+_OF_NUMBERS: Mapping[type[sympy.Basic], str] = {
+    **{sympy.exp: "exp", sympy.log: "ln", sympy.cos: "cos", sympy.sin: "sin", sympy.tanh: "tanh"},
+    **{sympy.Abs: "abs", sympy.floor: "floor", sympy.ceiling: "ceil", sympy.Mod: "mod"},
+    **{sympy.Min: "min", sympy.Max: "max"},
+}
+_COMPARED: Mapping[type[sympy.Basic], str] = {
+    **{sympy.Le: "<=", sympy.Lt: "<", sympy.Ge: ">=", sympy.Gt: ">"},
+    **{sympy.Eq: "==", sympy.Ne: "!="},
+}
 
 #: The words of functions of one number.
 _WORDS: Mapping[str, str] = {

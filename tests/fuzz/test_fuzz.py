@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.fuzz.target import SEEDS, WORDS, check_input
+from tests.fuzz.written import outcomes
 
 QUICK = settings(
     max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
@@ -53,3 +54,9 @@ def test_any_expression(text: str) -> None:
     sheet = '[attention]\nscale = false\n[given]\nscores = [[0, 1]]\n[claims]\n"weights[1,1]" = '
     outcome = check_input(b"\0" + (sheet + json.dumps(text, ensure_ascii=False)).encode())
     assert outcome in ("marked", "refused")
+
+
+def test_attentions_are_written_and_read_back() -> None:
+    found = [*outcomes(120, 0)]
+    assert [(own, one) for own, one in found if one.fails] == []
+    assert sum("steps" in one.word or "form" in one.word for _, one in found) > 60

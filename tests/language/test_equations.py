@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symattn import VARIANTS, text
+from symattn import VARIANTS, Variant, text
 from symattn.attention.example import small_example
-from symattn.errors import ReadError
+from symattn.errors import ReadError, SymattnError
 from symattn.language.equations import derivation_of
 from symattn.language.writing import written
+from tests.language.literature import WORKS
 from tests.language.texts import CASES, Case
 
 
@@ -65,6 +66,41 @@ def test_what_is_written_reads_back(name: str) -> None:
     np.testing.assert_allclose(found[other].array, values[last].array, rtol=1e-12, atol=1e-14)
     equations, others = (written(one).splitlines()[1:] for one in (derived, again))
     assert equations == others  # the first line lists what is given, in the order of its use
+
+
+@pytest.mark.parametrize("heads", [None, 1, 2, 4])
+@pytest.mark.parametrize("row", VARIANTS, ids=lambda row: row.name)
+def test_every_variant_is_written_and_read_back(row: Variant, heads: int | None) -> None:
+    if heads is None:
+        first = row.spec.derivation()
+    elif row.spec.heads is None:
+        pytest.skip("one head")
+    else:
+        first, _ = small_example(row.spec, heads=heads)
+    text = written(first)
+    second = derivation_of(text)
+    assert written(second).splitlines()[-len(first) :] == text.splitlines()[-len(first) :]
+    assert [step.shape for step in first] == [step.shape for step in second]
+
+
+def test_a_line_says_how_many_heads_there_are() -> None:
+    text = "n_h = {}; A[h] = softmax(Q[h] K[h]^T / sqrt(n_h)); O = concat_h(A[h] V[h]) W_O"
+    for heads in (1, 2, 3):
+        whole = derivation_of(text.format(heads))
+        assert whole.known_sizes["h"] == heads
+        given = {name: np.ones((heads, 2, 2)) for name in "QKV"} | {"W_O": np.eye(2 * heads)}
+        assert whole.evaluate(**given)["O"].array.shape == (2, 2 * heads)
+    with pytest.raises(ReadError, match="line 1, character 7: n_h is a whole number from 1"):
+        derivation_of(text.format("1/2"))
+    with pytest.raises(SymattnError):
+        derivation_of(text.format(3)).evaluate(**given | {"Q": np.ones((2, 2, 2))})
+
+
+def test_constructs_of_the_language_are_written() -> None:
+    for case in (*CASES, *WORKS):
+        whole = derivation_of(case.text)
+        again = derivation_of(written(whole))
+        assert [str(step.expr) for step in whole] == [str(step.expr) for step in again], case.name
 
 
 def test_a_number_that_is_declared_may_be_made() -> None:
