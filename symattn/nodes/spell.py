@@ -27,6 +27,7 @@ from symattn.notation.options import Notation, Typed, index_row, sums_of
 from symattn.notation.tree import Tree
 
 _E = t.Ident("e")
+_EXP = t.Ident("exp", roman=True)
 
 
 @dataclass(frozen=True)
@@ -300,7 +301,10 @@ class _RuleSpeller:
                     self._range(rule), inner if t.is_bare_sum(inner) else t.bracketed(inner, 2)
                 )
             case r.Exp(body):
-                return t.power(_E, t.inline(self.spell(body)))
+                exponent = t.inline(self.spell(body))
+                if any(isinstance(part, t.Grid) for part in t.parts(exponent)):
+                    return t.call(_EXP, exponent)  # a brace is too tall to be raised
+                return t.power(_E, exponent)
             case r.Apply(name, body):
                 return applied(name, self.spell(body))
             case r.Power(body, exponent):

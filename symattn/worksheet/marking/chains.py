@@ -55,6 +55,9 @@ _WHOLE_OFF, _SHORT_OFF, _THREE_DIGITS = 1 / 1000, 1 / 3, 100
 #: So many right numbers for each claim that is explained, less one, need not follow as written.
 _RIGHT_FOR_ONE = 2
 
+#: Where more was rounded than what is written, one right number for so many explained claims.
+_EXPLAINED_FOR_RIGHT = 3
+
 #: What is added to a claim to see which others depend on it.
 _BESIDE = 0.01
 
@@ -500,10 +503,14 @@ class _Run:
 
         A right number decides no style, since it may be known without one. But a single slip is
         soon explained by one of many styles; so those that would not give right numbers have to
-        explain a claim more, unless numbers were used as written, which few people do not try.
+        explain a claim more, unless numbers were used as written, which few people do not try,
+        or right ones are few beside those explained. Digits cut off are told by any right number.
         """
         explained, mistaken, other = self.counts[:, way].tolist()
-        few = _RIGHT_FOR_ONE * explained - 1 if self.ways.styles[way].as_written else 0
+        style = self.ways.styles[way]
+        few = 0 if style.cut else explained // _EXPLAINED_FOR_RIGHT
+        if style.as_written:
+            few = _RIGHT_FOR_ONE * explained - 1
         known = self.chains.given_by_none or 0
         return mistaken + (other > known + max(few, 0)), other
 
