@@ -125,6 +125,8 @@ def _composed(expr: MatrixExpr, made: frozenset[MatrixExpr]) -> Iterator[tuple[s
                     "weighted sums",
                     f"Each row is a sum of rows of {{{right}}}, weighed by a row of {{{left}}}.",
                 )
+        case Concat() if expr.axis == 0:
+            yield "stacked rows", "These rows stand one below the other."
         case Concat():
             yield "concatenated heads", "The outputs of all heads stand side by side."
         case sympy.MatMul(args=(Concat(), _)):
