@@ -100,6 +100,7 @@ def test_tables_are_lists_of_names() -> None:
     assert repr(DERIVATION) == "<Derivation of scores, scaled, weights, output>"
     assert repr(DERIVATION["scores"]) == "<scores: S = Q Kᵀ>"
     assert str(DERIVATION["scores"].formula()) == "S = Q Kᵀ"
+    assert repr(DERIVATION["scores"].formula()) == "<S = Q Kᵀ>"
 
 
 def test_fields_are_noticed() -> None:

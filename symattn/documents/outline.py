@@ -535,7 +535,7 @@ class _Writer:
         return telling(self.evaluation, self.steps, self.notation, self.entries)
 
     def _shape(self, item: Item) -> Prose:
-        """3 × 4; for several heads, 2 heads, each 3 × 4, unless one of them is shown."""
+        """3 × 4; of several, 2 heads, each 3 × 4, or 3 matrices, unless one of them is shown."""
         if item.is_number:
             return ("one number",)
         sizes = {} if self.evaluation is None else self.evaluation.sizes
@@ -547,9 +547,10 @@ class _Writer:
         if not item.per_head or self.notation.head is not None:
             return (size,)
         if self.evaluation is None:
-            return ("each " if item.each else "each head ", size)
-        noun, count = "matrix" if item.each else "head", self.evaluation.shape(item.letter)[-3]
-        many = "matrices" if item.each else "heads"
+            each = ("for each ", t.Ident(item.each), ", ") if item.each else ("each head ",)
+            return (*each, size)
+        count = self.evaluation.shape(item.letter)[-3]
+        noun, many = ("matrix", "matrices") if item.each else ("head", "heads")
         return (f"1 {noun}, " if count == 1 else f"{count} {many}, each ", size)
 
 

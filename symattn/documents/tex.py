@@ -241,26 +241,26 @@ def _frames(document: b.Document, overlays: bool) -> Iterator[str]:
     """The slides: the title with what is given, then one for each step, or several."""
     first = _first(document)
     opening: list[_Part] = []
-    if document.title:
-        trees = [block.tree for block in document.blocks[:first] if isinstance(block, b.Worked)]
+    trees = [block.tree for block in document.blocks[:first] if isinstance(block, b.Worked)]
+    if document.title or trees:
         opening = [*_parts_of("", "", [*_displays([b.Line("formula", tree) for tree in trees])])]
         opening = opening or [_Part("", "", (), 0)]
     loose: list[b.Block] = []
-    for block in (*document.blocks[first if document.title else 0 :], b.Section("", ())):
+    for block in (*document.blocks[first:], b.Section("", ())):
         parts: list[_Part] = []
         match block:
             case b.Break() | b.Notebook():
                 continue
             case b.Section(title, (b.Formulas(label=""), *_) as given):
-                inputs = [part for part in given if isinstance(part, b.Formulas)]
-                shown = [_matrix(each.tree) for part in inputs for each in part.lines]
-                parts = [*_parts_of(prose(title), "", shown)]
+                room = _HIGH - _TITLE - opening[0].height if len(opening) == 1 else 0
+                parts = _given(prose(title), given, room)
             case b.Section(title, (b.Formulas() as step,)):
                 parts = [*_step(prose(title), step, document)]
         if opening and (parts or isinstance(block, b.Section | b.Document)):
             lead, *more = opening
             if len(parts) == 1 and lead.height + parts[0].height + _TITLE <= _HIGH and not more:
-                lead, parts = replace(lead, rows=(*lead.rows, *parts[0].rows)), []
+                both = (*lead.rows, *parts[0].rows)
+                lead, parts = replace(lead, words=parts[0].words, rows=both), []
             yield _frame(lead, overlays, prose(document.title))
             yield from (_frame(each, overlays) for each in more)
             opening = []
@@ -280,15 +280,31 @@ def _frames(document: b.Document, overlays: bool) -> Iterator[str]:
 
 
 def _first(document: b.Document) -> int:
-    """How many blocks stand on the slide of the title: formulas alone."""
-    lead = takewhile(lambda block: isinstance(block, b.Break | b.Worked), document.blocks)
-    return len([*lead])
+    """How many blocks stand on the slide of the title: formulas alone, without words."""
+
+    def is_lead(block: b.Block) -> bool:
+        return isinstance(block, b.Break) or (isinstance(block, b.Worked) and not block.words)
+
+    return len([*takewhile(is_lead, document.blocks)])
 
 
 def _flowing(title: str, blocks: Sequence[b.Block]) -> str:
     """Words, lists and tables on as many slides as they take."""
     body = latex_document(b.Document("", tuple(blocks)), fitted=True)
     return rf"\begin{{frame}}[allowframebreaks]{{{prose(title)}}}" f"\n{body}\\end{{frame}}"
+
+
+def _given(title: str, given: Sequence[b.Block], room: float) -> list[_Part]:
+    """What is given, in words and numbers; without words where the title has room for these alone.
+
+    `room`: how many lines there are below the title.
+    """
+    inputs = [part for part in given if isinstance(part, b.Formulas)]
+    shown = [_matrix(each.tree) for part in inputs for each in part.lines]
+    said = " ".join(sentence(part.said) for part in inputs)
+    told, bare = ([*_parts_of(title, words, shown)] for words in (said, ""))
+    fit = [len(each) == 1 and each[0].height <= room for each in (told, bare)]
+    return bare if fit == [False, True] else told
 
 
 def _step(title: str, step: b.Formulas, document: b.Document) -> Iterator[_Part]:

@@ -94,9 +94,7 @@ class Cells:
     def cell(self, i: int, j: int) -> tuple[Tree, bool]:
         """One cell, and whether it shows the exact value."""
         if self.notation.exact:
-            exact, speller = self._exact(i, j), Speller(self.notation)
-            as_fraction = self._in_fractions and isinstance(exact, sympy.Rational)
-            return (speller.fraction if as_fraction else speller.scalar)(exact), True
+            return self._speller.scalar(self._exact(i, j)), True
         place = self.place(i, j)
         digits = self.evaluation.digits(self.item.letter, place, self.notation)
         cell = number(digits.text) if digits.text != "?" else t.Op("?")
@@ -106,13 +104,11 @@ class Cells:
         return simplified(self.evaluation.exact(self.item.letter)[self.place(i, j)])
 
     @cached_property
-    def _in_fractions(self) -> bool:
-        """Whether some number that is shown has no decimal that ends: 1/3, 1/2, not 1/3, 0.5."""
+    def _speller(self) -> Speller:
+        """What spells all exact numbers that are shown in one form."""
         rows, columns = (indices_of(size, self.notation.limit) for size in self.shape)
         places = ((i, j) for i, j in product(rows, columns) if i is not None and j is not None)
-        shown = (self._exact(i, j) for i, j in places)
-        rationals = (each for each in shown if isinstance(each, sympy.Rational))
-        return any(Speller(self.notation).ending(each) is None for each in rationals)
+        return Speller(self.notation).alike(self._exact(i, j) for i, j in places)
 
     def grid(self, rows: Indices, columns: Indices) -> tuple[t.Grid, bool]:
         """The cells of these rows and columns with their names, and whether all are exact."""

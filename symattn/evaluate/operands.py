@@ -269,16 +269,17 @@ class Numbers:
         """The rule with exact numbers put in; a long one stays under its name."""
         return self._exactly(rule, ())[0].tree
 
-    def exact_stage(self, rule: Rule) -> Tree:
+    def exact_stage(self, rule: Rule, speller: Speller | None = None) -> Tree:
         """The rule with exact operands put in; a long one stays under its name."""
+        speller = speller or self.speller
 
         def leaf(part: Rule) -> Tree | None:
             if not isinstance(part, r.Entry) or part is rule:
                 return None
-            tree = self.speller.scalar(written_out(self.exact(part)))
+            tree = speller.scalar(written_out(self.exact(part)))
             return tree if len(line(tree)) <= _SHORT else None
 
-        return self.speller.rule(rule, leaf)
+        return speller.rule(rule, leaf)
 
     def row_stage(self, rule: r.OfRow, best: sympy.Integer) -> Tree:
         """The row with its numbers put in, with digits enough to see which one is largest."""

@@ -171,8 +171,10 @@ def _settled_links(
 
 
 def _exact_links(numbers: Numbers, rule: Rule, result: sympy.Expr) -> Iterator[tuple[t.Op, Tree]]:
-    """The operands put in exactly, and the exact result."""
-    numbers_in, value = numbers.exact_stage(rule), numbers.speller.scalar(result)
+    """The operands put in exactly, and the exact result, all in one form."""
+    operands = (numbers.exact(part) for part in r.parts(rule) if isinstance(part, r.Entry))
+    speller = numbers.speller.alike([*operands, result])
+    numbers_in, value = numbers.exact_stage(rule, speller), speller.scalar(result)
     if numbers_in != value:
         yield t.EQUALS, numbers_in
     yield t.EQUALS, value

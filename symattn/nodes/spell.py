@@ -7,7 +7,7 @@ is printed rather than something wrong.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 import sympy
@@ -27,6 +27,7 @@ from symattn.notation.options import Notation, Typed, index_row, sums_of
 from symattn.notation.tree import Tree
 
 _E = t.Ident("e")
+_EXP = t.Ident("exp", roman=True)
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,13 @@ class Speller:
 
     notation: Notation = field(default_factory=Typed)
     sizes: Mapping[sympy.Symbol, int] = field(default_factory=dict)
+    #: Whether a rational is a fraction, also where a decimal would end.
+    fractions: bool = False
+
+    def alike(self, values: Iterable[sympy.Expr]) -> Speller:
+        """One that spells these numbers in one form: 1/3, 1/2, not 1/3, 0.5."""
+        rationals = (part for value in values for part in value.atoms(sympy.Rational))
+        return replace(self, fractions=any(self.ending(each) is None for each in rationals))
 
     def meaning(self, meaning: sympy.Expr | MatrixExpr | sympy.MatrixBase) -> Tree:
         """A matrix or a scalar."""
@@ -103,20 +111,14 @@ class Speller:
         """A decimal where it ends within the digits asked for, else a fraction."""
         if value < 0:
             return t.row(t.MINUS, self.rational(-value))
-        decimal = self.ending(value)
-        return self.fraction(value) if decimal is None else number(decimal)
+        decimal = None if self.fractions else self.ending(value)
+        if decimal is not None or value.q == 1:
+            return number(decimal or str(value))
+        return t.Frac(number(str(value.p)), number(str(value.q)))
 
     def ending(self, value: sympy.Rational) -> str | None:
         """A rational as a decimal that ends within the digits asked for, if it does."""
         return terminating(abs(value), max(self.notation.digits, 4))
-
-    def fraction(self, value: sympy.Rational) -> Tree:
-        """A rational as a fraction, also where a decimal would end."""
-        if value < 0:
-            return t.row(t.MINUS, self.fraction(-value))
-        if value.q == 1:
-            return number(str(value))
-        return t.Frac(number(str(value.p)), number(str(value.q)))
 
     def _product(self, expr: sympy.Expr) -> Tree:
         """Numerator over denominator, with √r / (r k) cancelled to 1 / (k √r), other roots too."""
@@ -300,7 +302,10 @@ class _RuleSpeller:
                     self._range(rule), inner if t.is_bare_sum(inner) else t.bracketed(inner, 2)
                 )
             case r.Exp(body):
-                return t.power(_E, t.inline(self.spell(body)))
+                exponent = t.inline(self.spell(body))
+                if any(isinstance(part, t.Grid) for part in t.parts(exponent)):
+                    return t.call(_EXP, exponent)  # a brace is too tall to be raised
+                return t.power(_E, exponent)
             case r.Apply(name, body):
                 return applied(name, self.spell(body))
             case r.Power(body, exponent):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 from unicodedata import category, combining, east_asian_width
 
@@ -153,8 +153,6 @@ def _cell_width(character: str) -> int:
 class _Layout:
     charset: Charset
     flat: bool
-    #: Whether it is an exponent, in which cases stand in one line.
-    raised: bool = False
 
     def __post_init__(self) -> None:
         choice(self.charset, "charset", ("unicode", "ascii"))
@@ -186,9 +184,6 @@ class _Layout:
                 if isinstance(body, t.Script) and body.sup is not None:
                     atom = False  # √(a²), and (√a)² below
                 return beside(Box((sign,)), self.box(body if atom else _in_brackets(body)))
-            case t.Fenced(t.Grid(rows), "{", "") if self.raised:
-                cases = (" ".join(str(self.box(part)) for part in row) for row in rows)
-                return Box((f"({', '.join(cases)})",))
             case t.Fenced(t.Grid() as grid, _, _) if self.flat:
                 return self._flat_grid(grid)
             case t.Fenced(t.Grid() as grid, _, _) if grid.row_labels or grid.column_labels:
@@ -283,7 +278,7 @@ class _Layout:
         return Box((f"{sign}_{self._lowered(below)}",))
 
     def _raised(self, sup: Tree) -> str:
-        plain = str(replace(self, raised=True).box(sup))
+        plain = str(self.box(sup))
         if self.charset == "unicode" and all(c in _SUPERSCRIPTS for c in plain):
             return "".join(_SUPERSCRIPTS[c] for c in plain)
         is_sum = (

@@ -25,7 +25,10 @@ def no_tree(value: object) -> CannotSpell:
 
 
 class _Shown:
-    """What a notebook and `print` show of a tree: the formula."""
+    """What a console, a notebook and `print` show of a tree: the formula."""
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
 
     def __str__(self) -> str:
         return handed.spelled(self)["text/plain"]
@@ -34,7 +37,7 @@ class _Shown:
         return handed.spelled(self)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Ident(_Shown):
     """A name: a variable in italics (``S``, ``d``) or, with ``roman``, a word (``softmax``)."""
 
@@ -42,28 +45,28 @@ class Ident(_Shown):
     roman: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Num(_Shown):
     """An unsigned number as it is to be read: ``0.4446``. A sign is an operator before it."""
 
     digits: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Op(_Shown):
     """An operator or a bare symbol: ``=``, ``+``, ``·``, ``∑``, ``∞``, ``⋯``."""
 
     symbol: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Row(_Shown):
     """Pieces side by side."""
 
     items: tuple[Tree, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Script(_Shown):
     """A base with a subscript, a superscript or both; limits when the base is ``∑``."""
 
@@ -72,7 +75,7 @@ class Script(_Shown):
     sup: Tree | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Frac(_Shown):
     """A fraction."""
 
@@ -80,14 +83,14 @@ class Frac(_Shown):
     den: Tree
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Root(_Shown):
     """A square root."""
 
     body: Tree
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Fenced(_Shown):
     """A body between two fences; an empty fence is not drawn."""
 
@@ -96,7 +99,7 @@ class Fenced(_Shown):
     close: str = ")"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Grid(_Shown):
     """Cells in rows and columns, with the names of the rows and columns where they have any."""
 
@@ -111,21 +114,21 @@ class Grid(_Shown):
         return bool(self.row_labels or self.column_labels)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Text(_Shown):
     """Plain words inside a formula."""
 
     words: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Custom(_Shown):
     """A symbol that somebody handed in as LaTeX (``\\mathbf{A}``); see `options.custom_symbol`."""
 
     latex: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Marked(_Shown):
     """A symbol with a sign before it that belongs to it: dS, δQ, ∂L; scripts go to the symbol."""
 
@@ -133,7 +136,7 @@ class Marked(_Shown):
     body: Tree
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Picked(_Shown):
     """A highlighted cell: an entry in a box, or one of its operands in bold."""
 
@@ -150,7 +153,7 @@ class Part:
     grid: Grid
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Scheme(_Shown):
     """Falk's scheme of a product: the second factor above it, the first on its left."""
 
@@ -464,7 +467,7 @@ def levelled(lines: Sequence[Sequence[Tree]], align: str) -> list[list[tuple[Tre
     """Each cell with the figures that it lacks for the points of its column to be level.
 
     >>> levelled([[Num("0.25")], [INFINITY], [Num("1.5")]], "r")[1:]
-    [[(Op(symbol='∞'), '')], [(Num(digits='1.5'), '5')]]
+    [[(<∞>, '')], [(<1.5>, '5')]]
     """
     columns = [_figures(column) for column in zip_longest(*lines, fillvalue=EMPTY)]
     return [

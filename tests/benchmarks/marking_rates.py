@@ -554,7 +554,7 @@ def main(count: int, seed: int, verbose: bool = False) -> int:
         print(f"  products rounded as they are written, {rounding} {_of(rate)}")
     print("  with right numbers among them:")
     for style, rate in among_right_refused(symattn_marks, exercises, count).items():
-        limit = 0.02 if style in AS_WRITTEN else 0.15
+        limit = 0.02 if style in AS_WRITTEN else 0.12
         gates.append(Gate(f"honest refused, right numbers among them, {style}", rate, limit))
         print(f"  {style!s:<70} {_of(rate)}")
     print("\nsheets computed from whole numbers in place of decimals, accepted")

@@ -503,6 +503,16 @@ def test_a_slide_has_one_step_and_the_first_what_is_given() -> None:
     assert all(each.count("Size: ") <= 1 for each in others)
 
 
+def test_slides_say_what_each_matrix_is_that_is_given() -> None:
+    args = ["derive", "llama", "--format", "tex", "--flavor", "beamer"]
+    first, second, *_ = re.split(r"\\end\{frame\}", CliRunner().invoke(main, args).stdout)
+    assert "Llama attention" in first and "{Given}" in second
+    assert "$X$: token vectors" in second and "$n_{\\mathrm{h}} = 4$" in second
+    equations = ["derive", "A = softmax(S); O = A V", *args[2:]]
+    (whole, *_) = re.split(r"\\end\{frame\}", CliRunner().invoke(main, equations).stdout)
+    assert "O = " in whole and "{Given}" not in whole and "S = " in whole and "Sizes: " in whole
+
+
 def test_weights_are_drawn_on_a_slide_of_their_own() -> None:
     for flavor in ("beamer", "overlays"):
         drawn = [each for each in _slides(flavor=flavor) if r"\begin{tikzpicture}" in each]

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import sympy
 
-from symattn import VARIANTS, Attention, Derivation, Evaluation, Notation, text
+from symattn import VARIANTS, Attention, Derivation, Evaluation, Notation, derivation, text
 from symattn.arithmetic.decide import enclosure
 from symattn.attention.example import small_example
 from symattn.derivations import Input, Step, worked, worked_together
@@ -295,3 +295,11 @@ def test_a_large_whole_number_is_written_out() -> None:
     attention = Attention(normaliser="none", scale=False)
     values = attention.derivation().evaluate(**given)
     assert text(values["output"].worked(1, 1)).startswith("o_11 = 246913578025·(1/7)")
+
+
+def test_exact_numbers_of_a_line_have_one_form() -> None:
+    given = {"A": [["1/3", "0.5"], ["0.25", "0.5"]], "V": [[0.5], [1]]}
+    step = derivation("O = A V").evaluate(**given)["O"]
+    exact = Notation(exact=True)
+    assert text(step.worked(1, 1, notation=exact)) == "o_11 = (1/3)·(1/2) + (1/2)·1 = 2/3"
+    assert text(step.worked(2, 1, notation=exact)) == "o_21 = 0.25·0.5 + 0.5·1 = 0.625"

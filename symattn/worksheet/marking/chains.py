@@ -55,6 +55,9 @@ _WHOLE_OFF, _SHORT_OFF, _THREE_DIGITS = 1 / 1000, 1 / 3, 100
 #: So many right numbers for each claim that is explained, less one, need not follow as written.
 _RIGHT_FOR_ONE = 2
 
+#: Where more was rounded than what is written, one right number for so many explained claims.
+_EXPLAINED_FOR_RIGHT = 3
+
 #: What is added to a claim to see which others depend on it.
 _BESIDE = 0.01
 
@@ -478,9 +481,9 @@ class _Run:
         #: Each matrix as it follows from those before it, and as later steps use it.
         self.computed: dict[str, Array] = {}
         self.used: dict[str, Array] = {}
-        #: In each way, how many claims that are not right are explained, how many are not, and how
-        #: many that are right are not.
-        self.counts = np.zeros((3, ways.count), dtype=int)
+        #: In each way, how many claims that are not right are explained, how many are not, how
+        #: many that are right are not, and how many are.
+        self.counts = np.zeros((4, ways.count), dtype=int)
         self.way = 0
         with np.errstate(all="ignore"):
             for item in chains.steps:
@@ -500,10 +503,16 @@ class _Run:
 
         A right number decides no style, since it may be known without one. But a single slip is
         soon explained by one of many styles; so those that would not give right numbers have to
-        explain a claim more, unless numbers were used as written, which few people do not try.
+        explain a claim more, unless numbers were used as written, which few people do not try,
+        or nothing is a mistake and these are few, beside those explained and beside the right ones
+        that the style gives. Digits cut off are told by any right number.
         """
-        explained, mistaken, other = self.counts[:, way].tolist()
-        few = _RIGHT_FOR_ONE * explained - 1 if self.ways.styles[way].as_written else 0
+        explained, mistaken, other, given = self.counts[:, way].tolist()
+        style, few = self.ways.styles[way], 0
+        if style.as_written:
+            few = _RIGHT_FOR_ONE * explained - 1
+        elif not (mistaken or style.cut) and given > other:
+            few = explained // _EXPLAINED_FOR_RIGHT
         known = self.chains.given_by_none or 0
         return mistaken + (other > known + max(few, 0)), other
 
@@ -666,6 +675,7 @@ class _Run:
             explained & ~claimed.right,
             ~explained & ~claimed.right,
             ~explained & claimed.right,
+            explained & claimed.right,
         )
         self.counts += [kind.sum(axis=1) for kind in kinds]
 
