@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from symattn.worksheet.reports.overview import FileReport
     from symattn.worksheet.reports.results import CheckedFile, Finding
 
+#: So many times the usual budget for the arrays of a program, which are far larger than a sheet.
+_ARRAYS = 5
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -86,7 +89,7 @@ def mark(asked: Asked) -> Marked | None:
     from symattn.worksheet.reports.overview import file_report
 
     start = perf_counter()
-    with usual_budget(asked.allow_large):
+    with usual_budget(asked.allow_large, _ARRAYS if asked.claims else 1):
         one = check_file(asked.name, asked.explain, asked.claims)
     if one is None or not (one.markings or one.problems):
         if asked.must_claim:

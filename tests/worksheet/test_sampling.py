@@ -12,6 +12,7 @@ from symattn import Attention
 from symattn.errors import ShapeError
 from symattn.evaluate.sampled import Sampled
 from symattn.worksheet.reports.single import report_data, report_of
+from tests.extras import package
 
 
 def given(heads: int, tokens: int, width: int) -> dict[str, Any]:
@@ -48,10 +49,11 @@ def test_right_ones_agree_and_say_which_rows_were_judged() -> None:
     data = report_data(report_of(marks))
     rows = data["steps"]["heads"]["sampled_rows"]
     assert json.dumps(rows) and {entry.place[1] + 1 for entry in marks.entries} == {*rows}
-    assert len(rows) < 20
+    assert len(rows) < 20 and {1, 512, 513, 1024} <= {*rows}
     listed = ", ".join(map(str, rows))
     assert f"rows {listed} of 1,024 were judged" in " ".join(marks.notes)
-    assert data["conclusion"].endswith("They are a sample of the rows.")
+    judged = f"the {len(rows)} rows of 1,024 that were tried: {8 * 64 * len(rows)} right."
+    assert data["conclusion"] == f"Agrees on {judged}"
 
 
 def test_one_head_of_which_only_the_output_is_claimed() -> None:
@@ -60,6 +62,40 @@ def test_one_head_of_which_only_the_output_is_claimed() -> None:
     assert values.compare(output=softmax_of(**numbers)).passed
     wrong = values.compare(output=softmax_of(**numbers) * (1 + 1e-6), explain=False)
     assert not wrong.passed and {e.verdict for e in wrong.entries} == {"wrong"}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_short_dtypes_are_not_accused_and_one_wrong_row_is_judged(dtype: str) -> None:
+    torch = package("torch")
+    random = np.random.default_rng(7)
+    kind = getattr(torch, dtype)
+    given = [torch.tensor(random.standard_normal((1024, 64))).to(kind) for _ in range(3)]
+    numbers = {name: x.double().numpy() for name, x in zip("QKV", given, strict=True)}
+    values = Attention().derivation().evaluate(**numbers)
+    output = torch.tensor(softmax_of(**numbers)).to(kind)
+    assert values.compare(output=output).passed
+    output[515] += 1.0
+    marks = values.compare(output=output, explain=False)
+    assert 515 in {entry.place[0] for entry in marks.entries}
+    wrong = {entry.place[0] for entry in marks.entries if entry.verdict != "right"}
+    if dtype == "float32":
+        assert wrong == {515}
+        conclusion = report_data(report_of(marks))["conclusion"]
+        assert str(conclusion).startswith("Does not agree on the ")
+    else:  # rounding of 1,024 tokens may do more than 1 in bfloat16, by the bound that is proven
+        assert not wrong
+
+
+def test_one_wrong_bit_of_a_mask_is_found() -> None:
+    numbers = {name: x[0] for name, x in given(1, 1024, 64).items()}
+    values = Attention(mask="causal").derivation().evaluate(**numbers)
+    scores = numbers["Q"] @ numbers["K"].T / 8
+    allowed = np.tri(1024, dtype=bool)
+    allowed[700, 300] = False
+    weights = np.exp(np.where(allowed, scores, -np.inf))
+    weights /= weights.sum(axis=-1, keepdims=True)
+    marks = values.compare(output=(weights @ numbers["V"]).astype(np.float32), explain=False)
+    assert {entry.place[0] for entry in marks.entries if entry.verdict != "right"} == {700}
 
 
 def test_what_is_wrong_throughout_is_explained() -> None:

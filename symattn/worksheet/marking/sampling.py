@@ -2,7 +2,8 @@
 
 All rows are compared with float64 first. Those that deviate most are judged, by their distance and
 by their distance over the largest number of the row, so that what is wrong in one place only is
-among them; and some at random, always the same ones.
+among them; the first and the last row, and both sides of the largest power of two, where blocks of
+a program end; and some at random, always the same ones.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from symattn.worksheet.marking.computed import ComputedMarker
 from symattn.worksheet.reading.computed import Computed
 
 #: How many rows of a matrix are judged because they deviate most, by each distance, and at random.
-_FURTHEST, _AT_RANDOM = 2, 4
+_FURTHEST, _AT_RANDOM = 2, 2
 
 
 def marker_of(evaluation: Evaluation, arrays: Mapping[str, Computed]) -> ComputedMarker:
@@ -61,11 +62,18 @@ def sampled(evaluation: Evaluation, arrays: Mapping[str, Computed]) -> Sampled |
             rows |= {*np.argsort(-distances, kind="stable")[:_FURTHEST].tolist()}
     for count, rows in found.items():
         chosen = np.random.default_rng(count).permutation(count)[:_AT_RANDOM]
-        rows |= {*chosen.tolist()}
+        rows |= {*chosen.tolist(), *_at_edges(count)}
     if all(len(rows) == count for count, rows in found.items()):
         return None
     claimed = {letter: array.numbers for letter, array in arrays.items()}
     return Sampled.of(evaluation, claimed, {n: np.array(sorted(x)) for n, x in found.items()})
+
+
+def _at_edges(count: int) -> tuple[int, ...]:
+    """The first row, the last, and those on both sides of the largest power of two below it."""
+    last = count - 1
+    block = 1 << max(last.bit_length() - 1, 0)
+    return (0, block - 1, min(block, last), last)
 
 
 def _distances(numbers: Array, near: Array) -> tuple[Array, Array]:

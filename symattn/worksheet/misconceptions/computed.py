@@ -22,6 +22,7 @@ from symattn.arithmetic.enclosure import BITS, nearest
 from symattn.arithmetic.written import Measured
 from symattn.derivations import Derivation, Evaluation
 from symattn.errors import SymattnError
+from symattn.evaluate.sampled import Sampled
 from symattn.worksheet.marking.sanity import sums_to_one
 from symattn.worksheet.misconceptions import COMMON, OF_PROGRAMS, Misconception
 from symattn.worksheet.misconceptions.evidence import (
@@ -250,7 +251,8 @@ def explained(runs: Sequence[Run], besides: str = "") -> tuple[Explanation, ...]
         if found:
             break
     bits_of_two = bits - log2(len(singles))
-    if not found and not besides and bits_of_two >= LEAST_BITS_OF_TWO:
+    is_sample = isinstance(first.evaluation, Sampled)  # of so many numbers pairs take minutes
+    if not (found or besides or is_sample) and bits_of_two >= LEAST_BITS_OF_TWO:
         found, bits = list(_pairs(first, runs)), bits_of_two
     if not found and not besides:
         found = [one for one in _measured(wrong_runs) if _everywhere(one, runs)]

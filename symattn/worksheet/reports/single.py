@@ -184,9 +184,13 @@ def _line(marking: Marking, link: Link) -> LineReport:
 def conclusion(marking: Marking) -> str:
     """How many numbers are right or accepted, and what the others are."""
     counts = verdict_counts(entry.verdict for entry in marking.entries)
-    words = _conclusion(counts, marking.policy.accept, marking.first_wrong is None)
+    passed = marking.first_wrong is None
     if isinstance(marking.evaluation, Sampled):
-        return f"{words} They are a sample of the rows."
+        rows = marking.evaluation.rows
+        judged = f"the {sum(map(len, rows.values())):,} rows of {sum(rows):,} that were tried"
+        verb = "Agrees" if passed else "Does not agree"
+        return f"{verb} on {judged}: {_counted(counts, marking.policy.accept)}."
+    words = _conclusion(counts, marking.policy.accept, passed)
     mistaken = [link for link in marking.lines if not marking.passes(link)]
     if not mistaken or marking.first_wrong is not None:
         return words
