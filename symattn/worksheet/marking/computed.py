@@ -3,7 +3,8 @@
 ``right``: within the tolerance that `symattn.arithmetic.rounded` proves for the dtype, the sizes
 and the numbers, as `Evaluation.check` has it for NumPy. ``carried``: not right, and within that
 tolerance of what follows from the arrays before it. ``undecided``: the number does not fit into the
-dtype, or rounding leaves no bound. Anything else is ``wrong``.
+dtype, rounding leaves no bound, or one that is wider than every number of the matrix is large.
+Anything else is ``wrong``.
 """
 
 from __future__ import annotations
@@ -194,10 +195,14 @@ class ComputedMarker:
         follows: Any = None if right.all() else self.following(letter)
         mistaken = not right.all() and self._mistaken(letter)
         said, carried = False, 0
+        nearest, largest = self._nearest(letter)
         for place, error, tolerance, inside in judged:
             value = numbers[place]
             verdict, remark = "right", ""
-            if not inside:
+            if inside and tolerance > largest > 0 and value != nearest[place]:
+                verdict = "undecided"
+                remark = f"rounding in {array.dtype} may do more than all of it: {tolerance:.2g}"
+            elif not inside:
                 verdict = "wrong"
                 if beyond(value, true[place]):
                     verdict, remark = "undecided", f"it does not fit into {array.dtype}"
@@ -216,6 +221,13 @@ class ComputedMarker:
             if verdict == "carried" and carried <= _MOST_TRACED and not self.rows:
                 mark = replace(mark, find_origins=partial(self._origins, letter, place))
             yield mark
+
+    def _nearest(self, letter: str) -> tuple[Array, float]:
+        """The true values as the dtype has them, and how large they are at most."""
+        true = self.evaluation.array(letter)
+        finite = np.abs(true[np.isfinite(true)])
+        with np.errstate(all="ignore"):
+            return _arithmetic(self.arrays[letter]).nearest(true), float(finite.max(initial=0.0))
 
     def _written(self, value: np.floating, error: float, tolerance: float, right: bool) -> Measured:
         """A number as it is shown: to its tolerance, or so that one sees what is wrong with it."""
