@@ -91,11 +91,14 @@ class Joint:
         first, second = self.alone
         if not first or not second:
             return ""
-        hint = f"{first[0]} = {second[0]}" if len(first) == 1 else f"{first[0]} = …"
-        return (
-            f"{_listed(first)} of the first and {_listed(second)} of the second have no partner; "
-            f'say what they are, as in --where "{hint}"'
-        )
+        return f"{_listed(first)} of the first and {_listed(second)} of the second have no partner"
+
+    @property
+    def hint(self) -> str:
+        """How to say what the inputs without a partner are."""
+        first, second = self.alone
+        partner = f"{first[0]} = {second[0]}" if len(first) == 1 else f"{first[0]} = …"
+        return f'say what they are, as in --where "{partner}"'
 
 
 def _listed(names: Sequence[str]) -> str:

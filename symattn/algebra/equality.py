@@ -54,7 +54,8 @@ AT_GIVEN = "at the sizes given"
 #: How many permutations are gone through, and how many other readings are compared.
 _MOST_ORDERS, _MOST_OTHERS = 64, 4
 
-#: What is said where it is spent.
+#: What is said where it is spent, and what to do.
+_NOT_FOUND = "no proof was found"
 _MORE = "allow more with effort=10 (--effort 10)"
 
 #: The most that the budget of work is multiplied by.
@@ -82,6 +83,8 @@ class Equality:
     partial: bool = False
     reading: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
+    #: What to say or allow, so that more is decided: options of `equal` and of the command.
+    hint: str = ""
     #: Of "equal" for all sizes, the certificate that the checker accepted.
     certificate: Data = field(default=None, repr=False, compare=False)
 
@@ -115,8 +118,9 @@ class Equality:
 
     def __str__(self) -> str:
         why = self.counterexample if self.counterexample else self.reason
-        lines = [f"{self.summary}: {why}", *([f"read as {self.read_as}"] if self.reading else [])]
-        return "; ".join([*lines, *self.notes])
+        reading = f"read as {self.read_as}" if self.reading else ""
+        lines = (f"{self.summary}: {why}", self.hint, reading, *self.notes)
+        return "; ".join(filter(None, lines))
 
 
 def equal(
@@ -210,9 +214,9 @@ def _ambiguous(one: Equality, other: Equality, differing: Sequence[tuple[str, st
         cases.append(f"with {shapes_text} it is {answer.summary}{why}")
     as_given = {x: shape.replace(" × ", ",") for x, shape in one.reading if x in dict(differing)}
     given = (f"--shape {x}={shape if ',' in shape else 'scalar'}" for x, shape in as_given.items())
-    said = f"say which is meant, as in {' '.join(given)}"
-    why = f"it can be read in two ways: {'; '.join(cases)}; {said}"
-    return Equality("undecided", "", why, reading=one.reading)
+    hint = f"say which is meant, as in {' '.join(given)}"
+    why = f"it can be read in two ways: {'; '.join(cases)}"
+    return Equality("undecided", "", why, reading=one.reading, hint=hint)
 
 
 def _compared(
@@ -220,7 +224,7 @@ def _compared(
 ) -> Equality:
     """The answer for two derivations: which inputs are partners, and what is missing."""
     if joint.missing:
-        answer = Equality("undecided", "", joint.missing)
+        answer = Equality("undecided", "", joint.missing, hint=joint.hint)
     else:
         answer = decide(statement, sizes, effort)
     notes = [f"where {says}" for says in joint.says]
@@ -233,8 +237,9 @@ def _compared(
         except SymattnError:
             continue
         if found:
-            words = " ".join(f'--where "{one}"' for one in offer)
-            notes.append(f"with {words} the answer is: {found.summary}")
+            notes.append(f"where {' and '.join(offer)}, the answer is: {found.summary}")
+            hint = "assume it by " + " ".join(f'--where "{one}"' for one in offer)
+            answer = replace(answer, hint=hint)
             break
     return replace(answer, reading=joint.reading, notes=tuple(notes))
 
@@ -580,11 +585,9 @@ def _decided(
         defined = defined or found.defined
         one_sided = one_sided or found.one_sided
     if one_sided and defined:
-        why = (
-            f"for some numbers only {one_sided} has a value; say which letters are positive, as in "
-            "--positive A"
-        )
-        return Equality("undecided", "", why)
+        why = f"for some numbers only {one_sided} has a value"
+        hint = "say which letters are positive, as in --positive A"
+        return Equality("undecided", "", why, hint=hint)
     if not defined:
         why = "no numbers were found for which both sides have a value"
         return Equality("undecided", "", why)
@@ -606,12 +609,14 @@ def _decided(
         found_at = _proven_at(statement, chosen, steps)
         if found_at is not None:
             where, why = _sizes_text(statement, chosen), f"not shown for other sizes: {missing}"
-            return Equality("holds at the sizes tried", where, why, partial=found_at[1])
+            return Equality(
+                "holds at the sizes tried", where, why, partial=found_at[1], hint=_hint(missing)
+            )
     found = refuted(statement, chosen, thorough=True)
     if found.counterexample is not None:
         why = "Arb proves that the values differ"
         return Equality("different", _sizes_text(statement, chosen), why, found.counterexample)
-    return Equality("undecided", _sizes_text(statement, chosen), missing)
+    return Equality("undecided", _sizes_text(statement, chosen), missing, hint=_hint(missing))
 
 
 def _proven_at(
@@ -670,8 +675,13 @@ def certified(statement: Statement, steps: int = STEPS) -> tuple[Data, str]:
     except Refused as missing:
         return None, str(missing)
     except Spent as spent:
-        return None, f"no proof was found {spent}; {_MORE}"
+        return None, f"{_NOT_FOUND} {spent}"
     return found, ""
+
+
+def _hint(missing: str) -> str:
+    """What to allow where the search for a proof was cut off."""
+    return _MORE if missing.startswith(_NOT_FOUND) else ""
 
 
 def _is_of_numbers(statement: Statement) -> bool:

@@ -125,9 +125,9 @@ def test_what_is_missing_is_said() -> None:
     answer = equal(of("scaled-dot-product"), of("self"))
     assert answer.verdict == "undecided"
     assert "Q, K and V of the first and X, W_Q, W_K and W_V of the second" in answer.reason
+    assert answer.hint == """assume it by --where "Q = Q'" --where "K = K'" --where "V = V'\""""
     assert answer.notes == (
-        'with --where "Q = Q\'" --where "K = K\'" --where "V = V\'" '
-        "the answer is: equal (for all sizes)",
+        "where Q = Q' and K = K' and V = V', the answer is: equal (for all sizes)",
     )
     assert "Q_rotated'" in equal(of(Attention(mask="causal")), of("rotary")).notes[-1]
 
@@ -135,7 +135,7 @@ def test_what_is_missing_is_said() -> None:
 def test_what_would_make_them_equal_is_offered() -> None:
     answer = equal(of("scaled-dot-product"), of("biased"))
     assert answer.verdict == "different"
-    assert answer.notes[-1].startswith('with --where "mask = 0" the answer is: equal')
+    assert answer.notes[-1].startswith("where mask = 0, the answer is: equal")
     assert "W_K = repeat(W_K')" in equal(of("multi-head"), of("multi-query")).notes[-1]
     assert not equal(of("causal"), of("mistral")).notes
 

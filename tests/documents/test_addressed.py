@@ -131,6 +131,31 @@ def test_what_the_command_writes_tells_of_none(tmp_path: Path) -> None:
             assert unmarked == ("derive does not mark it" in ran.stderr)
 
 
+#: Statements that are not decided, each for another reason.
+OPEN = (
+    ("exp(ln(A)) = A",),
+    ("e_i e_j^T = e_j e_i^T",),
+    ("biased", "cosine"),
+    ("scaled-dot-product", "self"),
+    ("(A+B)^64 = (B+A)^64",),
+    ("sparsemax(sparsemax(S)) = sparsemax(S)",),
+)
+
+
+@pytest.mark.parametrize("form", ["md", "html"])
+def test_a_proof_that_is_not_found_tells_of_none(form: str, tmp_path: Path) -> None:
+    target = tmp_path / f"page.{form}"
+    for statement in OPEN:
+        ran = CliRunner().invoke(main, ["prove", *statement, "--format", form, "-o", str(target)])
+        assert ran.exit_code in (1, 4), ran.output
+        assert _ABOUT_OPTIONS.findall(read(form, target.read_text())) == [], statement
+
+
+def test_the_terminal_says_what_to_assume() -> None:
+    ran = CliRunner().invoke(main, ["prove", *OPEN[0]])
+    assert "as in --positive A" in ran.output
+
+
 def test_the_pdf_tells_of_none(tmp_path: Path, tool: Callable[[str], str]) -> None:
     target = tmp_path / "page.pdf"
     for program in ("lualatex", "pdftotext"):

@@ -150,6 +150,8 @@ def _blocks(proof: Proof, brief: bool) -> Iterator[b.Block]:
     yield from _chains(proof)
     role: b.Role = "good" if proof.good else "note" if _is_open(proof) else "bad"
     yield b.Paragraph((_outcome(proof),), role)
+    if brief and proof.equality.hint:
+        yield b.Paragraph((proof.equality.hint,), "note")
     reading = proof.equality.reading or _shapes(_shown(proof))
     if reading:
         plain = ", ".join(f"{name} {shape}" for name, shape in reading)
@@ -430,6 +432,7 @@ def data(proof: Proof) -> dict[str, Data]:
         "reason": proof.equality.reason,
         "reading": dict(proof.equality.reading),
         "notes": list(proof.equality.notes),
+        "hint": proof.equality.hint,
         "seconds": round(proof.seconds, 3),
         "where": list(row.where),
         "positive": list(row.positive),
