@@ -21,6 +21,9 @@ from symattn.errors import SymattnError
 _NUMBERS = (1, 0, 2, 1, -1, 0, 1, 2, 0, 1, 1, -1, 2)
 _SMALLER = (1, 0, -1, 1, 0, 1, 1, -1, 0, 0, 1)
 
+#: A number by itself: λ, γ, neither 0 nor 1.
+_NUMBER = [["1/2"]]
+
 #: Which of them to begin with, as they are tried.
 _FILLINGS = tuple((numbers, k) for numbers in (_NUMBERS, _SMALLER) for k in range(len(numbers)))
 
@@ -146,7 +149,9 @@ def _filled(
         symbols = (s for s in derivation.size_symbols if s not in derivation.sizes)
         known = {s: sizes.get(s.name, 2) for s in symbols}
         rows, columns = (int(size.subs(known).subs(derivation.sizes)) for size in item.shape)
-        if item.name in ("allowed", "one_hot"):
+        if item.is_number:
+            given[item.name] = _NUMBER
+        elif item.name in ("allowed", "one_hot"):
             one = [
                 [int(j <= i) if item.name == "allowed" else int(i == j) for j in range(columns)]
                 for i in range(rows)

@@ -64,7 +64,8 @@ WIDTH = 60
 _OVERVIEW, _OVERVIEW_SET = 90, ROOM
 
 #: How many characters of an entry rule are shown, of how many numbers an entry may be made that is
-#: worked out, and how many sums stand inside one another; merged formulas soon have more.
+#: worked out, and how many sums stand inside one another; formulas that are merged or nested soon
+#: have more.
 _MOST_RULE, _MOST_NUMBERS, _MOST_SUMS = 400, 80, 3
 
 
@@ -402,7 +403,7 @@ class _Writer:
     def _why(self, step: Step) -> tuple[Prose, bool]:
         """The reason of a step, and whether its entries are told of another step."""
         reason = read_prose(step.because, self.notation)
-        if self.alone:
+        if self.alone or not step.rule:  # what has no rule only looks like another step
             return reason, False
         if self.told.get(step.name) == step.formula(self.notation):
             return ("As before.",), True
@@ -494,7 +495,7 @@ class _Writer:
         """The entry that tells most or was chosen, or, where they are asked for, all; what not."""
         assert self.evaluation is not None
         numbers = count_entries(rule_of(step.expr, ROW, COLUMN), self.evaluation.sizes)
-        if step.parts and numbers > _MOST_NUMBERS:
+        if _is_nested(step) and numbers > _MOST_NUMBERS:
             words = f"no entry is worked out, since it is computed from {numbers} numbers"
             return [], [Gap(words, "show more steps to work it out")]
         turned = self.notation.convention == "columns"
@@ -568,8 +569,13 @@ def _holds_cases(step: Step) -> bool:
 
 
 def _is_deep(step: Step) -> bool:
-    """Whether a merged formula has more sums inside one another than can be followed."""
-    return bool(step.parts) and depth(rule_of(step.expr, ROW, COLUMN)) > _MOST_SUMS
+    """Whether a formula has more sums inside one another than can be followed."""
+    return depth(rule_of(step.expr, ROW, COLUMN)) > _MOST_SUMS
+
+
+def _is_nested(step: Step) -> bool:
+    """Whether a formula is made of what would be steps of their own."""
+    return bool(step.parts) or depth(rule_of(step.expr, ROW, COLUMN)) >= _MOST_SUMS
 
 
 def _in_words(item: Item) -> str:

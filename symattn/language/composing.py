@@ -26,6 +26,9 @@ from symattn.step import Step
 #: The functions of scores that make weights of them.
 _WEIGHTS = ("softmax", "softmax1", "ratio", "sparsemax", "hardmax", "σ")
 
+#: What projections are called whose letters say what they are.
+_PROJECTED = {"Q": "queries", "K": "keys", "V": "values"}
+
 #: The names of steps that one expression is cut into, and their letters, the first that is free.
 _CUTS: dict[str, str] = {
     "scores": "STE",
@@ -86,12 +89,13 @@ def _is_number(tree: Tree) -> bool:
     return all(not isinstance(part, Name) or part.name[0].islower() for part in subtrees(tree))
 
 
-def composed(expr: MatrixExpr, made: Sequence[Step]) -> tuple[str, str]:
+def composed(expr: MatrixExpr, made: Sequence[Step], letter: str = "") -> tuple[str, str]:
     """The heading and the reason of a step whose shape is common; empty for others.
 
-    `made` are the steps before it, whose letters are no inputs.
+    `made` are the steps before it, whose letters are no inputs; `letter` is its own.
     """
-    return next(_composed(expr, {step.symbol: step for step in made}), ("", ""))
+    heading, reason = next(_composed(expr, {step.symbol: step for step in made}), ("", ""))
+    return (_PROJECTED.get(letter, heading) if heading == "projection" else heading), reason
 
 
 def _composed(expr: MatrixExpr, made: Mapping[MatrixExpr, Step]) -> Iterator[tuple[str, str]]:

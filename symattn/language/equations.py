@@ -610,7 +610,7 @@ class _Builder:
         number = (rows, columns) == (1, 1) and is_small(left.name)
         symbol = (NumberSymbol if number else sympy.MatrixSymbol)(letter, rows, columns)
         facts = dict(self.facts.get(left.word, {}))
-        heading, reason = composed(expr, self.steps)
+        heading, reason = composed(expr, self.steps, letter)
         if equation.heading or "title" not in facts:
             facts["title"] = equation.heading or heading
         hides = any(part is sympy.S.NegativeInfinity for part in sympy.preorder_traversal(expr))

@@ -13,7 +13,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.errors import ShapeError, SymattnError
 from symattn.nodes.arguments import Argument, Matrix, as_scalar
-from symattn.nodes.base import settings, shape_of
+from symattn.nodes.base import shape_of
 from symattn.nodes.defined import Defined
 from symattn.nodes.entrywise import EntryQuotient, Entrywise
 from symattn.nodes.lines import (
@@ -64,12 +64,9 @@ class OfRows(Defined):
         return Quotient(LineSum(matrix), shape_of(self.matrix)[1])
 
     def _spell(self, speller: Speller) -> Tree:
-        eps = self.eps
-        if isinstance(eps, MatrixExpr):
-            name, equals = t.Ident("eps", roman=True), t.EQUALS
-            extra = [t.equation(name, (equals, speller.matrix(eps)))]
-        else:
-            extra = settings(speller, ("eps", _power_of_ten(eps), 0))
+        eps, name = self.eps, t.Ident("eps", roman=True)
+        value = speller.matrix(eps) if isinstance(eps, MatrixExpr) else _short(eps, speller)
+        extra = [] if eps == 0 else [t.equation(name, (t.EQUALS, value))]
         return t.call(t.Ident(self.word, roman=True), speller.matrix(self.matrix), *extra)
 
     def _with_eps(self, numbers: MatrixExpr) -> MatrixExpr:
@@ -79,12 +76,12 @@ class OfRows(Defined):
         return numbers if self.eps == 0 else sympy.MatAdd(numbers, Filled(*numbers.shape, self.eps))
 
 
-def _power_of_ten(eps: sympy.Expr) -> sympy.Expr:
+def _short(eps: sympy.Expr, speller: Speller) -> Tree:
     """10^−5 for 1/100000, which is easier to read."""
     digits = str(eps.q) if isinstance(eps, sympy.Rational) and eps.p == 1 else ""
     if len(digits) > 4 and digits.rstrip("0") == "1":
-        return sympy.Pow(10, 1 - len(digits), evaluate=False)
-    return eps
+        return t.power(t.Num("10"), t.row(t.MINUS, t.Num(str(len(digits) - 1))))
+    return speller.scalar(eps)
 
 
 class RootMeanSquare(OfRows):

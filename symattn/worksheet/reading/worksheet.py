@@ -229,9 +229,12 @@ def read_attention(path: str | Path) -> Attention:
     """
     name = str(path_of(path, "path"))
     text = read_text(path, name)
-    data = parse(text, name)
+    data = {"equations": text} if name.endswith(".eq") else parse(text, name)
     if "equations" in data:
-        raise ReadError(f"{name}: an attention in axes is needed here, not equations")
+        raise ReadError(
+            f"{name}: functions are not held against equations; give a variant or a worksheet "
+            "with [attention], or compare numbers by symattn check --claims"
+        )
     if "given" in data:
         spec = worksheet_of(text, name).spec
         assert isinstance(spec, Attention)
