@@ -13,6 +13,7 @@ from symattn.errors import ShapeError
 from symattn.evaluate.sampled import Sampled
 from symattn.worksheet.reports.single import report_data, report_of
 from tests.extras import package
+from tests.shares import share
 
 
 def given(heads: int, tokens: int, width: int) -> dict[str, Any]:
@@ -29,7 +30,7 @@ def softmax_of(Q: Any, K: Any, V: Any, causal: bool = False) -> Any:
     return weights / weights.sum(axis=-1, keepdims=True) @ V
 
 
-@pytest.mark.parametrize("place", [(3, 777, 5), (0, 0, 0), (7, 1023, 63)])
+@pytest.mark.parametrize("place", share([((3, 777, 5),), ((0, 0, 0),), ((7, 1023, 63),)], 3))
 def test_one_wrong_number_of_half_a_million_is_named_by_its_place(place: Any) -> None:
     numbers = given(8, 1024, 64)
     values = Attention(heads=8).derivation().evaluate(**numbers)
