@@ -127,7 +127,7 @@ class Concat(Node):
 
     def _spell(self, speller: Speller) -> Tree:
         body, index, count, axis = self.args
-        if axis == 1 and not isinstance(body, Head):
+        if not isinstance(body, Head) and (axis == 1 or body.shape[0] != 1):
             return self._call(speller)
         few = isinstance(count, sympy.Integer) and count <= 3
         heads = list(range(int(count))) if few else [0, None, count - 1]

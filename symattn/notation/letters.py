@@ -256,7 +256,7 @@ def custom_symbol(letter: str) -> Tree:
     Raises `SymattnError` for anything else, so that no other LaTeX can be smuggled in.
 
     >>> custom_symbol("W_Q")
-    Script(base=Ident(name='W', roman=False), sub=Ident(name='Q', roman=False), sup=None)
+    <W_Q>
     """
     if _PLAIN_NAME.match(letter):
         return name_tree(letter)

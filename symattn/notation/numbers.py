@@ -17,7 +17,7 @@ def number(text: str) -> Tree:
     """The tree of a plain decimal: ``-0.25``, ``2.061e-9``, ``inf``, ``-inf``.
 
     >>> number("-0.5")
-    Row(items=(Op(symbol='−'), Num(digits='0.5')))
+    <−0.5>
     """
     if text in ("inf", "-inf"):
         return INFINITY if text == "inf" else row(MINUS, INFINITY)

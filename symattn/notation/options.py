@@ -65,7 +65,7 @@ class Notation(Changed):
       ``stage``, one step at a time; on its stage where there is a story, if neither is said.
 
     >>> Notation(symbols={"A": "alpha"}).letter("A")
-    Ident(name='α', roman=False)
+    <α>
     """
 
     index_base: int = 1

@@ -125,7 +125,7 @@ def test_why_a_file_of_equations_cannot_be_marked(tmp_path: Path) -> None:
         ("shape.eq", "W : n × m\n", "no equation is written"),
         ("wrong.eq", "A = sofmax(S)\n", "line 1, character 5"),
         ("right.eq", "A = softmax(S)\n", "equations claim nothing; put them into a worksheet"),
-        ("empty.toml", 'equations = ""\n', "equations: no equation is written"),
+        ("empty.toml", 'equations = ""\n', "no equation is written"),
         ("alone.toml", 'equations = "A = softmax(S)"\n', "given: nothing is given"),
     ):
         file = tmp_path / name

@@ -320,7 +320,7 @@ def of_numpy(q: Array, k: Array, v: Array) -> Array:
 
 def masked_with_where(q: Array, k: Array, v: Array, mask: Array) -> Array:
     z = q @ k.mT / math.sqrt(q.shape[-1])
-    safe = torch.where(mask, z, torch.full_like(z, -1e30))
+    safe = torch.where(mask, z, torch.full_like(z, torch.finfo(z.dtype).min))
     e = torch.exp(safe - safe.amax(-1, keepdim=True)) * mask
     return (e / e.sum(-1, keepdim=True).clamp_min(1e-37)) @ v
 
