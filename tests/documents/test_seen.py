@@ -235,18 +235,19 @@ def expected(
 ) -> Iterator[Expected]:
     """What is given, and each step: what opens it on a page, and the text's matrices as one run.
 
-    `slides`: what is given has no sentence there.
+    `slides`: what is given has a sentence there if there is room.
     """
     for name in names:
         for page in outlines(name, *views):
             seen = in_text(text_document(page))
             place = sum(len(section.lines) for section in page.given)
             sizes = "" if slides else _sizes(page)
-            told = "" if slides else "".join(map(_given, page.given)) + r"\."
+            told = "".join(map(_given, page.given)) + r"\."
             told += r"\s+Sizes:" if sizes else ""
             given = rf"(?s:.*?)\nGiven\s{told}"
             if slides:  # one matrix stands on the first slide; a title may be "Given – 2. Scores"
-                given = r"(?:\nGiven(?! *[–-]))?\s"
+                told += r"(?:\s+Sizes:(?s:.*?)\.(?=\s))?"
+                given = rf"(?:\nGiven(?! *[–-]))?\s(?:{told})?"
             opening = prose_pattern(page.title) + given
             yield Expected(f"{name}, given", opening, sizes + _stream(seen[:place]))
             for section in page.steps:
