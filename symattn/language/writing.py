@@ -339,9 +339,7 @@ class _Writer:
     def _product(self, expr: sympy.MatMul) -> Written:
         coefficient, factors = expr.as_coeff_matrices()
         parts = [self._product_part(factors[0])]
-        for part in factors[1:]:
-            inner = self.matrix(part)
-            parts.append(f"({inner[0]})" if isinstance(part, sympy.MatMul) else self._factor(inner))
+        parts += [self._atom(self.matrix(part)) for part in factors[1:]]  # A (S / c), not A S / c
         text = " ".join(parts)
         if coefficient == 1:
             return text, _PRODUCT
@@ -448,7 +446,8 @@ class _Writer:
         raise self._unknown(expr)
 
     def _times(self, factors: Iterable[Written]) -> str:
-        return " * ".join(map(self._factor, factors))
+        first, *others = factors
+        return " * ".join([self._factor(first), *map(self._atom, others)])
 
     def _over(self, above: Written, below: Written) -> Written:
         return f"{self._factor(above)} / {self._atom(below)}", _PRODUCT

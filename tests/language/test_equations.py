@@ -118,3 +118,10 @@ def test_cases_are_not_raised() -> None:
     assert above == "a_ij = exp⎛ s_ij + ⎧ 0   if j ≤ i  ⎞ / Σ_l exp⎛ s_il + ⎧ 0   if l ≤ i  ⎞"
     assert below.split() == ["⎝", "⎩", "−∞", "otherwise", "⎠"] * 2
     assert "^" not in latex(entry).replace(r"\sum_{l = 1}^{m}", "")
+
+
+def test_a_quotient_behind_a_factor_keeps_its_brackets() -> None:
+    for text in ("O = A (V / rowsum(V))", "O = A (V / c)", "O = A (c V)"):
+        whole = derivation_of(text)
+        assert written(whole).splitlines()[-1] == text
+        assert str(derivation_of(written(whole))) == str(whole)
