@@ -121,7 +121,7 @@ def test_cases_are_not_raised() -> None:
 
 
 def test_a_quotient_behind_a_factor_keeps_its_brackets() -> None:
-    for text in ("O = A (V / rowsum(V))", "O = A (V / c)", "O = A (c V)"):
-        whole = derivation_of(text)
-        assert written(whole).splitlines()[-1] == text
+    for own in ("O = A (V / rowsum(V))", "O = A (V / c)", "O = A (c V)"):
+        whole = derivation_of(own)
+        assert written(whole).splitlines()[-1] == own
         assert str(derivation_of(written(whole))) == str(whole)
