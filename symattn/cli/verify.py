@@ -17,7 +17,7 @@ from symattn.status import Status
 from symattn.writing import Destination
 
 if TYPE_CHECKING:
-    from symattn.attention.spec import Attention
+    from symattn.verifying.own import Meant
 
 #: What a function may take: seconds, and MiB beyond what its process has by itself.
 _SECONDS, _MEMORY = 120.0, 4096
@@ -66,7 +66,9 @@ def _mapped(
     "without it.",
 )
 @click.option(
-    "--attention", metavar="FILE", help="The attention that it should be, as a worksheet says it."
+    "--attention",
+    metavar="FILE",
+    help="The attention that it should be, as a worksheet or a file of equations says it.",
 )
 @click.option(
     "--map",
@@ -155,7 +157,7 @@ def verify(
     return found.status
 
 
-def _attention(variant: str | None, file: str | None) -> tuple[Attention, str]:
+def _attention(variant: str | None, file: str | None) -> tuple[Meant, str]:
     """The attention that is meant, and what it is called."""
     from symattn.attention.variants import variant as named
     from symattn.errors import SymattnError
@@ -163,8 +165,12 @@ def _attention(variant: str | None, file: str | None) -> tuple[Attention, str]:
     if variant is not None and file is not None:
         raise SymattnError("verify: give --variant or --attention, not both")
     if file is not None:
+        from symattn.language.spec import Equations
+        from symattn.verifying.own import Own
         from symattn.worksheet import read_attention
 
-        return read_attention(file), f"the attention of {file}"
+        found = read_attention(file)
+        said = f"the attention of {file}"
+        return (Own.of(found) if isinstance(found, Equations) else found), said
     name = variant if variant is not None else "scaled-dot-product"
     return named(name).spec, f"{name} attention"

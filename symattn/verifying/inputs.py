@@ -14,11 +14,11 @@ from math import prod
 import numpy as np
 
 from symattn.arithmetic.base import Array
-from symattn.attention.spec import Attention
 from symattn.attention.vocabulary import WORDS
 from symattn.derivations import Derivation
 from symattn.errors import SymattnError
 from symattn.step import Input
+from symattn.verifying.own import Meant
 from symattn.verifying.subject import shape_of_input
 
 #: Sizes that differ, so that no axis is taken for another one; what is not named is 3.
@@ -212,7 +212,7 @@ PROBES: tuple[Property, ...] = tuple(
 )
 
 
-def sizes_of(derivation: Derivation, spec: Attention, wanted: Mapping[str, int]) -> dict[str, int]:
+def sizes_of(derivation: Derivation, spec: Meant, wanted: Mapping[str, int]) -> dict[str, int]:
     """The sizes of a case by name: those wanted, and the usual ones.
 
     Where a number of heads is fixed, it is that.
@@ -227,7 +227,7 @@ def sizes_of(derivation: Derivation, spec: Attention, wanted: Mapping[str, int])
     return sizes
 
 
-def fits(item: Property, spec: Attention, derivation: Derivation) -> bool:
+def fits(item: Property, spec: Meant, derivation: Derivation) -> bool:
     """Whether a property asks something of this attention that the ordinary one does not."""
     if item.empty_row:
         return any(one.name in ("allowed", "mask") for one in derivation.inputs)
@@ -244,7 +244,7 @@ def fits(item: Property, spec: Attention, derivation: Derivation) -> bool:
 
 
 def numbers_of(
-    item: Property, derivation: Derivation, sizes: Mapping[str, int], lead: int, spec: Attention
+    item: Property, derivation: Derivation, sizes: Mapping[str, int], lead: int, spec: Meant
 ) -> dict[str, Array]:
     """The matrices of a case by name, the same ones whenever it is asked for."""
     random = np.random.default_rng([item.seed, *sizes.values()])
@@ -259,7 +259,7 @@ def numbers_of(
     for one in derivation.inputs:
         shape = shape_of_input(one, {**symbols, **counts})
         word = WORDS.get(one.name)
-        shared = one.fixed or (word is not None and word.learned)
+        shared = one.fixed or word is None or word.learned
         axes = () if shared else _batches(item, lead)
         numbers[one.name] = _drawn(item, one, (*axes, *shape), random, spec)
     if item.drawn in _LOW and {"W_Q", "W_K"} <= set(numbers):
@@ -282,7 +282,7 @@ def _batches(item: Property, lead: int) -> tuple[int, ...]:
 
 
 def _drawn(
-    item: Property, one: Input, shape: tuple[int, ...], random: np.random.Generator, spec: Attention
+    item: Property, one: Input, shape: tuple[int, ...], random: np.random.Generator, spec: Meant
 ) -> Array:
     most, unit = _DRAWN[item.drawn]
     learned = one.name in WORDS and WORDS[one.name].learned

@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from symattn.attention.spec import Attention
 from symattn.documents.blocks import Document
 from symattn.doors import Failure
 from symattn.errors import SymattnError, nearest, quote
@@ -37,6 +36,7 @@ from symattn.verifying.calling import (
     signature_from,
     signature_of,
 )
+from symattn.verifying.own import Meant
 from symattn.verifying.report import verification_data, verification_document
 from symattn.verifying.verification import verify
 
@@ -49,7 +49,7 @@ class Asked:
     """A function to verify, as ``module.py:function``, and the attention that it should be."""
 
     target: str
-    spec: Attention
+    spec: Meant
     attention: str
     mapped: Mapping[str, str] = field(default_factory=dict)
     library: str = ""

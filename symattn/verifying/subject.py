@@ -17,13 +17,13 @@ import numpy as np
 
 from symattn.arithmetic.base import Array
 from symattn.attention.plan import MATRIX_MASKS
-from symattn.attention.spec import Attention
 from symattn.attention.vocabulary import WORDS
 from symattn.attention.words import SIZES
 from symattn.derivations import Derivation, Evaluation
 from symattn.errors import ReadError, ShapeError, SymattnError, nearest, quote
 from symattn.step import Input, Item
 from symattn.verifying.calling import Answer, Argument, Call, Function, Given
+from symattn.verifying.own import Meant, Own
 from symattn.worksheet.reading.computed import Computed
 
 #: What arguments are called, without case and underscores, beside the names of `WORDS`.
@@ -149,7 +149,7 @@ class Subject:
 
     function: Function
     name: str
-    spec: Attention
+    spec: Meant
     parameters: tuple[Parameter, ...]
     given: tuple[str, ...]
     #: What the parts of a tuple that it returns are; () for the usual (output, weights).
@@ -176,7 +176,8 @@ class Subject:
     def has_heads(self) -> bool:
         """Whether a matrix that it is given has one for each head."""
         inputs = self.derivation(4, 2).inputs
-        return any(item.per_head and not WORDS[item.name].learned for item in inputs)
+        own = [item for item in inputs if item.name in WORDS]
+        return any(item.per_head and not WORDS[item.name].learned for item in own)
 
     @property
     def has_weights(self) -> bool:
@@ -349,7 +350,7 @@ BASE_BATCH = 1
 
 def subject_of(
     function: Function,
-    spec: Attention,
+    spec: Meant,
     mapped: Mapping[str, str] | None = None,
     returns: Sequence[str] = (),
     arguments: Sequence[Argument] | None = None,
@@ -362,7 +363,7 @@ def subject_of(
     """
     name = function.name
     mapped = dict(mapped or {})
-    known = {*WORDS, *SIZES}
+    known = {*WORDS, *SIZES, *(spec.inputs if isinstance(spec, Own) else ())}
     for step in mapped:
         if step not in known:
             raise SymattnError(f"--map {step}: is no matrix of attention{nearest(step, known)}")
@@ -400,7 +401,7 @@ def subject_of(
     return subject
 
 
-def _unread(name: str, spec: Attention, mapped: Mapping[str, str]) -> list[Argument]:
+def _unread(name: str, spec: Meant, mapped: Mapping[str, str]) -> list[Argument]:
     """The arguments of a function without a signature: those mapped, or Q, K and V by position."""
     if mapped:
         return [Argument(x, "KEYWORD_ONLY", required=True) for x in mapped.values()]
@@ -412,7 +413,7 @@ def _unread(name: str, spec: Attention, mapped: Mapping[str, str]) -> list[Argum
     return [Argument("args", "VAR_POSITIONAL", required=True)]
 
 
-def _parameter(each: Argument, spec: Attention, taken: Mapping[str, str]) -> Parameter | None:
+def _parameter(each: Argument, spec: Meant, taken: Mapping[str, str]) -> Parameter | None:
     """What an argument is given; None where it keeps its default."""
     if each.kind in ("VAR_POSITIONAL", "VAR_KEYWORD"):
         return None
@@ -421,6 +422,8 @@ def _parameter(each: Argument, spec: Attention, taken: Mapping[str, str]) -> Par
     meaning = taken.get(each.name)
     if meaning in SIZES:
         return Parameter(each.name, "size", meaning, by_position)
+    if meaning is None and isinstance(spec, Own):
+        meaning = next((n for n in spec.inputs if plain(n) == word), None)
     if meaning is None and not taken_elsewhere(word, taken):
         meaning = _ALIASES.get(word) or next((n for n in WORDS if plain(n) == word), None)
         if word in _MASKS:
@@ -437,7 +440,8 @@ def _parameter(each: Argument, spec: Attention, taken: Mapping[str, str]) -> Par
             return Parameter(each.name, "flag", "causal", by_position) if causal else None
         elif meaning == "bias" and spec.bias is None:
             meaning = None
-    if meaning is not None and not (meaning in MATRIX_MASKS.values() and not spec.mask):
+    of_masks = meaning in MATRIX_MASKS.values() and not isinstance(spec, Own)
+    if meaning is not None and not (of_masks and not spec.mask):
         return Parameter(each.name, "matrix", meaning, by_position)
     if required:
         raise SymattnError(

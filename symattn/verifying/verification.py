@@ -17,7 +17,6 @@ import numpy as np
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.enclosure import BITS
 from symattn.arithmetic.rounded import Rounded
-from symattn.attention.spec import Attention
 from symattn.derivations import Derivation, Evaluation
 from symattn.errors import ShapeError, SymattnError, quote
 from symattn.evaluate.check import distance
@@ -44,6 +43,7 @@ from symattn.verifying.inputs import (
     small,
     smaller,
 )
+from symattn.verifying.own import Meant
 from symattn.verifying.report import Kind, Verification
 from symattn.verifying.subject import BatchDropped, Layout, Subject, Unfinished, subject_of
 from symattn.worksheet.check import marking_of
@@ -109,7 +109,7 @@ class Outcome:
 
 def verify(
     function: Callable[..., Any] | Function,
-    spec: Attention,
+    spec: Meant,
     *,
     mapped: Mapping[str, str] | None = None,
     library: str = "",

@@ -240,7 +240,8 @@ def explained(runs: Sequence[Run], besides: str = "") -> tuple[Explanation, ...]
         return ()
     first = wrong_runs[0]
     singles = first.explainer.singles
-    bits = sum(run.bits for run in wrong_runs) - log2(len(singles) or 1)
+    tried = log2(len(singles) or 1)
+    bits = sum(run.bits for run in wrong_runs) - tried
     if bits < LEAST_BITS:
         return ()
     every = frozenset(first.letters)
@@ -250,7 +251,7 @@ def explained(runs: Sequence[Run], besides: str = "") -> tuple[Explanation, ...]
         found = [single for single in whole if _everywhere(single, runs)]
         if found:
             break
-    bits_of_two = bits - log2(len(singles))
+    bits_of_two = bits - tried
     is_sample = isinstance(first.evaluation, Sampled)  # of so many numbers pairs take minutes
     if not (found or besides or is_sample) and bits_of_two >= LEAST_BITS_OF_TWO:
         found, bits = list(_pairs(first, runs)), bits_of_two

@@ -222,28 +222,27 @@ def check_tables(text: str, name: str) -> None:
         worksheet_of(text, name)
 
 
-def read_attention(path: str | Path) -> Attention:
-    """The attention that a worksheet says, which needs no ``[given]`` for that.
+def read_attention(path: str | Path) -> Attention | Equations:
+    """The attention that a worksheet or a file of equations says, without any ``[given]``.
 
     Raises as `read_worksheet` does, and for a file that says nothing.
     """
     name = str(path_of(path, "path"))
     text = read_text(path, name)
-    data = {"equations": text} if name.endswith(".eq") else parse(text, name)
-    if "equations" in data:
-        raise ReadError(
-            f"{name}: functions are not held against equations; give a variant or a worksheet "
-            "with [attention], or compare numbers by symattn check --claims"
-        )
+    if name.endswith(".eq"):
+        return equations_of(text, name)
+    data = parse(text, name)
     if "given" in data:
-        spec = worksheet_of(text, name).spec
-        assert isinstance(spec, Attention)
-        return spec
+        return worksheet_of(text, name).spec
     with located(lambda message: place_of_fault(name, text, message)):
         refuse_unknown(data, "")
+        attention = _table(data, "attention")
+        own = _text_of(data, attention)
+        if own is not None:
+            return own
         if "attention" not in data:
             raise ReadError('attention: nothing is said; add [attention] with e.g. mask = "causal"')
-        return _spec(_table(data, "attention"), {})[0]
+        return _spec(attention, {})[0]
 
 
 def equations_of(
