@@ -228,7 +228,7 @@ def test_what_was_not_replayed_is_not_equal(monkeypatch: pytest.MonkeyPatch) -> 
     answer = equal("softmax(S + c 1^T) = softmax(S)")
     assert not answer and not answer.certified
     assert answer.verdict == "undecided"
-    assert "--effort 10" in answer.reason
+    assert "--effort 10" in answer.hint
 
 
 @pytest.mark.parametrize(
