@@ -326,7 +326,7 @@ def test_the_stage_by_touch(opened: Callable[..., Any]) -> None:
         box = page.locator(button).bounding_box()
         assert box["height"] >= 44 and box["width"] >= 44 and box["y"] + box["height"] <= 800
     page.locator("#onward").tap()
-    page.locator(".where", has_text="exponentials").wait_for(timeout=5_000)
+    page.locator(".where", has_text="exponentials").wait_for(timeout=20_000)
     assert page.evaluate(SHOWN)["at"] == 1
 
 
