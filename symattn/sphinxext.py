@@ -43,6 +43,7 @@ from symattn.documents.outline import VIEWS, Outline, Page, Section, View, flowe
 from symattn.documents.wrap import ROOM, size_of
 from symattn.doors import failure
 from symattn.errors import ReadError, SymattnError, nearest, quote
+from symattn.language import is_equations_file
 from symattn.notation.latex import latex
 from symattn.notation.mathml import without_intent
 from symattn.notation.options import DISPLAY, displayed
@@ -366,7 +367,7 @@ class Equations(Shows):
 
     def _derived(self) -> tuple[Derivation, Evaluation | None, Notation]:
         argument = self.arguments[0].strip() if self.arguments else ""
-        if bool(argument) == bool(self.content) or (argument and not argument.endswith(".eq")):
+        if bool(argument) == bool(self.content) or (argument and not is_equations_file(argument)):
             raise SymattnError(
                 "equations: give equations in the body, after a blank line, or the name of their "
                 "file, which ends in .eq"

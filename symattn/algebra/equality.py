@@ -610,13 +610,13 @@ def _decided(
         if found_at is not None:
             where, why = _sizes_text(statement, chosen), f"not shown for other sizes: {missing}"
             return Equality(
-                "holds at the sizes tried", where, why, partial=found_at[1], hint=_hint(missing)
+                "holds at the sizes tried", where, why, partial=found_at[1], hint=hint_of(missing)
             )
     found = refuted(statement, chosen, thorough=True)
     if found.counterexample is not None:
         why = "Arb proves that the values differ"
         return Equality("different", _sizes_text(statement, chosen), why, found.counterexample)
-    return Equality("undecided", _sizes_text(statement, chosen), missing, hint=_hint(missing))
+    return Equality("undecided", _sizes_text(statement, chosen), missing, hint=hint_of(missing))
 
 
 def _proven_at(
@@ -627,7 +627,7 @@ def _proven_at(
     Where their rules are not enough, permutations are gone through.
     """
     known = _assuming(statement, {size: sympy.Integer(count) for size, count in sizes.items()})
-    proof, _ = certified(known, steps)
+    proof = certified(known, steps)[0] if sizes else None  # else it was looked for already
     if proof is not None:
         return reason(proof), bool(proof["partial"])
     partial, arranged = False, _arranged(known)
@@ -679,7 +679,7 @@ def certified(statement: Statement, steps: int = STEPS) -> tuple[Data, str]:
     return found, ""
 
 
-def _hint(missing: str) -> str:
+def hint_of(missing: str) -> str:
     """What to allow where the search for a proof was cut off."""
     return _MORE if missing.startswith(_NOT_FOUND) else ""
 

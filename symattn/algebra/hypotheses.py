@@ -85,7 +85,7 @@ def same_shape(one: Meaning, two: Meaning) -> bool:
     return all(sympy.expand(a - b) == 0 for a, b in pairs)
 
 
-def definition(one: Meaning, two: Meaning) -> tuple[str, MatrixExpr] | None:
+def _definition(one: Meaning, two: Meaning) -> tuple[str, MatrixExpr] | None:
     """The letter that an equation defines and what it is: K1 = K, and A = Aᵀ.
 
     A symmetric matrix is ½ (B + Bᵀ) with any B, for which the letter itself serves. A number that
@@ -135,7 +135,7 @@ def defined_by(
     one: Meaning, two: Meaning, means: Mapping[str, MatrixExpr]
 ) -> tuple[str, MatrixExpr] | None:
     """What an equation defines beside others: a letter that none of them defines, on no detour."""
-    for found in (definition(one, two), definition(two, one)):
+    for found in (_definition(one, two), _definition(two, one)):
         if found is None or found[0] in means:
             continue
         name, meaning = found

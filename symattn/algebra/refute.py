@@ -495,26 +495,16 @@ def _solution(
 
     What is not determined is as `free` has it.
     """
-    rows = [[*line, right] for line, right in zip(table, wanted, strict=True)]
-    pivots: list[int] = []
-    for column in range(len(free)):
-        at = len(pivots)
-        pivot = next((k for k in range(at, len(rows)) if rows[k][column] != 0), None)
-        if pivot is None:
-            continue
-        rows[at], rows[pivot] = rows[pivot], rows[at]
-        lead = rows[at][column]
-        rows[at] = [entry / lead for entry in rows[at]]
-        for k, row in enumerate(rows):
-            if k != at and row[column] != 0:
-                rows[k] = [a - row[column] * b for a, b in zip(row, rows[at], strict=True)]
-        pivots.append(column)
-    if any(row[-1] != 0 for row in rows[len(pivots) :]):
+    count = len(free)
+    cells = [x for line, right in zip(table, wanted, strict=True) for x in (*line, right)]
+    rows, rank = flint.fmpq_mat(len(table), count + 1, cells).rref()
+    pivots = [next(k for k in range(count + 1) if rows[row, k] != 0) for row in range(rank)]
+    if count in pivots:
         return None
     out = list(free)
-    for row, column in zip(rows, pivots, strict=False):
-        others = (row[k] * free[k] for k in range(len(free)) if k not in pivots)
-        out[column] = row[-1] - sum(others)
+    for row, column in enumerate(pivots):
+        others = (rows[row, k] * free[k] for k in range(count) if k not in pivots)
+        out[column] = rows[row, count] - sum(others)
     return out
 
 

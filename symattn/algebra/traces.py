@@ -648,12 +648,12 @@ def _side(side: Side) -> dict[str, Data]:
 def _in_blocks(one: sympy.Basic) -> sympy.Basic:
     """An expression in which matrices with written entries are blocks of one entry each."""
     if isinstance(one, sympy.MatrixBase):
-        return by_entries(one.tolist())
+        return _by_entries(one.tolist())
     written = one.atoms(sympy.ImmutableDenseMatrix)
-    return one.xreplace({matrix: by_entries(matrix.tolist()) for matrix in written})
+    return one.xreplace({matrix: _by_entries(matrix.tolist()) for matrix in written})
 
 
-def by_entries(rows: Sequence[Sequence[sympy.Expr]]) -> MatrixExpr:
+def _by_entries(rows: Sequence[Sequence[sympy.Expr]]) -> MatrixExpr:
     """A matrix of these entries, in blocks of one each."""
 
     def row(entries: Sequence[sympy.Expr]) -> MatrixExpr:

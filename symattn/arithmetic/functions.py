@@ -142,6 +142,15 @@ _ELU_DEFINITION = t.equation(
     ),
 )
 
+#: SymPy's elementary functions of one number, by their names in entry rules.
+ELEMENTARY: Mapping[type[sympy.Function], str] = {
+    sympy.exp: "exp",
+    sympy.log: "ln",
+    sympy.tanh: "tanh",
+    sympy.sin: "sin",
+    sympy.cos: "cos",
+}
+
 #: Every function by its name in entry rules.
 FUNCTIONS: Mapping[str, Function] = {
     "tanh": Function(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from symattn.errors import SymattnError, nearest, quote
+from symattn.language import is_equations_file
 
 if TYPE_CHECKING:
     from symattn.attention.variants import Variant
@@ -31,7 +32,7 @@ def is_text(source: str) -> bool:
 
 def is_equations(source: str) -> bool:
     """Whether a source is a text of equations, or a file of them."""
-    return is_text(source) or Path(source).suffix == ".eq"
+    return is_text(source) or is_equations_file(source)
 
 
 def equations_in(source: str) -> Equations:

@@ -495,7 +495,7 @@ class _Writer:
         """The entry that tells most or was chosen, or, where they are asked for, all; what not."""
         assert self.evaluation is not None
         numbers = count_entries(rule_of(step.expr, ROW, COLUMN), self.evaluation.sizes)
-        if _is_nested(step) and numbers > _MOST_NUMBERS:
+        if numbers > _MOST_NUMBERS and _is_nested(step):
             words = f"no entry is worked out, since it is computed from {numbers} numbers"
             return [], [Gap(words, "show more steps to work it out")]
         turned = self.notation.convention == "columns"
@@ -570,12 +570,16 @@ def _holds_cases(step: Step) -> bool:
 
 def _is_deep(step: Step) -> bool:
     """Whether a formula has more sums inside one another than can be followed."""
-    return depth(rule_of(step.expr, ROW, COLUMN)) > _MOST_SUMS
+    return _depth(step) > _MOST_SUMS
 
 
 def _is_nested(step: Step) -> bool:
     """Whether a formula is made of what would be steps of their own."""
-    return bool(step.parts) or depth(rule_of(step.expr, ROW, COLUMN)) >= _MOST_SUMS
+    return bool(step.parts) or _depth(step) >= _MOST_SUMS
+
+
+def _depth(step: Step) -> int:
+    return depth(rule_of(step.expr, ROW, COLUMN))
 
 
 def _in_words(item: Item) -> str:

@@ -180,11 +180,12 @@ def _with_trees(equations: list[Equation], shapes: list[Shape], given: Collectio
     letters = {greek(name) for name in given} | {shape.name for shape in shapes}
     letters |= {one.name for one in equations if one.left and not one.arguments}
     functions = {one.name for one in equations if one.arguments}
+    usual = letters.union(*_USUAL_NAMES)
     read: list[Equation] = []
     for equation in equations:
         try:
             known = letters.union(equation.arguments)
-            tree = read_right(equation.text, known, functions, letters.union(*_USUAL_NAMES))
+            tree = read_right(equation.text, known, functions, usual)
         except ReadError as error:
             raise _refused(equation, str(error)) from None
         read.append(replace(equation, tree=tree))

@@ -11,6 +11,7 @@ from typing import TypeAlias
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
+from symattn.arithmetic.functions import ELEMENTARY
 from symattn.derivations import Derivation
 from symattn.errors import CannotSpell
 from symattn.grammar import FUNCTIONS
@@ -581,7 +582,7 @@ _NODES = {kind: word for word, kind in NODES.items()} | {Sigmoid: "sigmoid"}
 
 #: Functions of numbers in SymPy, and comparisons, by what is written for them.
 _OF_NUMBERS: Mapping[type[sympy.Basic], str] = {
-    **{sympy.exp: "exp", sympy.log: "ln", sympy.cos: "cos", sympy.sin: "sin", sympy.tanh: "tanh"},
+    **ELEMENTARY,
     **{sympy.Abs: "abs", sympy.floor: "floor", sympy.ceiling: "ceil", sympy.Mod: "mod"},
     **{sympy.Min: "min", sympy.Max: "max"},
 }

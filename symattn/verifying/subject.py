@@ -422,8 +422,10 @@ def _parameter(each: Argument, spec: Meant, taken: Mapping[str, str]) -> Paramet
     meaning = taken.get(each.name)
     if meaning in SIZES:
         return Parameter(each.name, "size", meaning, by_position)
-    if meaning is None and isinstance(spec, Own):
-        meaning = next((n for n in spec.inputs if plain(n) == word), None)
+    if isinstance(spec, Own):
+        meaning = meaning or next((n for n in spec.inputs if plain(n) == word), None)
+        if meaning in spec.inputs:
+            return Parameter(each.name, "matrix", meaning, by_position)
     if meaning is None and not taken_elsewhere(word, taken):
         meaning = _ALIASES.get(word) or next((n for n in WORDS if plain(n) == word), None)
         if word in _MASKS:
@@ -440,8 +442,7 @@ def _parameter(each: Argument, spec: Meant, taken: Mapping[str, str]) -> Paramet
             return Parameter(each.name, "flag", "causal", by_position) if causal else None
         elif meaning == "bias" and spec.bias is None:
             meaning = None
-    of_masks = meaning in MATRIX_MASKS.values() and not isinstance(spec, Own)
-    if meaning is not None and not (of_masks and not spec.mask):
+    if meaning is not None and not (meaning in MATRIX_MASKS.values() and not spec.mask):
         return Parameter(each.name, "matrix", meaning, by_position)
     if required:
         raise SymattnError(

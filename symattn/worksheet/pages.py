@@ -20,6 +20,7 @@ from symattn.arithmetic.written import Written
 from symattn.attention.vocabulary import SYMBOLS
 from symattn.derivations import Evaluation, Place
 from symattn.errors import ReadError, SymattnError, Undecided, counted, located
+from symattn.language import is_equations_file
 from symattn.worksheet.check import exercise_of, mark_arrays, mark_claims
 from symattn.worksheet.marking.correction import correction_of
 from symattn.worksheet.marking.lines import check_lines
@@ -83,7 +84,7 @@ def no_claims(path: str | Path) -> ReadError:
     name = str(path)
     if name != "-" and not is_page(name):
         try:
-            if _has_equations_alone(name):
+            if is_equations_file(name):
                 equations_of(_text_of(path, name), name)
                 return ReadError(
                     f"{name}: equations claim nothing; put them into a worksheet, as "
@@ -141,11 +142,6 @@ def _found(text: str, name: str) -> Sequence[Found]:
         return list(syntax(text))
     except ReadError as error:
         raise ReadError(f"{name}:{error}") from None
-
-
-def _has_equations_alone(name: str) -> bool:
-    """Whether a file is a text of equations, by the end of its name."""
-    return Path(name).suffix.lower() == ".eq"
 
 
 def is_page(name: str) -> bool:
@@ -211,7 +207,7 @@ def _left_out(name: str) -> bool:
 
 def _holds_worksheet(text: str, name: str) -> bool:
     """Whether a TOML file is a worksheet rather than something else."""
-    if _has_equations_alone(name) or not any(
+    if is_equations_file(name) or not any(
         table in text for table in ("given", "attention", "claims")
     ):
         return False

@@ -13,6 +13,7 @@ from symattn.errors import ReadError
 from symattn.language.equations import derivation_of
 from symattn.language.writing import written
 from symattn.worksheet.pages import no_claims
+from tests.extras import package
 
 #: A text, the part of it that is wrong, and what is said.
 REFUSED = (
@@ -71,7 +72,7 @@ def test_a_refusal_names_the_part_and_what_to_write(text: str, part: str, why: s
     ],
 )
 def test_what_is_said_to_be_written_for_an_activation_is_read(word: str) -> None:
-    torch = pytest.importorskip("torch")
+    torch = package("torch")
     with pytest.raises(ReadError) as caught:
         derivation_of(f"A = {word}(X)")
     line = str(caught.value).partition("define ")[2].removesuffix(" in a line above")

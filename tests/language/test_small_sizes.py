@@ -18,6 +18,10 @@ def softmax(scores: Any) -> Any:
     return exps / exps.sum(-1, keepdims=True)
 
 
+def textbook(Q: Any, K: Any, V: Any) -> Any:
+    return softmax(Q @ K.T / np.sqrt(Q.shape[1])) @ V
+
+
 #: A text, the shapes of what is given, and its function in NumPy.
 Row = tuple[str, dict[str, tuple[int, ...]], Callable[..., Any]]
 
@@ -25,22 +29,22 @@ ROWS: tuple[Row, ...] = (
     (
         "O = softmax(Q K^T / sqrt(d_k)) V",
         {"Q": (3, 2), "K": (4, 2), "V": (4, 1)},
-        lambda Q, K, V: softmax(Q @ K.T / np.sqrt(Q.shape[1])) @ V,
+        textbook,
     ),
     (
         "O = softmax(Q K^T / sqrt(d_k)) V",
         {"Q": (1, 2), "K": (1, 2), "V": (1, 1)},
-        lambda Q, K, V: softmax(Q @ K.T / np.sqrt(Q.shape[1])) @ V,
+        textbook,
     ),
     (
         "O = softmax(Q K^T / sqrt(d_k)) V",
         {"Q": (1, 1), "K": (1, 1), "V": (1, 1)},
-        lambda Q, K, V: softmax(Q @ K.T / np.sqrt(Q.shape[1])) @ V,
+        textbook,
     ),
     (
         "O = softmax(Q K^T / sqrt(d_k)) V",
         {"Q": (3, 1), "K": (4, 1), "V": (4, 2)},
-        lambda Q, K, V: softmax(Q @ K.T / np.sqrt(Q.shape[1])) @ V,
+        textbook,
     ),
     (
         "Q : 1 × 2; K : m × 2; V : m × 3; S = Q K^T; A = softmax(S); O = A V",

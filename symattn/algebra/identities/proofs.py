@@ -15,6 +15,7 @@ from symattn.algebra.equality import (
     answered,
     certified,
     decide,
+    hint_of,
     stated,
 )
 from symattn.algebra.hypotheses import Statement
@@ -67,7 +68,8 @@ def for_all_sizes(equality: Equality, statement: Statement) -> Equality:
     """What was decided at one size, for all sizes if the checker accepts a proof."""
     proof, missing = certified(statement)
     if proof is None:
-        return replace(equality, reason=f"{equality.reason}; {missing}")
+        why = f"{equality.reason}; {missing}"
+        return replace(equality, reason=why, hint=hint_of(missing))
     partial = bool(proof["partial"])
     return replace(
         equality, scope=FOR_ALL, reason=decided_by(proof), certificate=proof, partial=partial

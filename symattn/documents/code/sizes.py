@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import sympy
 
 from symattn.arithmetic.arrays import nearest_float
+from symattn.arithmetic.functions import ELEMENTARY
 from symattn.documents.code.bracketed import Piece
 from symattn.documents.code.language import Language
 from symattn.documents.code.program import Program
@@ -16,15 +17,6 @@ from symattn.nodes.spell import Speller
 from symattn.notation.text import line
 
 _HALF = sympy.Rational(1, 2)
-
-#: Functions of one number, and what `function` of a language calls them.
-_OF_NUMBERS = {
-    sympy.exp: "exp",
-    sympy.log: "ln",
-    sympy.tanh: "tanh",
-    sympy.sin: "sin",
-    sympy.cos: "cos",
-}
 
 
 class Sizes:
@@ -96,8 +88,8 @@ class Sizes:
                 return Piece(of["function"].format("exp", 1))
             case sympy.core.numbers.Pi():
                 return Piece(of["pi"])
-        if type(expr) in _OF_NUMBERS:
-            return Piece(of["function"].format(_OF_NUMBERS[type(expr)], self._made(expr.args[0])))
+        if type(expr) in ELEMENTARY:
+            return Piece(of["function"].format(ELEMENTARY[type(expr)], self._made(expr.args[0])))
         raise CannotSpell(f"{expr} has no program here")
 
     def _expr(self, expr: sympy.Expr, *, whole: bool) -> Piece:

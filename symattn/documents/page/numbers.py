@@ -5,17 +5,11 @@ from __future__ import annotations
 import sympy
 
 from symattn.arithmetic.arrays import nearest_float
+from symattn.arithmetic.functions import ELEMENTARY
 from symattn.documents.data import Data
 
 #: Functions of one number by what the page calls them.
-_CALLED = {
-    sympy.exp: "exp",
-    sympy.log: "ln",
-    sympy.tanh: "tanh",
-    sympy.sin: "sin",
-    sympy.cos: "cos",
-    sympy.erf: "erf",
-}
+_CALLED = {**ELEMENTARY, sympy.erf: "erf"}
 
 #: So many factors of a power are written beside each other.
 _MOST_FACTORS = 8

@@ -31,6 +31,7 @@ from symattn.derivations import Derivation, Evaluation, Given
 from symattn.errors import ReadError, counted, located, nearest, quote
 from symattn.grammar import Apart, Call
 from symattn.greek import in_ascii
+from symattn.language import is_equations_file
 from symattn.language.spec import Equations
 from symattn.nodes.arguments import Setting
 from symattn.worksheet.reading.claims import claimed_reference
@@ -229,7 +230,7 @@ def read_attention(path: str | Path) -> Attention | Equations:
     """
     name = str(path_of(path, "path"))
     text = read_text(path, name)
-    if name.endswith(".eq"):
+    if is_equations_file(name):
         return equations_of(text, name)
     data = parse(text, name)
     if "given" in data:
