@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from symattn.notation.latex import latex
     from symattn.notation.mathml import mathml
     from symattn.notation.text import text
-    from symattn.worksheet.display import check, compare
+    from symattn.pages.display import check, compare
 
 __version__ = "0.1.0"
 
@@ -52,7 +52,7 @@ _PUBLIC = {
     "symattn.notation.latex": "latex",
     "symattn.notation.mathml": "mathml",
     "symattn.notation.text": "text",
-    "symattn.worksheet.display": "check compare",
+    "symattn.pages.display": "check compare",
 }
 _HOMES = {name: module for module, names in _PUBLIC.items() for name in names.split()}
 

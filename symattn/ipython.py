@@ -16,6 +16,7 @@ with needing("symattn.ipython", "IPython", "symattn[notebook]"):
 
 from symattn.attention.vocabulary import Notation
 from symattn.budget import budgeted
+from symattn.claims.references import entries_at
 from symattn.documents import markdown, text
 from symattn.documents.job import Job, document_of
 from symattn.documents.outline import VIEWS
@@ -23,12 +24,11 @@ from symattn.documents.page import static
 from symattn.doors import failure
 from symattn.notation.options import DISPLAY, displayed
 from symattn.printable import printable
-from symattn.worksheet.check import check_worksheet
-from symattn.worksheet.reading.references import entries_at
-from symattn.worksheet.reading.symbols import read_symbols
-from symattn.worksheet.reading.worksheet import equations_of, worksheet_of
-from symattn.worksheet.reports.documents import report_document
-from symattn.worksheet.reports.single import report_of
+from symattn.reports.check import check_worksheet
+from symattn.reports.documents import report_document
+from symattn.reports.single import report_of
+from symattn.sheets.symbols import read_symbols
+from symattn.sheets.worksheet import equations_of, worksheet_of
 
 #: What makes a cell a worksheet: a table, or the key that holds equations. Everything else is a
 #: text of equations, where a line may begin with a block ([A, B]) but is no header of a table.

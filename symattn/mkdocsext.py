@@ -24,12 +24,12 @@ with needing("symattn.mkdocsext", "MkDocs", "symattn[mkdocs]"):
 from symattn.budget import budgeted
 from symattn.documents.markdown import DOLLARS
 from symattn.doors import failure
+from symattn.pages.checked import check_text
+from symattn.pages.filling import equations_in, fill_page
+from symattn.pages.markdown import fences
+from symattn.pages.markdown import markdown as found_in
+from symattn.pages.syntax import Anchor
 from symattn.printable import printable
-from symattn.worksheet.filling import equations_in, fill_page
-from symattn.worksheet.pages import check_text
-from symattn.worksheet.syntaxes.markdown import fences
-from symattn.worksheet.syntaxes.markdown import markdown as found_in
-from symattn.worksheet.syntaxes.page import Anchor
 
 _log = get_plugin_logger("symattn")
 _NEEDED = "pymdownx.arithmatex"

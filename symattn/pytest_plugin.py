@@ -18,7 +18,7 @@ with needing("symattn.pytest_plugin", "pytest", "pytest"):
 if TYPE_CHECKING:
     from _pytest._code.code import TerminalRepr, TracebackStyle
 
-    from symattn.worksheet.reports.results import CheckedFile
+    from symattn.reports.results import CheckedFile
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -34,8 +34,8 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     """A file that may hold claims, if the option is given."""
     if not parent.config.getoption("--symattn"):
         return None
+    from symattn.pages.syntaxes import SYNTAXES
     from symattn.printable import as_line
-    from symattn.worksheet.syntaxes import SYNTAXES
 
     if file_path.suffix.lower() not in (".toml", *SYNTAXES):
         return None
@@ -56,7 +56,7 @@ class _File(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         from symattn.budget import SECONDS, limited
         from symattn.doors import failure
-        from symattn.worksheet.pages import check_file
+        from symattn.pages.checked import check_file
 
         try:
             seconds = None if self.config.getini("symattn_allow_large") else SECONDS

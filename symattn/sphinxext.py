@@ -34,6 +34,8 @@ with needing("symattn.sphinxext", "Sphinx", "symattn[sphinx]"):
 from symattn import __version__
 from symattn.attention.vocabulary import Notation
 from symattn.budget import budgeted
+from symattn.claims.entry_names import entry_name
+from symattn.claims.references import entries_at
 from symattn.derivations import Derivation, Evaluation, Place
 from symattn.documents import blocks as b
 from symattn.documents.job import Job, room_of
@@ -43,25 +45,23 @@ from symattn.documents.outline import VIEWS, Outline, Page, Section, View, flowe
 from symattn.documents.wrap import ROOM, size_of
 from symattn.doors import failure
 from symattn.errors import ReadError, SymattnError, nearest, quote
+from symattn.files.named import Site, read_text, site_file
 from symattn.language import is_equations_file
 from symattn.notation.latex import latex
 from symattn.notation.mathml import without_intent
 from symattn.notation.options import DISPLAY, displayed
 from symattn.notation.prose import Prose
 from symattn.notation.text import box, line
+from symattn.pages.checked import check_text
+from symattn.pages.quotation import quotation
+from symattn.pages.syntax import anchor, holds_worksheet
+from symattn.pages.syntaxes import SYNTAXES
 from symattn.printable import printable
-from symattn.worksheet.check import check_worksheet
-from symattn.worksheet.pages import check_text
-from symattn.worksheet.quotation import quotation
-from symattn.worksheet.reading.entry_names import entry_name
-from symattn.worksheet.reading.files import Site, read_text, site_file
-from symattn.worksheet.reading.references import entries_at
-from symattn.worksheet.reading.symbols import read_symbols
-from symattn.worksheet.reading.worksheet import Worksheet, equations_of, worksheet_of
-from symattn.worksheet.reports.single import true_text
-from symattn.worksheet.reports.wording import WORDING, disagreement
-from symattn.worksheet.syntaxes import SYNTAXES
-from symattn.worksheet.syntaxes.page import anchor, holds_worksheet
+from symattn.reports.check import check_worksheet
+from symattn.reports.single import true_text
+from symattn.reports.wording import WORDING, disagreement
+from symattn.sheets.symbols import read_symbols
+from symattn.sheets.worksheet import Worksheet, equations_of, worksheet_of
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

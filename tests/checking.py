@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from symattn.worksheet.check import check_worksheet
-from symattn.worksheet.reading.worksheet import worksheet_of
-from symattn.worksheet.reports.results import Marking
+from symattn.reports.check import check_worksheet
+from symattn.reports.results import Marking
+from symattn.sheets.worksheet import worksheet_of
 
 Table = Mapping[str, Any]
 

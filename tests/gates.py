@@ -21,7 +21,7 @@ from symattn.derivations import Derivation, Evaluation
 from symattn.documents import blocks as b
 from symattn.documents.outline import VIEWS, Outline, View, derivation_document, outline
 from symattn.notation.tree import Fenced, Grid, Row, Scheme, Tree
-from symattn.worksheet import read_worksheet
+from symattn.sheets.worksheet import read_worksheet
 from tests import ROOT
 
 EXAMPLES = tuple(sorted((ROOT / "examples").glob("*.toml")))

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from symattn.documents.job import Job, document_of
-from symattn.worksheet import read_worksheet
+from symattn.sheets.worksheet import read_worksheet
 from tests import ROOT
 from tests.terminal import shown_at_a_terminal
 

@@ -22,7 +22,7 @@ from typing import Any
 from symattn import Attention
 from symattn.attention.example import small_example
 from symattn.documents.html import html_document
-from symattn.worksheet import worksheet_of
+from symattn.sheets.worksheet import worksheet_of
 from tests import ROOT
 from tests.documents.page.opening import sheet, variant
 

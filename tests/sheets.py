@@ -16,7 +16,7 @@ from symattn import VARIANTS, Notation
 from symattn.attention.example import small_inputs
 from symattn.derivations import Derivation, Evaluation
 from symattn.documents.outline import VIEWS, Outline, View, outline
-from symattn.worksheet import Worksheet, read_worksheet, worksheet_of
+from symattn.sheets.worksheet import Worksheet, read_worksheet, worksheet_of
 from tests.gates import EXAMPLES
 
 

@@ -23,11 +23,11 @@ from symattn.attention.scoring import BIASES, SCORES
 from symattn.attention.sources import POSITIONS
 from symattn.attention.variants import VARIANTS
 from symattn.attention.vocabulary import SYMBOLS
+from symattn.claims.tables import KEYS
 from symattn.cli import COMMANDS, main
 from symattn.nodes.masks import MASKS
 from symattn.nodes.normalise import NORMALISERS
 from symattn.status import Status
-from symattn.worksheet.reading.tables import KEYS
 from tests import ROOT
 
 FOLDER = ROOT / "tests" / "stable"

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from symattn.cli import main
 from symattn.cli.derive import derive
-from symattn.worksheet.pages import check_file
+from symattn.pages.checked import check_file
 from tests import ROOT
 from tests.conftest import Tool
 

@@ -22,6 +22,7 @@ from symattn import cli
 from symattn.cli import main, screen
 from symattn.doors import failure
 from symattn.errors import ReadError, SymattnError
+from symattn.pages import checked
 from symattn.status import Status
 from tests import ROOT
 from tests.rows import every_one_has_a_row
@@ -69,21 +70,21 @@ NAMES = [f"{type(error).__name__}-{number}" for number, (error, _, _) in enumera
 #: Each command, and what it calls.
 COMMANDS = (
     ("symattn.derivations.Derivation.evaluate", "derive {right}"),
-    ("symattn.worksheet.pages.check_file", "check {right}"),
-    ("symattn.worksheet.pages.check_file", "check {right} {page}"),
-    ("symattn.worksheet.reports.overview.report_of", "check {right}"),
-    ("symattn.worksheet.reports.documents.report_document", "check {right} --format html"),
-    ("symattn.worksheet.pages.mended", "check {right} --diff"),
-    ("symattn.worksheet.filling.fill_page", "render {page}"),
+    ("symattn.pages.checked.check_file", "check {right}"),
+    ("symattn.pages.checked.check_file", "check {right} {page}"),
+    ("symattn.reports.overview.report_of", "check {right}"),
+    ("symattn.reports.documents.report_document", "check {right} --format html"),
+    ("symattn.pages.checked.mended", "check {right} --diff"),
+    ("symattn.pages.filling.fill_page", "render {page}"),
     ("symattn.algebra.identities.proofs.decide", "prove shift"),
     ("symattn.attention.jacobian.read_row", "jacobian 1,2"),
     ("symattn.attention.ladder.before_attention", "ladder"),
     ("symattn.cli.lists.show", "variants"),
-    ("symattn.worksheet.writing.starter", "new causal"),
+    ("symattn.sheets.writing.starter", "new causal"),
     ("symattn.cli.examples.all_examples", "examples"),
     ("symattn.cli.completion.Destination.of", "completion zsh"),
     ("symattn.cli.verify._attention", "verify mine.py:attention"),
-    ("symattn.worksheet.pages.with_arrays", "check {right} --claims mine.npz"),
+    ("symattn.pages.checked.with_arrays", "check {right} --claims mine.npz"),
     ("symattn.cli.import_module", "variants"),
     ("click.Command.get_help", "--help"),
     ("click.Group.make_context", "variants"),
@@ -146,8 +147,8 @@ def test_a_traceback_is_for_those_who_ask(
     planted = raising(RuntimeError("a\x1b[2J\nb"))
     for name in (
         "cli.lists.show",
-        "worksheet.pages.check_file",
-        "worksheet.filling.fill_page",
+        "pages.checked.check_file",
+        "pages.filling.fill_page",
     ):
         monkeypatch.setattr(f"symattn.{name}", planted)
     arguments = words.format(**given).split()
@@ -307,9 +308,8 @@ def test_every_failure_in_pytest(
 ) -> None:
     loaded = any(e.value == "symattn.pytest_plugin" for e in entry_points(group="pytest11"))
     plugin = () if loaded else ("-p", "symattn.pytest_plugin")
-    from symattn.worksheet import pages
 
-    real = pages.check_file
+    real = checked.check_file
     errors: dict[str, tuple[BaseException, str]] = {}
     for number, (error, _, told) in enumerate(INSIDE):
         name = f"a{number}.toml"
@@ -324,7 +324,7 @@ def test_every_failure_in_pytest(
             raise errors[path.name][0]
         return real(path, *rest)
 
-    monkeypatch.setattr(pages, "check_file", planted)
+    monkeypatch.setattr(checked, "check_file", planted)
     options = ("-p", "no:cacheprovider", "-p", "no:xdist", "--color=no", *plugin)
     result = pytester.runpytest_inprocess(*options, "--symattn", "-v")
     result.assert_outcomes(failed=len(INSIDE) + 1)

@@ -29,7 +29,13 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("language",),
     ("documents",),
     ("attention", "algebra"),
-    ("worksheet",),
+    ("files",),
+    ("claims",),
+    ("sheets",),
+    ("marking",),
+    ("mistakes",),
+    ("reports",),
+    ("pages",),
     ("doors",),
     ("isolation",),
     ("verifying",),
@@ -43,18 +49,6 @@ NAMES = {*symattn.__all__} - {"__version__"}
 
 #: Where what the package's own name stands for is made: below the doors.
 FACE = LEVEL["cli"] - 1
-
-#: The rooms of `symattn/worksheet/`, and the files beside them, from the ground up.
-ROOMS: tuple[tuple[str, ...], ...] = (
-    ("reading", "writing"),
-    ("marking", "syntaxes", "quotation", "schema"),
-    ("misconceptions",),
-    ("reports", "exercise"),
-    ("check",),
-    ("pages",),
-    ("filling", "display", "rewriting"),
-)
-ROOM = {name: level for level, rooms in enumerate(ROOMS) for name in rooms}
 
 
 def part_of(module: str, depth: int = 1) -> str:
@@ -104,20 +98,7 @@ def violations(part: str, source: str) -> list[str]:
     ]
 
 
-def rising(room: str, source: str) -> list[str]:
-    """The imports in the source of a module of a room of worksheet/ that do not go down."""
-    return [
-        module
-        for module in sorted(imported(source))
-        if part_of(module) == "worksheet"
-        and part_of(module, 2) in ROOM
-        and part_of(module, 2) != room
-        and ROOM[part_of(module, 2)] >= ROOM[room]
-    ]
-
-
 MODULES = sorted(PACKAGE.rglob("*.py"))
-WORKSHEET = sorted((PACKAGE / "worksheet").rglob("*.py"))
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
@@ -137,33 +118,11 @@ def test_an_import_that_goes_up_is_caught() -> None:
         "symattn.attention.spec"
     ]
     assert violations("nodes", "from symattn.notation import tree") == []
-    called = 'def f():\n    return import_module("symattn.worksheet.display").compare'
-    assert violations("evaluate", called) == ["symattn.worksheet.display"]
+    called = 'def f():\n    return import_module("symattn.pages.display").compare'
+    assert violations("evaluate", called) == ["symattn.pages.display"]
     assert violations("evaluate", 'importlib.import_module("symattn")') == ["symattn"]
     assert violations("nodes", "from symattn import Attention") == ["symattn"]
     assert violations("cli", 'import_module("symattn")') == []
-
-
-@pytest.mark.parametrize("path", WORKSHEET, ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_the_rooms_of_worksheet_are_layers(path: Path) -> None:
-    room = path.relative_to(PACKAGE / "worksheet").parts[0].removesuffix(".py")
-    if room == "__init__":
-        return
-    assert room in ROOM, f"{room} has no place among the rooms yet; give it one"
-    assert rising(room, path.read_text(encoding="utf-8")) == []
-
-
-def test_a_room_that_reaches_up_is_caught() -> None:
-    assert rising("reading", "def f():\n    import symattn.worksheet.marking.lines") == [
-        "symattn.worksheet.marking.lines"
-    ]
-    assert rising("syntaxes", "from symattn.worksheet.marking import lines") == [
-        "symattn.worksheet.marking"
-    ]
-    assert rising("check", "from symattn.worksheet.pages import check_file") == [
-        "symattn.worksheet.pages"
-    ]
-    assert rising("pages", "from symattn.worksheet.reading.toml import parse") == []
 
 
 def test_no_file_is_a_drawer_for_everything() -> None:

@@ -20,9 +20,9 @@ from symattn.errors import SymattnError
 from symattn.nodes.base import definitions
 from symattn.nodes.spell import Speller
 from symattn.step import COLUMN, ROW
-from symattn.worksheet import read_worksheet
-from symattn.worksheet.check import check_worksheet
-from symattn.worksheet.reports.single import report_data, report_of
+from symattn.sheets.worksheet import read_worksheet
+from symattn.reports.check import check_worksheet
+from symattn.reports.single import report_data, report_of
 
 for row in VARIANTS[:: int(sys.argv[2])]:
     derivation = row.spec.derivation()

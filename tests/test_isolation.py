@@ -20,13 +20,13 @@ from symattn.cli import main
 from symattn.cli.progress import Progress
 from symattn.doors import Failure
 from symattn.isolation import Limits, Run, here, within
+from symattn.reports.annotations import github_annotations
+from symattn.reports.overview import Overview, overview_data
 from symattn.status import Status
-from symattn.worksheet.reports.annotations import github_annotations
-from symattn.worksheet.reports.overview import Overview, overview_data
 from tests import ROOT, tasks
 from tests.processes import environment, python
+from tests.reports.test_check_overview import RIGHT, SLIP
 from tests.terminal import shown_at_a_terminal
-from tests.worksheet.reports.test_check_overview import RIGHT, SLIP
 from tests.written import html_overview, markdown_overview, text_overview
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and limits are of POSIX")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from symattn.worksheet.filling import fill_page
+from symattn.pages.filling import fill_page
 from tests import ROOT
 from tests.conftest import Formulas
 from tests.documents.test_markdown import formulas

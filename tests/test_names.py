@@ -222,7 +222,7 @@ def test_what_cannot_be_used_hides_no_number(
 
     import symattn
     from symattn import mkdocsext
-    from symattn.worksheet.pages import check_text
+    from symattn.pages.checked import check_text
 
     name, text, problems, numbers = row
     checked = check_text(text, name)

@@ -69,6 +69,6 @@ def test_other_tests_run_as_well(run) -> None:  # type: ignore[no-untyped-def]
 
 
 def test_the_plugin_costs_nothing_until_it_is_asked_for() -> None:
-    code = "import sys, symattn.pytest_plugin; print('symattn.worksheet' in sys.modules)"
+    code = "import sys, symattn.pytest_plugin; print('symattn.sheets.worksheet' in sys.modules)"
     done = python("-c", code, check=True)
     assert done.stdout.strip() == "False"

@@ -28,9 +28,10 @@ from symattn.attention.example import small_example, small_inputs
 from symattn.attention.jacobian import growth, growth_notes, read_row
 from symattn.derivations import value_view, worked
 from symattn.errors import MissingExtra, SymattnError
+from symattn.files.matrices import named_matrix
 from symattn.nodes.spell import Speller, ordered_terms
-from symattn.worksheet import check_worksheet, read_worksheet, worksheet_of
-from symattn.worksheet.reading.matrices import named_matrix
+from symattn.reports.check import check_worksheet
+from symattn.sheets.worksheet import read_worksheet, worksheet_of
 from tests import ROOT
 from tests.extras import package
 

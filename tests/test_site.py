@@ -18,7 +18,7 @@ import pytest
 from docutils.nodes import make_id
 
 from symattn import IDENTITIES, VARIANTS
-from symattn.worksheet.misconceptions import OF_PROGRAMS
+from symattn.mistakes import OF_PROGRAMS
 from tests import ROOT
 from tests.documents.page.test_page import axe_faults
 from tests.extras import package

@@ -27,8 +27,9 @@ from symattn.cli.marking import status_of as status_of_finding
 from symattn.cli.prove import status_of
 from symattn.doors import failure
 from symattn.errors import ReadError, Undecided
+from symattn.pages import checked
+from symattn.pages.filling import fill_page
 from symattn.status import PRECEDENCE, Status, exit_statuses, worst
-from symattn.worksheet.filling import fill_page
 from tests import ROOT
 from tests.processes import environment, python
 from tests.rows import every_one_has_a_row
@@ -247,7 +248,7 @@ def test_the_status_of_a_claimed_number(passes: bool, verdict: str, status: int)
 def test_a_number_that_cannot_be_decided_is_not_settled(
     file: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from symattn.worksheet.marking import verdicts as mark
+    from symattn.marking import verdicts as mark
 
     def undecided(*_: Any, **__: Any) -> Any:
         raise Undecided("undecided at 4,096 bits")
@@ -498,9 +499,9 @@ def test_all_is_the_worst_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
 #: What each command calls; where a defect is planted, and the words that lead there.
 PLANTS: tuple[tuple[str, str], ...] = (
     ("symattn.derivations.Derivation.evaluate", "derive {right}"),
-    ("symattn.worksheet.pages.check_file", "check {right}"),
-    ("symattn.worksheet.reports.overview.report_of", "check {right}"),
-    ("symattn.worksheet.filling.fill_page", "render {page}"),
+    ("symattn.pages.checked.check_file", "check {right}"),
+    ("symattn.reports.overview.report_of", "check {right}"),
+    ("symattn.pages.filling.fill_page", "render {page}"),
     ("symattn.algebra.identities.proofs.decide", "prove shift"),
     ("symattn.attention.jacobian.read_row", "jacobian 1,2"),
     ("symattn.attention.ladder.before_attention", "ladder"),
@@ -538,12 +539,11 @@ def test_a_defect_outside_of_the_commands(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_defect_in_one_file_stops_no_other(
     at: str, file: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from symattn.worksheet import pages
-    from symattn.worksheet.reports import overview
+    from symattn.reports import overview
 
     texts = {"a": RIGHT, "b": RIGHT, "c": WRONG, "d": BAD}
     paths = [file(f"{name}.toml", text) for name, text in texts.items()]
-    module: Any = pages if at == "check_file" else overview
+    module: Any = checked if at == "check_file" else overview
     real, calls = getattr(module, at), []
 
     def once(*arguments: Any) -> Any:
@@ -562,7 +562,7 @@ def test_a_defect_in_one_file_stops_no_other(
 def test_a_page_that_fails_stops_no_other(
     file: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from symattn.worksheet import filling
+    from symattn.pages import filling
 
     first, second = file("a.md", PAGE), file("b.md", PAGE)
     real = filling.fill_page
@@ -605,7 +605,7 @@ def test_a_file_that_cannot_be_put_right_stops_no_other(
 #: Runs the command line with a defect planted in the reader of worksheets.
 PLANTED = """
 import sys
-import symattn.worksheet.pages as pages
+from symattn.pages import checked as pages
 from symattn.cli import main
 pages.check_text = lambda *_: {}["planted"]
 main(sys.argv[1:])
@@ -665,10 +665,10 @@ def test_a_reader_of_neither_stream(words: str, status: int) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="signals are of POSIX")
 def test_an_interrupted_command_is_not_settled(tmp_path: Path) -> None:
     code = (
-        "import time, symattn.worksheet.pages\n"
+        "import time, symattn.pages.checked\n"
         "from symattn.cli import main\n"
         "def waits(*_):\n    print('here', flush=True)\n    time.sleep(60)\n"
-        "symattn.worksheet.pages.check_file = waits\n"
+        "symattn.pages.checked.check_file = waits\n"
         "main(['check', 'x.toml'])\n"
     )
     with subprocess.Popen(
@@ -708,7 +708,7 @@ def test_a_defect_in_a_cell(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Non
 
 @pytest.mark.parametrize(
     "at",
-    ["symattn.worksheet.pages.check_file", "symattn.worksheet.reports.results.Finding.message"],
+    ["symattn.pages.checked.check_file", "symattn.reports.results.Finding.message"],
 )
 def test_a_defect_in_pytest(
     at: str, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch

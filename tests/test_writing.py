@@ -24,6 +24,7 @@ from click.testing import CliRunner, Result
 from symattn import writing
 from symattn.cli import main
 from symattn.errors import SymattnError
+from symattn.pages import checked
 from symattn.writing import Destination, replace_text
 from tests import ROOT
 from tests.conftest import Tool
@@ -817,12 +818,11 @@ def test_refused_before_the_work(
     from symattn.algebra import identities
     from symattn.attention import jacobian
     from symattn.derivations import Derivation
-    from symattn.worksheet import pages
 
     sheet = tmp_path / "a.toml"
     sheet.write_text(SHEET, encoding="utf-8")
     monkeypatch.setattr(Derivation, "evaluate", at_work)
-    monkeypatch.setattr(pages, "check_file", at_work)
+    monkeypatch.setattr(checked, "check_file", at_work)
     monkeypatch.setattr(jacobian, "softmax_jacobian", at_work)
     monkeypatch.setattr(identities, "prove", at_work)
     result = run(*(sheet if word == "SHEET" else word for word in words), "-o", tmp_path / "no/x")
@@ -885,11 +885,10 @@ def test_an_output_that_is_an_input_is_refused(
     words: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from symattn.derivations import Derivation
-    from symattn.worksheet import pages
 
     monkeypatch.chdir(folder)
     monkeypatch.setattr(Derivation, "evaluate", at_work)
-    monkeypatch.setattr(pages, "check_file", at_work)
+    monkeypatch.setattr(checked, "check_file", at_work)
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     output = words.rsplit(maxsplit=1)[-1]
     assert_refused(run(*words.split()), f"{output}: is read here", "write to another file")

@@ -9,9 +9,9 @@ from symattn.documents.blocks import Document
 from symattn.documents.outline import Outline, derivation_document
 from symattn.documents.page import static
 from symattn.notation.text import Charset
-from symattn.worksheet.reports.documents import overview_document, report_document
-from symattn.worksheet.reports.overview import Overview
-from symattn.worksheet.reports.single import Report
+from symattn.reports.documents import overview_document, report_document
+from symattn.reports.overview import Overview
+from symattn.reports.single import Report
 
 # ---- derivations -------------------------------------------------------------------------
 

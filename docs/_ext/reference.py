@@ -37,6 +37,7 @@ from symattn.algebra.identities.identity import Identity
 from symattn.algebra.identities.proofs import Proof
 from symattn.algebra.identities.reports import proof_document
 from symattn.attention.example import small_example, small_inputs
+from symattn.claims.policy import VERDICTS, Policy
 from symattn.cli import COMMANDS, main
 from symattn.cli.examples import all_examples
 from symattn.derivations import Derivation, Given
@@ -45,17 +46,16 @@ from symattn.documents.job import Job, document_of, written
 from symattn.documents.mathml import xhtml
 from symattn.documents.outline import derivation_document
 from symattn.errors import SymattnError
+from symattn.mistakes import OF_PROGRAMS, Misconception
+from symattn.mistakes.explanations import Explainer
+from symattn.mistakes.masks import MASKS
+from symattn.mistakes.programs import PROGRAMS
+from symattn.mistakes.projections import PROJECTIONS
+from symattn.mistakes.scores import SCORES
+from symattn.mistakes.weights import WEIGHTS
 from symattn.notation.mathml import without_intent
+from symattn.reports.wording import WORDING
 from symattn.status import Status
-from symattn.worksheet.misconceptions import OF_PROGRAMS, Misconception
-from symattn.worksheet.misconceptions.explanations import Explainer
-from symattn.worksheet.misconceptions.masks import MASKS
-from symattn.worksheet.misconceptions.programs import PROGRAMS
-from symattn.worksheet.misconceptions.projections import PROJECTIONS
-from symattn.worksheet.misconceptions.scores import SCORES
-from symattn.worksheet.misconceptions.weights import WEIGHTS
-from symattn.worksheet.reading.policy import VERDICTS, Policy
-from symattn.worksheet.reports.wording import WORDING
 
 _HERE = Path(__file__)
 _MEASURED = _HERE.parents[1] / "explanation" / "benchmarks.json"

@@ -25,7 +25,7 @@ from symattn.documents.job import Job, document_of
 from symattn.documents.page.colour import ROLES, SCHEMES, shade, shade_of
 from symattn.documents.page.elements import Markup, el, formula, joined
 from symattn.notation.tree import Op, Row
-from symattn.worksheet import read_worksheet
+from symattn.sheets.worksheet import read_worksheet
 
 _INDEX = Path(__file__).parents[1] / "index.md"
 

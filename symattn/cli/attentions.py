@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from symattn.attention.variants import Variant
     from symattn.derivations import Derivation
     from symattn.language.spec import Equations
-    from symattn.worksheet import Worksheet
+    from symattn.sheets.worksheet import Worksheet
     from symattn.writing import Destination
 
 
@@ -37,8 +37,8 @@ def is_equations(source: str) -> bool:
 
 def equations_in(source: str) -> Equations:
     """The equations of a text or a file. Raises `SymattnError` with file, line and character."""
-    from symattn.worksheet.reading.files import read_text
-    from symattn.worksheet.reading.worksheet import equations_of
+    from symattn.files.named import read_text
+    from symattn.sheets.worksheet import equations_of
 
     if is_text(source):
         return equations_of(source, "equations")
@@ -47,7 +47,7 @@ def equations_in(source: str) -> Equations:
 
 def on_top(base: Derivation, text: str) -> Equations:
     """A text of equations on top of a derivation. Raises as `equations_in` does."""
-    from symattn.worksheet.reading.worksheet import equations_of
+    from symattn.sheets.worksheet import equations_of
 
     return equations_of(text, "--with", base)
 
@@ -101,7 +101,7 @@ def copying(source: str) -> str:
 
 def worksheet_at(source: str, destinations: Sequence[Destination]) -> Worksheet:
     """The worksheet in a file. Raises `SymattnError` where it reads a file that is written to."""
-    from symattn.worksheet import read_worksheet
+    from symattn.sheets.worksheet import read_worksheet
 
     if lost := missing(source):
         raise SymattnError(lost)

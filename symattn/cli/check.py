@@ -29,7 +29,7 @@ from symattn.writing import Destination
 
 if TYPE_CHECKING:
     from symattn.isolation import Run
-    from symattn.worksheet.reports.overview import Overview
+    from symattn.reports.overview import Overview
 
 #: The formats of marks that programs read, beside JSON.
 _DATA = ("github", "sarif", "junit")
@@ -190,8 +190,8 @@ def _inputs(paths: tuple[str, ...]) -> Iterator[str | Path]:
 
     A page of a folder in which nothing is marked, as a report written before, is none of them.
     """
-    from symattn.worksheet.pages import files_in, holds_something
-    from symattn.worksheet.reading.files import reached
+    from symattn.files.named import reached
+    from symattn.pages.checked import files_in, holds_something
 
     for path in paths:
         if path == "-":
@@ -204,8 +204,8 @@ def _inputs(paths: tuple[str, ...]) -> Iterator[str | Path]:
 
 def _read(paths: tuple[str, ...]) -> Iterator[Path]:
     """The files that are read, or would be, and the folders that are searched."""
-    from symattn.worksheet.pages import files_in, folders_in
-    from symattn.worksheet.reading.files import reached
+    from symattn.files.named import reached
+    from symattn.pages.checked import files_in, folders_in
 
     for path in paths:
         yield Path(path)
@@ -225,7 +225,7 @@ def _names(paths: tuple[str, ...], if_any: bool) -> Iterator[tuple[str, bool] | 
 
     Between them stands, for what is not read in a folder, why.
     """
-    from symattn.worksheet.pages import files_in
+    from symattn.pages.checked import files_in
 
     for path in paths:
         if lost := missing(path):
@@ -250,7 +250,7 @@ def _overview(
     status: Status,
 ) -> Overview:
     """All files that were marked, a line for each that could not be, and those without claims."""
-    from symattn.worksheet.reports.overview import Overview
+    from symattn.reports.overview import Overview
 
     unfinished = [one.line for one in failures if one.status == Status.UNSETTLED]
     problems = [one.line for one in failures if one.status != Status.UNSETTLED]
@@ -262,12 +262,12 @@ def _show(
     found: Overview, form: str, flavor: str | None, full: bool, destination: Destination
 ) -> None:
     """The report of a single worksheet, or the overview of several files, in a format."""
-    from symattn.worksheet.reports.annotations import github_annotations
-    from symattn.worksheet.reports.documents import overview_document, report_document
-    from symattn.worksheet.reports.junit import junit_xml
-    from symattn.worksheet.reports.overview import overview_data, report_alone
-    from symattn.worksheet.reports.sarif import sarif_log
-    from symattn.worksheet.reports.single import report_data
+    from symattn.reports.annotations import github_annotations
+    from symattn.reports.documents import overview_document, report_document
+    from symattn.reports.junit import junit_xml
+    from symattn.reports.overview import overview_data, report_alone
+    from symattn.reports.sarif import sarif_log
+    from symattn.reports.single import report_data
 
     alone = report_alone(found)
     match form:

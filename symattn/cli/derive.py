@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from symattn.documents.blocks import Document
     from symattn.documents.claims import Claims
     from symattn.language.spec import Equations
-    from symattn.worksheet import Worksheet
+    from symattn.sheets.worksheet import Worksheet
 
 
 #: The options of the command as click hands them on, by name.
@@ -271,7 +271,7 @@ def derive(
 
 def _read(source: str) -> Iterator[Path]:
     """The worksheet, and all that it names."""
-    from symattn.worksheet.reading.files import reached
+    from symattn.files.named import reached
 
     return reached([Path(source)])
 
@@ -584,7 +584,7 @@ def _of_worksheet(
     code = _derived_code(sheet, options["gradient"], symbolic, options["batch"])
     how = _how(options)
     if form == "html":
-        from symattn.worksheet.rewriting import head_of
+        from symattn.sheets.rewriting import head_of
 
         how["worksheet"] = head_of(sheet)
     claims = _marked(sheet) if is_marked and sheet.claims else None
@@ -595,8 +595,8 @@ def _of_worksheet(
 
 def _marked(sheet: Worksheet) -> Claims:
     """The claims of a worksheet as they are marked, with what would explain wrong ones."""
-    from symattn.worksheet.check import check_worksheet
-    from symattn.worksheet.reports.claimed import claims_of
+    from symattn.reports.check import check_worksheet
+    from symattn.reports.claimed import claims_of
 
     with sheet.in_file():
         return claims_of(check_worksheet(sheet))
@@ -604,7 +604,7 @@ def _marked(sheet: Worksheet) -> Claims:
 
 def _mark_chunks(jobs: Sequence[Job], parts: Sequence[Chunk], sheet: Worksheet) -> None:
     """Give each chunk that is shown those of the claims that are about its tokens."""
-    from symattn.worksheet.reports.claimed import claims_of_chunk
+    from symattn.reports.claimed import claims_of_chunk
 
     claims, whole = _marked(sheet), sheet.derivation()
     for job in jobs:
@@ -614,7 +614,7 @@ def _mark_chunks(jobs: Sequence[Job], parts: Sequence[Chunk], sheet: Worksheet) 
 
 def _lettered(notation: Notation, options: Options) -> Notation:
     """The notation with the letters that --notation and --symbol ask for."""
-    from symattn.worksheet.reading.symbols import read_symbols
+    from symattn.sheets.symbols import read_symbols
 
     return notation.lettered(options["notation"], read_symbols(options["symbols"]))
 
@@ -691,7 +691,7 @@ def _of_variant(
     how = _how(options)
     if form == "html":
         from symattn.attention.example import small_inputs
-        from symattn.worksheet.rewriting import head_of_variant
+        from symattn.sheets.rewriting import head_of_variant
 
         spec, _ = small_inputs(row.spec, **sized)
         how["worksheet"] = head_of_variant(row.name, title, spec, options["gradient"])
@@ -711,7 +711,7 @@ def _sheet_code(sheet: Worksheet) -> str:
     """Python that reads the worksheet, whose text it holds."""
     text = sheet.text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"').rstrip("\n")
     return (
-        "from symattn.worksheet import worksheet_of\n\n"
+        "from symattn.sheets.worksheet import worksheet_of\n\n"
         f'sheet = worksheet_of("""\\\n{text}\n""", {sheet.name!r})'
     )
 

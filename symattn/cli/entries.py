@@ -15,7 +15,7 @@ def choose_entries(jobs: Sequence[Job], entries: Sequence[str]) -> None:
     """
     if not entries:
         return
-    from symattn.worksheet.reading.references import entries_at
+    from symattn.claims.references import entries_at
 
     if not {"worked", "value"} & {*jobs[0].views}:
         raise SymattnError("--entry: appears in the worked and the value view; leave --view out")

@@ -17,9 +17,9 @@ from symattn.printable import as_line
 from symattn.status import Status
 
 if TYPE_CHECKING:
-    from symattn.worksheet.marking.lines import Link
-    from symattn.worksheet.reports.overview import FileReport
-    from symattn.worksheet.reports.results import CheckedFile, Finding
+    from symattn.marking.lines import Link
+    from symattn.reports.overview import FileReport
+    from symattn.reports.results import CheckedFile, Finding
 
 #: So many times the usual budget for the arrays of a program, which are far larger than a sheet.
 _ARRAYS = 5
@@ -85,8 +85,8 @@ def mark(asked: Asked) -> Marked | None:
 
     Raises `ReadError` (or another `SymattnError`) that begins with the file and the line.
     """
-    from symattn.worksheet.pages import check_file, no_claims
-    from symattn.worksheet.reports.overview import file_report
+    from symattn.pages.checked import check_file, no_claims
+    from symattn.reports.overview import file_report
 
     start = perf_counter()
     with usual_budget(asked.allow_large, _ARRAYS if asked.claims else 1):
@@ -105,7 +105,7 @@ def mark(asked: Asked) -> Marked | None:
 
 def status_of(finding: Finding | Link) -> Status:
     """What a claimed number, or a sign that does not hold, does to the status of its file."""
-    from symattn.worksheet.marking.lines import Link
+    from symattn.marking.lines import Link
 
     if not isinstance(finding, Link) and finding.passes:
         return Status.AGREES
@@ -114,7 +114,7 @@ def status_of(finding: Finding | Link) -> Status:
 
 def _mending(one: CheckedFile) -> Mending:
     """The file put right, and what is left as it is."""
-    from symattn.worksheet.pages import mended
+    from symattn.pages.checked import mended
 
     last, count = mended(one)
     left = (*map(status_of, last.findings), *map(status_of, last.links))

@@ -66,7 +66,7 @@ def new(
     destination = Destination.of(output)
     if not force:
         destination.refuse_existing()
-    from symattn.worksheet.writing import starter
+    from symattn.sheets.writing import starter
 
     name = as_line(shlex.quote(output)) if output not in (None, "-") else "FILE"
     destination.write(starter(row, name, tokens=tokens, d_k=d_k, heads=heads))

@@ -335,7 +335,7 @@ def _given(name: str | None) -> dict[str, object] | None:
 
     Raises `ReadError` for a file that cannot be used.
     """
-    from symattn.worksheet.reading.toml import parse
+    from symattn.files.toml import parse
 
     if name is None or name == "small":
         return None if name is None else {}

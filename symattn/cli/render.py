@@ -95,7 +95,7 @@ def render(
 
 def _pages(paths: tuple[str, ...], problems: list[str]) -> Iterator[Path]:
     """The pages, and those in the folders; folders that cannot be read are problems."""
-    from symattn.worksheet.pages import files_in
+    from symattn.pages.checked import files_in
 
     for path in map(Path, paths):
         if is_folder(path):
@@ -106,8 +106,8 @@ def _pages(paths: tuple[str, ...], problems: list[str]) -> Iterator[Path]:
 
 def _read(paths: tuple[str, ...]) -> Iterator[Path]:
     """The pages, all that they and their worksheets name, and the folders that are searched."""
-    from symattn.worksheet.pages import folders_in
-    from symattn.worksheet.reading.files import reached
+    from symattn.files.named import reached
+    from symattn.pages.checked import folders_in
 
     for path in paths:
         yield from folders_in(path) if is_folder(path) else [Path(path)]
@@ -126,8 +126,8 @@ class _Asked:
 
 def _fill(asked: _Asked) -> tuple[str, str]:
     """A page's text, and the text with all filled in."""
-    from symattn.worksheet.filling import fill_page
-    from symattn.worksheet.reading.files import read_text
+    from symattn.files.named import read_text
+    from symattn.pages.filling import fill_page
 
     path = asked.path
     if path.suffix.lower() not in _PAGES:

@@ -166,8 +166,8 @@ def _attention(variant: str | None, file: str | None) -> tuple[Meant, str]:
         raise SymattnError("verify: give --variant or --attention, not both")
     if file is not None:
         from symattn.language.spec import Equations
+        from symattn.sheets.worksheet import read_attention
         from symattn.verifying.own import Own
-        from symattn.worksheet import read_attention
 
         found = read_attention(file)
         said = f"the attention of {file}"

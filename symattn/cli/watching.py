@@ -59,7 +59,7 @@ def watch_option(command: Command) -> Command:
 
 def check_watchable(paths: Iterable[str]) -> None:
     """Raise `SymattnError` if a path is no file, and no folder, that can be watched."""
-    from symattn.worksheet.reading.files import kind_of
+    from symattn.files.named import kind_of
 
     for path in paths:
         if path == "-":
@@ -200,7 +200,7 @@ class Remembered:
         self, function: Callable[[Argument], Result], argument: Argument, name: str
     ) -> Result | Failure:
         """The function's result, or why it has none: see `Run`."""
-        from symattn.worksheet.reading.files import reached
+        from symattn.files.named import reached
 
         now = {path: _version(path) for path in reached(self._paths_of(argument))}
         before, result = self._results.get(argument, ({}, None))

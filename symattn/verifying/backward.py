@@ -14,13 +14,13 @@ from math import prod
 import numpy as np
 
 from symattn.arithmetic.base import Array
+from symattn.claims.computed import Computed
 from symattn.derivations import Evaluation
 from symattn.errors import SymattnError
 from symattn.notation.letters import GRADIENT, prefixed
 from symattn.verifying.calling import Answer, Call, Upstream
 from symattn.verifying.inputs import Property, drawn_for
 from symattn.verifying.subject import Layout, Subject, laid_out
-from symattn.worksheet.reading.computed import Computed
 
 #: Libraries that differentiate.
 DIFFERENTIATING = ("torch", "jax")

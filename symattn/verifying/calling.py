@@ -25,9 +25,9 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from symattn.arithmetic.base import Array
+from symattn.claims.computed import DIGITS, Computed, computed
 from symattn.errors import SymattnError
 from symattn.printable import said_by
-from symattn.worksheet.reading.computed import DIGITS, Computed, computed
 
 #: Libraries whose arrays a function may take; lists are for functions in plain Python.
 LIBRARIES = ("numpy", "torch", "jax", "lists")

@@ -12,12 +12,12 @@ from symattn.arithmetic.base import Array
 from symattn.attention.variants import VARIANTS
 from symattn.documents import blocks as b
 from symattn.documents import text
+from symattn.mistakes.explanations import Explanation, cannot_tell
 from symattn.printable import printable
+from symattn.reports.documents import report_document
+from symattn.reports.results import Marking
+from symattn.reports.single import Data, report_data, report_of
 from symattn.status import Status
-from symattn.worksheet.misconceptions.explanations import Explanation, cannot_tell
-from symattn.worksheet.reports.documents import report_document
-from symattn.worksheet.reports.results import Marking
-from symattn.worksheet.reports.single import Data, report_data, report_of
 
 #: How many cells of a terminal a line takes, where it can be broken.
 _WIDTH = 80

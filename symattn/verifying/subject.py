@@ -19,12 +19,12 @@ from symattn.arithmetic.base import Array
 from symattn.attention.plan import MATRIX_MASKS
 from symattn.attention.vocabulary import WORDS
 from symattn.attention.words import SIZES
+from symattn.claims.computed import Computed
 from symattn.derivations import Derivation, Evaluation
 from symattn.errors import ReadError, ShapeError, SymattnError, nearest, quote
 from symattn.step import Input, Item
 from symattn.verifying.calling import Answer, Argument, Call, Function, Given
 from symattn.verifying.own import Meant, Own
-from symattn.worksheet.reading.computed import Computed
 
 #: What arguments are called, without case and underscores, beside the names of `WORDS`.
 _ALIASES: Mapping[str, str] = {

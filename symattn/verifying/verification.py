@@ -17,10 +17,23 @@ import numpy as np
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.enclosure import BITS
 from symattn.arithmetic.rounded import Rounded
+from symattn.claims.computed import DIGITS, Computed
 from symattn.derivations import Derivation, Evaluation
 from symattn.errors import ShapeError, SymattnError, quote
 from symattn.evaluate.check import distance
+from symattn.marking.computed import ComputedMarker
+from symattn.mistakes import OF_PROGRAMS
+from symattn.mistakes.backward import OF_BACKWARD
+from symattn.mistakes.computed import (
+    UNFINISHED,
+    Run,
+    explained,
+    explainer_of,
+    overflowing,
+)
+from symattn.mistakes.explanations import Explainer, Explanation
 from symattn.notation.letters import GRADIENT, prefixed
+from symattn.reports.check import marking_of
 from symattn.verifying.backward import (
     DIFFERENTIATING,
     Start,
@@ -46,19 +59,6 @@ from symattn.verifying.inputs import (
 from symattn.verifying.own import Meant
 from symattn.verifying.report import Kind, Verification
 from symattn.verifying.subject import BatchDropped, Layout, Subject, Unfinished, subject_of
-from symattn.worksheet.check import marking_of
-from symattn.worksheet.marking.computed import ComputedMarker
-from symattn.worksheet.misconceptions import OF_PROGRAMS
-from symattn.worksheet.misconceptions.backward import OF_BACKWARD
-from symattn.worksheet.misconceptions.computed import (
-    UNFINISHED,
-    Run,
-    explained,
-    explainer_of,
-    overflowing,
-)
-from symattn.worksheet.misconceptions.explanations import Explainer, Explanation
-from symattn.worksheet.reading.computed import DIGITS, Computed
 
 #: A number further off than so many tolerances is no matter of rounding.
 _TOLERANCES = 100

@@ -16,10 +16,10 @@ from symattn.attention.example import small_inputs
 from symattn.cli import main
 from symattn.errors import SymattnError
 from symattn.notation.text import line
-from symattn.worksheet.check import check_worksheet
-from symattn.worksheet.reading.worksheet import worksheet_of
-from symattn.worksheet.reports.results import Marking
-from symattn.worksheet.reports.single import report_data, report_of
+from symattn.reports.check import check_worksheet
+from symattn.reports.results import Marking
+from symattn.reports.single import report_data, report_of
+from symattn.sheets.worksheet import worksheet_of
 from tests.checking import toml, verdicts
 from tests.shares import share
 from tests.written import html_report, markdown_report, text_report

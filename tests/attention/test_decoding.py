@@ -17,7 +17,7 @@ from symattn import Attention, Chunk, Evaluation, SymattnError, decode
 from symattn.arithmetic.enclosure import precision
 from symattn.attention.decoding import MOST_CHUNKS, chunk_sizes
 from symattn.cli import main
-from symattn.worksheet import read_worksheet
+from symattn.sheets.worksheet import read_worksheet
 from tests import ROOT
 from tests.shares import share
 

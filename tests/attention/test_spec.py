@@ -18,7 +18,7 @@ from symattn.attention.meaning import check_options
 from symattn.errors import ShapeError
 from symattn.nodes.scale import PowerTimes
 from symattn.notation.mathml import mathml
-from symattn.worksheet import Worksheet, read_worksheet
+from symattn.sheets.worksheet import Worksheet, read_worksheet
 from tests.processes import python
 
 RNG = np.random.default_rng(3)
@@ -464,7 +464,7 @@ rank = Parameter("W_L", "W_L", "matrix between queries and keys", lambda query, 
 scoring.SCORES["low-rank"] = scoring.Score(low_rank, (rank,), (Word("Q_narrow", "Q_n"),))
 
 from symattn import Attention, Notation, text
-from symattn.worksheet.reading.worksheet import worksheet_of
+from symattn.sheets.worksheet import worksheet_of
 
 derivation = Attention(score="low-rank", heads=2).derivation()
 print(text(derivation["Q_narrow"].formula(Notation(symbols={"W_L": "L"}))))

@@ -19,9 +19,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from symattn.worksheet.check import check_worksheet
-from symattn.worksheet.reading.worksheet import worksheet_of
-from symattn.worksheet.reports.results import Marking
+from symattn.reports.check import check_worksheet
+from symattn.reports.results import Marking
+from symattn.sheets.worksheet import worksheet_of
 from tests.benchmarks.synthetic_students import MISTAKES, sheets, softmax
 
 #: Queries, keys, widths of keys and of values; few, as what is tried is prepared for each.

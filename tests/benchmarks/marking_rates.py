@@ -22,8 +22,8 @@ from typing import TypeAlias
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from symattn.worksheet.check import check_worksheet
-from symattn.worksheet.reading.worksheet import worksheet_of
+from symattn.reports.check import check_worksheet
+from symattn.sheets.worksheet import worksheet_of
 from tests.students import (
     COARSE,
     MIXED,

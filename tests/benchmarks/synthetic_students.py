@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from symattn.worksheet.check import check_worksheet
-from symattn.worksheet.reading.worksheet import worksheet_of
-from symattn.worksheet.reports.results import Marking
+from symattn.reports.check import check_worksheet
+from symattn.reports.results import Marking
+from symattn.sheets.worksheet import worksheet_of
 
 ROUNDINGS = {"half-up": ROUND_HALF_UP, "half-even": ROUND_HALF_EVEN, "cut off": ROUND_DOWN}
 

@@ -21,7 +21,7 @@ JOB = """
 import sys
 from symattn.cli import main
 from symattn.derivations import Derivation
-from symattn.worksheet import read_worksheet
+from symattn.sheets.worksheet import read_worksheet
 from symattn.documents import latex, mathml
 from symattn.documents.outline import derivation_document, outline
 sheet = read_worksheet(sys.argv[1])

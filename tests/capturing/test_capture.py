@@ -23,7 +23,7 @@ from torch.nn.functional import scaled_dot_product_attention
 import symattn
 from symattn import SymattnError, document
 from symattn.capturing import Call
-from symattn.worksheet import read_worksheet
+from symattn.sheets.worksheet import read_worksheet
 
 
 class ByHand(nn.Module):

@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 from symattn import VARIANTS, Attention, SymattnError, document
 from symattn.cli import main
 from symattn.documents.job import FORMATS
-from symattn.worksheet import read_worksheet
+from symattn.sheets.worksheet import read_worksheet
 from tests import ROOT
 from tests.processes import environment, python
 from tests.shares import share

@@ -14,9 +14,9 @@ from symattn.attention.example import small_example
 from symattn.cli import main
 from symattn.cli.examples import all_examples, examples_folder
 from symattn.errors import SymattnError
-from symattn.worksheet import worksheet_of
-from symattn.worksheet.check import check_worksheet
-from symattn.worksheet.writing import starter, worksheet_text
+from symattn.reports.check import check_worksheet
+from symattn.sheets.worksheet import worksheet_of
+from symattn.sheets.writing import starter, worksheet_text
 from tests import ROOT, indexed
 from tests.shares import share
 

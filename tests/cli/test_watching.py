@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from symattn.cli import main, watching
+from symattn.pages import checked
 from tests import ROOT
 from tests.extras import package
 from tests.terminal import shown_at_a_terminal
@@ -157,16 +158,15 @@ def test_links_are_watched_on_the_whole_way(here: Path, watched: Any) -> None:
 def test_a_folder_is_marked_again_and_only_what_changed(
     here: Path, watched: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from symattn.worksheet import pages
 
     marked: list[str] = []
-    check_file = pages.check_file
+    check_file = checked.check_file
 
     def noted(name: str, explain: bool, claims: str = "") -> Any:
         marked.append(name)
         return check_file(name, explain, claims)
 
-    monkeypatch.setattr(pages, "check_file", noted)
+    monkeypatch.setattr(checked, "check_file", noted)
     wrong = SHEET.format("[[0, 1]]") + CLAIM
     for name in ("a.toml", "b.toml", "in/c.toml"):
         write(name, SHEET.format("[[0, 0]]") + CLAIM)()

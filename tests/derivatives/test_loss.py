@@ -18,7 +18,7 @@ from symattn.derivations import Input, Step
 from symattn.evaluate.worked import worked
 from symattn.nodes.lines import EntrySum
 from symattn.notation.letters import LOSSES
-from symattn.worksheet import read_worksheet
+from symattn.sheets.worksheet import read_worksheet
 from tests.autograd import Array, Functional, Problem, gradient_of
 from tests.derivatives.test_gradients import spec_named
 

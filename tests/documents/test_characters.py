@@ -11,7 +11,7 @@ import pytest
 
 from symattn import SymattnError, document
 from symattn.documents.job import FORMATS
-from symattn.worksheet.reading.worksheet import worksheet_of
+from symattn.sheets.worksheet import worksheet_of
 
 #: Controls, directions, lines and paragraphs, private and no characters; halves of pairs.
 BAD = (

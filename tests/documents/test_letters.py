@@ -17,7 +17,7 @@ from symattn.documents.job import Job, document_of
 from symattn.documents.outline import outline
 from symattn.notation.latex import latex
 from symattn.notation.text import line
-from symattn.worksheet.reading.worksheet import worksheet_of
+from symattn.sheets.worksheet import worksheet_of
 from tests.lettering import clashes_of
 from tests.shares import share
 

@@ -15,8 +15,8 @@ from markdown_it import MarkdownIt
 from symattn import SymattnError
 from symattn.cli import main
 from symattn.documents.markdown import FLAVORS
-from symattn.worksheet.filling import fill_page
-from symattn.worksheet.pages import check_text
+from symattn.pages.checked import check_text
+from symattn.pages.filling import fill_page
 from tests.conftest import Formulas
 from tests.gates import HOSTILE_LABELS, HOSTILE_TITLE, SUBJECTS, labelled, page, some_subjects
 from tests.written import markdown_document, mathml_document

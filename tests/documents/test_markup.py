@@ -23,7 +23,7 @@ from symattn.documents.markdown import FLAVORS
 from symattn.notation import tree as t
 from symattn.notation.latex import text
 from symattn.notation.markdown import inert
-from symattn.worksheet.reading.worksheet import worksheet_of
+from symattn.sheets.worksheet import worksheet_of
 from tests.conftest import Formulas
 from tests.extras import package
 

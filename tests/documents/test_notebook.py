@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from symattn import equal
 from symattn.cli import main
-from symattn.worksheet import read_worksheet
+from symattn.sheets.worksheet import read_worksheet
 from tests import ROOT
 from tests.extras import package
 from tests.gates import EXAMPLES, without_phantoms

@@ -24,7 +24,7 @@ from symattn.documents import pdf, tex
 from symattn.documents.outline import Outline, outline
 from symattn.documents.pdf import pdf_document
 from symattn.documents.tex import FLAVORS
-from symattn.worksheet import worksheet_of
+from symattn.sheets.worksheet import worksheet_of
 from tests import ROOT
 from tests.conftest import Tool
 from tests.gates import EXAMPLES, HOSTILE_LABELS, HOSTILE_TITLE, SUBJECTS, labelled, page

@@ -7,7 +7,7 @@ import pytest
 from symattn import Notation
 from symattn.notation.text import line
 from symattn.notation.tree import Fenced, Grid, Row
-from symattn.worksheet.reading.worksheet import worksheet_of
+from symattn.sheets.worksheet import worksheet_of
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from symattn.notation.mathml import mathml
 from symattn.notation.spoken import spoken
 from symattn.notation.text import box, line, text
 from symattn.notation.tree import Fenced, Grid, Num, Picked, Row, Scheme, Tree
-from symattn.worksheet import worksheet_of
+from symattn.sheets.worksheet import worksheet_of
 from tests import ROOT
 from tests.conftest import Formulas
 from tests.gates import displays

@@ -13,9 +13,9 @@ import sympy
 from symattn import Attention, SymattnError, text
 from symattn.attention.variants import VARIANTS, Variant
 from symattn.nodes.rule import Named, parts, rule_of
+from symattn.reports.check import check_worksheet
+from symattn.sheets.worksheet import worksheet_of
 from symattn.step import COLUMN, ROW
-from symattn.worksheet.check import check_worksheet
-from symattn.worksheet.reading.worksheet import worksheet_of
 
 SCORES: dict[str, list[list[Any]]] = {
     "float64": [[800, 792, -800], [-800, -801, -800], ["-inf", "-inf", "-inf"]],

@@ -19,7 +19,7 @@ from symattn.arithmetic.decide import enclosure
 from symattn.attention.example import small_example
 from symattn.derivations import Input, Step, worked, worked_together
 from symattn.nodes.entrywise import Entrywise
-from symattn.worksheet.reading.worksheet import read_worksheet
+from symattn.sheets.worksheet import read_worksheet
 from tests.shares import share
 from tests.worked_lines import DIGITS, faults, names_in, value_of
 

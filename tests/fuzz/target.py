@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 
+from symattn.claims.policy import Policy
 from symattn.errors import SymattnError
-from symattn.worksheet.pages import check_text, mended
-from symattn.worksheet.reading.policy import Policy
-from symattn.worksheet.reports.single import report_data, report_of
+from symattn.pages.checked import check_text, mended
+from symattn.reports.single import report_data, report_of
 from tests.written import html_report, markdown_report, text_report
 
 #: The syntaxes, by the number that an input begins with.

@@ -235,7 +235,7 @@ def _python(data: bytes, place: Place) -> str:
 
 def _numbers(data: bytes, place: Place) -> str:
     """A file of numbers: read by itself, and as a worksheet's matrix where it is small."""
-    from symattn.worksheet.reading.matrices import named_matrix
+    from symattn.files.matrices import named_matrix
 
     words, content = unpacked(data)
     name, reference = (*words, "x.npy", "x.npy")[:2]

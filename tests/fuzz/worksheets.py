@@ -22,8 +22,8 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from symattn.worksheet import worksheet_of
-from symattn.worksheet.check import check_worksheet
+from symattn.reports.check import check_worksheet
+from symattn.sheets.worksheet import worksheet_of
 
 #: Matrices of mpmath's numbers, or of fractions where a calculation has only these.
 Values = dict[str, Any]

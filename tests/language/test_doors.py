@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from symattn.errors import ReadError
-from symattn.worksheet.filling import fill_page
+from symattn.pages.filling import fill_page
 from tests.extras import package
 
 TEXT = "scores S = Q K^T / sqrt(d_k)\nweights A = sigmoid(S)\nO = A V\n"

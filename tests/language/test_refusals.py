@@ -12,7 +12,7 @@ from symattn.cli import main
 from symattn.errors import ReadError
 from symattn.language.equations import derivation_of
 from symattn.language.writing import written
-from symattn.worksheet.pages import no_claims
+from symattn.pages.checked import no_claims
 from tests.extras import package
 
 #: A text, the part of it that is wrong, and what is said.

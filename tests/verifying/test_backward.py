@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from symattn import Attention, variant
+from symattn.mistakes.backward import OF_BACKWARD
 from symattn.status import Status
 from symattn.testing import verify_attention
 from symattn.verifying.verification import verify
-from symattn.worksheet.misconceptions.backward import OF_BACKWARD
 from tests import ROOT
 from tests.extras import package
 from tests.shares import share

@@ -13,12 +13,12 @@ import pytest
 from click.testing import CliRunner
 
 from symattn import Attention, SymattnError
+from symattn.claims.computed import Computed
 from symattn.cli import main
 from symattn.errors import Undecided
 from symattn.printable import said_by
 from symattn.verifying.calling import Answer, answer_from, packed, signature_from, signature_of
 from symattn.verifying.verification import verify
-from symattn.worksheet.reading.computed import Computed
 from tests.verifying import right
 
 Array = Any

@@ -11,10 +11,10 @@ from click.testing import CliRunner
 
 from symattn.cli import main
 from symattn.errors import SymattnError
+from symattn.sheets.worksheet import equations_of
 from symattn.status import Status
 from symattn.verifying.own import Own
 from symattn.verifying.verification import verify
-from symattn.worksheet.reading.worksheet import equations_of
 from tests.extras import package
 
 GATED = """

@@ -17,12 +17,12 @@ import numpy as np
 import pytest
 
 from symattn import Attention, SymattnError, variant
+from symattn.mistakes import OF_PROGRAMS
+from symattn.mistakes.programs import PROGRAMS
 from symattn.status import Status
 from symattn.testing import Verification, assert_attention, verify_attention
 from symattn.verifying.inputs import PROPERTIES
 from symattn.verifying.verification import verify
-from symattn.worksheet.misconceptions import OF_PROGRAMS
-from symattn.worksheet.misconceptions.programs import PROGRAMS
 from tests import ROOT
 from tests.extras import package
 from tests.shares import share

@@ -8,7 +8,7 @@ from typing import Any
 from symattn import VARIANTS
 from symattn.attention.example import small_example
 from symattn.derivations import Derivation, Evaluation
-from symattn.worksheet import read_worksheet
+from symattn.sheets.worksheet import read_worksheet
 from tests.gates import EXAMPLES
 
 

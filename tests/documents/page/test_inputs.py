@@ -26,7 +26,7 @@ from symattn.documents.html import html_document
 from symattn.documents.page import live
 from symattn.documents.page.matrices import MatrixView
 from symattn.errors import SymattnError
-from symattn.worksheet import read_worksheet
+from symattn.sheets.worksheet import read_worksheet
 from tests.documents.page.opening import cells, settled
 from tests.documents.page.test_certified import Edit, in_python
 from tests.gates import EXAMPLES

@@ -24,8 +24,8 @@ from symattn.documents.page.lines import Lines
 from symattn.documents.page.matrices import pretty
 from symattn.nodes.rule import Entry, Rule, at, rule_of
 from symattn.notation.text import line
+from symattn.sheets.worksheet import read_worksheet
 from symattn.step import COLUMN, HEAD, ROW, Step
-from symattn.worksheet import read_worksheet
 from tests.documents.page.opening import cells, settled, sheet, variant
 from tests.gates import HOSTILE_LABELS, HOSTILE_TITLE
 from tests.shares import share

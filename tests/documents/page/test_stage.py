@@ -23,7 +23,7 @@ from symattn.documents.html import html_document
 from symattn.documents.page import frame
 from symattn.documents.page.colour import ROLES, SCHEMES, contrast
 from symattn.documents.page.stage import Parts
-from symattn.worksheet import read_worksheet, worksheet_of
+from symattn.sheets.worksheet import read_worksheet, worksheet_of
 from tests import ROOT
 from tests.documents.page.opening import settled, sheet, variant
 from tests.documents.page.test_page import axe_faults, digits_of, in_text

@@ -17,8 +17,8 @@ from symattn.documents.html import html_document
 from symattn.documents.page.frame import _file
 from symattn.documents.page.matrices import pretty
 from symattn.documents.page.worksheet import Head
-from symattn.worksheet import read_worksheet, worksheet_of
-from symattn.worksheet.rewriting import head_of
+from symattn.sheets.rewriting import head_of
+from symattn.sheets.worksheet import read_worksheet, worksheet_of
 from tests.documents.page.opening import cells, settled, sheet, variant
 from tests.documents.page.test_certified import run
 from tests.shares import share

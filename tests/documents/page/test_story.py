@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from symattn import SymattnError
 from symattn.cli import main
 from symattn.documents.html import html_document
-from symattn.worksheet import read_worksheet
+from symattn.sheets.worksheet import read_worksheet
 from tests import ROOT
 
 RILEY = ROOT / "examples" / "rileys_dog.toml"

@@ -26,7 +26,7 @@ from symattn.documents.pictures.png import png_document
 from symattn.documents.pictures.svg import svg_document
 from symattn.documents.pictures.tikz import tikz_document
 from symattn.nodes.spell import Speller
-from symattn.worksheet import read_worksheet
+from symattn.sheets.worksheet import read_worksheet
 from tests.gates import EXAMPLES, HOSTILE_LABELS
 
 _SVG = "{http://www.w3.org/2000/svg}"

@@ -1,0 +1,1 @@
+"""What somebody claims, and where it stands."""

@@ -1,0 +1,1 @@
+"""Files that a worksheet names: TOML, matrices of numbers, and what may be read."""

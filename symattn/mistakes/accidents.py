@@ -1,0 +1,244 @@
+"""Nodes for what programs compute by accident: blocks, batches, reshapes.
+
+They are evaluated, never printed: a misconception is told in words.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import sympy
+
+from symattn.arithmetic.base import Arithmetic, Array
+from symattn.errors import SymattnError
+from symattn.mistakes.nodes import _OneOfHeads
+from symattn.nodes.arguments import Flag, Matrix, Operand, Scalar
+from symattn.nodes.base import Node, shape_of
+from symattn.nodes.normalise import Softmax
+
+
+class OverBatch(Node):
+    """A softmax over the calculations of a batch, its first axis; `heads`: heads come after it."""
+
+    logits, heads = Matrix(), Flag(False)
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        logits, heads = args
+        if logits.ndim < (4 if heads else 3):
+            raise SymattnError("there is no batch")
+        across = np.moveaxis(logits, 0, -1)
+        return np.asarray(np.moveaxis(Softmax._rows(arithmetic, across), -1, 0))
+
+
+class LoweredSoftmax(Node):
+    """A softmax with another number taken off than the largest of each row.
+
+    `what`: 0 the largest score of the whole matrix, 1 the mean of the row.
+    """
+
+    logits, what = Matrix(), Scalar()
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        logits, what = args
+        top = (
+            logits.max(axis=(-2, -1), keepdims=True)
+            if what == 0
+            else logits.mean(axis=-1, keepdims=True)
+        )
+        powers = arithmetic.exp(logits - top)
+        return arithmetic.divide(powers, arithmetic.row_sum(powers))
+
+
+class Floored(Node):
+    """Every number rounded down to a whole one."""
+
+    matrix = Matrix()
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        if args[0].dtype == object:
+            raise SymattnError("a ball has no floor")
+        return np.asarray(np.floor(args[0]))
+
+
+class InBlocks(Node):
+    """Weights of keys that are taken in blocks, with a mistake; a subclass is a mistake."""
+
+    logits, block = Matrix(), Scalar()
+
+    @classmethod
+    def _blocks(cls, arithmetic: Arithmetic, logits: Array, block: object) -> list[Array]:
+        size, count = int(str(block)), logits.shape[-1]
+        starts = range(0, count, size)
+        return [arithmetic.part(logits, at, min(size, count - at), -1) for at in starts]
+
+
+class Unrescaled(InBlocks):
+    """The online softmax whose sums are not rescaled when the running maximum grows.
+
+    e^{z_j − μ_b} is what key j of block b gives, with the maximum μ_b of all keys up to that block;
+    `output` and `sums` say which of the two sums are multiplied by e^{μ_b − μ} as they should be.
+    """
+
+    output, sums = Flag(False), Flag(False)
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        logits, block, output, sums = args
+        powers, tops = list[Array](), list[Array]()
+        for part in cls._blocks(arithmetic, logits, block):
+            top = arithmetic.row_max(arithmetic.join([*tops[-1:], part], -1))
+            tops.append(top)
+            powers.append(arithmetic.exp(arithmetic.subtract(part, _safe(arithmetic, top))))
+        last = _safe(arithmetic, tops[-1])
+        caught = [
+            arithmetic.multiply(power, arithmetic.exp(arithmetic.subtract(top, last)))
+            for power, top in zip(powers, tops, strict=True)
+        ]
+        above = arithmetic.join(caught if output else powers, -1)
+        below = arithmetic.row_sum(arithmetic.join(caught if sums else powers, -1))
+        nothing = arithmetic.equals(below, 0)
+        safe = arithmetic.where(nothing, arithmetic.scalar(sympy.S.One), below)
+        return arithmetic.divide(above, safe)
+
+
+def _safe(arithmetic: Arithmetic, top: Array) -> Array:
+    """A maximum that can be subtracted: 0 for −∞."""
+    return arithmetic.where(arithmetic.hidden(top), arithmetic.zero, top)
+
+
+class BlocksAveraged(InBlocks):
+    """A softmax for each block of keys, all blocks counting alike."""
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        parts = cls._blocks(arithmetic, *args)
+        weights = arithmetic.join([Softmax._rows(arithmetic, part) for part in parts], -1)
+        return arithmetic.divide(weights, arithmetic.scalar(sympy.Integer(len(parts))))
+
+
+class LastBlockDropped(InBlocks):
+    """The softmax of whole blocks of keys only."""
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        logits, block = args
+        kept = logits.shape[-1] // int(str(block)) * int(str(block))
+        weights = Softmax._rows(arithmetic, arithmetic.part(logits, 0, kept, -1))
+        rest = arithmetic.part(logits, kept, logits.shape[-1] - kept, -1)
+        return arithmetic.join([weights, np.full_like(rest, arithmetic.zero)], -1)
+
+
+class BlocksFilled(InBlocks):
+    """The last block of keys filled up with zeros, which take weight."""
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        logits, block = args
+        count = logits.shape[-1]
+        more = -count % int(str(block))
+        zeros = np.full((*logits.shape[:-1], more), arithmetic.zero, dtype=logits.dtype)
+        filled = Softmax._rows(arithmetic, arithmetic.join([logits, zeros], -1))
+        return arithmetic.part(filled, 0, count, -1)
+
+
+class RowsDropped(Node):
+    """Rows of whole blocks of queries only, 0 in the others."""
+
+    matrix, block = Matrix(), Scalar()
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        matrix, block = args
+        kept = matrix.shape[-2] // int(str(block)) * int(str(block))
+        out = np.array(matrix)
+        out[..., kept:, :] = arithmetic.zero
+        return out
+
+
+class KeysReshaped(Node):
+    """Keys m × d reshaped, not transposed, to d × m; as keys whose transpose that is."""
+
+    matrix = Matrix()
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        keys: Array = args[0]
+        return keys.reshape(*keys.shape[:-2], keys.shape[-1], keys.shape[-2]).swapaxes(-1, -2)
+
+
+class SplitByColumns(_OneOfHeads):
+    """A projection split as (n, d, h): head k has every h-th column."""
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        heads: Array = args[0]
+        joined = np.concatenate(list(np.moveaxis(heads, -3, 0)), axis=-1)
+        *lead, count, rows, columns = heads.shape
+        return np.moveaxis(joined.reshape(*lead, rows, columns, count), -1, -3)
+
+
+class HeadsMeant(_OneOfHeads):
+    """The mean of all heads, for each head."""
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        heads: Array = args[0]
+        return np.broadcast_to(heads.mean(axis=-3, keepdims=True), heads.shape)
+
+
+class HeadsSummed(_OneOfHeads):
+    """The sum of all heads, for each head."""
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        heads: Array = args[0]
+        return np.broadcast_to(heads.sum(axis=-3, keepdims=True), heads.shape)
+
+
+class FirstHead(_OneOfHeads):
+    """The first head, for each head."""
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        heads: Array = args[0]
+        return np.broadcast_to(heads[..., :1, :, :], heads.shape)
+
+
+class FirstHeads(_OneOfHeads):
+    """As many heads as there are, the first ones of more."""
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        return args[0][..., : int(str(args[2])), :, :]  # type: ignore[no-any-return]
+
+
+class HeadsTurned(_OneOfHeads):
+    """The heads from the last one to the first."""
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        heads: Array = args[0]
+        return heads[..., ::-1, :, :]
+
+
+class Interlaced(Node):
+    """Rows whose columns before d/2 (or even ones) are of one matrix, the others of another."""
+
+    first, second, interleaved = Matrix(), Matrix(), Flag(True)
+    by_rows: ClassVar[float | None] = None
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """That of both."""
+        return shape_of(self.first)
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        first, second, interleaved = args
+        columns = np.arange(first.shape[-1])
+        chosen = columns % 2 == 0 if interleaved else columns < first.shape[-1] // 2
+        return arithmetic.where(chosen, first, second)

@@ -1,0 +1,1 @@
+"""Pages of prose with worksheets and claims in them: read, checked, mended, filled in."""

@@ -1,0 +1,40 @@
+"""reStructuredText: a directive ``symattn`` (or ``attention``) and a role ``:claim:``.
+
+A comment ``.. claim`` says that the formulas, or the lines, of the paragraph behind it are claims.
+Literal blocks, code directives, comments and double backquotes show examples and are left alone;
+where all of these begin and end is docutils' business, so that Sphinx reads the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from symattn.errors import ReadError
+from symattn.pages.syntax import MAX_LINES, Found
+
+_OURS = re.compile(r":claim:|\.\.[ \t]+claim|(?:symattn|attention)[ ]?::")
+
+#: Characters of a line; docutils itself reads no longer ones.
+MAX_RST_LINE = 10_000
+
+
+def restructured(text: str) -> Iterator[Found]:
+    """Worksheets and claims of a reStructuredText page, in order.
+
+    Raises `ReadError` for a page with too many lines, too long ones, or too many levels.
+    """
+    if not _OURS.search(text):
+        return
+    lines = text.splitlines()
+    if len(lines) > MAX_LINES:
+        raise ReadError(f"1: more than {MAX_LINES:,} lines are too many for a page")
+    for number, line in enumerate(lines, 1):
+        if len(line) > MAX_RST_LINE:
+            raise ReadError(f"{number}: the line has more than {MAX_RST_LINE:,} characters")
+    from symattn.pages.structure import found_in
+
+    try:
+        yield from found_in(text)
+    except RecursionError:
+        raise ReadError("1: its blocks are nested too deeply") from None

@@ -1,0 +1,1 @@
+"""Worksheets: what attention, what is given, what somebody claims."""

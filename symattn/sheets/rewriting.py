@@ -1,0 +1,45 @@
+"""A worksheet without its numbers and claims, for a page that writes it anew."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from symattn.attention.spec import Attention
+from symattn.documents.page.worksheet import Head, in_toml
+from symattn.files.toml import parse
+from symattn.sheets.worksheet import Worksheet
+
+_TOP = ("title", "story", "schema", "equations")
+_LEFT_OUT = ("batch", "chunks")  # one calculation is written
+
+
+def head_of(sheet: Worksheet) -> Head:
+    """The tables of a worksheet that was read; its matrices of masks are among what is given."""
+    data = parse(sheet.text, sheet.name)
+    top = {key: in_toml(data[key]) for key in _TOP if key in data}
+    if sheet.wrt:
+        top["gradient"] = in_toml(sheet.wrt)
+    table = data.get("attention", {})
+    assert isinstance(table, dict)
+    attention = {key: in_toml(value) for key, value in table.items() if key not in _LEFT_OUT}
+    mask = table.get("mask")
+    if isinstance(mask, list) and any(isinstance(row, list) for row in mask):
+        del attention["mask"]
+    if "mask" in sheet.given and "mask" not in attention and "variant" not in attention:
+        attention["mask"] = in_toml("additive")
+    return Head(top, attention)
+
+
+def head_of_variant(
+    name: str, title: str, spec: Attention, gradient: Collection[str] | None
+) -> Head:
+    """The tables of a variant's example, whose heads are those of the spec."""
+    attention = {"variant": in_toml(name)}
+    for key in ("heads", "kv_heads"):
+        count = getattr(spec, key)
+        if isinstance(count, int):
+            attention[key] = str(count)
+    top = {"title": in_toml(title), "schema": "1"}
+    if gradient:
+        top["gradient"] = in_toml(list(gradient))
+    return Head(top, attention)

@@ -1,1 +1,0 @@
-"""Reading what people write: TOML, matrices in files, entries by name, claims and numbers."""

@@ -1,0 +1,37 @@
+"""Names of rows and columns are bounded: the longest that is allowed is read, one more is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from symattn.claims.labels import MAX_LABEL, label_of, labels_of, words_of
+from symattn.errors import ReadError
+
+
+def one_hot(tokens: int, words: int) -> list[list[int]]:
+    vocabulary = [f"w{k}" for k in range(words)]
+    given: dict[str, Any] = {"E": [[0]] * words}
+    labels = labels_of({"tokens": [vocabulary[0]] * tokens, "vocabulary": vocabulary}, given)
+    assert labels["n_vocab"] == tuple(vocabulary)
+    rows: list[list[int]] = given["one_hot"]
+    return rows
+
+
+def test_the_entries_that_tokens_spell_out_are_bounded() -> None:
+    rows = one_hot(256, 256)
+    assert (len(rows), len(rows[0]), sum(map(sum, rows))) == (256, 256, 256)
+    with pytest.raises(ReadError, match="257 tokens over 256 words are too many"):
+        one_hot(257, 256)
+
+
+def test_the_length_of_a_label_is_bounded() -> None:
+    assert label_of("a" * MAX_LABEL, "tokens") == "a" * MAX_LABEL
+    with pytest.raises(ReadError, match="tokens: 81 characters are too many; 80 at most"):
+        label_of("a" * (MAX_LABEL + 1), "tokens")
+    with pytest.raises(ReadError, match="is not text"):
+        label_of(1, "tokens")
+    assert words_of("a b", "tokens") == words_of(["a", "b"], "tokens") == ("a", "b")
+    with pytest.raises(ReadError, match="give a list of words"):
+        words_of([], "tokens")

@@ -1,0 +1,939 @@
+"""Every misconception, made in plain NumPy on an attention it applies to, is named first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+import pytest
+
+from symattn.arithmetic.written import read_written
+from symattn.mistakes import MISCONCEPTIONS
+from symattn.mistakes.evidence import LEAST_BITS, Candidates
+from symattn.mistakes.explanations import cannot_tell
+from symattn.mistakes.habits import HABITS
+from symattn.reports.check import check_worksheet
+from symattn.reports.results import Marking
+from symattn.reports.single import report_of
+from symattn.sheets.worksheet import worksheet_of
+from tests.benchmarks.explaining_rates import (
+    explained,
+    known,
+    named,
+    random_numbers,
+    random_rows,
+)
+from tests.checking import check, toml, verdicts
+from tests.rows import every_one_has_a_row
+
+Array: TypeAlias = Any
+Ways: TypeAlias = Mapping[str, Callable[..., Any]]
+
+Q = np.array([[1.0, 2, 0], [0, 1, 3], [2, -1, 1]])
+K = np.array([[2.0, 0, 1], [1, 1, -1], [0, 2, 1]])
+V = np.array([[1.0, 5, 2], [7, 2, 4], [3, 8, 9]])
+BIAS = np.array([[0.5, 1, -1], [0, 2, 1], [1, -0.5, 0.25]])
+CAUSAL = np.tri(3) == 1
+D = 3
+
+
+def way(ways: Ways, name: str, usual: Callable[..., Any]) -> Callable[..., Any]:
+    """What is done in one place."""
+    return ways.get(name, usual)
+
+
+def softmax(z: Array, axis: int = -1) -> Array:
+    e = np.exp(z - np.max(np.where(np.isfinite(z), z, -1e300), axis=axis, keepdims=True))
+    total = e.sum(axis=axis, keepdims=True)
+    return e / np.where(total == 0, 1, total)  # nothing to attend to: zeros
+
+
+def unit(x: Array) -> Array:
+    return x / np.linalg.norm(x, axis=-1, keepdims=True)
+
+
+def work(
+    attention: Mapping[str, Any], ways: Ways, given: tuple[Array, ...] = (Q, K, V)
+) -> dict[str, Array]:
+    """The steps of single-head attention over Q, K, V; `ways` says what is done otherwise."""
+    q, k, v = given
+    out = {"scores": way(ways, "scores", lambda q, k, v: q @ k.T)(q, k, v)}
+    z = out["scores"]
+    if attention.get("scale", True):
+        z = out["scaled"] = way(ways, "scaled", lambda s: s / np.sqrt(q.shape[1]))(z)
+    if "soft_cap" in attention:
+        cap = attention["soft_cap"]
+        z = out["capped"] = way(ways, "capped", lambda z, c: c * np.tanh(z / c))(z, cap)
+    if "bias" in attention:
+        z = out["biased"] = way(ways, "biased", lambda z, b: z + b)(z, BIAS)
+    if "mask" in attention:
+        seen = np.tri(*z.shape) == 1
+        z = out["masked"] = way(ways, "masked", lambda z, seen: np.where(seen, z, -np.inf))(z, seen)
+    usual = (
+        softmax if attention.get("normaliser") != "sum" else lambda z: z / z.sum(1, keepdims=True)
+    )
+    a = out["weights"] = way(ways, "weights", usual)(z)
+    out["output"] = way(ways, "output", lambda a, q, k, v: a @ v)(a, q, k, v)
+    return out
+
+
+def positive(*shape: int) -> Array:
+    return np.arange(1.0, 1 + np.prod(shape)).reshape(shape) ** 1.5 % 3 + 0.5
+
+
+#: name: what attention, what is done otherwise, what is given instead of Q, K, V.
+Case: TypeAlias = tuple[dict[str, Any], Ways, tuple[Array, ...]]
+USUAL = (Q, K, V)
+WIDE = (np.tile(Q, 2)[:, :4], np.tile(K, 2)[:, 1:5], V)  # d_k = 4 of 3 tokens, d_v = 3
+RATIO = (np.abs(Q) + 0.5, np.abs(K) + 0.25, V)
+LONG = (Q[:2], K, V)
+MASK = {"mask": "causal"}
+CASES: dict[str, Case] = {
+    "softmax-over-columns": ({}, {"weights": lambda z: softmax(z, 0)}, USUAL),
+    "ratio": ({}, {"weights": lambda z: z / z.sum(1, keepdims=True)}, RATIO),
+    "softmax-for-ratio": ({"normaliser": "sum"}, {"weights": softmax}, RATIO),
+    "row-sums-along-columns": ({}, {"weights": lambda z: np.exp(z) / np.exp(z).sum(1)}, USUAL),
+    "over-everything": ({}, {"weights": lambda z: np.exp(z) / np.exp(z).sum()}, USUAL),
+    "softmax-of-one": ({}, {"weights": np.ones_like}, USUAL),
+    "softmax-twice": ({}, {"weights": lambda z: softmax(softmax(z))}, USUAL),
+    "exponentials-only": ({}, {"weights": np.exp}, USUAL),
+    "base-2": ({}, {"weights": lambda z: 2**z / (2**z).sum(1, keepdims=True)}, USUAL),
+    "base-10": ({}, {"weights": lambda z: 10**z / (10**z).sum(1, keepdims=True)}, USUAL),
+    "over-the-largest": ({}, {"weights": lambda z: np.exp(z - z.max(1, keepdims=True))}, USUAL),
+    "softmax-of-unscaled": ({}, {"weights": lambda z: softmax(z * np.sqrt(D))}, USUAL),
+    "softmax-of-unmasked": (MASK, {"weights": lambda z: softmax(Q @ K.T / np.sqrt(D))}, USUAL),
+    "residual-added": ({}, {"output": lambda a, q, k, v: a @ v + q}, USUAL),
+    "all-on-the-largest": ({}, {"weights": lambda z: (z == z.max(1, keepdims=True)) * 1.0}, USUAL),
+    "keys-as-values": ({}, {"output": lambda a, q, k, v: a @ k}, USUAL),
+    "queries-as-values": ({}, {"output": lambda a, q, k, v: a @ q}, USUAL),
+    "keys-values-exchanged": (
+        {},
+        {"scores": lambda q, k, v: q @ v.T, "output": lambda a, q, k, v: a @ k},
+        USUAL,
+    ),
+    "weights-transposed": ({}, {"output": lambda a, q, k, v: a.T @ v}, USUAL),
+    "scores-as-weights": ({"scale": False}, {"output": lambda a, q, k, v: q @ k.T @ v}, USUAL),
+    "not-scaled": ({}, {"scaled": lambda s: s}, USUAL),
+    "scaled-by-d_k": ({}, {"scaled": lambda s: s / D}, USUAL),
+    "multiplied-by-root": ({}, {"scaled": lambda s: s * np.sqrt(D)}, USUAL),
+    "scaled-by-length": ({}, {"scaled": lambda s: s / np.sqrt(3)}, (WIDE[0], WIDE[1], V[:, :2])),
+    "scaled-by-d_v": ({}, {"scaled": lambda s: s / np.sqrt(2)}, (Q, K, V[:, :2])),
+    "scaled-anyway": ({"scale": False}, {"weights": lambda s: softmax(s / np.sqrt(D))}, USUAL),
+    "keys-not-transposed": ({}, {"scores": lambda q, k, v: q @ k}, USUAL),
+    "query-key-exchanged": ({}, {"scores": lambda q, k, v: k @ q.T}, USUAL),
+    "values-as-keys": ({}, {"scores": lambda q, k, v: q @ v.T}, USUAL),
+    "queries-as-keys": ({}, {"scores": lambda q, k, v: q @ q.T}, USUAL),
+    "cosine-for-dot": ({}, {"scores": lambda q, k, v: unit(q) @ unit(k).T}, USUAL),
+    "not-masked": (MASK, {"masked": lambda z, seen: z}, USUAL),
+    "mask-inverted": (
+        MASK,
+        {"masked": lambda z, seen: np.where(seen, -np.inf, z), "weights": softmax},
+        USUAL,
+    ),
+    "mask-transposed": (MASK, {"masked": lambda z, seen: np.where(seen.T, z, -np.inf)}, USUAL),
+    "mask-strict": (
+        MASK,
+        {"masked": lambda z, seen: np.where(np.tri(3, k=-1), z, -np.inf), "weights": softmax},
+        USUAL,
+    ),
+    "mask-other-corner": (
+        MASK,
+        {"masked": lambda z, s: np.where(np.tri(2, 3, 1), z, -np.inf)},
+        LONG,
+    ),
+    "masked-to-0": (MASK, {"masked": lambda z, seen: np.where(seen, z, 0)}, USUAL),
+    "masked-to-minus-1e9": (MASK, {"masked": lambda z, seen: np.where(seen, z, -1e9)}, USUAL),
+    "masked-to-minus-1e4": (MASK, {"masked": lambda z, seen: np.where(seen, z, -1e4)}, USUAL),
+    "mask-after-softmax": (
+        MASK,
+        {"masked": lambda z, seen: z, "weights": lambda z: softmax(z) * CAUSAL},
+        USUAL,
+    ),
+    "soft-cap-left-out": ({"soft_cap": 2}, {"capped": lambda z, c: z}, USUAL),
+    "soft-cap-after-mask": (
+        {"soft_cap": 2, **MASK},
+        {"masked": lambda z, seen: np.where(seen, z, -2)},
+        USUAL,
+    ),
+    "bias-left-out": ({"bias": "given"}, {"biased": lambda z, b: z}, USUAL),
+    "bias-subtracted": ({"bias": "given"}, {"biased": lambda z, b: z - b}, USUAL),
+}
+
+
+def spelled(values: Array, places: int = 3) -> Any:
+    """Rounded decimals as text, −∞ as such."""
+    if np.ndim(values):
+        return [spelled(part, places) for part in values]
+    return "-inf" if np.isneginf(values) else f"{values:.{places}f}"
+
+
+def exactly(values: Array) -> Any:
+    """Numbers that are given, with all their digits."""
+    return np.vectorize(lambda x: repr(float(x)), otypes=[object])(values).tolist()
+
+
+def names(found: Marking) -> list[str]:
+    return [explanation.name for explanation in found.explanations]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_mistake_in_one_head_is_named_first(name: str) -> None:
+    attention, ways, given = CASES[name]
+    table = dict(zip("QKV", map(exactly, given), strict=True))
+    if "bias" in attention:
+        table["bias"] = exactly(BIAS)
+    right = {step: spelled(value) for step, value in work(attention, {}, given).items()}
+    found = check(table, right, attention, explain=True)
+    assert {v for listed in verdicts(found).values() for v in listed} <= {"right", "rounded-early"}
+    assert found.explanations == ()
+    claims = {step: spelled(value) for step, value in work(attention, ways, given).items()}
+    found = check(table, claims, attention, explain=True)
+    assert found.first_wrong is not None
+    assert names(found)[:1] == [name]
+    assert found.explanations[0].whole
+    assert all("+" not in other for other in names(found))
+
+
+# ---- projections, positions and heads ---------------------------------------------------------
+
+X = np.array([[1.0, 0, 2, 1], [0, 3, 1, -1], [2, 1, 0, 1]])
+W = {
+    "W_Q": np.array([[1.0, 0, 1, 2], [0, 1, -1, 0], [1, 1, 0, 1], [0, 2, 1, 0]]),
+    "W_K": np.array([[0.0, 1, 1, 0], [1, 0, 0, 1], [-1, 1, 2, 0], [1, 0, 1, 1]]),
+    "W_V": np.array([[2.0, 1, 0, 3], [1, 0, 1, 0], [0, 4, 1, 1], [1, 1, 0, 2]]),
+    "W_O": np.array([[1.0, 2, 0, 0], [0, 1, 3, 0], [1, 0, 1, 1], [0, 1, 0, 2]]),
+}
+HEADS = 2
+
+
+def split(x: Array) -> Array:
+    """(n, h·d) to (h, n, d)."""
+    return np.moveaxis(x.reshape(len(x), HEADS, -1), 1, 0)
+
+
+def join(heads: Array) -> Array:
+    """(h, n, d) to (n, h·d)."""
+    return np.moveaxis(heads, 0, 1).reshape(heads.shape[1], -1)
+
+
+def work_heads(ways: Ways) -> dict[str, Array]:
+    """The steps of multi-head attention from X on, every head's matrices side by side."""
+    project = way(ways, "project", lambda x, w: x @ w)
+    q, k, v = (way(ways, "split", split)(project(X, W[name])) for name in ("W_Q", "W_K", "W_V"))
+    out = {"Q": q, "K": k, "V": v, "scores": q @ k.swapaxes(1, 2)}
+    out["scaled"] = out["scores"] / way(ways, "root", lambda: np.sqrt(2))()
+    out["weights"] = softmax(out["scaled"])
+    out["heads"] = out["weights"] @ v
+    out["concat"] = way(ways, "join", join)(out["heads"])
+    out["projected"] = way(ways, "last", lambda c, w: c @ w)(out["concat"], W["W_O"])
+    return out
+
+
+HEAD_CASES: dict[str, Ways] = {
+    "output-projection-transposed": {"last": lambda c, w: c @ w.T},
+    "split-by-reshape": {"split": lambda x: x.reshape(HEADS, len(x), -1)},
+    "merged-by-reshape": {"join": lambda heads: heads.reshape(heads.shape[1], -1)},
+    "heads-reversed": {"join": lambda heads: join(heads[::-1])},
+    "scaled-by-all-heads": {"root": lambda: np.sqrt(4)},
+    "scaled-by-d_k": {"root": lambda: 2},
+}
+
+
+@pytest.mark.parametrize("name", HEAD_CASES)
+def test_a_mistake_with_heads_is_named_first(name: str) -> None:
+    given = {"X": exactly(X), **{key: exactly(value) for key, value in W.items()}}
+    if name in ("scaled-by-all-heads", "scaled-by-d_k"):  # d_model is 4, so is h·d_k; √4 is 2
+        claims = {step: spelled(value) for step, value in work_heads(HEAD_CASES[name]).items()}
+        found = check(given, claims, {"heads": HEADS}, explain=True)
+        assert {"scaled-by-all-heads", "scaled-by-d_k", "scaled-by-d_model"} == set(names(found))
+        assert "do not distinguish" in found.notes[-1]
+        return
+    claims = {step: spelled(value) for step, value in work_heads({}).items()}
+    assert check(given, claims, {"heads": HEADS}).first_wrong is None
+    claims = {step: spelled(value) for step, value in work_heads(HEAD_CASES[name]).items()}
+    found = check(given, claims, {"heads": HEADS}, explain=True)
+    assert names(found) == [name]
+    assert found.explanations[0].whole
+
+
+def single(
+    x: Array, w: Mapping[str, Array], ways: Ways, placed: Array | None = None
+) -> dict[str, Array]:
+    """Self-attention with one head, from X or from X with positions."""
+    x = x if placed is None else placed
+    out = {
+        name[-1]: way(ways, "project", lambda x, w: x @ w)(x, w[name])
+        for name in ("W_Q", "W_K", "W_V")
+    }
+    out["scores"] = out["Q"] @ out["K"].T
+    out["scaled"] = out["scores"] / way(ways, "root", lambda: np.sqrt(out["Q"].shape[1]))()
+    out["weights"] = softmax(out["scaled"])
+    out["output"] = out["weights"] @ way(ways, "values", lambda v: v)(out["V"])
+    return out
+
+
+NARROW = {key: value[:, :3] for key, value in W.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "w", "ways"),
+    [
+        ("query-key-weights-exchanged", W | {"W_Q": W["W_K"], "W_K": W["W_Q"]}, {}),
+        ("keys-from-W_V", W | {"W_K": W["W_V"]}, {}),
+        ("keys-from-W_Q", W | {"W_K": W["W_Q"]}, {}),
+        ("values-from-W_K", W | {"W_V": W["W_K"]}, {}),
+        ("values-from-W_Q", W | {"W_V": W["W_Q"]}, {}),
+        ("queries-from-W_K", W | {"W_Q": W["W_K"]}, {}),
+        ("queries-from-W_V", W | {"W_Q": W["W_V"]}, {}),
+        ("projection-transposed", W, {"project": lambda x, w: x @ w.T}),
+        ("tokens-as-values", W, {"values": lambda v: X}),
+        ("scaled-by-d_model", NARROW, {"root": lambda: 2}),
+    ],
+)
+def test_a_mistake_with_projections_is_named_first(
+    name: str, w: dict[str, Array], ways: Ways
+) -> None:
+    own = NARROW if w is NARROW else W
+    given = {"X": exactly(X), **{key: exactly(own[key]) for key in ("W_Q", "W_K", "W_V")}}
+    found = check(given, {k: spelled(v) for k, v in single(X, own, {}).items()}, {})
+    assert found.first_wrong is None
+    found = check(given, {k: spelled(v) for k, v in single(X, w, ways).items()}, {}, explain=True)
+    assert names(found) == [name]
+
+
+def sinusoidal(first: int) -> Array:
+    """Vaswani et al. 2017, section 3.5."""
+    place = np.arange(first, first + 3)[:, None] / 10000 ** (np.arange(4) // 2 * 2 / 4)
+    return np.where(np.arange(4) % 2 == 0, np.sin(place), np.cos(place))
+
+
+@pytest.mark.parametrize(
+    ("name", "positions"), [("positions-from-1", sinusoidal(1)), ("no-positions", np.zeros((3, 4)))]
+)
+def test_a_mistake_with_positions_is_named_first(name: str, positions: Array) -> None:
+    given = {"X": exactly(X), **{key: exactly(W[key]) for key in ("W_Q", "W_K", "W_V")}}
+    attention = {"positions": "sinusoidal"}
+    for expected, added in (([], sinusoidal(0)), ([name], positions)):
+        steps = {"placed": X + added} | single(X, W, {}, X + added)
+        found = check(given, {k: spelled(v) for k, v in steps.items()}, attention, explain=True)
+        assert names(found) == expected
+
+
+def rotated(x: Array, pairs: list[tuple[int, int]]) -> Array:
+    """Su et al. 2021: pair p turned by position / 10000^(p/2)."""
+    out = x.copy()
+    for p, (i, j) in enumerate(pairs):
+        angle = np.arange(len(x)) / 10000 ** (p / 2)
+        out[:, i] = x[:, i] * np.cos(angle) - x[:, j] * np.sin(angle)
+        out[:, j] = x[:, i] * np.sin(angle) + x[:, j] * np.cos(angle)
+    return out
+
+
+def test_other_rotary_pairs_are_named_first() -> None:
+    q, k = X, X[::-1] + 1
+    given = {"Q": exactly(q), "K": exactly(k), "V": exactly(V)}
+    neighbours, halves = [(0, 1), (2, 3)], [(0, 2), (1, 3)]
+    for mistaken in (False, True):
+        pairs = halves if mistaken else neighbours
+        turned = rotated(q, pairs), rotated(k, pairs), V
+        claims = {k: spelled(v) for k, v in work({}, {}, turned).items()}
+        found = check(given, claims, {"positions": "rotary"}, explain=True)
+        assert names(found) == (["other-rotary-pairs"] if mistaken else [])
+
+
+def test_tiled_groups_are_named_first() -> None:
+    q = np.stack([Q, Q + 1, Q[::-1], Q - 1])
+    k, v = np.stack([K, K[::-1] * 2]), np.stack([V, V[::-1] + 1])
+    given = {"Q": exactly(q), "K": exactly(k), "V": exactly(v)}
+    attention = {"heads": 4, "kv_heads": 2}
+    cases: tuple[tuple[list[str], list[int]], ...]
+    cases = (([], [0, 0, 1, 1]), (["groups-tiled"], [0, 1, 0, 1]))
+    for expected, order in cases:
+        scores = q @ k[order].swapaxes(1, 2)
+        a = softmax(scores / np.sqrt(D))
+        claims = {
+            "scores": scores,
+            "scaled": scores / np.sqrt(D),
+            "weights": a,
+            "heads": a @ v[order],
+        }
+        found = check(
+            given, {key: spelled(x) for key, x in claims.items()}, attention, explain=True
+        )
+        assert names(found) == expected
+
+
+@pytest.mark.parametrize("shifted", [True, False])
+def test_exponentials_with_and_without_the_maximum(shifted: bool) -> None:
+    z = Q @ K.T
+    top = z.max(1, keepdims=True)
+    made = {"exp": np.exp(z - top) if shifted else np.exp(z), "weights": softmax(z)}
+    made["exp_sum"] = made["exp"].sum(1, keepdims=True)
+    if not shifted:
+        made["row_max"] = top
+    given = {"scores": exactly(z)}
+    claims = {step: spelled(value) for step, value in made.items()}
+    if shifted:
+        assert check(given, claims).passed  # every row says which exponentials it means
+        claims["exp"][0][0] = "?"
+    found = check(given, claims, explain=True)
+    assert names(found) == ["exponentials-shifted" if shifted else "exponentials-not-shifted"]
+
+
+def test_a_padding_mask_on_the_queries_is_named() -> None:
+    weights = softmax(Q @ K.T / np.sqrt(D))
+    weights[2] = 1 / 3
+    made = {"scores": Q @ K.T, "weights": weights, "output": weights @ V}
+    given = dict(zip("QKV", map(exactly, USUAL), strict=True))
+    claims = {step: spelled(value) for step, value in made.items()}
+    sheet = "[attention]\nmask = {padding = 2}\n" + toml(given, claims, {})
+    found = check_worksheet(worksheet_of(sheet))
+    assert names(found) == ["mask-on-queries"]
+
+
+REACHED = {
+    *CASES,
+    *HEAD_CASES,
+    "mask-on-queries",
+    "projection-transposed",
+    "tokens-as-values",
+    "scaled-by-d_model",
+    "positions-from-1",
+    "no-positions",
+    "other-rotary-pairs",
+    "groups-tiled",
+    "exponentials-shifted",
+    "exponentials-not-shifted",
+    "query-key-weights-exchanged",
+    "queries-from-W_K",
+    "queries-from-W_V",
+    "keys-from-W_Q",
+    "keys-from-W_V",
+    "values-from-W_Q",
+    "values-from-W_K",
+}
+
+
+@pytest.mark.parametrize("kv_heads", [1, 2])
+@pytest.mark.parametrize("claim", ["K[1,1]", "concat[1,1]"])
+def test_weights_of_another_projection_are_tried_where_there_are_as_many(
+    kv_heads: int, claim: str
+) -> None:
+    given: dict[str, Any] = {"X": [[1, 0], [0, 1], [0, 0]]}
+    for name, count in (("W_Q", 4), ("W_K", kv_heads), ("W_V", kv_heads)):
+        parts = [[[h - 1, 2], [1, -h]] for h in range(count)]
+        given[name] = parts if count > 1 else parts[0]
+    named = claim.replace("K[", "K[1][") if kv_heads > 1 else claim
+    lines = [f"{name} = {value}" for name, value in given.items()]
+    text = [f"[attention]\nheads = 4\nkv_heads = {kv_heads}\n[given]", *lines]
+    sheet = worksheet_of("\n".join([*text, f'[claims]\n"{named}" = "0.9173"']))
+    assert not check_worksheet(sheet).passed  # and nothing is raised
+
+
+def test_every_misconception_is_reached() -> None:
+    home = "CASES (or REACHED) of tests/mistakes/test_explanations.py"
+    names = [row.name for row in MISCONCEPTIONS]
+    every_one_has_a_row(names, REACHED, home, "the mistake, made in NumPy")
+    for row in MISCONCEPTIONS:
+        assert row.instead and row.source and row.tell.endswith(".")
+    for habit in HABITS:
+        assert habit.instead and habit.source and habit.tell.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("scaled", "weights", "first"),
+    [(4, 1, "not-scaled"), (1, 4, "softmax-over-columns + entry-not-scaled")],
+)
+def test_of_partial_explanations_the_one_with_more_evidence_is_named(
+    scaled: int, weights: int, first: str
+) -> None:
+    """Scores that are not scaled, a softmax over columns of the scaled ones, outputs from nowhere.
+
+    Neither explains the other; the one whose numbers were written with more digits is named.
+    """
+    scores = Q @ K.T
+    claims = {
+        "scaled": spelled(scores, scaled),
+        "weights": spelled(softmax(scores / np.sqrt(D), 0), weights),
+        "output": [["7.13", "1.91", "9.77"], ["5.31", "2.22", "8.19"], ["3.47", "6.05", "4.44"]],
+    }
+    found = check(dict(zip("QKV", map(exactly, USUAL), strict=True)), claims, {}, explain=True)
+    assert names(found) == [first]
+    assert not found.explanations[0].whole
+
+
+def test_two_mistakes_at_once() -> None:
+    ways: Ways = {"scaled": lambda s: s / D, "output": lambda a, q, k, v: a.T @ v}
+    claims = {step: spelled(value) for step, value in work({}, ways).items()}
+    given = dict(zip("QKV", map(exactly, USUAL), strict=True))
+    found = check(given, claims, {}, explain=True)
+    assert set(names(found)[0].split(" + ")) == {"scaled-by-d_k", "weights-transposed"}
+
+
+def test_the_broadcast_bug_and_the_invented_softmax_are_told_from_honest_rounding() -> None:
+    ratio = {"scale": False, "normaliser": "sum"}
+    given = {"scores": [[1, 3], [2, 6]]}
+    bug = check(given, {"weights": [["0.25", "0.375"], ["0.5", "0.75"]]}, ratio, explain=True)
+    assert names(bug) == ["row-sums-along-columns"]
+    assert (
+        check(
+            given, {"weights": [["0.3", "0.8"], ["0.2", "0.7"]]}, ratio, explain=True
+        ).explanations
+        == ()
+    )
+    logits = {"scores": [["4.2", "0.1", "0.5", "2.5", "-1.5"]]}
+    scaled = {"scaled": ["2.1", "0.05", "0.25", "1.25", "-0.75"]}
+    attention = {"d_k": 4}
+    fabricated = {**scaled, "weights": ["0.45", "0.1", "0.15", "0.2", "0.1"]}
+    found = check(logits, fabricated, attention, explain=True)
+    assert names(found) == ["invented"]
+    assert not found.explanations[0].whole
+    for honest in (["0.56", "0.07", "0.09", "0.24", "0.03"], ["0.6", "0.1", "0.1", "0.2", "0.0"]):
+        assert (
+            check(logits, {**scaled, "weights": honest}, attention, explain=True).explanations == ()
+        )
+
+
+def test_a_forced_last_digit_is_told() -> None:
+    given = {"scores": [[0, 1, "1/2"]]}  # 0.186, 0.506, 0.307
+    found = check(given, {"weights": ["0.186", "0.506", "0.308"]}, explain=True)
+    assert names(found) == ["last-digit-forced"]
+    found = check(given, {"weights": ["0.187", "0.506", "0.308"]}, explain=True)
+    assert names(found) == []
+    # 2.72/5.37 = 0.507: whoever keeps e^z with two decimals forces nothing
+    assert check(given, {"weights": ["0.186", "0.507", "0.307"]}, explain=True).passed
+
+
+# ---- slips ---------------------------------------------------------------------------------------
+
+
+def given_usual() -> dict[str, Any]:
+    return dict(zip("QKV", map(exactly, USUAL), strict=True))
+
+
+def claimed(ways: Ways, attention: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    return {step: spelled(value) for step, value in work(attention or {}, ways).items()}
+
+
+def told(found: Marking) -> list[str]:
+    """What is said to be done instead, part by part, of the first explanation."""
+    return [part.instead for part in found.explanations[0].misconceptions]
+
+
+#: Step, row, column, what is written there, and how that is explained.
+SLIPS: tuple[tuple[str, int, int, Callable[[dict[str, Any]], str], str, str], ...] = (
+    (
+        "output",
+        0,
+        1,
+        lambda c: f"{float(c['output'][0][1]) - 0.533 * 8:.3f}",
+        "dropped-term",
+        "output[1,2]: the term 0.533·8 is missing",
+    ),
+    (
+        "output",
+        0,
+        0,
+        lambda c: f"{float(c['output'][0][0]) + 0.299 * 7:.3f}",
+        "term-twice",
+        "output[1,1]: the term 0.299·7 is added twice",
+    ),
+    (
+        "output",
+        2,
+        2,
+        lambda c: f"{float(c['output'][2][2]) - 2 * 0.92 * 2:.3f}",
+        "sign-of-a-term",
+        "output[3,3]: the term 0.920·2 has the wrong sign",
+    ),
+    ("scaled", 0, 1, lambda c: "-" + c["scaled"][0][1], "sign", "scaled[1,2] has the wrong sign"),
+    ("scaled", 2, 0, lambda c: "5.000", "entry-not-scaled", "scaled[3,1] is not divided by √3"),
+    (
+        "output",
+        1,
+        0,
+        lambda c: c["output"][2][0],
+        "copied-entry",
+        "output[2,1] holds the number of output[3,1]",
+    ),
+    (
+        "output",
+        1,
+        0,
+        lambda c: c["output"][1][0][0] + "." + c["output"][1][0][3:1:-1] + c["output"][1][0][4],
+        "swapped-digits",
+        "output[2,1]: two digits are exchanged",
+    ),
+    ("weights", 2, 0, lambda c: c["weights"][0][2], "row-for-column", "belongs to weights[1,3]"),
+    (
+        "weights",
+        1,
+        2,
+        lambda c: f"{np.exp(2.887):.3f}",
+        "entry-not-divided",
+        "weights[2,3] is e^2.887, not divided by the sum",
+    ),
+)
+
+
+@pytest.mark.parametrize(("step", "row", "column", "number", "name", "said"), SLIPS)
+def test_a_slip_is_named_with_its_entry_and_numbers(
+    step: str, row: int, column: int, number: Callable[..., str], name: str, said: str
+) -> None:
+    claims = claimed({})
+    claims[step][row][column] = number(claims)
+    found = check(given_usual(), claims, {}, explain=True)
+    assert names(found)[0] == name
+    assert said in told(found)[0]
+    assert found.explanations[0].bits > 4.3
+
+
+@pytest.mark.parametrize(
+    ("operand", "claim", "said"),
+    [
+        ("2.5725", "5.273", "two digits are exchanged, 5.273 for 2.573"),  # rounded up
+        ("2.5725", "5.272", "two digits are exchanged, 5.272 for 2.572"),  # cut off
+        ("2.5735", "5.274", "two digits are exchanged, 5.274 for 2.574"),
+        ("-2.5725", "-5.273", "two digits are exchanged, −5.273 for −2.573"),
+        ("2.57249", "5.273", "two digits are exchanged, 5.273 for 2.573"),  # a unit too high
+        ("2.5725", "2.973", "one digit is misread, 2.973 for 2.573"),
+        ("2.5725", "2.972", "one digit is misread, 2.972 for 2.572"),
+    ],
+)
+def test_digits_are_quoted_as_they_were_written(operand: str, claim: str, said: str) -> None:
+    found = check({"Q": [[operand]], "K": [[1]]}, {"scores": claim}, explain=True)
+    assert told(found) == [f"scores[1,1]: {said}"]
+
+
+def test_numbers_that_were_rounded_too_coarsely_are_not_explained_otherwise() -> None:
+    given = {
+        "scores": [["0.769", "-1.14", "1.741"], ["1.819", "2.01", "0.458"]],
+        "V": [[2], [1], [3]],
+    }
+    claims = {"weights": [["0", "0", "1"], ["0", "0", "0"]], "output": [["3.00"], ["0.00"]]}
+    found = check(given, claims, explain=True)
+    assert {entry.verdict for entry in found.steps[0].entries} == {"wrong"}
+    assert all("too coarsely" in entry.remark for entry in found.steps[0].entries)
+    assert found.explanations == ()
+
+
+@pytest.mark.parametrize(
+    ("rows", "invented"),
+    [
+        ([["0.15", "0.60", "0.25"], ["0.40", "0.40", "0.20"]], True),
+        ([["0.15", "0.60", "0.25"], ["0.40", "0.40", "0.30"]], False),  # one row does not
+        ([["0.15", "0.60", "0.25"], ["0.42", "0.51", "0.27"]], False),  # nor this, with one wrong
+        ([["0.15", "0.60", "0.25"], ["0.37", "0.45", "0.15"]], False),
+        ([["0.15", "0.60", "0.25"], ["0.38", "0.46", "0.17"]], True),  # 1.01, within its rounding
+        ([["1", "0", "0"], ["0", "0", "0"]], False),  # whole numbers that may sum to anything
+    ],
+)
+def test_weights_are_called_invented_where_every_row_sums_to_1(
+    rows: list[list[str]], invented: bool
+) -> None:
+    given = {"scores": [["0.769", "-1.14", "1.741"], ["1.819", "2.01", "0.458"]]}
+    found = check(given, {"weights": rows}, explain=True)
+    assert (names(found) == ["invented"]) is invented
+
+
+_HIDDEN = -np.inf
+_SEEN = {
+    "causal": np.where(CAUSAL, 0, _HIDDEN),
+    "window": np.where(np.abs(np.subtract.outer(range(3), range(3))) <= 1, 0, _HIDDEN),
+    "a row with nothing to attend to": np.array([[0, 0, _HIDDEN], [_HIDDEN] * 3, [0, 0, 0]]),
+}
+
+
+@pytest.mark.parametrize("first", ["scores", "masked"])
+@pytest.mark.parametrize("mask", _SEEN.values(), ids=_SEEN)
+def test_a_plain_ratio_is_one_of_what_a_query_may_see(mask: Array, first: str) -> None:
+    """So are scores that are taken as weights, in place of which NaN would be tried."""
+    scores = np.array([[2.0, 1, 1], [1, 3, 1], [2, 1, 5]])
+    seen = np.where(np.isfinite(mask), scores, 0)
+    total = seen.sum(axis=-1, keepdims=True)
+    ratio = np.divide(seen, total, out=np.zeros_like(seen), where=total != 0)
+    table = {"scores": exactly(scores), "mask": exactly(mask), "V": exactly(V)}
+    attention: dict[str, Any] = {"scale": False, "mask": "additive"}
+    if first == "masked":
+        table, attention = {"masked": exactly(scores + mask), "V": exactly(V)}, {}
+    for step, value, name in (
+        ("weights", ratio, "ratio"),
+        ("output", seen @ V, "scores-as-weights"),
+    ):
+        found = check(table, {step: spelled(value)}, attention, explain=True)
+        assert names(found) == [name], step
+
+
+def test_weights_are_not_called_invented_where_a_formula_has_no_number() -> None:
+    rows = [["0.15", "0.60", "0.25"], ["0.40", "0.40", "0.20"]]
+    for first, told in (("1.141", True), ("1.140", False)):  # 1.14 − 1.14 has no ratio
+        given = {"scores": [[first, "-1.140", "0"], ["1.819", "2.01", "0.458"]]}
+        assert (names(check(given, {"weights": rows}, explain=True)) == ["invented"]) is told
+
+
+def test_an_entry_that_is_not_masked() -> None:
+    claims = claimed({}, MASK)
+    claims["masked"][0][2] = claims["scaled"][0][2]
+    found = check(given_usual(), claims, MASK, explain=True)
+    assert names(found) == ["entry-not-masked"]
+
+
+def test_exchanged_and_copied_numbers() -> None:
+    claims = claimed({})
+    first, second, third = claims["output"]
+    claims["output"] = [[first[1], first[0], first[2]], second, third]
+    found = check(given_usual(), claims, {}, explain=True)
+    assert told(found) == ["output[1,1] and output[1,2] are exchanged"]
+    claims["output"] = [second, second, third]
+    found = check(given_usual(), claims, {}, explain=True)
+    assert told(found) == ["output[1,:] holds the numbers of output[2,:]"]
+    claims["output"] = [second, first, third]
+    found = check(given_usual(), claims, {}, explain=True)
+    assert told(found) == ["rows 1 and 2 of output are exchanged"]
+
+
+def test_a_number_that_was_misread() -> None:
+    misread = V.copy()
+    misread[1, 2] = -4
+    ways: Ways = {"output": lambda a, q, k, v: a @ misread}
+    found = check(given_usual(), claimed(ways), {}, explain=True)
+    assert told(found) == ["output is worked out with V[2,3] = −4 instead of 4"]
+    scores = np.array([[0, 0, 0], [0, 0, 1], [0, 0, 0]]) * (np.sqrt(D) - 1) + 1
+    ways = {"weights": lambda z: softmax(z * scores)}
+    found = check(given_usual(), claimed(ways), {}, explain=True)
+    assert "scaled[2,3] = 5 (not divided by √3) instead of 2.887" in told(found)[0]
+
+
+def test_a_term_missing_in_one_sum() -> None:
+    def shares(z: Array) -> Array:
+        e = np.exp(z)
+        total = e.sum(1, keepdims=True)
+        total[0] -= e[0, 2]
+        return e / total
+
+    found = check(given_usual(), claimed({"weights": shares}), {}, explain=True)
+    assert told(found) == ["weights[1,:]: the term e^2.309 is missing"]
+
+
+def test_other_logits_are_told_from_the_weights() -> None:
+    given = {"scores": [["0.3", "-1.2", "1.4", "0.9", "0.1"]]}
+    other = np.array([[0.3, -1.2, 0.7, 0.9, 0.1]])
+    found = check(given, {"weights": spelled(softmax(other), 4)}, explain=True)
+    assert names(found) == ["other-logit"]
+    assert "weights[1,:] belong to scores[1,3] = 0.7 rather than 1.4" in told(found)[0]
+    short = check({"scores": [[0, "1.4"]]}, {"weights": ["0.33", "0.67"]}, explain=True)
+    assert names(short) == ["invented"]  # any two weights belong to some logit
+    assert "would belong to scores[1,2] = 0.7 rather than 1.4" in told(short)[0]
+
+
+def test_a_slip_after_a_misconception_and_before() -> None:
+    ways: Ways = {"scaled": lambda s: s}
+    claims = claimed(ways)
+    claims["output"][0][1] = f"{float(claims['output'][0][1]) - 0.665 * 8:.3f}"
+    found = check(given_usual(), claims, {}, explain=True)
+    assert names(found) == ["not-scaled + dropped-term"]
+    assert found.explanations[0].whole
+    assert told(found)[1] == "output[1,2]: the term 0.665·8 is missing"
+    claims = claimed(
+        {
+            "output": lambda a, q, k, v: a.T @ v,
+            "scaled": lambda s: np.where(s == 4, 4, s / np.sqrt(D)),
+        }
+    )
+    found = check(given_usual(), claims, {}, explain=True)
+    assert names(found) == ["weights-transposed + entry-not-scaled"]
+
+
+def test_a_misconception_in_one_row_only() -> None:
+    def shares(z: Array) -> Array:
+        right = softmax(z)
+        right[1] = softmax(softmax(z))[1]
+        return right
+
+    found = check(given_usual(), claimed({"weights": shares}), {}, explain=True)
+    assert names(found) == ["softmax-twice"]
+    assert told(found) == ["in row 2 only: the softmax is applied twice"]
+    assert found.explanations[0].whole
+
+
+def test_what_is_right_speaks_against_a_misconception() -> None:
+    """One entry that a misconception gives is no sign of it where the others are right."""
+    claims = claimed({})
+    claims["weights"][0][0] = claimed(CASES["softmax-over-columns"][1])["weights"][0][0]
+    found = check(given_usual(), claims, {}, explain=True)
+    assert "softmax-over-columns" not in names(found)
+
+
+def test_a_pair_never_composes_to_what_is_right() -> None:
+    """Where nothing is wrong nothing is explained, and both halves of a pair show."""
+    for name in ("ratio", "softmax-twice", "not-scaled"):
+        attention, ways, given = CASES[name]
+        table = dict(zip("QKV", map(exactly, given), strict=True))
+        claims = {step: spelled(value) for step, value in work(attention, ways, given).items()}
+        found = check(table, claims, attention, explain=True)
+        assert names(found)[0] == name
+        assert len(found.explanations) < 5
+
+
+# ---- evidence ------------------------------------------------------------------------------------
+
+
+def field_of(claims: Any, true: Any, shares: bool = False) -> Candidates:
+    written = np.vectorize(lambda text: read_written(text, "x"), otypes=[object])(np.array(claims))
+    return Candidates(written, np.array(true, dtype=float), shares)
+
+
+def test_bits_are_counted_in_units_of_the_claim() -> None:
+    field = field_of([["0.25", "0.75"]], [[0.5, 0.5]], shares=True)
+    assert field.unit((0, 0)) == 0.01
+    assert pytest.approx(20) == 2**LEAST_BITS
+    assert field.chance((0, 0), [0.25], meant=0.5) == pytest.approx(1 / 76, rel=0.3)
+    five = field.chance((0, 0), [0.25, 0.1, 0.2, 0.3, 0.4], meant=0.5)
+    assert five == pytest.approx(5 / 100, rel=0.1)
+    assert field.chance((0, 0), [0.25], meant=0.26) > 0.1  # there are few numbers so near
+    assert field.bits((0, 0), meant=0.24) < 3
+    assert field.bits((0, 0), meant=0.9) > 6
+
+
+def test_whole_numbers_hold_few_bits() -> None:
+    whole = field_of([["7.00", "3.00"]], [[2, 3]])
+    assert whole.unit((0, 0)) == 1
+    assert field_of([["7.25", "3.00"]], [[2, 3]]).unit((0, 0)) == 0.01
+    assert field_of([["7.00", "3.00"]], [[2.3, 3]]).unit((0, 0)) == 0.1
+
+
+@pytest.mark.parametrize("digits", [1, 2, 3, 4])
+def test_random_single_numbers_are_not_explained(digits: int) -> None:
+    found = explained(random_numbers(np.random.default_rng(digits), digits), 30)
+    assert found["any"] <= 0.05 * found["sheets"] + 1
+
+
+def test_random_rows_are_not_explained() -> None:
+    found = explained(random_rows(np.random.default_rng(3), 3), 30)
+    assert found["any"] - found["invented"] <= 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "least"), [("swapped-digits", 12), ("entry-not-scaled", 12), ("sign", 9)]
+)
+def test_most_slips_are_named(kind: str, least: int) -> None:
+    _, right, _ = named(np.random.default_rng(11), kind, 3, 15)
+    assert right >= least
+
+
+def test_most_misconceptions_and_pairs_are_named() -> None:
+    total, hits, missed = known(np.random.default_rng(5), 1, most=24)
+    assert total >= 16
+    assert hits >= total - 1, missed
+
+
+def test_none_is_a_fine_answer() -> None:
+    found = check({"scores": [[0, 1, 2]]}, {"weights": ["0.5", "0.9", "0.1"]}, explain=True)
+    assert found.explanations == ()
+
+
+def test_symmetric_scores_hide_the_axis() -> None:
+    given = {"scores": [[1, 2], [2, 1]], "V": [[1, 0], [0, 1]]}
+    down = softmax(np.array([[1.0, 2], [2, 1]]), 0)
+    assert check(given, {"weights": spelled(down)}).first_wrong is None
+    lost = check(
+        given, {"output": spelled(np.array([[0.7311, 0.2689], [0.2689, 0.7311]]))}, explain=True
+    )
+    assert len(names(lost)) != 1
+    assert cannot_tell(lost.explanations) == tuple(
+        n for n in lost.notes if "do not distinguish" in n
+    )
+
+
+def test_what_comes_first_decides_and_what_follows_may_be_blank() -> None:
+    claims = {step: spelled(value) for step, value in work({}, CASES["not-scaled"][1]).items()}
+    given = dict(zip("QKV", map(exactly, USUAL), strict=True))
+    for left_out in ("output", "weights"):
+        found = check(given, {k: v for k, v in claims.items() if k != left_out}, {}, explain=True)
+        assert names(found)[0] == "not-scaled"
+    claims["output"] = [["9.000"] * 3] * 3
+    found = check(given, claims, {}, explain=True)
+    assert names(found)[0] == "not-scaled"
+    assert not found.explanations[0].whole
+    assert found.explanations[0].fits == ("scaled", "weights")
+
+
+def weights_only(claims: str) -> Marking:
+    """The marking of claims on the weights of two keys."""
+    given = "[given]\nQ = [[1, 0], [2, -1]]\nK = [[1, 2], [0, 1]]\nV = [[1, 4], [2, -3]]\n"
+    return check_worksheet(worksheet_of(f"{given}[claims]\n{claims}\n"))
+
+
+@pytest.mark.parametrize("fraction", ["1/3", "1/2", "½", "2/3", "1/4"])
+def test_a_simple_fraction_alone_is_hardly_evidence(fraction: str) -> None:
+    """As many hypotheses give 1/2 or 1/3 as there are simple fractions."""
+    assert names(weights_only(f'"weights[1,1]" = "{fraction}"')) == []
+
+
+def test_a_fraction_holds_more_the_larger_its_denominator() -> None:
+    field = field_of([["1/2", "1/3", "17/53"]], [[0.9, 0.8, 0.9]], shares=True)
+    halves, thirds, many = (field.bits((0, j), 0.9) for j in range(3))
+    assert halves < thirds < 4 < many
+
+
+def test_what_is_said_is_said_once() -> None:
+    """Exchanged weights are found from the student's numbers and from the true ones."""
+    q, k, v = np.array([[1, 0], [2, -1], [0, 1]]), np.array([[1, 2], [0, 1], [1, 1]]), np.eye(3)
+    right = work({}, {}, (q, k, v))
+    weights = right["weights"].copy()
+    weights[1, [0, 2]] = weights[1, [2, 0]]
+    claims = {
+        "scores": exactly(right["scores"]),
+        "weights": spelled(weights, 4),
+        "output": spelled(right["output"], 4),
+    }
+    found = check({"Q": q.tolist(), "K": k.tolist(), "V": v.tolist()}, claims, {}, explain=True)
+    assert told(found) == ["weights[2,1] and weights[2,3] are exchanged"]
+
+
+def test_what_accounts_for_no_step_is_not_told() -> None:
+    """Whatever is told reproduces a step, and every report can be written."""
+    given = {
+        "Q": [[-1, 1], [1, 0], [1, 1]],
+        "K": [[1, 1], [2, 1], [2, -1]],
+        "V": np.eye(3).tolist(),
+    }
+    claims = {
+        "scores": [["0", "-1", "-3"], ["1", "2", "2"], ["2", "3", "1"]],
+        "scaled": [
+            ["0.0000", "-0.7071", "2.1213"],
+            ["0.7071", "1.4142", "1.4142"],
+            ["0.0000", "-0.7071", "2.1213"],
+        ],
+    }
+    found = check(given, claims, {}, explain=True)
+    assert all(one.fits or one.whole for one in found.explanations)
+    assert report_of(found).reasons == ()
+
+
+def test_one_entry_of_an_invented_row_is_no_slip() -> None:
+    given = {"Q": [[1, 0], [0, 1], [1, 1]], "K": [[1, 0], [0, 1], [1, 1]], "V": np.eye(3).tolist()}
+    invented = [["0.49", "0.39", "0.12"], ["?"] * 3, ["?"] * 3]
+    found = check(given, {"weights": invented}, {}, explain=True)
+    assert names(found) == ["invented"]
+
+
+def test_many_near_hypotheses_leave_room_for_the_one_that_fits() -> None:
+    """Where the softmax is saturated, several misconceptions come near; one gives every digit."""
+    given = {
+        "X": [[0, 2, -1], [2, 2, 2], [2, 1, 1]],
+        "W_Q": [[-1, -1], [0, 1], [-1, -1]],
+        "W_K": [[1, 1], [-1, 2], [2, 0]],
+        "W_V": [[2, 1], [-1, -1], [1, 2]],
+    }
+    claims = {
+        "weights": [
+            ["0.993", "0.003", "0.003"],
+            ["0.997", "0.000", "0.003"],
+            ["1.000", "0.000", "0.000"],
+        ],
+        "output": [["-2.951", "-3.948"], ["-2.976", "-3.976"], ["-3.000", "-4.000"]],
+    }
+    found = check(given, claims, MASK, explain=True)
+    assert names(found) == ["masked-to-0"] and found.explanations[0].whole
