@@ -77,7 +77,7 @@ def faults(page: str) -> Iterator[str]:
 
     A file by its name alone stands in the folder named before it in its row.
     """
-    table = page[page.index("## Where a change goes") : page.index("### Tried")]
+    table = page[page.index("## Where a change goes") : page.index("## A mask, worked through")]
     for row in re.findall(r"^\| (?!to |---).* \|$", table, re.M):
         what, names, source, folder = row.split("|")[1].strip(), [], "", ROOT
         for word in _CODE.findall(row):
@@ -108,12 +108,5 @@ def test_files_and_names_that_are_gone_are_noticed() -> None:
     assert "a mask: there is no symattn/nodes/mask.py" in [*faults(moved)]
     renamed = PAGE.replace("`MASKS`", "`MASKERS`")
     assert [*faults(renamed)] == ["a mask: MASKERS is not in the files of this row"]
-    nowhere = PAGE.replace("`check_meaning` of `symattn/attention/meaning.py`", "`check_meaning`")
-    assert [*faults(nowhere)] == ["a reason to refuse choices together: no file is named"]
-
-
-def test_the_changes_that_were_tried_name_files() -> None:
-    tried = PAGE[PAGE.index("### Tried") : PAGE.index("### A mask, worked through")]
-    rows = re.findall(r"^\| .*`(symattn/[\w/]+\.py)` \| (\d+) \| (\d+) \|$", tried, re.M)
-    assert len(rows) == 10
-    assert [path for path, *_ in rows if not (ROOT / path).exists()] == []
+    nowhere = PAGE.replace("`Status` in `symattn/status.py`", "`Status`")
+    assert [*faults(nowhere)] == ["an exit status: no file is named"]
