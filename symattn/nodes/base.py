@@ -25,13 +25,13 @@ from symattn.arithmetic.exact import EXACT
 from symattn.errors import ShapeError, SymattnError
 from symattn.nodes.arguments import (
     NEEDED,
-    Argument,
+    ArgumentKind,
     Axis,
-    Bound,
+    BoundIndex,
+    Extent,
     Matrix,
+    OneOf,
     Operand,
-    Size,
-    Word,
     as_matrix,
     as_scalar,
 )
@@ -73,7 +73,7 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     """
 
     #: The arguments, in the order of `args`, and the place of each by its name.
-    arguments: ClassVar[tuple[Argument, ...]] = ()
+    arguments: ClassVar[tuple[ArgumentKind, ...]] = ()
     places: ClassVar[Mapping[str, int]] = {}
 
     #: Its name in formulas, where it is written as a function.
@@ -98,7 +98,7 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
-        own = [value for value in vars(cls).values() if isinstance(value, Argument)]
+        own = [value for value in vars(cls).values() if isinstance(value, ArgumentKind)]
         inherited = [argument for argument in cls.arguments if argument.name not in vars(cls)]
         needed = [argument for argument in inherited if argument.default is NEEDED]
         others = [argument for argument in inherited if argument.default is not NEEDED]
@@ -148,12 +148,12 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """That of the first matrix, or the sizes where there are any."""
-        sizes = [self.args[place] for place in self._places_of(Size)]
+        sizes = [self.args[place] for place in self._places_of(Extent)]
         return (sizes[0], sizes[1]) if sizes else shape_of(self.args[self._places_of(Matrix)[0]])
 
     @classmethod
     @cache
-    def _places_of(cls, kind: type[Argument]) -> tuple[int, ...]:
+    def _places_of(cls, kind: type[ArgumentKind]) -> tuple[int, ...]:
         """Where its arguments of a kind are."""
         return tuple(k for k, argument in enumerate(cls.arguments) if isinstance(argument, kind))
 
@@ -163,13 +163,13 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
         if not self.arguments:
             return cast(set[sympy.Basic], super().free_symbols)
         pairs = [*zip(self.arguments, self.args, strict=True)]
-        own = {value for argument, value in pairs if isinstance(argument, Bound)}
+        own = {value for argument, value in pairs if isinstance(argument, BoundIndex)}
         found = (value.free_symbols for argument, value in pairs if argument.has_letters)
         return set[sympy.Basic]().union(*found) - own
 
     def _eval_subs(self, old: sympy.Basic, new: sympy.Basic) -> Node | None:
         """`subs` leaves the node as it is where `old` is its bound index."""
-        bound = (self.args[place] for place in self._places_of(Bound))
+        bound = (self.args[place] for place in self._places_of(BoundIndex))
         return self if old in bound else None
 
     def _rule(self, i: Index, j: Index) -> Rule:
@@ -289,7 +289,7 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     def _numpycode(self, printer: Printer) -> str:
         owner = type(self)
         printer.module_imports[owner.__module__].add(owner.__name__)
-        words = self._places_of(Word)
+        words = self._places_of(OneOf)
         written = (
             repr(arg.name) if place in words else printer._print(arg)
             for place, arg in enumerate(self.args)

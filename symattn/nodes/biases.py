@@ -17,10 +17,10 @@ from sympy.printing.printer import Printer
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError, quote
 from symattn.nodes import rule as r
-from symattn.nodes.arguments import Flag, Matrix, Operand, Scalar, Size
+from symattn.nodes.arguments import Extent, Flag, Matrix, Operand, Scalar
 from symattn.nodes.base import Definition, settings, shape_of
 from symattn.nodes.positions import (
-    Number,
+    IndexNumber,
     Placed,
     Whole,
     at_most,
@@ -73,7 +73,7 @@ class ALiBi(Placed):
     source = "Press et al. 2021, section 3"
     reason = "The further back a key is, the more is subtracted from its score."
 
-    rows, columns, heads = Size(), Size(), Whole(1, least=1)
+    rows, columns, heads = Extent(), Extent(), Whole(1, least=1)
     by_rows = 0
     index = Scalar(otherwise=_only_head)
     symmetric, start = Flag(False), Whole(0)
@@ -211,7 +211,7 @@ class RelativeBias(Placed):
     adjoint_because = "The gradient of a bucket's bias is the sum of the gradients of its entries."
     reason = "The bias added to a score depends only on the relative position."
 
-    rows, columns, table = Size(), Size(), Matrix()
+    rows, columns, table = Extent(), Extent(), Matrix()
     by_rows = 0
     buckets, furthest, bidirectional, clip = Scalar(), Scalar(), Scalar(), Scalar()
     start = Whole()
@@ -261,7 +261,7 @@ class RelativeBias(Placed):
             near = partial(at_most, j, query + clip - 1, inside, partial(r.rule_of, table, last, 0))
             return at_most(j, query - clip, partial(r.rule_of, table, 0, 0), near)
         bucket = Bucket(sympy.sympify(j, strict=True) - query, buckets, furthest, bidirectional)
-        row = int(bucket) if bucket.is_Integer else Number(bucket, _row_of_table(i, j))
+        row = int(bucket) if bucket.is_Integer else IndexNumber(bucket, _row_of_table(i, j))
         return r.rule_of(table, row, 0)
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
@@ -426,7 +426,7 @@ class BucketSum(Placed):
         key = r.dummy(i, j, self, query)
         bucket: sympy.Expr = _bucket(key - query - start, *layout)
         letter = sympy.Symbol(f"kappa@{query}@{key}", positive=True)
-        place = r.Plus((r.Ordinal(Number(bucket, letter, counted=1)),))
+        place = r.Plus((r.Ordinal(IndexNumber(bucket, letter, counted=1)),))
         zero = r.Const(sympy.S.Zero)
         body = r.Cases(r.Ordinal(i), "=", place, r.rule_of(matrix, query, key), zero)
         return r.Total(r.Total(body, key, columns), query, rows)

@@ -16,7 +16,7 @@ from sympy.printing.printer import Printer
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError
 from symattn.nodes import rule as r
-from symattn.nodes.arguments import Matrix, Operand, Scalar, Size
+from symattn.nodes.arguments import Extent, Matrix, Operand, Scalar
 from symattn.nodes.base import Definition, Node, definitions, shape_of
 from symattn.nodes.number import NumberSymbol
 from symattn.nodes.positions import number
@@ -84,7 +84,7 @@ class Counted(Node):
     Matrix([[0, -1, -2], [1, 0, -1]])
     """
 
-    rows, columns, formula = Size(), Size(), Scalar()
+    rows, columns, formula = Extent(), Extent(), Scalar()
     source = "Iverson 1962, section 1.5"
 
     def _rule(self, i: Index, j: Index) -> Rule:

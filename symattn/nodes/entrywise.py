@@ -11,7 +11,7 @@ from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.functions import FUNCTIONS, Function
 from symattn.errors import ShapeError, SymattnError
 from symattn.nodes import rule as r
-from symattn.nodes.arguments import Matrix, Operand, Scalar, Word
+from symattn.nodes.arguments import Matrix, OneOf, Operand, Scalar
 from symattn.nodes.base import Definition, Node, shape_of
 from symattn.nodes.lines import Filled, LineSum
 from symattn.nodes.rule import Index, Rule
@@ -33,7 +33,7 @@ class Entrywise(Node):
     tanh(S)
     """
 
-    matrix, function = Matrix(), Word("function", FUNCTIONS)
+    matrix, function = Matrix(), OneOf("function", FUNCTIONS)
     by_rows = 1
     transposes = True
     source = "Horn and Johnson 1991, section 6.3"
@@ -112,7 +112,7 @@ class Features(Entrywise):
     Source: Katharopoulos et al., *Transformers are RNNs* (2020), section 3.2.1, eq. 7.
     """
 
-    function = Word("feature map", FEATURE_MAPS, "elu+1")
+    function = OneOf("feature map", FEATURE_MAPS, "elu+1")
     source = "Katharopoulos et al. 2020, section 3.2.1"
 
     adjoint_because = (

@@ -18,7 +18,7 @@ from symattn.arithmetic.arrays import FLOAT64
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
 from symattn.nodes import rule as r
-from symattn.nodes.arguments import Axis, Bound, Matrix, Operand, Scalar
+from symattn.nodes.arguments import Axis, BoundIndex, Matrix, Operand, Scalar
 from symattn.nodes.base import Definition, Node, shape_of
 from symattn.nodes.lines import Filled
 from symattn.nodes.rule import Index, Rule
@@ -86,7 +86,7 @@ class Concat(Node):
     (2, 6)
     """
 
-    matrix, index, heads, axis = Matrix(), Bound(), Scalar(), Axis()
+    matrix, index, heads, axis = Matrix(), BoundIndex(), Scalar(), Axis()
     by_rows = 1
     source = "Vaswani et al. 2017, section 3.2.2"
 
@@ -328,7 +328,7 @@ class HeadMix(Node):
     argument is no matrix. Source: Shazeer et al., *Talking-Heads Attention* (2020), section 4.
     """
 
-    matrix, index, heads, weights, head = Matrix(), Bound(), Scalar(), Matrix(), Scalar()
+    matrix, index, heads, weights, head = Matrix(), BoundIndex(), Scalar(), Matrix(), Scalar()
     transposes = False
     source = "Shazeer et al. 2020, section 4"
     gathers = (3,)
@@ -377,8 +377,8 @@ class HeadDots(Node):
     Source: Griewank and Walther 2008, section 3.2: the gradient of the weights of `HeadMix`.
     """
 
-    matrix, index, heads = Matrix(), Bound(), Scalar()
-    other, other_index, other_heads = Matrix(), Bound(), Scalar()
+    matrix, index, heads = Matrix(), BoundIndex(), Scalar()
+    other, other_index, other_heads = Matrix(), BoundIndex(), Scalar()
     source = "Griewank and Walther 2008, section 3.2"
 
     @property
@@ -413,7 +413,7 @@ class GroupSum(Node):
     Source: Ainslie et al., *GQA* (2023), section 2.2: heads h/g at a time share keys and values.
     """
 
-    matrix, index, heads, groups, group = Matrix(), Bound(), Scalar(), Scalar(), Scalar()
+    matrix, index, heads, groups, group = Matrix(), BoundIndex(), Scalar(), Scalar(), Scalar()
     transposes = True
     source = "Ainslie et al. 2023, section 2.2"
     adjoint_because = "Each head of the group receives the group's gradient."
@@ -510,7 +510,7 @@ class HeadSum(Node):
     Heads are Independent and Additive".
     """
 
-    matrix, index, heads = Matrix(), Bound(), Scalar()
+    matrix, index, heads = Matrix(), BoundIndex(), Scalar()
     by_rows = 1
     transposes = True
     source = "Elhage et al. 2021, on additive heads"

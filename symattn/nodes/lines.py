@@ -14,7 +14,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
 from symattn.nodes import rule as r
-from symattn.nodes.arguments import Axis, Matrix, Operand, Scalar, Size
+from symattn.nodes.arguments import Axis, Extent, Matrix, Operand, Scalar
 from symattn.nodes.base import Definition, Node, check_shape, shape_of
 from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
@@ -76,7 +76,7 @@ class Filled(Node):
     Matrix([[1, 1]]) 0
     """
 
-    rows, columns, number = Size(), Size(), Scalar()
+    rows, columns, number = Extent(), Extent(), Scalar()
     source = _REVERSE
 
     def _rule(self, i: Index, j: Index) -> Rule:

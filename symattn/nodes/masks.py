@@ -21,12 +21,12 @@ from symattn.errors import SymattnError, nearest, quote
 from symattn.nodes import rule as r
 from symattn.nodes.arguments import (
     NEEDED,
-    Argument,
+    ArgumentKind,
+    Extent,
     Fixed,
     Matrix,
     Operand,
     Setting,
-    Size,
     as_scalar,
 )
 from symattn.nodes.base import Definition, Node, settings, shape_of
@@ -42,7 +42,7 @@ MOST, LONGEST = 1_000_000, 1024
 SEEN, HIDDEN = r.Const(sympy.S.Zero), r.Const(sympy.S.NegativeInfinity)
 
 
-class Count(Argument):
+class Count(ArgumentKind):
     """A parameter that counts: a whole number from `least` on, or a symbol for one."""
 
     def __init__(self, least: int = 0, default: object = NEEDED) -> None:
@@ -67,7 +67,7 @@ class Tokens(Counts):
         return sympy.Tuple(*sorted({*counts(value, owner, 1)}, key=int))
 
 
-class Width(Argument):
+class Width(ArgumentKind):
     """The number of keys on one side of a window; −1 and ∞ are no limit."""
 
     def read(self, value: object, owner: str) -> sympy.Basic:
@@ -75,7 +75,7 @@ class Width(Argument):
         return sympy.oo if unlimited else count(value, owner)
 
 
-class Tokenwise(Size):
+class Tokenwise(Extent):
     """How many queries, or keys."""
 
     def read(self, value: object, owner: str) -> sympy.Basic:

@@ -12,7 +12,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.errors import ShapeError, SymattnError
-from symattn.nodes.arguments import Argument, Matrix, as_scalar
+from symattn.nodes.arguments import ArgumentKind, Matrix, as_scalar
 from symattn.nodes.base import shape_of
 from symattn.nodes.defined import Defined
 from symattn.nodes.entrywise import EntryQuotient, Entrywise
@@ -34,7 +34,7 @@ _BA = "Ba, Kiros, Hinton 2016, equation 3"
 _ZHANG = "Zhang and Sennrich 2019, equation 4"
 
 
-class Epsilon(Argument):
+class Epsilon(ArgumentKind):
     """What keeps a denominator from 0: a number, or a matrix of one number."""
 
     def read(self, value: object, owner: str) -> sympy.Basic:

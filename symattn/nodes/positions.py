@@ -18,7 +18,7 @@ from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.reading import read_number
 from symattn.errors import SymattnError, quote
 from symattn.nodes import rule as r
-from symattn.nodes.arguments import NEEDED, Argument, Matrix, Operand, Size, as_scalar
+from symattn.nodes.arguments import NEEDED, ArgumentKind, Extent, Matrix, Operand, as_scalar
 from symattn.nodes.base import Definition, Node, settings, shape_of
 from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
@@ -37,7 +37,7 @@ Made: TypeAlias = Callable[[], Rule]
 PAIRINGS = ("half", "interleaved")
 
 
-class Number(sympy.Expr):  # type: ignore[misc]  # SymPy has no types
+class IndexNumber(sympy.Expr):  # type: ignore[misc]  # SymPy has no types
     """A number made of indices in an `Ordinal` or an index, and how it is written: i − 1, θ_t.
 
     Once the indices are known it is its value. The speller adds the index base to an index to
@@ -69,15 +69,15 @@ class Placed(Node):
         return (
             super()
             ._entry(i, j, **kwargs)
-            .replace(lambda part: isinstance(part, Number), lambda part: part.args[0])
+            .replace(lambda part: isinstance(part, IndexNumber), lambda part: part.args[0])
         )
 
 
 def number(value: object, written: sympy.Expr | None = None) -> Rule:
     """A number made of indices, written as its value unless something else is given."""
     expr = sympy.sympify(value, strict=True)
-    found = Number(expr, expr if written is None else written)
-    return r.Ordinal(found) if isinstance(found, Number) else r.Const(found)
+    found = IndexNumber(expr, expr if written is None else written)
+    return r.Ordinal(found) if isinstance(found, IndexNumber) else r.Const(found)
 
 
 def at_most(j: Index, most: sympy.Expr, value: Made, otherwise: Made) -> Rule:
@@ -92,7 +92,7 @@ def _by_pair(column: sympy.Expr, entry: Callable[[bool], Rule]) -> Rule:
     """The rule of column j: `entry(True)` if j = 2t, `entry(False)` if j = 2t + 1, both from 0."""
     if column.is_Integer:
         return entry(bool(column % 2 == 0))
-    even = r.Ordinal(Number(2 * sympy.floor(column / 2), 2 * _PAIR, counted=1))
+    even = r.Ordinal(IndexNumber(2 * sympy.floor(column / 2), 2 * _PAIR, counted=1))
     return r.Cases(r.Ordinal(column), "=", r.Plus((even,)), entry(True), entry(False))
 
 
@@ -128,7 +128,7 @@ def _check_dims(dims: sympy.Expr, columns: sympy.Expr) -> None:
         )
 
 
-class Base(Argument):
+class Base(ArgumentKind):
     """The base of the wavelengths: a positive number, a decimal being what it spells."""
 
     def read(self, value: object, owner: str) -> sympy.Basic:
@@ -138,7 +138,7 @@ class Base(Argument):
         return found
 
 
-class Whole(Argument):
+class Whole(ArgumentKind):
     """A whole number from `least` on, or a symbol for one."""
 
     def __init__(
@@ -168,7 +168,7 @@ def whole(value: object, owner: str, name: str, least: int = 0) -> sympy.Expr:
     return found
 
 
-class Pairing(Argument):
+class Pairing(ArgumentKind):
     """Which columns make a pair, by its name in `PAIRINGS` or its number there, which is kept."""
 
     def read(self, value: object, owner: str) -> sympy.Basic:
@@ -199,7 +199,7 @@ class Sinusoidal(Placed):
     source = "Vaswani et al. 2017, section 3.5"
     reason = "Each position has its own sines and cosines, of many wavelengths."
 
-    rows, columns, base, start = Size(), Size(), Base(10000), Whole(0, least=-_MOST)
+    rows, columns, base, start = Extent(), Extent(), Base(10000), Whole(0, least=-_MOST)
 
     def _rule(self, i: Index, j: Index) -> Rule:
         _, width, base, start = self.args

@@ -14,7 +14,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.nodes import rule as r
-from symattn.nodes.arguments import Bound, Matrix, Operand, Scalar, Size
+from symattn.nodes.arguments import BoundIndex, Extent, Matrix, Operand, Scalar
 from symattn.nodes.base import Node, shape_of
 from symattn.nodes.heads import Head
 from symattn.nodes.rule import Index, Rule
@@ -29,7 +29,7 @@ class Beside(Node):
     Source: Katharopoulos et al., *Transformers are RNNs* (2020), section 3.4.
     """
 
-    rows, columns, letter, index, step = Size(), Size(), Bound(), Bound(), Scalar(-1)
+    rows, columns, letter, index, step = Extent(), Extent(), BoundIndex(), BoundIndex(), Scalar(-1)
     source = "Katharopoulos et al. 2020, section 3.4"
 
     @property
@@ -63,7 +63,7 @@ class Recurrence(Node):
     Source: Katharopoulos et al., *Transformers are RNNs* (2020), section 3.4, equations 18 to 20.
     """
 
-    matrix, index, count, start, letter = Matrix(), Bound(), Scalar(), Matrix(), Bound()
+    matrix, index, count, start, letter = Matrix(), BoundIndex(), Scalar(), Matrix(), BoundIndex()
     source = "Katharopoulos et al. 2020, section 3.4"
     #: Whether it runs from the last token to the first.
     back: ClassVar[bool] = False

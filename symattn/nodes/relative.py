@@ -18,7 +18,7 @@ from symattn.errors import ShapeError, SymattnError
 from symattn.nodes import rule as r
 from symattn.nodes.arguments import Matrix, Operand, Scalar
 from symattn.nodes.base import Node, settings, shape_of
-from symattn.nodes.positions import Number, Placed, at_most
+from symattn.nodes.positions import IndexNumber, Placed, at_most
 from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -172,7 +172,7 @@ class ShiftSum(_ByDistance, Placed):
             far = (columns - 1) / 2
             place = sympy.Min(sympy.Max(index - i - start, -far), far) + far
             letter = sympy.Symbol(f"kappa@{i}@{index}", positive=True)
-            column = r.Plus((r.Ordinal(Number(place, letter, counted=1)),))
+            column = r.Plus((r.Ordinal(IndexNumber(place, letter, counted=1)),))
         body = r.Cases(
             r.Ordinal(j), "=", column, r.rule_of(matrix, i, index), r.Const(sympy.S.Zero)
         )

@@ -12,7 +12,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
 from symattn.nodes import rule as r
-from symattn.nodes.arguments import Matrix, Operand, Scalar, Word
+from symattn.nodes.arguments import Matrix, OneOf, Operand, Scalar
 from symattn.nodes.base import Node, check_shape, shape_of
 from symattn.nodes.lines import Filled, LineProduct, LineSum
 from symattn.nodes.rule import Index, Rule
@@ -155,7 +155,7 @@ class PairSum(Node):
     source = "Bahdanau, Cho, Bengio 2015, appendix A.1.2"
     adjoint_because = "Each pair of query and key contributes one term to the sum."
 
-    left, one, other = Word("sum", _LEFT), Matrix(), Matrix()
+    left, one, other = OneOf("sum", _LEFT), Matrix(), Matrix()
     queries, keys, order = Matrix(), Matrix(), Scalar()
 
     def _check(self) -> None:
