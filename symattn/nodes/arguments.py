@@ -53,6 +53,10 @@ class ArgumentKind:
         """The value as an entry of `args`. Raises `SymattnError`, naming the node."""
         raise NotImplementedError
 
+    def called(self, value: sympy.Basic) -> sympy.Basic | str:
+        """What equations write for the value: a matrix or a number, unless it has a word."""
+        return value
+
     def turned(self, value: sympy.Basic, flip: Callable[[MatrixExpr], MatrixExpr]) -> sympy.Basic:
         """The argument of the transposed node: a matrix transposed, the other axis."""
         return value
@@ -111,6 +115,9 @@ class Flag(ArgumentKind):
 
     def read(self, value: object, owner: str) -> sympy.Basic:
         return sympy.Integer(bool(value))
+
+    def called(self, value: sympy.Basic) -> sympy.Basic | str:
+        return "true" if value else "false"
 
 
 class Fixed(ArgumentKind):

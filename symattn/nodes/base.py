@@ -76,7 +76,12 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     arguments: ClassVar[tuple[ArgumentKind, ...]] = ()
     places: ClassVar[Mapping[str, int]] = {}
 
-    #: Its name in formulas, where it is written as a function.
+    #: How equations write it, by the names of its arguments: "matrix / divisor", "rotary(matrix,
+    #: base=, start=)", where an option is said if it is not the usual. Two where the word tells
+    #: the axis, that of rows first. Empty where equations have no words for it.
+    syntax: ClassVar[str | tuple[str, str]] = ""
+
+    #: Its name in formulas, where it is written as a function: that in equations.
     word: ClassVar[str] = ""
 
     #: Paper and section that the node is defined by.
@@ -93,6 +98,9 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     #: together what all heads have.
     gathers: ClassVar[Collection[int]] = ()
 
+    #: Whether each entry is made of the same entries of its matrices, and of numbers.
+    entrywise: ClassVar[bool] = False
+
     #: Whether f(Aᵀ, …) = f(A, …)ᵀ, as with functions of every entry; with an axis it turns, too.
     transposes: ClassVar[bool] = False
 
@@ -105,7 +113,10 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
         every = sorted([*needed, *own, *others], key=lambda one: one.default is not NEEDED)
         cls.arguments = tuple(every)
         cls.places = {argument.name: place for place, argument in enumerate(every)}
-        cls.transposes = cls.transposes or any(isinstance(one, Axis) for one in every)
+        turns = cls.entrywise or any(isinstance(one, Axis) for one in every)
+        cls.transposes = cls.transposes or turns
+        if "syntax" in vars(cls) and "word" not in vars(cls):
+            cls.word = word_of(cls.syntax if isinstance(cls.syntax, str) else cls.syntax[0])
 
     def __new__(cls, *given: object, **keywords: object) -> Self:
         """The node of these arguments. Raises `SymattnError` for what it cannot be made of."""
@@ -141,6 +152,21 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
         bound = Signature(parameters).bind(*given, **keywords)
         bound.apply_defaults()
         return bound.args
+
+    def usual(self, name: str) -> sympy.Basic | None:
+        """What an argument is where it is not given; None where it has to be."""
+        place = self.places[name]
+        argument = self.arguments[place]
+        if argument.otherwise is not None:
+            return argument.read(argument.otherwise(*self.args[:place]), self._owner())
+        needed = argument.default is NEEDED
+        return None if needed else argument.read(argument.default, self._owner())
+
+    def phrase(self) -> str:
+        """How equations write this one; empty where they have no words for it."""
+        if isinstance(self.syntax, str):
+            return self.syntax
+        return self.syntax[1 - int(self.args[self.places["axis"]])]
 
     def _check(self) -> None:
         """Raises `ShapeError` or `SymattnError` where the arguments do not fit one another."""
@@ -422,10 +448,19 @@ def check_shape(
         raise ShapeError(f"{type(node).__name__}: {what} to be {rows} × {columns}")
 
 
-def settings(speller: Speller, *settings: tuple[str, sympy.Expr, object]) -> list[Tree]:
-    """The settings that differ from their usual values: base = 500, start = p."""
+def settings(speller: Speller, node: Node, *names: str, **called: str) -> list[Tree]:
+    """The arguments that differ from their usual values: base = 500, start = p.
+
+    `called` are those that have another name in formulas.
+    """
     return [
-        t.equation(t.Ident(name, roman=True), (t.EQUALS, speller.scalar(value)))
-        for name, value, usual in settings
-        if value != usual
+        t.equation(t.Ident(name, roman=True), (t.EQUALS, speller.scalar(getattr(node, argument))))
+        for name, argument in {**dict(zip(names, names, strict=True)), **called}.items()
+        if getattr(node, argument) != node.usual(argument)
     ]
+
+
+def word_of(syntax: str) -> str:
+    """The word that a syntax begins with; empty where it is one of signs."""
+    word, called, _ = syntax.partition("(")
+    return word if called and word.isalnum() else ""

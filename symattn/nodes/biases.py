@@ -70,6 +70,7 @@ class ALiBi(Placed):
     [ -1/8, -1/16,    0]])
     """
 
+    syntax = "alibi(symmetric=, start=)"
     source = "Press et al. 2021, section 3"
     reason = "The further back a key is, the more is subtracted from its score."
 
@@ -119,12 +120,12 @@ class ALiBi(Placed):
             yield Definition(t.equation(speller.scalar(power), (t.EQUALS, largest)))
 
     def _spell(self, speller: Speller) -> Tree:
-        rows, columns, heads, head, symmetric, start = self.args
+        rows, columns, heads, head, symmetric, _ = self.args
         name: Tree = t.Ident("alibi", roman=True)
         if heads != 1:
             name = speller.notation.in_head(name, speller.index(head))
         extra: list[Tree] = [t.Ident("symmetric", roman=True)] if symmetric else []
-        extra += settings(speller, ("start", start, 0))
+        extra += settings(speller, self, "start")
         return t.call(name, speller.scalar(rows), speller.scalar(columns), *extra)
 
     def doit(self, **hints: object) -> MatrixExpr:
@@ -213,8 +214,8 @@ class RelativeBias(Placed):
 
     rows, columns, table = Extent(), Extent(), Matrix()
     by_rows = 0
-    buckets, furthest, bidirectional, clip = Scalar(), Scalar(), Scalar(), Scalar()
-    start = Whole()
+    buckets, furthest, bidirectional, clip = Scalar(32), Scalar(128), Flag(True), Scalar(-1)
+    start = Whole(0)
 
     def __new__(
         cls,
@@ -295,14 +296,17 @@ class RelativeBias(Placed):
         yield Definition(t.equation(t.call(name, distance), (t.EQUALS, buckets_of)))
 
     def _spell(self, speller: Speller) -> Tree:
-        _, _, table, buckets, furthest, bidirectional, clip, start = self.args
-        if clip >= 0:
-            extra = settings(speller, ("clip", clip, None))
-        else:
-            extra = settings(speller, ("buckets", buckets, 32), ("far", furthest, 128))
-            extra += [] if bidirectional else [t.Ident("past", roman=True)]
-        extra += settings(speller, ("start", start, 0))
-        return t.call(t.Ident("bias", roman=True), speller.matrix(table), *extra)
+        extra = settings(speller, self, "clip")
+        if not extra:
+            extra = settings(speller, self, "buckets", far="furthest")
+            extra += [] if self.bidirectional else [t.Ident("past", roman=True)]
+        extra += settings(speller, self, "start")
+        return t.call(t.Ident("bias", roman=True), speller.matrix(self.table), *extra)
+
+    def phrase(self) -> str:
+        """The layout of the buckets is always said."""
+        spaced = "buckets=buckets, max_distance=furthest, bidirectional="
+        return f"relative(table, {'clip=' if self.clip >= 0 else spaced}, start=)"
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return BucketSum(upstream, *self.args[3:])

@@ -10,6 +10,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.functions import FUNCTIONS, Function
 from symattn.errors import ShapeError, SymattnError
+from symattn.grammar import SPELLINGS
 from symattn.nodes import rule as r
 from symattn.nodes.arguments import Matrix, OneOf, Operand, Scalar
 from symattn.nodes.base import Definition, Node, shape_of
@@ -35,7 +36,7 @@ class Entrywise(Node):
 
     matrix, function = Matrix(), OneOf("function", FUNCTIONS)
     by_rows = 1
-    transposes = True
+    entrywise = True
     source = "Horn and Johnson 1991, section 6.3"
 
     adjoint_because = (
@@ -46,6 +47,11 @@ class Entrywise(Node):
     def _function_name(cls, function: object = "") -> str:
         """The name of the function in `FUNCTIONS`, from the argument that says which it is."""
         return str(function)
+
+    def phrase(self) -> str:
+        """By the word of the function."""
+        words = SPELLINGS.get(self._function_name(*self.args[1:]), "").split()
+        return next((f"{word}(matrix)" for word in words if word.isascii()), "")
 
     @property
     def _row(self) -> Function:
@@ -167,7 +173,8 @@ class EntryQuotient(Node):
     """
 
     above, below = Matrix(), Matrix()
-    transposes = True
+    syntax = "above ⊘ below"
+    entrywise = True
     source = "Horn and Johnson 1991, chapter 5"
 
     adjoint_because = (
@@ -207,7 +214,7 @@ class Diagonal(Node):
     """
 
     vector = Matrix()
-    word = "diag"
+    syntax = "diag(vector)"
     transposes = True
     source = _SOURCE
 
@@ -255,6 +262,7 @@ class SoftCap(Node):
     """
 
     matrix, cap = Matrix(), Scalar()
+    syntax = "softcap(matrix, cap)"
     by_rows = 1
     transposes = True
     source = "Gemma Team 2024, section 2"

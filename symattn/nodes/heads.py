@@ -87,6 +87,7 @@ class Concat(Node):
     """
 
     matrix, index, heads, axis = Matrix(), BoundIndex(), Scalar(), Axis()
+    syntax = ("concat_h(matrix)", "")
     by_rows = 1
     source = "Vaswani et al. 2017, section 3.2.2"
 
@@ -511,6 +512,7 @@ class HeadSum(Node):
     """
 
     matrix, index, heads = Matrix(), BoundIndex(), Scalar()
+    syntax = "sum_h(matrix)"
     by_rows = 1
     transposes = True
     source = "Elhage et al. 2021, on additive heads"

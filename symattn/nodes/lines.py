@@ -77,6 +77,7 @@ class Filled(Node):
     """
 
     rows, columns, number = Extent(), Extent(), Scalar()
+    syntax = "number"
     source = _REVERSE
 
     def _rule(self, i: Index, j: Index) -> Rule:
@@ -121,6 +122,7 @@ class Spread(Node):
     """
 
     vector, size, axis = Matrix(), Scalar(), Axis()
+    syntax = "vector"
     source = _REVERSE
     adjoint_because = (
         "Each number was used along a whole row, so the gradients of that row are added."
@@ -205,7 +207,7 @@ class Lengths(NumberOfLines):
     Matrix([[5]])
     """
 
-    word = "lengths"
+    syntax = "lengths(matrix)"
     source = "Graves et al. 2014, section 3.3.1"
     adjoint_because = "The gradient of a vector's length is the vector divided by its length."
 
@@ -246,6 +248,7 @@ class PlusVector(Node):
     """
 
     matrix, vector, axis = Matrix(), Matrix(), Axis()
+    syntax = "matrix + vector"
     source = "PyTorch, nn.MultiheadAttention"
     by_rows = 1
 
@@ -291,7 +294,7 @@ class UnitVectors(OfLines):
     Matrix([[3/5, 4/5]])
     """
 
-    word = "unit"
+    syntax = ("unit(matrix)", "")
     source = "Graves et al. 2014, section 3.3.1"
     partial = True
 
@@ -344,6 +347,7 @@ class LineDifference(Node):
     """
 
     matrix, numbers, axis = Matrix(), Matrix(), Axis()
+    syntax = "matrix - numbers"
     source = _SHIFTED
 
     adjoint_because = (
@@ -390,6 +394,7 @@ class LineSum(NumberOfLines):
     Source: Vaswani et al. 2017, section 3.2.1 (the denominator of the softmax).
     """
 
+    syntax = ("rowsum(matrix)", "colsum(matrix)")
     source = _SOFTMAX
 
     adjoint_because = (
@@ -466,6 +471,7 @@ class LineQuotient(Node):
     """
 
     matrix, sums, axis = Matrix(), Matrix(), Axis()
+    syntax = "matrix / sums"
     source = _SOFTMAX
 
     adjoint_because = (

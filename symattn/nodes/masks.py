@@ -149,7 +149,7 @@ class Mask(Node):
     def _called(self, speller: Speller, *parameters: Tree) -> Tree:
         """The word with sizes, these parameters and the start: window(n, m, 2, start = p)."""
         sizes = map(speller.scalar, self.args[:2])
-        begun = settings(speller, ("start", self.start, 0))
+        begun = settings(speller, self, "start")
         return t.call(t.Ident(self.word, roman=True), *sizes, *parameters, *begun)
 
     @classmethod
@@ -186,7 +186,7 @@ class Causal(Mask):
     """
 
     source = "Vaswani et al. 2017, section 3.2.3"
-    word = "causal"
+    syntax = "causal(start=)"
     reason = "No query may attend to a later key."
     condition = "the key is not later than the query"
 
@@ -222,7 +222,7 @@ class Padding(Mask):
     """
 
     source = "PyTorch, nn.MultiheadAttention, key_padding_mask"
-    word = "padding"
+    syntax = "padding(length)"
     reason = "Keys past the end of the text are padding and are masked out."
     condition = "the key is not padding"
     needs = "say how many keys are real: {padding = 3}"
@@ -252,7 +252,7 @@ class Prefix(Mask):
     """
 
     source = "Raffel et al. 2020, section 3.2.1"
-    word = "prefix"
+    syntax = "prefix(length, start=)"
     reason = (
         "Every query attends to the whole prefix; beyond the prefix, no query attends to a "
         "later key."
@@ -289,7 +289,7 @@ class Documents(Mask):
 
     by_rows = None  # it is as long as all rows
     source = "Grattafiori et al. 2024, section 3.2"
-    word = "documents"
+    syntax = "documents(numbers, start=)"
     reason = "A token may attend only to tokens of its own document."
     condition = "both are of the same document"
     needs = "say which document each token is from: {documents = [1, 1, 2]}"
@@ -424,7 +424,7 @@ class Window(Mask):
     """
 
     source = _LONGFORMER
-    word = "window"
+    syntax = "window(left, right, start=)"
     reason = "A query attends only to keys near its own position."
     condition = "the key is near the query's own position"
     needs = "give the reach of the window: {window = 2} or {window = [2, 0]}"
@@ -471,7 +471,7 @@ class Dilated(Mask):
     """
 
     source = _LONGFORMER
-    word = "dilated"
+    syntax = "dilated(width, step, start=)"
     reason = "A query attends to keys at regular intervals on both sides of its position."
     condition = "the key is at a regular interval from the query"
     needs = "say how many keys on each side and the step: {dilated = [2, 3]}"
@@ -502,7 +502,7 @@ class Strided(Mask):
     """
 
     source = "Child et al. 2019, section 4.3"
-    word = "strided"
+    syntax = "strided(stride, start=)"
     reason = "A query attends to the last few keys, and to earlier ones at regular intervals."
     condition = "the key is one of the last few or an earlier one at a regular interval"
     needs = "say the stride: {strided = 3}"
@@ -540,7 +540,7 @@ class Global(Mask):
     """
 
     source = _LONGFORMER
-    word = "global"
+    syntax = "global(tokens, start=)"
     reason = "Global tokens attend to every token, and every token to them."
     condition = "one of the two is a global token"
     needs = "say which tokens, counted from 1: {global = [1]}"
@@ -582,7 +582,7 @@ class Allowed(Node):
     matrix = Matrix()
     by_rows = 1
     transposes = True
-    word = "allow"
+    syntax = "allow(matrix)"
     source = "ONNX, operator Attention"
 
     def _rule(self, i: Index, j: Index) -> Rule:
@@ -615,7 +615,7 @@ class AnyOf(Node):
     """
 
     by_rows = inf
-    word = "any"
+    syntax = "any()"
     source = "Zaheer et al. 2020, section 2"
 
     def _check(self) -> None:
@@ -662,6 +662,7 @@ class Masked(Node):
     scores, mask = Matrix(), Matrix()
     by_rows = 2
     transposes = True
+    syntax = "scores + mask"
     source = "Vaswani et al. 2017, section 3.2.3"
 
     adjoint_because = (
@@ -706,7 +707,7 @@ class VisibleScores(Node):
     scores, mask = Matrix(), Matrix()
     by_rows = 2
     transposes = True
-    word = "keep"
+    syntax = "keep(scores, mask)"
     source = "Katharopoulos et al. 2020, section 3.3"
 
     adjoint_because = (

@@ -184,7 +184,7 @@ class RMSNorm(Norm):
     Matrix([[1/5, 7/5]])
     """
 
-    word = "RMSNorm"
+    syntax = "RMSNorm(matrix, eps=)"
     source = _ZHANG
     divides = RootMeanSquare
     row_reason = "Each row is divided by the root of the mean square of its entries."
@@ -208,7 +208,7 @@ class LayerNorm(Norm):
     Matrix([[-1, 1]])
     """
 
-    word = "LayerNorm"
+    syntax = "LayerNorm(matrix, eps=)"
     source = _BA
     divides = StandardDeviation
     row_reason = "Each row is moved to mean 0 and divided by its standard deviation."

@@ -180,6 +180,9 @@ class Pairing(ArgumentKind):
             )
         return sympy.Integer(code)
 
+    def called(self, value: sympy.Basic) -> sympy.Basic | str:
+        return PAIRINGS[int(value)]
+
 
 class Sinusoidal(Placed):
     """Sines and cosines: p_{i,2t} = sin(i / b^{2t/d}), p_{i,2t+1} = cos(i / b^{2t/d}).
@@ -196,6 +199,7 @@ class Sinusoidal(Placed):
     [sin(1), cos(1), sin(1/100), cos(1/100)]])
     """
 
+    syntax = "sinusoidal(base=, start=)"
     source = "Vaswani et al. 2017, section 3.5"
     reason = "Each position has its own sines and cosines, of many wavelengths."
 
@@ -220,9 +224,9 @@ class Sinusoidal(Placed):
         yield Definition(t.equation(left, (t.EQUALS, angle)))
 
     def _spell(self, speller: Speller) -> Tree:
-        *sizes, base, start = self.args
-        extra = settings(speller, ("base", base, 10000), ("start", start, 0))
-        return t.call(t.Ident("sinusoid", roman=True), *map(speller.scalar, sizes), *extra)
+        extra = settings(speller, self, "base", "start")
+        sizes = map(speller.scalar, self.shape)
+        return t.call(t.Ident("sinusoid", roman=True), *sizes, *extra)
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
@@ -256,6 +260,7 @@ class Rotary(Placed):
     Matrix([[1, 0], [cos(1), sin(1)]])
     """
 
+    syntax = "rotary(matrix, base=, dims=, pairing=, start=)"
     source = "Su et al. 2021, section 3.2.2"
     reason = (
         "Rotating each pair of columns by an angle proportional to the position makes a score "
@@ -313,14 +318,11 @@ class Rotary(Placed):
             yield Definition(t.equation(speller.rule(letter), (t.EQUALS, right)), family)
 
     def _spell(self, speller: Speller) -> Tree:
-        matrix, base, dims, interleaved, start = self.args
-        extra = settings(
-            speller, ("base", base, 10000), ("dims", dims, self.shape[1]), ("start", start, 0)
-        )
+        extra = settings(speller, self, "base", "dims", "start")
         name: Tree = t.Ident("rope", roman=True)
-        name = name if interleaved else t.Script(name, t.Ident("half", roman=True))
+        name = name if self.pairing else t.Script(name, t.Ident("half", roman=True))
         name = name if self.forwards else speller.notation.transposed(name)
-        return t.call(name, speller.matrix(matrix), *extra)
+        return t.call(name, speller.matrix(self.matrix), *extra)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return (RotaryBack if self.forwards else Rotary)(upstream, *self.args[1:])
@@ -386,4 +388,5 @@ class RotaryBack(Rotary):
     Matrix([[1, 0], [cos(1), -sin(1)]])
     """
 
+    syntax = ""
     forwards: ClassVar[bool] = False

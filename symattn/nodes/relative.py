@@ -53,7 +53,7 @@ class RelativeShift(_ByDistance):
     [6, 5]])
     """
 
-    word = "shift"
+    syntax = "shift(matrix, columns=)"
     source = "Dai et al. 2019, section 3.3"
 
     def _check(self) -> None:
@@ -102,6 +102,7 @@ class ClippedShift(_ByDistance):
     """
 
     start = Scalar(0)
+    syntax = "clip(matrix, columns=, start=)"
     source = "Shaw et al. 2018, section 3.2"
 
     def _check(self) -> None:
@@ -126,8 +127,7 @@ class ClippedShift(_ByDistance):
 
     def _spell(self, speller: Speller) -> Tree:
         name: Tree = t.Ident("clip", roman=True)
-        matrix, _, start = self.args
-        return t.call(name, speller.matrix(matrix), *settings(speller, ("start", start, 0)))
+        return t.call(name, speller.matrix(self.matrix), *settings(speller, self, "start"))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return ShiftSum(upstream, shape_of(self.matrix)[1], self.start)

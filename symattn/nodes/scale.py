@@ -35,7 +35,8 @@ class Quotient(Node):
 
     matrix, divisor = Matrix(), Scalar()
     by_rows = 1
-    transposes = True
+    syntax = "matrix / divisor"
+    entrywise = True
     source = "Vaswani et al. 2017, section 3.2.1"
     adjoint_because = "Dividing a matrix by a number divides its gradient by the same number."
 
@@ -71,6 +72,7 @@ class PowerTimes(Node):
 
     matrix, base, exponent = Matrix(), Scalar(), Scalar()
     by_rows = 1
+    syntax = "base^(exponent) matrix"
     transposes = True
     source = "ONNX, operator Attention"
 
@@ -113,6 +115,8 @@ class NumberTimes(Node):
     """
 
     number, matrix = Matrix(), Matrix()
+    syntax = "number matrix"
+    entrywise = True
     source = _NUMBER
     adjoint_because = "The gradient of each factor is the product's gradient times the other."
     adjoint_reasons: ClassVar[Mapping[int, str]] = {
@@ -133,8 +137,6 @@ class NumberTimes(Node):
     def _spell(self, speller: Speller) -> Tree:
         return t.times([speller.matrix(self.number), speller.matrix(self.matrix)])
 
-    transposes = True
-
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         if place == 0:
             return EntrySum(sympy.HadamardProduct(upstream, self.matrix))
@@ -153,6 +155,8 @@ class NumberQuotient(Node):
     """
 
     matrix, number = Matrix(), Matrix()
+    syntax = "matrix / number"
+    entrywise = True
     source = _NUMBER
     adjoint_because = "Dividing a matrix by a number divides its gradient by the same number."
     adjoint_reasons: ClassVar[Mapping[int, str]] = {
@@ -167,8 +171,6 @@ class NumberQuotient(Node):
 
     def _spell(self, speller: Speller) -> Tree:
         return t.Frac(speller.matrix(self.matrix), speller.matrix(self.number))
-
-    transposes = True
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         if place == 0:
@@ -189,6 +191,7 @@ class Everywhere(Node):
     """
 
     number, rows, columns = Matrix(), Scalar(), Scalar()
+    syntax = "number"
     source = _NUMBER
     adjoint_because = "The number stands in every entry, so its gradient adds up those of all."
 

@@ -51,6 +51,7 @@ class Distance(_OfPairs):
     (1964).
     """
 
+    syntax = "-dist2(queries, keys)"
     source = "Nadaraya 1964; Watson 1964"
 
     adjoint_because = (
@@ -93,7 +94,7 @@ class Additive(_OfPairs):
     """
 
     vector = Matrix()
-    word = "additive"
+    syntax = "additive(queries, keys, vector)"
     source = "Bahdanau, Cho, Bengio 2015, appendix A.1.2"
 
     adjoint_because = (
