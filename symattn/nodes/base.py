@@ -20,7 +20,7 @@ from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.printer import Printer
 
 from symattn.arithmetic.arrays import FLOAT64
-from symattn.arithmetic.base import Arithmetic, Array, filled
+from symattn.arithmetic.base import Array, filled
 from symattn.arithmetic.exact import EXACT
 from symattn.errors import ShapeError, SymattnError
 from symattn.nodes.arguments import (
@@ -219,10 +219,9 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
             if isinstance(arg, MatrixExpr) and tuple(arg.shape) == tuple(self.shape):
                 yield from definitions(arg, speller, i, j)
 
-    @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        """The value, given the values of `args`: arrays for matrices, SymPy for the others."""
-        raise NotImplementedError
+    #: The value, given the arithmetic and the values of `args`: arrays for matrices, SymPy for the
+    #: others. A class method of the subclass.
+    _compute: ClassVar[Callable[..., Array]]
 
     def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
         """The transposed expression over transposed symbols, for the column convention."""

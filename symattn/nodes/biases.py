@@ -312,8 +312,9 @@ class RelativeBias(Placed):
         return BucketSum(upstream, *self.args[3:])
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        rows, columns, table, *layout = args
+    def _compute(
+        cls, arithmetic: Arithmetic, rows: Operand, columns: Operand, table: Array, *layout: Operand
+    ) -> Array:
         return arithmetic.entries(table, _buckets(arithmetic, rows, columns, *layout), 0)
 
 
@@ -443,8 +444,7 @@ class BucketSum(Placed):
         return RelativeBias(*shape, upstream, buckets, furthest, bidirectional, start=start)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        matrix, *layout = args
+    def _compute(cls, arithmetic: Arithmetic, matrix: Array, *layout: Operand) -> Array:
         buckets = _buckets(arithmetic, *matrix.shape[-2:], *layout)
         sums = arithmetic.sums_at(
             arithmetic.flattened(matrix), arithmetic.flattened(buckets), layout[0]

@@ -101,8 +101,9 @@ class Counted(Node):
         return None
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        rows, columns, formula = args
+    def _compute(
+        cls, arithmetic: Arithmetic, rows: Operand, columns: Operand, formula: Operand
+    ) -> Array:
         counted = places(arithmetic, rows, columns, formula)
         return arithmetic.narrowed(arithmetic.wide.numbers(counted))
 
@@ -237,8 +238,9 @@ class WherePlaced(Node):
         return f"{where}({', '.join(map(printer._print, (test, self.value, self.otherwise)))})"
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        value, otherwise, test = args
+    def _compute(
+        cls, arithmetic: Arithmetic, value: Array, otherwise: Array, test: Operand
+    ) -> Array:
         shape = value.shape if getattr(value, "ndim", 2) >= 2 else otherwise.shape
         rows, columns = (sympy.sympify(size, strict=True) for size in shape[-2:])
         return arithmetic.where(places(arithmetic, rows, columns, test), value, otherwise)

@@ -81,8 +81,7 @@ class Entrywise(Node):
         return self._row.adjoint(*map(_Entries, (upstream, self.matrix, value))).matrix
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        matrix, *function = args
+    def _compute(cls, arithmetic: Arithmetic, matrix: Array, *function: Operand) -> Array:
         name = cls._function_name(*function)
         return arithmetic.exp(matrix) if name == "exp" else arithmetic.apply(name, matrix)
 
@@ -243,8 +242,7 @@ class Diagonal(Node):
         return LineSum(here, 1 if vector.shape[1] == 1 else 0)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        (vector,) = args
+    def _compute(cls, arithmetic: Arithmetic, vector: Array) -> Array:
         column = vector if vector.shape[-1] == 1 else arithmetic.transpose(vector)
         size = column.shape[-2]
         diagonal = arithmetic.rows(size) == arithmetic.columns(size)
@@ -290,7 +288,6 @@ class SoftCap(Node):
         return sympy.HadamardProduct(upstream, sympy.MatAdd(Filled(*self.shape, 1), square))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        matrix, cap = args
+    def _compute(cls, arithmetic: Arithmetic, matrix: Array, cap: Operand) -> Array:
         bent = arithmetic.apply("tanh", arithmetic.over(matrix, cap))
         return arithmetic.scaled(bent, cap)

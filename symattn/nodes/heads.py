@@ -149,11 +149,12 @@ class Concat(Node):
         return sympy.BlockMatrix([blocks] if axis == 1 else [[block] for block in blocks])
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        heads, _, _, axis = args
+    def _compute(
+        cls, arithmetic: Arithmetic, matrix: Array, index: Operand, heads: Operand, axis: Operand
+    ) -> Array:
         if axis == 1:
-            return arithmetic.heads_beside(heads)
-        return arithmetic.transpose(arithmetic.heads_beside(arithmetic.transpose(heads)))
+            return arithmetic.heads_beside(matrix)
+        return arithmetic.transpose(arithmetic.heads_beside(arithmetic.transpose(matrix)))
 
     def _numpycode(self, printer: Printer) -> str:
         body, _, _, axis = self.args
@@ -228,8 +229,9 @@ class Split(Node):
         return Slice(matrix, index * width, width, axis)._adjoint(0, upstream, value)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        matrix, index, count, axis = args
+    def _compute(
+        cls, arithmetic: Arithmetic, matrix: Array, index: Operand, count: Operand, axis: Operand
+    ) -> Array:
         if axis == 1:
             parts = arithmetic.heads_apart(matrix, count)
         else:
@@ -314,8 +316,9 @@ class Slice(Node):
         return out if after == 0 else Stacked(out, zeros(after), axis)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        matrix, first, count, axis = args
+    def _compute(
+        cls, arithmetic: Arithmetic, matrix: Array, first: Operand, count: Operand, axis: Operand
+    ) -> Array:
         return arithmetic.part(matrix, first, count, -2 if axis == 0 else -1)
 
 
@@ -363,8 +366,15 @@ class HeadMix(Node):
         return HeadMix(above, new, weights.shape[0], sympy.Transpose(weights), index)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        body, _, _, weights, head = args
+    def _compute(
+        cls,
+        arithmetic: Arithmetic,
+        body: Array,
+        index: Operand,
+        heads: Operand,
+        weights: Array,
+        head: Operand,
+    ) -> Array:
         wide = arithmetic.expand(arithmetic.expand(weights, -1), -1)
         terms = arithmetic.multiply(wide, arithmetic.expand(body, -4))
         mixed = arithmetic.total(terms, -3)
@@ -440,8 +450,15 @@ class GroupSum(Node):
         return upstream.xreplace(used)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        body, _, _, groups, group = args
+    def _compute(
+        cls,
+        arithmetic: Arithmetic,
+        body: Array,
+        index: Operand,
+        heads: Operand,
+        groups: Operand,
+        group: Operand,
+    ) -> Array:
         summed = arithmetic.total(arithmetic.groups(body, groups), -3)
         return arithmetic.pick(summed, group, -3) if group.is_Integer else summed
 
@@ -498,8 +515,9 @@ class Stacked(Node):
         return Slice(upstream, start, number, axis)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        first, second, axis = args
+    def _compute(
+        cls, arithmetic: Arithmetic, first: Array, second: Operand, axis: Operand
+    ) -> Array:
         return arithmetic.join([first, second], axis=-2 if axis == 0 else -1)
 
 
@@ -534,5 +552,5 @@ class HeadSum(Node):
         return upstream
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        return arithmetic.total(args[0], -3)
+    def _compute(cls, arithmetic: Arithmetic, matrix: Array, *_: Operand) -> Array:
+        return arithmetic.total(matrix, -3)

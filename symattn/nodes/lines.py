@@ -91,8 +91,9 @@ class Filled(Node):
         return Filled(columns, rows, number)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        rows, columns, number = args
+    def _compute(
+        cls, arithmetic: Arithmetic, rows: Operand, columns: Operand, number: Operand
+    ) -> Array:
         return arithmetic.filled(number, rows, columns)
 
 
@@ -151,8 +152,7 @@ class Spread(Node):
         return LineSum(upstream, self.axis)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        vector, size, axis = args
+    def _compute(cls, arithmetic: Arithmetic, vector: Array, size: Operand, axis: Operand) -> Array:
         return arithmetic.repeat(vector, size, -1 if axis == 1 else -2)
 
 
@@ -380,8 +380,9 @@ class LineDifference(Node):
         return sympy.MatMul(-1, LineSum(upstream, self.axis))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        matrix, numbers, _ = args
+    def _compute(
+        cls, arithmetic: Arithmetic, matrix: Array, numbers: Array, axis: Operand
+    ) -> Array:
         none = arithmetic.hidden(numbers)
         safe = arithmetic.where(none, arithmetic.zero, numbers)
         return arithmetic.subtract(matrix, safe)
@@ -493,8 +494,7 @@ class LineQuotient(Node):
         return sympy.MatMul(-1, LineQuotient(weighted_sum, sums, axis))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        matrix, sums, _ = args
+    def _compute(cls, arithmetic: Arithmetic, matrix: Array, sums: Array, axis: Operand) -> Array:
         nothing = arithmetic.equals(sums, 0)
         safe = arithmetic.where(nothing, arithmetic.scalar(sympy.S.One), sums)
         quotient = arithmetic.divide(matrix, safe)

@@ -683,8 +683,7 @@ class Masked(Node):
         return VisibleScores(upstream, self.mask)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        scores, mask = args
+    def _compute(cls, arithmetic: Arithmetic, scores: Array, mask: Array) -> Array:
         hidden = arithmetic.hidden(mask)
         finite = arithmetic.where(hidden, arithmetic.zero, scores)
         added = arithmetic.where(hidden, arithmetic.zero, mask)

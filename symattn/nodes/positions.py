@@ -229,8 +229,9 @@ class Sinusoidal(Placed):
         return t.call(t.Ident("sinusoid", roman=True), *sizes, *extra)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        rows, columns, base, start = args
+    def _compute(
+        cls, arithmetic: Arithmetic, rows: Operand, columns: Operand, base: Operand, start: Operand
+    ) -> Array:
         wide = arithmetic.wide
         positions = wide.numbers(arithmetic.rows(rows, start))
         angles = wide.divide(positions, wide.powers(base, 2, columns))
@@ -328,8 +329,15 @@ class Rotary(Placed):
         return (RotaryBack if self.forwards else Rotary)(upstream, *self.args[1:])
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        matrix, base, dims, interleaved, start = args
+    def _compute(
+        cls,
+        arithmetic: Arithmetic,
+        matrix: Array,
+        base: Operand,
+        dims: Operand,
+        interleaved: Operand,
+        start: Operand,
+    ) -> Array:
         _check_dims(dims, sympy.sympify(matrix.shape[-1], strict=True))
         wide = arithmetic.wide
         positions = wide.numbers(arithmetic.rows(matrix.shape[-2], start))

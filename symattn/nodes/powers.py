@@ -57,8 +57,7 @@ class WholePower(Node):
         return sympy.HadamardProduct(upstream, Counted(*self.shape, exponent), less)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        matrix, exponent = args
+    def _compute(cls, arithmetic: Arithmetic, matrix: Array, exponent: Operand) -> Array:
         rows, columns = (sympy.sympify(size, strict=True) for size in matrix.shape[-2:])
         return arithmetic.whole_power(matrix, places(arithmetic, rows, columns, exponent))
 

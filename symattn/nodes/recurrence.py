@@ -142,8 +142,9 @@ class Earlier(Node):
         return speller.matrix(states.xreplace({index: index - 1}))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        states, start, _, count = args
+    def _compute(
+        cls, arithmetic: Arithmetic, states: Array, start: Operand, index: Operand, count: Operand
+    ) -> Array:
         begin = arithmetic.expand(start, -3) if start.ndim == 2 else start
         return arithmetic.join([begin, arithmetic.part(states, 0, count - 1, -3)], axis=-3)
 

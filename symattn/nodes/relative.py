@@ -73,8 +73,7 @@ class RelativeShift(_ByDistance):
         return ShiftSum(upstream, shape_of(self.matrix)[1])
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        matrix, count = args
+    def _compute(cls, arithmetic: Arithmetic, matrix: Array, count: Operand) -> Array:
         rows, keys = arithmetic.rows(matrix.shape[-2]), arithmetic.columns(count)
         return arithmetic.entries(matrix, rows, rows - keys + r.index_of(count - 1))
 
@@ -133,8 +132,9 @@ class ClippedShift(_ByDistance):
         return ShiftSum(upstream, shape_of(self.matrix)[1], self.start)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        matrix, count, start = args
+    def _compute(
+        cls, arithmetic: Arithmetic, matrix: Array, count: Operand, start: Operand
+    ) -> Array:
         rows, keys = arithmetic.rows(matrix.shape[-2]), arithmetic.columns(count)
         places = _clipped(keys - rows - r.index_of(start), matrix.shape[-1])
         return arithmetic.entries(matrix, rows, places)
@@ -192,8 +192,9 @@ class ShiftSum(_ByDistance, Placed):
         return RelativeShift(upstream, count)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        matrix, columns, start = args
+    def _compute(
+        cls, arithmetic: Arithmetic, matrix: Array, columns: Operand, start: Operand
+    ) -> Array:
         count = matrix.shape[-1]
         rows, keys = arithmetic.rows(matrix.shape[-2]), arithmetic.columns(count)
         places = rows - keys + r.index_of(count - 1)

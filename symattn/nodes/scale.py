@@ -50,8 +50,7 @@ class Quotient(Node):
         return Quotient(upstream, self.divisor)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        matrix, divisor = args
+    def _compute(cls, arithmetic: Arithmetic, matrix: Array, divisor: Operand) -> Array:
         return arithmetic.over(matrix, divisor)
 
 
@@ -96,8 +95,9 @@ class PowerTimes(Node):
         return PowerTimes(upstream, *self.args[1:])
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        matrix, base, exponent = args
+    def _compute(
+        cls, arithmetic: Arithmetic, matrix: Array, base: Operand, exponent: Operand
+    ) -> Array:
         return arithmetic.scaled(matrix, base**exponent)
 
 
@@ -216,8 +216,9 @@ class Everywhere(Node):
         return EntrySum(upstream)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        number, rows, columns = args
+    def _compute(
+        cls, arithmetic: Arithmetic, number: Operand, rows: Operand, columns: Operand
+    ) -> Array:
         return arithmetic.broadcast(number, rows, columns)
 
 

@@ -77,8 +77,7 @@ class Distance(_OfPairs):
         return sympy.MatMul(2, sympy.MatAdd(towards, sympy.MatMul(-1, away)))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        queries, keys = args
+    def _compute(cls, arithmetic: Arithmetic, queries: Array, keys: Array) -> Array:
         apart = arithmetic.subtract(arithmetic.expand(queries, -2), arithmetic.expand(keys, -3))
         return arithmetic.negative(arithmetic.total(arithmetic.multiply(apart, apart), -1))
 
@@ -123,8 +122,7 @@ class Additive(_OfPairs):
         return LineProduct(summed, sympy.Transpose(vector), 0)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        queries, keys, vector = args
+    def _compute(cls, arithmetic: Arithmetic, queries: Array, keys: Array, vector: Array) -> Array:
         hidden = _hidden(arithmetic, queries, keys)
         return arithmetic.pick(arithmetic.matmul(hidden, arithmetic.beneath(vector)), 0, -1)
 
