@@ -84,6 +84,9 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     #: Its name in formulas, where it is written as a function: that in equations.
     word: ClassVar[str] = ""
 
+    #: What a program says beside its lines, where they do not tell what they are for.
+    remark: ClassVar[str] = ""
+
     #: Paper and section that the node is defined by.
     source: ClassVar[str] = ""
 
@@ -227,7 +230,10 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
         """The transposed expression over transposed symbols, for the column convention."""
         if self.transposes:
             pairs = zip(self.arguments, self.args, strict=True)
-            turned = (argument.turned(value, flip) for argument, value in pairs)
+            turned = [argument.turned(value, flip) for argument, value in pairs]
+            sizes = self._places_of(Extent)
+            for place, other in zip(sizes, sizes[::-1], strict=True):
+                turned[place] = self.args[other]
             return cast(MatrixExpr, self.func(*turned))
         args = [
             sympy.Transpose(flip(arg)) if isinstance(arg, MatrixExpr) else arg for arg in self.args
@@ -398,6 +404,12 @@ def definitions(expr: MatrixExpr, speller: Speller, i: Index, j: Index) -> Itera
     elif isinstance(expr, sympy.MatAdd | sympy.HadamardProduct):
         for part in expr.args:
             yield from definitions(part, speller, i, j)
+
+
+def remark_of(expr: MatrixExpr) -> str:
+    """What a program says beside the lines of an expression, as the first node in it has it."""
+    nodes = (part for part in sympy.preorder_traversal(expr) if isinstance(part, Node))
+    return next((node.remark for node in nodes if node.remark), "")
 
 
 def used(found: Iterable[Definition], printed: Iterable[Tree]) -> list[Definition]:

@@ -73,6 +73,7 @@ class ALiBi(Placed):
     syntax = "alibi(symmetric=, start=)"
     source = "Press et al. 2021, section 3"
     reason = "The further back a key is, the more is subtracted from its score."
+    remark = "The further back a key is, the more is subtracted from its score"
 
     rows, columns, heads = Extent(), Extent(), Whole(1, least=1)
     by_rows = 0

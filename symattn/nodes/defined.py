@@ -29,6 +29,13 @@ from symattn.notation.tree import Tree
 ROW_NUMBER, COLUMN_NUMBER = sympy.symbols("row_number column_number", integer=True)
 
 
+class OfPlaces(Scalar):
+    """A formula, or a test, of the numbers of row and column."""
+
+    def turned(self, value: sympy.Basic, flip: Callable[[MatrixExpr], MatrixExpr]) -> sympy.Basic:
+        return value.xreplace({ROW_NUMBER: COLUMN_NUMBER, COLUMN_NUMBER: ROW_NUMBER})
+
+
 class Defined(Node):
     """A node that stands for an expression of other nodes, its `meaning`."""
 
@@ -84,7 +91,8 @@ class Counted(Node):
     Matrix([[0, -1, -2], [1, 0, -1]])
     """
 
-    rows, columns, formula = Extent(), Extent(), Scalar()
+    rows, columns, formula = Extent(), Extent(), OfPlaces()
+    transposes = True
     source = "Iverson 1962, section 1.5"
 
     def _rule(self, i: Index, j: Index) -> Rule:
@@ -92,10 +100,6 @@ class Counted(Node):
 
     def _spell(self, speller: Speller) -> Tree:
         return t.Fenced(speller.scalar(named(self.formula)), "[", "]")
-
-    def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
-        rows, columns, formula = self.args
-        return Counted(columns, rows, turned(formula))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return None
@@ -112,11 +116,6 @@ def at_place(formula: sympy.Basic, i: Index, j: Index) -> sympy.Basic:
     """A formula of row and column numbers for the entry (i, j), which count from 0."""
     row, column = (sympy.sympify(place, strict=True) + 1 for place in (i, j))
     return formula.xreplace({ROW_NUMBER: row, COLUMN_NUMBER: column})
-
-
-def turned(formula: sympy.Basic) -> sympy.Basic:
-    """The same formula of the transposed matrix."""
-    return formula.xreplace({ROW_NUMBER: COLUMN_NUMBER, COLUMN_NUMBER: ROW_NUMBER})
 
 
 def named(formula: sympy.Basic) -> sympy.Basic:
@@ -194,7 +193,8 @@ class WherePlaced(Node):
     Source: Iverson, *A Programming Language* (1962), section 1.5 (relations as 1 and 0).
     """
 
-    value, otherwise, test = Matrix(), Matrix(), Scalar()
+    value, otherwise, test = Matrix(), Matrix(), OfPlaces()
+    transposes = True
     source = "Iverson 1962, section 1.5"
     adjoint_because = "Each entry is that of one of the two, which receives its gradient."
 
@@ -216,10 +216,6 @@ class WherePlaced(Node):
             for tree, conditions in listed
         ]
         return t.cases(joined, last)
-
-    def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
-        value, otherwise, test = self.args
-        return WherePlaced(flip(value), flip(otherwise), turned(test))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         from symattn.nodes.lines import Filled
@@ -282,6 +278,7 @@ class ByEntries(Defined):
     """
 
     matrix, letter = Matrix(), Scalar()
+    transposes = True
     source = "Horn and Johnson, Matrix Analysis (2013), section 0.1.1"
 
     @property
@@ -292,9 +289,6 @@ class ByEntries(Defined):
         i, j = (sympy.Symbol(letter, integer=True) for letter in "ij")
         symbol = sympy.MatrixSymbol(str(self.letter), *self.shape)
         return t.Fenced(speller.rule(r.Entry(symbol, i, j)), "[", "]")
-
-    def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
-        return ByEntries(flip(self.matrix), self.letter)
 
 
 class Formula(sympy.AtomicExpr):  # type: ignore[misc]  # SymPy has no types

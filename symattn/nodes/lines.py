@@ -6,7 +6,7 @@ their gradients need: r 1ᵀ (`Spread`), lengths ‖a_i‖, unit vectors, matric
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -78,6 +78,7 @@ class Filled(Node):
 
     rows, columns, number = Extent(), Extent(), Scalar()
     syntax = "number"
+    transposes = True
     source = _REVERSE
 
     def _rule(self, i: Index, j: Index) -> Rule:
@@ -85,10 +86,6 @@ class Filled(Node):
 
     def _spell(self, speller: Speller) -> Tree:
         return speller.scalar(self.number)
-
-    def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
-        rows, columns, number = self.args
-        return Filled(columns, rows, number)
 
     @classmethod
     def _compute(

@@ -6,7 +6,6 @@ the index of both.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import ClassVar
 
 import sympy
@@ -30,6 +29,7 @@ class Beside(Node):
     """
 
     rows, columns, letter, index, step = Extent(), Extent(), BoundIndex(), BoundIndex(), Scalar(-1)
+    transposes = True
     source = "Katharopoulos et al. 2020, section 3.4"
 
     @property
@@ -49,10 +49,6 @@ class Beside(Node):
     def _spell(self, speller: Speller) -> Tree:
         return speller.matrix(self.state)
 
-    def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
-        rows, columns, *rest = self.args
-        return Beside(columns, rows, *rest)
-
 
 class Recurrence(Node):
     """A state for each token, made of the one before it: S⁽ᵗ⁾ = f(S⁽ᵗ⁻¹⁾), t from 1 to `count`.
@@ -64,6 +60,7 @@ class Recurrence(Node):
     """
 
     matrix, index, count, start, letter = Matrix(), BoundIndex(), Scalar(), Matrix(), BoundIndex()
+    transposes = True
     source = "Katharopoulos et al. 2020, section 3.4"
     #: Whether it runs from the last token to the first.
     back: ClassVar[bool] = False
@@ -77,10 +74,6 @@ class Recurrence(Node):
 
     def _spell(self, speller: Speller) -> Tree:
         return speller.matrix(self.matrix)
-
-    def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
-        body, index, count, start, letter = self.args
-        return type(self)(flip(body), index, count, flip(start), letter)
 
 
 class Backward(Recurrence):

@@ -55,6 +55,7 @@ class RelativeShift(_ByDistance):
 
     syntax = "shift(matrix, columns=)"
     source = "Dai et al. 2019, section 3.3"
+    remark = "Of the terms by distance each key takes that of its distance from the query"
 
     def _check(self) -> None:
         (rows, wide), keys = shape_of(self.matrix), self.columns
@@ -103,6 +104,7 @@ class ClippedShift(_ByDistance):
     start = Scalar(0)
     syntax = "clip(matrix, columns=, start=)"
     source = "Shaw et al. 2018, section 3.2"
+    remark = "Of the scores by distance each key takes its own; all far ones share the last"
 
     def _check(self) -> None:
         wide, start = shape_of(self.matrix)[1], self.start

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import ClassVar
 
 import sympy
@@ -11,7 +11,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError
 from symattn.nodes import rule as r
-from symattn.nodes.arguments import Matrix, Operand, Scalar
+from symattn.nodes.arguments import Extent, Matrix, Operand, Scalar
 from symattn.nodes.base import Node, shape_of
 from symattn.nodes.lines import EntrySum
 from symattn.nodes.rule import Index, Rule
@@ -190,7 +190,8 @@ class Everywhere(Node):
     Source: Griewank, Walther, *Evaluating Derivatives* (2008), section 3.2.
     """
 
-    number, rows, columns = Matrix(), Scalar(), Scalar()
+    number, rows, columns = Matrix(), Extent(), Extent()
+    transposes = True
     syntax = "number"
     source = _NUMBER
     adjoint_because = "The number stands in every entry, so its gradient adds up those of all."
@@ -198,19 +199,11 @@ class Everywhere(Node):
     def _check(self) -> None:
         check_number(self, self.number)
 
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The sizes."""
-        return self.rows, self.columns
-
     def _rule(self, i: Index, j: Index) -> Rule:
         return r.rule_of(self.number, 0, 0)
 
     def _spell(self, speller: Speller) -> Tree:
         return speller.matrix(self.number)
-
-    def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
-        return Everywhere(flip(self.number), self.columns, self.rows)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return EntrySum(upstream)
