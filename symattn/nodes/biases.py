@@ -209,6 +209,7 @@ class RelativeBias(Placed):
     Matrix([[T[0, 0], T[5, 0], T[6, 0], T[6, 0], T[7, 0], T[7, 0]]])
     """
 
+    syntax = "relative(table, start=)"  # and the layout: see `phrase`
     source = "Raffel et al. 2020, section 2.1"
     adjoint_because = "The gradient of a bucket's bias is the sum of the gradients of its entries."
     reason = "The bias added to a score depends only on the relative position."

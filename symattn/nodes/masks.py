@@ -7,7 +7,7 @@ adding a class and a row of `MASKS` here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import reduce
 from math import inf
 from typing import ClassVar
@@ -30,6 +30,7 @@ from symattn.nodes.arguments import (
     as_scalar,
 )
 from symattn.nodes.base import Definition, Node, settings, shape_of
+from symattn.nodes.defined import ByEntries
 from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -833,6 +834,16 @@ def part_of(name: str, parameter: Setting, before: int, keys: int) -> Setting:
             for part, (own, value) in parts
         ]
     return MASKS[name].part(parameter, before, keys) if name in MASKS else parameter
+
+
+def hides(matrix: MatrixExpr, letters: Collection[str] = ()) -> bool:
+    """Whether a matrix says by −∞ what is hidden: a mask, masks together, or one of these."""
+    if isinstance(matrix, sympy.MatAdd):
+        return all(hides(part, letters) for part in matrix.args)
+    if isinstance(matrix, ByEntries):
+        return hides(matrix.matrix, letters)
+    letter = str(getattr(matrix, "name", ""))
+    return isinstance(matrix, Mask | Allowed | AnyOf) or letter in letters
 
 
 def reason_of(mask: MatrixExpr) -> str:
