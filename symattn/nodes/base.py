@@ -14,7 +14,6 @@ from inspect import Parameter, Signature
 from typing import Any, ClassVar, NoReturn, Self, cast
 
 import sympy
-from mpmath.libmp import prec_to_dps
 from sympy.matrices.expressions.matexpr import MatrixExpr
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.printer import Printer
@@ -36,6 +35,7 @@ from symattn.nodes.arguments import (
     as_scalar,
 )
 from symattn.nodes.loading import once_loaded
+from symattn.nodes.numeric import Numeric, no_derivative
 from symattn.nodes.rule import Index, Named, Rule, index_of, to_sympy
 from symattn.nodes.spell import Speller
 from symattn.notation import text
@@ -63,7 +63,7 @@ class Definition:
         return next(part for part in every if isinstance(part, t.Ident | t.Custom | t.Num))
 
 
-class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
+class Node(Numeric):
     """A matrix expression that SymPy lacks. Subclasses give `_rule`, `_spell` and `_compute`.
 
     Its arguments are named in the body of its class: ``matrix, divisor = Matrix(), Scalar()``.
@@ -330,70 +330,6 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     def _tree(self) -> Tree:
         return self._spell(Speller(_PLAIN))
 
-    # ---- numbers and derivatives -------------------------------------------------------------
-
-    @property
-    def _is_explicit(self) -> bool:
-        """Whether every entry can be written out: no matrix by name, no size by letter."""
-        return not self.atoms(sympy.MatrixSymbol) and all(
-            isinstance(size, sympy.Integer) for size in shape_of(self)
-        )
-
-    def evalf(self, *args: object, **options: object) -> MatrixExpr:
-        """The entries as floating-point numbers, with symbols in them as they stand.
-
-        Where they cannot be written out it is the node with its numbers evaluated.
-        """
-        if self._is_explicit:
-            return self.as_explicit().evalf(*args, **options)
-        parts = (arg.evalf(*args, **options) if _has_entries(arg) else arg for arg in self.args)
-        return self.func(*parts)
-
-    n = evalf
-
-    def _eval_evalf(self, prec: int) -> MatrixExpr:
-        return self.evalf(prec_to_dps(prec))
-
-    def diff(self, *by: sympy.Basic, **kwargs: object) -> MatrixExpr:
-        """The derivative with respect to scalars, entry by entry, of what can be written out.
-
-        Raises `SymattnError` for a node over matrices by name, and with respect to a matrix.
-        """
-        return self._differentiated(*by)
-
-    def _eval_derivative(self, by: sympy.Basic) -> MatrixExpr:
-        return self._differentiated(by)
-
-    def _eval_derivative_n_times(self, by: sympy.Basic, times: sympy.Expr) -> MatrixExpr:
-        return self._differentiated((by, times))
-
-    def _eval_derivative_matrix_lines(self, by: sympy.Basic) -> NoReturn:
-        raise _no_derivative(self)
-
-    _eval_derivative_array = _eval_derivative_matrix_lines
-
-    def _differentiated(self, *by: sympy.Basic) -> MatrixExpr:
-        scalars = [part[0] if isinstance(part, tuple | sympy.Tuple) else part for part in by]
-        scalars = [part for part in scalars if not isinstance(part, int | sympy.Integer)]
-        if any(getattr(part, "is_Matrix", False) for part in scalars):
-            raise _no_derivative(self)
-        letters = set().union(*(sympy.sympify(part, strict=True).free_symbols for part in scalars))
-        if not letters & {*self.free_symbols, *self.atoms(sympy.Symbol)}:
-            return sympy.ZeroMatrix(*self.shape)
-        if self._is_explicit:
-            return self.as_explicit().diff(*by)
-        raise SymattnError(
-            f"SymPy cannot differentiate {type(self).__name__} over a matrix by name by a scalar; "
-            "give explicit matrices"
-        )
-
-
-def _has_entries(arg: sympy.Basic) -> bool:
-    """Whether an argument is made of numbers that may be evaluated: no size, no name, no axis."""
-    return isinstance(arg, MatrixExpr | sympy.MatrixBase) and not isinstance(
-        arg, sympy.MatrixSymbol
-    )
-
 
 def definitions(expr: MatrixExpr, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
     """What the letters in the entry rule of an expression stand for, as its nodes say."""
@@ -423,20 +359,12 @@ def used(found: Iterable[Definition], printed: Iterable[Tree]) -> list[Definitio
     return [one for one in found if one in kept]
 
 
-def _no_derivative(node: Node) -> SymattnError:
-    return SymattnError(
-        f"SymPy cannot differentiate {type(node).__name__} with respect to a matrix; "
-        f"use the derivation's "
-        "gradient, or differentiate entries: node[i, j].diff(x), expr.as_explicit().diff(x)"
-    )
-
-
 def _refused(node: Node, by: sympy.Basic) -> NoReturn:
     """The derivative of a node inside a larger expression, where SymPy would recurse for ever.
 
     SymPy would take the answer for a scalar as one for a matrix, wrongly transposed.
     """
-    raise _no_derivative(node)
+    raise no_derivative(node)
 
 
 once_loaded(
