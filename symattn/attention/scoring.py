@@ -68,13 +68,14 @@ def _each(
 
 
 def _dot(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
-    return b.step("scores", query * key.T)
+    why = "Each query is compared with each key: their dot product is the score."
+    return b.step("scores", query * key.T, because=why, source=f"{PAPER}3.2.1")
 
 
 def _cosine(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
     one, other = b.step("Q_unit", UnitVectors(query)), b.step("K_unit", UnitVectors(key))
     why = "Each query is compared with each key: the score is the cosine of the angle between them."
-    return b.step("scores", one * other.T, because=why, source=UnitVectors.source)
+    return b.step("scores", one * other.T, because=why, source=b.steps[-1].source)
 
 
 def _general(b: Builder, query: MatrixExpr, key: MatrixExpr, table: MatrixExpr) -> MatrixExpr:
@@ -93,12 +94,12 @@ def _additive(
 ) -> MatrixExpr:
     one, other = b.step("Q_hidden", query * left), b.step("K_hidden", key * right)
     why = "A small network with one hidden layer scores each pair of query and key."
-    return b.step("scores", Additive(one, other, vector), "additive score", why, Additive.source)
+    return b.step("scores", Additive(one, other, vector), "additive score", why)
 
 
 def _distance(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
     why = "The score is minus the squared distance: the nearer the key, the higher its score."
-    return b.step("scores", Distance(query, key), "squared distance", why, Distance.source)
+    return b.step("scores", Distance(query, key), "squared distance", why)
 
 
 def _shaw(b: Builder, query: MatrixExpr, key: MatrixExpr, table: MatrixExpr) -> MatrixExpr:
@@ -357,25 +358,26 @@ def _biased(b: Builder, logits: MatrixExpr) -> MatrixExpr:
         return logits
     name, options = b.plan.bias[0], dict(b.plan.bias[1])
     row = BIASES[name]
-    bias, source = row.steps(b, *logits.shape, options, *b.parameters(row.parameters, options))
+    bias = row.steps(b, *logits.shape, options, *b.parameters(row.parameters, options))
+    made = (step.source for step in b.steps if step.name == "bias")
+    source = next(made, "ONNX, operator Attention, input attn_mask")
     return b.step("biased", sympy.MatAdd(logits, bias), source=source)
 
 
 def _given_bias(
     b: Builder, rows: sympy.Expr, columns: sympy.Expr, options: dict[str, Setting]
-) -> tuple[MatrixExpr, str]:
-    bias = b.given("bias", rows, columns, "matrix that is added to the scores", QUERY)
-    return bias, "ONNX, operator Attention, input attn_mask"
+) -> MatrixExpr:
+    return b.given("bias", rows, columns, "matrix that is added to the scores", QUERY)
 
 
 def _alibi(
     b: Builder, rows: sympy.Expr, columns: sympy.Expr, options: dict[str, Setting]
-) -> tuple[MatrixExpr, str]:
+) -> MatrixExpr:
     from symattn.nodes.biases import ALiBi
 
     index = None if b.plan.heads is None else HEAD
     node = ALiBi(rows, columns, b.count, index, start=b.start, **options)
-    return b.step("bias", node, "linear bias", ALiBi.reason, ALiBi.source), ALiBi.source
+    return b.step("bias", node, "linear bias")
 
 
 def _relative(
@@ -384,14 +386,14 @@ def _relative(
     columns: sympy.Expr,
     options: dict[str, Setting],
     table: MatrixExpr,
-) -> tuple[MatrixExpr, str]:
+) -> MatrixExpr:
     from symattn.nodes.biases import RelativeBias
 
     node = RelativeBias(rows, columns, table, start=b.start, **options)
-    why, source = RelativeBias.reason, RelativeBias.source
+    why = node.reason
     if b.plan.heads is not None:
         why = f"In each head, {why[0].lower()}{why[1:]}"
-    return b.step("bias", node, "relative bias", why, source), source
+    return b.step("bias", node, "relative bias", why)
 
 
 def _buckets(options: Mapping[str, Setting]) -> tuple[int, int]:

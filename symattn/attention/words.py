@@ -272,15 +272,7 @@ COMMON: tuple[Word, ...] = (
         why="The keys are multiplied by the square root of the scale too.",
     ),
     # from scores to the output
-    Word(
-        "scores",
-        "S",
-        title="scores",
-        logits=True,
-        rule="matrix product",
-        why="Each query is compared with each key: their dot product is the score.",
-        source=f"{PAPER}3.2.1",
-    ),
+    Word("scores", "S", title="scores", logits=True, rule="matrix product"),
     Word(
         "scaled",
         "Z",

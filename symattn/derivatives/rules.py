@@ -16,17 +16,15 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.errors import SymattnError
+from symattn.nodes.arguments import Matrix
 from symattn.nodes.base import Node, shape_of
 from symattn.nodes.defined import Defined
-from symattn.nodes.heads import Concat, GroupSum, Head, HeadMix, HeadSum
+from symattn.nodes.heads import Head
 from symattn.nodes.lines import Filled, LineProduct, PlusVector, Spread
 from symattn.nodes.recurrence import Backward, Beside, Recurrence, before, beside
 from symattn.step import letter_of, letters_in
 
 _REVERSE = "Griewank and Walther 2008, section 3.2"
-
-#: Nodes that are about all heads at once: the head index belongs to them.
-BINDERS = (Concat, HeadSum, HeadMix, GroupSum)
 
 _PRODUCT = "Dao et al. 2022, appendix B.2"
 
@@ -133,7 +131,7 @@ def _of_product(expr: sympy.MatMul, upstream: MatrixExpr) -> Iterator[Share]:
 def _of_node(
     node: Node, upstream: MatrixExpr, value: MatrixExpr, moves: Callable[[MatrixExpr], bool]
 ) -> Iterator[Share]:
-    source, binder = node.adjoint_source or node.source, node if isinstance(node, BINDERS) else None
+    source, binder = node.adjoint_source or node.source, node if node.over_heads else None
     for place, arg in enumerate(node.args):
         if not isinstance(arg, MatrixExpr) or not moves(arg):
             continue
@@ -219,7 +217,7 @@ def change(
     match expr:
         case sympy.MatrixSymbol() | Head():
             return changes(expr)
-        case Concat() | HeadSum() | GroupSum():
+        case Node() if expr.over_heads and len(expr._places_of(Matrix)) == 1:
             inner = change(expr.args[0], changes)
             return None if inner is None else expr.func(inner, *expr.args[1:])
         case Defined() if not expr.has_adjoint:

@@ -84,6 +84,13 @@ class Node(Numeric):
     #: Its name in formulas, where it is written as a function: that in equations.
     word: ClassVar[str] = ""
 
+    #: What a step that is this node is called in a heading, and why it is taken, in a sentence.
+    heading: ClassVar[str] = ""
+    reason: ClassVar[str] = ""
+
+    #: Whether it is about all heads at once, so that the index of the head belongs to it.
+    over_heads: ClassVar[bool] = False
+
     #: What a program says beside its lines, where they do not tell what they are for.
     remark: ClassVar[str] = ""
 

@@ -88,6 +88,7 @@ class Concat(Node):
 
     matrix, index, heads, axis = Matrix(), BoundIndex(), Scalar(), Axis()
     syntax = ("concat_h(matrix)", "")
+    over_heads = True
     by_rows = 1
     source = "Vaswani et al. 2017, section 3.2.2"
 
@@ -333,8 +334,10 @@ class HeadMix(Node):
     """
 
     matrix, index, heads, weights, head = Matrix(), BoundIndex(), Scalar(), Matrix(), Scalar()
-    transposes = False
+    over_heads = True
     source = "Shazeer et al. 2020, section 4"
+    heading = "mixed heads"
+    reason = "The matrices of all heads are mixed, each by its own weight."
     gathers = (3,)
     adjoint_because = "Each head's matrix is used by all new heads, by as much as it is weighed."
     adjoint_reasons: ClassVar[Mapping[int, str]] = {
@@ -425,6 +428,7 @@ class GroupSum(Node):
     """
 
     matrix, index, heads, groups, group = Matrix(), BoundIndex(), Scalar(), Scalar(), Scalar()
+    over_heads = True
     transposes = True
     source = "Ainslie et al. 2023, section 2.2"
     adjoint_because = "Each head of the group receives the group's gradient."
@@ -531,6 +535,7 @@ class HeadSum(Node):
 
     matrix, index, heads = Matrix(), BoundIndex(), Scalar()
     syntax = "sum_h(matrix)"
+    over_heads = True
     by_rows = 1
     transposes = True
     source = "Elhage et al. 2021, on additive heads"

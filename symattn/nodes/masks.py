@@ -92,7 +92,7 @@ class Mask(Node):
     """
 
     #: `word` is its name in a spec, too.
-    reason: ClassVar[str] = ""
+    heading = "mask"
     #: When a query may attend to a key, as a clause: several masks together say theirs.
     condition: ClassVar[str] = ""
     #: Which keys a query sees, as a program says it, by the names of the parameters.

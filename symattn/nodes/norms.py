@@ -136,9 +136,9 @@ class Norm(OfRows):
     """A norm: each row, or its distance from its mean, over a number of the row's own."""
 
     has_adjoint = True
-    #: What the rows are divided by, and what that does to them, in a sentence.
+    #: What the rows are divided by; the `reason` is what that does to them.
     divides: ClassVar[type[OfRows]]
-    row_reason: ClassVar[str] = ""
+    heading = "norm of each row"
 
     @classmethod
     def of(
@@ -187,7 +187,7 @@ class RMSNorm(Norm):
     syntax = "RMSNorm(matrix, eps=)"
     source = _ZHANG
     divides = RootMeanSquare
-    row_reason = "Each row is divided by the root of the mean square of its entries."
+    reason = "Each row is divided by the root of the mean square of its entries."
     adjoint_because = (
         "A longer row has the same direction: the part of the gradient along the row is taken off, "
         "and the rest divided by the row's root mean square."
@@ -211,7 +211,7 @@ class LayerNorm(Norm):
     syntax = "LayerNorm(matrix, eps=)"
     source = _BA
     divides = StandardDeviation
-    row_reason = "Each row is moved to mean 0 and divided by its standard deviation."
+    reason = "Each row is moved to mean 0 and divided by its standard deviation."
     adjoint_because = (
         "Neither moving nor stretching a row changes what it is made into: the mean of the "
         "gradient and its part along the row are taken off, and the rest is divided by the "

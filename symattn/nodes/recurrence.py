@@ -62,6 +62,8 @@ class Recurrence(Node):
     matrix, index, count, start, letter = Matrix(), BoundIndex(), Scalar(), Matrix(), BoundIndex()
     transposes = True
     source = "Katharopoulos et al. 2020, section 3.4"
+    heading = "states"
+    reason = "Each state is made of the one before it."
     #: Whether it runs from the last token to the first.
     back: ClassVar[bool] = False
 
