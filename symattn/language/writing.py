@@ -61,102 +61,8 @@ def written(derivation: Derivation) -> str:
     return "\n".join(lines)
 
 
-class _Writer:
-    """Writes the steps of one derivation."""
-
-    def __init__(self, derivation: Derivation) -> None:
-        self.derivation = derivation
-        #: The index of the family that is being written.
-        self.own = "h"
-        items = (*derivation.inputs, *derivation.steps)
-        counts = {
-            item.count.subs(derivation.sizes)
-            for item in items
-            if item.count is not None and not item.each
-        }
-        numbers = sorted(count for count in counts if count.is_Integer)
-        by_name = {str(count): count for count in counts}
-        #: How many heads and groups there are, as far as that is known; groups are fewer.
-        self.heads = by_name.get("h", numbers[-1] if numbers else None)
-        self.groups = by_name.get("g", numbers[0] if numbers else None)
-
-    def numbered(self) -> list[str]:
-        """A line that says how many heads and groups there are, where that is known."""
-        known = dict(zip(COUNTS, (self.heads, self.groups), strict=True))
-        if self.heads == self.groups:
-            del known["n_g"]
-        said = [f"{name} = {count}" for name, count in known.items() if str(count).isdigit()]
-        return [";  ".join(said)] if said else []
-
-    def shape(self, item: Input) -> str:
-        """A line that says the shape of an input."""
-        if item.is_number:
-            return f"{item.letter} : number"
-        rows, columns = map(self.size, item.shape)
-        return f"{item.letter}{self._index(item)} : {rows} × {columns}"
-
-    def _index(self, item: Input | Step) -> str:
-        """The index of a family: h for heads, g for groups."""
-        if item.each:
-            self.own = item.each
-            return f"[{self.own}]" if item.per_head else ""
-        count = None if item.count is None else item.count.subs(self.derivation.sizes)
-        self.own = "g" if count is not None and count == self.groups != self.heads else "h"
-        return f"[{self.own}]" if item.per_head else ""
-
-    def equation(self, step: Step, made: list[Step]) -> list[str]:
-        """The equation of a step, below its heading; with the reason, where that is its own."""
-        fitted = any(
-            isinstance(part, Sinusoidal) and not part.rows.is_Symbol
-            for part in sympy.preorder_traversal(step.expr)
-        )
-        shapes = [f"{step.letter} : {' × '.join(map(self.size, step.shape))}"] if fitted else []
-        word = "" if step.name == step.letter else f"{step.name} "
-        item, expr = f"{step.letter}{self._index(step)}", step.expr
-        match expr:
-            case Recurrence(matrix=body, start=start):
-                if start != sympy.MatrixSymbol(f"{step.letter}_0", *start.shape):
-                    first = "0" if isinstance(start, sympy.ZeroMatrix) else self.matrix(start)[0]
-                    shapes.append(f"{step.letter}[0] = {first}")
-                right = self.matrix(body)[0]
-            case ByEntries(matrix=inner):
-                item, right = f"{item}[i,j]", self._cases(inner)
-            case Concat(args=(body, index, _, axis)) if axis == 0 and index == HEAD:
-                self.own = step.each or self._free("tsr")
-                item, right = f"{item}[{self.own},:]", self.matrix(body)[0]
-            case _:
-                right = self.matrix(expr)[0]
-        line = f"{word}{item} = {right}"
-        _, reason = composed(step.expr, made)
-        own = step.reason and step.because != reason
-        said = f"{line}  # {step.because}" if own and "{" not in step.because else line
-        return [*shapes, said]
-
-    def functions(self) -> list[str]:
-        """A line for each function of one's own, those that others call above them."""
-        found: dict[str, str] = {}
-
-        def add(expr: sympy.Basic) -> None:
-            for part in sympy.postorder_traversal(expr):
-                if not isinstance(part, Applied) or part.formula.name in found:
-                    continue
-                formula: Formula = part.formula
-                letters = [NumberSymbol(letter) for letter in formula.arguments]
-                meaning = formula.make(*letters, *part.args[1 + len(letters) :])
-                add(meaning)
-                left = f"{formula.name}({', '.join(formula.arguments)})"
-                found[formula.name] = f"{left} = {self._cases(meaning)}"
-
-        for step in self.derivation.steps:
-            add(step.expr)
-        return [*found.values()]
-
-    def _free(self, letters: str) -> str:
-        """The first of these letters that is not one of the derivation's."""
-        taken = {item.letter for item in (*self.derivation.inputs, *self.derivation.steps)}
-        return next(letter for letter in letters if letter not in {*taken, self.own})
-
-    # ---- numbers ---------------------------------------------------------------------------
+class _Numbers:
+    """Writes SymPy's numbers, and joins what is written."""
 
     def size(self, value: sympy.Expr) -> str:
         """A size or another number."""
@@ -219,7 +125,44 @@ class _Writer:
             text += f" - {part[1:]}" if part.startswith("-") else f" + {part}"
         return text, _SUM
 
-    # ---- matrices --------------------------------------------------------------------------
+    def _times(self, factors: Iterable[Written]) -> str:
+        first, *others = factors
+        return " * ".join([self._factor(first), *map(self._atom, others)])
+
+    def _over(self, above: Written, below: Written) -> Written:
+        return f"{self._factor(above)} / {self._atom(below)}", _PRODUCT
+
+
+class _Matrices(_Numbers):
+    """Writes matrix expressions of one derivation."""
+
+    def __init__(self, derivation: Derivation) -> None:
+        self.derivation = derivation
+        #: The index of the family that is being written.
+        self.own = "h"
+        items = (*derivation.inputs, *derivation.steps)
+        counts = {
+            item.count.subs(derivation.sizes)
+            for item in items
+            if item.count is not None and not item.each
+        }
+        numbers = sorted(count for count in counts if count.is_Integer)
+        by_name = {str(count): count for count in counts}
+        #: How many heads and groups there are, as far as that is known; groups are fewer.
+        self.heads = by_name.get("h", numbers[-1] if numbers else None)
+        self.groups = by_name.get("g", numbers[0] if numbers else None)
+
+    def _free(self, letters: str) -> str:
+        """The first of these letters that is not one of the derivation's."""
+        taken = {item.letter for item in (*self.derivation.inputs, *self.derivation.steps)}
+        return next(letter for letter in letters if letter not in {*taken, self.own})
+
+    def _head(self, head: sympy.Expr) -> str:
+        if head == HEAD:
+            return self.own
+        if isinstance(head, sympy.floor):
+            return "group(h)"
+        return self.size(head + 1)
 
     def matrix(self, expr: MatrixExpr) -> Written:
         """A matrix expression."""
@@ -371,7 +314,13 @@ class _Writer:
         self.own = own
         return f"sum_{other}({weight}[{indices}] {inner})", _ATOM
 
-    # ---- entries ---------------------------------------------------------------------------
+    @staticmethod
+    def _unknown(expr: MatrixExpr) -> CannotSpell:
+        return CannotSpell(f"{type(expr).__name__} has no word in equations yet")
+
+
+class _Entries(_Matrices):
+    """Writes matrices by their entries."""
 
     def _cases(self, expr: MatrixExpr) -> str:
         """The entry of a matrix at row i and column j, which may be cases."""
@@ -430,13 +379,6 @@ class _Writer:
                 return f"{self._atom(self.matrix(expr))}[i,j]", _ATOM
         raise self._unknown(expr)
 
-    def _times(self, factors: Iterable[Written]) -> str:
-        first, *others = factors
-        return " * ".join([self._factor(first), *map(self._atom, others)])
-
-    def _over(self, above: Written, below: Written) -> Written:
-        return f"{self._factor(above)} / {self._atom(below)}", _PRODUCT
-
     def _test(self, test: sympy.Basic) -> str:
         """A test of places."""
         sign = _COMPARED.get(type(test))
@@ -451,16 +393,80 @@ class _Writer:
                 return f" {word} ".join(f"({self._test(one)})" for one in tests)
         raise CannotSpell(f"{test} cannot be written in equations")
 
-    def _head(self, head: sympy.Expr) -> str:
-        if head == HEAD:
-            return self.own
-        if isinstance(head, sympy.floor):
-            return "group(h)"
-        return self.size(head + 1)
 
-    @staticmethod
-    def _unknown(expr: MatrixExpr) -> CannotSpell:
-        return CannotSpell(f"{type(expr).__name__} has no word in equations yet")
+class _Writer(_Entries):
+    """Writes the lines of one derivation."""
+
+    def numbered(self) -> list[str]:
+        """A line that says how many heads and groups there are, where that is known."""
+        known = dict(zip(COUNTS, (self.heads, self.groups), strict=True))
+        if self.heads == self.groups:
+            del known["n_g"]
+        said = [f"{name} = {count}" for name, count in known.items() if str(count).isdigit()]
+        return [";  ".join(said)] if said else []
+
+    def shape(self, item: Input) -> str:
+        """A line that says the shape of an input."""
+        if item.is_number:
+            return f"{item.letter} : number"
+        rows, columns = map(self.size, item.shape)
+        return f"{item.letter}{self._index(item)} : {rows} × {columns}"
+
+    def _index(self, item: Input | Step) -> str:
+        """The index of a family: h for heads, g for groups."""
+        if item.each:
+            self.own = item.each
+            return f"[{self.own}]" if item.per_head else ""
+        count = None if item.count is None else item.count.subs(self.derivation.sizes)
+        self.own = "g" if count is not None and count == self.groups != self.heads else "h"
+        return f"[{self.own}]" if item.per_head else ""
+
+    def equation(self, step: Step, made: list[Step]) -> list[str]:
+        """The equation of a step, below its heading; with the reason, where that is its own."""
+        fitted = any(
+            isinstance(part, Sinusoidal) and not part.rows.is_Symbol
+            for part in sympy.preorder_traversal(step.expr)
+        )
+        shapes = [f"{step.letter} : {' × '.join(map(self.size, step.shape))}"] if fitted else []
+        word = "" if step.name == step.letter else f"{step.name} "
+        item, expr = f"{step.letter}{self._index(step)}", step.expr
+        match expr:
+            case Recurrence(matrix=body, start=start):
+                if start != sympy.MatrixSymbol(f"{step.letter}_0", *start.shape):
+                    first = "0" if isinstance(start, sympy.ZeroMatrix) else self.matrix(start)[0]
+                    shapes.append(f"{step.letter}[0] = {first}")
+                right = self.matrix(body)[0]
+            case ByEntries(matrix=inner):
+                item, right = f"{item}[i,j]", self._cases(inner)
+            case Concat(args=(body, index, _, axis)) if axis == 0 and index == HEAD:
+                self.own = step.each or self._free("tsr")
+                item, right = f"{item}[{self.own},:]", self.matrix(body)[0]
+            case _:
+                right = self.matrix(expr)[0]
+        line = f"{word}{item} = {right}"
+        _, reason = composed(step.expr, made)
+        own = step.reason and step.because != reason
+        said = f"{line}  # {step.because}" if own and "{" not in step.because else line
+        return [*shapes, said]
+
+    def functions(self) -> list[str]:
+        """A line for each function of one's own, those that others call above them."""
+        found: dict[str, str] = {}
+
+        def add(expr: sympy.Basic) -> None:
+            for part in sympy.postorder_traversal(expr):
+                if not isinstance(part, Applied) or part.formula.name in found:
+                    continue
+                formula: Formula = part.formula
+                letters = [NumberSymbol(letter) for letter in formula.arguments]
+                meaning = formula.make(*letters, *part.args[1 + len(letters) :])
+                add(meaning)
+                left = f"{formula.name}({', '.join(formula.arguments)})"
+                found[formula.name] = f"{left} = {self._cases(meaning)}"
+
+        for step in self.derivation.steps:
+            add(step.expr)
+        return [*found.values()]
 
 
 #: Functions of numbers in SymPy, and comparisons, by what is written for them.
