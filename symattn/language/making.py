@@ -58,8 +58,8 @@ _OF_PLACES: Mapping[str, Callable[..., sympy.Expr]] = {
 }
 
 
-class Maker(Writer):
-    """Makes expressions of trees whose shapes `sizes` knows."""
+class _Signs(Writer):
+    """Letters, and numbers and matrices that signs join, whose shapes `sizes` knows."""
 
     def __init__(
         self,
@@ -99,16 +99,6 @@ class Maker(Writer):
             indices={**self.indices, index: HEAD}, counts={**self.counts, index: count}
         )
 
-    def entries(
-        self, tree: Tree, shape: tuple[sympy.Expr, sympy.Expr], indices: Sequence[str]
-    ) -> MatrixExpr:
-        """The matrix whose entries a tree says, with these letters for row and column."""
-        places = dict(zip(indices, PLACES, strict=True))
-        with self._with(whole=shape, indices={**self.indices, **places}):
-            return placed.named_mask(placed.everywhere(self.made(tree), shape))
-
-    # ---- trees -----------------------------------------------------------------------------
-
     def made(self, tree: Tree) -> sympy.Expr:
         """The expression of a tree. Raises `Unfit` with the part that has none."""
         try:
@@ -126,16 +116,6 @@ class Maker(Writer):
                 self.spare = iter([self._sized(tree)])
             case Name(name) if self.whole is not None and name in self.indices:
                 return self.indices[name]
-            case Indexed():
-                return self._indexed(tree)
-            case Every():
-                return self._every(tree)
-            case Call(name, args, options):
-                return self._call(tree, name, args, dict(options))
-            case Chosen(value, test, otherwise):
-                return self._chosen(value, test, otherwise)
-            case Compared() | Joined():
-                return self._chosen(_NUMBER[1], tree, _NUMBER[0])
             case Apart("^", (base, exponent)):
                 return self._raised(base, exponent)
             case Apart("^" | "inv" as sign, (base,), power) if self.whole is not None:
@@ -179,8 +159,6 @@ class Maker(Writer):
         number = sized == ONE and name in self.sizes.made and is_small(name)
         kind = NumberSymbol if number else sympy.MatrixSymbol
         return kind(in_ascii(name), *sized)
-
-    # ---- numbers and matrices together -----------------------------------------------------
 
     def _sum(self, terms: Sequence[sympy.Expr]) -> sympy.Expr:
         shape = together([*map(shape_in, terms)])
@@ -229,7 +207,17 @@ class Maker(Writer):
             return Exponential(placed.product(power, Entrywise(value, "ln"), self.whole))
         raise ReadError("an exponent is a whole number, or made of places and sizes")
 
-    # ---- cases -----------------------------------------------------------------------------
+
+class _Cases(_Signs):
+    """Values by tests of places, or of numbers."""
+
+    def _made(self, tree: Tree) -> sympy.Expr:
+        match tree:
+            case Chosen(value, test, otherwise):
+                return self._chosen(value, test, otherwise)
+            case Compared() | Joined():
+                return self._chosen(_NUMBER[1], tree, _NUMBER[0])
+        return super()._made(tree)
 
     def _chosen(self, value: Tree, test: Tree, otherwise: Tree) -> sympy.Expr:
         if self.whole is None:
@@ -281,7 +269,17 @@ class Maker(Writer):
                 return sympy.And(*(_COMPARED[sign](one, other) for one, other, sign in pairs))
         return None
 
-    # ---- indices ---------------------------------------------------------------------------
+
+class _Indices(_Cases):
+    """Heads, rows and entries, and what is taken over all of them."""
+
+    def _made(self, tree: Tree) -> sympy.Expr:
+        match tree:
+            case Indexed():
+                return self._indexed(tree)
+            case Every():
+                return self._every(tree)
+        return super()._made(tree)
 
     def _indexed(self, tree: Indexed) -> sympy.Expr:
         base, parts = tree.base, tree.parts
@@ -381,7 +379,23 @@ class Maker(Writer):
             body = self._times([self.made(one) for one in factors if one is not weight])
         return HeadMix(body, _MEMBER, count, matrix, HEAD)
 
-    # ---- functions -------------------------------------------------------------------------
+
+class Maker(_Indices):
+    """Makes expressions of trees whose shapes `sizes` knows."""
+
+    def entries(
+        self, tree: Tree, shape: tuple[sympy.Expr, sympy.Expr], indices: Sequence[str]
+    ) -> MatrixExpr:
+        """The matrix whose entries a tree says, with these letters for row and column."""
+        places = dict(zip(indices, PLACES, strict=True))
+        with self._with(whole=shape, indices={**self.indices, **places}):
+            return placed.named_mask(placed.everywhere(self.made(tree), shape))
+
+    def _made(self, tree: Tree) -> sympy.Expr:
+        match tree:
+            case Call(name, args, options):
+                return self._call(tree, name, args, dict(options))
+        return super()._made(tree)
 
     def _call(
         self, tree: Tree, name: str, args: tuple[Tree, ...], options: dict[str, str | Tree]
