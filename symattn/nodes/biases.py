@@ -89,9 +89,8 @@ class ALiBi(Placed):
             )
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        _, _, heads, head, symmetric, start = self.args
-        slope, distance = _slope(head, heads), j - i - start
-        if symmetric:
+        slope, distance = _slope(self.index, self.heads), j - i - self.start
+        if self.symmetric:
             return r.minus(r.Times((slope, number(sympy.Abs(distance)))))
         return r.Times((slope, number(distance)))
 

@@ -199,15 +199,16 @@ class WherePlaced(Node):
     adjoint_because = "Each entry is that of one of the two, which receives its gradient."
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        value, otherwise, test = self.args
-        pair = r.rule_of(value, i, j), r.rule_of(otherwise, i, j)
-        return _cases(at_place(test, i, j), *pair)
+        pair = r.rule_of(self.value, i, j), r.rule_of(self.otherwise, i, j)
+        return _cases(at_place(self.test, i, j), *pair)
 
     def _spell(self, speller: Speller) -> Tree:
-        value, otherwise, test = self.args
-        cases = _cases(named(test), r.Const(sympy.S.One), r.Const(sympy.S.Zero))
+        cases = _cases(named(self.test), r.Const(sympy.S.One), r.Const(sympy.S.Zero))
         rows = [
-            (speller.matrix(value if rule == r.Const(sympy.S.One) else otherwise), conditions)
+            (
+                speller.matrix(self.value if rule == r.Const(sympy.S.One) else self.otherwise),
+                conditions,
+            )
             for rule, conditions in r.branches(cases)
         ]
         *listed, (last, _) = rows

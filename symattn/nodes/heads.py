@@ -97,9 +97,8 @@ class Concat(Node):
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """The size of one head, `count` times along the axis."""
-        body, _, count, axis = self.args
-        rows, columns = body.shape
-        return (rows, count * columns) if axis == 1 else (count * rows, columns)
+        rows, columns = self.matrix.shape
+        return (rows, self.heads * columns) if self.axis == 1 else (self.heads * rows, columns)
 
     def statement(self, i: Index, j: Index) -> tuple[Index, Index, Rule]:
         """Row, column and rule as a reader states them: column (i − 1) d_v + b is head i's b."""
@@ -123,9 +122,8 @@ class Concat(Node):
             yield Definition(t.equation(self._call(speller), (t.EQUALS, self._spell(speller))))
 
     def _call(self, speller: Speller) -> Tree:
-        body, index, _, axis = self.args
-        word = t.Ident("Concat" if axis == 1 else "Stack", roman=True)
-        return t.call(t.Script(word, speller.index(index)), speller.matrix(body))
+        word = t.Ident("Concat" if self.axis == 1 else "Stack", roman=True)
+        return t.call(t.Script(word, speller.index(self.index)), speller.matrix(self.matrix))
 
     def _spell(self, speller: Speller) -> Tree:
         body, index, count, axis = self.args
@@ -138,8 +136,7 @@ class Concat(Node):
         return speller.bracketed_grid([cells] if axis == 1 else [[cell] for cell in cells])
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        _, index, count, axis = self.args
-        return Split(upstream, index, count, axis)
+        return Split(upstream, self.index, self.heads, self.axis)
 
     def doit(self, **hints: object) -> MatrixExpr:
         """A BlockMatrix once the number of heads is known."""
@@ -202,9 +199,8 @@ class Split(Node):
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """A share of the columns (or rows)."""
-        matrix, _, count, axis = self.args
-        rows, columns = shape_of(matrix)
-        return (rows, columns / count) if axis == 1 else (rows / count, columns)
+        rows, columns = shape_of(self.matrix)
+        return (rows, columns / self.heads) if self.axis == 1 else (rows / self.heads, columns)
 
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, index, _, axis = self.args
@@ -286,9 +282,8 @@ class Slice(Node):
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """So many rows (or columns)."""
-        matrix, _, count, axis = self.args
-        rows, columns = shape_of(matrix)
-        return (count, columns) if axis == 0 else (rows, count)
+        rows, columns = shape_of(self.matrix)
+        return (self.number, columns) if self.axis == 0 else (rows, self.number)
 
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, first, _, axis = self.args
@@ -297,12 +292,11 @@ class Slice(Node):
         return r.rule_of(matrix, i, r.index_of(first + j))
 
     def _spell(self, speller: Speller) -> Tree:
-        matrix, first, count, axis = self.args
-        word = t.Ident("rows" if axis == 0 else "columns", roman=True)
-        start = first + speller.notation.index_base
-        ends = speller.scalar(start), speller.scalar(sympy.expand(start + count - 1))
+        word = t.Ident("rows" if self.axis == 0 else "columns", roman=True)
+        start = self.first + speller.notation.index_base
+        ends = speller.scalar(start), speller.scalar(sympy.expand(start + self.number - 1))
         inside = t.row(ends[0], t.Op("…"), ends[1])
-        return t.call(t.Script(word, inside), speller.matrix(matrix))
+        return t.call(t.Script(word, inside), speller.matrix(self.matrix))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         matrix, first, count, axis = self.args
@@ -439,17 +433,15 @@ class GroupSum(Node):
         return r.Total(r.rule_of(body.subs(index, group * share + index), i, j), index, share)
 
     def _spell(self, speller: Speller) -> Tree:
-        body, index, _, _, group = self.args
-        word = t.call(t.Ident("group", roman=True), speller.index(group))
-        below = t.equation(speller.scalar(index), (t.Op("∈"), word))
-        return t.row(t.Script(t.SUM, below), t.bracketed(speller.matrix(body), 2))
+        word = t.call(t.Ident("group", roman=True), speller.index(self.group))
+        below = t.equation(speller.scalar(self.index), (t.Op("∈"), word))
+        return t.row(t.Script(t.SUM, below), t.bracketed(speller.matrix(self.matrix), 2))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        _, index, heads, groups, group = self.args
         used = {
-            part: Head(part.args[0], sympy.floor(index * groups / heads))
+            part: Head(part.args[0], sympy.floor(self.index * self.groups / self.heads))
             for part in upstream.atoms(Head)
-            if part.head == group
+            if part.head == self.group
         }
         return upstream.xreplace(used)
 
@@ -543,15 +535,13 @@ class HeadSum(Node):
     adjoint_because = "Each term of a sum has the sum's gradient, here each head."
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        body, index, count = self.args
-        return r.Total(r.rule_of(body, i, j), index, count)
+        return r.Total(r.rule_of(self.matrix, i, j), self.index, self.heads)
 
     def _spell(self, speller: Speller) -> Tree:
-        body, index, count = self.args
         base = speller.notation.index_base
-        first = t.equation(speller.index(index), (t.EQUALS, speller.index(0)))
-        last = speller.scalar(count if base else count - 1)
-        return t.row(t.Script(t.SUM, first, last), t.bracketed(speller.matrix(body), 2))
+        first = t.equation(speller.index(self.index), (t.EQUALS, speller.index(0)))
+        last = speller.scalar(self.heads if base else self.heads - 1)
+        return t.row(t.Script(t.SUM, first, last), t.bracketed(speller.matrix(self.matrix), 2))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return upstream

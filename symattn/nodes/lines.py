@@ -132,9 +132,8 @@ class Spread(Node):
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """The vector's length and the size."""
-        vector, size, axis = self.args
-        rows, columns = shape_of(vector)
-        return (rows, size) if axis == 1 else (size, columns)
+        rows, columns = shape_of(self.vector)
+        return (rows, self.size) if self.axis == 1 else (self.size, columns)
 
     def _rule(self, i: Index, j: Index) -> Rule:
         return number_of_line(self.vector, i, j, self.axis)
@@ -184,10 +183,9 @@ class LineProduct(Node):
         return t.times([diagonal, body] if axis == 1 else [body, diagonal])
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        matrix, vector, axis = self.args
         if place == 0:
-            return LineProduct(upstream, vector, axis)
-        return LineSum(sympy.HadamardProduct(upstream, matrix), axis)
+            return LineProduct(upstream, self.vector, self.axis)
+        return LineSum(sympy.HadamardProduct(upstream, self.matrix), self.axis)
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
@@ -408,8 +406,7 @@ class LineSum(NumberOfLines):
         return t.call(t.Ident(word, roman=True), speller.matrix(self.matrix))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        matrix, axis = self.args
-        return Spread(upstream, shape_of(matrix)[int(axis)], axis)
+        return Spread(upstream, shape_of(self.matrix)[int(self.axis)], self.axis)
 
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, matrix: Array, *more: Array) -> Array:

@@ -358,8 +358,9 @@ class RowRatio(Normaliser):
         return r.Over(r.rule_of(self.args[0], i, j), r.Total(score, index, size))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        matrix, axis = self.args
-        return LineQuotient(self._less_mean(upstream, value), LineSum(matrix, axis), axis)
+        return LineQuotient(
+            self._less_mean(upstream, value), LineSum(self.matrix, self.axis), self.axis
+        )
 
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:

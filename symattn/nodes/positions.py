@@ -206,18 +206,16 @@ class Sinusoidal(Placed):
     rows, columns, base, start = Extent(), Extent(), Base(10000), Whole(0, least=-_MOST)
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        _, width, base, start = self.args
         column = sympy.sympify(j, strict=True)
         pair = sympy.floor(column / 2)
-        angle = r.Over(number(i + start), number(base ** (2 * pair / width)))
+        angle = r.Over(number(i + self.start), number(self.base ** (2 * pair / self.columns)))
         angle_letter = r.Named("psi", (i, _PAIR), angle)
         return _by_pair(column, lambda first: r.Apply("sin" if first else "cos", angle_letter))
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
         """ψ_it = (i − 1) / b^{2 (t − 1)/d}, with t the pair of column j."""
-        _, width, base, start = self.args
-        position, place = number(i + start), speller.rule(number(_PAIR))
-        below = power_of(speller, base, 2, place, width, negative=False)
+        position, place = number(i + self.start), speller.rule(number(_PAIR))
+        below = power_of(speller, self.base, 2, place, self.columns, negative=False)
         angle = t.Frac(speller.rule(position), below)
         left = speller.rule(r.Named("psi", (i, _PAIR), position))
         yield _pair_of(speller, j)

@@ -69,10 +69,9 @@ class Recurrence(Node):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         """The rule of token t; of the first one the start stands in for the state before it."""
-        body, index, *_ = self.args
-        rule = r.rule_of(body, i, j)
+        rule = r.rule_of(self.matrix, i, j)
         first = _from_start(rule, self)
-        return r.Cases(r.Ordinal(index), "=", r.Ordinal(sympy.S.Zero), first, rule)
+        return r.Cases(r.Ordinal(self.index), "=", r.Ordinal(sympy.S.Zero), first, rule)
 
     def _spell(self, speller: Speller) -> Tree:
         return speller.matrix(self.matrix)
@@ -97,14 +96,12 @@ class Backward(Recurrence):
         return shape_of(self.args[0])
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        own, index, count, more, _ = self.args
-        last = r.rule_of(own, i, j)
-        both = r.Plus((last, r.rule_of(more, i, j)))
-        return r.Cases(r.Ordinal(index), "=", r.Ordinal(count - 1), last, both)
+        last = r.rule_of(self.matrix, i, j)
+        both = r.Plus((last, r.rule_of(self.start, i, j)))
+        return r.Cases(r.Ordinal(self.index), "=", r.Ordinal(self.count - 1), last, both)
 
     def _spell(self, speller: Speller) -> Tree:
-        own, _, _, more, _ = self.args
-        return speller.matrix(sympy.MatAdd(own, more))
+        return speller.matrix(sympy.MatAdd(self.matrix, self.start))
 
 
 def _from_start(rule: Rule, node: Recurrence) -> Rule:
@@ -133,8 +130,7 @@ class Earlier(Node):
         return r.Cases(*first, r.rule_of(start, i, j), before)
 
     def _spell(self, speller: Speller) -> Tree:
-        states, _, index, _ = self.args
-        return speller.matrix(states.xreplace({index: index - 1}))
+        return speller.matrix(self.matrix.xreplace({self.index: self.index - 1}))
 
     @classmethod
     def _compute(

@@ -67,8 +67,9 @@ class RelativeShift(_ByDistance):
             )
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        matrix, count = self.args
-        return r.rule_of(matrix, i, r.index_of(sympy.sympify(i, strict=True) - j + count - 1))
+        return r.rule_of(
+            self.matrix, i, r.index_of(sympy.sympify(i, strict=True) - j + self.columns - 1)
+        )
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return ShiftSum(upstream, shape_of(self.matrix)[1])
@@ -182,15 +183,13 @@ class ShiftSum(_ByDistance, Placed):
 
     def _spell(self, speller: Speller) -> Tree:
         name: Tree = t.Ident("clip" if self._clipped else "shift", roman=True)
-        matrix, _, start = self.args
-        extra = [] if start in (0, -1) else [speller.scalar(start)]
-        return t.call(speller.notation.transposed(name), speller.matrix(matrix), *extra)
+        extra = [] if self.start in (0, -1) else [speller.scalar(self.start)]
+        return t.call(speller.notation.transposed(name), speller.matrix(self.matrix), *extra)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        matrix, _, start = self.args
-        count = shape_of(matrix)[1]
+        count = shape_of(self.matrix)[1]
         if self._clipped:
-            return ClippedShift(upstream, count, start)
+            return ClippedShift(upstream, count, self.start)
         return RelativeShift(upstream, count)
 
     @classmethod

@@ -78,18 +78,15 @@ class PowerTimes(Node):
     adjoint_because = "Multiplying a matrix by a number multiplies its gradient by the same number."
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        matrix, base, exponent = self.args
-        factor = sympy.Pow(base, exponent, evaluate=False)
-        return r.Times((r.Const(factor), r.rule_of(matrix, i, j)))
+        factor = sympy.Pow(self.base, self.exponent, evaluate=False)
+        return r.Times((r.Const(factor), r.rule_of(self.matrix, i, j)))
 
     def _entry(self, i: Index, j: Index, **kwargs: object) -> sympy.Expr:
-        matrix, base, exponent = self.args
-        return base**exponent * matrix[i, j]
+        return self.base**self.exponent * self.matrix[i, j]
 
     def _spell(self, speller: Speller) -> Tree:
-        matrix, base, exponent = self.args
-        factor = sympy.Pow(base, exponent, evaluate=False)
-        return t.times([speller.scalar(factor), speller.matrix(matrix)])
+        factor = sympy.Pow(self.base, self.exponent, evaluate=False)
+        return t.times([speller.scalar(factor), speller.matrix(self.matrix)])
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return PowerTimes(upstream, *self.args[1:])

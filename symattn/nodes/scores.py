@@ -60,10 +60,9 @@ class Distance(_OfPairs):
     )
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        queries, keys = self.args
         index = r.dummy(i, j, self)
-        apart = r.Plus((r.rule_of(queries, i, index), r.minus(r.rule_of(keys, j, index))))
-        return r.minus(r.Total(r.Power(apart, 2), index, queries.shape[1]))
+        apart = r.Plus((r.rule_of(self.queries, i, index), r.minus(r.rule_of(self.keys, j, index))))
+        return r.minus(r.Total(r.Power(apart, 2), index, self.queries.shape[1]))
 
     def _spell(self, speller: Speller) -> Tree:
         name = t.Script(t.Ident("dist", roman=True), None, t.Num("2"))
@@ -106,11 +105,10 @@ class Additive(_OfPairs):
         check_shape(self, "the vector has", self.vector, self.queries.shape[1], 1)
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        queries, keys, vector = self.args
         index = r.dummy(i, j, self)
-        inside = r.Plus((r.rule_of(queries, i, index), r.rule_of(keys, j, index)))
-        body = r.Times((r.rule_of(vector, index, 0), r.Apply("tanh", inside)))
-        return r.Total(body, index, queries.shape[1])
+        inside = r.Plus((r.rule_of(self.queries, i, index), r.rule_of(self.keys, j, index)))
+        body = r.Times((r.rule_of(self.vector, index, 0), r.Apply("tanh", inside)))
+        return r.Total(body, index, self.queries.shape[1])
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         queries, keys, vector = self.args
@@ -169,9 +167,8 @@ class PairSum(Node):
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """That of the sum: n × m, n × d or m × d."""
-        left, _, _, queries, keys, _ = self.args
-        (n, d), (m, _) = shape_of(queries), shape_of(keys)
-        return {"pairs": (n, m), "queries": (n, d), "keys": (m, d)}[left.name]
+        (n, d), (m, _) = shape_of(self.queries), shape_of(self.keys)
+        return {"pairs": (n, m), "queries": (n, d), "keys": (m, d)}[self.left.name]
 
     def _rule(self, i: Index, j: Index) -> Rule:
         left, one, other, queries, keys, order = self.args
