@@ -17,7 +17,8 @@ from symattn.nodes.base import Node
 from symattn.nodes.defined import Applied
 from symattn.nodes.heads import Concat, Head
 from symattn.nodes.lines import LineProduct, PlusVector
-from symattn.nodes.masks import Masked
+from symattn.nodes.masks import Mask, Masked
+from symattn.nodes.normalise import Normaliser
 from symattn.nodes.norms import Norm
 from symattn.nodes.scale import Quotient
 from symattn.step import Step
@@ -144,8 +145,12 @@ def _composed(expr: MatrixExpr, made: Mapping[MatrixExpr, Step]) -> Iterator[tup
         case sympy.MatAdd(args=(first, *others)) if _letter(first) and others:
             if len(others) == 1 and not _letter(others[0]) and _needs(others[0], first, made):
                 yield "residual sum", f"What is computed from it is added to {{{_letter(first)}}}."
+        case Normaliser():
+            yield "weights", expr.reason if expr.axis == 1 else ""
+        case Mask():
+            yield "mask", expr.reason
         case Node() if expr.heading:
-            yield expr.heading, expr.reason if getattr(expr, "axis", 1) == 1 else ""
+            yield expr.heading, expr.reason
         case Applied():
             yield "", "The function is applied to every entry."
 

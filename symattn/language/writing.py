@@ -36,7 +36,7 @@ Written: TypeAlias = tuple[str, int]
 _SUM, _PRODUCT, _ATOM = range(3)
 
 #: A call in the syntax of a node: minus or nothing, the word, what it is called with.
-_CALL = re.compile(r"(-?)(\w+)\((.*)\)")
+_CALL = re.compile(r"(-?)([\w-]+)\((.*)\)")
 
 
 def written(derivation: Derivation) -> str:

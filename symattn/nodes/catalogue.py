@@ -106,7 +106,7 @@ def _called() -> Mapping[str, Callable[..., MatrixExpr]]:
         else:
             rows, columns = map(word_of, node.syntax)
             calls |= {rows: node, columns: partial(node, axis=0)}
-    return calls
+    return {word: call for word, call in calls.items() if word}
 
 
 #: What equations call by a word.

@@ -91,9 +91,8 @@ class Mask(Node):
     (arrays) which positions may see which, and need not know where its rows start.
     """
 
-    #: `word` is its name in a spec, too.
-    heading = "mask"
-    #: When a query may attend to a key, as a clause: several masks together say theirs.
+    #: When a query may attend to a key, as a clause: several masks together say theirs. `word` is
+    #: its name in a spec, too.
     condition: ClassVar[str] = ""
     #: Which keys a query sees, as a program says it, by the names of the parameters.
     keys: ClassVar[str] = ""
@@ -135,6 +134,11 @@ class Mask(Node):
         `keys` is how many keys there are by then.
         """
         return parameter
+
+    def phrase(self) -> str:
+        """Its word with its parameters: its size is that of what it stands beside."""
+        own = [argument.name for argument in self.arguments[2:-1]]
+        return f"{self.word}({', '.join((*own, 'start='))})"
 
     def keys_seen(self) -> str:
         """The keys that a query sees, as a program says it; empty where that has no words."""
@@ -198,7 +202,7 @@ class Causal(Mask):
     """
 
     source = "Vaswani et al. 2017, section 3.2.3"
-    syntax = "causal(start=)"
+    word = "causal"
     reason = "No query may attend to a later key."
     condition = "the key is not later than the query"
     keys = "keys up to its own"
@@ -235,7 +239,7 @@ class Padding(Mask):
     """
 
     source = "PyTorch, nn.MultiheadAttention, key_padding_mask"
-    syntax = "padding(length)"
+    word = "padding"
     reason = "Keys past the end of the text are padding and are masked out."
     condition = "the key is not padding"
     keys = "the first {length} keys"
@@ -266,7 +270,7 @@ class Prefix(Mask):
     """
 
     source = "Raffel et al. 2020, section 3.2.1"
-    syntax = "prefix(length, start=)"
+    word = "prefix"
     reason = (
         "Every query attends to the whole prefix; beyond the prefix, no query attends to a "
         "later key."
@@ -304,7 +308,7 @@ class Documents(Mask):
 
     by_rows = None  # it is as long as all rows
     source = "Grattafiori et al. 2024, section 3.2"
-    syntax = "documents(numbers, start=)"
+    word = "documents"
     reason = "A token may attend only to tokens of its own document."
     condition = "both are of the same document"
     keys = "keys of its own document"
@@ -445,7 +449,7 @@ class Window(Mask):
     """
 
     source = _LONGFORMER
-    syntax = "window(left, right, start=)"
+    word = "window"
     reason = "A query attends only to keys near its own position."
     condition = "the key is near the query's own position"
     needs = "give the reach of the window: {window = 2} or {window = [2, 0]}"
@@ -505,7 +509,7 @@ class Dilated(Mask):
     """
 
     source = _LONGFORMER
-    syntax = "dilated(width, step, start=)"
+    word = "dilated"
     reason = "A query attends to keys at regular intervals on both sides of its position."
     condition = "the key is at a regular interval from the query"
     keys = "its own key and {width} on each side, {step} apart"
@@ -537,7 +541,7 @@ class Strided(Mask):
     """
 
     source = "Child et al. 2019, section 4.3"
-    syntax = "strided(stride, start=)"
+    word = "strided"
     reason = "A query attends to the last few keys, and to earlier ones at regular intervals."
     condition = "the key is one of the last few or an earlier one at a regular interval"
     keys = "its own key, the {stride} before and every {stride}-th further back"
@@ -576,7 +580,7 @@ class Global(Mask):
     """
 
     source = _LONGFORMER
-    syntax = "global(tokens, start=)"
+    word = "global"
     reason = "Global tokens attend to every token, and every token to them."
     condition = "one of the two is a global token"
     needs = "say which tokens, counted from 1: {global = [1]}"

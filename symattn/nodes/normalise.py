@@ -37,7 +37,6 @@ from symattn.notation.tree import Tree
 class Normaliser(OfLines):
     """What turns each row of scores into weights; `axis` 1 over rows, 0 over columns."""
 
-    heading = "weights"
     rule_name: ClassVar[str] = ""
 
     #: Whether the weights of every query that sees a key sum to 1.
