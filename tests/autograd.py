@@ -1,4 +1,4 @@
-"""Attention written once more over NumPy, PyTorch or JAX, for their own ways to differentiate it.
+"""Attention written once more over NumPy or PyTorch, for their own ways to differentiate it.
 
 What depends on positions alone (masks, sinusoids, slopes, buckets) and which keys a sparsemax or a
 hardmax picks is taken from symattn's values: none of it is differentiated. All the rest is written
@@ -88,7 +88,7 @@ class Constants:
 
 
 class Functional:
-    """One attention as a function of its matrices; `xp` is numpy, torch or jax.numpy."""
+    """One attention as a function of its matrices; `xp` is numpy or torch."""
 
     def __init__(self, xp: Any, spec: Attention, constants: Constants) -> None:
         self.xp, self.spec, self.constants = xp, spec, constants
@@ -379,18 +379,6 @@ class Problem:
         ways = tuple(torch.tensor(along[name]) for name in self.names)
         _, found = torch.autograd.functional.hvp(loss, start, ways)
         return {name: x.numpy() for name, x in zip(self.names, found, strict=True)}
-
-    def by_jax(self, jax: Any) -> dict[str, Array]:
-        """JAX's reverse mode."""
-        function = Functional(jax.numpy, self.spec, self.constants)
-
-        def loss(moving: Any) -> Any:
-            fixed = {name: x for name, x in self.given.items() if name not in self.names}
-            given = {name: jax.numpy.asarray(x) for name, x in fixed.items()} | moving
-            return (function(given) * self.upstream).sum()
-
-        found = jax.grad(loss)({name: jax.numpy.asarray(self.given[name]) for name in self.names})
-        return {name: np.asarray(x) for name, x in found.items()}
 
 
 def gradient_of(backward: Derivation, name: str) -> str:

@@ -40,7 +40,7 @@ from symattn.nodes.heads import Concat, GroupSum, Head, HeadSum
 from symattn.nodes.lines import LineDifference, LineSum
 from symattn.nodes.masks import MASKS, Allowed, AnyOf, Masked
 from symattn.nodes.normalise import Normaliser, RowMax
-from symattn.nodes.positions import Number, Rotary
+from symattn.nodes.positions import IndexNumber, Rotary
 from symattn.nodes.scale import Quotient
 from symattn.nodes.spell import Speller
 from symattn.nodes.written import CONSTANTS, Writer, spread, together
@@ -1218,7 +1218,7 @@ class Checker:
         match value:
             case sympy.floor() | sympy.Mod():
                 return form_poly(self.at(value, env))
-            case Number():
+            case IndexNumber():
                 return self.scalar(value.args[0], env)
             case sympy.Symbol() if value in env:
                 return form_poly(env[value])
@@ -2046,7 +2046,7 @@ def linear(index: r.Index, env: Env, divided: Divided | None = None) -> Form:
             if rest is None:
                 raise Refused("a remainder that is not known")
             return rest
-        case Number():
+        case IndexNumber():
             return linear(index.args[0], env, divided)
     raise Refused(f"the index {str(index)[:60]} is not linear")
 

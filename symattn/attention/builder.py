@@ -15,8 +15,6 @@ from symattn.nodes.arguments import Setting
 from symattn.nodes.heads import Head
 from symattn.step import HEAD, Facts, Input, Step
 
-PAPER = "Vaswani et al. 2017, section "
-
 #: One matrix for all heads; one for each query head; one for each group of keys and values.
 SHARED, QUERY, GROUP = "shared", "query", "group"
 
@@ -112,9 +110,22 @@ class Builder:
         )
 
     def step(
-        self, name: str, expr: MatrixExpr, rule: str, because: str, source: str, kind: str = QUERY
+        self,
+        name: str,
+        expr: MatrixExpr,
+        rule: str = "",
+        because: str = "",
+        source: str = "",
+        kind: str = QUERY,
     ) -> MatrixExpr:
-        """A new step; its symbol takes the shape of its expression."""
+        """A new step; its symbol takes the shape of its expression.
+
+        What is not said of it here is said by its word or, where that says nothing, by its node.
+        """
+        word = self.words[name]
+        rule = rule or word.rule or getattr(expr, "rule_name", "")
+        because = because or word.why or getattr(expr, "reason", "")
+        source = source or word.source or getattr(expr, "source", "")
         rows, columns = expr.shape
         symbol = self.symbol(name, rows, columns, kind)
         facts = self.facts(name, symbol, kind)

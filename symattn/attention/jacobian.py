@@ -32,10 +32,8 @@ from symattn.errors import SymattnError, counted
 from symattn.nodes.entrywise import Diagonal, Exponential
 from symattn.nodes.lines import LineQuotient, LineSum
 from symattn.notation.options import MAX_DIGITS
-from symattn.step import Facts
 
 _PAPER = "Vaswani et al. 2017, section 3.2.1"
-_BACKWARD = "Dao et al. 2022, appendix B.2"
 
 #: How many times larger the logits are, one line of the table each.
 FACTORS = (1, 2, 4, 8, 16)
@@ -64,66 +62,34 @@ def softmax_jacobian() -> Derivation:
 
     steps: list[Step] = []
 
-    def step(
-        name: str, expr: MatrixExpr, rule: str, because: str, source: str
-    ) -> sympy.MatrixSymbol:
+    def step(name: str, expr: MatrixExpr, because: str = "", rule: str = "") -> MatrixExpr:
+        word = WORDS[name]
         result = symbol(name, *expr.shape)
-        fact: Facts = WORDS[name].facts
-        steps.append(Step(name, result, expr, rule, because, source, **fact))
+        said = rule or word.rule, because or word.why, word.source or _PAPER
+        steps.append(Step(name, result, expr, *said, **word.facts))
         return result
 
     logits = symbol("scaled", 1, m)
     powers = step(
         "exp",
         Exponential(logits),
-        "exponential",
         "The exponential is its own derivative: an entry of {F} depends on its own logit alone.",
-        _PAPER,
     )
     total = step(
         "exp_sum",
         LineSum(powers),
-        "row sum",
         "The derivative of the sum by each logit is that logit's exponential.",
-        _PAPER,
     )
     weights = step(
         "weights",
         LineQuotient(powers, total),
-        "row quotient",
         "By the quotient rule, numerator and denominator contribute one term each.",
-        _PAPER,
+        "row quotient",
     )
-    own = step(
-        "jacobian_own",
-        Diagonal(weights),
-        "quotient rule: numerator",
-        "With the sum held fixed, a weight depends on its own logit alone; its derivative is "
-        "the exponential over the sum, which is the weight again.",
-        _BACKWARD,
-    )
-    taken = step(
-        "jacobian_taken",
-        sympy.MatMul(sympy.Transpose(weights), weights),
-        "quotient rule: denominator",
-        "The sum grows with every logit, which lowers each weight at the rate of the product "
-        "of both weights.",
-        _BACKWARD,
-    )
-    both = step(
-        "jacobian",
-        sympy.MatAdd(own, sympy.MatMul(-1, taken)),
-        "quotient rule",
-        "Together: raising a logit raises its own weight and lowers the others.",
-        _BACKWARD,
-    )
-    step(
-        "jacobian_sums",
-        LineSum(both),
-        "row sum",
-        "Adding the same number to all logits changes no weight, so each row sums to 0.",
-        _BACKWARD,
-    )
+    own = step("jacobian_own", Diagonal(weights))
+    taken = step("jacobian_taken", sympy.MatMul(sympy.Transpose(weights), weights))
+    both = step("jacobian", sympy.MatAdd(own, sympy.MatMul(-1, taken)))
+    step("jacobian_sums", LineSum(both))
     given = Input("scaled", logits, "one query's logits", **WORDS["scaled"].facts)
     return Derivation((given,), tuple(steps), title="The Jacobian of the softmax", order=SIZES)
 

@@ -4,46 +4,27 @@ from __future__ import annotations
 
 import sympy
 
-from symattn.attention.builder import PAPER, QUERY, SHARED, Builder
+from symattn.attention.builder import QUERY, SHARED, Builder
 from symattn.attention.plan import d_out
 from symattn.nodes.heads import Concat, HeadSum
 from symattn.nodes.lines import PlusVector
 from symattn.step import HEAD
 
-_LATENT = "DeepSeek-AI, DeepSeek-V2 (2024), section 2.1.2"
-
 
 def output(b: Builder) -> None:
     """All steps after the weights."""
-    if b.plan.absorbed:
-        product = _up(b)
-        why = (
-            "The value projection matrix is applied after the weighted sum, so no values "
-            "are computed."
-        )
-    else:
-        product = _averaged(b)
-        why = (
-            "For each query, the output is the sum of the values, weighted by that query's "
-            "attention weights."
-        )
+    product, why = _up(b) if b.plan.absorbed else (_averaged(b), "")
     if b.plan.heads is None:
-        result = b.step("output", product, "weighted sum", why, f"{PAPER}3.2.1")
+        result = b.step("output", product, because=why)
     else:
-        head = b.step("heads", product, "weighted sum", why, f"{PAPER}3.2.2")
+        head = b.step("heads", product, because=why)
         if b.plan.output_form == "sum":
             _summed(b, head)
             return
-        why = "The heads' outputs are joined into one matrix."
-        result = b.step(
-            "concat", Concat(head, HEAD, b.count), "concatenation", why, f"{PAPER}3.2.2", SHARED
-        )
+        result = b.step("concat", Concat(head, HEAD, b.count), kind=SHARED)
     if b.plan.output_projection:
         weights = b.given("W_O", result.shape[1], d_out, "output projection matrix")
-        why = "{W_O} combines the heads into one vector for each token."
-        b.step(
-            "projected", _biased(b, result * weights), "projection", why, f"{PAPER}3.2.2", SHARED
-        )
+        b.step("projected", _biased(b, result * weights), kind=SHARED)
 
 
 def _averaged(b: Builder) -> sympy.MatrixExpr:
@@ -54,15 +35,14 @@ def _averaged(b: Builder) -> sympy.MatrixExpr:
     return b.first("weights") * b.of(b.first(*names))
 
 
-def _up(b: Builder) -> sympy.MatrixExpr:
-    """The averaged latents, brought up to values: A (C W_V) = (A C) W_V."""
+def _up(b: Builder) -> tuple[sympy.MatrixExpr, str]:
+    """The averaged latents, brought up to values, A (C W_V) = (A C) W_V, and why."""
     latent = b.first("latent_cached", "latent")
+    mixed = b.step("latent_output", b.first("weights") * latent)
     why = (
-        "For each query, the latent vectors themselves are summed, weighted by that query's "
-        "attention weights."
+        "The value projection matrix is applied after the weighted sum, so no values are computed."
     )
-    mixed = b.step("latent_output", b.first("weights") * latent, "weighted sum", why, _LATENT)
-    return mixed * b.of(b.first("W_K" if b.plan.tie == "key-value" else "W_V"))
+    return mixed * b.of(b.first("W_K" if b.plan.tie == "key-value" else "W_V")), why
 
 
 def _summed(b: Builder, head: sympy.MatrixExpr) -> None:

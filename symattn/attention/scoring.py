@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.attention.builder import GROUP, PAPER, QUERY, SHARED, Builder, Choice
+from symattn.attention.builder import GROUP, QUERY, SHARED, Builder, Choice
 from symattn.attention.plan import PER_HEAD, SHIFTED, d_a, d_model, n_clip
-from symattn.attention.words import Parameter, Word
+from symattn.attention.words import PAPER, Parameter, Word
 from symattn.nodes.arguments import Learned, Setting
 from symattn.nodes.entrywise import Exponential, Features, SoftCap
 from symattn.nodes.heads import Head
@@ -45,35 +45,10 @@ def _compared(b: Builder) -> tuple[MatrixExpr, MatrixExpr]:
     key = b.first(*names)
     if b.plan.feature_map is not None:
         kind = b.plan.feature_map
-        why = "The feature map makes every entry non-negative, so the scores are non-negative too."
-        also = "The same feature map is applied to the keys."
-        query, key = _each(
-            b,
-            "features",
-            query,
-            key,
-            lambda matrix: Features(matrix, kind),
-            "feature map",
-            (why, also),
-            Features.source,
-        )
+        query, key = _each(b, "features", query, key, lambda matrix: Features(matrix, kind))
     if b.plan.scales_both:
         width, root = b.plan.width, sympy.Rational(-1, 4)
-        why = (
-            "Queries and keys are each multiplied by the square root of the scale, so the "
-            "scores are scaled already."
-        )
-        also = "The keys are multiplied by the square root of the scale too."
-        query, key = _each(
-            b,
-            "scaled",
-            query,
-            key,
-            lambda matrix: PowerTimes(matrix, width, root),
-            "scaling",
-            (why, also),
-            PowerTimes.source,
-        )
+        query, key = _each(b, "scaled", query, key, lambda matrix: PowerTimes(matrix, width, root))
     return query, key if tied else b.of(key)  # a head's own queries are its keys
 
 
@@ -83,41 +58,30 @@ def _each(
     query: MatrixExpr,
     key: MatrixExpr,
     node: Callable[[MatrixExpr], MatrixExpr],
-    rule: str,
-    why: tuple[str, str],
-    source: str,
 ) -> tuple[MatrixExpr, MatrixExpr]:
     """The same done to queries and, for its own reason, to keys; once, where they are one."""
     groups = QUERY if b.plan.tie == "query-key" else GROUP
-    one = b.step(
-        f"Q_{name}", node(query), rule, why[0], source, QUERY if isinstance(query, Head) else SHARED
-    )
+    one = b.step(f"Q_{name}", node(query), kind=QUERY if isinstance(query, Head) else SHARED)
     if key == query:
         return one, one
-    kind = groups if isinstance(key, Head) else SHARED
-    return one, b.step(f"K_{name}", node(key), rule, why[1], source, kind)
-
-
-_COMPARE = "Each query is compared with each key: their dot product is the score."
+    return one, b.step(f"K_{name}", node(key), kind=groups if isinstance(key, Head) else SHARED)
 
 
 def _dot(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
-    return b.step("scores", query * key.T, "matrix product", _COMPARE, f"{PAPER}3.2.1")
+    why = "Each query is compared with each key: their dot product is the score."
+    return b.step("scores", query * key.T, because=why, source=f"{PAPER}3.2.1")
 
 
 def _cosine(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
-    why = "The dot product of vectors of length 1 is the cosine of the angle between them."
-    one = b.step("Q_unit", UnitVectors(query), "unit vectors", why, UnitVectors.source)
-    why = "The keys are scaled to length 1 too."
-    other = b.step("K_unit", UnitVectors(key), "unit vectors", why, UnitVectors.source)
+    one, other = b.step("Q_unit", UnitVectors(query)), b.step("K_unit", UnitVectors(key))
     why = "Each query is compared with each key: the score is the cosine of the angle between them."
-    return b.step("scores", one * other.T, "matrix product", why, UnitVectors.source)
+    return b.step("scores", one * other.T, because=why, source=b.steps[-1].source)
 
 
 def _general(b: Builder, query: MatrixExpr, key: MatrixExpr, table: MatrixExpr) -> MatrixExpr:
     why = "A learned matrix weights each product of a query feature with a key feature."
     source = "Luong, Pham, Manning 2015, section 3.1 (general)"
-    return b.step("scores", query * table * key.T, "matrix product", why, source)
+    return b.step("scores", query * table * key.T, because=why, source=source)
 
 
 def _additive(
@@ -128,17 +92,14 @@ def _additive(
     right: MatrixExpr,
     vector: MatrixExpr,
 ) -> MatrixExpr:
-    why = "The queries are projected to the width of the hidden layer."
-    one = b.step("Q_hidden", query * left, "projection", why, Additive.source)
-    why = "The keys are projected to the same width."
-    other = b.step("K_hidden", key * right, "projection", why, Additive.source)
+    one, other = b.step("Q_hidden", query * left), b.step("K_hidden", key * right)
     why = "A small network with one hidden layer scores each pair of query and key."
-    return b.step("scores", Additive(one, other, vector), "additive score", why, Additive.source)
+    return b.step("scores", Additive(one, other, vector), "additive score", why)
 
 
 def _distance(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
     why = "The score is minus the squared distance: the nearer the key, the higher its score."
-    return b.step("scores", Distance(query, key), "squared distance", why, Distance.source)
+    return b.step("scores", Distance(query, key), "squared distance", why)
 
 
 def _shaw(b: Builder, query: MatrixExpr, key: MatrixExpr, table: MatrixExpr) -> MatrixExpr:
@@ -166,23 +127,13 @@ def _transformer_xl(
     from symattn.nodes.positions import Sinusoidal
     from symattn.nodes.relative import RelativeShift
 
-    source = RelativeShift.source
+    source = _DAI
     rows, columns = query.shape[0], key.shape[0]
     waves = Sinusoidal(rows + columns - 1, d_model, start=b.start + 1 - columns)
-    why = (
-        "Each distance from a query back to a key is encoded by sines and cosines; if it is "
-        "negative, the key comes after the query."
-    )
-    table = b.step("distances", waves, "position encoding", why, source, SHARED)
-    why = "A separate projection matrix gives each distance a key of its own."
-    far = b.step("distance_keys", table * wide, "projection", why, source)
+    far = b.step("distance_keys", b.step("distances", waves, source=source, kind=SHARED) * wide)
     content, distance = _two_terms(b, query, key, far, source)
-    why = "This term depends on the key's content, not on the query."
-    word = b.step("content_bias", of_words * key.T, "matrix product", why, f"{source}, term (c)")
-    why = "This term depends on the distance, not on the query."
-    place = b.step(
-        "distance_bias", of_distances * far.T, "matrix product", why, f"{source}, term (d)"
-    )
+    word = b.step("content_bias", of_words * key.T)
+    place = b.step("distance_bias", of_distances * far.T)
     why = (
         "The four terms are added; the two distance terms of a query and a key are those "
         "for the distance between them."
@@ -196,9 +147,8 @@ def _two_terms(
     b: Builder, query: MatrixExpr, key: MatrixExpr, far: MatrixExpr, source: str
 ) -> tuple[MatrixExpr, MatrixExpr]:
     """Each query with each key, and with the key of each distance."""
-    content = b.step("by_content", query * key.T, "matrix product", _COMPARE, source)
-    why = "Each query is also compared with the key of each distance."
-    return content, b.step("by_distance", query * far.T, "matrix product", why, source)
+    content = b.step("by_content", query * key.T, source=source)
+    return content, b.step("by_distance", query * far.T, source=source)
 
 
 @dataclass(frozen=True)
@@ -211,9 +161,23 @@ class Score(Choice):
     unscaled: str = ""
 
 
+_DAI = "Dai et al. 2019, section 3.3"
+
 _BY_TERMS = (
-    Word("by_content", "S_a", title="scores by content"),
-    Word("by_distance", "S_b", title="scores by distance"),
+    Word(
+        "by_content",
+        "S_a",
+        title="scores by content",
+        rule="matrix product",
+        why="Each query is compared with each key: their dot product is the score.",
+    ),
+    Word(
+        "by_distance",
+        "S_b",
+        title="scores by distance",
+        rule="matrix product",
+        why="Each query is also compared with the key of each distance.",
+    ),
 )
 _KEYS_OF_DISTANCES = "distances have keys of their own, which scaling both would leave unscaled"
 
@@ -223,8 +187,21 @@ SCORES: Mapping[str, Score] = {
     "cosine": Score(
         _cosine,
         makes=(
-            Word("Q_unit", "Q_u", title="queries of length 1"),
-            Word("K_unit", "K_u", title="keys of length 1"),
+            Word(
+                "Q_unit",
+                "Q_u",
+                title="queries of length 1",
+                rule="unit vectors",
+                why="The dot product of vectors of length 1 is the cosine of the angle between "
+                "them.",
+            ),
+            Word(
+                "K_unit",
+                "K_u",
+                title="keys of length 1",
+                rule="unit vectors",
+                why="The keys are scaled to length 1 too.",
+            ),
         ),
         unscaled="a cosine does not depend on the lengths of queries and keys",
     ),
@@ -254,8 +231,22 @@ SCORES: Mapping[str, Score] = {
             Parameter("v_a", "lambda_a", "weight vector of the hidden layer", lambda *_: (d_a, 1)),
         ),
         (
-            Word("Q_hidden", "Q_a", title="hidden queries"),
-            Word("K_hidden", "K_a", title="hidden keys"),
+            Word(
+                "Q_hidden",
+                "Q_a",
+                title="hidden queries",
+                rule="projection",
+                why="The queries are projected to the width of the hidden layer.",
+                source=Additive.source,
+            ),
+            Word(
+                "K_hidden",
+                "K_a",
+                title="hidden keys",
+                rule="projection",
+                why="The keys are projected to the same width.",
+                source=Additive.source,
+            ),
         ),
         unscaled=(
             "an additive score is not a product of query and key, so scaling both does not scale it"
@@ -294,11 +285,42 @@ SCORES: Mapping[str, Score] = {
             ),
         ),
         (
-            Word("distances", "R_d", title="vectors of the distances", learned=True, shared=True),
-            Word("distance_keys", "K_d", title="keys of the distances", learned=True),
+            Word(
+                "distances",
+                "R_d",
+                title="vectors of the distances",
+                learned=True,
+                shared=True,
+                rule="position encoding",
+                why="Each distance from a query back to a key is encoded by sines and cosines; if "
+                "it is negative, the key comes after the query.",
+            ),
+            Word(
+                "distance_keys",
+                "K_d",
+                title="keys of the distances",
+                learned=True,
+                rule="projection",
+                why="A separate projection matrix gives each distance a key of its own.",
+                source=_DAI,
+            ),
             *_BY_TERMS,
-            Word("content_bias", "S_c", title="bias of the content"),
-            Word("distance_bias", "S_d", title="bias of the distances"),
+            Word(
+                "content_bias",
+                "S_c",
+                title="bias of the content",
+                rule="matrix product",
+                why="This term depends on the key's content, not on the query.",
+                source=f"{_DAI}, term (c)",
+            ),
+            Word(
+                "distance_bias",
+                "S_d",
+                title="bias of the distances",
+                rule="matrix product",
+                why="This term depends on the distance, not on the query.",
+                source=f"{_DAI}, term (d)",
+            ),
         ),
         unscaled=_KEYS_OF_DISTANCES,
     ),
@@ -315,21 +337,20 @@ def _scaled(b: Builder, logits: MatrixExpr) -> MatrixExpr:
     inverse = 1 / scale
     by_root = not isinstance(scale, sympy.Rational) and sympy.fraction(inverse)[1] == 1
     expr = Quotient(logits, inverse) if by_root else scale * logits
-    why = "Every score is multiplied by the same number."
+    why = ""
     if usual and b.plan.score == "dot" and b.plan.feature_map is None:
         width = b.plan.width
         root = f"{{√({width})}}, the width of the joined vectors," if b.plan.decoupled else ""
         why = "If the entries of queries and keys are independent with mean 0 and variance 1, "
         why += f"dividing by {root or f'{{√{width}}}'} gives the scores variance 1"
         why += "." if b.plan.decoupled else f", whatever {{{width}}} is."
-    return b.step("scaled", expr, "scaling", why, source)
+    return b.step("scaled", expr, because=why, source=source)
 
 
 def _capped(b: Builder, logits: MatrixExpr) -> MatrixExpr:
     if b.plan.soft_cap is None:
         return logits
-    why = "The soft cap keeps the absolute value of every score below the cap."
-    return b.step("capped", SoftCap(logits, b.plan.soft_cap), "soft cap", why, SoftCap.source)
+    return b.step("capped", SoftCap(logits, b.plan.soft_cap))
 
 
 def _biased(b: Builder, logits: MatrixExpr) -> MatrixExpr:
@@ -337,26 +358,26 @@ def _biased(b: Builder, logits: MatrixExpr) -> MatrixExpr:
         return logits
     name, options = b.plan.bias[0], dict(b.plan.bias[1])
     row = BIASES[name]
-    bias, source = row.steps(b, *logits.shape, options, *b.parameters(row.parameters, options))
-    why = "A number that depends on the positions is added to each score."
-    return b.step("biased", sympy.MatAdd(logits, bias), "sum", why, source)
+    bias = row.steps(b, *logits.shape, options, *b.parameters(row.parameters, options))
+    made = (step.source for step in b.steps if step.name == "bias")
+    source = next(made, "ONNX, operator Attention, input attn_mask")
+    return b.step("biased", sympy.MatAdd(logits, bias), source=source)
 
 
 def _given_bias(
     b: Builder, rows: sympy.Expr, columns: sympy.Expr, options: dict[str, Setting]
-) -> tuple[MatrixExpr, str]:
-    bias = b.given("bias", rows, columns, "matrix that is added to the scores", QUERY)
-    return bias, "ONNX, operator Attention, input attn_mask"
+) -> MatrixExpr:
+    return b.given("bias", rows, columns, "matrix that is added to the scores", QUERY)
 
 
 def _alibi(
     b: Builder, rows: sympy.Expr, columns: sympy.Expr, options: dict[str, Setting]
-) -> tuple[MatrixExpr, str]:
+) -> MatrixExpr:
     from symattn.nodes.biases import ALiBi
 
     index = None if b.plan.heads is None else HEAD
     node = ALiBi(rows, columns, b.count, index, start=b.start, **options)
-    return b.step("bias", node, "linear bias", ALiBi.reason, ALiBi.source), ALiBi.source
+    return b.step("bias", node, "linear bias")
 
 
 def _relative(
@@ -365,14 +386,14 @@ def _relative(
     columns: sympy.Expr,
     options: dict[str, Setting],
     table: MatrixExpr,
-) -> tuple[MatrixExpr, str]:
+) -> MatrixExpr:
     from symattn.nodes.biases import RelativeBias
 
     node = RelativeBias(rows, columns, table, start=b.start, **options)
-    why, source = RelativeBias.reason, RelativeBias.source
+    why = node.reason
     if b.plan.heads is not None:
         why = f"In each head, {why[0].lower()}{why[1:]}"
-    return b.step("bias", node, "relative bias", why, source), source
+    return b.step("bias", node, "relative bias", why)
 
 
 def _buckets(options: Mapping[str, Setting]) -> tuple[int, int]:
@@ -410,14 +431,15 @@ def _masked(b: Builder, logits: MatrixExpr) -> MatrixExpr:
     if not any(name == "additive" for name, _ in b.plan.mask):
         source = next((getattr(part, "source", "") for part in parts), "")
         kind = QUERY if total.has(Head) else SHARED
-        total = b.step("mask", total, "mask", reason_of(total), source or f"{PAPER}3.2.3", kind)
+        source = source or f"{PAPER}3.2.3"
+        total = b.step("mask", total, because=reason_of(total), source=source, kind=kind)
     if additive:
         why = "A score of {−∞} gets weight 0, so a masked-out key has no effect."
         if any(name == "additive" for name, _ in b.plan.mask):
             why = f"The entries of {{M}} are added to the scores. {why}"
-        return b.step("masked", Masked(logits, total), "masking", why, Masked.source)
+        return b.step("masked", Masked(logits, total), because=why)
     why = "A masked score is set to 0, so a masked-out key has no effect."
-    return b.step("masked", VisibleScores(logits, total), "masking", why, VisibleScores.source)
+    return b.step("masked", VisibleScores(logits, total), because=why)
 
 
 def _mask(b: Builder, logits: MatrixExpr, name: str, value: Setting) -> MatrixExpr:
@@ -441,16 +463,14 @@ def _mask(b: Builder, logits: MatrixExpr, name: str, value: Setting) -> MatrixEx
 def _normalised(b: Builder, logits: MatrixExpr) -> None:
     normaliser = NORMALISERS[b.plan.normaliser]
     if b.plan.unfold:
-        why = "The exponential is increasing and never negative: a higher score gets more weight."
-        shifted = _shifted(b, logits) if b.plan.unfold == SHIFTED else logits
-        powers = b.step("exp", Exponential(shifted), "exponential", why, f"{PAPER}3.2.1")
-        why = "Each weight will be its exponential divided by this sum over all keys."
-        sums = b.step("exp_sum", LineSum(powers), "row sum", why, f"{PAPER}3.2.1")
+        if b.plan.unfold == SHIFTED:
+            logits = LineDifference(logits, b.step("row_max", RowMax(logits)))
+        powers = b.step("exp", Exponential(logits))
+        sums = b.step("exp_sum", LineSum(powers))
         why = "Dividing by the sum makes each query's weights sum to 1."
-        b.step("weights", LineQuotient(powers, sums), "row quotient", why, f"{PAPER}3.2.1")
+        b.step("weights", LineQuotient(powers, sums), "row quotient", why)
         return
-    node = normaliser(logits, *b.parameters(parameters_of(normaliser)))
-    b.step("weights", node, normaliser.rule_name, normaliser.reason, normaliser.source)
+    b.step("weights", normaliser(logits, *b.parameters(parameters_of(normaliser))))
 
 
 def parameters_of(normaliser: type[Normaliser]) -> Iterable[Parameter]:
@@ -458,13 +478,3 @@ def parameters_of(normaliser: type[Normaliser]) -> Iterable[Parameter]:
     for one in normaliser.arguments:
         if isinstance(one, Learned):
             yield Parameter(one.name, one.letter, one.meaning, lambda shape=one.shape: shape)
-
-
-def _shifted(b: Builder, logits: MatrixExpr) -> MatrixExpr:
-    """The logits less the largest of their row, which no weight notices."""
-    why = (
-        "Subtracting the same number from all of a query's scores leaves its weights unchanged; "
-        "with the largest score subtracted, no exponential exceeds 1."
-    )
-    top = b.step("row_max", RowMax(logits), "row maximum", why, RowMax.source)
-    return LineDifference(logits, top)

@@ -7,20 +7,14 @@ from collections.abc import Mapping
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.attention.builder import GROUP, PAPER, QUERY, SHARED, Builder, Choice
+from symattn.attention.builder import GROUP, QUERY, SHARED, Builder, Choice
 from symattn.attention.plan import d_c, d_cq, d_k, d_mem, d_model, d_r, d_v, m, n, n_vocab, p
-from symattn.attention.words import Word
+from symattn.attention.words import PAPER, Word
 from symattn.nodes.arguments import Setting
 from symattn.nodes.heads import Stacked
 from symattn.nodes.lines import PlusVector
 
-_ROLES = {
-    "Q": ("query", "The projection gives each token a query, which is compared with the keys."),
-    "K": ("key", "The projection gives each token a key, which the queries are compared with."),
-    "V": ("value", "The projection gives each token a value; outputs are weighted sums of values."),
-}
-_LATENT = "DeepSeek-AI, DeepSeek-V2 (2024), section 2.1.2"
-_DECOUPLED = "DeepSeek-AI, DeepSeek-V2 (2024), section 2.1.3"
+_ROLES = {"Q": "query", "K": "key", "V": "value"}
 
 
 def sources(b: Builder) -> None:
@@ -60,8 +54,7 @@ def _projected(b: Builder) -> None:
             d_cq,
             "down-projection matrix, which maps tokens to the latent vectors of the queries",
         )
-        why = "The queries are compressed too, which saves memory in training."
-        x = b.step("Q_latent", x * down, "projection", why, f"{_LATENT}, eq. 12", SHARED)
+        x = b.step("Q_latent", x * down, kind=SHARED)
         of_x = d_cq
     _project(b, "Q", x, of_x, d_k, QUERY)
     if b.plan.latent:
@@ -84,11 +77,7 @@ def _keys_and_values(b: Builder, memory: MatrixExpr, width: sympy.Expr) -> None:
 def _latent(b: Builder, memory: MatrixExpr, width: sympy.Expr) -> MatrixExpr:
     """The latent C_KV that keys and values are made of, DeepSeek-V2 eq. 9; it is the cache."""
     down = b.given("W_D", width, d_c, "down-projection matrix, which maps tokens to latent vectors")
-    why = (
-        "Keys and values are compressed into one latent vector for each token, which is "
-        "cached in their place."
-    )
-    latent = b.step("latent", memory * down, "projection", why, f"{_LATENT}, eq. 9", SHARED)
+    latent = b.step("latent", memory * down, kind=SHARED)
     return _cached(b, "latent", d_c) if b.plan.cache else latent
 
 
@@ -97,49 +86,33 @@ def _absorbed(b: Builder) -> None:
     up = b.given("W_K", d_c, d_k, "key projection matrix", GROUP)
     if b.plan.tie != "key-value":
         b.given("W_V", d_c, d_v, "value projection matrix", GROUP)
-    why = (
-        "The key projection matrix is applied to the queries instead, so no keys have to be "
-        "computed."
-    )
-    b.step("Q_absorbed", b.first("Q") * b.of(up).T, "projection", why, _LATENT)
+    b.step("Q_absorbed", b.first("Q") * b.of(up).T)
 
 
 def _positions_apart(
     b: Builder, x: MatrixExpr, of_x: sympy.Expr, tokens: MatrixExpr, of_tokens: sympy.Expr
 ) -> None:
     """What is to be turned, apart from the content: DeepSeek-V2 eq. 14 and 15 before RoPE."""
-    why = (
-        "A separate part of each query is projected; it will be rotated by an angle "
-        "proportional to the token's position."
-    )
     queries = x * b.given(
         "W_QR", of_x, d_r, "projection matrix of the position part of the queries", QUERY
     )
-    b.step("Q_position", queries, "projection", why, f"{_DECOUPLED}, eq. 14")
-    why = (
-        "All heads share this key, which is projected from the tokens, not from the latent vectors."
-    )
+    b.step("Q_position", queries)
     keys = tokens * b.given(
         "W_KR", of_tokens, d_r, "projection matrix of the position part of the keys"
     )
-    b.step("K_position", keys, "projection", why, f"{_DECOUPLED}, eq. 15", SHARED)
+    b.step("K_position", keys, kind=SHARED)
     if b.plan.cache:
         _cached(b, "K_position", d_r)
 
 
 def _joined(b: Builder) -> None:
     """Content and position side by side: DeepSeek-V2 eq. 16 and 17."""
-    content = b.first("Q_absorbed", "Q")
-    why = "Content and position parts are joined, so their dot products are added in the score."
-    queries = Stacked(content, b.first("Q_rotated"), 1)
-    b.step("Q_joined", queries, "concatenation", why, f"{_DECOUPLED}, eq. 16")
+    b.step("Q_joined", Stacked(b.first("Q_absorbed", "Q"), b.first("Q_rotated"), 1))
     content = b.first(
         "K_cached", "K", *(("latent_cached", "latent") if b.plan.absorbed else ("Q",))
     )
-    why = "Every head appends the same rotated key."
-    keys = Stacked(content, b.first("K_rotated"), 1)
     kind = SHARED if b.plan.absorbed else b.key_kind
-    b.step("K_joined", keys, "concatenation", why, f"{_DECOUPLED}, eq. 17", kind)
+    b.step("K_joined", Stacked(content, b.first("K_rotated"), 1), kind=kind)
 
 
 def _words(b: Builder) -> MatrixExpr:
@@ -153,8 +126,7 @@ def _words(b: Builder) -> MatrixExpr:
         "one-hot vectors, each marking which word of the vocabulary the token is",
     )
     table = b.given("E", n_vocab, d_model, "embedding table: a vector for each word")
-    why = "A one-hot vector selects its word's vector from {E}."
-    return b.step("X", one_hot * table, "embedding look-up", why, f"{PAPER}3.4", SHARED)
+    return b.step("X", one_hot * table, kind=SHARED)
 
 
 def _placed(b: Builder, x: MatrixExpr) -> MatrixExpr:
@@ -164,8 +136,7 @@ def _placed(b: Builder, x: MatrixExpr) -> MatrixExpr:
     name, options = b.plan.positions[0], dict(b.plan.positions[1])
     row = POSITIONS[name]
     encoding = row.steps(b, options, *b.parameters(row.parameters))
-    why = "With positions added, the output depends on the order of the tokens."
-    return b.step("placed", sympy.MatAdd(x, encoding), "sum", why, f"{PAPER}3.5", SHARED)
+    return b.step("placed", sympy.MatAdd(x, encoding), kind=SHARED)
 
 
 def _sinusoidal(b: Builder, options: dict[str, Setting]) -> MatrixExpr:
@@ -184,11 +155,11 @@ def _learned(b: Builder, options: dict[str, Setting]) -> MatrixExpr:
 def _project(
     b: Builder, name: str, x: MatrixExpr, rows: sympy.Expr, columns: sympy.Expr, kind: str
 ) -> None:
-    of, why = _ROLES[name]
+    of = _ROLES[name]
     product = x * b.given(f"W_{name}", rows, columns, f"{of} projection matrix", kind)
     if b.plan.projection_bias:
         product = PlusVector(product, b.given(f"b_{name}", 1, columns, f"{of} bias", kind))
-    b.step(name, product, "projection", why, f"{PAPER}3.2.2", kind)
+    b.step(name, product, kind=kind)
 
 
 #: What may be cached: how it is called, and for whom there is one.
@@ -205,34 +176,20 @@ def _cached(b: Builder, name: str, columns: sympy.Expr) -> MatrixExpr:
     called, kind = _CACHES[name]
     kind = b.key_kind if name == "K" else kind
     past = b.given(f"{name}_past", p, columns, f"cached {called}", kind)
-    why = f"The {called} of earlier tokens are taken from the cache, not computed again."
-    return b.step(
-        f"{name}_cached",
-        Stacked(past, b.first(name, "Q")),
-        "append",
-        why,
-        "Shazeer 2019, section 2.4",
-        kind,
-    )
+    return b.step(f"{name}_cached", Stacked(past, b.first(name, "Q")), kind=kind)
 
 
 def _rotary(b: Builder, options: dict[str, Setting]) -> None:
     """Queries and keys turned by their positions."""
     from symattn.nodes.positions import Rotary
 
-    why = (
-        "Each pair of columns is rotated by the token's position times the pair's own angle "
-        "{theta_t}."
-    )
-    source = Rotary.source
     starts = options.pop("start", 0)
     keys = b.first("K_position_cached", "K_position", "K_cached", "K", "Q")
     queries = b.first("Q_position", "Q")
     kind = SHARED if b.plan.decoupled else b.key_kind
-    b.step("Q_rotated", Rotary(queries, start=starts + b.start, **options), "rotation", why, source)
+    b.step("Q_rotated", Rotary(queries, start=starts + b.start, **options))
     if keys != queries:
-        why = "The keys are rotated in the same way, so only differences of positions matter."
-        b.step("K_rotated", Rotary(keys, start=starts, **options), "rotation", why, source, kind)
+        b.step("K_rotated", Rotary(keys, start=starts, **options), kind=kind)
 
 
 #: The choices of the positions axis; steps are given the options. Rotary positions turn queries
@@ -243,8 +200,22 @@ POSITIONS: Mapping[str, Choice] = {
     "rotary": Choice(
         _rotary,
         makes=(
-            Word("Q_rotated", "Q_r", title="rotated queries"),
-            Word("K_rotated", "K_r", title="rotated keys"),
+            Word(
+                "Q_rotated",
+                "Q_r",
+                title="rotated queries",
+                rule="rotation",
+                why="Each pair of columns is rotated by the token's position times the pair's own "
+                "angle {theta_t}.",
+            ),
+            Word(
+                "K_rotated",
+                "K_r",
+                title="rotated keys",
+                rule="rotation",
+                why="The keys are rotated in the same way, so only differences of positions "
+                "matter.",
+            ),
         ),
         options=("pairing", "base", "dims", "start", "decoupled"),
     ),

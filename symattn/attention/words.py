@@ -12,6 +12,12 @@ from typing import Any
 
 import sympy
 
+PAPER = "Vaswani et al. 2017, section "
+
+_LATENT = "DeepSeek-AI, DeepSeek-V2 (2024), section 2.1.2"
+_DECOUPLED = "DeepSeek-AI, DeepSeek-V2 (2024), section 2.1.3"
+_BACKWARD = "Dao et al. 2022, appendix B.2"
+
 #: What a word knows of its matrix wherever that stands, as an `Item` does.
 FACTS = ("logits", "boolean", "fixed", "batch", "weights")
 
@@ -22,6 +28,7 @@ class Word:
 
     `title` is what it is called in a heading, and `FACTS` are those of an `Item`. A `learned`
     matrix is the same in every calculation of a batch, a `shared` one the same for all heads.
+    `rule`, `why` and `source` are those of the step that makes it, where they are always the same.
     """
 
     name: str
@@ -35,6 +42,9 @@ class Word:
     weights: bool = False
     learned: bool = False
     shared: bool = False
+    rule: str = ""
+    why: str = ""
+    source: str = ""
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -67,9 +77,24 @@ COMMON: tuple[Word, ...] = (
     # where Q, K and V come from
     Word("one_hot", "U", title="one-hot vectors", fixed=True, shared=True),
     Word("E", "E", title="embedding table", learned=True, shared=True),
-    Word("X", "X", title="token vectors", shared=True),
+    Word(
+        "X",
+        "X",
+        title="token vectors",
+        shared=True,
+        rule="embedding look-up",
+        why="A one-hot vector selects its word's vector from {E}.",
+        source=f"{PAPER}3.4",
+    ),
     Word("positions", "P", title="position vectors", learned=True, shared=True),
-    Word("placed", "X_p", title="token vectors with positions"),
+    Word(
+        "placed",
+        "X_p",
+        title="token vectors with positions",
+        rule="sum",
+        why="With positions added, the output depends on the order of the tokens.",
+        source=f"{PAPER}3.5",
+    ),
     Word("memory", "C", title="token vectors of the second sequence", shared=True),
     Word("W_Q", "W_Q", title="query projection matrix", learned=True),
     Word("W_K", "W_K", title="key projection matrix", learned=True),
@@ -80,22 +105,90 @@ COMMON: tuple[Word, ...] = (
     Word("b_V", "b_V", title="value bias", learned=True),
     Word("b_O", "b_O", title="output bias", learned=True, shared=True),
     Word("W_D", "W_D", title="down-projection matrix", learned=True, shared=True),
-    Word("latent", "C_KV", title="latent vectors", shared=True),
+    Word(
+        "latent",
+        "C_KV",
+        title="latent vectors",
+        shared=True,
+        rule="projection",
+        why="Keys and values are compressed into one latent vector for each token, which is "
+        "cached in their place.",
+        source=f"{_LATENT}, eq. 9",
+    ),
     Word("latent_past", "C_p", title="cached latent vectors", shared=True),
-    Word("latent_cached", "C_c", title="cached and new latent vectors"),
+    Word(
+        "latent_cached",
+        "C_c",
+        title="cached and new latent vectors",
+        rule="append",
+        why="The latent vectors of earlier tokens are taken from the cache, not computed again.",
+        source="Shazeer 2019, section 2.4",
+    ),
     Word("W_DQ", "W_DQ", title="down-projection matrix of the queries", learned=True, shared=True),
-    Word("Q_latent", "C_Q", title="latent vectors of the queries", shared=True),
-    Word("Q", "Q", title="queries", batch=True),
-    Word("K", "K", title="keys"),
-    Word("V", "V", title="values"),
+    Word(
+        "Q_latent",
+        "C_Q",
+        title="latent vectors of the queries",
+        shared=True,
+        rule="projection",
+        why="The queries are compressed too, which saves memory in training.",
+        source=f"{_LATENT}, eq. 12",
+    ),
+    Word(
+        "Q",
+        "Q",
+        title="queries",
+        batch=True,
+        rule="projection",
+        why="The projection gives each token a query, which is compared with the keys.",
+        source=f"{PAPER}3.2.2",
+    ),
+    Word(
+        "K",
+        "K",
+        title="keys",
+        rule="projection",
+        why="The projection gives each token a key, which the queries are compared with.",
+        source=f"{PAPER}3.2.2",
+    ),
+    Word(
+        "V",
+        "V",
+        title="values",
+        rule="projection",
+        why="The projection gives each token a value; outputs are weighted sums of values.",
+        source=f"{PAPER}3.2.2",
+    ),
     Word("K_past", "K_p", title="cached keys"),
     Word("V_past", "V_p", title="cached values"),
-    Word("K_cached", "K_c", title="cached and new keys"),
-    Word("V_cached", "V_c", title="cached and new values"),
+    Word(
+        "K_cached",
+        "K_c",
+        title="cached and new keys",
+        rule="append",
+        why="The keys of earlier tokens are taken from the cache, not computed again.",
+        source="Shazeer 2019, section 2.4",
+    ),
+    Word(
+        "V_cached",
+        "V_c",
+        title="cached and new values",
+        rule="append",
+        why="The values of earlier tokens are taken from the cache, not computed again.",
+        source="Shazeer 2019, section 2.4",
+    ),
     Word(
         "W_QR", "W_QR", title="projection matrix of the position part of the queries", learned=True
     ),
-    Word("Q_position", "P_Q", title="position part of the queries"),
+    Word(
+        "Q_position",
+        "P_Q",
+        title="position part of the queries",
+        rule="projection",
+        why="A separate part of each query is projected; it will be rotated by an angle "
+        "proportional to the token's position.",
+        source=f"{_DECOUPLED}, eq. 14",
+    ),
     Word(
         "W_KR",
         "W_KR",
@@ -103,40 +196,213 @@ COMMON: tuple[Word, ...] = (
         learned=True,
         shared=True,
     ),
-    Word("K_position", "P_K", title="position part of the keys", shared=True),
+    Word(
+        "K_position",
+        "P_K",
+        title="position part of the keys",
+        shared=True,
+        rule="projection",
+        why="All heads share this key, which is projected from the tokens, not from the latent "
+        "vectors.",
+        source=f"{_DECOUPLED}, eq. 15",
+    ),
     Word("K_position_past", "P_p", title="cached position part of the keys", shared=True),
-    Word("K_position_cached", "P_c", title="position part of the cached and new keys"),
+    Word(
+        "K_position_cached",
+        "P_c",
+        title="position part of the cached and new keys",
+        rule="append",
+        why="The position parts of the keys of earlier tokens are taken from the cache, not "
+        "computed again.",
+        source="Shazeer 2019, section 2.4",
+    ),
     # what is compared
-    Word("Q_absorbed", "Q_L", title="absorbed queries"),
-    Word("Q_joined", "Q_J", title="joined queries"),
-    Word("K_joined", "K_J", title="joined keys"),
-    Word("Q_features", "Q_f", title="features of the queries"),
-    Word("K_features", "K_f", title="features of the keys"),
-    Word("Q_scaled", "Q_s", title="scaled queries"),
-    Word("K_scaled", "K_s", title="scaled keys"),
+    Word(
+        "Q_absorbed",
+        "Q_L",
+        title="absorbed queries",
+        rule="projection",
+        why="The key projection matrix is applied to the queries instead, so no keys have to be "
+        "computed.",
+        source=_LATENT,
+    ),
+    Word(
+        "Q_joined",
+        "Q_J",
+        title="joined queries",
+        rule="concatenation",
+        why="Content and position parts are joined, so their dot products are added in the score.",
+        source=f"{_DECOUPLED}, eq. 16",
+    ),
+    Word(
+        "K_joined",
+        "K_J",
+        title="joined keys",
+        rule="concatenation",
+        why="Every head appends the same rotated key.",
+        source=f"{_DECOUPLED}, eq. 17",
+    ),
+    Word(
+        "Q_features",
+        "Q_f",
+        title="features of the queries",
+        rule="feature map",
+        why="The feature map makes every entry non-negative, so the scores are non-negative too.",
+    ),
+    Word(
+        "K_features",
+        "K_f",
+        title="features of the keys",
+        rule="feature map",
+        why="The same feature map is applied to the keys.",
+    ),
+    Word(
+        "Q_scaled",
+        "Q_s",
+        title="scaled queries",
+        rule="scaling",
+        why="Queries and keys are each multiplied by the square root of the scale, so the "
+        "scores are scaled already.",
+    ),
+    Word(
+        "K_scaled",
+        "K_s",
+        title="scaled keys",
+        rule="scaling",
+        why="The keys are multiplied by the square root of the scale too.",
+    ),
     # from scores to the output
-    Word("scores", "S", title="scores", logits=True),
-    Word("scaled", "Z", title="scaled scores", logits=True),
-    Word("capped", "Z_cap", title="capped scores", logits=True),
+    Word("scores", "S", title="scores", logits=True, rule="matrix product"),
+    Word(
+        "scaled",
+        "Z",
+        title="scaled scores",
+        logits=True,
+        rule="scaling",
+        why="Every score is multiplied by the same number.",
+        source=f"{PAPER}3.2.1",
+    ),
+    Word(
+        "capped",
+        "Z_cap",
+        title="capped scores",
+        logits=True,
+        rule="soft cap",
+        why="The soft cap keeps the absolute value of every score below the cap.",
+    ),
     Word("bias", "R", title="bias of the scores", logits=True),
-    Word("biased", "Z_bias", title="biased scores", logits=True),
-    Word("mask", "M", title="mask", logits=True, fixed=True, shared=True),
+    Word(
+        "biased",
+        "Z_bias",
+        title="biased scores",
+        logits=True,
+        rule="sum",
+        why="A number that depends on the positions is added to each score.",
+    ),
+    Word("mask", "M", title="mask", logits=True, fixed=True, shared=True, rule="mask"),
     Word("allowed", "B", title="allowed pairs", boolean=True, fixed=True, shared=True),
-    Word("masked", "G", title="masked scores", logits=True),
-    Word("row_max", "rho", title="row maxima"),
-    Word("exp", "F", title="exponentials"),
-    Word("exp_sum", "zeta", title="row sums of the exponentials"),
+    Word("masked", "G", title="masked scores", logits=True, rule="masking"),
+    Word(
+        "row_max",
+        "rho",
+        title="row maxima",
+        rule="row maximum",
+        why="Subtracting the same number from all of a query's scores leaves its weights "
+        "unchanged; with the largest score subtracted, no exponential exceeds 1.",
+    ),
+    Word(
+        "exp",
+        "F",
+        title="exponentials",
+        rule="exponential",
+        why="The exponential is increasing and never negative: a higher score gets more weight.",
+        source=f"{PAPER}3.2.1",
+    ),
+    Word(
+        "exp_sum",
+        "zeta",
+        title="row sums of the exponentials",
+        rule="row sum",
+        why="Each weight will be its exponential divided by this sum over all keys.",
+        source=f"{PAPER}3.2.1",
+    ),
     Word("weights", "A", title="attention weights", weights=True),
-    Word("latent_output", "O_L", title="averaged latent vectors"),
-    Word("output", "O", title="output"),
-    Word("heads", "O", title="outputs of the heads"),
-    Word("concat", "H", title="concatenated heads", shared=True),
-    Word("projected", "Y", title="projected output", shared=True),
+    Word(
+        "latent_output",
+        "O_L",
+        title="averaged latent vectors",
+        rule="weighted sum",
+        why="For each query, the latent vectors themselves are summed, weighted by that query's "
+        "attention weights.",
+        source=_LATENT,
+    ),
+    Word(
+        "output",
+        "O",
+        title="output",
+        rule="weighted sum",
+        why="For each query, the output is the sum of the values, weighted by that query's "
+        "attention weights.",
+        source=f"{PAPER}3.2.1",
+    ),
+    Word(
+        "heads",
+        "O",
+        title="outputs of the heads",
+        rule="weighted sum",
+        why="For each query, the output is the sum of the values, weighted by that query's "
+        "attention weights.",
+        source=f"{PAPER}3.2.2",
+    ),
+    Word(
+        "concat",
+        "H",
+        title="concatenated heads",
+        shared=True,
+        rule="concatenation",
+        why="The heads' outputs are joined into one matrix.",
+        source=f"{PAPER}3.2.2",
+    ),
+    Word(
+        "projected",
+        "Y",
+        title="projected output",
+        shared=True,
+        rule="projection",
+        why="{W_O} combines the heads into one vector for each token.",
+        source=f"{PAPER}3.2.2",
+    ),
     # how weights move with scores
-    Word("jacobian_own", "J_o"),
-    Word("jacobian_taken", "J_t"),
-    Word("jacobian", "J"),
-    Word("jacobian_sums", "R_J"),
+    Word(
+        "jacobian_own",
+        "J_o",
+        rule="quotient rule: numerator",
+        why="With the sum held fixed, a weight depends on its own logit alone; its derivative is "
+        "the exponential over the sum, which is the weight again.",
+        source=_BACKWARD,
+    ),
+    Word(
+        "jacobian_taken",
+        "J_t",
+        rule="quotient rule: denominator",
+        why="The sum grows with every logit, which lowers each weight at the rate of the product "
+        "of both weights.",
+        source=_BACKWARD,
+    ),
+    Word(
+        "jacobian",
+        "J",
+        rule="quotient rule",
+        why="Together: raising a logit raises its own weight and lowers the others.",
+        source=_BACKWARD,
+    ),
+    Word(
+        "jacobian_sums",
+        "R_J",
+        rule="row sum",
+        why="Adding the same number to all logits changes no weight, so each row sums to 0.",
+        source=_BACKWARD,
+    ),
 )
 
 #: The names of sizes, in the order in which they are listed: queries, keys, widths, heads.

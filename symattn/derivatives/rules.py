@@ -8,42 +8,34 @@ transposing a linear rule: Radul et al., *You Only Linearize Once* (2023), secti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.errors import SymattnError
+from symattn.nodes.arguments import Matrix
 from symattn.nodes.base import Node, shape_of
 from symattn.nodes.defined import Defined
-from symattn.nodes.heads import Concat, GroupSum, Head, HeadMix, HeadSum
+from symattn.nodes.heads import Head
 from symattn.nodes.lines import Filled, LineProduct, PlusVector, Spread
 from symattn.nodes.recurrence import Backward, Beside, Recurrence, before, beside
 from symattn.step import letter_of, letters_in
 
 _REVERSE = "Griewank and Walther 2008, section 3.2"
 
-#: Nodes that are about all heads at once: the head index belongs to them.
-BINDERS = (Concat, HeadSum, HeadMix, GroupSum)
-
-#: Why the gradients of SymPy's own operations are what they are, and where it is stated.
-_BECAUSE: Mapping[type[MatrixExpr], tuple[str, str]] = {
-    sympy.MatAdd: ("A sum passes its gradient to each of its terms.", _REVERSE),
-    sympy.HadamardProduct: ("Each factor's gradient is multiplied by the other.", _REVERSE),
-    sympy.Inverse: (
-        "The gradient is multiplied by the transposed inverse on both sides; its sign changes.",
-        _REVERSE,
-    ),
-}
+_PRODUCT = "Dao et al. 2022, appendix B.2"
 
 
 @dataclass(frozen=True)
 class Share:
-    """What one occurrence of a matrix contributes to its gradient.
+    """What one occurrence of a matrix contributes to its gradient, and why.
 
-    `leaf` is the occurrence (a symbol or one head's matrix), `binder` the node around it that is
-    about all heads at once, if there is one; `whole` if the gradient holds those of all heads.
+    `leaf` is the occurrence (a symbol or one head's matrix; of one operation, what it is made of),
+    which is ‹› in the reason. `binder` is the node around it that is about all heads at once, if
+    there is one; `whole` if the gradient holds those of all heads.
     """
 
     leaf: MatrixExpr
@@ -65,41 +57,88 @@ def shares(
     `value` is the symbol that `expr` goes by, where it has one. Raises `SymattnError` for an
     operation whose gradient is not known.
     """
-    if not set(letters_in(expr)) & set(wanted):
+
+    def moves(part: MatrixExpr) -> bool:
+        return bool(set(letters_in(part)) & set(wanted))
+
+    if not moves(expr):
         return
     match expr:
         case sympy.MatrixSymbol() | Head():
             yield Share(expr, upstream)
-        case sympy.Transpose():
-            yield from shares(expr.arg, turned(upstream), wanted)
-        case sympy.MatAdd():
-            for term in expr.args:
-                yield from _reasoned(shares(term, upstream, wanted), sympy.MatAdd)
-        case sympy.MatMul():
-            coefficient, factors = expr.as_coeff_matrices()
-            for place, factor in enumerate(factors):
-                before = [turned(x) for x in reversed(factors[:place])]
-                after = [turned(x) for x in reversed(factors[place + 1 :])]
-                inner = product(coefficient, *before, upstream, *after)
-                why = _of_factor(place, len(factors), isinstance(factor, sympy.Transpose))
-                for share in shares(factor, inner, wanted):
-                    because = why.replace("‹›", f"{{{letter_of(share.leaf)}}}")
-                    yield _with_reason(share, because, _PRODUCT)
-        case sympy.HadamardProduct():
-            for place, factor in enumerate(expr.args):
-                inner = entrywise(*expr.args[:place], upstream, *expr.args[place + 1 :])
-                yield from _reasoned(shares(factor, inner, wanted), sympy.HadamardProduct)
-        case sympy.Inverse():
-            back = product(sympy.S.NegativeOne, turned(expr), upstream, turned(expr))
-            yield from _reasoned(shares(expr.arg, back, wanted), sympy.Inverse)
         case Defined() if not expr.has_adjoint:
             yield from shares(expr.meaning, upstream, wanted)
         case Recurrence():
             yield from _of_recurrence(expr, upstream, wanted)
+        case _:
+            for part in _parts(expr, upstream, value or expr, moves):
+                for share in shares(part.leaf, part.gradient, wanted):
+                    because = part.because.replace("‹›", f"{{{letter_of(share.leaf)}}}")
+                    yield replace(
+                        share,
+                        binder=part.binder or share.binder,
+                        whole=share.whole or part.whole,
+                        because=share.because or because,
+                        source=share.source or part.source,
+                    )
+
+
+def _parts(
+    expr: MatrixExpr,
+    upstream: MatrixExpr,
+    value: MatrixExpr,
+    moves: Callable[[MatrixExpr], bool],
+) -> Iterator[Share]:
+    """What an operation passes back to each of its matrices that `moves`.
+
+    Raises `SymattnError` for an operation whose gradient is not known.
+    """
+    match expr:
+        case sympy.Transpose():
+            found = [Share(expr.arg, turned(upstream))]
+        case sympy.MatAdd():
+            why = "A sum passes its gradient to each of its terms."
+            found = [Share(term, upstream, why, _REVERSE) for term in expr.args]
+        case sympy.MatMul():
+            found = [*_of_product(expr, upstream)]
+        case sympy.HadamardProduct():
+            why, args = "Each factor's gradient is multiplied by the other.", expr.args
+            found = [
+                Share(factor, entrywise(*args[:k], upstream, *args[k + 1 :]), why, _REVERSE)
+                for k, factor in enumerate(args)
+            ]
+        case sympy.Inverse():
+            why = "The gradient is multiplied by the transposed inverse on both sides; its sign "
+            why += "changes."
+            back = product(sympy.S.NegativeOne, turned(expr), upstream, turned(expr))
+            found = [Share(expr.arg, back, why, _REVERSE)]
         case Node():
-            yield from _of_node(expr, upstream, wanted, value or expr)
+            found = [*_of_node(expr, upstream, value, moves)]
         case _:
             raise SymattnError(f"{type(expr).__name__}: its gradient is not known here")
+    yield from (part for part in found if isinstance(expr, Node) or moves(part.leaf))
+
+
+def _of_product(expr: sympy.MatMul, upstream: MatrixExpr) -> Iterator[Share]:
+    coefficient, factors = expr.as_coeff_matrices()
+    for place, factor in enumerate(factors):
+        before = [turned(x) for x in reversed(factors[:place])]
+        after = [turned(x) for x in reversed(factors[place + 1 :])]
+        why = _of_factor(place, len(factors), isinstance(factor, sympy.Transpose))
+        yield Share(factor, product(coefficient, *before, upstream, *after), why, _PRODUCT)
+
+
+def _of_node(
+    node: Node, upstream: MatrixExpr, value: MatrixExpr, moves: Callable[[MatrixExpr], bool]
+) -> Iterator[Share]:
+    source, binder = node.adjoint_source or node.source, node if node.over_heads else None
+    for place, arg in enumerate(node.args):
+        if not isinstance(arg, MatrixExpr) or not moves(arg):
+            continue
+        inner = node._adjoint(place, upstream, value)
+        if inner is not None:
+            why = node.adjoint_reasons.get(place, node.adjoint_because)
+            yield Share(arg, inner, why, source, binder, place in node.gathers)
 
 
 def _of_recurrence(
@@ -144,42 +183,6 @@ def backward_states(node: Recurrence, own: MatrixExpr, letter: str) -> MatrixExp
     return Backward(own, index, count, more, sympy.Symbol(letter))
 
 
-def _of_node(
-    node: Node, upstream: MatrixExpr, wanted: Collection[str], value: MatrixExpr
-) -> Iterator[Share]:
-    for place, arg in enumerate(node.args):
-        if not isinstance(arg, MatrixExpr) or not set(letters_in(arg)) & set(wanted):
-            continue
-        inner = node._adjoint(place, upstream, value)
-        if inner is None:
-            continue
-        because = node.adjoint_reasons.get(place, node.adjoint_because)
-        reason = because, node.adjoint_source or node.source
-        for share in shares(arg, inner, wanted):
-            bound = node if isinstance(node, BINDERS) else share.binder
-            whole = share.whole or place in node.gathers
-            yield replace(
-                share,
-                binder=bound,
-                whole=whole,
-                because=share.because or reason[0],
-                source=share.source or reason[1],
-            )
-
-
-def _reasoned(found: Iterator[Share], kind: type[MatrixExpr]) -> Iterator[Share]:
-    """With the reason of this operation, where none nearer to the matrix has given its own."""
-    for share in found:
-        yield _with_reason(share, *_BECAUSE[kind])
-
-
-def _with_reason(share: Share, because: str, source: str) -> Share:
-    return replace(share, because=share.because or because, source=share.source or source)
-
-
-_PRODUCT = "Dao et al. 2022, appendix B.2"
-
-
 def _of_factor(place: int, count: int, is_turned: bool) -> str:
     """Why the gradient of a factor of a product is what it is; ‹› is the factor."""
     if count == 1:
@@ -214,64 +217,31 @@ def change(
     match expr:
         case sympy.MatrixSymbol() | Head():
             return changes(expr)
-        case sympy.Transpose():
-            inner = change(expr.arg, changes)
-            return None if inner is None else turned(inner)
-        case sympy.MatAdd():
-            return _added([change(term, changes) for term in expr.args])
-        case sympy.MatMul():
-            coefficient, factors = expr.as_coeff_matrices()
-            join: Callable[..., MatrixExpr] = lambda *parts: product(coefficient, *parts)  # noqa: E731
-            return _by_factor(list(factors), changes, join)
-        case sympy.HadamardProduct():
-            return _by_factor(list(expr.args), changes, entrywise)
-        case sympy.Inverse():
-            inner = change(expr.arg, changes)
-            return None if inner is None else product(sympy.S.NegativeOne, expr, inner, expr)
-        case Concat() | HeadSum() | GroupSum():
+        case Node() if expr.over_heads and len(expr._places_of(Matrix)) == 1:
             inner = change(expr.args[0], changes)
             return None if inner is None else expr.func(inner, *expr.args[1:])
         case Defined() if not expr.has_adjoint:
             return change(expr.meaning, changes)
-        case Node():
-            parts = []
-            for place, arg in enumerate(expr.args):
-                moved = change(arg, changes) if isinstance(arg, MatrixExpr) else None
-                if moved is not None:
-                    parts.append(_transposed(expr, place, moved, value or expr))
-            return _added(parts)
-    return None
+    if not letters_in(expr):
+        return None
+    moved: dict[MatrixExpr, MatrixExpr | None] = {}
 
+    def moves(part: MatrixExpr) -> bool:
+        moved[part] = change(part, changes)
+        return moved[part] is not None
 
-def _by_factor(
-    factors: list[MatrixExpr],
-    changes: Callable[[MatrixExpr], MatrixExpr | None],
-    join: Callable[..., MatrixExpr],
-) -> MatrixExpr | None:
-    """The product rule: one factor at a time changes."""
-    terms: list[MatrixExpr | None] = []
-    for place, factor in enumerate(factors):
-        moved = change(factor, changes)
-        if moved is not None:
-            terms.append(join(*factors[:place], moved, *factors[place + 1 :]))
-    return _added(terms)
+    terms: list[MatrixExpr] = []
+    upstream = sympy.MatrixSymbol(_UPSTREAM, *expr.shape)
+    for part in _parts(expr, upstream, value or expr, moves):
+        if _UPSTREAM in letters_in(part.gradient):
+            # the adjoint rule, a linear map, transposed
+            found = shares(part.gradient, cast(MatrixExpr, moved[part.leaf]), {_UPSTREAM})
+            parts = [share.gradient for share in found]
+            terms.append(summed(parts) if isinstance(expr, Node) else parts[0])
+    return summed(terms) if terms else None
 
 
 _UPSTREAM = "upstream"
-
-
-def _transposed(node: Node, place: int, moved: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-    """The node's change by one argument's: the adjoint rule, a linear map, transposed."""
-    upstream = sympy.MatrixSymbol(_UPSTREAM, *node.shape)
-    back = node._adjoint(place, upstream, value)
-    if back is None or _UPSTREAM not in letters_in(back):
-        return None
-    return summed([share.gradient for share in shares(back, moved, {_UPSTREAM})])
-
-
-def _added(terms: Sequence[MatrixExpr | None]) -> MatrixExpr | None:
-    present = [term for term in terms if term is not None]
-    return summed(present) if present else None
 
 
 # ---- writing the results as one would by hand ------------------------------------------------

@@ -330,12 +330,8 @@ class _Reverse:
                 over.setdefault(count, []).append(gradient)
         heads = [HeadSum(summed(terms), HEAD, count) for count, terms in over.items()]
         because = list(dict.fromkeys(share.because for share, _ in found if share.because))
-        ways = ["more than once"] if len(found) > 1 else []
         each = next((one.each for one in (item, *(step for _, step in found)) if one.each), "")
-        if over and each:
-            ways.append(f"at every {{{each}}}")
-        elif over or grouped:
-            ways.append("by all heads" if over else "by all heads of a group")
+        ways = ["more than once"] * (len(found) > 1) + _over_what(bool(over), grouped, each)
         if ways:
             ways_used = " and ".join(ways)
             because.append(f"{{{item.letter}}} is used {ways_used}, so its gradients are added.")
@@ -381,6 +377,15 @@ class _Reverse:
         return None, GroupSum(gradient.xreplace({HEAD: _MEMBER}), _MEMBER, count, groups, HEAD)
 
 
+def _over_what(over: bool, grouped: bool, each: str) -> list[str]:
+    """By what a matrix is used that many heads, or tokens, share."""
+    if over and each:
+        return [f"at every {{{each}}}"]
+    if over or grouped:
+        return ["by all heads" if over else "by all heads of a group"]
+    return []
+
+
 def _title(kind: str, item: Item) -> str:
     """Gradient of the scores, change of the scores; nothing for an item without a title."""
     return item.title and f"{kind} of the {item.title}"
@@ -416,16 +421,7 @@ def onward(
 
     `only` names the steps whose change is wanted; all if it is None.
     """
-    if along is None:
-        names = [item.name for item in graph.inputs if not (item.fixed or _is_gradient(item))]
-    else:
-        names = [*words(along, "along")]
-    moved = [graph.found(name, "along") for name in names]
-    for item in moved:
-        if isinstance(item, Step):
-            raise SymattnError(f"along: {item.name} follows from the rest; name what is given")
-    if not moved:
-        raise SymattnError("along: name at least one matrix that is given")
+    moved = _moved(graph, along)
     letters = {item.letter for item in moved}
     steps_of_change: list[Step] = []
 
@@ -453,7 +449,8 @@ def onward(
             )
         )
     if not steps_of_change:
-        raise SymattnError(f"along: no step depends on {', '.join(names)}")
+        names = ", ".join(item.name for item in moved)
+        raise SymattnError(f"along: no step depends on {names}")
     start = [
         Input(
             prefixed(CHANGE, item.name),
@@ -471,6 +468,22 @@ def onward(
     needed = whole.behind(whole.found(name, "only").letter for name in only)
     used = tuple(item for item in graph.inputs if item.letter in needed)
     return (*used, *start), tuple(step for step in whole.steps if step.letter in needed)
+
+
+def _moved(graph: Graph, along: Collection[str] | str | None) -> list[Item]:
+    """The inputs that change: those of these names, or all."""
+    if along is None:
+        moved: list[Item] = [
+            item for item in graph.inputs if not (item.fixed or _is_gradient(item))
+        ]
+    else:
+        moved = [graph.found(name, "along") for name in words(along, "along")]
+    for item in moved:
+        if isinstance(item, Step):
+            raise SymattnError(f"along: {item.name} follows from the rest; name what is given")
+    if not moved:
+        raise SymattnError("along: name at least one matrix that is given")
+    return moved
 
 
 def _is_gradient(item: Item) -> bool:

@@ -13,7 +13,7 @@ from symattn.arithmetic.base import Arithmetic, Array, filled
 from symattn.arithmetic.exact import EXACT
 from symattn.errors import CannotSpell, SymattnError, counted
 from symattn.evaluate.recurring import by_token
-from symattn.nodes.arguments import Bound
+from symattn.nodes.arguments import BoundIndex
 from symattn.nodes.base import Node
 from symattn.nodes.defined import Defined
 from symattn.nodes.heads import Head, Split
@@ -183,7 +183,7 @@ def _along_rows(node: Node) -> bool:
 
 def _binds_heads(node: Node) -> bool:
     """Whether an argument of the node is one matrix a head, and the node one matrix for all."""
-    return any(isinstance(argument, Bound) for argument in node.arguments)
+    return any(isinstance(argument, BoundIndex) for argument in node.arguments)
 
 
 def _symbol(letter: str, per_head: bool) -> Program:

@@ -13,13 +13,13 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.grammar import Apart, Call, Name, Tree, subtrees
 from symattn.language.texts import Equation, Left
+from symattn.nodes.base import Node
 from symattn.nodes.defined import Applied
-from symattn.nodes.heads import Concat, Head, HeadMix
+from symattn.nodes.heads import Concat, Head
 from symattn.nodes.lines import LineProduct, PlusVector
 from symattn.nodes.masks import Mask, Masked
 from symattn.nodes.normalise import Normaliser
 from symattn.nodes.norms import Norm
-from symattn.nodes.recurrence import Recurrence
 from symattn.nodes.scale import Quotient
 from symattn.step import Step
 
@@ -100,14 +100,12 @@ def composed(expr: MatrixExpr, made: Sequence[Step], letter: str = "") -> tuple[
 
 def _composed(expr: MatrixExpr, made: Mapping[MatrixExpr, Step]) -> Iterator[tuple[str, str]]:
     match expr:
-        case Normaliser():
-            yield "weights", expr.reason if expr.axis == 1 else ""
-        case Norm():
-            yield "norm of each row", expr.row_reason
-        case LineProduct(matrix=Norm() as norm) | PlusVector(matrix=Norm() as norm):
-            yield "norm of each row", norm.row_reason
-        case PlusVector(matrix=LineProduct(matrix=Norm() as norm)):
-            yield "norm of each row", norm.row_reason
+        case (
+            LineProduct(matrix=Norm() as norm)
+            | PlusVector(matrix=Norm() as norm)
+            | PlusVector(matrix=LineProduct(matrix=Norm() as norm))
+        ):
+            yield norm.heading, norm.reason
         case Quotient(matrix=sympy.MatMul() as product) if rows := _of_rows(product):
             one, other = rows
             by_width = expr.divisor**2 == product.args[0].cols
@@ -135,8 +133,6 @@ def _composed(expr: MatrixExpr, made: Mapping[MatrixExpr, Step]) -> Iterator[tup
                 )
         case Concat(axis=sympy.S.Zero):
             yield "rows", "Each row is computed by itself."
-        case Recurrence():
-            yield "states", "Each state is made of the one before it."
         case Concat():
             yield "concatenated heads", "The outputs of all heads stand side by side."
         case sympy.MatMul(args=(Concat(axis=sympy.S.One), _)):
@@ -145,14 +141,16 @@ def _composed(expr: MatrixExpr, made: Mapping[MatrixExpr, Step]) -> Iterator[tup
                 "The outputs of all heads stand side by side and are multiplied by one matrix.",
             )
         case Masked(mask=mask):
-            yield "masked scores", mask.reason if isinstance(mask, Mask) else ""
-        case Mask():
-            yield "mask", expr.reason
+            yield "masked scores", getattr(mask, "reason", "")
         case sympy.MatAdd(args=(first, *others)) if _letter(first) and others:
             if len(others) == 1 and not _letter(others[0]) and _needs(others[0], first, made):
                 yield "residual sum", f"What is computed from it is added to {{{_letter(first)}}}."
-        case HeadMix():
-            yield "mixed heads", "The matrices of all heads are mixed, each by its own weight."
+        case Normaliser():
+            yield "weights", expr.reason if expr.axis == 1 else ""
+        case Mask():
+            yield "mask", expr.reason
+        case Node() if expr.heading:
+            yield expr.heading, expr.reason
         case Applied():
             yield "", "The function is applied to every entry."
 

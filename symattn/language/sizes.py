@@ -68,7 +68,7 @@ MADE_TO_FIT = (
 
 #: Functions of matrices that are nodes, and how their shapes follow: that of the first matrix
 #: ("of first"), which the others share ("same"), of all pairs of rows, a column, other columns.
-_MATRICES: Mapping[str, str] = {
+OF_MATRICES: Mapping[str, str] = {
     **dict.fromkeys(("allow", "sinksoftmax", "unnormalised"), "of first"),
     **dict.fromkeys(("any", "keep"), "same"),
     "additive": "pairs",
@@ -520,7 +520,7 @@ class Sizes(Shapes):
         if name == "sum" and any(isinstance(arg, Indexed) for arg in args):
             raise Unfit("sum(A) is the sum of all entries; the sum over heads is sum_h(A[h])")
         shapes = [self.shape(arg) for arg in args]
-        if name in _MATRICES:
+        if name in OF_MATRICES:
             return self._of_matrices(name, shapes, dict(options))
         if shapes[0] is None and name in ("exp", "ln", "√", "SiLU", "GELU"):
             return None
@@ -558,7 +558,7 @@ class Sizes(Shapes):
         if not known:
             raise Unfit(f"{name} needs a matrix")
         first, *others = known
-        match _MATRICES[name]:
+        match OF_MATRICES[name]:
             case "same":
                 for other in others:
                     self.dims.same(first[0], other[0])

@@ -5,7 +5,8 @@ Each node has its word in a table here; what has none is refused by name, never 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 import sympy
@@ -14,76 +15,28 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.functions import ELEMENTARY
 from symattn.derivations import Derivation
 from symattn.errors import CannotSpell
-from symattn.grammar import FUNCTIONS
 from symattn.language.composing import composed
-from symattn.language.making import NODES
 from symattn.language.sizes import COUNTS
-from symattn.nodes.biases import ALiBi, RelativeBias
-from symattn.nodes.defined import (
-    Applied,
-    ByEntries,
-    Counted,
-    Formula,
-    WherePlaced,
-    named,
-)
-from symattn.nodes.entrywise import (
-    Diagonal,
-    EntryQuotient,
-    Entrywise,
-    Exponential,
-    Features,
-    SoftCap,
-)
-from symattn.nodes.heads import Concat, Head, HeadMix, HeadSum, Slice, Split, Stacked
-from symattn.nodes.lines import (
-    Filled,
-    Lengths,
-    LineDifference,
-    LineProduct,
-    LineQuotient,
-    LineSum,
-    PlusVector,
-    Spread,
-    UnitVectors,
-)
-from symattn.nodes.masks import Allowed, AnyOf, Causal, Mask, Masked, VisibleScores
-from symattn.nodes.normalise import (
-    Hardmax,
-    OffByOneSoftmax,
-    RowMax,
-    RowRatio,
-    Sigmoid,
-    SinkSoftmax,
-    Softmax,
-    Sparsemax,
-    Unnormalised,
-)
+from symattn.nodes.arguments import BoundIndex
+from symattn.nodes.base import Node
+from symattn.nodes.defined import Applied, ByEntries, Counted, Formula, WherePlaced, named
+from symattn.nodes.heads import Concat, Head, HeadMix, Slice, Split, Stacked
+from symattn.nodes.lines import Filled, LineProduct, Spread
+from symattn.nodes.masks import Causal
 from symattn.nodes.norms import Norm
 from symattn.nodes.number import NumberSymbol
-from symattn.nodes.positions import PAIRINGS, Rotary, Sinusoidal
+from symattn.nodes.positions import Sinusoidal
 from symattn.nodes.powers import WhereAtMost, WholePower
 from symattn.nodes.recurrence import Beside, Recurrence
-from symattn.nodes.relative import ClippedShift, RelativeShift
-from symattn.nodes.scale import Everywhere, NumberQuotient, NumberTimes, PowerTimes, Quotient
-from symattn.nodes.scores import Additive, Distance
+from symattn.nodes.scale import Everywhere
 from symattn.step import HEAD, Input, Step
 
 #: A part of a text, and how tightly it binds: a sum, a product, an atom.
 Written: TypeAlias = tuple[str, int]
 _SUM, _PRODUCT, _ATOM = range(3)
 
-#: Functions of one matrix by their nodes, with the word of each axis.
-_OF_ROWS: Mapping[type[MatrixExpr], tuple[str, str]] = {
-    Softmax: ("softmax", "colsoftmax"),
-    OffByOneSoftmax: ("softmax1", ""),
-    RowRatio: ("ratio", ""),
-    Sparsemax: ("sparsemax", ""),
-    Hardmax: ("hardmax", ""),
-    LineSum: ("rowsum", "colsum"),
-    RowMax: ("rowmax", ""),
-    UnitVectors: ("unit", ""),
-}
+#: A call in the syntax of a node: minus or nothing, the word, what it is called with.
+_CALL = re.compile(r"(-?)([\w-]+)\((.*)\)")
 
 
 def written(derivation: Derivation) -> str:
@@ -108,8 +61,80 @@ def written(derivation: Derivation) -> str:
     return "\n".join(lines)
 
 
-class _Writer:
-    """Writes the steps of one derivation."""
+class _Numbers:
+    """Writes SymPy's numbers, and joins what is written."""
+
+    def size(self, value: sympy.Expr) -> str:
+        """A size or another number."""
+        return self.number(value)[0]
+
+    def number(self, value: sympy.Expr) -> Written:
+        """A SymPy number, its roots and sizes as they are written."""
+        match value:
+            case sympy.Rational() if value < 0:
+                return f"-{self.number(-value)[0]}", _SUM
+            case sympy.Integer():
+                return str(value), _ATOM
+            case sympy.oo:
+                return "inf", _ATOM
+            case sympy.Rational():
+                return f"{value.p}/{value.q}", _PRODUCT
+            case sympy.Symbol():
+                return {"h": "n_h", "g": "n_g"}.get(value.name, value.name), _ATOM
+            case sympy.Pow(base=base, exp=exponent):
+                if exponent == sympy.S.Half:
+                    return f"sqrt({self.number(base)[0]})", _ATOM
+                if exponent.could_extract_minus_sign():
+                    return f"1 / {self._atom(self.number(base**-exponent))}", _PRODUCT
+                return f"{self._atom(self.number(base))}^({self.number(exponent)[0]})", _ATOM
+            case sympy.Mul():
+                above, below = sympy.fraction(value)
+                if below != 1:
+                    top, bottom = self.number(above), self.number(below)
+                    return f"{self._factor(top)} / {self._atom(bottom)}", _PRODUCT
+                if value.could_extract_minus_sign():
+                    return f"-{self._factor(self.number(-value))}", _SUM
+                parts = [self._factor(self.number(part)) for part in value.args]
+                return " ".join(parts), _PRODUCT
+            case sympy.Add():
+                return self._sum([self.number(part) for part in value.args])
+            case sympy.Function() if (word := _OF_NUMBERS.get(type(value))) is not None:
+                said = ", ".join(self.number(part)[0] for part in value.args)
+                return f"{word}({said})", _ATOM
+            case sympy.Min() | sympy.Max():
+                said = ", ".join(self.number(part)[0] for part in value.args)
+                return f"{_OF_NUMBERS[type(value)]}({said})", _ATOM
+            case sympy.core.numbers.NumberSymbol() if value in (sympy.pi, sympy.E):
+                return str(value).lower(), _ATOM
+            case sympy.core.numbers.NegativeInfinity():
+                return "-inf", _SUM
+        raise CannotSpell(f"{value} cannot be written in equations")
+
+    @staticmethod
+    def _atom(part: Written) -> str:
+        return part[0] if part[1] == _ATOM else f"({part[0]})"
+
+    @staticmethod
+    def _factor(part: Written) -> str:
+        return part[0] if part[1] >= _PRODUCT else f"({part[0]})"
+
+    @staticmethod
+    def _sum(parts: list[Written]) -> Written:
+        text = parts[0][0]
+        for part, _ in parts[1:]:
+            text += f" - {part[1:]}" if part.startswith("-") else f" + {part}"
+        return text, _SUM
+
+    def _times(self, factors: Iterable[Written]) -> str:
+        first, *others = factors
+        return " * ".join([self._factor(first), *map(self._atom, others)])
+
+    def _over(self, above: Written, below: Written) -> Written:
+        return f"{self._factor(above)} / {self._atom(below)}", _PRODUCT
+
+
+class _Matrices(_Numbers):
+    """Writes matrix expressions of one derivation."""
 
     def __init__(self, derivation: Derivation) -> None:
         self.derivation = derivation
@@ -126,6 +151,251 @@ class _Writer:
         #: How many heads and groups there are, as far as that is known; groups are fewer.
         self.heads = by_name.get("h", numbers[-1] if numbers else None)
         self.groups = by_name.get("g", numbers[0] if numbers else None)
+
+    def _free(self, letters: str) -> str:
+        """The first of these letters that is not one of the derivation's."""
+        taken = {item.letter for item in (*self.derivation.inputs, *self.derivation.steps)}
+        return next(letter for letter in letters if letter not in {*taken, self.own})
+
+    def _head(self, head: sympy.Expr) -> str:
+        if head == HEAD:
+            return self.own
+        if isinstance(head, sympy.floor):
+            return "group(h)"
+        return self.size(head + 1)
+
+    def matrix(self, expr: MatrixExpr) -> Written:
+        """A matrix expression."""
+        match expr:
+            case Head(symbol=symbol, head=head):
+                return f"{symbol.name}[{self._head(head)}]", _ATOM
+            case sympy.MatrixSymbol():
+                return str(expr.name), _ATOM
+            case Beside(letter=letter):
+                return f"{letter}[{self.own}-1]", _ATOM
+            case Split(args=(inner, index, _, axis)) if index == HEAD:
+                where = f":, {self.own}" if axis == 1 else self.own
+                return f"{self._atom(self.matrix(inner))}[{where}]", _ATOM
+            case HeadMix(args=(body, member, _, weights, head)) if head == HEAD:
+                return self._mixed(body, member, weights)
+            case Slice(args=(inner, first, number, axis)):
+                span = f"{self.size(first + 1)}:{self.size(sympy.expand(first + number))}"
+                where = f":, {span}" if axis == 1 else f"{span}, :"
+                return f"{self._atom(self.matrix(inner))}[{where}]", _ATOM
+            case Applied():
+                return self._applied(expr, self.matrix)
+            case sympy.OneMatrix() if 1 in expr.shape:
+                return ("1" if expr.shape[1] == 1 else "1^T"), _ATOM
+            case sympy.Identity():
+                return "I", _ATOM
+            case sympy.Transpose(arg=inner):
+                return f"{self._atom(self.matrix(inner))}^T", _ATOM
+            case sympy.Inverse(arg=inner):
+                return f"{self._atom(self.matrix(inner))}^-1", _ATOM
+            case sympy.MatAdd():
+                ones = sympy.OneMatrix(*expr.shape)
+                parts = [("1", _ATOM) if one == ones else self.matrix(one) for one in expr.args]
+                return self._sum(parts)
+            case sympy.MatMul():
+                return self._product(expr)
+            case sympy.HadamardProduct():
+                factors = [self._product_part(part) for part in expr.args]
+                return " ∘ ".join(factors), _SUM
+            case Stacked():
+                rows = (map(self._text, row) for row in expr._blocks())
+                return f"[{'; '.join(map(', '.join, rows))}]", _ATOM
+            case LineProduct(matrix=Norm() as norm, vector=gain, axis=sympy.S.Zero):
+                return self._phrased(norm, self.matrix, self._joined, f"gain={self._text(gain)}")
+            case Node():
+                return self._phrased(expr, self.matrix, self._joined)
+        raise self._unknown(expr)
+
+    def _text(self, expr: MatrixExpr) -> str:
+        return self.matrix(expr)[0]
+
+    def _applied(self, expr: Applied, of: Callable[[MatrixExpr], Written]) -> Written:
+        """A function of one's own, without the numbers that its text names."""
+        shown = expr.args[1 : 1 + len(expr.formula.arguments)]
+        return f"{expr.formula.name}({', '.join(of(one)[0] for one in shown)})", _ATOM
+
+    def _phrased(
+        self,
+        node: Node,
+        of: Callable[[MatrixExpr], Written],
+        join: Callable[[Written, str, Written], Written],
+        *more: str,
+    ) -> Written:
+        """A node by its syntax, its matrices written by `of`, two sides of a sign by `join`.
+
+        `more` is said before its options.
+        """
+        phrase = node.phrase()
+        bound = (node.args[place] for place in node._places_of(BoundIndex))
+        if not phrase or any(index != HEAD for index in bound):
+            raise self._unknown(node)
+        called = _CALL.fullmatch(phrase)
+        if called is None:
+            first, *rest = (part for part in phrase.split())
+            one = self._argument(node, first, of)
+            if not rest:
+                return one
+            return join(one, "".join(rest[:-1]), self._argument(node, rest[-1], of))
+        minus, word, listed = called.groups()
+        given = [name for name in listed.split(", ") if "=" not in name]
+        said = [self._argument(node, name, of)[0] for name in given if name]
+        said += [of(one)[0] for one in node.args if not node.arguments]
+        options = self._options(node, listed.split(", ")[len(given) :], of)
+        return f"{minus}{word}({', '.join((*said, *more, *options))})", _SUM if minus else _ATOM
+
+    def _argument(self, node: Node, name: str, of: Callable[[MatrixExpr], Written]) -> Written:
+        """An argument by its name, or one to the power of another."""
+        name, power, exponent = name.partition("^")
+        if power:
+            base, above = (self.number(getattr(node, one)) for one in (name, exponent[1:-1]))
+            return f"{self._atom(base)}^({above[0]})", _ATOM
+        value = node.arguments[node.places[name]].called(getattr(node, name))
+        if isinstance(value, str):
+            return value, _ATOM
+        if isinstance(value, sympy.Tuple):
+            return ", ".join(map(self.size, value)), _ATOM
+        return of(value) if isinstance(value, MatrixExpr) else self.number(value)
+
+    def _options(
+        self, node: Node, options: Sequence[str], of: Callable[[MatrixExpr], Written]
+    ) -> Iterator[str]:
+        """The options that are not the usual, and those that are always said."""
+        for option in options:
+            name, _, always = option.partition("=")
+            argument = always or name
+            if always or getattr(node, argument) != node.usual(argument):
+                yield f"{name}={self._argument(node, argument, of)[0]}"
+
+    def _joined(self, left: Written, sign: str, right: Written) -> Written:
+        """Two matrices and the sign between them."""
+        match sign:
+            case "+":
+                return self._sum([left, right])
+            case "-":
+                return self._sum([left, (f"-{self._factor(right)}", _SUM)])
+            case "/":
+                return self._over(left, right)
+            case "⊘":
+                return f"{self._factor(left)} ⊘ {self._factor(right)}", _SUM
+        return f"{self._factor(left)} {self._factor(right)}", _PRODUCT
+
+    def _joined_entries(self, left: Written, sign: str, right: Written) -> Written:
+        """Two numbers and the sign between them, as it is between matrices."""
+        return self._over(left, right) if sign else (self._times((left, right)), _PRODUCT)
+
+    def _product(self, expr: sympy.MatMul) -> Written:
+        coefficient, factors = expr.as_coeff_matrices()
+        parts = [self._product_part(factors[0])]
+        parts += [self._atom(self.matrix(part)) for part in factors[1:]]  # A (S / c), not A S / c
+        text = " ".join(parts)
+        if coefficient == 1:
+            return text, _PRODUCT
+        if coefficient == -1:
+            return f"-{text}", _SUM
+        if coefficient.is_negative:
+            return f"-{self._factor(self.number(-coefficient))} {text}", _SUM
+        return f"{self._factor(self.number(coefficient))} {text}", _PRODUCT
+
+    def _product_part(self, expr: MatrixExpr) -> str:
+        return self._factor(self.matrix(expr))
+
+    def _mixed(self, body: MatrixExpr, member: sympy.Symbol, weights: MatrixExpr) -> Written:
+        """Σ_l p_hl S⁽ˡ⁾, where l stands for the other head."""
+        other = self._free("lrs")
+        turned = isinstance(weights, sympy.Transpose)
+        indices = f"{other},{self.own}" if turned else f"{self.own},{other}"
+        weight = self._atom(self.matrix(weights.arg if turned else weights))
+        own, self.own = self.own, other
+        inner = self._product_part(body.xreplace({member: HEAD}))
+        self.own = own
+        return f"sum_{other}({weight}[{indices}] {inner})", _ATOM
+
+    @staticmethod
+    def _unknown(expr: MatrixExpr) -> CannotSpell:
+        return CannotSpell(f"{type(expr).__name__} has no word in equations yet")
+
+
+class _Entries(_Matrices):
+    """Writes matrices by their entries."""
+
+    def _cases(self, expr: MatrixExpr) -> str:
+        """The entry of a matrix at row i and column j, which may be cases."""
+        match expr:
+            case WherePlaced(value=value, otherwise=otherwise, test=test):
+                said = self._test(test)
+            case Causal(start=start):
+                value, otherwise = sympy.ZeroMatrix(*expr.shape), Filled(*expr.shape, -sympy.oo)
+                said = "j <= i" + (f" + {self.size(start)}" if start != 0 else "")
+            case WhereAtMost(left=left, right=right, value=value, otherwise=otherwise):
+                said = f"{self._entry(left)[0]} <= {self._entry(right)[0]}"
+            case _:
+                return self._entry(expr)[0]
+        return f"{self._entry(value)[0]} if {said} else {self._cases(otherwise)}"
+
+    def _entry(self, expr: MatrixExpr) -> Written:
+        """The entry of a matrix at row i and column j."""
+        match expr:
+            case WherePlaced() | WhereAtMost() | Causal():
+                return f"({self._cases(expr)})", _ATOM
+            case Counted(formula=formula):
+                return self.number(named(formula))
+            case Filled(number=number):
+                return self.number(number)
+            case sympy.ZeroMatrix() | sympy.OneMatrix():
+                return ("0" if isinstance(expr, sympy.ZeroMatrix) else "1"), _ATOM
+            case WholePower(matrix=inner, exponent=exponent):
+                power = self.number(named(exponent))[0]
+                return f"{self._atom(self._entry(inner))}^({power})", _ATOM
+            case Node() if expr.entrywise:
+                return self._phrased(expr, self._entry, self._joined_entries)
+            case Applied():
+                return self._applied(expr, self._entry)
+            case sympy.MatAdd():
+                return self._sum([self._entry(part) for part in expr.args])
+            case sympy.HadamardProduct():
+                return self._times(map(self._entry, expr.args)), _PRODUCT
+            case sympy.MatMul():
+                coefficient, factors = expr.as_coeff_matrices()
+                if len(factors) != 1:
+                    raise self._unknown(expr)
+                inner = self._entry(factors[0])
+                if coefficient == -1:
+                    return f"-{self._factor(inner)}", _SUM
+                return self._times((self.number(coefficient), inner)), _PRODUCT
+            case Everywhere(number=inner):
+                return self._entry(inner)
+            case Spread(vector=vector, axis=axis):
+                line = vector.arg if isinstance(vector, sympy.Transpose) else vector
+                return f"{self._atom(self.matrix(line))}[{'i' if axis == 1 else 'j'}]", _ATOM
+            case _ if expr.shape == (1, 1):
+                return self.matrix(expr)
+            case sympy.Transpose(arg=inner):
+                return f"{self._atom(self.matrix(inner))}[j,i]", _ATOM
+            case sympy.MatrixSymbol() | Head():
+                return f"{self._atom(self.matrix(expr))}[i,j]", _ATOM
+        raise self._unknown(expr)
+
+    def _test(self, test: sympy.Basic) -> str:
+        """A test of places."""
+        sign = _COMPARED.get(type(test))
+        if sign is not None:
+            left, right = (self.number(named(side))[0] for side in test.args)
+            return f"{left} {sign} {right}"
+        match test:
+            case sympy.Not(args=(inner,)):
+                return f"not ({self._test(inner)})"
+            case sympy.And(args=tests) | sympy.Or(args=tests):
+                word = "and" if isinstance(test, sympy.And) else "or"
+                return f" {word} ".join(f"({self._test(one)})" for one in tests)
+        raise CannotSpell(f"{test} cannot be written in equations")
+
+
+class _Writer(_Entries):
+    """Writes the lines of one derivation."""
 
     def numbered(self) -> list[str]:
         """A line that says how many heads and groups there are, where that is known."""
@@ -198,387 +468,6 @@ class _Writer:
             add(step.expr)
         return [*found.values()]
 
-    def _free(self, letters: str) -> str:
-        """The first of these letters that is not one of the derivation's."""
-        taken = {item.letter for item in (*self.derivation.inputs, *self.derivation.steps)}
-        return next(letter for letter in letters if letter not in {*taken, self.own})
-
-    # ---- numbers ---------------------------------------------------------------------------
-
-    def size(self, value: sympy.Expr) -> str:
-        """A size or another number."""
-        return self.number(value)[0]
-
-    def number(self, value: sympy.Expr) -> Written:
-        """A SymPy number, its roots and sizes as they are written."""
-        match value:
-            case sympy.Rational() if value < 0:
-                return f"-{self.number(-value)[0]}", _SUM
-            case sympy.Integer():
-                return str(value), _ATOM
-            case sympy.oo:
-                return "inf", _ATOM
-            case sympy.Rational():
-                return f"{value.p}/{value.q}", _PRODUCT
-            case sympy.Symbol():
-                return {"h": "n_h", "g": "n_g"}.get(value.name, value.name), _ATOM
-            case sympy.Pow(base=base, exp=exponent):
-                if exponent == sympy.S.Half:
-                    return f"sqrt({self.number(base)[0]})", _ATOM
-                if exponent.could_extract_minus_sign():
-                    return f"1 / {self._atom(self.number(base**-exponent))}", _PRODUCT
-                return f"{self._atom(self.number(base))}^({self.number(exponent)[0]})", _ATOM
-            case sympy.Mul():
-                above, below = sympy.fraction(value)
-                if below != 1:
-                    top, bottom = self.number(above), self.number(below)
-                    return f"{self._factor(top)} / {self._atom(bottom)}", _PRODUCT
-                if value.could_extract_minus_sign():
-                    return f"-{self._factor(self.number(-value))}", _SUM
-                parts = [self._factor(self.number(part)) for part in value.args]
-                return " ".join(parts), _PRODUCT
-            case sympy.Add():
-                return self._sum([self.number(part) for part in value.args])
-            case sympy.Function() if (word := _OF_NUMBERS.get(type(value))) is not None:
-                said = ", ".join(self.number(part)[0] for part in value.args)
-                return f"{word}({said})", _ATOM
-            case sympy.Min() | sympy.Max():
-                said = ", ".join(self.number(part)[0] for part in value.args)
-                return f"{_OF_NUMBERS[type(value)]}({said})", _ATOM
-            case sympy.core.numbers.NumberSymbol() if value in (sympy.pi, sympy.E):
-                return str(value).lower(), _ATOM
-            case sympy.core.numbers.NegativeInfinity():
-                return "-inf", _SUM
-        raise CannotSpell(f"{value} cannot be written in equations")
-
-    @staticmethod
-    def _atom(part: Written) -> str:
-        return part[0] if part[1] == _ATOM else f"({part[0]})"
-
-    @staticmethod
-    def _factor(part: Written) -> str:
-        return part[0] if part[1] >= _PRODUCT else f"({part[0]})"
-
-    @staticmethod
-    def _sum(parts: list[Written]) -> Written:
-        text = parts[0][0]
-        for part, _ in parts[1:]:
-            text += f" - {part[1:]}" if part.startswith("-") else f" + {part}"
-        return text, _SUM
-
-    # ---- matrices --------------------------------------------------------------------------
-
-    def matrix(self, expr: MatrixExpr) -> Written:
-        """A matrix expression."""
-        if type(expr) in _OF_ROWS:
-            return self._of_rows(expr)
-        match expr:
-            case Head(symbol=symbol, head=head):
-                return f"{symbol.name}[{self._head(head)}]", _ATOM
-            case sympy.MatrixSymbol():
-                return str(expr.name), _ATOM
-            case Beside(letter=letter):
-                return f"{letter}[{self.own}-1]", _ATOM
-            case Split(args=(inner, index, _, axis)) if index == HEAD:
-                where = f":, {self.own}" if axis == 1 else self.own
-                return f"{self._atom(self.matrix(inner))}[{where}]", _ATOM
-            case HeadMix(args=(body, member, _, weights, head)) if head == HEAD:
-                return self._mixed(body, member, weights)
-            case Applied():
-                shown = expr.args[1 : 1 + len(expr.formula.arguments)]
-                said = ", ".join(self.matrix(one)[0] for one in shown)
-                return f"{expr.formula.name}({said})", _ATOM
-            case sympy.OneMatrix() if 1 in expr.shape:
-                return ("1" if expr.shape[1] == 1 else "1^T"), _ATOM
-            case sympy.Identity():
-                return "I", _ATOM
-            case sympy.Transpose(arg=inner):
-                return f"{self._atom(self.matrix(inner))}^T", _ATOM
-            case sympy.Inverse(arg=inner):
-                return f"{self._atom(self.matrix(inner))}^-1", _ATOM
-            case Masked(scores=scores, mask=mask):
-                return self._sum([self.matrix(scores), self.matrix(mask)])
-            case sympy.MatAdd():
-                ones = sympy.OneMatrix(*expr.shape)
-                parts = [("1", _ATOM) if one == ones else self.matrix(one) for one in expr.args]
-                return self._sum(parts)
-            case sympy.MatMul():
-                return self._product(expr)
-            case sympy.HadamardProduct():
-                factors = [self._product_part(part) for part in expr.args]
-                return " ∘ ".join(factors), _SUM
-            case Quotient(matrix=inner, divisor=divisor):
-                bottom = self._atom(self.number(divisor))
-                return f"{self._product_part(inner)} / {bottom}", _PRODUCT
-            case PowerTimes(matrix=inner, base=base, exponent=exponent):
-                power = self.number(exponent)[0]
-                return f"{self._atom(self.number(base))}^({power}) {self._product_part(inner)}", (
-                    _PRODUCT
-                )
-            case NumberTimes(number=number, matrix=inner):
-                return f"{self._product_part(number)} {self._product_part(inner)}", _PRODUCT
-            case NumberQuotient(matrix=inner, number=number):
-                below = self._atom(self.matrix(number))
-                return f"{self._product_part(inner)} / {below}", _PRODUCT
-            case LineQuotient(matrix=inner, sums=sums):
-                below = self._atom(self.matrix(sums))
-                return f"{self._product_part(inner)} / {below}", _PRODUCT
-            case EntryQuotient(above=above, below=below):
-                return f"{self._product_part(above)} ⊘ {self._product_part(below)}", _SUM
-            case LineDifference(matrix=inner, numbers=numbers):
-                return self._sum([self.matrix(inner), (f"-{self._product_part(numbers)}", _SUM)])
-            case PlusVector(matrix=inner, vector=vector):
-                return self._sum([self.matrix(inner), self.matrix(vector)])
-            case Spread(vector=inner) | Everywhere(number=inner):
-                return self.matrix(inner)
-            case Filled(number=number):
-                return self.number(number)
-            case Stacked(axis=axis):
-                return self._blocks(expr, int(axis))
-        return self._named(expr)
-
-    def _product(self, expr: sympy.MatMul) -> Written:
-        coefficient, factors = expr.as_coeff_matrices()
-        parts = [self._product_part(factors[0])]
-        parts += [self._atom(self.matrix(part)) for part in factors[1:]]  # A (S / c), not A S / c
-        text = " ".join(parts)
-        if coefficient == 1:
-            return text, _PRODUCT
-        if coefficient == -1:
-            return f"-{text}", _SUM
-        if coefficient.is_negative:
-            return f"-{self._factor(self.number(-coefficient))} {text}", _SUM
-        return f"{self._factor(self.number(coefficient))} {text}", _PRODUCT
-
-    def _product_part(self, expr: MatrixExpr) -> str:
-        return self._factor(self.matrix(expr))
-
-    def _of_rows(self, expr: MatrixExpr) -> Written:
-        inner, axis = expr.args[0], expr.args[-1]
-        word = _OF_ROWS[type(expr)][1 - int(axis)]
-        if not word:
-            raise self._unknown(expr)
-        return f"{word}({self.matrix(inner)[0]})", _ATOM
-
-    def _blocks(self, expr: Stacked, axis: int) -> Written:
-        rows = [[self.matrix(one)[0] for one in row] for row in expr._blocks()]
-        return f"[{'; '.join(', '.join(row) for row in rows)}]", _ATOM
-
-    def _mixed(self, body: MatrixExpr, member: sympy.Symbol, weights: MatrixExpr) -> Written:
-        """Σ_l p_hl S⁽ˡ⁾, where l stands for the other head."""
-        other = self._free("lrs")
-        turned = isinstance(weights, sympy.Transpose)
-        indices = f"{other},{self.own}" if turned else f"{self.own},{other}"
-        weight = self._atom(self.matrix(weights.arg if turned else weights))
-        own, self.own = self.own, other
-        inner = self._product_part(body.xreplace({member: HEAD}))
-        self.own = own
-        return f"sum_{other}({weight}[{indices}] {inner})", _ATOM
-
-    # ---- entries ---------------------------------------------------------------------------
-
-    def _cases(self, expr: MatrixExpr) -> str:
-        """The entry of a matrix at row i and column j, which may be cases."""
-        match expr:
-            case WherePlaced(value=value, otherwise=otherwise, test=test):
-                said = self._test(test)
-            case Causal(start=start):
-                value, otherwise = sympy.ZeroMatrix(*expr.shape), Filled(*expr.shape, -sympy.oo)
-                said = "j <= i" + (f" + {self.size(start)}" if start != 0 else "")
-            case WhereAtMost(left=left, right=right, value=value, otherwise=otherwise):
-                said = f"{self._entry(left)[0]} <= {self._entry(right)[0]}"
-            case _:
-                return self._entry(expr)[0]
-        return f"{self._entry(value)[0]} if {said} else {self._cases(otherwise)}"
-
-    def _entry(self, expr: MatrixExpr) -> Written:
-        """The entry of a matrix at row i and column j."""
-        match expr:
-            case WherePlaced() | WhereAtMost() | Causal():
-                return f"({self._cases(expr)})", _ATOM
-            case Counted(formula=formula):
-                return self.number(named(formula))
-            case Filled(number=number):
-                return self.number(number)
-            case sympy.ZeroMatrix() | sympy.OneMatrix():
-                return ("0" if isinstance(expr, sympy.ZeroMatrix) else "1"), _ATOM
-            case WholePower(matrix=inner, exponent=exponent):
-                power = self.number(named(exponent))[0]
-                return f"{self._atom(self._entry(inner))}^({power})", _ATOM
-            case Exponential(matrix=inner):
-                return f"exp({self._entry(inner)[0]})", _ATOM
-            case Features() | Entrywise():
-                return f"{self._word(expr)}({self._entry(expr.args[0])[0]})", _ATOM
-            case Applied():
-                shown = expr.args[1 : 1 + len(expr.formula.arguments)]
-                said = ", ".join(self._entry(one)[0] for one in shown)
-                return f"{expr.formula.name}({said})", _ATOM
-            case sympy.MatAdd():
-                return self._sum([self._entry(part) for part in expr.args])
-            case sympy.HadamardProduct():
-                return self._times(map(self._entry, expr.args)), _PRODUCT
-            case sympy.MatMul():
-                coefficient, factors = expr.as_coeff_matrices()
-                if len(factors) != 1:
-                    raise self._unknown(expr)
-                inner = self._entry(factors[0])
-                if coefficient == -1:
-                    return f"-{self._factor(inner)}", _SUM
-                return self._times((self.number(coefficient), inner)), _PRODUCT
-            case NumberTimes(number=number, matrix=inner):
-                return self._times((self._entry(number), self._entry(inner))), _PRODUCT
-            case Quotient(matrix=inner, divisor=number):
-                return self._over(self._entry(inner), self.number(number))
-            case NumberQuotient(matrix=inner, number=number):
-                return self._over(self._entry(inner), self._entry(number))
-            case EntryQuotient(above=above, below=below):
-                return self._over(self._entry(above), self._entry(below))
-            case Everywhere(number=inner):
-                return self._entry(inner)
-            case Spread(vector=vector, axis=axis):
-                line = vector.arg if isinstance(vector, sympy.Transpose) else vector
-                return f"{self._atom(self.matrix(line))}[{'i' if axis == 1 else 'j'}]", _ATOM
-            case _ if expr.shape == (1, 1):
-                return self.matrix(expr)
-            case sympy.Transpose(arg=inner):
-                return f"{self._atom(self.matrix(inner))}[j,i]", _ATOM
-            case sympy.MatrixSymbol() | Head():
-                return f"{self._atom(self.matrix(expr))}[i,j]", _ATOM
-        raise self._unknown(expr)
-
-    def _times(self, factors: Iterable[Written]) -> str:
-        first, *others = factors
-        return " * ".join([self._factor(first), *map(self._atom, others)])
-
-    def _over(self, above: Written, below: Written) -> Written:
-        return f"{self._factor(above)} / {self._atom(below)}", _PRODUCT
-
-    def _test(self, test: sympy.Basic) -> str:
-        """A test of places."""
-        sign = _COMPARED.get(type(test))
-        if sign is not None:
-            left, right = (self.number(named(side))[0] for side in test.args)
-            return f"{left} {sign} {right}"
-        match test:
-            case sympy.Not(args=(inner,)):
-                return f"not ({self._test(inner)})"
-            case sympy.And(args=tests) | sympy.Or(args=tests):
-                word = "and" if isinstance(test, sympy.And) else "or"
-                return f" {word} ".join(f"({self._test(one)})" for one in tests)
-        raise CannotSpell(f"{test} cannot be written in equations")
-
-    def _head(self, head: sympy.Expr) -> str:
-        if head == HEAD:
-            return self.own
-        if isinstance(head, sympy.floor):
-            return "group(h)"
-        return self.size(head + 1)
-
-    def _named(self, expr: MatrixExpr) -> Written:
-        """A node that is written as a function, with its options."""
-        match expr:
-            case Exponential(matrix=inner):
-                return f"exp({self.matrix(inner)[0]})", _ATOM
-            case Features(matrix=inner) | Entrywise(matrix=inner):
-                return f"{self._word(expr)}({self.matrix(inner)[0]})", _ATOM
-            case SoftCap(matrix=inner, cap=cap):
-                return f"softcap({self.matrix(inner)[0]}, {self.size(cap)})", _ATOM
-            case Diagonal(vector=inner):
-                return f"diag({self.matrix(inner)[0]})", _ATOM
-            case Distance(args=(one, other)):
-                return f"-dist2({self.matrix(one)[0]}, {self.matrix(other)[0]})", _SUM
-            case LineProduct(matrix=Norm() as norm, vector=gain, axis=axis) if axis == 0:
-                return self._norm(norm, f", gain={self.matrix(gain)[0]}")
-            case Norm():
-                return self._norm(expr, "")
-            case Mask():
-                return self._mask(expr)
-            case Allowed() | AnyOf() | VisibleScores() | Additive() | SinkSoftmax():
-                return self._call(_NODES[type(expr)], expr, "")
-            case Unnormalised() | Lengths() | Sigmoid():
-                return self._call(_NODES[type(expr)], expr, "")
-            case RelativeShift(columns=columns):
-                return self._call("shift", expr, f", columns={self.size(columns)}")
-            case ClippedShift(columns=columns, start=start):
-                more = f", columns={self.size(columns)}"
-                more += f", start={self.size(start)}" if start != 0 else ""
-                return self._call("clip", expr, more)
-            case RelativeBias():
-                return self._relative(expr)
-            case ALiBi(symmetric=symmetric, start=start):
-                options = ["symmetric=true"] if symmetric else []
-                options += [f"start={self.size(start)}"] if start != 0 else []
-                return f"alibi({', '.join(options)})", _ATOM
-            case Rotary():
-                return self._rotary(expr)
-            case Sinusoidal(base=base, start=start):
-                options = [f"base={self.size(base)}"] if base != 10000 else []
-                options += [f"start={self.size(start)}"] if start != 0 else []
-                return f"sinusoidal({', '.join(options)})", _ATOM
-            case Concat(args=(body, index, _, axis)) if axis == 1 and index == HEAD:
-                return f"concat_h({self.matrix(body)[0]})", _ATOM
-            case HeadSum(args=(body, index, _)) if index == HEAD:
-                return f"sum_h({self.matrix(body)[0]})", _ATOM
-            case Slice(args=(inner, first, number, axis)):
-                span = f"{self.size(first + 1)}:{self.size(sympy.expand(first + number))}"
-                where = f":, {span}" if axis == 1 else f"{span}, :"
-                return f"{self._atom(self.matrix(inner))}[{where}]", _ATOM
-        raise self._unknown(expr)
-
-    def _word(self, expr: Features | Entrywise) -> str:
-        """The word of a function of entries."""
-        word = _WORDS.get(expr._function_name(*expr.args[1:]))
-        if word is None:
-            raise self._unknown(expr)
-        return word
-
-    def _call(self, word: str, expr: MatrixExpr, more: str) -> Written:
-        matrices = [self.matrix(arg)[0] for arg in expr.args if isinstance(arg, MatrixExpr)]
-        return f"{word}({', '.join(matrices)}{more})", _ATOM
-
-    def _relative(self, node: RelativeBias) -> Written:
-        _, _, _, buckets, furthest, bidirectional, clip, start = node.args
-        if clip >= 0:
-            more = f", clip={clip}"
-        else:
-            more = f", buckets={buckets}, max_distance={furthest}"
-            more += "" if bidirectional else ", bidirectional=false"
-        more += f", start={self.size(start)}" if start != 0 else ""
-        return self._call("relative", node, more)
-
-    def _norm(self, norm: Norm, more: str) -> Written:
-        eps = norm.eps
-        said = self.matrix(eps)[0] if isinstance(eps, MatrixExpr) else self.size(eps)
-        if eps != 0:
-            more += f", eps={said}"
-        return f"{norm.word}({self.matrix(norm.matrix)[0]}{more})", _ATOM
-
-    def _mask(self, mask: Mask) -> Written:
-        *parameters, start = mask.args[2:]
-        said = []
-        for one in parameters:
-            listed = one.args if isinstance(one, sympy.Tuple | sympy.FiniteSet) else (one,)
-            said += [self.size(part) for part in listed]
-        said += [f"start={self.size(start)}"] if start != 0 else []
-        return f"{mask.word}({', '.join(said)})", _ATOM
-
-    def _rotary(self, node: Rotary) -> Written:
-        matrix, base, dims, interleaved, start = node.args
-        said = [self.matrix(matrix)[0]]
-        said += [f"base={self.size(base)}"] if base != 10000 else []
-        said += [f"dims={self.size(dims)}"] if dims != matrix.shape[1] else []
-        pairing = PAIRINGS[int(interleaved)]
-        said += [f"pairing={pairing}"] if pairing != "interleaved" else []
-        said += [f"start={self.size(start)}"] if start != 0 else []
-        return f"rotary({', '.join(said)})", _ATOM
-
-    @staticmethod
-    def _unknown(expr: MatrixExpr) -> CannotSpell:
-        return CannotSpell(f"{type(expr).__name__} has no word in equations yet")
-
-
-#: The words of nodes of matrices.
-_NODES = {kind: word for word, kind in NODES.items()} | {Sigmoid: "sigmoid"}
 
 #: Functions of numbers in SymPy, and comparisons, by what is written for them.
 _OF_NUMBERS: Mapping[type[sympy.Basic], str] = {
@@ -590,8 +479,3 @@ _COMPARED: Mapping[type[sympy.Basic], str] = {
     **{sympy.Le: "<=", sympy.Lt: "<", sympy.Ge: ">=", sympy.Gt: ">"},
     **{sympy.Eq: "==", sympy.Ne: "!="},
 }
-
-#: The words of functions of one number.
-_WORDS: Mapping[str, str] = {
-    name: word for word, name in reversed(FUNCTIONS.items()) if word.isascii()
-} | {"elu1": "elu1", "erf": "erf"}

@@ -11,7 +11,7 @@ import sympy
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.nodes import rule as r
-from symattn.nodes.arguments import Bound, Matrix, Operand, Scalar
+from symattn.nodes.arguments import BoundIndex, Matrix, Operand, Scalar
 from symattn.nodes.base import Node, shape_of
 from symattn.nodes.masks import Counts, VisibleScores
 from symattn.nodes.normalise import RowRatio, Softmax, unless_all_hidden
@@ -139,7 +139,7 @@ class SeenRatio(Node):
 class _OfHeads(Node):
     """A mistaken way between the h matrices Z^(k) of the heads, n × d, and one matrix, n × h d."""
 
-    matrix, index, heads = Matrix(), Bound(), Scalar()
+    matrix, index, heads = Matrix(), BoundIndex(), Scalar()
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:

@@ -25,7 +25,7 @@ Operand: TypeAlias = Any
 Setting: TypeAlias = Any
 
 
-class Argument:
+class ArgumentKind:
     """One argument of a node.
 
     `default` is taken where it is not given; `otherwise` makes a default of the arguments before
@@ -53,12 +53,16 @@ class Argument:
         """The value as an entry of `args`. Raises `SymattnError`, naming the node."""
         raise NotImplementedError
 
+    def called(self, value: sympy.Basic) -> sympy.Basic | str:
+        """What equations write for the value: a matrix or a number, unless it has a word."""
+        return value
+
     def turned(self, value: sympy.Basic, flip: Callable[[MatrixExpr], MatrixExpr]) -> sympy.Basic:
         """The argument of the transposed node: a matrix transposed, the other axis."""
         return value
 
 
-class Matrix(Argument):
+class Matrix(ArgumentKind):
     """A matrix expression."""
 
     def read(self, value: object, owner: str) -> sympy.Basic:
@@ -76,24 +80,24 @@ class Learned(Matrix):
         self.letter, self.meaning, self.shape = letter, meaning, shape
 
 
-class Scalar(Argument):
+class Scalar(ArgumentKind):
     """A number or a symbol for one."""
 
     def read(self, value: object, owner: str) -> sympy.Basic:
         return as_scalar(value, owner)
 
 
-class Size(Scalar):
+class Extent(Scalar):
     """How many rows, or columns, the node has."""
 
 
-class Bound(Scalar):
+class BoundIndex(Scalar):
     """A bound index: the head i in Σ_i O⁽ⁱ⁾, which is no letter of the node."""
 
     has_letters = False
 
 
-class Axis(Argument):
+class Axis(ArgumentKind):
     """1 where the lines of a matrix are its rows, 0 where they are its columns."""
 
     def __init__(self, default: int = 1) -> None:
@@ -106,21 +110,24 @@ class Axis(Argument):
         return 1 - value
 
 
-class Flag(Argument):
+class Flag(ArgumentKind):
     """Yes or no, kept as 1 or 0."""
 
     def read(self, value: object, owner: str) -> sympy.Basic:
         return sympy.Integer(bool(value))
 
+    def called(self, value: sympy.Basic) -> sympy.Basic | str:
+        return "true" if value else "false"
 
-class Fixed(Argument):
+
+class Fixed(ArgumentKind):
     """Always the default, whatever is given."""
 
     def read(self, value: object, owner: str) -> sympy.Basic:
         return sympy.sympify(self.default, strict=True)
 
 
-class Word(Argument):
+class OneOf(ArgumentKind):
     """One of a few words, such as the name of a function, kept as a symbol; `what` it names."""
 
     has_letters = False

@@ -14,28 +14,28 @@ from inspect import Parameter, Signature
 from typing import Any, ClassVar, NoReturn, Self, cast
 
 import sympy
-from mpmath.libmp import prec_to_dps
 from sympy.matrices.expressions.matexpr import MatrixExpr
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.printer import Printer
 
 from symattn.arithmetic.arrays import FLOAT64
-from symattn.arithmetic.base import Arithmetic, Array, filled
+from symattn.arithmetic.base import Array, filled
 from symattn.arithmetic.exact import EXACT
 from symattn.errors import ShapeError, SymattnError
 from symattn.nodes.arguments import (
     NEEDED,
-    Argument,
+    ArgumentKind,
     Axis,
-    Bound,
+    BoundIndex,
+    Extent,
     Matrix,
+    OneOf,
     Operand,
-    Size,
-    Word,
     as_matrix,
     as_scalar,
 )
 from symattn.nodes.loading import once_loaded
+from symattn.nodes.numeric import Numeric, no_derivative
 from symattn.nodes.rule import Index, Named, Rule, index_of, to_sympy
 from symattn.nodes.spell import Speller
 from symattn.notation import text
@@ -63,7 +63,7 @@ class Definition:
         return next(part for part in every if isinstance(part, t.Ident | t.Custom | t.Num))
 
 
-class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
+class Node(Numeric):
     """A matrix expression that SymPy lacks. Subclasses give `_rule`, `_spell` and `_compute`.
 
     Its arguments are named in the body of its class: ``matrix, divisor = Matrix(), Scalar()``.
@@ -73,11 +73,26 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     """
 
     #: The arguments, in the order of `args`, and the place of each by its name.
-    arguments: ClassVar[tuple[Argument, ...]] = ()
+    arguments: ClassVar[tuple[ArgumentKind, ...]] = ()
     places: ClassVar[Mapping[str, int]] = {}
 
-    #: Its name in formulas, where it is written as a function.
+    #: How equations write it, by the names of its arguments: "matrix / divisor", "rotary(matrix,
+    #: base=, start=)", where an option is said if it is not the usual. Two where the word tells
+    #: the axis, that of rows first. Empty where equations have no words for it.
+    syntax: ClassVar[str | tuple[str, str]] = ""
+
+    #: Its name in formulas, where it is written as a function: that in equations.
     word: ClassVar[str] = ""
+
+    #: What a step that is this node is called in a heading, and why it is taken, in a sentence.
+    heading: ClassVar[str] = ""
+    reason: ClassVar[str] = ""
+
+    #: Whether it is about all heads at once, so that the index of the head belongs to it.
+    over_heads: ClassVar[bool] = False
+
+    #: What a program says beside its lines, where they do not tell what they are for.
+    remark: ClassVar[str] = ""
 
     #: Paper and section that the node is defined by.
     source: ClassVar[str] = ""
@@ -93,19 +108,25 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     #: together what all heads have.
     gathers: ClassVar[Collection[int]] = ()
 
+    #: Whether each entry is made of the same entries of its matrices, and of numbers.
+    entrywise: ClassVar[bool] = False
+
     #: Whether f(Aᵀ, …) = f(A, …)ᵀ, as with functions of every entry; with an axis it turns, too.
     transposes: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
-        own = [value for value in vars(cls).values() if isinstance(value, Argument)]
+        own = [value for value in vars(cls).values() if isinstance(value, ArgumentKind)]
         inherited = [argument for argument in cls.arguments if argument.name not in vars(cls)]
         needed = [argument for argument in inherited if argument.default is NEEDED]
         others = [argument for argument in inherited if argument.default is not NEEDED]
         every = sorted([*needed, *own, *others], key=lambda one: one.default is not NEEDED)
         cls.arguments = tuple(every)
         cls.places = {argument.name: place for place, argument in enumerate(every)}
-        cls.transposes = cls.transposes or any(isinstance(one, Axis) for one in every)
+        turns = cls.entrywise or any(isinstance(one, Axis) for one in every)
+        cls.transposes = cls.transposes or turns
+        if "syntax" in vars(cls) and "word" not in vars(cls):
+            cls.word = word_of(cls.syntax if isinstance(cls.syntax, str) else cls.syntax[0])
 
     def __new__(cls, *given: object, **keywords: object) -> Self:
         """The node of these arguments. Raises `SymattnError` for what it cannot be made of."""
@@ -142,18 +163,33 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
         bound.apply_defaults()
         return bound.args
 
+    def usual(self, name: str) -> sympy.Basic | None:
+        """What an argument is where it is not given; None where it has to be."""
+        place = self.places[name]
+        argument = self.arguments[place]
+        if argument.otherwise is not None:
+            return argument.read(argument.otherwise(*self.args[:place]), self._owner())
+        needed = argument.default is NEEDED
+        return None if needed else argument.read(argument.default, self._owner())
+
+    def phrase(self) -> str:
+        """How equations write this one; empty where they have no words for it."""
+        if isinstance(self.syntax, str):
+            return self.syntax
+        return self.syntax[1 - int(self.args[self.places["axis"]])]
+
     def _check(self) -> None:
         """Raises `ShapeError` or `SymattnError` where the arguments do not fit one another."""
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """That of the first matrix, or the sizes where there are any."""
-        sizes = [self.args[place] for place in self._places_of(Size)]
+        sizes = [self.args[place] for place in self._places_of(Extent)]
         return (sizes[0], sizes[1]) if sizes else shape_of(self.args[self._places_of(Matrix)[0]])
 
     @classmethod
     @cache
-    def _places_of(cls, kind: type[Argument]) -> tuple[int, ...]:
+    def _places_of(cls, kind: type[ArgumentKind]) -> tuple[int, ...]:
         """Where its arguments of a kind are."""
         return tuple(k for k, argument in enumerate(cls.arguments) if isinstance(argument, kind))
 
@@ -163,13 +199,13 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
         if not self.arguments:
             return cast(set[sympy.Basic], super().free_symbols)
         pairs = [*zip(self.arguments, self.args, strict=True)]
-        own = {value for argument, value in pairs if isinstance(argument, Bound)}
+        own = {value for argument, value in pairs if isinstance(argument, BoundIndex)}
         found = (value.free_symbols for argument, value in pairs if argument.has_letters)
         return set[sympy.Basic]().union(*found) - own
 
     def _eval_subs(self, old: sympy.Basic, new: sympy.Basic) -> Node | None:
         """`subs` leaves the node as it is where `old` is its bound index."""
-        bound = (self.args[place] for place in self._places_of(Bound))
+        bound = (self.args[place] for place in self._places_of(BoundIndex))
         return self if old in bound else None
 
     def _rule(self, i: Index, j: Index) -> Rule:
@@ -193,16 +229,18 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
             if isinstance(arg, MatrixExpr) and tuple(arg.shape) == tuple(self.shape):
                 yield from definitions(arg, speller, i, j)
 
-    @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        """The value, given the values of `args`: arrays for matrices, SymPy for the others."""
-        raise NotImplementedError
+    #: The value, given the arithmetic and the values of `args`: arrays for matrices, SymPy for the
+    #: others. A class method of the subclass.
+    _compute: ClassVar[Callable[..., Array]]
 
     def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
         """The transposed expression over transposed symbols, for the column convention."""
         if self.transposes:
             pairs = zip(self.arguments, self.args, strict=True)
-            turned = (argument.turned(value, flip) for argument, value in pairs)
+            turned = [argument.turned(value, flip) for argument, value in pairs]
+            sizes = self._places_of(Extent)
+            for place, other in zip(sizes, sizes[::-1], strict=True):
+                turned[place] = self.args[other]
             return cast(MatrixExpr, self.func(*turned))
         args = [
             sympy.Transpose(flip(arg)) if isinstance(arg, MatrixExpr) else arg for arg in self.args
@@ -289,7 +327,7 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     def _numpycode(self, printer: Printer) -> str:
         owner = type(self)
         printer.module_imports[owner.__module__].add(owner.__name__)
-        words = self._places_of(Word)
+        words = self._places_of(OneOf)
         written = (
             repr(arg.name) if place in words else printer._print(arg)
             for place, arg in enumerate(self.args)
@@ -298,70 +336,6 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
 
     def _tree(self) -> Tree:
         return self._spell(Speller(_PLAIN))
-
-    # ---- numbers and derivatives -------------------------------------------------------------
-
-    @property
-    def _is_explicit(self) -> bool:
-        """Whether every entry can be written out: no matrix by name, no size by letter."""
-        return not self.atoms(sympy.MatrixSymbol) and all(
-            isinstance(size, sympy.Integer) for size in shape_of(self)
-        )
-
-    def evalf(self, *args: object, **options: object) -> MatrixExpr:
-        """The entries as floating-point numbers, with symbols in them as they stand.
-
-        Where they cannot be written out it is the node with its numbers evaluated.
-        """
-        if self._is_explicit:
-            return self.as_explicit().evalf(*args, **options)
-        parts = (arg.evalf(*args, **options) if _has_entries(arg) else arg for arg in self.args)
-        return self.func(*parts)
-
-    n = evalf
-
-    def _eval_evalf(self, prec: int) -> MatrixExpr:
-        return self.evalf(prec_to_dps(prec))
-
-    def diff(self, *by: sympy.Basic, **kwargs: object) -> MatrixExpr:
-        """The derivative with respect to scalars, entry by entry, of what can be written out.
-
-        Raises `SymattnError` for a node over matrices by name, and with respect to a matrix.
-        """
-        return self._differentiated(*by)
-
-    def _eval_derivative(self, by: sympy.Basic) -> MatrixExpr:
-        return self._differentiated(by)
-
-    def _eval_derivative_n_times(self, by: sympy.Basic, times: sympy.Expr) -> MatrixExpr:
-        return self._differentiated((by, times))
-
-    def _eval_derivative_matrix_lines(self, by: sympy.Basic) -> NoReturn:
-        raise _no_derivative(self)
-
-    _eval_derivative_array = _eval_derivative_matrix_lines
-
-    def _differentiated(self, *by: sympy.Basic) -> MatrixExpr:
-        scalars = [part[0] if isinstance(part, tuple | sympy.Tuple) else part for part in by]
-        scalars = [part for part in scalars if not isinstance(part, int | sympy.Integer)]
-        if any(getattr(part, "is_Matrix", False) for part in scalars):
-            raise _no_derivative(self)
-        letters = set().union(*(sympy.sympify(part, strict=True).free_symbols for part in scalars))
-        if not letters & {*self.free_symbols, *self.atoms(sympy.Symbol)}:
-            return sympy.ZeroMatrix(*self.shape)
-        if self._is_explicit:
-            return self.as_explicit().diff(*by)
-        raise SymattnError(
-            f"SymPy cannot differentiate {type(self).__name__} over a matrix by name by a scalar; "
-            "give explicit matrices"
-        )
-
-
-def _has_entries(arg: sympy.Basic) -> bool:
-    """Whether an argument is made of numbers that may be evaluated: no size, no name, no axis."""
-    return isinstance(arg, MatrixExpr | sympy.MatrixBase) and not isinstance(
-        arg, sympy.MatrixSymbol
-    )
 
 
 def definitions(expr: MatrixExpr, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
@@ -375,6 +349,12 @@ def definitions(expr: MatrixExpr, speller: Speller, i: Index, j: Index) -> Itera
             yield from definitions(part, speller, i, j)
 
 
+def remark_of(expr: MatrixExpr) -> str:
+    """What a program says beside the lines of an expression, as the first node in it has it."""
+    nodes = (part for part in sympy.preorder_traversal(expr) if isinstance(part, Node))
+    return next((node.remark for node in nodes if node.remark), "")
+
+
 def used(found: Iterable[Definition], printed: Iterable[Tree]) -> list[Definition]:
     """The definitions of letters that stand in what is printed, or in one of these definitions."""
     found = list(found)
@@ -386,20 +366,12 @@ def used(found: Iterable[Definition], printed: Iterable[Tree]) -> list[Definitio
     return [one for one in found if one in kept]
 
 
-def _no_derivative(node: Node) -> SymattnError:
-    return SymattnError(
-        f"SymPy cannot differentiate {type(node).__name__} with respect to a matrix; "
-        f"use the derivation's "
-        "gradient, or differentiate entries: node[i, j].diff(x), expr.as_explicit().diff(x)"
-    )
-
-
 def _refused(node: Node, by: sympy.Basic) -> NoReturn:
     """The derivative of a node inside a larger expression, where SymPy would recurse for ever.
 
     SymPy would take the answer for a scalar as one for a matrix, wrongly transposed.
     """
-    raise _no_derivative(node)
+    raise no_derivative(node)
 
 
 once_loaded(
@@ -422,10 +394,19 @@ def check_shape(
         raise ShapeError(f"{type(node).__name__}: {what} to be {rows} × {columns}")
 
 
-def settings(speller: Speller, *settings: tuple[str, sympy.Expr, object]) -> list[Tree]:
-    """The settings that differ from their usual values: base = 500, start = p."""
+def settings(speller: Speller, node: Node, *names: str, **called: str) -> list[Tree]:
+    """The arguments that differ from their usual values: base = 500, start = p.
+
+    `called` are those that have another name in formulas.
+    """
     return [
-        t.equation(t.Ident(name, roman=True), (t.EQUALS, speller.scalar(value)))
-        for name, value, usual in settings
-        if value != usual
+        t.equation(t.Ident(name, roman=True), (t.EQUALS, speller.scalar(getattr(node, argument))))
+        for name, argument in {**dict(zip(names, names, strict=True)), **called}.items()
+        if getattr(node, argument) != node.usual(argument)
     ]
+
+
+def word_of(syntax: str) -> str:
+    """The word that a syntax begins with; empty where it is one of signs."""
+    word, called, _ = syntax.partition("(")
+    return word if called and word.isalnum() else ""

@@ -17,10 +17,10 @@ from sympy.printing.printer import Printer
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError, quote
 from symattn.nodes import rule as r
-from symattn.nodes.arguments import Flag, Matrix, Operand, Scalar, Size
+from symattn.nodes.arguments import Extent, Flag, Matrix, Operand, Scalar
 from symattn.nodes.base import Definition, settings, shape_of
 from symattn.nodes.positions import (
-    Number,
+    IndexNumber,
     Placed,
     Whole,
     at_most,
@@ -70,10 +70,12 @@ class ALiBi(Placed):
     [ -1/8, -1/16,    0]])
     """
 
+    syntax = "alibi(symmetric=, start=)"
     source = "Press et al. 2021, section 3"
     reason = "The further back a key is, the more is subtracted from its score."
+    remark = "The further back a key is, the more is subtracted from its score"
 
-    rows, columns, heads = Size(), Size(), Whole(1, least=1)
+    rows, columns, heads = Extent(), Extent(), Whole(1, least=1)
     by_rows = 0
     index = Scalar(otherwise=_only_head)
     symmetric, start = Flag(False), Whole(0)
@@ -87,9 +89,8 @@ class ALiBi(Placed):
             )
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        _, _, heads, head, symmetric, start = self.args
-        slope, distance = _slope(head, heads), j - i - start
-        if symmetric:
+        slope, distance = _slope(self.index, self.heads), j - i - self.start
+        if self.symmetric:
             return r.minus(r.Times((slope, number(sympy.Abs(distance)))))
         return r.Times((slope, number(distance)))
 
@@ -119,12 +120,12 @@ class ALiBi(Placed):
             yield Definition(t.equation(speller.scalar(power), (t.EQUALS, largest)))
 
     def _spell(self, speller: Speller) -> Tree:
-        rows, columns, heads, head, symmetric, start = self.args
+        rows, columns, heads, head, symmetric, _ = self.args
         name: Tree = t.Ident("alibi", roman=True)
         if heads != 1:
             name = speller.notation.in_head(name, speller.index(head))
         extra: list[Tree] = [t.Ident("symmetric", roman=True)] if symmetric else []
-        extra += settings(speller, ("start", start, 0))
+        extra += settings(speller, self, "start")
         return t.call(name, speller.scalar(rows), speller.scalar(columns), *extra)
 
     def doit(self, **hints: object) -> MatrixExpr:
@@ -207,14 +208,15 @@ class RelativeBias(Placed):
     Matrix([[T[0, 0], T[5, 0], T[6, 0], T[6, 0], T[7, 0], T[7, 0]]])
     """
 
+    syntax = "relative(table, start=)"  # and the layout: see `phrase`
     source = "Raffel et al. 2020, section 2.1"
     adjoint_because = "The gradient of a bucket's bias is the sum of the gradients of its entries."
     reason = "The bias added to a score depends only on the relative position."
 
-    rows, columns, table = Size(), Size(), Matrix()
+    rows, columns, table = Extent(), Extent(), Matrix()
     by_rows = 0
-    buckets, furthest, bidirectional, clip = Scalar(), Scalar(), Scalar(), Scalar()
-    start = Whole()
+    buckets, furthest, bidirectional, clip = Scalar(32), Scalar(128), Flag(True), Scalar(-1)
+    start = Whole(0)
 
     def __new__(
         cls,
@@ -261,7 +263,7 @@ class RelativeBias(Placed):
             near = partial(at_most, j, query + clip - 1, inside, partial(r.rule_of, table, last, 0))
             return at_most(j, query - clip, partial(r.rule_of, table, 0, 0), near)
         bucket = Bucket(sympy.sympify(j, strict=True) - query, buckets, furthest, bidirectional)
-        row = int(bucket) if bucket.is_Integer else Number(bucket, _row_of_table(i, j))
+        row = int(bucket) if bucket.is_Integer else IndexNumber(bucket, _row_of_table(i, j))
         return r.rule_of(table, row, 0)
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
@@ -295,21 +297,25 @@ class RelativeBias(Placed):
         yield Definition(t.equation(t.call(name, distance), (t.EQUALS, buckets_of)))
 
     def _spell(self, speller: Speller) -> Tree:
-        _, _, table, buckets, furthest, bidirectional, clip, start = self.args
-        if clip >= 0:
-            extra = settings(speller, ("clip", clip, None))
-        else:
-            extra = settings(speller, ("buckets", buckets, 32), ("far", furthest, 128))
-            extra += [] if bidirectional else [t.Ident("past", roman=True)]
-        extra += settings(speller, ("start", start, 0))
-        return t.call(t.Ident("bias", roman=True), speller.matrix(table), *extra)
+        extra = settings(speller, self, "clip")
+        if not extra:
+            extra = settings(speller, self, "buckets", far="furthest")
+            extra += [] if self.bidirectional else [t.Ident("past", roman=True)]
+        extra += settings(speller, self, "start")
+        return t.call(t.Ident("bias", roman=True), speller.matrix(self.table), *extra)
+
+    def phrase(self) -> str:
+        """The layout of the buckets is always said."""
+        spaced = "buckets=buckets, max_distance=furthest, bidirectional="
+        return f"relative(table, {'clip=' if self.clip >= 0 else spaced}, start=)"
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return BucketSum(upstream, *self.args[3:])
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        rows, columns, table, *layout = args
+    def _compute(
+        cls, arithmetic: Arithmetic, rows: Operand, columns: Operand, table: Array, *layout: Operand
+    ) -> Array:
         return arithmetic.entries(table, _buckets(arithmetic, rows, columns, *layout), 0)
 
 
@@ -426,7 +432,7 @@ class BucketSum(Placed):
         key = r.dummy(i, j, self, query)
         bucket: sympy.Expr = _bucket(key - query - start, *layout)
         letter = sympy.Symbol(f"kappa@{query}@{key}", positive=True)
-        place = r.Plus((r.Ordinal(Number(bucket, letter, counted=1)),))
+        place = r.Plus((r.Ordinal(IndexNumber(bucket, letter, counted=1)),))
         zero = r.Const(sympy.S.Zero)
         body = r.Cases(r.Ordinal(i), "=", place, r.rule_of(matrix, query, key), zero)
         return r.Total(r.Total(body, key, columns), query, rows)
@@ -439,8 +445,7 @@ class BucketSum(Placed):
         return RelativeBias(*shape, upstream, buckets, furthest, bidirectional, start=start)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        matrix, *layout = args
+    def _compute(cls, arithmetic: Arithmetic, matrix: Array, *layout: Operand) -> Array:
         buckets = _buckets(arithmetic, *matrix.shape[-2:], *layout)
         sums = arithmetic.sums_at(
             arithmetic.flattened(matrix), arithmetic.flattened(buckets), layout[0]

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from symattn.nodes.base import Node
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.nodes.base import Node, word_of
 from symattn.nodes.biases import ALiBi, BucketSum, RelativeBias
 from symattn.nodes.defined import Counted, WherePlaced
 from symattn.nodes.entrywise import (
@@ -90,3 +95,19 @@ NODES: tuple[type[Node], ...] = (
     ShiftSum,
     RotaryBack,
 )
+
+
+def _called() -> Mapping[str, Callable[..., MatrixExpr]]:
+    """The nodes of rows, and those of columns that have a word of their own."""
+    calls: dict[str, Callable[..., MatrixExpr]] = {}
+    for node in NODES:
+        if isinstance(node.syntax, str):
+            calls[word_of(node.syntax)] = node
+        else:
+            rows, columns = map(word_of, node.syntax)
+            calls |= {rows: node, columns: partial(node, axis=0)}
+    return {word: call for word, call in calls.items() if word}
+
+
+#: What equations call by a word.
+CALLED = _called()

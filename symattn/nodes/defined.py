@@ -16,7 +16,7 @@ from sympy.printing.printer import Printer
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError
 from symattn.nodes import rule as r
-from symattn.nodes.arguments import Matrix, Operand, Scalar, Size
+from symattn.nodes.arguments import Extent, Matrix, Operand, Scalar
 from symattn.nodes.base import Definition, Node, definitions, shape_of
 from symattn.nodes.number import NumberSymbol
 from symattn.nodes.positions import number
@@ -27,6 +27,13 @@ from symattn.notation.tree import Tree
 
 #: Row and column of an entry, as a reader counts them: from 1.
 ROW_NUMBER, COLUMN_NUMBER = sympy.symbols("row_number column_number", integer=True)
+
+
+class OfPlaces(Scalar):
+    """A formula, or a test, of the numbers of row and column."""
+
+    def turned(self, value: sympy.Basic, flip: Callable[[MatrixExpr], MatrixExpr]) -> sympy.Basic:
+        return value.xreplace({ROW_NUMBER: COLUMN_NUMBER, COLUMN_NUMBER: ROW_NUMBER})
 
 
 class Defined(Node):
@@ -84,7 +91,8 @@ class Counted(Node):
     Matrix([[0, -1, -2], [1, 0, -1]])
     """
 
-    rows, columns, formula = Size(), Size(), Scalar()
+    rows, columns, formula = Extent(), Extent(), OfPlaces()
+    transposes = True
     source = "Iverson 1962, section 1.5"
 
     def _rule(self, i: Index, j: Index) -> Rule:
@@ -93,16 +101,13 @@ class Counted(Node):
     def _spell(self, speller: Speller) -> Tree:
         return t.Fenced(speller.scalar(named(self.formula)), "[", "]")
 
-    def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
-        rows, columns, formula = self.args
-        return Counted(columns, rows, turned(formula))
-
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return None
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        rows, columns, formula = args
+    def _compute(
+        cls, arithmetic: Arithmetic, rows: Operand, columns: Operand, formula: Operand
+    ) -> Array:
         counted = places(arithmetic, rows, columns, formula)
         return arithmetic.narrowed(arithmetic.wide.numbers(counted))
 
@@ -111,11 +116,6 @@ def at_place(formula: sympy.Basic, i: Index, j: Index) -> sympy.Basic:
     """A formula of row and column numbers for the entry (i, j), which count from 0."""
     row, column = (sympy.sympify(place, strict=True) + 1 for place in (i, j))
     return formula.xreplace({ROW_NUMBER: row, COLUMN_NUMBER: column})
-
-
-def turned(formula: sympy.Basic) -> sympy.Basic:
-    """The same formula of the transposed matrix."""
-    return formula.xreplace({ROW_NUMBER: COLUMN_NUMBER, COLUMN_NUMBER: ROW_NUMBER})
 
 
 def named(formula: sympy.Basic) -> sympy.Basic:
@@ -193,20 +193,22 @@ class WherePlaced(Node):
     Source: Iverson, *A Programming Language* (1962), section 1.5 (relations as 1 and 0).
     """
 
-    value, otherwise, test = Matrix(), Matrix(), Scalar()
+    value, otherwise, test = Matrix(), Matrix(), OfPlaces()
+    transposes = True
     source = "Iverson 1962, section 1.5"
     adjoint_because = "Each entry is that of one of the two, which receives its gradient."
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        value, otherwise, test = self.args
-        pair = r.rule_of(value, i, j), r.rule_of(otherwise, i, j)
-        return _cases(at_place(test, i, j), *pair)
+        pair = r.rule_of(self.value, i, j), r.rule_of(self.otherwise, i, j)
+        return _cases(at_place(self.test, i, j), *pair)
 
     def _spell(self, speller: Speller) -> Tree:
-        value, otherwise, test = self.args
-        cases = _cases(named(test), r.Const(sympy.S.One), r.Const(sympy.S.Zero))
+        cases = _cases(named(self.test), r.Const(sympy.S.One), r.Const(sympy.S.Zero))
         rows = [
-            (speller.matrix(value if rule == r.Const(sympy.S.One) else otherwise), conditions)
+            (
+                speller.matrix(self.value if rule == r.Const(sympy.S.One) else self.otherwise),
+                conditions,
+            )
             for rule, conditions in r.branches(cases)
         ]
         *listed, (last, _) = rows
@@ -215,10 +217,6 @@ class WherePlaced(Node):
             for tree, conditions in listed
         ]
         return t.cases(joined, last)
-
-    def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
-        value, otherwise, test = self.args
-        return WherePlaced(flip(value), flip(otherwise), turned(test))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         from symattn.nodes.lines import Filled
@@ -237,8 +235,9 @@ class WherePlaced(Node):
         return f"{where}({', '.join(map(printer._print, (test, self.value, self.otherwise)))})"
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        value, otherwise, test = args
+    def _compute(
+        cls, arithmetic: Arithmetic, value: Array, otherwise: Array, test: Operand
+    ) -> Array:
         shape = value.shape if getattr(value, "ndim", 2) >= 2 else otherwise.shape
         rows, columns = (sympy.sympify(size, strict=True) for size in shape[-2:])
         return arithmetic.where(places(arithmetic, rows, columns, test), value, otherwise)
@@ -280,6 +279,7 @@ class ByEntries(Defined):
     """
 
     matrix, letter = Matrix(), Scalar()
+    transposes = True
     source = "Horn and Johnson, Matrix Analysis (2013), section 0.1.1"
 
     @property
@@ -290,9 +290,6 @@ class ByEntries(Defined):
         i, j = (sympy.Symbol(letter, integer=True) for letter in "ij")
         symbol = sympy.MatrixSymbol(str(self.letter), *self.shape)
         return t.Fenced(speller.rule(r.Entry(symbol, i, j)), "[", "]")
-
-    def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
-        return ByEntries(flip(self.matrix), self.letter)
 
 
 class Formula(sympy.AtomicExpr):  # type: ignore[misc]  # SymPy has no types

@@ -10,8 +10,9 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.functions import FUNCTIONS, Function
 from symattn.errors import ShapeError, SymattnError
+from symattn.grammar import SPELLINGS
 from symattn.nodes import rule as r
-from symattn.nodes.arguments import Matrix, Operand, Scalar, Word
+from symattn.nodes.arguments import Matrix, OneOf, Operand, Scalar
 from symattn.nodes.base import Definition, Node, shape_of
 from symattn.nodes.lines import Filled, LineSum
 from symattn.nodes.rule import Index, Rule
@@ -33,9 +34,9 @@ class Entrywise(Node):
     tanh(S)
     """
 
-    matrix, function = Matrix(), Word("function", FUNCTIONS)
+    matrix, function = Matrix(), OneOf("function", FUNCTIONS)
     by_rows = 1
-    transposes = True
+    entrywise = True
     source = "Horn and Johnson 1991, section 6.3"
 
     adjoint_because = (
@@ -46,6 +47,11 @@ class Entrywise(Node):
     def _function_name(cls, function: object = "") -> str:
         """The name of the function in `FUNCTIONS`, from the argument that says which it is."""
         return str(function)
+
+    def phrase(self) -> str:
+        """By the word of the function."""
+        words = SPELLINGS.get(self._function_name(*self.args[1:]), "").split()
+        return next((f"{word}(matrix)" for word in words if word.isascii()), "")
 
     @property
     def _row(self) -> Function:
@@ -75,8 +81,7 @@ class Entrywise(Node):
         return self._row.adjoint(*map(_Entries, (upstream, self.matrix, value))).matrix
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        matrix, *function = args
+    def _compute(cls, arithmetic: Arithmetic, matrix: Array, *function: Operand) -> Array:
         name = cls._function_name(*function)
         return arithmetic.exp(matrix) if name == "exp" else arithmetic.apply(name, matrix)
 
@@ -112,7 +117,7 @@ class Features(Entrywise):
     Source: Katharopoulos et al., *Transformers are RNNs* (2020), section 3.2.1, eq. 7.
     """
 
-    function = Word("feature map", FEATURE_MAPS, "elu+1")
+    function = OneOf("feature map", FEATURE_MAPS, "elu+1")
     source = "Katharopoulos et al. 2020, section 3.2.1"
 
     adjoint_because = (
@@ -167,7 +172,8 @@ class EntryQuotient(Node):
     """
 
     above, below = Matrix(), Matrix()
-    transposes = True
+    syntax = "above ⊘ below"
+    entrywise = True
     source = "Horn and Johnson 1991, chapter 5"
 
     adjoint_because = (
@@ -207,7 +213,7 @@ class Diagonal(Node):
     """
 
     vector = Matrix()
-    word = "diag"
+    syntax = "diag(vector)"
     transposes = True
     source = _SOURCE
 
@@ -236,8 +242,7 @@ class Diagonal(Node):
         return LineSum(here, 1 if vector.shape[1] == 1 else 0)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        (vector,) = args
+    def _compute(cls, arithmetic: Arithmetic, vector: Array) -> Array:
         column = vector if vector.shape[-1] == 1 else arithmetic.transpose(vector)
         size = column.shape[-2]
         diagonal = arithmetic.rows(size) == arithmetic.columns(size)
@@ -255,6 +260,7 @@ class SoftCap(Node):
     """
 
     matrix, cap = Matrix(), Scalar()
+    syntax = "softcap(matrix, cap)"
     by_rows = 1
     transposes = True
     source = "Gemma Team 2024, section 2"
@@ -282,7 +288,6 @@ class SoftCap(Node):
         return sympy.HadamardProduct(upstream, sympy.MatAdd(Filled(*self.shape, 1), square))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        matrix, cap = args
+    def _compute(cls, arithmetic: Arithmetic, matrix: Array, cap: Operand) -> Array:
         bent = arithmetic.apply("tanh", arithmetic.over(matrix, cap))
         return arithmetic.scaled(bent, cap)

@@ -18,7 +18,7 @@ from symattn.arithmetic.arrays import FLOAT64
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
 from symattn.nodes import rule as r
-from symattn.nodes.arguments import Axis, Bound, Matrix, Operand, Scalar
+from symattn.nodes.arguments import Axis, BoundIndex, Matrix, Operand, Scalar
 from symattn.nodes.base import Definition, Node, shape_of
 from symattn.nodes.lines import Filled
 from symattn.nodes.rule import Index, Rule
@@ -86,7 +86,9 @@ class Concat(Node):
     (2, 6)
     """
 
-    matrix, index, heads, axis = Matrix(), Bound(), Scalar(), Axis()
+    matrix, index, heads, axis = Matrix(), BoundIndex(), Scalar(), Axis()
+    syntax = ("concat_h(matrix)", "")
+    over_heads = True
     by_rows = 1
     source = "Vaswani et al. 2017, section 3.2.2"
 
@@ -95,9 +97,8 @@ class Concat(Node):
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """The size of one head, `count` times along the axis."""
-        body, _, count, axis = self.args
-        rows, columns = body.shape
-        return (rows, count * columns) if axis == 1 else (count * rows, columns)
+        rows, columns = self.matrix.shape
+        return (rows, self.heads * columns) if self.axis == 1 else (self.heads * rows, columns)
 
     def statement(self, i: Index, j: Index) -> tuple[Index, Index, Rule]:
         """Row, column and rule as a reader states them: column (i − 1) d_v + b is head i's b."""
@@ -121,9 +122,8 @@ class Concat(Node):
             yield Definition(t.equation(self._call(speller), (t.EQUALS, self._spell(speller))))
 
     def _call(self, speller: Speller) -> Tree:
-        body, index, _, axis = self.args
-        word = t.Ident("Concat" if axis == 1 else "Stack", roman=True)
-        return t.call(t.Script(word, speller.index(index)), speller.matrix(body))
+        word = t.Ident("Concat" if self.axis == 1 else "Stack", roman=True)
+        return t.call(t.Script(word, speller.index(self.index)), speller.matrix(self.matrix))
 
     def _spell(self, speller: Speller) -> Tree:
         body, index, count, axis = self.args
@@ -136,8 +136,7 @@ class Concat(Node):
         return speller.bracketed_grid([cells] if axis == 1 else [[cell] for cell in cells])
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        _, index, count, axis = self.args
-        return Split(upstream, index, count, axis)
+        return Split(upstream, self.index, self.heads, self.axis)
 
     def doit(self, **hints: object) -> MatrixExpr:
         """A BlockMatrix once the number of heads is known."""
@@ -148,11 +147,12 @@ class Concat(Node):
         return sympy.BlockMatrix([blocks] if axis == 1 else [[block] for block in blocks])
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        heads, _, _, axis = args
+    def _compute(
+        cls, arithmetic: Arithmetic, matrix: Array, index: Operand, heads: Operand, axis: Operand
+    ) -> Array:
         if axis == 1:
-            return arithmetic.heads_beside(heads)
-        return arithmetic.transpose(arithmetic.heads_beside(arithmetic.transpose(heads)))
+            return arithmetic.heads_beside(matrix)
+        return arithmetic.transpose(arithmetic.heads_beside(arithmetic.transpose(matrix)))
 
     def _numpycode(self, printer: Printer) -> str:
         body, _, _, axis = self.args
@@ -199,9 +199,8 @@ class Split(Node):
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """A share of the columns (or rows)."""
-        matrix, _, count, axis = self.args
-        rows, columns = shape_of(matrix)
-        return (rows, columns / count) if axis == 1 else (rows / count, columns)
+        rows, columns = shape_of(self.matrix)
+        return (rows, columns / self.heads) if self.axis == 1 else (rows / self.heads, columns)
 
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, index, _, axis = self.args
@@ -227,8 +226,9 @@ class Split(Node):
         return Slice(matrix, index * width, width, axis)._adjoint(0, upstream, value)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        matrix, index, count, axis = args
+    def _compute(
+        cls, arithmetic: Arithmetic, matrix: Array, index: Operand, count: Operand, axis: Operand
+    ) -> Array:
         if axis == 1:
             parts = arithmetic.heads_apart(matrix, count)
         else:
@@ -282,9 +282,8 @@ class Slice(Node):
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """So many rows (or columns)."""
-        matrix, _, count, axis = self.args
-        rows, columns = shape_of(matrix)
-        return (count, columns) if axis == 0 else (rows, count)
+        rows, columns = shape_of(self.matrix)
+        return (self.number, columns) if self.axis == 0 else (rows, self.number)
 
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, first, _, axis = self.args
@@ -293,12 +292,11 @@ class Slice(Node):
         return r.rule_of(matrix, i, r.index_of(first + j))
 
     def _spell(self, speller: Speller) -> Tree:
-        matrix, first, count, axis = self.args
-        word = t.Ident("rows" if axis == 0 else "columns", roman=True)
-        start = first + speller.notation.index_base
-        ends = speller.scalar(start), speller.scalar(sympy.expand(start + count - 1))
+        word = t.Ident("rows" if self.axis == 0 else "columns", roman=True)
+        start = self.first + speller.notation.index_base
+        ends = speller.scalar(start), speller.scalar(sympy.expand(start + self.number - 1))
         inside = t.row(ends[0], t.Op("…"), ends[1])
-        return t.call(t.Script(word, inside), speller.matrix(matrix))
+        return t.call(t.Script(word, inside), speller.matrix(self.matrix))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         matrix, first, count, axis = self.args
@@ -313,8 +311,9 @@ class Slice(Node):
         return out if after == 0 else Stacked(out, zeros(after), axis)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        matrix, first, count, axis = args
+    def _compute(
+        cls, arithmetic: Arithmetic, matrix: Array, first: Operand, count: Operand, axis: Operand
+    ) -> Array:
         return arithmetic.part(matrix, first, count, -2 if axis == 0 else -1)
 
 
@@ -328,9 +327,11 @@ class HeadMix(Node):
     argument is no matrix. Source: Shazeer et al., *Talking-Heads Attention* (2020), section 4.
     """
 
-    matrix, index, heads, weights, head = Matrix(), Bound(), Scalar(), Matrix(), Scalar()
-    transposes = False
+    matrix, index, heads, weights, head = Matrix(), BoundIndex(), Scalar(), Matrix(), Scalar()
+    over_heads = True
     source = "Shazeer et al. 2020, section 4"
+    heading = "mixed heads"
+    reason = "The matrices of all heads are mixed, each by its own weight."
     gathers = (3,)
     adjoint_because = "Each head's matrix is used by all new heads, by as much as it is weighed."
     adjoint_reasons: ClassVar[Mapping[int, str]] = {
@@ -362,8 +363,15 @@ class HeadMix(Node):
         return HeadMix(above, new, weights.shape[0], sympy.Transpose(weights), index)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        body, _, _, weights, head = args
+    def _compute(
+        cls,
+        arithmetic: Arithmetic,
+        body: Array,
+        index: Operand,
+        heads: Operand,
+        weights: Array,
+        head: Operand,
+    ) -> Array:
         wide = arithmetic.expand(arithmetic.expand(weights, -1), -1)
         terms = arithmetic.multiply(wide, arithmetic.expand(body, -4))
         mixed = arithmetic.total(terms, -3)
@@ -377,8 +385,8 @@ class HeadDots(Node):
     Source: Griewank and Walther 2008, section 3.2: the gradient of the weights of `HeadMix`.
     """
 
-    matrix, index, heads = Matrix(), Bound(), Scalar()
-    other, other_index, other_heads = Matrix(), Bound(), Scalar()
+    matrix, index, heads = Matrix(), BoundIndex(), Scalar()
+    other, other_index, other_heads = Matrix(), BoundIndex(), Scalar()
     source = "Griewank and Walther 2008, section 3.2"
 
     @property
@@ -413,7 +421,8 @@ class GroupSum(Node):
     Source: Ainslie et al., *GQA* (2023), section 2.2: heads h/g at a time share keys and values.
     """
 
-    matrix, index, heads, groups, group = Matrix(), Bound(), Scalar(), Scalar(), Scalar()
+    matrix, index, heads, groups, group = Matrix(), BoundIndex(), Scalar(), Scalar(), Scalar()
+    over_heads = True
     transposes = True
     source = "Ainslie et al. 2023, section 2.2"
     adjoint_because = "Each head of the group receives the group's gradient."
@@ -424,23 +433,28 @@ class GroupSum(Node):
         return r.Total(r.rule_of(body.subs(index, group * share + index), i, j), index, share)
 
     def _spell(self, speller: Speller) -> Tree:
-        body, index, _, _, group = self.args
-        word = t.call(t.Ident("group", roman=True), speller.index(group))
-        below = t.equation(speller.scalar(index), (t.Op("∈"), word))
-        return t.row(t.Script(t.SUM, below), t.bracketed(speller.matrix(body), 2))
+        word = t.call(t.Ident("group", roman=True), speller.index(self.group))
+        below = t.equation(speller.scalar(self.index), (t.Op("∈"), word))
+        return t.row(t.Script(t.SUM, below), t.bracketed(speller.matrix(self.matrix), 2))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        _, index, heads, groups, group = self.args
         used = {
-            part: Head(part.args[0], sympy.floor(index * groups / heads))
+            part: Head(part.args[0], sympy.floor(self.index * self.groups / self.heads))
             for part in upstream.atoms(Head)
-            if part.head == group
+            if part.head == self.group
         }
         return upstream.xreplace(used)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        body, _, _, groups, group = args
+    def _compute(
+        cls,
+        arithmetic: Arithmetic,
+        body: Array,
+        index: Operand,
+        heads: Operand,
+        groups: Operand,
+        group: Operand,
+    ) -> Array:
         summed = arithmetic.total(arithmetic.groups(body, groups), -3)
         return arithmetic.pick(summed, group, -3) if group.is_Integer else summed
 
@@ -497,8 +511,9 @@ class Stacked(Node):
         return Slice(upstream, start, number, axis)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        first, second, axis = args
+    def _compute(
+        cls, arithmetic: Arithmetic, first: Array, second: Operand, axis: Operand
+    ) -> Array:
         return arithmetic.join([first, second], axis=-2 if axis == 0 else -1)
 
 
@@ -510,7 +525,9 @@ class HeadSum(Node):
     Heads are Independent and Additive".
     """
 
-    matrix, index, heads = Matrix(), Bound(), Scalar()
+    matrix, index, heads = Matrix(), BoundIndex(), Scalar()
+    syntax = "sum_h(matrix)"
+    over_heads = True
     by_rows = 1
     transposes = True
     source = "Elhage et al. 2021, on additive heads"
@@ -518,19 +535,17 @@ class HeadSum(Node):
     adjoint_because = "Each term of a sum has the sum's gradient, here each head."
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        body, index, count = self.args
-        return r.Total(r.rule_of(body, i, j), index, count)
+        return r.Total(r.rule_of(self.matrix, i, j), self.index, self.heads)
 
     def _spell(self, speller: Speller) -> Tree:
-        body, index, count = self.args
         base = speller.notation.index_base
-        first = t.equation(speller.index(index), (t.EQUALS, speller.index(0)))
-        last = speller.scalar(count if base else count - 1)
-        return t.row(t.Script(t.SUM, first, last), t.bracketed(speller.matrix(body), 2))
+        first = t.equation(speller.index(self.index), (t.EQUALS, speller.index(0)))
+        last = speller.scalar(self.heads if base else self.heads - 1)
+        return t.row(t.Script(t.SUM, first, last), t.bracketed(speller.matrix(self.matrix), 2))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return upstream
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        return arithmetic.total(args[0], -3)
+    def _compute(cls, arithmetic: Arithmetic, matrix: Array, *_: Operand) -> Array:
+        return arithmetic.total(matrix, -3)

@@ -6,7 +6,7 @@ their gradients need: r 1ᵀ (`Spread`), lengths ‖a_i‖, unit vectors, matric
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -14,7 +14,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
 from symattn.nodes import rule as r
-from symattn.nodes.arguments import Axis, Matrix, Operand, Scalar, Size
+from symattn.nodes.arguments import Axis, Extent, Matrix, Operand, Scalar
 from symattn.nodes.base import Definition, Node, check_shape, shape_of
 from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
@@ -76,7 +76,9 @@ class Filled(Node):
     Matrix([[1, 1]]) 0
     """
 
-    rows, columns, number = Size(), Size(), Scalar()
+    rows, columns, number = Extent(), Extent(), Scalar()
+    syntax = "number"
+    transposes = True
     source = _REVERSE
 
     def _rule(self, i: Index, j: Index) -> Rule:
@@ -85,13 +87,10 @@ class Filled(Node):
     def _spell(self, speller: Speller) -> Tree:
         return speller.scalar(self.number)
 
-    def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
-        rows, columns, number = self.args
-        return Filled(columns, rows, number)
-
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        rows, columns, number = args
+    def _compute(
+        cls, arithmetic: Arithmetic, rows: Operand, columns: Operand, number: Operand
+    ) -> Array:
         return arithmetic.filled(number, rows, columns)
 
 
@@ -121,6 +120,7 @@ class Spread(Node):
     """
 
     vector, size, axis = Matrix(), Scalar(), Axis()
+    syntax = "vector"
     source = _REVERSE
     adjoint_because = (
         "Each number was used along a whole row, so the gradients of that row are added."
@@ -132,9 +132,8 @@ class Spread(Node):
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """The vector's length and the size."""
-        vector, size, axis = self.args
-        rows, columns = shape_of(vector)
-        return (rows, size) if axis == 1 else (size, columns)
+        rows, columns = shape_of(self.vector)
+        return (rows, self.size) if self.axis == 1 else (self.size, columns)
 
     def _rule(self, i: Index, j: Index) -> Rule:
         return number_of_line(self.vector, i, j, self.axis)
@@ -149,8 +148,7 @@ class Spread(Node):
         return LineSum(upstream, self.axis)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        vector, size, axis = args
+    def _compute(cls, arithmetic: Arithmetic, vector: Array, size: Operand, axis: Operand) -> Array:
         return arithmetic.repeat(vector, size, -1 if axis == 1 else -2)
 
 
@@ -185,10 +183,9 @@ class LineProduct(Node):
         return t.times([diagonal, body] if axis == 1 else [body, diagonal])
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        matrix, vector, axis = self.args
         if place == 0:
-            return LineProduct(upstream, vector, axis)
-        return LineSum(sympy.HadamardProduct(upstream, matrix), axis)
+            return LineProduct(upstream, self.vector, self.axis)
+        return LineSum(sympy.HadamardProduct(upstream, self.matrix), self.axis)
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
@@ -205,7 +202,7 @@ class Lengths(NumberOfLines):
     Matrix([[5]])
     """
 
-    word = "lengths"
+    syntax = "lengths(matrix)"
     source = "Graves et al. 2014, section 3.3.1"
     adjoint_because = "The gradient of a vector's length is the vector divided by its length."
 
@@ -246,6 +243,7 @@ class PlusVector(Node):
     """
 
     matrix, vector, axis = Matrix(), Matrix(), Axis()
+    syntax = "matrix + vector"
     source = "PyTorch, nn.MultiheadAttention"
     by_rows = 1
 
@@ -291,7 +289,7 @@ class UnitVectors(OfLines):
     Matrix([[3/5, 4/5]])
     """
 
-    word = "unit"
+    syntax = ("unit(matrix)", "")
     source = "Graves et al. 2014, section 3.3.1"
     partial = True
 
@@ -344,6 +342,7 @@ class LineDifference(Node):
     """
 
     matrix, numbers, axis = Matrix(), Matrix(), Axis()
+    syntax = "matrix - numbers"
     source = _SHIFTED
 
     adjoint_because = (
@@ -376,8 +375,9 @@ class LineDifference(Node):
         return sympy.MatMul(-1, LineSum(upstream, self.axis))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        matrix, numbers, _ = args
+    def _compute(
+        cls, arithmetic: Arithmetic, matrix: Array, numbers: Array, axis: Operand
+    ) -> Array:
         none = arithmetic.hidden(numbers)
         safe = arithmetic.where(none, arithmetic.zero, numbers)
         return arithmetic.subtract(matrix, safe)
@@ -390,6 +390,7 @@ class LineSum(NumberOfLines):
     Source: Vaswani et al. 2017, section 3.2.1 (the denominator of the softmax).
     """
 
+    syntax = ("rowsum(matrix)", "colsum(matrix)")
     source = _SOFTMAX
 
     adjoint_because = (
@@ -405,8 +406,7 @@ class LineSum(NumberOfLines):
         return t.call(t.Ident(word, roman=True), speller.matrix(self.matrix))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        matrix, axis = self.args
-        return Spread(upstream, shape_of(matrix)[int(axis)], axis)
+        return Spread(upstream, shape_of(self.matrix)[int(self.axis)], self.axis)
 
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, matrix: Array, *more: Array) -> Array:
@@ -466,6 +466,7 @@ class LineQuotient(Node):
     """
 
     matrix, sums, axis = Matrix(), Matrix(), Axis()
+    syntax = "matrix / sums"
     source = _SOFTMAX
 
     adjoint_because = (
@@ -487,8 +488,7 @@ class LineQuotient(Node):
         return sympy.MatMul(-1, LineQuotient(weighted_sum, sums, axis))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        matrix, sums, _ = args
+    def _compute(cls, arithmetic: Arithmetic, matrix: Array, sums: Array, axis: Operand) -> Array:
         nothing = arithmetic.equals(sums, 0)
         safe = arithmetic.where(nothing, arithmetic.scalar(sympy.S.One), sums)
         quotient = arithmetic.divide(matrix, safe)

@@ -7,7 +7,7 @@ adding a class and a row of `MASKS` here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import reduce
 from math import inf
 from typing import ClassVar
@@ -21,15 +21,16 @@ from symattn.errors import SymattnError, nearest, quote
 from symattn.nodes import rule as r
 from symattn.nodes.arguments import (
     NEEDED,
-    Argument,
+    ArgumentKind,
+    Extent,
     Fixed,
     Matrix,
     Operand,
     Setting,
-    Size,
     as_scalar,
 )
 from symattn.nodes.base import Definition, Node, settings, shape_of
+from symattn.nodes.defined import ByEntries
 from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -42,7 +43,7 @@ MOST, LONGEST = 1_000_000, 1024
 SEEN, HIDDEN = r.Const(sympy.S.Zero), r.Const(sympy.S.NegativeInfinity)
 
 
-class Count(Argument):
+class Count(ArgumentKind):
     """A parameter that counts: a whole number from `least` on, or a symbol for one."""
 
     def __init__(self, least: int = 0, default: object = NEEDED) -> None:
@@ -67,7 +68,7 @@ class Tokens(Counts):
         return sympy.Tuple(*sorted({*counts(value, owner, 1)}, key=int))
 
 
-class Width(Argument):
+class Width(ArgumentKind):
     """The number of keys on one side of a window; −1 and ∞ are no limit."""
 
     def read(self, value: object, owner: str) -> sympy.Basic:
@@ -75,7 +76,7 @@ class Width(Argument):
         return sympy.oo if unlimited else count(value, owner)
 
 
-class Tokenwise(Size):
+class Tokenwise(Extent):
     """How many queries, or keys."""
 
     def read(self, value: object, owner: str) -> sympy.Basic:
@@ -90,10 +91,11 @@ class Mask(Node):
     (arrays) which positions may see which, and need not know where its rows start.
     """
 
-    #: `word` is its name in a spec, too.
-    reason: ClassVar[str] = ""
-    #: When a query may attend to a key, as a clause: several masks together say theirs.
+    #: When a query may attend to a key, as a clause: several masks together say theirs. `word` is
+    #: its name in a spec, too.
     condition: ClassVar[str] = ""
+    #: Which keys a query sees, as a program says it, by the names of the parameters.
+    keys: ClassVar[str] = ""
     #: What to say where a spec gives no parameter; empty if there is nothing to give.
     needs: ClassVar[str] = ""
 
@@ -133,6 +135,20 @@ class Mask(Node):
         """
         return parameter
 
+    def phrase(self) -> str:
+        """Its word with its parameters: its size is that of what it stands beside."""
+        own = [argument.name for argument in self.arguments[2:-1]]
+        return f"{self.word}({', '.join((*own, 'start='))})"
+
+    def keys_seen(self) -> str:
+        """The keys that a query sees, as a program says it; empty where that has no words."""
+        own = [argument.name for argument in self.arguments[2:-1]]
+        return self.keys.format(**{name: in_program(getattr(self, name)) for name in own})
+
+    def seen_by_all(self) -> str:
+        """What a program says of tokens that all see."""
+        return ""
+
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return None
 
@@ -149,7 +165,7 @@ class Mask(Node):
     def _called(self, speller: Speller, *parameters: Tree) -> Tree:
         """The word with sizes, these parameters and the start: window(n, m, 2, start = p)."""
         sizes = map(speller.scalar, self.args[:2])
-        begun = settings(speller, ("start", self.start, 0))
+        begun = settings(speller, self, "start")
         return t.call(t.Ident(self.word, roman=True), *sizes, *parameters, *begun)
 
     @classmethod
@@ -189,6 +205,7 @@ class Causal(Mask):
     word = "causal"
     reason = "No query may attend to a later key."
     condition = "the key is not later than the query"
+    keys = "keys up to its own"
 
     @classmethod
     def of(cls, rows: object, columns: object, parameter: Setting, start: object = 0) -> Mask:
@@ -225,6 +242,7 @@ class Padding(Mask):
     word = "padding"
     reason = "Keys past the end of the text are padding and are masked out."
     condition = "the key is not padding"
+    keys = "the first {length} keys"
     needs = "say how many keys are real: {padding = 3}"
 
     length = Count()
@@ -258,6 +276,7 @@ class Prefix(Mask):
         "later key."
     )
     condition = "the key is in the prefix or not later than the query"
+    keys = "the first {length} keys and all up to its own"
     needs = "give the number of keys in the prefix: {prefix = 3}"
 
     length = Count()
@@ -292,6 +311,7 @@ class Documents(Mask):
     word = "documents"
     reason = "A token may attend only to tokens of its own document."
     condition = "both are of the same document"
+    keys = "keys of its own document"
     needs = "say which document each token is from: {documents = [1, 1, 2]}"
 
     numbers = Counts()
@@ -388,6 +408,11 @@ def picture(value: object) -> str:
     return quote(value)
 
 
+def in_program(value: sympy.Expr) -> str:
+    """A parameter in a remark: a number, or the name of an argument."""
+    return str(value) if value.is_number else f"`{value}`"
+
+
 def _may_count(number: sympy.Expr, least: int) -> bool:
     """Whether a number is whole and within the bounds, or a symbol may stand for one."""
     if number.is_number:
@@ -430,6 +455,19 @@ class Window(Mask):
     needs = "give the reach of the window: {window = 2} or {window = [2, 0]}"
 
     left, right = Width(), Width(otherwise=lambda rows, columns, left: left)
+
+    def keys_seen(self) -> str:
+        """The keys of both sides, where both have an end."""
+        if sympy.oo in (self.left, self.right):
+            return ""
+        if self.left == self.right:
+            return f"keys at most {in_program(self.left)} places away"
+        sides = [
+            f"the {in_program(reach)} {side} it"
+            for reach, side in ((self.left, "before"), (self.right, "after"))
+            if reach != 0
+        ]
+        return " and ".join([", ".join(["its own key", *sides[:-1]]), sides[-1]])
 
     def _spell(self, speller: Speller) -> Tree:
         left, right = self.left, self.right
@@ -474,6 +512,7 @@ class Dilated(Mask):
     word = "dilated"
     reason = "A query attends to keys at regular intervals on both sides of its position."
     condition = "the key is at a regular interval from the query"
+    keys = "its own key and {width} on each side, {step} apart"
     needs = "say how many keys on each side and the step: {dilated = [2, 3]}"
 
     width, step = Count(), Count(least=1)
@@ -505,6 +544,7 @@ class Strided(Mask):
     word = "strided"
     reason = "A query attends to the last few keys, and to earlier ones at regular intervals."
     condition = "the key is one of the last few or an earlier one at a regular interval"
+    keys = "its own key, the {stride} before and every {stride}-th further back"
     needs = "say the stride: {strided = 3}"
 
     stride = Count(least=1)
@@ -550,6 +590,13 @@ class Global(Mask):
     def _spell(self, speller: Speller) -> Tree:
         return self._called(speller, speller.places(self._places()))
 
+    def seen_by_all(self) -> str:
+        """The tokens, counted from 0 as programs do."""
+        tokens = [str(token - 1) for token in self.tokens]
+        if len(tokens) == 1:
+            return f"token {tokens[0]} sees and is seen by all"
+        return f"tokens {', '.join(tokens)} see and are seen by all"
+
     def _places(self) -> sympy.FiniteSet:
         return sympy.FiniteSet(*(token - 1 for token in self.tokens))
 
@@ -582,7 +629,7 @@ class Allowed(Node):
     matrix = Matrix()
     by_rows = 1
     transposes = True
-    word = "allow"
+    syntax = "allow(matrix)"
     source = "ONNX, operator Attention"
 
     def _rule(self, i: Index, j: Index) -> Rule:
@@ -615,7 +662,7 @@ class AnyOf(Node):
     """
 
     by_rows = inf
-    word = "any"
+    syntax = "any()"
     source = "Zaheer et al. 2020, section 2"
 
     def _check(self) -> None:
@@ -662,6 +709,7 @@ class Masked(Node):
     scores, mask = Matrix(), Matrix()
     by_rows = 2
     transposes = True
+    syntax = "scores + mask"
     source = "Vaswani et al. 2017, section 3.2.3"
 
     adjoint_because = (
@@ -682,8 +730,7 @@ class Masked(Node):
         return VisibleScores(upstream, self.mask)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        scores, mask = args
+    def _compute(cls, arithmetic: Arithmetic, scores: Array, mask: Array) -> Array:
         hidden = arithmetic.hidden(mask)
         finite = arithmetic.where(hidden, arithmetic.zero, scores)
         added = arithmetic.where(hidden, arithmetic.zero, mask)
@@ -706,7 +753,7 @@ class VisibleScores(Node):
     scores, mask = Matrix(), Matrix()
     by_rows = 2
     transposes = True
-    word = "keep"
+    syntax = "keep(scores, mask)"
     source = "Katharopoulos et al. 2020, section 3.3"
 
     adjoint_because = (
@@ -791,6 +838,16 @@ def part_of(name: str, parameter: Setting, before: int, keys: int) -> Setting:
             for part, (own, value) in parts
         ]
     return MASKS[name].part(parameter, before, keys) if name in MASKS else parameter
+
+
+def hides(matrix: MatrixExpr, letters: Collection[str] = ()) -> bool:
+    """Whether a matrix says by −∞ what is hidden: a mask, masks together, or one of these."""
+    if isinstance(matrix, sympy.MatAdd):
+        return all(hides(part, letters) for part in matrix.args)
+    if isinstance(matrix, ByEntries):
+        return hides(matrix.matrix, letters)
+    letter = str(getattr(matrix, "name", ""))
+    return isinstance(matrix, Mask | Allowed | AnyOf) or letter in letters
 
 
 def reason_of(mask: MatrixExpr) -> str:

@@ -37,7 +37,6 @@ from symattn.notation.tree import Tree
 class Normaliser(OfLines):
     """What turns each row of scores into weights; `axis` 1 over rows, 0 over columns."""
 
-    reason: ClassVar[str] = ""
     rule_name: ClassVar[str] = ""
 
     #: Whether the weights of every query that sees a key sum to 1.
@@ -123,6 +122,7 @@ class RowMax(NumberOfLines):
     Matrix([[2*sqrt(2)], [4]])
     """
 
+    syntax = ("rowmax(matrix)", "")
     source = "Blanchard, Higham, Higham 2021, equation 1.3"
 
     adjoint_because = (
@@ -169,7 +169,7 @@ class Hardmax(Normaliser):
     """
 
     source = "ONNX, operator Hardmax"
-    word = "hardmax"
+    syntax = ("hardmax(matrix)", "")
     rule_name = "hardmax"
     reason = (
         "Each query puts all its weight on the key with the largest score, or on the "
@@ -222,7 +222,7 @@ class Sparsemax(Normaliser):
     """
 
     source = "Martins and Astudillo 2016"
-    word = "sparsemax"
+    syntax = ("sparsemax(matrix)", "")
     rule_name = "sparsemax"
     reason = (
         "The same number {τ} is subtracted from all of a query's scores so that the positive "
@@ -290,7 +290,7 @@ class Softmax(Normaliser):
 
     source = "Vaswani et al. 2017, section 3.2.1"
     late = "late-normalisation"
-    word = "softmax"
+    syntax = ("softmax(matrix)", "colsoftmax(matrix)")
     rule_name = "row softmax"
     reason = (
         "Exponentials are never negative; dividing by their sum makes each query's "
@@ -344,7 +344,7 @@ class RowRatio(Normaliser):
     source = "Graves et al. 2014, section 3.3.2"
     partial = True
     additive_mask = False
-    word = "ratio"
+    syntax = ("ratio(matrix)", "")
     rule_name = "row ratio"
     reason = "Dividing each query's scores by their sum makes its weights sum to 1."
     adjoint_because = (
@@ -357,8 +357,9 @@ class RowRatio(Normaliser):
         return r.Over(r.rule_of(self.args[0], i, j), r.Total(score, index, size))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        matrix, axis = self.args
-        return LineQuotient(self._less_mean(upstream, value), LineSum(matrix, axis), axis)
+        return LineQuotient(
+            self._less_mean(upstream, value), LineSum(self.matrix, self.axis), self.axis
+        )
 
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:
@@ -413,6 +414,7 @@ class OffByOneSoftmax(_OneMore):
     """
 
     source = "Miller, Attention Is Off By One (2023)"
+    syntax = ("softmax1(matrix)", "")
     word = "softmax"
     rule_name = "softmax off by one"
     reason = "With 1 added to the denominator, the weights of a query sum to less than 1."
@@ -442,6 +444,7 @@ class SinkSoftmax(_OneMore):
 
     sink = Learned("beta", "the sink's logit")
     source = "Xiao et al. 2023; OpenAI, gpt-oss (2025)"
+    syntax = "sinksoftmax(matrix, sink)"
     word = "softmax"
     rule_name = "softmax with a sink"
     reason = (
@@ -491,7 +494,7 @@ class Sigmoid(Normaliser):
 
     source = "Ramapuram et al. 2024"
     sums_to_one = False
-    word = "sigmoid"
+    syntax = "sigmoid(matrix)"
     rule_name = "sigmoid"
     reason = "Each score is mapped to a number between 0 and 1, whatever the other scores are."
     adjoint_because = (
@@ -534,6 +537,7 @@ class Unnormalised(Normaliser):
     source = "Sun et al. 2023, equation 5"
     sums_to_one = False
     additive_mask = False
+    syntax = "unnormalised(matrix)"
     word = "none"
     rule_name = "no normalisation"
     reason = "The scores are used as weights; nothing is normalised."

@@ -12,7 +12,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.errors import ShapeError, SymattnError
-from symattn.nodes.arguments import Argument, Matrix, as_scalar
+from symattn.nodes.arguments import ArgumentKind, Matrix, as_scalar
 from symattn.nodes.base import shape_of
 from symattn.nodes.defined import Defined
 from symattn.nodes.entrywise import EntryQuotient, Entrywise
@@ -34,7 +34,7 @@ _BA = "Ba, Kiros, Hinton 2016, equation 3"
 _ZHANG = "Zhang and Sennrich 2019, equation 4"
 
 
-class Epsilon(Argument):
+class Epsilon(ArgumentKind):
     """What keeps a denominator from 0: a number, or a matrix of one number."""
 
     def read(self, value: object, owner: str) -> sympy.Basic:
@@ -136,9 +136,9 @@ class Norm(OfRows):
     """A norm: each row, or its distance from its mean, over a number of the row's own."""
 
     has_adjoint = True
-    #: What the rows are divided by, and what that does to them, in a sentence.
+    #: What the rows are divided by; the `reason` is what that does to them.
     divides: ClassVar[type[OfRows]]
-    row_reason: ClassVar[str] = ""
+    heading = "norm of each row"
 
     @classmethod
     def of(
@@ -184,10 +184,10 @@ class RMSNorm(Norm):
     Matrix([[1/5, 7/5]])
     """
 
-    word = "RMSNorm"
+    syntax = "RMSNorm(matrix, eps=)"
     source = _ZHANG
     divides = RootMeanSquare
-    row_reason = "Each row is divided by the root of the mean square of its entries."
+    reason = "Each row is divided by the root of the mean square of its entries."
     adjoint_because = (
         "A longer row has the same direction: the part of the gradient along the row is taken off, "
         "and the rest divided by the row's root mean square."
@@ -208,10 +208,10 @@ class LayerNorm(Norm):
     Matrix([[-1, 1]])
     """
 
-    word = "LayerNorm"
+    syntax = "LayerNorm(matrix, eps=)"
     source = _BA
     divides = StandardDeviation
-    row_reason = "Each row is moved to mean 0 and divided by its standard deviation."
+    reason = "Each row is moved to mean 0 and divided by its standard deviation."
     adjoint_because = (
         "Neither moving nor stretching a row changes what it is made into: the mean of the "
         "gradient and its part along the row are taken off, and the rest is divided by the "

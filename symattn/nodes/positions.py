@@ -18,7 +18,7 @@ from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.reading import read_number
 from symattn.errors import SymattnError, quote
 from symattn.nodes import rule as r
-from symattn.nodes.arguments import NEEDED, Argument, Matrix, Operand, Size, as_scalar
+from symattn.nodes.arguments import NEEDED, ArgumentKind, Extent, Matrix, Operand, as_scalar
 from symattn.nodes.base import Definition, Node, settings, shape_of
 from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
@@ -37,7 +37,7 @@ Made: TypeAlias = Callable[[], Rule]
 PAIRINGS = ("half", "interleaved")
 
 
-class Number(sympy.Expr):  # type: ignore[misc]  # SymPy has no types
+class IndexNumber(sympy.Expr):  # type: ignore[misc]  # SymPy has no types
     """A number made of indices in an `Ordinal` or an index, and how it is written: i − 1, θ_t.
 
     Once the indices are known it is its value. The speller adds the index base to an index to
@@ -69,15 +69,15 @@ class Placed(Node):
         return (
             super()
             ._entry(i, j, **kwargs)
-            .replace(lambda part: isinstance(part, Number), lambda part: part.args[0])
+            .replace(lambda part: isinstance(part, IndexNumber), lambda part: part.args[0])
         )
 
 
 def number(value: object, written: sympy.Expr | None = None) -> Rule:
     """A number made of indices, written as its value unless something else is given."""
     expr = sympy.sympify(value, strict=True)
-    found = Number(expr, expr if written is None else written)
-    return r.Ordinal(found) if isinstance(found, Number) else r.Const(found)
+    found = IndexNumber(expr, expr if written is None else written)
+    return r.Ordinal(found) if isinstance(found, IndexNumber) else r.Const(found)
 
 
 def at_most(j: Index, most: sympy.Expr, value: Made, otherwise: Made) -> Rule:
@@ -92,7 +92,7 @@ def _by_pair(column: sympy.Expr, entry: Callable[[bool], Rule]) -> Rule:
     """The rule of column j: `entry(True)` if j = 2t, `entry(False)` if j = 2t + 1, both from 0."""
     if column.is_Integer:
         return entry(bool(column % 2 == 0))
-    even = r.Ordinal(Number(2 * sympy.floor(column / 2), 2 * _PAIR, counted=1))
+    even = r.Ordinal(IndexNumber(2 * sympy.floor(column / 2), 2 * _PAIR, counted=1))
     return r.Cases(r.Ordinal(column), "=", r.Plus((even,)), entry(True), entry(False))
 
 
@@ -128,7 +128,7 @@ def _check_dims(dims: sympy.Expr, columns: sympy.Expr) -> None:
         )
 
 
-class Base(Argument):
+class Base(ArgumentKind):
     """The base of the wavelengths: a positive number, a decimal being what it spells."""
 
     def read(self, value: object, owner: str) -> sympy.Basic:
@@ -138,7 +138,7 @@ class Base(Argument):
         return found
 
 
-class Whole(Argument):
+class Whole(ArgumentKind):
     """A whole number from `least` on, or a symbol for one."""
 
     def __init__(
@@ -168,7 +168,7 @@ def whole(value: object, owner: str, name: str, least: int = 0) -> sympy.Expr:
     return found
 
 
-class Pairing(Argument):
+class Pairing(ArgumentKind):
     """Which columns make a pair, by its name in `PAIRINGS` or its number there, which is kept."""
 
     def read(self, value: object, owner: str) -> sympy.Basic:
@@ -179,6 +179,9 @@ class Pairing(Argument):
                 '"half" (column 1 and the first of the second half)'
             )
         return sympy.Integer(code)
+
+    def called(self, value: sympy.Basic) -> sympy.Basic | str:
+        return PAIRINGS[int(value)]
 
 
 class Sinusoidal(Placed):
@@ -196,37 +199,37 @@ class Sinusoidal(Placed):
     [sin(1), cos(1), sin(1/100), cos(1/100)]])
     """
 
+    syntax = "sinusoidal(base=, start=)"
     source = "Vaswani et al. 2017, section 3.5"
     reason = "Each position has its own sines and cosines, of many wavelengths."
 
-    rows, columns, base, start = Size(), Size(), Base(10000), Whole(0, least=-_MOST)
+    rows, columns, base, start = Extent(), Extent(), Base(10000), Whole(0, least=-_MOST)
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        _, width, base, start = self.args
         column = sympy.sympify(j, strict=True)
         pair = sympy.floor(column / 2)
-        angle = r.Over(number(i + start), number(base ** (2 * pair / width)))
+        angle = r.Over(number(i + self.start), number(self.base ** (2 * pair / self.columns)))
         angle_letter = r.Named("psi", (i, _PAIR), angle)
         return _by_pair(column, lambda first: r.Apply("sin" if first else "cos", angle_letter))
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
         """ψ_it = (i − 1) / b^{2 (t − 1)/d}, with t the pair of column j."""
-        _, width, base, start = self.args
-        position, place = number(i + start), speller.rule(number(_PAIR))
-        below = power_of(speller, base, 2, place, width, negative=False)
+        position, place = number(i + self.start), speller.rule(number(_PAIR))
+        below = power_of(speller, self.base, 2, place, self.columns, negative=False)
         angle = t.Frac(speller.rule(position), below)
         left = speller.rule(r.Named("psi", (i, _PAIR), position))
         yield _pair_of(speller, j)
         yield Definition(t.equation(left, (t.EQUALS, angle)))
 
     def _spell(self, speller: Speller) -> Tree:
-        *sizes, base, start = self.args
-        extra = settings(speller, ("base", base, 10000), ("start", start, 0))
-        return t.call(t.Ident("sinusoid", roman=True), *map(speller.scalar, sizes), *extra)
+        extra = settings(speller, self, "base", "start")
+        sizes = map(speller.scalar, self.shape)
+        return t.call(t.Ident("sinusoid", roman=True), *sizes, *extra)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        rows, columns, base, start = args
+    def _compute(
+        cls, arithmetic: Arithmetic, rows: Operand, columns: Operand, base: Operand, start: Operand
+    ) -> Array:
         wide = arithmetic.wide
         positions = wide.numbers(arithmetic.rows(rows, start))
         angles = wide.divide(positions, wide.powers(base, 2, columns))
@@ -256,6 +259,7 @@ class Rotary(Placed):
     Matrix([[1, 0], [cos(1), sin(1)]])
     """
 
+    syntax = "rotary(matrix, base=, dims=, pairing=, start=)"
     source = "Su et al. 2021, section 3.2.2"
     reason = (
         "Rotating each pair of columns by an angle proportional to the position makes a score "
@@ -313,21 +317,25 @@ class Rotary(Placed):
             yield Definition(t.equation(speller.rule(letter), (t.EQUALS, right)), family)
 
     def _spell(self, speller: Speller) -> Tree:
-        matrix, base, dims, interleaved, start = self.args
-        extra = settings(
-            speller, ("base", base, 10000), ("dims", dims, self.shape[1]), ("start", start, 0)
-        )
+        extra = settings(speller, self, "base", "dims", "start")
         name: Tree = t.Ident("rope", roman=True)
-        name = name if interleaved else t.Script(name, t.Ident("half", roman=True))
+        name = name if self.pairing else t.Script(name, t.Ident("half", roman=True))
         name = name if self.forwards else speller.notation.transposed(name)
-        return t.call(name, speller.matrix(matrix), *extra)
+        return t.call(name, speller.matrix(self.matrix), *extra)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return (RotaryBack if self.forwards else Rotary)(upstream, *self.args[1:])
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        matrix, base, dims, interleaved, start = args
+    def _compute(
+        cls,
+        arithmetic: Arithmetic,
+        matrix: Array,
+        base: Operand,
+        dims: Operand,
+        interleaved: Operand,
+        start: Operand,
+    ) -> Array:
         _check_dims(dims, sympy.sympify(matrix.shape[-1], strict=True))
         wide = arithmetic.wide
         positions = wide.numbers(arithmetic.rows(matrix.shape[-2], start))
@@ -386,4 +394,5 @@ class RotaryBack(Rotary):
     Matrix([[1, 0], [cos(1), -sin(1)]])
     """
 
+    syntax = ""
     forwards: ClassVar[bool] = False

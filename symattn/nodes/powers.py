@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.nodes import rule as r
-from symattn.nodes.arguments import Matrix, Operand, Scalar
+from symattn.nodes.arguments import Matrix, Operand
 from symattn.nodes.base import Node, shape_of
-from symattn.nodes.defined import at_place, named, places, turned
+from symattn.nodes.defined import OfPlaces, at_place, named, places
 from symattn.nodes.lines import Filled
 from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
@@ -30,7 +28,8 @@ class WholePower(Node):
     Source: Horn and Johnson, *Topics in Matrix Analysis* (1991), section 6.3.
     """
 
-    matrix, exponent = Matrix(), Scalar()
+    matrix, exponent = Matrix(), OfPlaces()
+    transposes = True
     source = _SOURCE
     adjoint_because = "Power rule: each entry's gradient is multiplied by p a^(p − 1)."
 
@@ -44,9 +43,6 @@ class WholePower(Node):
             raised = t.row(t.Op("∘"), raised)
         return t.power(speller.matrix(self.matrix), raised)
 
-    def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
-        return WholePower(flip(self.matrix), turned(self.exponent))
-
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         from symattn.nodes.defined import Counted
 
@@ -57,8 +53,7 @@ class WholePower(Node):
         return sympy.HadamardProduct(upstream, Counted(*self.shape, exponent), less)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        matrix, exponent = args
+    def _compute(cls, arithmetic: Arithmetic, matrix: Array, exponent: Operand) -> Array:
         rows, columns = (sympy.sympify(size, strict=True) for size in matrix.shape[-2:])
         return arithmetic.whole_power(matrix, places(arithmetic, rows, columns, exponent))
 

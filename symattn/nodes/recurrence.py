@@ -6,7 +6,6 @@ the index of both.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import ClassVar
 
 import sympy
@@ -14,7 +13,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.nodes import rule as r
-from symattn.nodes.arguments import Bound, Matrix, Operand, Scalar, Size
+from symattn.nodes.arguments import BoundIndex, Extent, Matrix, Operand, Scalar
 from symattn.nodes.base import Node, shape_of
 from symattn.nodes.heads import Head
 from symattn.nodes.rule import Index, Rule
@@ -29,7 +28,8 @@ class Beside(Node):
     Source: Katharopoulos et al., *Transformers are RNNs* (2020), section 3.4.
     """
 
-    rows, columns, letter, index, step = Size(), Size(), Bound(), Bound(), Scalar(-1)
+    rows, columns, letter, index, step = Extent(), Extent(), BoundIndex(), BoundIndex(), Scalar(-1)
+    transposes = True
     source = "Katharopoulos et al. 2020, section 3.4"
 
     @property
@@ -49,10 +49,6 @@ class Beside(Node):
     def _spell(self, speller: Speller) -> Tree:
         return speller.matrix(self.state)
 
-    def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
-        rows, columns, *rest = self.args
-        return Beside(columns, rows, *rest)
-
 
 class Recurrence(Node):
     """A state for each token, made of the one before it: S⁽ᵗ⁾ = f(S⁽ᵗ⁻¹⁾), t from 1 to `count`.
@@ -63,24 +59,22 @@ class Recurrence(Node):
     Source: Katharopoulos et al., *Transformers are RNNs* (2020), section 3.4, equations 18 to 20.
     """
 
-    matrix, index, count, start, letter = Matrix(), Bound(), Scalar(), Matrix(), Bound()
+    matrix, index, count, start, letter = Matrix(), BoundIndex(), Scalar(), Matrix(), BoundIndex()
+    transposes = True
     source = "Katharopoulos et al. 2020, section 3.4"
+    heading = "states"
+    reason = "Each state is made of the one before it."
     #: Whether it runs from the last token to the first.
     back: ClassVar[bool] = False
 
     def _rule(self, i: Index, j: Index) -> Rule:
         """The rule of token t; of the first one the start stands in for the state before it."""
-        body, index, *_ = self.args
-        rule = r.rule_of(body, i, j)
+        rule = r.rule_of(self.matrix, i, j)
         first = _from_start(rule, self)
-        return r.Cases(r.Ordinal(index), "=", r.Ordinal(sympy.S.Zero), first, rule)
+        return r.Cases(r.Ordinal(self.index), "=", r.Ordinal(sympy.S.Zero), first, rule)
 
     def _spell(self, speller: Speller) -> Tree:
         return speller.matrix(self.matrix)
-
-    def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
-        body, index, count, start, letter = self.args
-        return type(self)(flip(body), index, count, flip(start), letter)
 
 
 class Backward(Recurrence):
@@ -102,14 +96,12 @@ class Backward(Recurrence):
         return shape_of(self.args[0])
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        own, index, count, more, _ = self.args
-        last = r.rule_of(own, i, j)
-        both = r.Plus((last, r.rule_of(more, i, j)))
-        return r.Cases(r.Ordinal(index), "=", r.Ordinal(count - 1), last, both)
+        last = r.rule_of(self.matrix, i, j)
+        both = r.Plus((last, r.rule_of(self.start, i, j)))
+        return r.Cases(r.Ordinal(self.index), "=", r.Ordinal(self.count - 1), last, both)
 
     def _spell(self, speller: Speller) -> Tree:
-        own, _, _, more, _ = self.args
-        return speller.matrix(sympy.MatAdd(own, more))
+        return speller.matrix(sympy.MatAdd(self.matrix, self.start))
 
 
 def _from_start(rule: Rule, node: Recurrence) -> Rule:
@@ -138,12 +130,12 @@ class Earlier(Node):
         return r.Cases(*first, r.rule_of(start, i, j), before)
 
     def _spell(self, speller: Speller) -> Tree:
-        states, _, index, _ = self.args
-        return speller.matrix(states.xreplace({index: index - 1}))
+        return speller.matrix(self.matrix.xreplace({self.index: self.index - 1}))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        states, start, _, count = args
+    def _compute(
+        cls, arithmetic: Arithmetic, states: Array, start: Operand, index: Operand, count: Operand
+    ) -> Array:
         begin = arithmetic.expand(start, -3) if start.ndim == 2 else start
         return arithmetic.join([begin, arithmetic.part(states, 0, count - 1, -3)], axis=-3)
 

@@ -18,7 +18,7 @@ from symattn.errors import ShapeError, SymattnError
 from symattn.nodes import rule as r
 from symattn.nodes.arguments import Matrix, Operand, Scalar
 from symattn.nodes.base import Node, settings, shape_of
-from symattn.nodes.positions import Number, Placed, at_most
+from symattn.nodes.positions import IndexNumber, Placed, at_most
 from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -53,8 +53,9 @@ class RelativeShift(_ByDistance):
     [6, 5]])
     """
 
-    word = "shift"
+    syntax = "shift(matrix, columns=)"
     source = "Dai et al. 2019, section 3.3"
+    remark = "Of the terms by distance each key takes that of its distance from the query"
 
     def _check(self) -> None:
         (rows, wide), keys = shape_of(self.matrix), self.columns
@@ -66,15 +67,15 @@ class RelativeShift(_ByDistance):
             )
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        matrix, count = self.args
-        return r.rule_of(matrix, i, r.index_of(sympy.sympify(i, strict=True) - j + count - 1))
+        return r.rule_of(
+            self.matrix, i, r.index_of(sympy.sympify(i, strict=True) - j + self.columns - 1)
+        )
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return ShiftSum(upstream, shape_of(self.matrix)[1])
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        matrix, count = args
+    def _compute(cls, arithmetic: Arithmetic, matrix: Array, count: Operand) -> Array:
         rows, keys = arithmetic.rows(matrix.shape[-2]), arithmetic.columns(count)
         return arithmetic.entries(matrix, rows, rows - keys + r.index_of(count - 1))
 
@@ -102,7 +103,9 @@ class ClippedShift(_ByDistance):
     """
 
     start = Scalar(0)
+    syntax = "clip(matrix, columns=, start=)"
     source = "Shaw et al. 2018, section 3.2"
+    remark = "Of the scores by distance each key takes its own; all far ones share the last"
 
     def _check(self) -> None:
         wide, start = shape_of(self.matrix)[1], self.start
@@ -126,15 +129,15 @@ class ClippedShift(_ByDistance):
 
     def _spell(self, speller: Speller) -> Tree:
         name: Tree = t.Ident("clip", roman=True)
-        matrix, _, start = self.args
-        return t.call(name, speller.matrix(matrix), *settings(speller, ("start", start, 0)))
+        return t.call(name, speller.matrix(self.matrix), *settings(speller, self, "start"))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return ShiftSum(upstream, shape_of(self.matrix)[1], self.start)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        matrix, count, start = args
+    def _compute(
+        cls, arithmetic: Arithmetic, matrix: Array, count: Operand, start: Operand
+    ) -> Array:
         rows, keys = arithmetic.rows(matrix.shape[-2]), arithmetic.columns(count)
         places = _clipped(keys - rows - r.index_of(start), matrix.shape[-1])
         return arithmetic.entries(matrix, rows, places)
@@ -172,7 +175,7 @@ class ShiftSum(_ByDistance, Placed):
             far = (columns - 1) / 2
             place = sympy.Min(sympy.Max(index - i - start, -far), far) + far
             letter = sympy.Symbol(f"kappa@{i}@{index}", positive=True)
-            column = r.Plus((r.Ordinal(Number(place, letter, counted=1)),))
+            column = r.Plus((r.Ordinal(IndexNumber(place, letter, counted=1)),))
         body = r.Cases(
             r.Ordinal(j), "=", column, r.rule_of(matrix, i, index), r.Const(sympy.S.Zero)
         )
@@ -180,20 +183,19 @@ class ShiftSum(_ByDistance, Placed):
 
     def _spell(self, speller: Speller) -> Tree:
         name: Tree = t.Ident("clip" if self._clipped else "shift", roman=True)
-        matrix, _, start = self.args
-        extra = [] if start in (0, -1) else [speller.scalar(start)]
-        return t.call(speller.notation.transposed(name), speller.matrix(matrix), *extra)
+        extra = [] if self.start in (0, -1) else [speller.scalar(self.start)]
+        return t.call(speller.notation.transposed(name), speller.matrix(self.matrix), *extra)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        matrix, _, start = self.args
-        count = shape_of(matrix)[1]
+        count = shape_of(self.matrix)[1]
         if self._clipped:
-            return ClippedShift(upstream, count, start)
+            return ClippedShift(upstream, count, self.start)
         return RelativeShift(upstream, count)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        matrix, columns, start = args
+    def _compute(
+        cls, arithmetic: Arithmetic, matrix: Array, columns: Operand, start: Operand
+    ) -> Array:
         count = matrix.shape[-1]
         rows, keys = arithmetic.rows(matrix.shape[-2]), arithmetic.columns(count)
         places = rows - keys + r.index_of(count - 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import ClassVar
 
 import sympy
@@ -11,7 +11,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError
 from symattn.nodes import rule as r
-from symattn.nodes.arguments import Matrix, Operand, Scalar
+from symattn.nodes.arguments import Extent, Matrix, Operand, Scalar
 from symattn.nodes.base import Node, shape_of
 from symattn.nodes.lines import EntrySum
 from symattn.nodes.rule import Index, Rule
@@ -35,7 +35,8 @@ class Quotient(Node):
 
     matrix, divisor = Matrix(), Scalar()
     by_rows = 1
-    transposes = True
+    syntax = "matrix / divisor"
+    entrywise = True
     source = "Vaswani et al. 2017, section 3.2.1"
     adjoint_because = "Dividing a matrix by a number divides its gradient by the same number."
 
@@ -49,8 +50,7 @@ class Quotient(Node):
         return Quotient(upstream, self.divisor)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        matrix, divisor = args
+    def _compute(cls, arithmetic: Arithmetic, matrix: Array, divisor: Operand) -> Array:
         return arithmetic.over(matrix, divisor)
 
 
@@ -71,31 +71,30 @@ class PowerTimes(Node):
 
     matrix, base, exponent = Matrix(), Scalar(), Scalar()
     by_rows = 1
+    syntax = "base^(exponent) matrix"
     transposes = True
     source = "ONNX, operator Attention"
 
     adjoint_because = "Multiplying a matrix by a number multiplies its gradient by the same number."
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        matrix, base, exponent = self.args
-        factor = sympy.Pow(base, exponent, evaluate=False)
-        return r.Times((r.Const(factor), r.rule_of(matrix, i, j)))
+        factor = sympy.Pow(self.base, self.exponent, evaluate=False)
+        return r.Times((r.Const(factor), r.rule_of(self.matrix, i, j)))
 
     def _entry(self, i: Index, j: Index, **kwargs: object) -> sympy.Expr:
-        matrix, base, exponent = self.args
-        return base**exponent * matrix[i, j]
+        return self.base**self.exponent * self.matrix[i, j]
 
     def _spell(self, speller: Speller) -> Tree:
-        matrix, base, exponent = self.args
-        factor = sympy.Pow(base, exponent, evaluate=False)
-        return t.times([speller.scalar(factor), speller.matrix(matrix)])
+        factor = sympy.Pow(self.base, self.exponent, evaluate=False)
+        return t.times([speller.scalar(factor), speller.matrix(self.matrix)])
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return PowerTimes(upstream, *self.args[1:])
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        matrix, base, exponent = args
+    def _compute(
+        cls, arithmetic: Arithmetic, matrix: Array, base: Operand, exponent: Operand
+    ) -> Array:
         return arithmetic.scaled(matrix, base**exponent)
 
 
@@ -113,6 +112,8 @@ class NumberTimes(Node):
     """
 
     number, matrix = Matrix(), Matrix()
+    syntax = "number matrix"
+    entrywise = True
     source = _NUMBER
     adjoint_because = "The gradient of each factor is the product's gradient times the other."
     adjoint_reasons: ClassVar[Mapping[int, str]] = {
@@ -133,8 +134,6 @@ class NumberTimes(Node):
     def _spell(self, speller: Speller) -> Tree:
         return t.times([speller.matrix(self.number), speller.matrix(self.matrix)])
 
-    transposes = True
-
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         if place == 0:
             return EntrySum(sympy.HadamardProduct(upstream, self.matrix))
@@ -153,6 +152,8 @@ class NumberQuotient(Node):
     """
 
     matrix, number = Matrix(), Matrix()
+    syntax = "matrix / number"
+    entrywise = True
     source = _NUMBER
     adjoint_because = "Dividing a matrix by a number divides its gradient by the same number."
     adjoint_reasons: ClassVar[Mapping[int, str]] = {
@@ -167,8 +168,6 @@ class NumberQuotient(Node):
 
     def _spell(self, speller: Speller) -> Tree:
         return t.Frac(speller.matrix(self.matrix), speller.matrix(self.number))
-
-    transposes = True
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         if place == 0:
@@ -188,17 +187,14 @@ class Everywhere(Node):
     Source: Griewank, Walther, *Evaluating Derivatives* (2008), section 3.2.
     """
 
-    number, rows, columns = Matrix(), Scalar(), Scalar()
+    number, rows, columns = Matrix(), Extent(), Extent()
+    transposes = True
+    syntax = "number"
     source = _NUMBER
     adjoint_because = "The number stands in every entry, so its gradient adds up those of all."
 
     def _check(self) -> None:
         check_number(self, self.number)
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The sizes."""
-        return self.rows, self.columns
 
     def _rule(self, i: Index, j: Index) -> Rule:
         return r.rule_of(self.number, 0, 0)
@@ -206,15 +202,13 @@ class Everywhere(Node):
     def _spell(self, speller: Speller) -> Tree:
         return speller.matrix(self.number)
 
-    def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
-        return Everywhere(flip(self.number), self.columns, self.rows)
-
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return EntrySum(upstream)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        number, rows, columns = args
+    def _compute(
+        cls, arithmetic: Arithmetic, number: Operand, rows: Operand, columns: Operand
+    ) -> Array:
         return arithmetic.broadcast(number, rows, columns)
 
 

@@ -12,7 +12,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
 from symattn.nodes import rule as r
-from symattn.nodes.arguments import Matrix, Operand, Scalar, Word
+from symattn.nodes.arguments import Matrix, OneOf, Operand, Scalar
 from symattn.nodes.base import Node, check_shape, shape_of
 from symattn.nodes.lines import Filled, LineProduct, LineSum
 from symattn.nodes.rule import Index, Rule
@@ -51,6 +51,7 @@ class Distance(_OfPairs):
     (1964).
     """
 
+    syntax = "-dist2(queries, keys)"
     source = "Nadaraya 1964; Watson 1964"
 
     adjoint_because = (
@@ -59,10 +60,9 @@ class Distance(_OfPairs):
     )
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        queries, keys = self.args
         index = r.dummy(i, j, self)
-        apart = r.Plus((r.rule_of(queries, i, index), r.minus(r.rule_of(keys, j, index))))
-        return r.minus(r.Total(r.Power(apart, 2), index, queries.shape[1]))
+        apart = r.Plus((r.rule_of(self.queries, i, index), r.minus(r.rule_of(self.keys, j, index))))
+        return r.minus(r.Total(r.Power(apart, 2), index, self.queries.shape[1]))
 
     def _spell(self, speller: Speller) -> Tree:
         name = t.Script(t.Ident("dist", roman=True), None, t.Num("2"))
@@ -76,8 +76,7 @@ class Distance(_OfPairs):
         return sympy.MatMul(2, sympy.MatAdd(towards, sympy.MatMul(-1, away)))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        queries, keys = args
+    def _compute(cls, arithmetic: Arithmetic, queries: Array, keys: Array) -> Array:
         apart = arithmetic.subtract(arithmetic.expand(queries, -2), arithmetic.expand(keys, -3))
         return arithmetic.negative(arithmetic.total(arithmetic.multiply(apart, apart), -1))
 
@@ -93,7 +92,7 @@ class Additive(_OfPairs):
     """
 
     vector = Matrix()
-    word = "additive"
+    syntax = "additive(queries, keys, vector)"
     source = "Bahdanau, Cho, Bengio 2015, appendix A.1.2"
 
     adjoint_because = (
@@ -106,11 +105,10 @@ class Additive(_OfPairs):
         check_shape(self, "the vector has", self.vector, self.queries.shape[1], 1)
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        queries, keys, vector = self.args
         index = r.dummy(i, j, self)
-        inside = r.Plus((r.rule_of(queries, i, index), r.rule_of(keys, j, index)))
-        body = r.Times((r.rule_of(vector, index, 0), r.Apply("tanh", inside)))
-        return r.Total(body, index, queries.shape[1])
+        inside = r.Plus((r.rule_of(self.queries, i, index), r.rule_of(self.keys, j, index)))
+        body = r.Times((r.rule_of(self.vector, index, 0), r.Apply("tanh", inside)))
+        return r.Total(body, index, self.queries.shape[1])
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         queries, keys, vector = self.args
@@ -122,8 +120,7 @@ class Additive(_OfPairs):
         return LineProduct(summed, sympy.Transpose(vector), 0)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        queries, keys, vector = args
+    def _compute(cls, arithmetic: Arithmetic, queries: Array, keys: Array, vector: Array) -> Array:
         hidden = _hidden(arithmetic, queries, keys)
         return arithmetic.pick(arithmetic.matmul(hidden, arithmetic.beneath(vector)), 0, -1)
 
@@ -155,7 +152,7 @@ class PairSum(Node):
     source = "Bahdanau, Cho, Bengio 2015, appendix A.1.2"
     adjoint_because = "Each pair of query and key contributes one term to the sum."
 
-    left, one, other = Word("sum", _LEFT), Matrix(), Matrix()
+    left, one, other = OneOf("sum", _LEFT), Matrix(), Matrix()
     queries, keys, order = Matrix(), Matrix(), Scalar()
 
     def _check(self) -> None:
@@ -170,9 +167,8 @@ class PairSum(Node):
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """That of the sum: n × m, n × d or m × d."""
-        left, _, _, queries, keys, _ = self.args
-        (n, d), (m, _) = shape_of(queries), shape_of(keys)
-        return {"pairs": (n, m), "queries": (n, d), "keys": (m, d)}[left.name]
+        (n, d), (m, _) = shape_of(self.queries), shape_of(self.keys)
+        return {"pairs": (n, m), "queries": (n, d), "keys": (m, d)}[self.left.name]
 
     def _rule(self, i: Index, j: Index) -> Rule:
         left, one, other, queries, keys, order = self.args

@@ -8,27 +8,21 @@ it is multiplied by, and a number, column or row that is added to a matrix is re
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
 from itertools import pairwise
 from typing import TypeAlias
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
+from symattn.arithmetic.functions import FUNCTIONS
 from symattn.errors import ReadError, ShapeError
 from symattn.grammar import Apart, Call, Name, Number, Tree
-from symattn.nodes.entrywise import Diagonal, EntryQuotient, Entrywise, Exponential, SoftCap
+from symattn.nodes.catalogue import CALLED
+from symattn.nodes.entrywise import EntryQuotient, Entrywise, Exponential
 from symattn.nodes.heads import Stacked
-from symattn.nodes.lines import LineQuotient, LineSum, UnitVectors
+from symattn.nodes.lines import LineQuotient, LineSum
 from symattn.nodes.masks import Causal
-from symattn.nodes.normalise import (
-    Hardmax,
-    OffByOneSoftmax,
-    RowMax,
-    RowRatio,
-    Softmax,
-    Sparsemax,
-)
-from symattn.nodes.positions import Rotary
 from symattn.nodes.scale import Quotient
 from symattn.nodes.scores import Distance
 
@@ -46,7 +40,6 @@ CONSTANTS: Mapping[str, sympy.Expr] = {
     "∞": sympy.oo,
 }
 
-_ENTRYWISE = {"tanh", "√", "ln", "σ", "cos", "sin", "max0", "abs", "elu1", "erf"}
 _SCALAR: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] = {
     "exp": sympy.exp,
     "ln": sympy.log,
@@ -59,17 +52,11 @@ _SCALAR: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] = {
     "σ": lambda x: 1 / (1 + sympy.exp(-x)),
     "SiLU": lambda x: x / (1 + sympy.exp(-x)),
 }
-_SAME_SHAPE: Mapping[str, Callable[[MatrixExpr], MatrixExpr]] = {
-    "softmax": Softmax,
-    "colsoftmax": lambda x: Softmax(x, 0),
-    "softmax1": OffByOneSoftmax,
-    "ratio": RowRatio,
-    "sparsemax": Sparsemax,
-    "hardmax": Hardmax,
-    "exp": Exponential,
-    "unit": UnitVectors,
-    "rotary": Rotary,
-}
+#: The nodes that statements call by their words.
+_NODES = (
+    *("softmax", "colsoftmax", "softmax1", "ratio", "sparsemax", "hardmax", "unit", "rotary"),
+    *("rowsum", "colsum", "rowmax", "diag", "softcap"),
+)
 
 
 class Writer:
@@ -93,54 +80,44 @@ class Writer:
 
     def build(self, tree: Tree) -> tuple[sympy.Expr, Shape]:
         """The expression of a text and its shape. Raises `SymattnError` where it has none."""
-        shape: Shape
+        value = self.made(tree)
+        return value, tuple(value.shape) if _is_matrix(value) else None
+
+    def made(self, tree: Tree) -> sympy.Expr:
+        """The expression of a text. Raises `SymattnError` where it has none."""
         match tree:
             case Number(value, vector):
                 if vector:
-                    rows, _ = self._spared()
-                    return sympy.OneMatrix(rows, 1), (rows, sympy.S.One)
-                return sympy.Rational(value.numerator, value.denominator), None
+                    return sympy.OneMatrix(self._spared()[0], 1)
+                return sympy.Rational(value.numerator, value.denominator)
             case Name("I") if "I" not in self.letters:
-                shape = self._spared()
-                return sympy.Identity(shape[0]), shape
+                return sympy.Identity(self._spared()[0])
             case Name(name):
                 return self._symbol(name)
             case Call("causal"):
-                shape = self._spared()
-                return Causal(*shape), shape
+                return Causal(*self._spared())
             case Call(name, args):
-                return self._called(name, [self.build(arg) for arg in args])
+                return self._function(name, [self.made(arg) for arg in args])
             case Apart("T", (part,)):
-                inner, shape = self.build(part)
-                return (inner, None) if shape is None else (_transposed(inner), shape[::-1])
+                inner = self.made(part)
+                return _transposed(inner) if _is_matrix(inner) else inner
             case Apart("neg", (part,)):
-                inner, shape = self.build(part)
-                return _scaled(sympy.S.NegativeOne, inner), shape
+                return _scaled(sympy.S.NegativeOne, self.made(part))
             case Apart("inv", (part,)):
-                inner, shape = self.build(part)
-                if shape is not None:
-                    return sympy.Inverse(inner), shape
+                inner = self.made(part)
+                if _is_matrix(inner):
+                    return sympy.Inverse(inner)
                 if inner == 0:
                     raise ReadError("0 has no inverse: 1/0 has no value")
-                return _number(1 / inner), None
+                return _number(1 / inner)
             case Apart("^", (part, *_), exponent):
-                inner, shape = self.build(part)
-                return self._power(inner, shape, exponent), shape
+                return self._power(self.made(part), exponent)
             case Apart("*" | "×", parts):
-                return self._times([self.build(part) for part in parts])
+                return self._times([self.made(part) for part in parts])
             case Apart("/", (above, below)):
-                return self._over(self.build(above), self.build(below))
+                return self._over(self.made(above), self.made(below))
             case Apart(sign, parts):
-                built = [self.build(part) for part in parts]
-                shape = together([own for _, own in built])
-                terms = [spread(value, own, shape) for value, own in built]
-                if sign == "+":
-                    return (sympy.Add if shape is None else sympy.MatAdd)(*terms), shape
-                left, right = terms
-                if shape is None:
-                    return _number(left * right if sign == "∘" else left / right), None
-                kind = EntryQuotient if sign == "⊘" else sympy.HadamardProduct
-                return kind(left, right), shape
+                return _entry_by_entry(sign, [self.made(part) for part in parts])
         raise ReadError("this cannot be built")
 
     def _spared(self) -> tuple[sympy.Expr, sympy.Expr]:
@@ -151,66 +128,52 @@ class Writer:
             )
         return found
 
-    def _symbol(self, name: str) -> tuple[sympy.Expr, Shape]:
+    def _symbol(self, name: str) -> sympy.Expr:
         shape = self.letters.get(name)  # None for a number
         if shape is not None:
-            return sympy.MatrixSymbol(name, *shape), shape
+            return sympy.MatrixSymbol(name, *shape)
         if name in self.values:
-            return self.values[name], None
+            return self.values[name]
         if name in SIZES and name not in self.letters:
-            return sympy.Symbol(name, integer=True, positive=True), None
+            return sympy.Symbol(name, integer=True, positive=True)
         if name == "∞":
             raise ReadError("∞ is not a number here; a mask of −∞ is written causal()")
-        positive = name in self.positive
-        kind = {"positive": True} if positive else {"real": True}
-        return sympy.Symbol(name, **kind), None
+        return sympy.Symbol(name, **{"positive" if name in self.positive else "real": True})
 
-    def _times(self, built: list[tuple[sympy.Expr, Shape]]) -> tuple[sympy.Expr, Shape]:
-        scalar = _number(sympy.Mul(*(value for value, own in built if own is None)))
-        matrices: list[tuple[sympy.Expr, tuple[sympy.Expr, sympy.Expr]]] = []
-        for group in groups([own for _, own in built], lambda size: bool(size == 1)):
-            chain = [(value, own) for value, own in (built[k] for k in group) if own is not None]
-            if chain:
-                values = [value for value, _ in chain]
-                whole = sympy.MatMul(*values) if len(values) > 1 else values[0]
-                matrices.append((whole, (chain[0][1][0], chain[-1][1][1])))
+    def _times(self, values: Sequence[sympy.Expr]) -> sympy.Expr:
+        shapes = [tuple(value.shape) if _is_matrix(value) else None for value in values]
+        scalar = _number(sympy.Mul(*(value for value in values if not _is_matrix(value))))
+        chains = ([values[k] for k in group if shapes[k]] for group in groups(shapes, _is_1))
+        matrices = [_product(chain) for chain in chains if chain]
         if not matrices:
-            return scalar, None
-        wide = [(value, own) for value, own in matrices if own != (1, 1)]
-        if all((one[1] == 1) == (other[0] == 1) for (_, one), (_, other) in pairwise(matrices)):
-            flat = [f for value, _ in matrices for f in _factors(value)]
-            out = sympy.MatMul(*flat) if len(flat) > 1 else flat[0]
-            return _scaled(scalar, out), (matrices[0][1][0], matrices[-1][1][1])
-        shape = (wide[0][1][0], wide[-1][1][1])
-        flat = [f for value, _ in wide for f in _factors(value)]
-        out = sympy.MatMul(*flat) if len(flat) > 1 else flat[0]
-        for value, own in matrices:
-            if own == (1, 1):  # a product that is 1 × 1 scales the others
-                out = sympy.HadamardProduct(spread(value, own, shape), out)
-        return _scaled(scalar, out), shape
+            return scalar
+        ends = pairwise(matrices)
+        if all((one.shape[1] == 1) == (other.shape[0] == 1) for one, other in ends):
+            return _scaled(scalar, _product([f for value in matrices for f in _factors(value)]))
+        wide = [value for value in matrices if tuple(value.shape) != (1, 1)]
+        out = _product([f for value in wide for f in _factors(value)])
+        shape = (wide[0].shape[0], wide[-1].shape[1])
+        for value in matrices:
+            if tuple(value.shape) == (1, 1):  # a product that is 1 × 1 scales the others
+                out = sympy.HadamardProduct(spread(value, (1, 1), shape), out)
+        return _scaled(scalar, out)
 
-    def _over(
-        self, above: tuple[sympy.Expr, Shape], below: tuple[sympy.Expr, Shape]
-    ) -> tuple[sympy.Expr, Shape]:
-        (top, over), (bottom, under) = above, below
-        shape = together([over, under])
-        if shape is None:
-            return _number(top / bottom), None
-        if under is None:
+    def _over(self, top: sympy.Expr, bottom: sympy.Expr) -> sympy.Expr:
+        if not _is_matrix(bottom):
+            if not _is_matrix(top):
+                return _number(top / bottom)
             if bottom == 0:
                 raise ReadError("it divides by 0, which has no value")
-            return Quotient(top, bottom), shape
-        top = spread(top, over, shape)
-        columns, rows = under[1] == 1, under[0] == 1
-        if columns and not rows:
-            return LineQuotient(top, bottom), shape
-        if rows and not columns:
-            return LineQuotient(top, bottom, 0), shape
-        return EntryQuotient(top, spread(bottom, under, shape)), shape
+            return Quotient(top, bottom)
+        top, wide = _alike([top, bottom])
+        columns, rows = bottom.shape[1] == 1, bottom.shape[0] == 1
+        if columns != rows:
+            return LineQuotient(top, bottom, int(columns))
+        return EntryQuotient(top, wide)
 
-    def _power(self, base: sympy.Expr, shape: Shape, exponent: sympy.Expr) -> sympy.Expr:
+    def _power(self, base: sympy.Expr, exponent: sympy.Expr) -> sympy.Expr:
         power = sympy.Rational(exponent.numerator, exponent.denominator)
-        if shape is None:
+        if not _is_matrix(base):
             self.needs += [] if power.is_Integer or base.is_nonnegative else [base]
             if base == 0 and power < 0:
                 raise ReadError(f"0 has no negative powers: 0^({power}) divides by 0")
@@ -220,44 +183,33 @@ class Writer:
                 "a matrix can be raised to whole powers only; sqrt(A) takes the root of each entry"
             )
         if power == 0:
-            return sympy.Identity(shape[0])
-        factor = base if power > 0 else sympy.Inverse(base)
-        count = abs(int(power))
-        return factor if count == 1 else sympy.MatMul(*[factor] * count)
+            return sympy.Identity(base.shape[0])
+        return _product([base if power > 0 else sympy.Inverse(base)] * abs(int(power)))
 
-    def _called(self, name: str, built: list[tuple[sympy.Expr, Shape]]) -> tuple[sympy.Expr, Shape]:
-        parts = [value for value, _ in built]
-        first, shape = built[0]
-        if shape is None:
-            if name not in _SCALAR:
-                raise ReadError(f"{name} of a number is not known here; say the letter's shape")
-            if name in ("√", "ln") and not first.is_nonnegative:
-                self.needs.append(first)
-            if name == "ln" and first.is_nonpositive:
-                raise ReadError(f"{first} has no real logarithm; only positive numbers have one")
-            return _number(_SCALAR[name](first)), None
-        if name in ("beside", "below"):
-            out = first
-            for part in parts[1:]:
-                out = Stacked(out, part, int(name == "beside"))
-            return out, tuple(out.shape)
-        out = self._function(name, first, parts)
-        return out, tuple(out.shape)
+    def _of_number(self, name: str, number: sympy.Expr) -> sympy.Expr:
+        if name not in _SCALAR:
+            raise ReadError(f"{name} of a number is not known here; say the letter's shape")
+        if name in ("√", "ln") and not number.is_nonnegative:
+            self.needs.append(number)
+        if name == "ln" and number.is_nonpositive:
+            raise ReadError(f"{number} has no real logarithm; only positive numbers have one")
+        return _number(_SCALAR[name](number))
 
-    def _function(self, name: str, first: sympy.Expr, parts: list[sympy.Expr]) -> sympy.Expr:
-        if name in _SAME_SHAPE:
-            return _SAME_SHAPE[name](first)
-        if name in _ENTRYWISE:
-            return Entrywise(first, name)
+    def _function(self, name: str, parts: list[sympy.Expr]) -> sympy.Expr:
+        first = parts[0]
+        if not _is_matrix(first):
+            return self._of_number(name, first)
+        if name in _NODES:
+            return CALLED[name](*parts)
+        if name in FUNCTIONS:
+            return Exponential(first) if name == "exp" else Entrywise(first, name)
         match name:
-            case "rowsum" | "colsum":
-                return LineSum(first, int(name == "rowsum"))
+            case "beside" | "below":
+                return reduce(lambda one, other: Stacked(one, other, int(name == "beside")), parts)
             case "rowmean" | "colmean":
                 return _mean(first, int(name == "rowmean"))
             case "norm2":
                 return LineSum(sympy.HadamardProduct(first, first), 1)
-            case "rowmax":
-                return RowMax(first)
             case "GELU":
                 return _gelu(first)
             case "lse":
@@ -276,17 +228,44 @@ class Writer:
             case "tr":
                 unit = sympy.Identity(first.shape[0])
                 return LineSum(LineSum(sympy.HadamardProduct(first, unit), 1), 0)
-            case "diag":
-                return Diagonal(first)
             case "T":
                 return _transposed(first)
             case "inv":
                 return sympy.Inverse(first)
             case "dist2":
                 return _scaled(sympy.S.NegativeOne, Distance(*parts))
-            case "softcap":
-                return SoftCap(first, parts[1])
         raise ReadError(f"{name} is not known here")
+
+
+def _is_matrix(value: sympy.Expr) -> bool:
+    return isinstance(value, MatrixExpr)
+
+
+def _is_1(size: sympy.Expr) -> bool:
+    return bool(size == 1)
+
+
+def _product(factors: Sequence[MatrixExpr]) -> MatrixExpr:
+    return sympy.MatMul(*factors) if len(factors) > 1 else factors[0]
+
+
+def _alike(values: Sequence[sympy.Expr]) -> list[sympy.Expr]:
+    """Numbers and matrices, each repeated to fill the shape of all; numbers alone as they are."""
+    shapes = [tuple(value.shape) if _is_matrix(value) else None for value in values]
+    whole = together(shapes)
+    return [spread(value, own, whole) for value, own in zip(values, shapes, strict=True)]
+
+
+def _entry_by_entry(sign: str, values: Sequence[sympy.Expr]) -> sympy.Expr:
+    """A sum (+), or the product (∘) or quotient (⊘) of every two entries."""
+    terms = _alike(values)
+    matrices = _is_matrix(terms[0])
+    if sign == "+":
+        return (sympy.MatAdd if matrices else sympy.Add)(*terms)
+    left, right = terms
+    if not matrices:
+        return _number(left * right if sign == "∘" else left / right)
+    return (EntryQuotient if sign == "⊘" else sympy.HadamardProduct)(left, right)
 
 
 def together(shapes: Sequence[Shape]) -> Shape:
@@ -402,12 +381,8 @@ def _number(value: sympy.Expr) -> sympy.Expr:
 
 def _factors(value: sympy.Expr) -> list[sympy.Expr]:
     """The matrices that a product without a number in it is made of."""
-    return (
-        list(value.args)
-        if type(value) is sympy.MatMul
-        and not any(not isinstance(f, MatrixExpr) for f in value.args)
-        else [value]
-    )
+    plain = type(value) is sympy.MatMul and all(map(_is_matrix, value.args))
+    return list(value.args) if plain else [value]
 
 
 def _scaled(scalar: sympy.Expr, value: sympy.Expr) -> sympy.Expr:

@@ -351,19 +351,6 @@ def test_worked_lines_of_items() -> None:
     assert not wrong.passed
 
 
-def test_notes_name_the_item() -> None:
-    marking = check(
-        {"Q": Q, "K": K, "V": V},
-        {"weights[2][1,:]": ["0.5", "0.5", "0.4"], "output[2][1,2]": "7"},
-        {"batch": 2},
-    )
-    assert any(note.startswith("weights[2,1,:] sums to 1.4") for note in marking.notes)
-    assert any(
-        note.startswith("output[2,1,2]: 7 is outside the range") and note.endswith("0 to 5")
-        for note in marking.notes
-    )
-
-
 # ---- at the command line ---------------------------------------------------------------------
 
 

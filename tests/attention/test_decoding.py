@@ -289,17 +289,6 @@ def test_a_query_that_sees_a_later_chunk_is_refused(mask: Any, cut: Any, message
     assert alone.evaluation["output"].exact == whole["output"].exact
 
 
-@pytest.mark.parametrize(
-    ("mask", "cut"),
-    [({"prefix": 2}, [2, 1, 1]), ({"documents": [1, 1, 2, 2]}, 2), ("boolean", [3, 1])],
-)
-def test_a_cut_past_all_that_is_seen_changes_nothing(mask: Any, cut: Any) -> None:
-    spec = Attention(mask=mask)
-    given = numbers(Attention()) | ({"allowed": MATRIX} if mask == "boolean" else {})
-    whole = spec.derivation(given).evaluate(**given)
-    assert rows_differ(decode(spec, cut, **given), whole, "output") == []
-
-
 # ---- bad input ---------------------------------------------------------------------------------
 
 QKV = {name: [[1], [2], [3]] for name in ("Q", "K", "V")}
@@ -408,18 +397,6 @@ def test_a_worksheet_with_wrong_chunks_is_refused(line: str, message: str) -> No
     told = run("-", text=f'[attention]\nmask = "causal"\n{line}\n{given}', status=2)
     assert re.search(message, told), told
     assert told.count("\n") == 1
-
-
-def test_chunks_without_a_mask_say_why_not() -> None:
-    given = "[given]\nQ = [[1], [2]]\nK = [[1], [2]]\nV = [[1], [2]]\n"
-    told = run("-", text=f"[attention]\nchunks = 1\n{given}", status=2)
-    assert told.startswith("symattn: <stdin>:2: chunks: token 1 attends to token 2")
-    assert 'mask = "causal"' in told
-
-
-@pytest.mark.parametrize("told", ["", "0", "a", "1,,2", "1;2", "-1", "1" * 500])
-def test_chunks_on_the_command_line_are_numbers(told: str) -> None:
-    assert "chunks" in run(str(EXAMPLE), f"--chunks={told}", status=2)
 
 
 def test_past_tokens_name_cached_keys() -> None:

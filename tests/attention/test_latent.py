@@ -98,13 +98,6 @@ def test_the_absorbed_form_is_the_plain_one_exactly() -> None:
     assert "K" not in absorbed and "V" not in absorbed
 
 
-def test_absorbed_softmax_weights_are_the_plain_ones_exactly() -> None:
-    given = weights()
-    plain, absorbed = (spec(x).derivation().evaluate(**given) for x in (True, "absorbed"))
-    for one, other in zip(plain["scores"].exact, absorbed["scores"].exact, strict=True):
-        assert sympy.expand(one - other) == sympy.zeros(N)
-
-
 def test_the_latent_and_one_turned_key_are_the_whole_cache() -> None:
     given = weights()
     whole = spec("absorbed").derivation().evaluate(**given)
@@ -234,8 +227,3 @@ def test_set_pooling_does_not_see_the_order() -> None:
         turned["projected"].array, values["projected"].array, rtol=1e-12, atol=1e-12
     )
     assert not np.allclose(turned["weights"].array, values["weights"].array)
-
-
-def test_a_head_whose_keys_are_its_queries_has_its_own() -> None:
-    derivation = Attention(source="self", tie="query-key", heads=4, kv_heads=2).derivation()
-    assert str(derivation["scores"]) == "S⁽ʰ⁾ = Q⁽ʰ⁾ Q⁽ʰ⁾ᵀ"

@@ -14,9 +14,7 @@ import sympy
 
 from symattn import VARIANTS, Attention, Notation, SymattnError, Variant, latex, text
 from symattn.attention.example import small_example
-from symattn.attention.meaning import check_options
 from symattn.errors import ShapeError
-from symattn.nodes.scale import PowerTimes
 from symattn.notation.mathml import mathml
 from symattn.sheets.worksheet import Worksheet, read_worksheet
 from tests.processes import python
@@ -122,22 +120,6 @@ def test_no_option_is_ignored(axis: str, value: Any, message: str) -> None:
     assert str(caught.value).startswith(axis)
 
 
-@pytest.mark.parametrize(
-    ("axis", "choice"),
-    [
-        ("positions", {"rotary": {"pairing": "half", "base": 9, "dims": 2, "start": 1}}),
-        ("positions", {"sinusoidal": {"base": 9, "start": 1}}),
-        ("bias", {"alibi": {"symmetric": True}}),
-        ("bias", {"relative": {"buckets": 8, "max_distance": 9, "bidirectional": False}}),
-        ("bias", {"relative": {"clip": 2}}),
-    ],
-)
-def test_every_option_that_is_known_is_taken(axis: str, choice: Any) -> None:
-    plain = Attention(**{axis: next(iter(choice))}).derivation()
-    assert Attention(**{axis: choice}).derivation() != plain
-    check_options(axis, *next(iter(choice.items())))
-
-
 # ---- groups of heads ---------------------------------------------------------------------------
 
 
@@ -157,15 +139,6 @@ def test_groups_that_do_not_divide_the_heads_are_refused(
     assert "1 heads" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("heads", "groups"), [(4, 2), (2, 2), (3, 1), (6, 3)])
-def test_groups_that_divide_the_heads_are_taken(heads: int, groups: int) -> None:
-    given = {"Q": numbers(heads, 2, 2), "K": numbers(groups, 2, 2), "V": numbers(groups, 2, 2)}
-    values = Attention(heads="h", kv_heads="g").derivation().evaluate(**given)
-    q, k = (np.array(given[name]) for name in "QK")
-    wanted = q @ np.repeat(k, heads // groups, axis=0).swapaxes(1, 2)
-    assert (values["scores"].array == wanted).all()
-
-
 @pytest.mark.parametrize("heads", [1, 2, 5, 6, 9])
 def test_an_example_has_groups_for_any_number_of_heads(heads: int) -> None:
     spec = Attention(source="self", heads="h", kv_heads="g")
@@ -174,13 +147,6 @@ def test_an_example_has_groups_for_any_number_of_heads(heads: int) -> None:
     assert sizes["h"] == heads
     assert sizes["h"] % sizes["g"] == 0
     small_example(Attention(source="self", heads="h", kv_heads=3), tokens=2)
-
-
-def test_columns_and_heads_are_counted_in_plain_english(tmp_path: Path) -> None:
-    with pytest.raises(SymattnError, match=r"Q: 1 column cannot be shared evenly by 2 heads"):
-        Attention(heads=2).derivation().evaluate(Q=[[1]], K=[[1]], V=[[1]])
-    with pytest.raises(SymattnError, match=r"^kv_heads: 1 head cannot be shared evenly by 2$"):
-        Attention(heads=1, kv_heads=2)
 
 
 # ---- bare vectors ------------------------------------------------------------------------------
@@ -266,58 +232,10 @@ def test_a_scale_on_both_is_worked(width: int, rounded: str, exact: str) -> None
     assert text(value.worked(1, 1, notation=Notation(exact=True))) == f"q^s_11 = {exact}"
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        {},
-        {"score": "general"},
-        {"score": "distance"},
-        {"tie": "key-value"},
-        {"heads": 4, "kv_heads": 2},
-        {"heads": 2, "positions": "rotary", "cache": True},
-        {"source": "self", "tie": "query-key"},
-        {"source": "self", "latent": "absorbed", "heads": 2},
-        {"source": "self", "positions": {"rotary": {"decoupled": True}}, "heads": 2, "kv_heads": 1},
-        {"source": "bare"},
-        {"feature_map": "relu", "normaliser": "sum"},
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("width", [2, 4])
-def test_a_scale_on_both_gives_the_same_weights(more: dict[str, Any], width: int) -> None:
-    one, both = Attention(**more).derivation(), Attention(scale="d_k^(-1/4)", **more).derivation()
-    assert one.inputs == both.inputs
-    known = {"n": 2, "m": 3, "p": 2, "d_v": 2, "h": more.get("heads", 1)}
-    given = {}
-    for item in one.inputs:
-        rows, columns = (known.get(str(size), width) for size in item.shape)
-        heads = (
-            []
-            if not item.per_head
-            else [{"h": known["h"], "g": more.get("kv_heads")}[str(item.count)]]
-        )
-        given[item.name] = (RNG.integers(1, 4, (*heads, rows, columns))).tolist()
-    single, double = one.evaluate(**given), both.evaluate(**given)
-    if "positions" not in more:  # sums of sines and cosines have many spellings
-        assert double["weights"].exact == single["weights"].exact
-    np.testing.assert_allclose(double["weights"].array, single["weights"].array, rtol=1e-12)
-    np.testing.assert_allclose(double["scores"].array, single["scaled"].array, rtol=1e-12)
-    for dtype in ("float64", "float32", "float16"):
-        assert both.evaluate(dtype=dtype, **given).check()
-
-
 @pytest.mark.parametrize("score", ["cosine", "additive", "shaw", "transformer-xl"])
 def test_a_scale_on_both_is_refused_where_it_is_no_scale(score: str) -> None:
     with pytest.raises(SymattnError, match=r"^scale: .*; scale the scores$"):
         Attention(scale="d_k^(-1/4)", score=score)
-
-
-def test_a_power_is_evaluated_by_sympy_too() -> None:
-    node = PowerTimes(sympy.Matrix([[3, 1]]), 4, sympy.Rational(-1, 4))
-    assert node.doit() == sympy.Matrix([[3, 1]]) / sympy.sqrt(2)
-    assert node[0, 0] == 3 / sympy.sqrt(2)
-    with pytest.raises(SymattnError, match="is not a matrix"):
-        PowerTimes(sympy.Symbol("x"), 4, 1)
 
 
 # ---- masks of each head ------------------------------------------------------------------------
@@ -418,14 +336,6 @@ def test_masks_of_each_head_from_python(kind: str, batch: tuple[int, ...]) -> No
     logits = given["Q"] @ given["K"][..., None, :, :].swapaxes(-1, -2) / math.sqrt(2) + added
     logits[..., 3:] = -np.inf
     np.testing.assert_allclose(values["weights"].array, softmax(logits), rtol=1e-13)
-
-
-@pytest.mark.parametrize("kind", ["boolean", "additive"])
-def test_masks_of_each_head_in_an_example(kind: str) -> None:
-    derivation, values = small_example(Attention(heads=2, mask={kind: "head"}), tokens=2)
-    assert values["weights"].shape == (2, 2, 2)
-    assert values.check()
-    assert derivation["masked"].per_head
 
 
 # ---- plans and rows ----------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -34,15 +33,7 @@ from symattn.derivatives import rules
 from symattn.documents.outline import outline
 from symattn.evaluate.walk import program_of
 from symattn.nodes import (
-    biases,
-    entrywise,
-    heads,
-    lines,
-    masks,
     normalise,
-    positions,
-    scale,
-    scores,
 )
 from symattn.nodes.base import Node
 from symattn.nodes.entrywise import Entrywise
@@ -91,33 +82,12 @@ def torch() -> Any:
     return package("torch")
 
 
-@pytest.fixture(scope="module")
-def jax() -> Any:
-    module = package("jax")
-    module.config.update("jax_platforms", "cpu")
-    module.config.update("jax_enable_x64", True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        package("jax.numpy").zeros(1).block_until_ready()
-    return module
-
-
-# ---- five judges -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", share([*NAMES, *MORE], 4))
-def test_complex_steps_agree(name: str) -> None:
-    assert disagreement(problem(name).gradients(), problem(name).by_complex_step()) == ""
+# ---- three judges ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", [*NAMES, *MORE])
 def test_pytorch_agrees(name: str, torch: Any) -> None:
     assert disagreement(problem(name).gradients(), problem(name).by_torch(torch)) == ""
-
-
-@pytest.mark.parametrize("name", share(NAMES, 8, 2))
-def test_jax_agrees(name: str, jax: Any) -> None:
-    assert disagreement(problem(name).gradients(), problem(name).by_jax(jax)) == ""
 
 
 class Wide(Balls):
@@ -239,57 +209,17 @@ def flip(monkeypatch: pytest.MonkeyPatch, kind: type[Node]) -> None:
     monkeypatch.setattr(kind, "_adjoint", wrong)
 
 
-JUDGES: dict[str, Callable[[Problem, Any, Any], str]] = {
-    "complex steps": lambda p, torch, jax: disagreement(p.gradients(), p.by_complex_step()),
-    "pytorch": lambda p, torch, jax: disagreement(p.gradients(), p.by_torch(torch)),
-    "jax": lambda p, torch, jax: disagreement(p.gradients(), p.by_jax(jax)),
-    "central differences": lambda p, torch, jax: mean_value_gap(p.spec, 1),
+JUDGES: dict[str, Callable[[Problem, Any], str]] = {
+    "complex steps": lambda p, torch: disagreement(p.gradients(), p.by_complex_step()),
+    "pytorch": lambda p, torch: disagreement(p.gradients(), p.by_torch(torch)),
+    "central differences": lambda p, torch: mean_value_gap(p.spec, 1),
 }
 
 
 @pytest.mark.parametrize("judge", JUDGES)
-def test_a_flipped_sign_is_found(
-    judge: str, monkeypatch: pytest.MonkeyPatch, torch: Any, jax: Any
-) -> None:
+def test_a_flipped_sign_is_found(judge: str, monkeypatch: pytest.MonkeyPatch, torch: Any) -> None:
     flip(monkeypatch, Softmax)
-    assert JUDGES[judge](problem("self"), torch, jax).startswith("d")
-
-
-#: A variant in which each node has a say.
-HOMES: dict[type[Node], str] = {
-    Softmax: "self",
-    scale.Quotient: "self",
-    normalise.RowRatio: "ratio",
-    normalise.OffByOneSoftmax: "off-by-one",
-    normalise.SinkSoftmax: "sink",
-    normalise.Sigmoid: "sigmoid",
-    normalise.Unnormalised: "not normalised",
-    normalise.Sparsemax: "sparsemax",
-    masks.Masked: "causal",
-    masks.VisibleScores: "causal-linear",
-    entrywise.Exponential: "unfolded",
-    lines.LineSum: "unfolded",
-    lines.LineDifference: "unfolded",
-    lines.LineQuotient: "unfolded",
-    heads.Concat: "multi-head",
-    heads.HeadSum: "multi-head-sum",
-    lines.PlusVector: "with biases",
-    heads.Stacked: "cached",
-    entrywise.SoftCap: "gemma",
-    entrywise.Features: "linear",
-    lines.UnitVectors: "cosine",
-    scores.Distance: "nadaraya-watson",
-    scores.Additive: "bahdanau",
-    positions.Rotary: "rotary",
-    biases.RelativeBias: "t5",
-}
-
-
-@pytest.mark.parametrize("kind", HOMES, ids=lambda kind: kind.__name__)
-def test_every_rule_matters(kind: type[Node], monkeypatch: pytest.MonkeyPatch) -> None:
-    flip(monkeypatch, kind)
-    some = problem(HOMES[kind])
-    assert disagreement(some.gradients(), some.by_complex_step()) != ""
+    assert JUDGES[judge](problem("self"), torch).startswith("d")
 
 
 def test_the_rule_of_products_matters(monkeypatch: pytest.MonkeyPatch) -> None:

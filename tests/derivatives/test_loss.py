@@ -16,7 +16,6 @@ from symattn import Attention, Derivation, Notation, latex, text
 from symattn.cli import main
 from symattn.derivations import Input, Step
 from symattn.evaluate.worked import worked
-from symattn.nodes.lines import EntrySum
 from symattn.notation.letters import LOSSES
 from symattn.sheets.worksheet import read_worksheet
 from tests.autograd import Array, Functional, Problem, gradient_of
@@ -136,28 +135,6 @@ def test_there_is_none_where_it_would_say_nothing() -> None:
     own = Derivation((Input("X", X),), (Step("twice", L, X + X),))
     assert own.gradient("X").names == ("twice", "dX")
     assert not names & {*Attention().derivation().hessian_vector("Q").names}
-
-
-def test_its_tangent_is_the_directional_derivative() -> None:
-    problem = Problem.of(Attention())
-    backward = problem.derivation.gradient("Q")
-    moved = backward.tangent("Q")
-    rng = np.random.default_rng(3)
-    way = rng.normal(size=problem.given["Q"].shape)
-    values = moved.evaluate(**problem.given, dO=problem.upstream, delta_Q=way)
-    wanted = (values["dQ"].array * way).sum()
-    assert values["delta_loss_linear"].array[0, 0] == pytest.approx(wanted, rel=1e-12)
-
-
-def test_the_adjoint_of_a_sum() -> None:
-    X = sympy.MatrixSymbol("X", 2, 3)
-    total = sympy.MatrixSymbol("t", 1, 1)
-    squares = Step("squares", sympy.MatrixSymbol("Y", 2, 3), sympy.HadamardProduct(X, X))
-    derivation = Derivation(
-        (Input("X", X),), (squares, Step("total", total, EntrySum(squares.symbol)))
-    )
-    values = derivation.gradient("X", upstream="ones").evaluate(X=[[1, 2, 3], [4, 5, 6]])
-    assert values["dX"].exact == sympy.Matrix([[2, 4, 6], [8, 10, 12]])
 
 
 def ran(*words: str) -> str:

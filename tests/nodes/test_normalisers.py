@@ -22,23 +22,19 @@ from symattn.arithmetic.arrays import Arrays
 from symattn.arithmetic.balls import BALLS
 from symattn.arithmetic.base import filled
 from symattn.arithmetic.enclosure import ball, precision
-from symattn.arithmetic.exact import EXACT, Argmax, Threshold
+from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.functions import ball_sigmoid
 from symattn.arithmetic.proof import ordered
 from symattn.arithmetic.rounded import Rounded
 from symattn.derivations import Derivation, Evaluation, Input, Step, worked
-from symattn.errors import ShapeError
 from symattn.nodes.normalise import (
     NORMALISERS,
     Hardmax,
-    OffByOneSoftmax,
     RowRatio,
-    Sigmoid,
     SinkSoftmax,
     Sparsemax,
     Unnormalised,
 )
-from symattn.notation.latex import latex
 from symattn.notation.text import line
 from tests.extras import package
 from tests.rows import every_one_has_a_row
@@ -256,14 +252,6 @@ def test_mpmath_at_fifty_digits(name: str) -> None:
 
 
 @FEW
-@given(score_arrays())
-def test_sigmoid_of_pytorch(scores: Array) -> None:
-    torch = package("torch")
-    answer = torch.sigmoid(torch.from_numpy(floats(scores))).numpy()
-    np.testing.assert_allclose(rows_of("sigmoid", Arrays(), scores, 0), answer, rtol=1e-14)
-
-
-@FEW
 @given(score_arrays(), SINKS)
 def test_sink_is_a_softmax_of_pytorch_over_one_more(scores: Array, sink: sympy.Expr) -> None:
     torch = package("torch")
@@ -303,13 +291,6 @@ def test_masked_entries_and_rows_are_zero(name: str) -> None:
         assert not bool(weights[0, 2] == 0)
 
 
-@pytest.mark.parametrize("name", PAPERS)
-def test_columns_are_rows_turned(name: str) -> None:
-    scores = filled((2, 3), [sympy.Integer(x) for x in (1, 0, 2, 2, 5, 2)])
-    turned = rows_of(name, EXACT, scores.T, sympy.S.One, axis=0)
-    assert (rows_of(name, EXACT, scores, sympy.S.One) == turned.T).all()
-
-
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
 def test_a_sink_for_each_head(dtype: str) -> None:
     scores = np.arange(24.0).reshape(2, 1, 3, 4).astype(dtype) / 8
@@ -319,18 +300,6 @@ def test_a_sink_for_each_head(dtype: str) -> None:
     for head, sink in enumerate([0.5, -2, 7]):
         one = wanted("softmax-sink", scores[:, 0].astype(float), sink)
         np.testing.assert_allclose(weights[:, head], one, rtol=20 * float(np.finfo(dtype).eps))
-
-
-def test_a_sink_is_one_number() -> None:
-    with pytest.raises(ShapeError, match="1 × 1"):
-        SinkSoftmax(S, sympy.MatrixSymbol("beta", 1, 2))
-    with pytest.raises(SymattnError, match="not a matrix"):
-        SinkSoftmax(S, sympy.Symbol("s"))
-
-
-def test_a_sink_of_zero_is_off_by_one() -> None:
-    scores = sympy.Matrix([[1, sympy.Rational(1, 2), HIDDEN]])
-    assert SinkSoftmax(scores, sympy.zeros(1, 1)).doit() == OffByOneSoftmax(scores).doit()
 
 
 def test_what_the_builder_reads() -> None:
@@ -386,14 +355,6 @@ def test_ordered_proves() -> None:
     assert (ordered(HIDDEN, sympy.S.Zero), ordered(sympy.S.Zero, HIDDEN)) == (-1, 1)
     with pytest.raises(SymattnError, match="no number was given"):
         ordered(sympy.Symbol("x"), sympy.S.Zero)
-
-
-def test_functions_of_a_row() -> None:
-    x = sympy.Symbol("x")
-    assert Argmax(1, 3, 3) == 1 and Argmax(HIDDEN, HIDDEN) == -1
-    assert Argmax(x, 1).subs(x, 0) == 1
-    assert Threshold(2, 1, 0) == 1 and Threshold(HIDDEN) == 0
-    assert Threshold(x, 1).subs(x, 1) == sympy.Rational(1, 2)
 
 
 def test_symbols_stay_symbols() -> None:
@@ -486,16 +447,6 @@ def test_worked_lines(name: str, row: int, column: int, text: str) -> None:
     assert found.startswith(f"a_{row + 1}{column + 1} = ")
 
 
-@pytest.mark.parametrize("name", PAPERS)
-def test_worked_lines_in_every_convention(name: str) -> None:
-    evaluation, step = evaluated(name)
-    for notation in (Notation(exact=True), Notation(convention="columns", index_base=0)):
-        for row, column in np.ndindex(4, 4):
-            text = line(worked(evaluation, step, row, column, notation=notation))
-            assert "?" not in text and "nan" not in text
-            assert latex(worked(evaluation, step, row, column, notation=notation))
-
-
 def test_hardmax_counts_from_the_index_base() -> None:
     assert shown("hardmax", 0, 1, Notation(index_base=0)).endswith("= 1")
 
@@ -506,16 +457,3 @@ def test_a_near_tie_is_shown_with_the_digits_that_tell() -> None:
     evaluation = derivation.evaluate(scores=[["0.20203", "0.2020301"]])
     text = line(worked(evaluation, step, 0, 1))
     assert text == "a_12 = 1 since argmax(0.20203, 0.2020301) = 2"
-
-
-@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
-@pytest.mark.parametrize("name", PAPERS)
-def test_check_agrees(name: str, dtype: str) -> None:
-    check = evaluated(name, dtype)[0].check()
-    assert check, check.first_wrong
-    assert np.isfinite(check.steps[0].tolerance)
-
-
-def test_sigmoid_and_the_others_name_their_papers() -> None:
-    assert "Ramapuram" in Sigmoid.source and "Martins" in Sparsemax.source
-    assert "Miller" in OffByOneSoftmax.source and "ONNX" in Hardmax.source

@@ -154,13 +154,6 @@ def test_sinusoids_to_fifty_digits() -> None:
             assert abs(balls[pos, column] - wanted) < 1e-50, (pos, column)
 
 
-def test_a_long_table_is_quick_in_arrays() -> None:
-    table = Sinusoidal.numpy(*Sinusoidal(2000, 256).args)
-    angles = np.arange(2000)[:, None] / 10000 ** (np.arange(0, 256, 2) / 256)
-    np.testing.assert_allclose(table[:, 0::2], np.sin(angles), atol=1e-12)
-    np.testing.assert_allclose(table[:, 1::2], np.cos(angles), atol=1e-12)
-
-
 # ---- rotary --------------------------------------------------------------------------------------
 
 ROTATIONS = [
@@ -185,34 +178,6 @@ def test_rotary_is_a_product_of_complex_numbers(options: dict[str, Any]) -> None
     done = Rotary._compute(Arrays(), batch, *node.args[1:])
     np.testing.assert_allclose(done, turned(batch, **full), rtol=1e-12, atol=1e-14)
     assert PAIRINGS[node.pairing] == full["pairing"]
-
-
-def test_rotary_changes_no_argument() -> None:
-    x = np.ones((2, 2))
-    Rotary.numpy(x, *Rotary(S.subs({n: 2, m: 2})).args[1:])
-    np.testing.assert_array_equal(x, np.ones((2, 2)))
-
-
-@pytest.mark.parametrize("pairing", ["interleaved", "half"])
-def test_scores_depend_on_relative_position_only(pairing: str) -> None:
-    q, k = sympy.Matrix([[1, 2, -1, "1/2"]]), sympy.Matrix([[3, -1, 2, 1]])
-    q, k = q.applyfunc(sympy.Rational), k.applyfunc(sympy.Rational)
-
-    def score(first: int, second: int) -> Any:
-        one = Rotary(q, pairing=pairing, start=first).doit()
-        other = Rotary(k, pairing=pairing, start=second).doit()
-        return (one * other.T)[0, 0]
-
-    for shift in (1, 7):
-        assert sympy.simplify(sympy.expand(score(4, 1) - score(4 + shift, 1 + shift))) == 0
-    with precision(256):
-        assert not ball(score(4, 1) - score(5, 1)).contains(0)
-    assert sympy.simplify(score(6, 6)) == (q * k.T)[0, 0]
-
-
-def test_rotary_keeps_lengths() -> None:
-    row = Rotary(sympy.Matrix([[3, 4, 1, 2]]), start=5).doit()
-    assert sympy.simplify((row * row.T)[0, 0]) == 30
 
 
 @pytest.mark.parametrize(
@@ -278,11 +243,6 @@ def test_slopes_are_those_of_the_code(heads: int) -> None:
     np.testing.assert_allclose([float(x) for x in slopes], get_slopes(heads), rtol=1e-12)
 
 
-def test_slopes_are_exact() -> None:
-    assert alibi_slopes(8) == tuple(sympy.Rational(1, 2**k) for k in range(1, 9))
-    assert alibi_slopes(16)[0] == 1 / sympy.sqrt(2)
-
-
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("heads", [1, 3, 8, 12])
 @pytest.mark.parametrize("shape", [(3, 3), (2, 5), (4, 1)])
@@ -333,14 +293,6 @@ def test_biases_after_a_cache_are_the_later_rows(bias: Callable[..., Any]) -> No
     np.testing.assert_array_equal(one, other[..., 3:, :])
     head = {HEAD: 1}
     assert later.subs(head).as_explicit() == whole.subs(head).as_explicit()[3:, :]
-
-
-def test_biases_refuse_a_start_that_is_no_place() -> None:
-    for start in (-1, 1.5, True):
-        with pytest.raises(SymattnError, match="whole number"):
-            ALiBi(2, 2, start=start)
-        with pytest.raises(SymattnError, match="whole number"):
-            RelativeBias(2, 2, T, 8, 9, start=start)
 
 
 # ---- relative biases -----------------------------------------------------------------------------
@@ -531,12 +483,6 @@ def test_entries_are_spelled(name: str, index_base: Any) -> None:
     )
     said = line(step.entry(Notation(index_base=index_base))).partition(" = ")[2]
     assert said == SPELLED[name, index_base]
-
-
-def test_a_bias_of_each_head_is_called_by_its_head() -> None:
-    step = Step("y", Head(sympy.MatrixSymbol("Y", n, m), HEAD), ALiBi(n, m, 8, HEAD), count=h)
-    assert line(step.entry()) == "y_ij⁽ʰ⁾ = μ_h (j − i)"
-    assert line(step.formula()) == "Y⁽ʰ⁾ = alibi⁽ʰ⁾(n, m)"
 
 
 def test_sympy_sees_values_and_not_how_they_are_written() -> None:

@@ -16,27 +16,20 @@ import sympy
 
 from symattn.documents.page.elements import compact
 from symattn.documents.page.numbers import number_data
-from symattn.errors import CannotSpell
 from symattn.nodes.rule import (
-    Apply,
     Cases,
     Const,
     Entry,
-    Exp,
+    Evaluator,
     Index,
-    Named,
     OfRow,
-    Ordinal,
     Over,
-    Plus,
-    Power,
     Rule,
-    Times,
     Total,
     at,
-    children,
     parts,
     rule_of,
+    to_sympy,
 )
 from symattn.nodes.spell import Speller
 from symattn.notation.mathml import mathml
@@ -47,9 +40,6 @@ Data: TypeAlias = Any
 
 #: Where the free indices of a rule are.
 Places: TypeAlias = dict[sympy.Symbol, int]
-
-#: What the page calls rules that are made of rules alone.
-_KINDS: Mapping[type, str] = {Plus: "+", Times: "*", Exp: "x"}
 
 
 def rule_data(
@@ -68,10 +58,12 @@ def rule_data(
         ranges[HEAD] = ("h", heads)
     expr = step.in_convention(notation)[1]
     encoder = _Encoder(ranges, sizes, Speller(notation.but(limit=0)))
-    return encoder.rule(rule_of(expr, ROW, COLUMN))
+    return encoder.value(rule_of(expr, ROW, COLUMN))
 
 
-class _Encoder:
+class _Encoder(Evaluator):
+    """Encodes rules in place of evaluating them."""
+
     def __init__(
         self,
         ranges: Mapping[sympy.Symbol, tuple[str, int]],
@@ -80,51 +72,58 @@ class _Encoder:
     ) -> None:
         self.ranges, self.sizes, self.speller = ranges, sizes, speller
 
-    def rule(self, rule: Rule) -> Data:
-        match rule:
-            case Entry(matrix, row, column):
-                head = getattr(matrix, "head", None)
-                where = None if head is None else self.index(head)
-                return ["e", str(matrix.name), where, self.index(row), self.index(column)]
-            case Const(value):
-                return self.table(value.free_symbols, lambda places: at(rule, places, self.sizes))
-            case Ordinal(index):
-                free = sympy.sympify(index, strict=True).free_symbols
-                return self.table(free, lambda places: at(rule, places, self.sizes))
-            case Named(_, _, value):
-                return self.rule(value)
-            case Plus() | Times() | Exp():
-                return [_KINDS[type(rule)], *map(self.rule, children(rule))]
-            case Over(num, den, empty):
-                return ["/", self.rule(num), self.rule(den), int(empty is not None)]
-            case Total(body, index, size):
-                return ["s", *self.along(body, index, size)]
-            case Apply(name, body):
-                return ["f", name, self.rule(body)]
-            case Power(body, exponent):
-                return ["^", self.rule(body), self.index(exponent)]
-            case OfRow(name, (body,), index, size) if index is not None:
-                return ["r", name, *self.along(body, index, size)]
-            case Cases():
-                return self.cases(rule)
-        raise CannotSpell(f"{type(rule).__name__} has no form on a page")
+    def entry(self, entry: Entry) -> Data:
+        head = getattr(entry.matrix, "head", None)
+        where = None if head is None else self.index(head)
+        return ["e", str(entry.matrix.name), where, self.index(entry.row), self.index(entry.column)]
+
+    def number(self, value: sympy.Expr) -> Data:
+        """A number that positions decide, with the way it is written."""
+
+        def spelled(places: Places) -> Data:
+            found = value.subs(places).subs(self.sizes)
+            return [number_data(found), compact(mathml(self.speller.scalar(found)))]
+
+        return ["c", self.tabulated(value.free_symbols, spelled)]
+
+    def sum(self, terms: list[Data], empty: sympy.Expr | None) -> Data:
+        return ["+", *terms]
+
+    def product(self, factors: list[Data]) -> Data:
+        return ["*", *factors]
+
+    def quotient(self, rule: Over) -> Data:
+        return ["/", self.value(rule.num), self.value(rule.den), int(rule.empty is not None)]
+
+    def function(self, name: str, x: Data) -> Data:
+        return ["x", x] if name == "exp" else ["f", name, x]
+
+    def power(self, base: Data, exponent: Index) -> Data:
+        return ["^", base, self.index(exponent)]
+
+    def total(self, rule: Total) -> Data:
+        return ["s", *self.along(rule.body, rule.index, rule.size)]
+
+    def of_row(self, rule: OfRow) -> Data:
+        assert rule.index is not None
+        return ["r", rule.name, *self.along(rule.terms[0], rule.index, rule.size)]
 
     def along(self, body: Rule, index: sympy.Symbol, size: sympy.Expr) -> Data:
         """A body that an index runs through, the index's name on the page, and how far it runs."""
         count = int(sympy.sympify(size, strict=True).subs(self.sizes))
         name = f"l{len(self.ranges)}"
         inner = _Encoder({**self.ranges, index: (name, count)}, self.sizes, self.speller)
-        return [inner.rule(body), name, count]
+        return [inner.value(body), name, count]
 
     def cases(self, rule: Cases) -> Data:
         """Cases that positions decide become a table of 1 and 0; numbers decide the others."""
-        branches = [self.rule(rule.value), self.rule(rule.otherwise)]
+        branches = [self.value(rule.value), self.value(rule.otherwise)]
         if any(isinstance(part, Entry) for side in (rule.left, rule.right) for part in parts(side)):
-            return ["?", [self.rule(rule.left), rule.sign, self.rule(rule.right)], *branches]
+            return ["?", [self.value(rule.left), rule.sign, self.value(rule.right)], *branches]
         truth = Cases(rule.left, rule.sign, rule.right, Const(sympy.S.One), Const(sympy.S.Zero))
         decided = self.tabulated(
-            _symbols(rule.left) | _symbols(rule.right),
-            lambda places: int(_value(at(truth, places, self.sizes))),
+            to_sympy(rule.left).free_symbols | to_sympy(rule.right).free_symbols,
+            lambda places: int(to_sympy(at(truth, places, self.sizes))),
         )
         return ["?", decided, *branches]
 
@@ -136,15 +135,6 @@ class _Encoder:
         return self.tabulated(
             expr.free_symbols, lambda places: int(expr.subs(places).subs(self.sizes))
         )
-
-    def table(self, free: set[sympy.Symbol], entry: Callable[[Places], Rule]) -> Data:
-        """A number that positions decide, with the way it is written."""
-
-        def spelled(places: Places) -> Data:
-            value = _value(entry(places)).subs(self.sizes)
-            return [number_data(value), compact(mathml(self.speller.scalar(value)))]
-
-        return ["c", self.tabulated(free, spelled)]
 
     def tabulated(self, free: set[sympy.Symbol], entry: Callable[[Places], Data]) -> Data:
         """``entry`` over all that the free symbols may be: a value, or names and nested lists."""
@@ -159,19 +149,3 @@ class _Encoder:
         if not symbols:
             return entry({})
         return {"by": [self.ranges[symbol][0] for symbol in symbols], "of": nested(symbols, {})}
-
-
-def _symbols(rule: Rule) -> set[sympy.Symbol]:
-    """The symbols that the numbers of a rule depend on."""
-    found: set[sympy.Symbol] = set()
-    for part in parts(rule):
-        if isinstance(part, Ordinal | Const):
-            value = part.index if isinstance(part, Ordinal) else part.value
-            found |= sympy.sympify(value, strict=True).free_symbols
-    return found
-
-
-def _value(rule: Rule) -> sympy.Expr:
-    if not isinstance(rule, Const):
-        raise CannotSpell("a condition on numbers stands where positions decide")
-    return rule.value

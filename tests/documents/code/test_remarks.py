@@ -17,7 +17,7 @@ from symattn import Attention, SymattnError
 from symattn.documents.code.document import code_document
 from symattn.documents.code.languages import LANGUAGES
 from symattn.documents.code.program import recorded
-from symattn.documents.code.remarks import keys_seen, seen
+from symattn.documents.code.remarks import seen
 from symattn.nodes.masks import mask_of
 from tests.documents.code.test_code import (
     NAMES,
@@ -114,7 +114,7 @@ def test_a_sentence_about_a_mask_is_true(
     plain = name in ("window", "prefix", "padding")  # alone, which their lines say themselves
     assert seen(matrix) == ("" if plain else sentence)
     if plain and sentence:
-        assert f"A query sees {keys_seen(matrix)}" == sentence
+        assert f"A query sees {matrix.keys_seen()}" == sentence
     found = np.array(matrix.as_explicit().tolist()) == 0
     assert (found == np.fromfunction(np.vectorize(sees), (9, 9), dtype=int)).all()
 
