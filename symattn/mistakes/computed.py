@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from math import log2
 
@@ -32,12 +32,9 @@ from symattn.mistakes.evidence import (
     LEAST_BITS_OF_TWO,
     Candidates,
 )
-from symattn.mistakes.explanations import (
-    Explainer,
-    Explanation,
-    Hypothesis,
-)
+from symattn.mistakes.explanations import Explainer, Explanation
 from symattn.mistakes.programs import MEASURED, lowered_by
+from symattn.mistakes.screening import Hypothesis, followed
 
 #: How far a program that does the same may be away, in roundings of the largest number of a matrix
 #: and in tolerances of the right one.
@@ -128,29 +125,19 @@ class Run:
 
         `exactly`: in balls, which neither overflow nor underflow as NumPy does.
         """
+        evaluation = self.evaluation
+        usual = partial(evaluation.value, arithmetic=FLOAT64, key="float64")
         try:
             if exactly and not any(part.floating for part in hypothesis.misconceptions):
                 changed = self.explainer.evaluated(hypothesis, self.given)
                 return {letter: _middles(changed.balls(letter, BITS[0])) for letter in self.letters}
-            return self._followed(hypothesis)
+            with np.errstate(all="ignore"):
+                sides = (self.explainer.derivation, hypothesis, evaluation)
+                found = {s.letter: value for s, value in followed(*sides, usual, FLOAT64)}
+            every = {x: found[x] if x in found else usual(x) for x in self.letters}
+            return {x: evaluation.judged(x, value) for x, value in every.items()}
         except (SymattnError, ArithmeticError, ValueError):
             return {}
-
-    def _followed(self, hypothesis: Hypothesis) -> dict[str, Array]:
-        """The arrays in float64; only what a change reaches is computed again."""
-        evaluation, found = self.evaluation, dict[str, Array]()
-
-        def operand(letter: str) -> Array:
-            if letter in found:
-                return found[letter]
-            return evaluation.value(letter, FLOAT64, "float64")
-
-        with np.errstate(all="ignore"):
-            for step in self.explainer.derivation.steps:
-                changed = hypothesis.steps.get(step.name, step)
-                if step.name in hypothesis.steps or any(x in found for x in changed.operands):
-                    found[step.letter] = evaluation.follow(changed, operand, FLOAT64)
-            return {letter: evaluation.judged(letter, operand(letter)) for letter in self.letters}
 
     def _same(self, letter: str, value: Array) -> Array:
         """Which numbers a changed derivation gives too.

@@ -9,23 +9,20 @@ counts by the digits that were claimed, less what was tried: see
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from math import log2
 from typing import TypeAlias
 
-import numpy as np
-
 from symattn.arithmetic.base import Array
 from symattn.claims.entry_names import listed
 from symattn.claims.policy import Policy
 from symattn.derivations import Derivation, Evaluation, Place, Step
 from symattn.errors import SymattnError
-from symattn.marking.sanity import sums_to_one
 from symattn.marking.verdicts import EntryMark, Marker, StepMark
-from symattn.mistakes import COMMON, MISCONCEPTIONS, Misconception, Steps
+from symattn.mistakes import COMMON, MISCONCEPTIONS, Change, Misconception, Steps
 from symattn.mistakes.diagnosis import (
     Diagnosis,
     Entries,
@@ -35,21 +32,20 @@ from symattn.mistakes.diagnosis import (
 from symattn.mistakes.evidence import (
     LEAST_BITS,
     LEAST_BITS_OF_TWO,
-    Candidates,
-    bits_against,
 )
 from symattn.mistakes.habits import HABITS, Habit
 from symattn.mistakes.nodes import InRows
+from symattn.mistakes.rewriting import rewritten
+from symattn.mistakes.screening import (
+    FITTING,
+    MISTAKEN,
+    Comparison,
+    Effect,
+    Hypothesis,
+    Screen,
+    alike,
+)
 from symattn.mistakes.slips import Numbers, Rules, Slip
-
-#: Verdicts that a claim has when it follows from a changed derivation, and when it is a mistake
-#: of its own rather than one that follows from another.
-_FITTING = ("right", "truncated", "rounded-early")
-_MISTAKEN = ("wrong", "last-digit")
-
-#: How far from a claim a screened number may be, in units of its last digit: recomputed from what
-#: is given, and from the claims before it (with a share of the largest number in its matrix).
-_FROM_GIVEN, _FROM_CLAIMS, _SHARE = 1.05, 2.05, 0.02
 
 #: A claim that follows from rounded numbers might as well be a unit more or less: log₂ 3 bits.
 _ROUNDED = log2(3)
@@ -64,9 +60,7 @@ _FEW = 6
 #: From so many claimed entries on, fewer are marked again.
 _LARGE = 512
 
-
-#: The numbers that a hypothesis gives mistaken entries, by letter and place.
-_Effect: TypeAlias = Mapping[tuple[str, Place], float]
+_Pair: TypeAlias = tuple[Hypothesis, Hypothesis]
 
 
 @dataclass(frozen=True)
@@ -119,15 +113,13 @@ class Explanation:
 class Explanations(tuple[Explanation, ...]):
     """The explanations that were found, and whether all that there is was tried."""
 
-    complete: bool = True
+    complete: bool
 
-
-@dataclass(frozen=True, eq=False)
-class Hypothesis:
-    """Misconceptions, and the steps of the derivation as they are done with them."""
-
-    misconceptions: tuple[Misconception, ...]
-    steps: Mapping[str, Step]
+    def __new__(cls, found: Iterable[Explanation], complete: bool) -> Explanations:
+        """These explanations."""
+        self = super().__new__(cls, found)
+        self.complete = complete
+        return self
 
 
 class Explainer:
@@ -218,10 +210,7 @@ class Explainer:
         first: str,
     ) -> Explanations:
         """What fits from the step `first` on, the simplest first."""
-        sheet = _Sheet(self, evaluation, claims, policy, marks, first)
-        found = Explanations(sheet.explanations())
-        found.complete = sheet.complete
-        return found
+        return _Search(self, evaluation, claims, policy, marks, first).explanations()
 
     def evaluated(self, hypothesis: Hypothesis, given: Mapping[str, Array]) -> Evaluation:
         """The changed derivation with these numbers."""
@@ -237,10 +226,18 @@ class Explainer:
 def _changed_steps(steps: Steps, misconception: Misconception) -> dict[str, Step]:
     """The steps that a misconception changes; none where it does not apply."""
     try:
-        change = misconception.change(steps) or {}
+        change = _change(steps, misconception.change) or {}
         return {name: replace(steps.steps[name], expr=expr) for name, expr in change.items()}
     except SymattnError:
         return {}  # its shapes do not fit here
+
+
+def _change(
+    steps: Steps, change: str | tuple[str, ...] | Callable[[Steps], Change | None]
+) -> Change | None:
+    if callable(change):
+        return change(steps)
+    return rewritten(steps, *((change,) if isinstance(change, str) else change))
 
 
 def cannot_tell(found: Sequence[Explanation]) -> tuple[str, ...]:
@@ -256,38 +253,6 @@ def cannot_tell(found: Sequence[Explanation]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Comparison:
-    """How near a hypothesis comes to the claims.
-
-    `fixed`: the mistaken entries that it reproduces; `broken`: how many entries that are right it
-    would change; `direct`: whether one of these is in a step that it changes itself; `rows`: the
-    rows of the first claimed step in which it fits, where it does not fit the others; `touches`:
-    whether it changes any claimed entry.
-    """
-
-    fixed: _Effect
-    broken: int
-    direct: bool
-    rows: tuple[int, ...]
-    touches: bool
-    #: Every step that it changes, where it is claimed.
-    values: tuple[Array, ...] = ()
-    #: Whether all its numbers, recomputed from what is given, round to what is claimed.
-    exact: bool = False
-
-    def same(self, other: _Comparison) -> bool:
-        """Whether two hypotheses change every claimed number alike."""
-        return len(self.values) == len(other.values) and all(
-            one.shape == two.shape and np.allclose(one, two, rtol=1e-9, atol=1e-12)
-            for one, two in zip(self.values, other.values, strict=True)
-        )
-
-
-_NO_SENSE = _Comparison({}, 1, True, (), touches=True)
-_UNTOUCHED = _Comparison({}, 0, False, (), touches=False)
-
-
-@dataclass(frozen=True, eq=False)
 class _Case:
     """The sheet as marked against a derivation: the right one, or that of a hypothesis."""
 
@@ -298,7 +263,7 @@ class _Case:
     #: Whether every claim is right there; then `marks` are still those of the right derivation.
     whole: bool = False
 
-    @property
+    @cached_property
     def roots(self) -> list[tuple[str, EntryMark]]:
         """The entries that are mistakes of their own, with their letters."""
         if self.whole:
@@ -307,12 +272,12 @@ class _Case:
             (mark.letter, entry)
             for mark in self.marks
             for entry in mark.entries
-            if entry.verdict in _MISTAKEN
+            if entry.verdict in MISTAKEN
         ]
 
 
-class _Sheet:
-    """One sheet's claims, and what is tried on them."""
+class _Search:
+    """What is tried on one sheet's claims, the simplest first."""
 
     def __init__(
         self,
@@ -326,112 +291,79 @@ class _Sheet:
         self.explainer, self.evaluation = explainer, evaluation
         self.claims, self.policy, self.first = claims, policy, first
         self.base = _Case(None, evaluation, tuple(marks), 0.0)
-        claimed = [mark.name for mark in marks]
-        self.later = claimed[claimed.index(first) :]
-        self.complete = True
-        #: Whether every candidate had a number where the first wrong step is mistaken.
-        self.valued = True
-        self.claimed = frozenset(mark.letter for mark in marks)
-        self.verdicts = {
-            (mark.letter, entry.place): entry.verdict for mark in marks for entry in mark.entries
-        }
-        self.candidates: dict[str, Candidates] = {}
-        self.mistaken: dict[str, Array] = {}
-        self.right: dict[str, Array] = {}
-        for mark in marks:
-            shares = sums_to_one(evaluation[mark.name].step)
-            with np.errstate(all="ignore"):
-                true = evaluation.array(mark.letter)
-                candidates = Candidates(claims[mark.letter], true, shares)
-            wrong, fine = np.zeros((2, *candidates.shape), dtype=bool)
-            for entry in mark.entries:
-                wrong[entry.place] = entry.verdict in _MISTAKEN
-                fine[entry.place] = entry.verdict in _FITTING
-            self.candidates[mark.letter] = candidates
-            self.mistaken[mark.letter], self.right[mark.letter] = wrong, fine
-        self.fine = {
-            letter
-            for letter, candidates in self.candidates.items()
-            if (self.right[letter] | ~candidates.claimed).all()
-        }
-        many = sum(int(candidates.claimed.sum()) for candidates in self.candidates.values())
-        self.most_marked = _MOST_MARKED if many < _LARGE else 2
-        self.most_partly = _MOST_PARTLY if many < _LARGE else 1
-        self.most_pairs = _MOST_PAIRS if many < _LARGE else 0
-        self.numbers = Numbers(evaluation, claims, own=True)
+        self.screen = Screen(explainer.derivation, evaluation, claims, marks)
+        self.compared: dict[Hypothesis, Comparison] = {}
+        #: Kinds of hypotheses of which there were too many to try them all.
+        self.left_out: list[str] = []
+        few = self.screen.claimed < _LARGE
+        self.most_marked, self.most_partly, self.most_pairs = (
+            (_MOST_MARKED, _MOST_PARTLY, _MOST_PAIRS) if few else (2, 1, 0)
+        )
 
     # ---- what is tried, the simplest first --------------------------------------------------
 
-    def explanations(self) -> list[Explanation]:
+    def explanations(self) -> Explanations:
         """What would produce the numbers, with enough evidence; each once."""
-        if not self.base.roots:
-            return []
         different: dict[tuple[str, ...], Explanation] = {}
-        for found in self.hypotheses():
+        stages = self.stages() if self.base.roots else iter(())
+        for found in next(filter(None, stages), []):
             if _accounts_for_a_step(found):
                 different.setdefault(tuple(part.instead for part in found.misconceptions), found)
-        return list(different.values()) or self.habits()
+        every = list(different.values()) or (self.habits() if self.base.roots else [])
+        return Explanations(every, complete=not self.left_out)
 
-    def hypotheses(self) -> list[Explanation]:
-        """The hypotheses with enough evidence, the simplest kind that there is."""
-        compared = {single: self.compare(single) for single in self.explainer.singles}
-        cases = self.singles(compared)
+    def stages(self) -> Iterator[list[Explanation]]:
+        """The hypotheses with enough evidence, by their kinds, the simplest first."""
+        cases = self.singles()
         whole = _simplest([case for case in cases if not case.roots])
-        if whole:
-            return [self.explanation(case, ()) for case in whole[:_MOST_SHOWN]]
-        tried = self.tried(compared)
+        yield [self.explanation(case) for case in whole[:_MOST_SHOWN]]
         few = not cases or len(self.base.roots) <= _FEW
         by_slips = Diagnosis((), complete=False)
         if few:
-            by_slips = diagnosed(self.entries(self.base, tried))
-        if by_slips.complete and not cases:
-            return self.by_slips(by_slips)
-        rows = self.rows(compared)
-        for case in rows:
-            if not case.roots:
-                return [self.explanation(case, ())]
-        if by_slips.complete:
-            return self.by_slips(by_slips)
+            by_slips = diagnosed(self.entries(self.base, self.tried()))
+        each = (by_slips.slips, *((other,) for other in by_slips.others))
+        only_slips = [self.explanation(self.base, s) for s in each] if by_slips.complete else []
+        if not cases:
+            yield only_slips
+        rows = self.rows()
+        yield [self.explanation(case) for case in rows if not case.roots][:1]
+        yield only_slips
         cases = sorted((*cases, *rows), key=lambda case: -case.bits)
-        spread = [case for case in cases if len({(x, e.place[:-1]) for x, e in case.roots}) > 1]
-        if spread and (pairs := self.pairs(compared, cases)):
-            return [self.explanation(case, ()) for case in pairs[:_MOST_SHOWN]]
+        spread = any(len({(x, e.place[:-1]) for x, e in case.roots}) > 1 for case in cases)
+        if spread:
+            yield self.by_pairs(cases)
+        with_slips: list[Explanation] = []
         for case in cases[:2]:
-            rest = diagnosed(self.entries(case, {}))
+            rest = diagnosed(self.entries(case))
+            with_slips.append(self.explanation(case, rest.slips))
             if rest.complete:
-                return [self.explanation(case, rest.slips)]
-        pairs = [] if spread else self.pairs(compared, cases)
-        if pairs:
-            return [self.explanation(case, ()) for case in pairs[:_MOST_SHOWN]]
-        if cases:
-            rest = diagnosed(self.entries(cases[0], {}))
-            return [self.explanation(cases[0], rest.slips)]
-        return [self.explanation(self.base, by_slips.slips)] if by_slips.slips else []
+                yield with_slips[-1:]
+        if not spread:
+            yield self.by_pairs(cases)
+        yield with_slips[:1]
+        if by_slips.slips:
+            yield [self.explanation(self.base, by_slips.slips)]
 
-    def by_slips(self, diagnosis: Diagnosis) -> list[Explanation]:
-        """Explanations by slips alone."""
-        alternatives = (diagnosis.slips, *((other,) for other in diagnosis.others))
-        return [self.explanation(self.base, slips) for slips in alternatives]
-
-    def explanation(self, case: _Case, slips: Iterable[Slip]) -> Explanation:
+    def explanation(self, case: _Case, slips: Sequence[Slip] = ()) -> Explanation:
         """An explanation by a changed derivation and slips."""
-        slips = tuple(slips)
         covered = {(slip.step, place) for slip in slips for place in slip.places}
+        claimed = [mark.name for mark in self.base.marks]
+        later = claimed[claimed.index(self.first) :]
         fits, whole = [], True
         for mark in case.marks:
-            if mark.name not in self.later and not case.roots:
+            if mark.name not in later and not case.roots:
                 continue
             left = not case.whole and any(
-                entry.verdict in (*_MISTAKEN, "undecided")
+                entry.verdict in (*MISTAKEN, "undecided")
                 and not entry.is_coarse
                 and (mark.name, entry.place) not in covered
                 for entry in mark.entries
             )
             reproduced = (
-                case.whole or covered or any(entry.verdict in _FITTING for entry in mark.entries)
+                case.whole or covered or any(entry.verdict in FITTING for entry in mark.entries)
             )
             whole = whole and not left
-            if reproduced and not left and mark.name in self.later:
+            if reproduced and not left and mark.name in later:
                 fits.append(mark.name)
         misconceptions = case.hypothesis.misconceptions if case.hypothesis else ()
         bits = case.bits + sum(slip.bits for slip in slips)
@@ -443,47 +375,54 @@ class _Sheet:
         item = self.evaluation[self.first].step
         habits = [habit for habit in HABITS if habit.shows(item, mark)]
         if habits and mark.verdict == "wrong":
-            if not self.valued:
+            if any(one.is_lost(mark.letter) for one in self.compared.values()):
                 return []  # what has no number here may be what was calculated
-            logit = would_belong(self.entries(self.base, {}), mark.letter)
+            logit = would_belong(self.entries(self.base), mark.letter)
             more = logit and f"; {logit}"
             habits = [replace(habit, instead=habit.instead + more) for habit in habits]
         return [Explanation((habit,), (self.first,), whole=False) for habit in habits]
 
     # ---- misconceptions ---------------------------------------------------------------------
 
-    def singles(self, compared: Mapping[Hypothesis, _Comparison]) -> list[_Case]:
+    def compare(self, hypothesis: Hypothesis) -> Comparison:
+        """How near a hypothesis comes to the claims."""
+        if hypothesis not in self.compared:
+            first = self.explainer.first_claimed(hypothesis, self.screen.letters)
+            refuted = self.screen.is_refuted(first)
+            found = Comparison() if refuted else self.screen.compare(hypothesis)
+            self.compared[hypothesis] = found
+        return self.compared[hypothesis]
+
+    def singles(self) -> list[_Case]:
         """The misconceptions with enough evidence, marked again, the simplest first."""
-        viable = [(hypothesis, c) for hypothesis, c in compared.items() if c.fixed and not c.direct]
-        effects: list[_Effect] = []
+        compared = [(one, self.compare(one)) for one in self.explainer.singles]
+        viable = [(hypothesis, c) for hypothesis, c in compared if c.fixed and not c.direct]
+        effects: list[Effect] = []
         ranks: dict[Hypothesis, int] = {}
         for hypothesis, found in sorted(viable, key=lambda pair: _plausibility(pair[0])):
-            if not any(_alike(found.fixed, known) for known in effects):
+            if not any(alike(found.fixed, known) for known in effects):
                 effects.append(found.fixed)
             ranks[hypothesis] = len(effects)
-        every = sum(int(wrong.sum()) for wrong in self.mistaken.values())
-        whole = sorted(
-            ((hypothesis, c) for hypothesis, c in viable if len(c.fixed) == every and not c.broken),
-            key=lambda pair: not pair[1].exact,  # near ones must not use up what is marked again
-        )
-        partly = sorted(
-            # the screen is coarse: among many claims a few come near by accident
-            (
-                pair
-                for pair in viable
-                if pair not in whole and (every < _LARGE or 10 * len(pair[1].fixed) >= every)
-            ),
-            key=lambda pair: pair[1].broken - len(pair[1].fixed),
-        )
+        every = self.screen.mistaken
+        whole = [(hypothesis, c) for hypothesis, c in viable if len(c.fixed) == every]
+        whole = [pair for pair in whole if not pair[1].broken]
+        whole.sort(key=lambda pair: not pair[1].exact)  # near ones must not use up what is marked
+        # the screen is coarse: among many claims a few come near by accident
+        partly = [
+            pair
+            for pair in viable
+            if pair not in whole and (every < _LARGE or 10 * len(pair[1].fixed) >= every)
+        ]
+        partly.sort(key=lambda pair: pair[1].broken - len(pair[1].fixed))
         cases: list[_Case] = []
         for some, most in ((whole, self.most_marked), (partly, self.most_partly)):
-            known: list[tuple[_Comparison, list[_Case]]] = []
+            known: list[tuple[Comparison, list[_Case]]] = []
             for hypothesis, found in some:
                 tried = effects[: ranks[hypothesis]]
                 same = next((c for other, c in known if found.same(other)), None)
                 if same is not None:  # its verdicts are the same as well
                     cases.extend(replace(case, hypothesis=hypothesis) for case in same)
-                elif len(known) < most and self.evidence(found.fixed, tried) >= LEAST_BITS:
+                elif len(known) < most and self.screen.evidence(found.fixed, tried) >= LEAST_BITS:
                     known.append((found, list(self.certified(hypothesis, found, tried))))
                     cases.extend(known[-1][1])
             if any(not case.roots for case in cases):
@@ -491,41 +430,8 @@ class _Sheet:
         order = {hypothesis: k for k, (hypothesis, _) in enumerate(viable)}
         return sorted(cases, key=lambda case: order[case.hypothesis] if case.hypothesis else 0)
 
-    def evidence(
-        self,
-        fixed: _Effect,
-        effects: Sequence[_Effect],
-        more: float = 0.0,
-    ) -> float:
-        """Bits of the entries reproduced, less those of the effects that were tried."""
-        if len(fixed) == 1:
-            ((letter, place),) = fixed
-            tried = [effect[letter, place] for effect in effects if (letter, place) in effect]
-            meant = float(self.numbers.computed(letter)[place])
-            return bits_against(self.candidates[letter].chance(place, tried, meant)) - more
-        return self.bits(fixed) - log2(max(len(effects), 1)) - more
-
-    def bits_of(self, letter: str, place: Place) -> float:
-        """The bits of one claimed entry."""
-        meant = float(self.numbers.computed(letter)[place])
-        return self.candidates[letter].bits(place, meant)
-
-    def bits(self, fixed: Iterable[tuple[str, Place]]) -> float:
-        """The bits of claimed entries; the last of a row that sums to 1 tells nothing."""
-        rows: dict[tuple[str, Place], list[Place]] = {}
-        for letter, place in fixed:
-            rows.setdefault((letter, place[:-1]), []).append(place)
-        total = 0.0
-        for (letter, _), places in rows.items():
-            bits = [self.bits_of(letter, place) for place in places]
-            total += sum(bits) - (max(bits) if self.candidates[letter].sums_to_one(places) else 0)
-        return total
-
     def certified(
-        self,
-        hypothesis: Hypothesis,
-        found: _Comparison,
-        effects: Sequence[_Effect],
+        self, hypothesis: Hypothesis, found: Comparison, effects: Sequence[Effect]
     ) -> Iterator[_Case]:
         """The sheet marked against the derivation of a hypothesis.
 
@@ -533,7 +439,7 @@ class _Sheet:
         one way of rounding, the marker decides.
         """
         if found.exact and self.policy.rounding == "either":
-            bits = self.evidence(found.fixed, effects)
+            bits = self.screen.evidence(found.fixed, effects)
             yield _Case(hypothesis, self.evaluation, self.base.marks, bits, whole=True)
             return
         yield from self.marked(hypothesis, len(effects), effects)
@@ -542,7 +448,7 @@ class _Sheet:
         self,
         hypothesis: Hypothesis,
         rank: int,
-        effects: Sequence[_Effect] = (),
+        effects: Sequence[Effect] = (),
         more: float = 0.0,
     ) -> Iterator[_Case]:
         """The sheet marked against a changed derivation, where the evidence is enough."""
@@ -559,81 +465,70 @@ class _Sheet:
             if mark.name in hypothesis.steps and not self.mostly_fixed(mark):
                 return
             for entry in mark.entries:
-                key, before = (mark.letter, entry.place), self.verdicts[mark.letter, entry.place]
-                if before in _MISTAKEN and entry.verdict in (*_FITTING, "carried"):
+                key, claims = (mark.letter, entry.place), self.screen.steps[mark.letter]
+                if claims.mistaken[entry.place] and entry.verdict in (*FITTING, "carried"):
                     fixed[key] = float(evaluation.array(mark.letter)[entry.place])
                     rounded += entry.verdict != "right"
-                elif before in _FITTING and entry.verdict in _MISTAKEN:
+                elif claims.right[entry.place] and entry.verdict in MISTAKEN:
                     if mark.name in hypothesis.steps:
                         return  # it would change what is right
-                    loss += self.bits_of(mark.letter, entry.place)
+                    loss += self.screen.bits_of(mark.letter, entry.place)
         if not fixed:
             return
         if len(fixed) > 1:
-            bits = self.bits(fixed) - log2(max(rank, 1)) - rounded * _ROUNDED - more
+            bits = self.screen.bits(fixed) - log2(max(rank, 1)) - rounded * _ROUNDED - more
         else:
-            bits = self.evidence(fixed, (*effects, fixed), more + rounded * _ROUNDED)
+            bits = self.screen.evidence(fixed, (*effects, fixed), more + rounded * _ROUNDED)
         if bits - loss >= LEAST_BITS:
             yield _Case(hypothesis, evaluation, marks, bits - loss)
 
     def mostly_fixed(self, mark: StepMark) -> bool:
         """Whether at most a quarter of a step's mistakes stay, which may be slips."""
-        before = [e for e in mark.entries if self.verdicts[mark.letter, e.place] in _MISTAKEN]
-        left = sum(entry.verdict in _MISTAKEN for entry in before)
+        mistaken = self.screen.steps[mark.letter].mistaken
+        before = [entry for entry in mark.entries if mistaken[entry.place]]
+        left = sum(entry.verdict in MISTAKEN for entry in before)
         return 4 * left <= len(before)
 
-    def rows(self, compared: Mapping[Hypothesis, _Comparison]) -> list[_Case]:
+    def rows(self) -> list[_Case]:
         """Misconceptions in some rows only."""
-        able = [(hypothesis, c) for hypothesis, c in compared.items() if c.rows]
+        able = [one for one in self.explainer.singles if self.compare(one).rows]
+        base = self.evaluation.notation.index_base
         cases: list[_Case] = []
-        for k, (hypothesis, found) in enumerate(able):
+        for k, hypothesis in enumerate(able):
             if len(cases) + k >= 2 * self.most_marked:
-                self.complete = False
+                self.left_out.append("rows")
                 break
-            base = self.evaluation.notation.index_base
-            where = "row" if len(found.rows) == 1 else "rows"
-            where += f" {listed([str(row + base) for row in found.rows], len(found.rows))}"
+            rows = self.compare(hypothesis).rows
+            where = "row" if len(rows) == 1 else "rows"
+            where += f" {listed([str(row + base) for row in rows], len(rows))}"
             where += "".join(f" of batch {item + base}" for item in self.evaluation.item_number)
-            only = self.explainer.in_rows(hypothesis, found.rows, where)
-            try:
-                again = self.compare(only)
-            except SymattnError:
-                continue
+            only = self.explainer.in_rows(hypothesis, rows, where)
+            again = self.compare(only)
             if again.fixed and not again.broken:
                 cases.extend(self.marked(only, len(able), [again.fixed], log2(len(able)) + 1))
         return cases
 
-    def pairs(self, compared: Mapping[Hypothesis, _Comparison], cases: list[_Case]) -> list[_Case]:
+    def by_pairs(self, cases: Sequence[_Case]) -> list[Explanation]:
         """Two misconceptions that only together reproduce everything."""
-        singles = self.explainer.singles
-        touching = [s for s in singles if compared[s].touches]
-        alone = [h for case in cases if (h := case.hypothesis) and h in compared][:3]
-        left = {(letter, entry.place) for case in cases[:1] for letter, entry in case.roots}
-        likely = [other for other in touching if left & compared[other].fixed.keys()]
-        unlikely = [other for other in touching if other not in likely]
-        first = [(one, other) for one in alone for other in likely if other is not one]
-        second = [(one, other) for one in alone for other in unlikely if other is not one]
-        rest = [] if alone else list(combinations(touching, 2))
-        every = sum(int(wrong.sum()) for wrong in self.mistaken.values())
         found: list[_Case] = []
         seen: set[frozenset[Hypothesis]] = set()
         marked = 0
-        for tried, (one, other) in enumerate((*first, *second, *rest)):
-            if found and tried >= len(first):
+        likely, others = self.paired(cases)
+        for tried, (one, other) in enumerate((*likely, *others)):
+            if found and tried >= len(likely):
                 break
             if tried >= self.most_pairs:
-                self.complete = False
+                self.left_out.append("pairs")
                 break
-            if frozenset((one, other)) in seen:
-                continue
-            seen.add(frozenset((one, other)))
-            pair = self.explainer.pair(one, other)
+            both_ways = frozenset((one, other))
+            pair = None if both_ways in seen else self.explainer.pair(one, other)
+            seen.add(both_ways)
             if pair is None:
                 continue
             both = self.compare(pair)
-            if both.broken or len(both.fixed) < every:
+            if both.broken or len(both.fixed) < self.screen.mistaken:
                 continue
-            if any(_alike(both.fixed, compared[half].fixed) for half in (one, other)):
+            if any(alike(both.fixed, self.compare(half).fixed) for half in (one, other)):
                 continue  # the other half changes nothing that is claimed
             marked += 1
             for case in self.certified(pair, both, [both.fixed] * (tried + 2)):
@@ -641,120 +536,49 @@ class _Sheet:
                     found.append(case)
             if len(found) > 1 or marked >= self.most_marked:
                 break
-        return found
+        return [self.explanation(case) for case in found[:_MOST_SHOWN]]
 
-    def tried(
-        self, compared: Mapping[Hypothesis, _Comparison]
-    ) -> dict[tuple[str, Place], list[float]]:
+    def paired(self, cases: Sequence[_Case]) -> tuple[list[_Pair], list[_Pair]]:
+        """The pairs that are tried, the likely ones and the others.
+
+        Likely is what gives a number that the best case leaves, with what explains some alone.
+        """
+        touching = [one for one in self.explainer.singles if self.compare(one).touches]
+        known = set(self.explainer.singles)
+        alone = [h for case in cases if (h := case.hypothesis) and h in known][:3]
+        left = {(letter, entry.place) for case in cases[:1] for letter, entry in case.roots}
+        likely = [other for other in touching if left & self.compare(other).fixed.keys()]
+        unlikely = [other for other in touching if other not in likely]
+        if not alone:
+            return [], list(combinations(touching, 2))
+        first, second = (
+            [(one, other) for one in alone for other in some if other is not one]
+            for some in (likely, unlikely)
+        )
+        return first, second
+
+    # ---- slips ------------------------------------------------------------------------------
+
+    def tried(self) -> dict[tuple[str, Place], list[float]]:
         """The numbers that misconceptions give single mistaken entries, all else being right."""
         found: dict[tuple[str, Place], list[float]] = {}
-        for one in compared.values():
+        for one in map(self.compare, self.explainer.singles):
             if len(one.fixed) == 1 and not one.direct:
                 for key, value in one.fixed.items():
                     found.setdefault(key, []).append(value)
         return found
 
-    def entries(self, case: _Case, tried: Mapping[tuple[str, Place], list[float]]) -> Entries:
+    def entries(
+        self, case: _Case, tried: Mapping[tuple[str, Place], Sequence[float]] | None = None
+    ) -> Entries:
         """What slips are looked for in: the mistaken entries of a case."""
-        evaluation = case.evaluation
-        own = Numbers(evaluation, self.claims, own=True)
-        true = Numbers(evaluation, self.claims, own=False)
         roots: dict[str, list[Place]] = {}
         for letter, entry in case.roots:
             if not entry.is_coarse:  # its remark says how it came about
                 roots.setdefault(letter, []).append(entry.place)
-        return Entries(
-            own,
-            true,
-            self.explainer.rules,
-            self.candidates,
-            self.claims,
-            roots,
-            {key: tuple(values) for key, values in tried.items()},
-        )
-
-    # ---- screening --------------------------------------------------------------------------
-
-    def compare(self, hypothesis: Hypothesis) -> _Comparison:
-        """How near a changed derivation comes to the claims, in floating point."""
-        given: dict[str, Array] = {}  # what it changes, recomputed from what is given
-        taken: dict[str, Array] = {}  # and from the claims before
-
-        def from_given(letter: str) -> Array:
-            return given[letter] if letter in given else self.evaluation.array(letter)
-
-        def from_claims(letter: str) -> Array:
-            return taken[letter] if letter in taken else self.numbers.taken(letter)
-
-        follow, arithmetic = self.evaluation.follow, self.evaluation.arithmetic
-        fixed: dict[tuple[str, Place], float] = {}
-        broken, direct, touches = 0, False, False
-        values: list[Array] = []
-        exact, visited = True, set()
-        if self.is_refuted(hypothesis):
-            return _UNTOUCHED
-        rows: tuple[int, ...] | None = None
-        with np.errstate(all="ignore"):
-            for step in self.explainer.derivation.steps:
-                if step.name not in hypothesis.steps and not any(x in given for x in step.operands):
-                    continue
-                other = hypothesis.steps.get(step.name, step)
-                letter = step.letter
-                try:
-                    given[letter] = follow(other, from_given, arithmetic)
-                    again = follow(other, from_claims, arithmetic)
-                except SymattnError:  # no sense on its own; with another change it may have
-                    self.valued = False
-                    return _NO_SENSE
-                candidates = self.candidates.get(letter)
-                taken[letter] = again if candidates is None else candidates.filled_in(again)
-                if candidates is None:
-                    continue
-                near = _near(candidates, given[letter], again)
-                fits = near & self.mistaken[letter]
-                off = self.right[letter] & ~near
-                value = np.where(_closer(candidates, given[letter], again), again, given[letter])
-                values.append(value)
-                visited.add(letter)
-                none = ~np.isfinite(value) & np.isfinite(candidates.true) & self.mistaken[letter]
-                self.valued = self.valued and not (step.name == self.first and none.any())
-                exact = exact and _exact(candidates, given[letter])
-                if not touches:
-                    different = np.abs(value - candidates.true) > 1e-9 * max(
-                        1.0, candidates.largest
-                    )
-                    touches = bool(((different | ~np.isfinite(value)) & candidates.claimed).any())
-                if rows is None:
-                    rows = self._rows_alone(letter, near) if off.any() and fits.any() else ()
-                if off.any():
-                    broken += int(off.sum())
-                    direct = direct or step.name in hypothesis.steps
-                    if not fits.any() and (direct or not fixed):
-                        break
-                for place in map(tuple, np.argwhere(fits)):
-                    where: Place = tuple(map(int, place))
-                    fixed[letter, where] = float(value[where])
-        exact = exact and not broken and self.claimed - visited <= self.fine
-        return _Comparison(fixed, broken, direct, rows or (), touches, tuple(values), exact)
-
-    def is_refuted(self, hypothesis: Hypothesis) -> bool:
-        """Whether the first claimed step that a hypothesis changes is right in every entry."""
-        first = self.explainer.first_claimed(hypothesis, self.claimed)
-        if first is None:
-            return True
-        candidates = self.candidates[first]
-        return bool(candidates.claimed.all() and self.right[first].all())
-
-    def _rows_alone(self, letter: str, near: Array) -> tuple[int, ...]:
-        """The rows with mistakes, where all of them are as a misconception has them."""
-        claimed, wrong = self.candidates[letter].claimed, self.mistaken[letter]
-        if claimed.ndim != 2:
-            return ()
-        rows = wrong.any(axis=-1)
-        fitting = (near | ~claimed).all(axis=-1)
-        if rows.all() or not (fitting | ~rows).all():
-            return ()
-        return tuple(int(row) for row in np.flatnonzero(rows))
+        own, true = (Numbers(case.evaluation, self.claims, own=own) for own in (True, False))
+        rules, candidates = self.explainer.rules, self.screen.candidates
+        return Entries(own, true, rules, candidates, self.claims, roots, tried or {})
 
 
 def _accounts_for_a_step(found: Explanation) -> bool:
@@ -774,50 +598,7 @@ def _simplest(cases: Sequence[_Case]) -> list[_Case]:
     return [case for case, parts in listed if not any(part.rather in names for part in parts)]
 
 
-def _near(candidates: Candidates, value: Array, again: Array) -> Array:
-    """The claims that a value may round to: from what is given, or from the claims before it."""
-    value, again = (
-        np.broadcast_to(value, candidates.shape),
-        np.broadcast_to(again, candidates.shape),
-    )
-    hidden = candidates.hidden
-    largest = np.abs(value[np.isfinite(value)]).max(initial=0.0)
-    slack = 1e-9 * largest
-    first = np.abs(value - candidates.claims) <= _FROM_GIVEN * candidates.units + slack
-    # a number far larger than any claim shows nothing of how well the others fit
-    rounded = (candidates.units > 0) * _SHARE * min(largest, candidates.largest)
-    second = np.abs(again - candidates.claims) <= _FROM_CLAIMS * candidates.units + rounded + slack
-    finite = np.isfinite(value)
-    out: Array = candidates.claimed & np.where(
-        hidden, np.isneginf(value), finite & (first | second)
-    )
-    return out
-
-
-def _exact(candidates: Candidates, value: Array) -> bool:
-    """Whether every claim rounds its number, and no number is half-way between two."""
-    if value.shape != candidates.shape:
-        return False
-    claims, units = candidates.claims[candidates.claimed], candidates.units[candidates.claimed]
-    numbers, hidden = value[candidates.claimed], candidates.hidden[candidates.claimed]
-    off = np.abs(numbers - claims)
-    return bool(np.where(hidden, np.isneginf(numbers), off < 0.499999 * units).all())
-
-
-def _closer(candidates: Candidates, value: Array, again: Array) -> Array:
-    """Where the number recomputed from the claims is the nearer one."""
-    out: Array = np.abs(again - candidates.claims) < np.abs(value - candidates.claims)
-    return out
-
-
 def _plausibility(hypothesis: Hypothesis) -> int:
     """The place of a misconception among those that are seen most."""
     name = hypothesis.misconceptions[0].name
     return COMMON.index(name) if name in COMMON else len(COMMON)
-
-
-def _alike(one: _Effect, other: _Effect) -> bool:
-    """Whether two hypotheses give the same numbers."""
-    return one.keys() == other.keys() and all(
-        abs(value - other[key]) <= 1e-9 * max(1.0, abs(value)) for key, value in one.items()
-    )
