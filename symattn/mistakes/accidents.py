@@ -33,26 +33,6 @@ class OverBatch(Node):
         return np.asarray(np.moveaxis(Softmax._rows(arithmetic, across), -1, 0))
 
 
-class LoweredSoftmax(Node):
-    """A softmax with another number taken off than the largest of each row.
-
-    `what`: 0 the largest score of the whole matrix, 1 the mean of the row.
-    """
-
-    logits, what = Matrix(), Scalar()
-
-    @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        logits, what = args
-        top = (
-            logits.max(axis=(-2, -1), keepdims=True)
-            if what == 0
-            else logits.mean(axis=-1, keepdims=True)
-        )
-        powers = arithmetic.exp(logits - top)
-        return arithmetic.divide(powers, arithmetic.row_sum(powers))
-
-
 class Floored(Node):
     """Every number rounded down to a whole one."""
 
@@ -65,32 +45,22 @@ class Floored(Node):
         return np.asarray(np.floor(args[0]))
 
 
-class InBlocks(Node):
-    """Weights of keys that are taken in blocks, with a mistake; a subclass is a mistake."""
-
-    logits, block = Matrix(), Scalar()
-
-    @classmethod
-    def _blocks(cls, arithmetic: Arithmetic, logits: Array, block: object) -> list[Array]:
-        size, count = int(str(block)), logits.shape[-1]
-        starts = range(0, count, size)
-        return [arithmetic.part(logits, at, min(size, count - at), -1) for at in starts]
-
-
-class Unrescaled(InBlocks):
-    """The online softmax whose sums are not rescaled when the running maximum grows.
+class Unrescaled(Node):
+    """The online softmax, of keys in blocks, whose sums stay as they are when the maximum grows.
 
     e^{z_j − μ_b} is what key j of block b gives, with the maximum μ_b of all keys up to that block;
     `output` and `sums` say which of the two sums are multiplied by e^{μ_b − μ} as they should be.
     """
 
-    output, sums = Flag(False), Flag(False)
+    logits, block, output, sums = Matrix(), Scalar(), Flag(False), Flag(False)
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         logits, block, output, sums = args
         powers, tops = list[Array](), list[Array]()
-        for part in cls._blocks(arithmetic, logits, block):
+        size, count = int(block), logits.shape[-1]
+        for at in range(0, count, size):
+            part = arithmetic.part(logits, at, min(size, count - at), -1)
             top = arithmetic.row_max(arithmetic.join([*tops[-1:], part], -1))
             tops.append(top)
             powers.append(arithmetic.exp(arithmetic.subtract(part, _safe(arithmetic, top))))

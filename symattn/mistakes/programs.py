@@ -224,7 +224,7 @@ PROGRAMS: tuple[Misconception, ...] = (
         "the largest score of the whole matrix is taken off, not that of each row",
         "A row whose scores all lie far below becomes 0/0; subtract the row's own maximum.",
         "Blanchard, Higham, Higham 2021",
-        "weights: softmax(Z) = lowered(Z, 0)",
+        "weights: softmax(Z) = unguarded(Z, 2)",
         rather="nothing-to-attend-to",
         floating=True,
     ),
@@ -233,7 +233,7 @@ PROGRAMS: tuple[Misconception, ...] = (
         "the mean of the row is taken off before the exponential, not its maximum",
         "A score far above the mean still overflows; subtract the row's maximum.",
         "Blanchard, Higham, Higham 2021",
-        "weights: softmax(Z) = lowered(Z, 1)",
+        "weights: softmax(Z) = unguarded(Z, 3)",
         floating=True,
     ),
     *(

@@ -14,16 +14,14 @@ from symattn.mistakes.accidents import (
     HeadsTaken,
     Interlaced,
     KeysReshaped,
-    LoweredSoftmax,
     OverBatch,
     SplitByColumns,
     Unrescaled,
 )
 from symattn.mistakes.nodes import (
+    Instead,
     InterleavedConcat,
     Inverted,
-    Lowered,
-    MaskedTo,
     MergedByReshape,
     OverHeads,
     ReversedConcat,
@@ -69,11 +67,8 @@ WORDS: Mapping[str, type[Node]] = {
     "sinusoidal": Sinusoidal,
     "alibi": ALiBi,
     "inverted": Inverted,
-    "fill": MaskedTo,
-    "lower": Lowered,
     "seenratio": SeenRatio,
     "unguarded": UnguardedSoftmax,
-    "lowered": LoweredSoftmax,
     "floored": Floored,
     "overheads": OverHeads,
     "overbatch": OverBatch,
@@ -106,6 +101,12 @@ def blocks(logits: MatrixExpr, block: sympy.Integer) -> MatrixExpr:
 #: Functions that are no nodes: of numbers, and of matrices.
 FUNCTIONS: Mapping[str, Callable[..., sympy.Expr]] = {
     "lowest": lowest,
+    "fill": lambda scores, mask, number: Instead(
+        Masked(scores, mask), mask, Filled(*scores.shape, number)
+    ),
+    "lower": lambda scores, mask, number: Masked(
+        scores, Instead(mask, mask, Filled(*mask.shape, number))
+    ),
     "shifted": lambda logits: Exponential(lowest(logits)),
     "blocks": blocks,
     "ceil": sympy.ceiling,
