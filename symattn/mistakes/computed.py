@@ -33,8 +33,8 @@ from symattn.mistakes.evidence import (
     Candidates,
 )
 from symattn.mistakes.explanations import Explainer, Explanation
+from symattn.mistakes.hypotheses import Hypothesis
 from symattn.mistakes.programs import MEASURED, lowered_by
-from symattn.mistakes.screening import Hypothesis, followed
 
 #: How far a program that does the same may be away, in roundings of the largest number of a matrix
 #: and in tolerances of the right one.
@@ -132,8 +132,8 @@ class Run:
                 changed = self.explainer.evaluated(hypothesis, self.given)
                 return {letter: _middles(changed.balls(letter, BITS[0])) for letter in self.letters}
             with np.errstate(all="ignore"):
-                sides = (self.explainer.derivation, hypothesis, evaluation)
-                found = {s.letter: value for s, value in followed(*sides, usual, FLOAT64)}
+                steps = hypothesis.followed(evaluation, usual, FLOAT64)
+                found = {step.letter: value for step, value in steps}
             every = {x: found[x] if x in found else usual(x) for x in self.letters}
             return {x: evaluation.judged(x, value) for x, value in every.items()}
         except (SymattnError, ArithmeticError, ValueError):

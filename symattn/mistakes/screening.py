@@ -6,7 +6,7 @@ as somebody does who goes on with rounded numbers. One that comes near is marked
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import log2
@@ -14,13 +14,13 @@ from typing import TypeAlias
 
 import numpy as np
 
-from symattn.arithmetic.base import Arithmetic, Array
-from symattn.derivations import Derivation, Evaluation, Place, Step
+from symattn.arithmetic.base import Array
+from symattn.derivations import Evaluation, Place
 from symattn.errors import SymattnError
 from symattn.marking.sanity import sums_to_one
 from symattn.marking.verdicts import StepMark
-from symattn.mistakes.base import Misconception
 from symattn.mistakes.evidence import Candidates, bits_against
+from symattn.mistakes.hypotheses import Hypothesis
 from symattn.mistakes.slips import Numbers
 
 #: Verdicts that a claim has when it follows from a changed derivation, and when it is a mistake
@@ -34,39 +34,6 @@ _FROM_GIVEN, _FROM_CLAIMS, _SHARE = 1.05, 2.05, 0.02
 
 #: The numbers that a hypothesis gives mistaken entries, by letter and place.
 Effect: TypeAlias = Mapping[tuple[str, Place], float]
-
-
-@dataclass(frozen=True, eq=False)
-class Hypothesis:
-    """Misconceptions, and the steps of the derivation as they are done with them."""
-
-    misconceptions: tuple[Misconception, ...]
-    steps: Mapping[str, Step]
-
-
-def followed(
-    derivation: Derivation,
-    hypothesis: Hypothesis,
-    evaluation: Evaluation,
-    read: Callable[[str], Array],
-    arithmetic: Arithmetic,
-    kept: Callable[[str, Array], Array] = lambda letter, value: value,
-) -> Iterator[tuple[Step, Array]]:
-    """The steps that a hypothesis reaches and their values, which later ones read as they are kept.
-
-    Raises `SymattnError` where the numbers make no sense.
-    """
-    found: dict[str, Array] = {}
-
-    def operand(letter: str) -> Array:
-        return found[letter] if letter in found else read(letter)
-
-    for step in derivation.steps:
-        changed = hypothesis.steps.get(step.name, step)
-        if changed is not step or any(letter in found for letter in step.operands):
-            value = evaluation.follow(changed, operand, arithmetic)
-            found[step.letter] = kept(step.letter, value)
-            yield step, value
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,17 +213,15 @@ class Screen:
 
     def __init__(
         self,
-        derivation: Derivation,
         evaluation: Evaluation,
         claims: Mapping[str, Array],
         marks: Sequence[StepMark],
     ) -> None:
-        self.derivation, self.evaluation = derivation, evaluation
+        self.evaluation = evaluation
         self.numbers = Numbers(evaluation, claims, own=True)
         self.steps = {
             mark.letter: Claimed.of(evaluation, claims[mark.letter], mark) for mark in marks
         }
-        self.letters = frozenset(self.steps)
         self.wrong = frozenset(x for x, step in self.steps.items() if not step.is_right)
         self.claimed = sum(int(step.candidates.claimed.sum()) for step in self.steps.values())
         self.mistaken = sum(int(step.mistaken.sum()) for step in self.steps.values())
@@ -266,20 +231,19 @@ class Screen:
         """The claims by letter."""
         return {letter: step.candidates for letter, step in self.steps.items()}
 
-    def is_refuted(self, first: str | None) -> bool:
-        """Whether the first claimed step that a hypothesis changes is right in every entry."""
-        if first is None:
-            return True
-        step = self.steps[first]
-        return bool(step.candidates.claimed.all() and step.right.all())
+    def is_refuted(self, hypothesis: Hypothesis) -> bool:
+        """Whether the first claimed step that a hypothesis reaches is right in every entry."""
+        step = next((self.steps[x] for x in hypothesis.reached if x in self.steps), None)
+        return step is None or bool(step.candidates.claimed.all() and step.right.all())
 
     def compare(self, hypothesis: Hypothesis) -> Comparison:
         """How near a changed derivation comes to the claims."""
+        if self.is_refuted(hypothesis):
+            return Comparison()
         found: list[_Step] = []
-        arithmetic = self.evaluation.arithmetic
-        sides = (self.derivation, hypothesis, self.evaluation)
-        given = followed(*sides, self.evaluation.array, arithmetic)
-        again = followed(*sides, self.numbers.taken, arithmetic, self._kept)
+        arrays, arithmetic = self.evaluation, self.evaluation.arithmetic
+        given = hypothesis.followed(arrays, arrays.array, arithmetic)
+        again = hypothesis.followed(arrays, self.numbers.taken, arithmetic, self._kept)
         with np.errstate(all="ignore"):
             try:
                 for (step, one), (_, other) in zip(given, again, strict=True):
