@@ -29,6 +29,9 @@ from symattn.step import HEAD, Step, letter_of
 REPORTED = "ONNX and PyTorch issue trackers; course solution sets"
 DOT_PRODUCT = "Vaswani et al. 2017, section 3.2.1"
 
+#: What an expression raises that makes no sense at some sizes, or with some numbers.
+SENSELESS = (ValueError, ArithmeticError, TypeError, LookupError, AttributeError)
+
 #: The sizes of equations: rows or columns of a step or an input.
 _SIZES = {
     "n": ("scores", 0),

@@ -13,9 +13,9 @@ from symattn.arithmetic.base import Array
 from symattn.claims.entry_names import listed
 from symattn.claims.policy import Policy
 from symattn.derivations import Evaluation, Place
-from symattn.errors import SymattnError
 from symattn.marking.verdicts import EntryMark, Marker, StepMark
 from symattn.mistakes import COMMON
+from symattn.mistakes.base import SENSELESS
 from symattn.mistakes.evidence import LEAST_BITS, LEAST_BITS_OF_TWO
 from symattn.mistakes.hypotheses import Hypotheses, Hypothesis
 from symattn.mistakes.screening import FITTING, MISTAKEN, Comparison, Effect, Screen, alike
@@ -148,7 +148,7 @@ class Cases:
         try:
             evaluation = self.hypotheses.evaluated(hypothesis, given).called_as(self.evaluation)
             marks = Marker(evaluation, self.claims, self.policy).marks()
-        except SymattnError:
+        except SENSELESS:
             return  # it makes no sense with these numbers
         fixed: dict[tuple[str, Place], float] = {}
         loss, rounded = 0.0, 0

@@ -9,10 +9,9 @@ A capital on a left side stands for any matrix, a small letter for any number bu
 Words are the names of steps and inputs. A letter that no left side has is the matrix that goes by
 it, or a size. What a node on the left has besides its matrices is kept unless it is said.
 
-``in dK: weights = Z`` is about parts of a step's expression, all those with a name, or the first
-that fits. "result" is A V, "normaliser" the weights (the softmax as one, though its exponentials be
-steps), "gradients" those by what is given (``gradients dQ: …``), "d_logits" that of the scores that
-weights are made of.
+``in dK: weights = Z`` is about parts of a step's expression, all that fit. "result" is A V,
+"normaliser" the weights (the softmax as one, though its exponentials be steps), "gradients" those
+by what is given (``gradients dQ: …``), "d_logits" that of the scores that weights are made of.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.errors import ReadError, SymattnError, quote
 from symattn.grammar import Apart, Call, Compared, Joined, Name, Number, Tree, read_right
 from symattn.grammar import sides as split_sides
-from symattn.mistakes.base import Change, Misconception, Steps
+from symattn.mistakes.base import SENSELESS, Change, Misconception, Steps
 from symattn.mistakes.words import FUNCTIONS, WORDS
 from symattn.nodes.arguments import Matrix, Size
 from symattn.nodes.base import Node, shape_of
@@ -219,7 +218,7 @@ def _built(steps: Steps, line: _Line, step: Step | None, letters: _Letters) -> M
     """What a line puts in the place of its left side; None where it has no right side, or none."""
     try:
         return line.right and _Made(steps, letters, step).build(line.right)[0]
-    except (ValueError, TypeError):  # shapes that do not fit, heads where there are none
+    except SENSELESS:  # shapes that do not fit, heads where there are none
         return None
 
 

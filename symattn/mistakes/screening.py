@@ -16,9 +16,9 @@ import numpy as np
 
 from symattn.arithmetic.base import Array
 from symattn.derivations import Evaluation, Place
-from symattn.errors import SymattnError
 from symattn.marking.sanity import sums_to_one
 from symattn.marking.verdicts import StepMark
+from symattn.mistakes.base import SENSELESS
 from symattn.mistakes.evidence import Candidates, bits_against
 from symattn.mistakes.hypotheses import Hypothesis
 from symattn.mistakes.slips import Numbers
@@ -254,7 +254,7 @@ class Screen:
                     found.append(now)
                     if now.off.any() and not now.fits.any() and _is_hopeless(found):
                         break
-            except SymattnError:  # no sense on its own; with another change it may have
+            except SENSELESS:  # no sense on its own; with another change it may have
                 return Comparison(senseless=True)
         return Comparison(tuple(found), self.wrong)
 

@@ -98,6 +98,28 @@ def test_a_worksheet_adds_a_misconception() -> None:
 
 
 @pytest.mark.parametrize(
+    "equation",
+    [
+        "S / c = width(c)",
+        "S / c = S / mod(c, 0)",
+        "S / c = take(S, which=5)",
+        "S / c = filled(1, rows=1000000000, columns=1000000000)",
+        "S / c = blocks(S, 0)",
+        "softmax(Z) = at(Z, 2, 3)",
+        "S / c = S / (c - c)",
+        "scaled: Q = nothing + Q",
+    ],
+)
+def test_what_makes_no_sense_explains_nothing(equation: str) -> None:
+    own = SHEET.replace("S / c = 2 S", equation)
+    try:
+        found = check_worksheet(worksheet_of(own)).explanations
+    except ReadError:
+        return
+    assert "halved" not in [one.name for one in found]
+
+
+@pytest.mark.parametrize(
     ("old", "new", "why"),
     [
         ('name = "halved"', "", "misconception: name is missing"),
