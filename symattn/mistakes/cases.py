@@ -25,7 +25,7 @@ _ROUNDED = log2(3)
 
 #: How many hypotheses are marked again, and how many pairs are screened; of many claimed entries,
 #: from `LARGE` on, fewer.
-_MOST_MARKED, _MOST_PARTLY, _MOST_PAIRS = 6, 2, 600
+_MOST_MARKED, _MOST_PARTLY, MOST_PAIRS = 6, 2, 600
 LARGE = 512
 
 _Pair: TypeAlias = tuple[Hypothesis, Hypothesis]
@@ -75,7 +75,7 @@ class Cases:
         self.left_out: list[str] = []
         few = self.screen.claimed < LARGE
         self.most_marked, self.most_partly, self.most_pairs = (
-            (_MOST_MARKED, _MOST_PARTLY, _MOST_PAIRS) if few else (2, 1, 0)
+            (_MOST_MARKED, _MOST_PARTLY, MOST_PAIRS) if few else (2, 1, 0)
         )
 
     def compare(self, hypothesis: Hypothesis) -> Comparison:

@@ -26,13 +26,14 @@ from symattn.errors import SymattnError
 from symattn.evaluate.sampled import Sampled
 from symattn.marking.sanity import sums_to_one
 from symattn.mistakes import COMMON, OF_PROGRAMS, Misconception
+from symattn.mistakes.cases import MOST_PAIRS
 from symattn.mistakes.evidence import (
     INFINITE,
     LEAST_BITS,
     LEAST_BITS_OF_TWO,
     Candidates,
 )
-from symattn.mistakes.explanations import Explainer, Explanation
+from symattn.mistakes.explanations import MOST_SHOWN, Explainer, Explanation
 from symattn.mistakes.hypotheses import Hypothesis
 from symattn.mistakes.programs import MEASURED, lowered_by
 
@@ -46,9 +47,6 @@ _BETTER = 10
 
 #: So many wrong numbers of a matrix are evidence enough.
 _MOST_WEIGHED = 64
-
-#: How many explanations are reported, and how many pairs are tried.
-_MOST_SHOWN, _MOST_PAIRS = 4, 600
 
 
 #: A score beside which no other one has weight, and what is masked, the last step first.
@@ -248,11 +246,11 @@ def explained(runs: Sequence[Run], besides: str = "") -> tuple[Explanation, ...]
         names = {part.name for one in found for part in one.misconceptions}
         plain = [h for h in found if not any(p.rather in names for p in h.misconceptions)]
         more = tuple(row for row in OF_PROGRAMS if row.name == besides)
-        return tuple(_explanation(h, first, every, bits, more) for h in plain[:_MOST_SHOWN])
+        return tuple(_explanation(h, first, every, bits, more) for h in plain[:MOST_SHOWN])
     fits = {single: first.fits(single) for single in singles} if len(runs) == 1 else {}
     wrong = next(letter for letter in first.letters if not first.right[letter].all())
     partly = [single for single in fits if wrong in fits[single]]
-    return tuple(_explanation(h, first, fits[h], bits) for h in partly[:_MOST_SHOWN])
+    return tuple(_explanation(h, first, fits[h], bits) for h in partly[:MOST_SHOWN])
 
 
 def _measured(runs: Sequence[Run]) -> Iterator[Hypothesis]:
@@ -327,7 +325,7 @@ def _pairs(first: Run, runs: Sequence[Run]) -> Iterator[Hypothesis]:
         for other in others
         if other is not one
     )
-    for one, other in islice(pairs, _MOST_PAIRS):
+    for one, other in islice(pairs, MOST_PAIRS):
         pair = first.explainer.pair(one, other)
         if pair is not None and first.fits(pair) == every and _everywhere(pair, runs):
             yield pair
@@ -350,7 +348,7 @@ def overflowing(explainer: Explainer, evaluation: Evaluation) -> tuple[Explanati
         and not all(np.isfinite(value).all() for value in run.values(single).values())
     ]
     return tuple(
-        Explanation(h.misconceptions, (last.name,), True, INFINITE) for h in found[:_MOST_SHOWN]
+        Explanation(h.misconceptions, (last.name,), True, INFINITE) for h in found[:MOST_SHOWN]
     )
 
 

@@ -32,7 +32,7 @@ from symattn.mistakes.screening import FITTING, MISTAKEN
 from symattn.mistakes.slips import Numbers, Rules, Slip
 
 #: How many explanations are reported.
-_MOST_SHOWN = 4
+MOST_SHOWN = 4
 
 #: So many mistaken entries may be slips, even where a misconception explains some of them.
 _FEW = 6
@@ -153,7 +153,7 @@ class _Search:
         """The hypotheses with enough evidence, by their kinds, the simplest first."""
         cases = self.cases.singles()
         whole = _simplest([case for case in cases if not case.roots])
-        yield [self.explanation(case) for case in whole[:_MOST_SHOWN]]
+        yield [self.explanation(case) for case in whole[:MOST_SHOWN]]
         few = not cases or len(self.base.roots) <= _FEW
         by_slips = Diagnosis((), complete=False)
         if few:
@@ -168,7 +168,7 @@ class _Search:
         cases = sorted((*cases, *rows), key=lambda case: -case.bits)
         spread = any(len({(x, e.place[:-1]) for x, e in case.roots}) > 1 for case in cases)
         if spread:
-            yield [self.explanation(case) for case in self.cases.pairs(cases)[:_MOST_SHOWN]]
+            yield [self.explanation(case) for case in self.cases.pairs(cases)[:MOST_SHOWN]]
         with_slips: list[Explanation] = []
         for case in cases[:2]:
             rest = diagnosed(self.entries(case))
@@ -176,7 +176,7 @@ class _Search:
             if rest.complete:
                 yield with_slips[-1:]
         if not spread:
-            yield [self.explanation(case) for case in self.cases.pairs(cases)[:_MOST_SHOWN]]
+            yield [self.explanation(case) for case in self.cases.pairs(cases)[:MOST_SHOWN]]
         yield with_slips[:1]
         if by_slips.slips:
             yield [self.explanation(self.base, by_slips.slips)]
