@@ -7,7 +7,7 @@ symattn in it; `explaining_rates` counts how often their mistakes are named.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 import numpy as np
@@ -83,16 +83,16 @@ def masked(z: Any, how: str) -> Any:
     return np.where(hidden, 0.0 if how == "zero" else -np.inf, z)
 
 
-def written(matrix: Any, digits: int, rounding: str) -> list[list[str]]:
-    """The numbers as a student writes them."""
-    unit = Decimal(1).scaleb(-digits)
+def spelled(x: float, digits: int, rounding: str = ROUND_HALF_UP) -> str:
+    """A number as a student writes it."""
+    if not np.isfinite(x):
+        return str(x)
+    return str(Decimal(repr(float(x))).quantize(Decimal(1).scaleb(-digits), rounding))
 
-    def one(x: float) -> str:
-        if not np.isfinite(x):
-            return str(x)
-        return str(Decimal(repr(float(x))).quantize(unit, rounding=rounding))
 
-    return [[one(x) for x in row] for row in np.asarray(matrix)]
+def written(matrix: Any, digits: int, rounding: str = ROUND_HALF_UP) -> list[list[str]]:
+    """The numbers of a matrix."""
+    return [[spelled(x, digits, rounding) for x in row] for row in np.asarray(matrix)]
 
 
 def hand_in(
