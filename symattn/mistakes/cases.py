@@ -95,8 +95,7 @@ class Cases:
                 effects.append(found.fixed)
             ranks[hypothesis] = len(effects)
         every = self.screen.mistaken
-        whole = [(hypothesis, c) for hypothesis, c in viable if len(c.fixed) == every]
-        whole = [pair for pair in whole if not pair[1].broken]
+        whole = [pair for pair in viable if len(pair[1].fixed) == every and not pair[1].broken]
         whole.sort(key=lambda pair: not pair[1].exact)  # near ones must not use up what is marked
         # the screen is coarse: among many claims a few come near by accident
         partly = [

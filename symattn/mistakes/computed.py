@@ -230,12 +230,7 @@ def explained(runs: Sequence[Run], besides: str = "") -> tuple[Explanation, ...]
     if bits < LEAST_BITS:
         return ()
     every = frozenset(first.letters)
-    found: list[Hypothesis] = []
-    for run in wrong_runs:  # a row may make no sense at the sizes of the first
-        whole = [h for h in run.explainer.singles if run.fits(h) == frozenset(run.letters)]
-        found = [single for single in whole if _everywhere(single, runs)]
-        if found:
-            break
+    found = _singles(wrong_runs, runs)
     bits_of_two = bits - tried
     is_sample = isinstance(first.evaluation, Sampled)  # of so many numbers pairs take minutes
     if not (found or besides or is_sample) and bits_of_two >= LEAST_BITS_OF_TWO:
@@ -251,6 +246,16 @@ def explained(runs: Sequence[Run], besides: str = "") -> tuple[Explanation, ...]
     wrong = next(letter for letter in first.letters if not first.right[letter].all())
     partly = [single for single in fits if wrong in fits[single]]
     return tuple(_explanation(h, first, fits[h], bits) for h in partly[:MOST_SHOWN])
+
+
+def _singles(wrong_runs: Sequence[Run], runs: Sequence[Run]) -> list[Hypothesis]:
+    """Those that reproduce every run; one may make no sense at the sizes of the first."""
+    for run in wrong_runs:
+        whole = [h for h in run.explainer.singles if run.fits(h) == frozenset(run.letters)]
+        found = [single for single in whole if _everywhere(single, runs)]
+        if found:
+            return found
+    return []
 
 
 def _measured(runs: Sequence[Run]) -> Iterator[Hypothesis]:

@@ -512,8 +512,7 @@ def _tried_readings(entries: Entries, letter: str) -> _Readings | None:
     candidates, values = entries.candidates[letter], np.concatenate(stacks)
     slack = 1e-9 * max(1.0, candidates.largest)
     mistaken = np.zeros(shape, dtype=bool)
-    for place in entries.roots[letter]:
-        mistaken[place] = True
+    mistaken[tuple(np.array(entries.roots[letter]).T)] = True
     with np.errstate(all="ignore"):
         near = np.abs(values - candidates.claims) <= 0.5 * candidates.units + slack
         near |= candidates.hidden & np.isneginf(values)

@@ -155,9 +155,8 @@ class _Search:
         whole = _simplest([case for case in cases if not case.roots])
         yield [self.explanation(case) for case in whole[:MOST_SHOWN]]
         few = not cases or len(self.base.roots) <= _FEW
-        by_slips = Diagnosis((), complete=False)
-        if few:
-            by_slips = diagnosed(self.entries(self.base, self.tried()))
+        none = Diagnosis((), complete=False)
+        by_slips = diagnosed(self.entries(self.base, self.tried())) if few else none
         each = (by_slips.slips, *((other,) for other in by_slips.others))
         only_slips = [self.explanation(self.base, s) for s in each] if by_slips.complete else []
         if not cases:
