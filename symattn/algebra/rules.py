@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import combinations
 from typing import Any
 
 import sympy
@@ -139,12 +140,8 @@ def _match(pattern: Form, one: Form, bound: Bound) -> Iterator[Bound]:
             if pattern[1] == 1 != coefficient:  # the number goes to the first letter
                 yield from _match_row(pattern[2], factors, bound, coefficient)
             return
-        case "+":
-            if one[0] == "+":
-                yield from _match_sum(pattern[1], one[1], bound)
-            return
-        case "∘":
-            if one[0] == "∘":
+        case "+" | "∘" as sign:
+            if one[0] == sign:
                 yield from _match_sum(pattern[1], one[1], bound)
             return
         case "#":
@@ -239,24 +236,17 @@ def rewritten(
     one: Form, left: Form, right: Form, allowed: Callable[[Bound], bool]
 ) -> Iterator[Form]:
     """Everything that one use of left = right, anywhere inside, makes of a form."""
-    for bound in _match(left, one, {}):
-        if allowed(bound):
-            yield _filled(right, bound)
+    yield from _whole(one, left, right, allowed)
     match one[0]:
         case "*":
             factors = one[2]
-            for start in range(len(factors)):
-                for end in range(start + 1, len(factors) + 1):
-                    if end - start == len(factors) and one[1] == 1:
-                        continue
-                    part = _mul(sympy.S.One, list(factors[start:end]))
-                    inner = (
-                        rewritten(part, left, right, allowed)
-                        if end == start + 1
-                        else _whole(part, left, right, allowed)
-                    )
-                    for new in inner:
-                        yield _mul(one[1], [*factors[:start], new, *factors[end:]])
+            for start, end in combinations(range(len(factors) + 1), 2):
+                if end - start == len(factors) and one[1] == 1:
+                    continue
+                part = _mul(sympy.S.One, list(factors[start:end]))
+                inner = rewritten if end == start + 1 else _whole
+                for new in inner(part, left, right, allowed):
+                    yield _mul(one[1], [*factors[:start], new, *factors[end:]])
         case "+":
             terms = one[1]
             for k, term in enumerate(terms):
@@ -365,7 +355,7 @@ RULES: tuple[Rule, ...] = (
 
 def rule(name: str) -> Rule:
     """The rule of this name; raises `SymattnError` with the nearest name otherwise."""
-    for row in RULES:
-        if row.name == name:
-            return row
-    raise SymattnError(f'no rule is called "{name}"{nearest(name, [r.name for r in RULES])}')
+    known = {row.name: row for row in RULES}
+    if name not in known:
+        raise SymattnError(f'no rule is called "{name}"{nearest(name, list(known))}')
+    return known[name]

@@ -33,9 +33,11 @@ KEYS: Mapping[str, tuple[str, ...]] = {
         "claims",
         "policy",
         "notation",
+        "misconception",
     ),
     "attention": ("variant", *AXES, "chunks", "batch", *LABELS, *LENGTHS),
     "policy": SETTINGS,
+    "misconception": ("name", "equation", "instead", "tell"),
     "notation": (
         "preset",
         *(one.name for one in fields(Notation) if one.name not in ("exact", "limit")),

@@ -16,40 +16,21 @@ from symattn.mistakes.nodes import _OneOfHeads
 from symattn.nodes.arguments import Flag, Matrix, Operand, Scalar
 from symattn.nodes.base import Node, shape_of
 from symattn.nodes.normalise import Softmax
+from symattn.step import HEAD
 
 
 class OverBatch(Node):
-    """A softmax over the calculations of a batch, its first axis; `heads`: heads come after it."""
+    """A softmax over the calculations of a batch, its first axis; `by_head`: heads come next."""
 
-    logits, heads = Matrix(), Flag(False)
+    logits, by_head = Matrix(), Flag(otherwise=lambda logits: logits.has(HEAD))
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        logits, heads = args
-        if logits.ndim < (4 if heads else 3):
+        logits, by_head = args
+        if logits.ndim < (4 if by_head else 3):
             raise SymattnError("there is no batch")
         across = np.moveaxis(logits, 0, -1)
         return np.asarray(np.moveaxis(Softmax._rows(arithmetic, across), -1, 0))
-
-
-class LoweredSoftmax(Node):
-    """A softmax with another number taken off than the largest of each row.
-
-    `what`: 0 the largest score of the whole matrix, 1 the mean of the row.
-    """
-
-    logits, what = Matrix(), Scalar()
-
-    @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        logits, what = args
-        top = (
-            logits.max(axis=(-2, -1), keepdims=True)
-            if what == 0
-            else logits.mean(axis=-1, keepdims=True)
-        )
-        powers = arithmetic.exp(logits - top)
-        return arithmetic.divide(powers, arithmetic.row_sum(powers))
 
 
 class Floored(Node):
@@ -64,32 +45,22 @@ class Floored(Node):
         return np.asarray(np.floor(args[0]))
 
 
-class InBlocks(Node):
-    """Weights of keys that are taken in blocks, with a mistake; a subclass is a mistake."""
-
-    logits, block = Matrix(), Scalar()
-
-    @classmethod
-    def _blocks(cls, arithmetic: Arithmetic, logits: Array, block: object) -> list[Array]:
-        size, count = int(str(block)), logits.shape[-1]
-        starts = range(0, count, size)
-        return [arithmetic.part(logits, at, min(size, count - at), -1) for at in starts]
-
-
-class Unrescaled(InBlocks):
-    """The online softmax whose sums are not rescaled when the running maximum grows.
+class Unrescaled(Node):
+    """The online softmax, of keys in blocks, whose sums stay as they are when the maximum grows.
 
     e^{z_j − μ_b} is what key j of block b gives, with the maximum μ_b of all keys up to that block;
     `output` and `sums` say which of the two sums are multiplied by e^{μ_b − μ} as they should be.
     """
 
-    output, sums = Flag(False), Flag(False)
+    logits, block, output, sums = Matrix(), Scalar(), Flag(False), Flag(False)
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         logits, block, output, sums = args
         powers, tops = list[Array](), list[Array]()
-        for part in cls._blocks(arithmetic, logits, block):
+        size, count = int(block), logits.shape[-1]
+        for at in range(0, count, size):
+            part = arithmetic.part(logits, at, min(size, count - at), -1)
             top = arithmetic.row_max(arithmetic.join([*tops[-1:], part], -1))
             tops.append(top)
             powers.append(arithmetic.exp(arithmetic.subtract(part, _safe(arithmetic, top))))
@@ -108,55 +79,6 @@ class Unrescaled(InBlocks):
 def _safe(arithmetic: Arithmetic, top: Array) -> Array:
     """A maximum that can be subtracted: 0 for −∞."""
     return arithmetic.where(arithmetic.hidden(top), arithmetic.zero, top)
-
-
-class BlocksAveraged(InBlocks):
-    """A softmax for each block of keys, all blocks counting alike."""
-
-    @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        parts = cls._blocks(arithmetic, *args)
-        weights = arithmetic.join([Softmax._rows(arithmetic, part) for part in parts], -1)
-        return arithmetic.divide(weights, arithmetic.scalar(sympy.Integer(len(parts))))
-
-
-class LastBlockDropped(InBlocks):
-    """The softmax of whole blocks of keys only."""
-
-    @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        logits, block = args
-        kept = logits.shape[-1] // int(str(block)) * int(str(block))
-        weights = Softmax._rows(arithmetic, arithmetic.part(logits, 0, kept, -1))
-        rest = arithmetic.part(logits, kept, logits.shape[-1] - kept, -1)
-        return arithmetic.join([weights, np.full_like(rest, arithmetic.zero)], -1)
-
-
-class BlocksFilled(InBlocks):
-    """The last block of keys filled up with zeros, which take weight."""
-
-    @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        logits, block = args
-        count = logits.shape[-1]
-        more = -count % int(str(block))
-        zeros = np.full((*logits.shape[:-1], more), arithmetic.zero, dtype=logits.dtype)
-        filled = Softmax._rows(arithmetic, arithmetic.join([logits, zeros], -1))
-        return arithmetic.part(filled, 0, count, -1)
-
-
-class RowsDropped(Node):
-    """Rows of whole blocks of queries only, 0 in the others."""
-
-    matrix, block = Matrix(), Scalar()
-
-    @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        matrix, block = args
-        kept = matrix.shape[-2] // int(str(block)) * int(str(block))
-        out = np.array(matrix)
-        out[..., kept:, :] = arithmetic.zero
-        return out
 
 
 class KeysReshaped(Node):
@@ -181,15 +103,6 @@ class SplitByColumns(_OneOfHeads):
         return np.moveaxis(joined.reshape(*lead, rows, columns, count), -1, -3)
 
 
-class HeadsMeant(_OneOfHeads):
-    """The mean of all heads, for each head."""
-
-    @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        heads: Array = args[0]
-        return np.broadcast_to(heads.mean(axis=-3, keepdims=True), heads.shape)
-
-
 class HeadsSummed(_OneOfHeads):
     """The sum of all heads, for each head."""
 
@@ -199,30 +112,16 @@ class HeadsSummed(_OneOfHeads):
         return np.broadcast_to(heads.sum(axis=-3, keepdims=True), heads.shape)
 
 
-class FirstHead(_OneOfHeads):
-    """The first head, for each head."""
+class HeadsTaken(_OneOfHeads):
+    """For each head another one: `which` is its number from 0, made of that of the head."""
+
+    which = Scalar()
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        heads: Array = args[0]
-        return np.broadcast_to(heads[..., :1, :, :], heads.shape)
-
-
-class FirstHeads(_OneOfHeads):
-    """As many heads as there are, the first ones of more."""
-
-    @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        return args[0][..., : int(str(args[2])), :, :]  # type: ignore[no-any-return]
-
-
-class HeadsTurned(_OneOfHeads):
-    """The heads from the last one to the first."""
-
-    @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        heads: Array = args[0]
-        return heads[..., ::-1, :, :]
+        heads, index, count, which = args
+        taken = [int(which.subs(index, head)) for head in range(int(count))]
+        return np.asarray(np.take(heads, taken, axis=-3))
 
 
 class Interlaced(Node):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TypeAlias
 
 import sympy
@@ -21,11 +22,24 @@ from symattn.nodes.heads import Head
 from symattn.nodes.lines import LineDifference, LineQuotient
 from symattn.nodes.masks import Masked, VisibleScores
 from symattn.nodes.normalise import Normaliser, Softmax
-from symattn.step import Step
+from symattn.notation.letters import GRADIENT, prefixed
+from symattn.step import HEAD, Step, letter_of
 
 #: Where a misconception is known from, if from many places.
 REPORTED = "ONNX and PyTorch issue trackers; course solution sets"
 DOT_PRODUCT = "Vaswani et al. 2017, section 3.2.1"
+
+#: What an expression raises that makes no sense at some sizes, or with some numbers.
+SENSELESS = (ValueError, ArithmeticError, TypeError, LookupError, AttributeError)
+
+#: The sizes of equations: rows or columns of a step or an input.
+_SIZES = {
+    "n": ("scores", 0),
+    "m": ("scores", 1),
+    "d_v": ("V", 1),
+    "d_model": ("X", 1),
+    "d_c": ("latent", 1),
+}
 
 #: The expressions that some steps have instead of their own, by the steps' names.
 Change: TypeAlias = Mapping[str, MatrixExpr]
@@ -42,8 +56,9 @@ class Misconception:
     tell: str
     #: Where it is known from.
     source: str
-    #: The expressions that are changed, by step; None where it does not apply.
-    change: Callable[[Steps], Change | None]
+    #: Equations (see `symattn.mistakes.rewriting`), of which the first that fits is taken; or what
+    #: gives the expressions that are changed, by step, None where it does not apply.
+    change: str | tuple[str, ...] | Callable[[Steps], Change | None]
     #: The name of a simpler one that is reported instead where the numbers fit both.
     rather: str = ""
     #: Whether it is a matter of floating point: exact numbers do not show it.
@@ -63,6 +78,54 @@ class Steps:
     def expr(self, name: str) -> MatrixExpr | None:
         """A step's expression; None where there is no such step."""
         return self.steps[name].expr if name in self.steps else None
+
+    def made(self, symbol: sympy.Basic) -> sympy.Basic:
+        """The expression of the step that goes by a symbol; any other as it is."""
+        return next((s.expr for s in self.derivation.steps if s.symbol == symbol), symbol)
+
+    @cached_property
+    def gradients(self) -> tuple[Step, ...]:
+        """The gradients of what is given."""
+        names = (prefixed(GRADIENT, item.name) for item in self.derivation.inputs)
+        return tuple(self.steps[name] for name in names if name in self.steps)
+
+    def called(self, name: str) -> Step | None:
+        """The step that an equation is about."""
+        if name == "d_logits":
+            return self._d_logits
+        known = {"result": self.result, "normaliser": "weights"}
+        return self.steps.get(known.get(name, name))
+
+    @cached_property
+    def _d_logits(self) -> Step | None:
+        """The gradient of what the normaliser is applied to, by that of the weights."""
+        weights = self.symbols.get("d_weights")
+        if weights is None:
+            return None
+        readers = [s for s in self.derivation.steps if letter_of(weights) in s.operands]
+        before = (step for step in readers if step not in self.gradients)
+        return next(chain(before, readers), None)
+
+    def number(self, step: Step | None) -> int:
+        """How many matrices there are of a step."""
+        return 1 if step is None else step.heads(self.derivation.sizes)
+
+    def named(self, name: str) -> sympy.Basic | None:
+        """What goes by a name in an equation: a matrix or a size; None where there is none."""
+        if name in ("logits", "hiding", "d_k"):
+            return {"logits": self.logits, "hiding": self.mask, "d_k": self.width}[name]
+        if name == "mask" and name in self.steps:
+            return None  # the one that is given is meant
+        if name == "i":
+            return HEAD
+        if name in ("n_h", "n_g"):
+            count = self.derivation.known_sizes.get(name[-1], 1 if name == "n_h" else None)
+            return None if count is None else sympy.Integer(count)
+        if name in _SIZES:
+            item, axis = _SIZES[name]
+            whose = self.symbol(item)
+            return None if whose is None else whose.shape[axis]
+        return self.symbol(name)
 
     def symbol(self, name: str) -> MatrixExpr | None:
         """The symbol of a step or an input; where heads share keys, of those that head i uses."""
@@ -102,18 +165,13 @@ class Steps:
         return self.logits if isinstance(self.expr("weights"), Softmax | LineQuotient) else None
 
     @cached_property
-    def compared(self) -> tuple[MatrixExpr, MatrixExpr] | None:
-        """Query and key of a score that is their dot product."""
+    def width(self) -> sympy.Expr | None:
+        """d_k, the number of columns of the queries; None where the score is no dot product."""
         scores = self.expr("scores")
         if not isinstance(scores, sympy.MatMul) or len(scores.args) != 2:
             return None
-        query, key = scores.args
-        return (query, key.arg) if isinstance(key, sympy.Transpose) else None
-
-    @cached_property
-    def width(self) -> sympy.Expr | None:
-        """d_k, the number of columns of the queries; None where the score is no dot product."""
-        return None if self.compared is None else self.compared[0].shape[1]
+        queries, keys = scores.args
+        return queries.shape[1] if isinstance(keys, sympy.Transpose) else None
 
     @cached_property
     def mask(self) -> MatrixExpr | None:
@@ -132,20 +190,7 @@ class Steps:
         """The step that is A V."""
         return "heads" if "heads" in self.steps else "output"
 
-    @cached_property
-    def averaged(self) -> tuple[MatrixExpr, MatrixExpr] | None:
-        """A and V, where the result is their product."""
-        product = self.expr(self.result)
-        if not isinstance(product, sympy.MatMul) or len(product.args) != 2:
-            return None
-        return product.args[0], product.args[1]
-
 
 def fits(one: MatrixExpr | None, other: MatrixExpr | None) -> bool:
     """Whether both are there and have one shape."""
     return one is not None and other is not None and shape_of(one) == shape_of(other)
-
-
-def square(matrix: MatrixExpr | None) -> bool:
-    """Whether a matrix is there, square, and more than one number."""
-    return matrix is not None and bool(matrix.shape[0] == matrix.shape[1] != 1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from math import log2
 
@@ -26,17 +26,15 @@ from symattn.errors import SymattnError
 from symattn.evaluate.sampled import Sampled
 from symattn.marking.sanity import sums_to_one
 from symattn.mistakes import COMMON, OF_PROGRAMS, Misconception
+from symattn.mistakes.cases import MOST_PAIRS
 from symattn.mistakes.evidence import (
     INFINITE,
     LEAST_BITS,
     LEAST_BITS_OF_TWO,
     Candidates,
 )
-from symattn.mistakes.explanations import (
-    Explainer,
-    Explanation,
-    Hypothesis,
-)
+from symattn.mistakes.explanations import MOST_SHOWN, Explainer, Explanation
+from symattn.mistakes.hypotheses import Hypothesis
 from symattn.mistakes.programs import MEASURED, lowered_by
 
 #: How far a program that does the same may be away, in roundings of the largest number of a matrix
@@ -49,9 +47,6 @@ _BETTER = 10
 
 #: So many wrong numbers of a matrix are evidence enough.
 _MOST_WEIGHED = 64
-
-#: How many explanations are reported, and how many pairs are tried.
-_MOST_SHOWN, _MOST_PAIRS = 4, 600
 
 
 #: A score beside which no other one has weight, and what is masked, the last step first.
@@ -128,29 +123,19 @@ class Run:
 
         `exactly`: in balls, which neither overflow nor underflow as NumPy does.
         """
+        evaluation = self.evaluation
+        usual = partial(evaluation.value, arithmetic=FLOAT64, key="float64")
         try:
             if exactly and not any(part.floating for part in hypothesis.misconceptions):
                 changed = self.explainer.evaluated(hypothesis, self.given)
                 return {letter: _middles(changed.balls(letter, BITS[0])) for letter in self.letters}
-            return self._followed(hypothesis)
+            with np.errstate(all="ignore"):
+                steps = hypothesis.followed(evaluation, usual, FLOAT64)
+                found = {step.letter: value for step, value in steps}
+            every = {x: found[x] if x in found else usual(x) for x in self.letters}
+            return {x: evaluation.judged(x, value) for x, value in every.items()}
         except (SymattnError, ArithmeticError, ValueError):
             return {}
-
-    def _followed(self, hypothesis: Hypothesis) -> dict[str, Array]:
-        """The arrays in float64; only what a change reaches is computed again."""
-        evaluation, found = self.evaluation, dict[str, Array]()
-
-        def operand(letter: str) -> Array:
-            if letter in found:
-                return found[letter]
-            return evaluation.value(letter, FLOAT64, "float64")
-
-        with np.errstate(all="ignore"):
-            for step in self.explainer.derivation.steps:
-                changed = hypothesis.steps.get(step.name, step)
-                if step.name in hypothesis.steps or any(x in found for x in changed.operands):
-                    found[step.letter] = evaluation.follow(changed, operand, FLOAT64)
-            return {letter: evaluation.judged(letter, operand(letter)) for letter in self.letters}
 
     def _same(self, letter: str, value: Array) -> Array:
         """Which numbers a changed derivation gives too.
@@ -245,12 +230,7 @@ def explained(runs: Sequence[Run], besides: str = "") -> tuple[Explanation, ...]
     if bits < LEAST_BITS:
         return ()
     every = frozenset(first.letters)
-    found: list[Hypothesis] = []
-    for run in wrong_runs:  # a row may make no sense at the sizes of the first
-        whole = [h for h in run.explainer.singles if run.fits(h) == frozenset(run.letters)]
-        found = [single for single in whole if _everywhere(single, runs)]
-        if found:
-            break
+    found = _singles(wrong_runs, runs)
     bits_of_two = bits - tried
     is_sample = isinstance(first.evaluation, Sampled)  # of so many numbers pairs take minutes
     if not (found or besides or is_sample) and bits_of_two >= LEAST_BITS_OF_TWO:
@@ -261,11 +241,21 @@ def explained(runs: Sequence[Run], besides: str = "") -> tuple[Explanation, ...]
         names = {part.name for one in found for part in one.misconceptions}
         plain = [h for h in found if not any(p.rather in names for p in h.misconceptions)]
         more = tuple(row for row in OF_PROGRAMS if row.name == besides)
-        return tuple(_explanation(h, first, every, bits, more) for h in plain[:_MOST_SHOWN])
+        return tuple(_explanation(h, first, every, bits, more) for h in plain[:MOST_SHOWN])
     fits = {single: first.fits(single) for single in singles} if len(runs) == 1 else {}
     wrong = next(letter for letter in first.letters if not first.right[letter].all())
     partly = [single for single in fits if wrong in fits[single]]
-    return tuple(_explanation(h, first, fits[h], bits) for h in partly[:_MOST_SHOWN])
+    return tuple(_explanation(h, first, fits[h], bits) for h in partly[:MOST_SHOWN])
+
+
+def _singles(wrong_runs: Sequence[Run], runs: Sequence[Run]) -> list[Hypothesis]:
+    """Those that reproduce every run; one may make no sense at the sizes of the first."""
+    for run in wrong_runs:
+        whole = [h for h in run.explainer.singles if run.fits(h) == frozenset(run.letters)]
+        found = [single for single in whole if _everywhere(single, runs)]
+        if found:
+            return found
+    return []
 
 
 def _measured(runs: Sequence[Run]) -> Iterator[Hypothesis]:
@@ -340,7 +330,7 @@ def _pairs(first: Run, runs: Sequence[Run]) -> Iterator[Hypothesis]:
         for other in others
         if other is not one
     )
-    for one, other in islice(pairs, _MOST_PAIRS):
+    for one, other in islice(pairs, MOST_PAIRS):
         pair = first.explainer.pair(one, other)
         if pair is not None and first.fits(pair) == every and _everywhere(pair, runs):
             yield pair
@@ -363,7 +353,7 @@ def overflowing(explainer: Explainer, evaluation: Evaluation) -> tuple[Explanati
         and not all(np.isfinite(value).all() for value in run.values(single).values())
     ]
     return tuple(
-        Explanation(h.misconceptions, (last.name,), True, INFINITE) for h in found[:_MOST_SHOWN]
+        Explanation(h.misconceptions, (last.name,), True, INFINITE) for h in found[:MOST_SHOWN]
     )
 
 

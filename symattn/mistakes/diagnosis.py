@@ -42,6 +42,7 @@ from symattn.nodes.normalise import Softmax
 _MOST_ENTRIES, _MOST_ROWS, _MOST_OPERANDS, _MOST_MISREAD = 8, 4, 80, 400
 
 _MISREAD_TELL = "Check each copied number before you calculate with it."
+_MISREAD = SlipKind("misread-number", _MISREAD_TELL, lambda spot: iter(()))
 _LOGIT_TELL = "Compare the exponents with the scores that you wrote before."
 _COPY_TELL = "Compute each row separately; two queries rarely have the same numbers."
 
@@ -82,6 +83,14 @@ class Entries:
         """A step's name."""
         return self.evaluation.item(letter).name
 
+    def called(self, letter: str, place: Place) -> str:
+        """An entry as a report names it."""
+        return called(self.evaluation, letter, place)
+
+    def row_called(self, letter: str, row: Place) -> str:
+        """A row as a report names it."""
+        return line_called(self.evaluation, letter, (*row, 0))
+
     def bits(self, letter: str, place: Place) -> float:
         """The bits of a claimed entry."""
         return self.candidates[letter].bits(place, float(self.own.computed(letter)[place]))
@@ -96,14 +105,6 @@ class Entries:
 
 #: What rows and columns are where everything is printed transposed.
 _TURNED = {"rows": "columns", "columns": "rows"}
-
-
-def _entry_name(entries: Entries, letter: str, place: Place) -> str:
-    return called(entries.evaluation, letter, place)
-
-
-def _row_name(entries: Entries, letter: str, row: Place) -> str:
-    return line_called(entries.evaluation, letter, (*row, 0))
 
 
 @dataclass(frozen=True)
@@ -186,8 +187,7 @@ def _alone(entries: Entries, letter: str, place: Place, several: int) -> Slip | 
     chance, guess = best
     if (bits := bits_against(chance * several)) < LEAST_BITS:
         return None
-    kind, step = guess.kind, entries.name(letter)
-    return Slip(kind.name, guess.said(), kind.tell, step, (place,), bits)
+    return _slip(entries, letter, place, guess, bits)
 
 
 def _nearly(
@@ -229,8 +229,13 @@ def _one_operand(
         return None
     table = _readings(entries, letter)
     assert table is not None
-    misread, step = table.listed[first], entries.name(letter)
-    return Slip(misread.name, misread.said(), misread.tell, step, (place,), bits)
+    return _slip(entries, letter, place, table.listed[first].guess, bits)
+
+
+def _slip(entries: Entries, letter: str, place: Place, guess: Guess, bits: float) -> Slip:
+    """A guess as what was done in one entry."""
+    kind = guess.kind
+    return Slip(kind.name, guess.said(), kind.tell, entries.name(letter), (place,), bits)
 
 
 # ---- several entries -----------------------------------------------------------------------------
@@ -245,63 +250,60 @@ def _together(entries: Entries, letter: str, places: Sequence[Place]) -> list[Sl
     found: list[Slip] = []
     chosen: list[Slip] = []  # with a number of our choosing, where nothing else fits
     for rank, trial in enumerate(_trials(entries, letter, places), start=1):
-        if found and not (trial and trial.name.startswith("exchanged")):
+        if found and not (trial.fits and trial.name.startswith("exchanged")):
             break
-        if trial is None:
-            continue
         evidence = bits - log2(rank) - trial.chosen
-        if evidence >= LEAST_BITS:
+        if trial.fits and evidence >= LEAST_BITS:
             step = entries.name(letter)
-            slip = Slip(trial.name, trial.sentence, trial.tell, step, tuple(places), evidence)
+            slip = Slip(trial.name, trial.said(), trial.tell, step, tuple(places), evidence)
             (chosen if trial.chosen else found).append(slip)
-        elif not trial.chosen:
+        elif trial.fits and not trial.chosen:
             break
     return found or chosen[:1]
 
 
 class _Trial(NamedTuple):
-    """A slip that gives all of the entries."""
+    """A slip that may give all of several entries."""
 
     name: str
-    sentence: str
     tell: str
+    said: Callable[[], str]
+    #: Whether it gives all of them.
+    fits: bool
     #: The bits of a number that was chosen so that it fits.
     chosen: float = 0.0
 
 
-def _trials(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[_Trial | None]:
-    """The slips that are tried on several entries, the likelier first; None for each that fails."""
+def _trials(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[_Trial]:
+    """The slips that are tried on several entries, the likelier first."""
     yield from _exchanged(entries, letter, places, entries.own.computed(letter))
     yield from _exchanged(entries, letter, places, entries.true.computed(letter))
-    rows = {place[:-1] for place in places}
+    rows, columns = {place[:-1] for place in places}, {place[-1] for place in places}
     if len(rows) == 1:
         yield from _other_logit(entries, letter, places)
         yield from _same_slip(entries, letter, places)
         yield from _copied_row(entries, letter, places)
-    columns = {place[-1] for place in places}
     if len(rows) == 1 or len(columns) == 1 or not entries.all_claimed(letter):
-        first, listed, _ = _fitting_reading(entries, letter, places)
-        yield from (None for k in listed if first < 0 or k < first)
+        first, tried, _ = _fitting_reading(entries, letter, places)
         table = _readings(entries, letter)
-        if first >= 0 and table is not None:
-            misread = table.listed[first]
-            yield _Trial(misread.name, misread.said(), misread.tell)
+        for k in tried if first < 0 else tried[tried <= first]:
+            assert table is not None
+            kind, said = table.listed[k].guess.kind, table.listed[k].guess.said
+            yield _Trial(kind.name, kind.tell, said, k == first)
 
 
 def _exchanged(
     entries: Entries, letter: str, places: Sequence[Place], value: Array
-) -> Iterator[_Trial | None]:
+) -> Iterator[_Trial]:
     """Two entries, or two rows, that stand in each other's place."""
-    candidates = entries.candidates[letter]
+    matches, evaluation = entries.candidates[letter].matches, entries.evaluation
     if len(places) == 2:
         one, two = places
-        fits = candidates.matches(one, float(value[two])) and candidates.matches(
-            two, float(value[one])
-        )
-        names = f"{_entry_name(entries, letter, one)} and {_entry_name(entries, letter, two)}"
-        trial = _Trial("exchanged-entries", f"{names} are exchanged", _MISREAD_TELL)
-        yield trial if fits else None
-    notation = entries.evaluation.notation
+        fits = matches(one, float(value[two])) and matches(two, float(value[one]))
+        names = f"{entries.called(letter, one)} and {entries.called(letter, two)}"
+        said = partial("{} are exchanged".format, names)
+        yield _Trial("exchanged-entries", _MISREAD_TELL, said, fits)
+    notation = evaluation.notation
     for axis, word in ((-2, "rows"), (-1, "columns")):
         lines = sorted({place[axis] for place in places})
         heads = {place[:-2] for place in places}
@@ -310,73 +312,62 @@ def _exchanged(
         other = np.moveaxis(np.array(value[next(iter(heads))]), axis, 0)
         other[lines] = other[lines[::-1]]
         turned = np.moveaxis(other, 0, axis)
-        fits = all(candidates.matches(place, float(turned[place[-2:]])) for place in places)
+        fits = all(matches(place, float(turned[place[-2:]])) for place in places)
         printed = word if notation.convention == "rows" else _TURNED[word]
         counted = " and ".join(str(one + notation.index_base) for one in lines)
-        inside = leading(
-            entries.evaluation, letter, entries.evaluation.place_of(letter, places[0]), notation
-        )
+        inside = leading(evaluation, letter, evaluation.place_of(letter, places[0]), notation)
         where = f"{entries.name(letter)}{inside and f' in {inside}'}"
-        sentence = f"{printed} {counted} of {where} are exchanged"
-        yield _Trial(f"exchanged-{word}", sentence, _MISREAD_TELL) if fits else None
+        said = partial("{} {} of {} are exchanged".format, printed, counted, where)
+        yield _Trial(f"exchanged-{word}", _MISREAD_TELL, said, fits)
 
 
-def _copied_row(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[_Trial | None]:
+def _copied_row(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[_Trial]:
     """The numbers of another row, which is right."""
     candidates = entries.candidates[letter]
     *lead, row, _ = places[0]
     wrong = {place[:-1] for place in entries.roots[letter]}
+    claimed = [j for j in range(candidates.shape[-1]) if candidates.claimed[(*lead, row, j)]]
     for matrix in (entries.own.taken(letter), entries.own.computed(letter)):
         for other in range(candidates.shape[-2]):
             if other == row or (*lead, other) in wrong:
                 continue
             fits = all(
                 candidates.matches((*lead, row, j), float(matrix[(*lead, other, j)]))
-                for j in range(candidates.shape[-1])
-                if candidates.claimed[(*lead, row, j)]
+                for j in claimed
             )
-            mistaken, copied = (_row_name(entries, letter, (*lead, i)) for i in (row, other))
-            sentence = f"{mistaken} holds the numbers of {copied}"
-            yield _Trial("copied-row", sentence, _COPY_TELL) if fits else None
+            names = (entries.row_called(letter, (*lead, i)) for i in (row, other))
+            said = partial("{} holds the numbers of {}".format, *names)
+            yield _Trial("copied-row", _COPY_TELL, said, fits)
 
 
-def _same_slip(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[_Trial | None]:
+def _same_slip(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[_Trial]:
     """The same slip in every mistaken entry of a row, which leaves the others as they are."""
-    candidates = entries.candidates[letter]
-    columns = [j for j in range(candidates.shape[-1]) if candidates.claimed[(*places[0][:-1], j)]]
+    candidates, row = entries.candidates[letter], places[0][:-1]
+    columns = [j for j in range(candidates.shape[-1]) if candidates.claimed[(*row, j)]]
+    mistaken = [columns.index(place[-1]) for place in places]
+    name = entries.called(letter, places[0])
+    names = " and ".join(entries.called(letter, place) for place in places)
+    if len(places) == len(columns):
+        names = entries.row_called(letter, row)
     for numbers in (0, -1):  # with the student's own numbers, with the true ones
-
-        def spot(column: int, numbers: int = numbers) -> Spot:
-            return entries.spots(letter, (*places[0][:-1], column))[numbers]
-
-        slips = _slips_of(spot(places[0][-1]))
+        slips = _slips_of(entries.spots(letter, places[0])[numbers])
         # most slips are ruled out by one entry, before the others are looked at
-        if not any(candidates.matches(places[0], guess.value) for guess in slips.values()):
-            yield from (None for _ in slips)
-            continue
-        spots = [spot(column) for column in columns]
+        possible = any(candidates.matches(places[0], guess.value) for guess in slips.values())
+        spots = [entries.spots(letter, (*row, j))[numbers] for j in columns if possible]
         tables = [_slips_of(each) for each in spots]
-        mistaken = [columns.index(place[-1]) for place in places]
         for key, first in slips.items():
-            if not all(key in tables[k] for k in mistaken):
+            if possible and not all(key in tables[k] for k in mistaken):
                 continue
-            right = all(
-                candidates.matches(
-                    (*places[0][:-1], column), table[key].value if key in table else each.value
-                )
-                for column, table, each in zip(columns, tables, spots, strict=True)
+            fits = possible and all(
+                candidates.matches((*row, j), table[key].value if key in table else spot.value)
+                for j, table, spot in zip(columns, tables, spots, strict=True)
             )
-            whole_row = len(places) == len(columns)
-            names = (
-                _row_name(entries, letter, places[0][:-1])
-                if whole_row
-                else " and ".join(_entry_name(entries, letter, place) for place in places)
-            )
-            if not right:
-                yield None
-                continue
-            sentence = first.said().replace(_entry_name(entries, letter, places[0]), names)
-            yield _Trial(first.kind.name, sentence, first.kind.tell)
+            said = partial(_said_of, first, name, names)
+            yield _Trial(first.kind.name, first.kind.tell, said, fits)
+
+
+def _said_of(guess: Guess, name: str, names: str) -> str:
+    return guess.said().replace(name, names)
 
 
 def _slips_of(spot: Spot) -> dict[tuple[object, ...], Guess]:
@@ -392,7 +383,7 @@ _IN_ROWS: tuple[SlipKind, ...] = tuple(
 )
 
 
-def _other_logit(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[_Trial | None]:
+def _other_logit(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[_Trial]:
     """A row of a softmax in which one logit z_j was another one.
 
     The weights tell which: z_j = ln(a_j / (1 − a_j)) + ln Σ_k≠j e^(z_k).
@@ -405,31 +396,34 @@ def _other_logit(entries: Entries, letter: str, places: Sequence[Place]) -> Iter
     logits = _logits(entries, letter, line)
     if logits is None or not candidates.claimed[line].all() or candidates.hidden[line].any():
         return
-    before, z = logits
-    shares = candidates.claims[line]
+    _, z = logits
+    shares, unit = candidates.claims[line], candidates.units[line]
     for j in range(len(z)):
         rest = np.delete(np.arange(len(z)), j)
         others = np.exp(z[rest] - z[rest].max()) if np.isfinite(z[rest]).any() else np.zeros(0)
         share = float(shares[j])
         if not 0 < share < 1 or not others.sum() > 0:
-            yield None
+            yield _Trial("other-logit", _LOGIT_TELL, str, False)
             continue
         meant = log(share / (1 - share)) + log(others.sum()) + float(z[rest].max())
         split = others / others.sum()  # of what a_j leaves
-        unit = candidates.units[line]
-        near = all(
-            abs((1 - share) * part - float(shares[k])) <= 0.5 * unit[k] + part * unit[j] + 1e-12
-            for k, part in zip(rest, split, strict=True)
-        )
-        if not near:
-            yield None
-            continue
-        logit = called(evaluation, before, (*line, j))
-        number = _shortest(meant, z, j, shares, unit)
-        row = _row_name(entries, letter, line)
-        sentence = f"{row} belong to {logit} = {number} rather than {spelled(float(z[j]))}"
+        off = np.abs((1 - share) * split - shares[rest])
+        fits = bool((off <= 0.5 * unit[rest] + split * unit[j] + 1e-12).all())
         chosen = max(entries.bits(letter, (*line, k)) for k in range(len(z)))
-        yield _Trial("other-logit", sentence, _LOGIT_TELL, chosen)
+        said = partial(_belonging, entries, letter, (*line, j), meant)
+        yield _Trial("other-logit", _LOGIT_TELL, said, fits, chosen)
+
+
+def _belonging(entries: Entries, letter: str, place: Place, meant: float) -> str:
+    """The sentence that says which logit the weights of a row belong to."""
+    *lead, j = place
+    line, logits = tuple(lead), _logits(entries, letter, tuple(lead))
+    assert logits is not None
+    before, z = logits
+    candidates = entries.candidates[letter]
+    number = _shortest(meant, z, j, candidates.claims[line], candidates.units[line])
+    row, logit = entries.row_called(letter, line), called(entries.evaluation, before, place)
+    return f"{row} belong to {logit} = {number} rather than {spelled(float(z[j]))}"
 
 
 def _logits(entries: Entries, letter: str, line: Place) -> tuple[str, Array] | None:
@@ -451,8 +445,8 @@ def would_belong(entries: Entries, letter: str) -> str:
     """The logit that the weights of the first mistaken row would belong to, where one differs."""
     line = entries.roots[letter][0][:-1]
     places = [place for place in entries.roots[letter] if place[:-1] == line]
-    fitting = [trial.sentence for trial in _other_logit(entries, letter, places) if trial]
-    return fitting[-1].replace("belong to", "would belong to") if fitting else ""
+    fitting = [trial for trial in _other_logit(entries, letter, places) if trial.fits]
+    return fitting[-1].said().replace("belong to", "would belong to") if fitting else ""
 
 
 def _shortest(meant: float, z: Array, j: int, shares: Array, units: Array) -> str:
@@ -470,16 +464,12 @@ def _shortest(meant: float, z: Array, j: int, shares: Array, units: Array) -> st
 # ---- operands ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Misread:
+class _Misread(NamedTuple):
     """A number that was another when it was used."""
 
-    name: str
-    said: Callable[[], str]
-    tell: str
     letter: str
     place: Place
-    value: float
+    guess: Guess
 
 
 @dataclass(frozen=True, eq=False)
@@ -522,8 +512,7 @@ def _tried_readings(entries: Entries, letter: str) -> _Readings | None:
     candidates, values = entries.candidates[letter], np.concatenate(stacks)
     slack = 1e-9 * max(1.0, candidates.largest)
     mistaken = np.zeros(shape, dtype=bool)
-    for place in entries.roots[letter]:
-        mistaken[place] = True
+    mistaken[tuple(np.array(entries.roots[letter]).T)] = True
     with np.errstate(all="ignore"):
         near = np.abs(values - candidates.claims) <= 0.5 * candidates.units + slack
         near |= candidates.hidden & np.isneginf(values)
@@ -555,7 +544,7 @@ def _again(numbers: Numbers, letter: str, operand: str, listed: Sequence[_Misrea
     usual = np.asarray(numbers.taken(operand), dtype=float)
     batch = np.repeat(usual[None], len(listed), axis=0)
     for k, misread in enumerate(listed):
-        batch[(k, *misread.place)] = misread.value
+        batch[(k, *misread.place)] = misread.guess.value
     known = {operand: batch}
 
     def read(name: str) -> Array:
@@ -608,8 +597,7 @@ def _misread(
         if not unclaimed:
             yield from _taken_for(entries, letter, operand, place, spot)
             continue
-        for kind, value, said, _ in guesses(spot):
-            yield _Misread(kind.name, said, kind.tell, operand, place, value)
+        yield from (_Misread(operand, place, guess) for guess in guesses(spot))
 
 
 def _taken_for(
@@ -635,7 +623,7 @@ def _taken_for(
     step, entry = entries.name(letter), spot.called(place)
     for number, spelling in others.items():
         said = partial(_worked_with, step, entry, spelling, text)
-        yield _Misread("misread-number", said, _MISREAD_TELL, operand, place, number)
+        yield _Misread(operand, place, Guess(_MISREAD, number, said, ()))
 
 
 def _worked_with(step: str, entry: str, spelling: str, text: str) -> str:

@@ -16,9 +16,6 @@ from symattn.nodes.base import Node, shape_of
 from symattn.nodes.masks import Counts, VisibleScores
 from symattn.nodes.normalise import RowRatio, Softmax, unless_all_hidden
 from symattn.nodes.rule import Index, Rule
-from symattn.nodes.spell import Speller
-from symattn.notation import tree as t
-from symattn.notation.tree import Tree
 
 _SEEN, _HIDDEN = r.Const(sympy.S.Zero), r.Const(sympy.S.NegativeInfinity)
 
@@ -40,74 +37,46 @@ class Inverted(Node):
         )
 
 
-class MaskedTo(Node):
-    """Scores with a finite number where −∞ belongs: c where m_ij = −∞, else s_ij + m_ij."""
+class Instead(Node):
+    """Other numbers where a mask hides: o_ij where m_ij = −∞, else s_ij."""
 
-    scores, mask, value = Matrix(), Matrix(), Scalar(0)
+    word = "instead"
+
+    matrix, mask, other = Matrix(), Matrix(), Matrix()
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        scores, mask, value = self.args
-        hidden = r.rule_of(mask, i, j)
-        added = r.Plus((r.rule_of(scores, i, j), hidden))
-        return r.Cases(hidden, "=", _HIDDEN, r.Const(value), added)
-
-    def _spell(self, speller: Speller) -> Tree:
-        scores, mask, value = self.args
-        inside = speller.matrix(scores), speller.matrix(mask), speller.scalar(value)
-        return t.call(t.Ident("fill", roman=True), *inside)
+        usual, mask, other = (r.rule_of(matrix, i, j) for matrix in self.args)
+        return r.Cases(mask, "=", _HIDDEN, other, usual)
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        scores, mask, value = args
-        hidden = arithmetic.hidden(mask)
-        added = arithmetic.add(
-            arithmetic.where(hidden, arithmetic.zero, scores),
-            arithmetic.where(hidden, arithmetic.zero, mask),
-        )
-        return arithmetic.where(hidden, arithmetic.scalar(value), added)
-
-
-class Lowered(Node):
-    """Scores with a finite number added where −∞ belongs: s_ij + c where m_ij = −∞."""
-
-    scores, mask, value = Matrix(), Matrix(), Scalar(0)
-
-    def _rule(self, i: Index, j: Index) -> Rule:
-        scores, mask, value = self.args
-        hidden, score = r.rule_of(mask, i, j), r.rule_of(scores, i, j)
-        lower = r.Plus((score, r.Const(value)))
-        return r.Cases(hidden, "=", _HIDDEN, lower, r.Plus((score, hidden)))
-
-    def _spell(self, speller: Speller) -> Tree:
-        scores, mask, value = self.args
-        inside = speller.matrix(scores), speller.matrix(mask), speller.scalar(value)
-        return t.call(t.Ident("lower", roman=True), *inside)
-
-    @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        scores, mask, value = args
-        number = arithmetic.scalar(value)
-        return arithmetic.add(scores, arithmetic.where(arithmetic.hidden(mask), number, mask))
+        usual, mask, other = args
+        return arithmetic.where(arithmetic.hidden(mask), other, usual)
 
 
 class UnguardedSoftmax(Node):
     """The softmax as programs compute it that do not look for what floating point lacks.
 
-    e^z over its sum, with the row's maximum taken off (1) or not (0): −∞ − (−∞) and 0/0 are NaN.
+    e^z over its sum, with a number taken off z before (`off`): 0 none, 1 the row's maximum, 2 the
+    largest of the whole matrix, 3 the row's mean. −∞ − (−∞) and 0/0 are NaN.
     """
 
     word = "softmax"
 
-    logits, shifted = Matrix(), Scalar()
+    logits, off = Matrix(), Scalar()
 
     def _rule(self, i: Index, j: Index) -> Rule:
         return r.rule_of(Softmax(self.args[0]), i, j)
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        logits, shifted = args
-        if shifted == 1:
+        logits, off = args
+        if off == 1:
             logits = arithmetic.lowered(logits)
+        elif off == 2:
+            logits = logits - logits.max(axis=(-2, -1), keepdims=True)
+        elif off == 3:
+            logits = logits - logits.mean(axis=-1, keepdims=True)
         powers = arithmetic.exp(logits)
         return arithmetic.divide(powers, arithmetic.row_sum(powers))
 

@@ -20,8 +20,10 @@ from symattn.marking.lines import check_lines
 from symattn.marking.sampling import marker_of
 from symattn.marking.sanity import notes, written_out
 from symattn.marking.verdicts import EntryMark, Marker, StepMark
+from symattn.mistakes import MISCONCEPTIONS
 from symattn.mistakes.computed import Run, explained, explainer_of
 from symattn.mistakes.explanations import Explainer, cannot_tell
+from symattn.mistakes.rewriting import misconception_of
 from symattn.reports.results import Marking
 from symattn.sheets.worksheet import Worksheet
 
@@ -145,6 +147,9 @@ class Exercise:
     def __init__(self, sheet: Worksheet) -> None:
         self.derivation: Derivation = sheet.derivation()
         self._first: Evaluation = sheet.evaluate(self.derivation)
+        with sheet.in_file():
+            own = (misconception_of(*row) for row in sheet.misconceptions)
+            self.misconceptions = (*own, *MISCONCEPTIONS)
 
     def evaluate(self, sheet: Worksheet) -> Evaluation:
         """The derivation with a sheet's numbers, in the sheet's notation."""
@@ -153,7 +158,8 @@ class Exercise:
     @cached_property
     def explainer(self) -> Explainer:
         """Tries misconceptions on answers to this exercise."""
-        return Explainer(self.derivation, self._first.of_batch(*(0 for _ in self._first.batch)))
+        first = self._first.of_batch(*(0 for _ in self._first.batch))
+        return Explainer(self.derivation, first, self.misconceptions)
 
 
 @dataclass(frozen=True)
@@ -172,6 +178,7 @@ def exercise_of(sheet: Worksheet) -> Exercise:
         _hashable(sheet.sizes),
         _hashable(sheet.labels),
         sheet.wrt,
+        sheet.misconceptions,
         tuple((name, _shape(value)) for name, value in sheet.upstream.items()),
         sheet.batch,
     )

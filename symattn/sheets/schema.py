@@ -23,6 +23,7 @@ from symattn.attention.vocabulary import SYMBOLS, Notation
 from symattn.attention.words import SIZES
 from symattn.claims.labels import LABELS
 from symattn.claims.policy import VERDICTS
+from symattn.claims.tables import KEYS
 from symattn.language.texts import MAX_LENGTH
 from symattn.nodes.entrywise import FEATURE_MAPS
 from symattn.nodes.masks import COMBINED, MASKS
@@ -81,6 +82,20 @@ def worksheet_schema() -> Schema:
                 "additionalProperties": _MATRIX,
             },
             "policy": _closed(_policy(), "what counts as right"),
+            "misconception": {
+                "type": "array",
+                "description": "what is tried first on wrong numbers",
+                "items": {
+                    **_closed(
+                        {
+                            key: {"type": "string", "maxLength": 500}
+                            for key in KEYS["misconception"]
+                        },
+                        "a misconception: what holds to those who have it",
+                    ),
+                    "required": ["name", "equation", "tell"],
+                },
+            },
             "notation": {
                 "anyOf": [
                     _words(row.name for row in PRESETS),

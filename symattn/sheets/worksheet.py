@@ -92,6 +92,8 @@ class Worksheet:
     archive: str = ""
     #: The keys of claims whose numbers stand in a file of their own.
     elsewhere: frozenset[str] = frozenset()
+    #: What is tried on wrong numbers first: a name, equations, what is done instead, what to tell.
+    misconceptions: tuple[tuple[str, str, str, str], ...] = ()
 
     @contextmanager
     def in_file(self) -> Iterator[None]:
@@ -344,6 +346,7 @@ def _worksheet(
         story=label_of(data.get("story", ""), "story", 2000),
         arrays=arrays,
         elsewhere=frozenset(key for key in claims if names_numbers(_table(data, "claims")[key])),
+        misconceptions=tuple(map(_misconception, _rows(data, "misconception"))),
     )
 
 
@@ -549,6 +552,24 @@ def _are_shifted(rows: Sequence[Sequence[sympy.Expr | None]]) -> bool:
     return bool(rows) and all(
         1 in row and all(value is not None and value <= 1 for value in row) for row in rows
     )
+
+
+def _misconception(row: Mapping[str, object]) -> tuple[str, str, str, str]:
+    """A row of [[misconception]]; what is done instead is the equation, unless it is said."""
+    refuse_unknown(row, "misconception")
+    for key in ("name", "equation", "tell"):
+        if not row.get(key):
+            raise ReadError(f"misconception: {key} is missing; give a name, an equation and tell")
+    read = {key: label_of(value, f"misconception: {key}", 500) for key, value in row.items()}
+    instead = read.get("instead") or f"{read['equation']} is taken to hold"
+    return read["name"], read["equation"], instead, read["tell"]
+
+
+def _rows(data: Mapping[str, object], name: str) -> Sequence[Mapping[str, object]]:
+    rows = data.get(name, [])
+    if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
+        raise ReadError(f"{name}: write [[{name}]] on a line of its own, once for each")
+    return rows
 
 
 def _table(data: Mapping[str, object], name: str) -> Mapping[str, object]:

@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP
 from itertools import combinations, pairwise
 from typing import Any, TypeAlias
 
@@ -22,7 +22,7 @@ import numpy as np
 from symattn.reports.check import check_worksheet
 from symattn.reports.results import Marking
 from symattn.sheets.worksheet import worksheet_of
-from tests.benchmarks.synthetic_students import MISTAKES, sheets, softmax
+from tests.benchmarks.synthetic_students import MISTAKES, sheets, softmax, spelled, written
 
 #: Queries, keys, widths of keys and of values; few, as what is tried is prepared for each.
 SHAPES = (
@@ -59,18 +59,6 @@ class Sheet:
         ]
         claims = [f"{name} = {rows!r}" for name, rows in self.claims.items()]
         return "\n".join(["[attention]", *self.attention, "[given]", *given, "[claims]", *claims])
-
-
-def spelled(x: float, digits: int) -> str:
-    """Rounded half up."""
-    if not np.isfinite(x):
-        return str(x)
-    return str(Decimal(repr(float(x))).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
-
-
-def written(values: Any, digits: int) -> list[list[str]]:
-    """A matrix as text."""
-    return [[spelled(x, digits) for x in row] for row in values]
 
 
 def honest(rng: Any, digits: int, claimed: tuple[str, ...] = ()) -> Sheet:

@@ -1,27 +1,16 @@
-"""Synthetic students: how often honest work is accepted, and mistakes flagged and named.
+"""Synthetic students, who do something else than they should.
 
 Every student is a plain NumPy pipeline written from the description of what is done, with no
-symattn in it; symattn then checks the worksheet that the student hands in. Run it by hand::
-
-    python tests/benchmarks/synthetic_students.py [sheets of each kind]
+symattn in it; `explaining_rates` counts how often their mistakes are named.
 """
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Callable, Iterator
-from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
-from itertools import combinations
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 import numpy as np
-
-from symattn.reports.check import check_worksheet
-from symattn.reports.results import Marking
-from symattn.sheets.worksheet import worksheet_of
-
-ROUNDINGS = {"half-up": ROUND_HALF_UP, "half-even": ROUND_HALF_EVEN, "cut off": ROUND_DOWN}
 
 #: What a student does, where it is not the right thing: the part, and the way.
 MISTAKES: dict[str, tuple[str, str]] = {
@@ -94,16 +83,16 @@ def masked(z: Any, how: str) -> Any:
     return np.where(hidden, 0.0 if how == "zero" else -np.inf, z)
 
 
-def written(matrix: Any, digits: int, rounding: str) -> list[list[str]]:
-    """The numbers as a student writes them."""
-    unit = Decimal(1).scaleb(-digits)
+def spelled(x: float, digits: int, rounding: str = ROUND_HALF_UP) -> str:
+    """A number as a student writes it."""
+    if not np.isfinite(x):
+        return str(x)
+    return str(Decimal(repr(float(x))).quantize(Decimal(1).scaleb(-digits), rounding))
 
-    def one(x: float) -> str:
-        if not np.isfinite(x):
-            return str(x)
-        return str(Decimal(repr(float(x))).quantize(unit, rounding=rounding))
 
-    return [[one(x) for x in row] for row in np.asarray(matrix)]
+def written(matrix: Any, digits: int, rounding: str = ROUND_HALF_UP) -> list[list[str]]:
+    """The numbers of a matrix."""
+    return [[spelled(x, digits, rounding) for x in row] for row in np.asarray(matrix)]
 
 
 def hand_in(
@@ -159,52 +148,3 @@ def sheets(rng: Any, count: int, names: tuple[str, ...], **style: Any) -> Iterat
         made += 1
         if made == count:
             return
-
-
-def checked(sheet: str) -> Marking:
-    """What symattn says."""
-    return check_worksheet(worksheet_of(sheet))
-
-
-def main(count: int) -> None:
-    """Print the table."""
-    rng = np.random.default_rng(20261120)
-    start = time.perf_counter()
-    honest = accepted = 0
-    for digits in (1, 2, 3, 4):
-        for rounding in ROUNDINGS.values():
-            for carry in (False, True):
-                for sheet in sheets(rng, count, (), digits=digits, rounding=rounding, carry=carry):
-                    honest += 1
-                    marking = checked(sheet)
-                    accepted += marking.first_wrong is None
-    print(f"honest work: {accepted} of {honest} accepted ({accepted / honest:.2%})")
-    singles = [(name,) for name in MISTAKES]
-    pairs = [
-        pair for pair in combinations(MISTAKES, 2) if MISTAKES[pair[0]][0] != MISTAKES[pair[1]][0]
-    ]
-    for label, kinds, each in (("single", singles, count), ("paired", pairs, max(count // 10, 1))):
-        flagged = named = first = alone = total = 0
-        for names in kinds:
-            style = {"digits": 2, "rounding": ROUND_HALF_UP, "carry": False}
-            hits = seen = 0
-            for sheet in sheets(rng, each, names, **style):
-                total, seen = total + 1, seen + 1
-                marking = checked(sheet)
-                flagged += marking.first_wrong is not None
-                found = [frozenset(e.name.split(" + ")) for e in marking.explanations]
-                wanted = frozenset(names)
-                named += wanted in found
-                hits += wanted in found
-                first += bool(found) and found[0] == wanted
-                alone += found == [wanted]
-            if "-v" in sys.argv and hits < seen:
-                print(f"   {' + '.join(names)}: named {hits} of {seen}")
-        shares = {"flagged": flagged, "named": named, "first": first, "alone": alone}
-        listed = ", ".join(f"{word} {count / total:.2%}" for word, count in shares.items())
-        print(f"{label} mistakes: {total}; {listed}")
-    print(f"{time.perf_counter() - start:.0f} s")
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 20)

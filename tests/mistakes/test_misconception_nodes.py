@@ -10,10 +10,9 @@ import sympy
 
 from symattn.mistakes.nodes import (
     InRows,
+    Instead,
     InterleavedConcat,
     Inverted,
-    Lowered,
-    MaskedTo,
     MergedByReshape,
     OverHeads,
     ReversedConcat,
@@ -37,8 +36,7 @@ HEADS = np.arange(COUNT * ROWS * COLUMNS).reshape(COUNT, ROWS, COLUMNS)
     ("node", "wanted"),
     [
         (Inverted(MASK), [[_HIDDEN, 0, _HIDDEN], [0, _HIDDEN, _HIDDEN]]),
-        (MaskedTo(SCORES, MASK, 7), [[1, 7, 3], [7, 5, 8]]),
-        (Lowered(SCORES, MASK, -7), [[1, -5, 3], [-3, 5, 8]]),
+        (Instead(SCORES, MASK, 7 * SCORES), [[1, 14, 3], [28, 5, 6]]),
         (InRows(10 * SCORES, SCORES, (1,)), [[1, 2, 3], [40, 50, 60]]),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Node) else "",
