@@ -17,9 +17,9 @@ from click.testing import CliRunner
 from symattn.attention.example import small_example
 from symattn.attention.variants import VARIANTS, Variant
 from symattn.attention.vocabulary import Notation
-from symattn.claims.claims import read_claims
+from symattn.claims.claims import arrays_of, read_claims
 from symattn.claims.entry_names import counted_place, entry_name
-from symattn.claims.lines import Line, last_side, sides_of
+from symattn.claims.lines import last_side, sides_of
 from symattn.claims.policy import Policy
 from symattn.cli import main
 from symattn.derivations import Evaluation, Step
@@ -66,7 +66,7 @@ def not_right(values: Evaluation, claims: dict[str, Any]) -> list[str]:
     """What the marker does not call right, with each step claimed for itself."""
     found = []
     for name, value in claims.items():
-        marker = Marker(values, read_claims({name: value}, values), Policy())
+        marker = Marker(values, arrays_of(read_claims({name: value}, values), values), Policy())
         found += [str(e) for mark in marker.marks() for e in mark.entries if e.verdict != "right"]
     return found
 
@@ -137,8 +137,7 @@ def test_the_worked_lines_of_derive_hold(variant: Variant) -> None:
     notation = NOTATIONS[1]
     shown = values.spelled(notation)
     for key, text in worked_lines(shown, notation):
-        lines: list[Line] = []
-        read_claims({key: text}, shown, None, lines)
+        lines = read_claims({key: text}, shown)
         assert [link.message for link in check_lines(lines, shown, {})] == []
 
 
@@ -153,9 +152,8 @@ def test_a_changed_digit_in_a_worked_line_is_found() -> None:
             at = start + chance.choice(digits)
             other = chance.choice([d for d in "0123456789" if d != text[at]])
             changed = f"{text[:at]}{other}{text[at + 1 :]}"
-            lines: list[Line] = []
             try:
-                read_claims({key: changed}, values, None, lines)
+                lines = read_claims({key: changed}, values)
             except ReadError:
                 continue
             tried += 1
