@@ -34,7 +34,6 @@ with needing("symattn.sphinxext", "Sphinx", "symattn[sphinx]"):
 from symattn import __version__
 from symattn.attention.vocabulary import Notation
 from symattn.budget import budgeted
-from symattn.claims.entry_names import entry_name
 from symattn.claims.references import entries_at
 from symattn.derivations import Derivation, Evaluation, Place
 from symattn.documents import blocks as b
@@ -58,8 +57,6 @@ from symattn.pages.syntax import anchor, holds_worksheet
 from symattn.pages.syntaxes import SYNTAXES
 from symattn.printable import printable
 from symattn.reports.check import check_worksheet
-from symattn.reports.single import true_text
-from symattn.reports.wording import WORDING, disagreement
 from symattn.sheets.symbols import read_symbols
 from symattn.sheets.worksheet import Worksheet, equations_of, worksheet_of
 
@@ -578,10 +575,7 @@ def warn_of(env: BuildEnvironment, sheet: Worksheet, location: Location) -> None
     for step in marking.steps:
         for entry in step.entries:
             if not marking.passes(entry):
-                true = true_text(marking, step, entry)
-                name = entry_name(entry.step, entry.place, sheet.notation)
-                meaning = WORDING[entry.verdict].phrase
-                _wrong(env, disagreement(name, entry.claimed.text, true, meaning), location)
+                _wrong(env, marking.finding(step, entry).message, location)
     for link in marking.lines:
         if not marking.passes(link):
             _wrong(env, link.message, location)

@@ -40,7 +40,6 @@ from symattn.pages.syntax import claim_of
 from symattn.pages.syntaxes import MAX_NOTEBOOK, SYNTAXES, Anchor, Block, Flaw, Found, place_of
 from symattn.reports.check import exercise_of, mark_arrays, mark_claims
 from symattn.reports.results import CheckedFile, Finding, Marking
-from symattn.reports.single import true_text
 from symattn.sheets.worksheet import (
     Worksheet,
     check_tables,
@@ -524,27 +523,22 @@ class _Sheet:
     ) -> Finding:
         """The mark of a number, and what belongs in its place."""
         line, column = place_of(self.text, anchor.start)
-        text, passes = anchor.number, marking.passes(entry)
-        end, correction = None, None
-        if self.text.startswith(text, anchor.start):  # and is not spelled with escapes
-            end = column + len(text)
-            if not passes:
-                accepted = marking.policy.rounding
-                correction = correction_of(marking.evaluation, mark.letter, entry, text, accepted)
-        if correction and not self._holds(marking, entry, anchor, correction):
-            correction = None
-        return Finding(
-            line,
-            column,
-            end,
-            str(entry),
-            text,
-            true_text(marking, mark, entry),
-            entry.verdict,
-            passes,
-            anchor.start,
-            correction,
+        found = replace(
+            marking.finding(mark, entry),
+            line=line,
+            column=column,
+            start=anchor.start,
+            written=anchor.number,
         )
+        if not self.text.startswith(found.written, anchor.start):  # it is spelled with escapes
+            return found
+        found = replace(found, end=column + len(found.written))
+        if found.passes:
+            return found
+        accepted = marking.policy.rounding
+        correct = correction_of(marking.evaluation, mark.letter, entry, found.written, accepted)
+        holds = correct and self._holds(marking, entry, anchor, correct)
+        return replace(found, correction=correct) if holds else found
 
     def _holds(self, marking: Marking, entry: EntryMark, anchor: Anchor, correction: str) -> bool:
         """Whether a worked line holds, among the true numbers, with its last number put right."""

@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from symattn.printable import as_line
 from symattn.reports.overview import FileReport, Overview, Problem
 from symattn.reports.results import Finding
-from symattn.reports.single import LineReport, Report
+from symattn.reports.single import Report
 
 
 def junit_xml(overview: Overview) -> str:
@@ -94,10 +94,8 @@ def _of_worksheet(file: FileReport, number: int, report: Report) -> Iterator[Ele
     known = {step.name for step in report.steps}
     others = {sign.step for sign in report.lines} - known
     for name in (*(step.name for step in report.steps), *sorted(others)):
-        claimed: list[Finding | LineReport] = [
-            each
-            for each in file.findings
-            if each.worksheet == number and each.entry.partition("[")[0] == name
+        claimed: list[Finding] = [
+            each for each in file.findings if each.worksheet == number and each.step == name
         ]
         claimed += [sign for sign in report.lines if sign.step == name]
         failing = [each for each in claimed if not each.passes]

@@ -20,9 +20,8 @@ from symattn.notation.text import width
 from symattn.reports.annotations import github_annotations
 from symattn.reports.check import check_worksheet
 from symattn.reports.overview import FileReport, Overview
-from symattn.reports.results import Marking
+from symattn.reports.results import Finding, Marking
 from symattn.reports.single import (
-    LineReport,
     Report,
     conclusion,
     report_data,
@@ -362,7 +361,7 @@ def test_what_follows_is_worked_out_with_the_numbers_written() -> None:
 
 def test_a_sign_that_does_not_hold_is_named(wrong: Marking) -> None:
     told = "worked line of weights[1,1]: 2.72/3.72 is 0.7312, not 0.75"
-    sign = LineReport("weights", "weights[1,1]", told, "wrong", passes=False, line=3, column=7)
+    sign = Finding(3, 7, None, "weights[1,1]", "", "", "wrong", passes=False, told=told)
     found = replace(report_of(wrong), lines=(sign,))
     for page in (text_report(found), markdown_report(found).replace("\\", ""), html_report(found)):
         assert f"✗ {told}" in page
