@@ -239,48 +239,47 @@ def _checked(
     `alone`, and where the page holds nothing else.
     """
     alone = not is_page(name)
-    markings: list[Marking] = []
-    sheets: list[Worksheet] = []
+    marked: list[tuple[Worksheet, Marking, list[Finding]]] = []
     read: list[Worksheet] = []
-    findings: list[Finding] = []
     problems = _Problems()
     for block, anchors in _grouped(name, text, found, problems):
         refused: dict[str, str] | None = None if alone else {}
         try:
             sheet = sheet_of_block(name, text, block, site, refused)
-            if claimed:
-                sheet = with_arrays(sheet, claimed)
+            sheet = with_arrays(sheet, claimed) if claimed else sheet
             read.append(sheet)
-            if not (sheet.claims or sheet.arrays or anchors or refused):
-                continue
             decimal = _decimal_of(sheet, anchors)
-            one = _Sheet(name, text, block, sheet, decimal, None if alone else problems)
-            for key, reason in (refused or {}).items():
-                one.refuse_key(key, reason)
-            with sheet.in_file():
-                marked = one.marked(anchors, explain)
+            own = _Sheet(name, text, block, sheet, decimal, None if alone else problems)
+            if one := own.marked(anchors, explain, refused or {}):
+                marked.append((sheet, *one))
         except (Undecided, _TooMany):
             raise
         except SymattnError as error:
             if alone:
                 raise
-            count = len(anchors)
-            left = (
-                f"; {counted(count, 'claim')} after it {'is' if count == 1 else 'are'} not marked"
-            )
-            problems.append((block.start, f"{error}{left if anchors else ''}"))
-            continue
-        if marked is not None:
-            findings += [replace(each, worksheet=len(markings)) for each in marked[1]]
-            markings.append(marked[0])
-            sheets.append(sheet)
+            left = _left(len(anchors)) if anchors else ""
+            problems.append((block.start, f"{error}{left}"))
     lines = tuple(lines for _, lines in sorted(problems))
-    if len(lines) == 1 and not markings:
+    if len(lines) == 1 and not marked:
         raise ReadError(lines[0])
-    ordered = tuple(sorted(findings, key=lambda finding: finding.start))
+    findings = [
+        replace(each, worksheet=number) for number, one in enumerate(marked) for each in one[2]
+    ]
     return CheckedFile(
-        name, text, not alone, tuple(markings), tuple(sheets), ordered, lines, tuple(read)
+        name,
+        text,
+        not alone,
+        tuple(marking for _, marking, _ in marked),
+        tuple(sheet for sheet, _, _ in marked),
+        tuple(sorted(findings, key=lambda finding: finding.start)),
+        lines,
+        tuple(read),
     )
+
+
+def _left(count: int) -> str:
+    """How many claims go with a worksheet that cannot be used."""
+    return f"; {counted(count, 'claim')} after it {'is' if count == 1 else 'are'} not marked"
 
 
 def _grouped(
@@ -367,12 +366,22 @@ class _Sheet:
     problems: list[Problem] | None = None
 
     def marked(
-        self, anchors: Sequence[Anchor], explain: bool
+        self, anchors: Sequence[Anchor], explain: bool, refused: Mapping[str, str]
     ) -> tuple[Marking, list[Finding]] | None:
         """The marking of all claims, and every claimed number where it stands.
 
-        None where no claim can be used.
+        None where no claim can be used. `refused` are claims of what is no step, with the reasons.
         """
+        if not (self.sheet.claims or self.sheet.arrays or anchors or refused):
+            return None
+        for key, told in refused.items():
+            self._refuse_key(key, told)
+        with self.sheet.in_file():
+            return self._marked(anchors, explain)
+
+    def _marked(
+        self, anchors: Sequence[Anchor], explain: bool
+    ) -> tuple[Marking, list[Finding]] | None:
         exercise = exercise_of(self.sheet)
         evaluation = exercise.evaluate(self.sheet)
         if self.sheet.arrays:
@@ -436,7 +445,7 @@ class _Sheet:
             except SymattnError as error:
                 if self.problems is None:
                     raise
-                self.refuse_key(key, str(error))
+                self._refuse_key(key, str(error))
                 continue
             before |= {claim.entry for claim in claims}
             for claim in claims:
@@ -446,7 +455,7 @@ class _Sheet:
                     anchor = claim_of(key, text, start).moved(self.block.place)
                 yield replace(claim, where=place_of(self.text, anchor.whole)), anchor
 
-    def refuse_key(self, key: str, reason: str) -> None:
+    def _refuse_key(self, key: str, reason: str) -> None:
         """A claim of its table that cannot be used, as a problem of the page."""
         start = self._at_key(key, "").start
         if self.block.file:
