@@ -19,7 +19,7 @@ from symattn.attention.variants import VARIANTS, Variant
 from symattn.attention.vocabulary import Notation
 from symattn.claims.claims import arrays_of, read_claims
 from symattn.claims.entry_names import counted_place, entry_name
-from symattn.claims.lines import last_side, sides_of
+from symattn.claims.lines import sides_of
 from symattn.claims.policy import Policy
 from symattn.cli import main
 from symattn.derivations import Evaluation, Step
@@ -475,13 +475,6 @@ def test_lines_of_other_choices(choice: str, entry: str, text: str, words: str) 
     assert marking.passed is (not words or "cut off" in words)
 
 
-def test_the_last_number_is_the_claim() -> None:
-    marking = check(GIVEN, {"scores": [["1·3 + 2·1 = 5", "1·0 + 2·4 = 9"]]})
-    assert verdicts(marking) == {"scores": ["right", "wrong"]}
-    assert [entry.claimed.text for entry in marking.entries] == ["5", "9"]
-    assert last_side("1·0 + 2·4 = 9") == ("9", 12)
-
-
 def test_a_number_cut_off_is_said_and_let_pass() -> None:
     text = "148.41/3129.37 = 0.04742 = 0.0474 = 0.047"
     assert told(check(GIVEN, {"weights[1,1]": text})) == []
@@ -733,7 +726,7 @@ PIECES = (
 def test_whatever_is_typed_is_marked_or_refused_in_one_line() -> None:
     chance = random.Random(7)
     start, refused = time.monotonic(), 0
-    for _ in range(600):
+    for _ in range(300):
         number = "".join(chance.choices(PIECES, k=chance.randint(1, 7)))
         key = chance.choice(["scores[1,2]", "scores", "a_12", "".join(chance.choices(PIECES, k=3))])
         value = chance.choice([number, [number, "1"], [[number, "?"]]])
@@ -746,7 +739,7 @@ def test_whatever_is_typed_is_marked_or_refused_in_one_line() -> None:
             refused += 1
             assert "\n" not in str(error)
             assert str(error)
-    assert 100 < refused < 600
+    assert 50 < refused < 300
     assert time.monotonic() - start < 30
 
 

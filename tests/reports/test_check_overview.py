@@ -251,16 +251,6 @@ def test_a_sign_that_does_not_hold_is_an_error_and_one_that_is_open_a_warning() 
         assert read(unsettled) == ("warning", places[1] | {"title": "worked line"}, "is not")
 
 
-def test_what_nothing_decides_is_a_warning(tmp_path: Path) -> None:
-    path = tmp_path / "x.toml"
-    path.write_text(
-        toml({"scores": [["e^(-20000)", 0]], "V": [[2], [1]]}, {"output": "2"}), "utf-8"
-    )
-    result = checked(path, "--format", "github")
-    assert result.exit_code == 4
-    assert result.stdout.startswith("::warning file=")
-
-
 def test_no_file_of_a_folder_is_dropped_in_silence(folder: Path) -> None:
     odd = {
         "d: 3.toml": SLIP.replace("0.43", "x.y"),
