@@ -371,40 +371,33 @@ def _tables(marking: Marking, mark: StepMark, notation: Notation) -> tuple[tuple
 def _table(marking: Marking, mark: StepMark, head: tuple[int, ...], notation: Notation) -> Table:
     """The claims of a step or a head; of many rows and columns those with something to see."""
     turned = notation.convention == "columns"
-    by_place: dict[tuple[int, int], EntryMark] = {}
-    for entry in mark.entries:
-        if entry.place[:-2] == head:
-            row, column = entry.place[-2:]
-            seen = (column, row) if turned else (row, column)
-            if seen not in by_place or marking.passes(by_place[seen]):  # of several the wrong one
-                by_place[seen] = entry
+    by_place = _by_place(marking, mark, head, turned)
     wrong = [place for place, entry in by_place.items() if not marking.passes(entry)]
     sizes = marking.evaluation[mark.name].step.shape
     names = [marking.evaluation.labels.get(size, ()) for size in sizes]
-    shape = mark.shape[-2:]
+    count = mark.shape[-1]
     if turned:
-        names, shape = names[::-1], shape[::-1]
+        names, count = names[::-1], mark.shape[-2]
     claimed = sorted({i for i, _ in by_place})
-    columns = list(range(shape[1]))
-    if notation.limit and len(columns) > notation.limit:
+    columns = list(range(count))
+    if notation.limit and count > notation.limit:
         columns = sorted({j for _, j in by_place})
-    limit = notation.limit
-    down = _visible(claimed, {i for i, _ in wrong}, limit, filled=not wrong)
-    across = _visible(columns, {j for _, j in wrong}, limit, filled=True)
+    down = _visible(claimed, {i for i, _ in wrong}, notation.limit, filled=not wrong)
+    across = _visible(columns, {j for _, j in wrong}, notation.limit, filled=True)
 
-    def label(names: Sequence[str], index: int) -> str:
+    def label(names: Sequence[str], index: int | None, gap: str) -> str:
+        if index is None:
+            return gap
         return printable(names[index]) if names else str(index + notation.index_base)
 
-    def cell(i: int | None, j: int | None) -> Cell:
-        if i is None or j is None:  # what stands for the columns, or for the rows, left out
-            return Cell(("⋯" if i is not None else "",), "gap")
-        return _claimed(by_place.get((i, j)))
-
     rows = tuple(
-        Row(Cell(("⋮" if i is None else label(names[0], i),)), tuple(cell(i, j) for j in across))
+        Row(
+            Cell((label(names[0], i, "⋮"),)),
+            tuple(_claimed(by_place, i, j) for j in across),
+        )
         for i in down
     )
-    top = tuple("⋯" if j is None else label(names[1], j) for j in across)
+    top = tuple(label(names[1], j, "⋯") for j in across)
     hidden = sum(1 for i, j in wrong if i not in down or j not in across)
     left_out = _left_out(
         len(claimed) - sum(i is not None for i in down),
@@ -415,8 +408,26 @@ def _table(marking: Marking, mark: StepMark, head: tuple[int, ...], notation: No
     return Table(top, rows, caption, mark.name, left_out=left_out)
 
 
-def _claimed(entry: EntryMark | None) -> Cell:
+def _by_place(
+    marking: Marking, mark: StepMark, head: tuple[int, ...], turned: bool
+) -> dict[tuple[int, int], EntryMark]:
+    """The claims of a head by row and column as they are printed; of several the wrong one."""
+    found: dict[tuple[int, int], EntryMark] = {}
+    for entry in mark.entries:
+        *own, row, column = entry.place
+        seen = (column, row) if turned else (row, column)
+        if tuple(own) == head and (seen not in found or marking.passes(found[seen])):
+            found[seen] = entry
+    return found
+
+
+def _claimed(
+    by_place: Mapping[tuple[int, int], EntryMark], row: int | None, column: int | None
+) -> Cell:
     """A claimed number with the tint, the sign and the name of its verdict."""
+    if row is None or column is None:  # what stands for the columns, or for the rows, left out
+        return Cell(("⋯" if row is not None else "",), "gap")
+    entry = by_place.get((row, column))
     if entry is None:
         return Cell(("",))
     words = (printable(without_tex(entry.claimed.text)),)
