@@ -129,11 +129,7 @@ class _Holding(SphinxDirective):
         argument = self.arguments[0].strip() if self.arguments else ""
         site = site_of(self.env)
         if argument.endswith(".toml"):
-            relative, absolute = self.env.relfn2path(argument)
-            self.env.note_dependency(relative)
-            folder = Path(str(self.env.doc2path(self.env.docname))).parent
-            path = site_file(argument, folder, site)
-            sheet = worksheet_of(read_text(path, absolute), absolute, roots=site.roots)
+            sheet = worksheet_of(*self._named(argument), roots=site.roots)
         elif self.content:
             sheet = worksheet_of("\n".join(self.content), *self._first_line(), site.roots)
         else:
@@ -141,6 +137,16 @@ class _Holding(SphinxDirective):
         for numbers in sheet.files:
             self.env.note_dependency(str(numbers))
         return sheet
+
+    def _named(self, file: str) -> tuple[str, str]:
+        """The text of a file that the page names, and its path; a change of it is one of the page.
+
+        Raises `ReadError` for a file that lies elsewhere, or cannot be read.
+        """
+        relative, absolute = self.env.relfn2path(file)
+        self.env.note_dependency(relative)
+        folder = Path(str(self.env.doc2path(self.env.docname))).parent
+        return read_text(site_file(file, folder, site_of(self.env)), absolute), absolute
 
     def _refused(self, error: BaseException) -> DirectiveError:
         """What the directive cannot do; the next build says so again."""
@@ -373,10 +379,7 @@ class Equations(Shows):
             raise SymattnError("batch: chooses a calculation of a worksheet, not of equations")
         text, name = "\n".join(self.content), "equations"
         if argument:
-            relative, name = self.env.relfn2path(argument)
-            self.env.note_dependency(relative)
-            folder = Path(str(self.env.doc2path(self.env.docname))).parent
-            text = read_text(site_file(argument, folder, site_of(self.env)), name)
+            text, name = self._named(argument)
         derivation = equations_of(text, name).derivation()
         if "gradient" in self.options:
             asked = _listed(self.options["gradient"])
