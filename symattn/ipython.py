@@ -28,7 +28,7 @@ from symattn.reports.check import check_worksheet
 from symattn.reports.documents import report_document
 from symattn.reports.single import report_of
 from symattn.sheets.symbols import read_symbols
-from symattn.sheets.worksheet import equations_of, worksheet_of
+from symattn.sheets.worksheet import Worksheet, equations_of, worksheet_of
 
 #: What makes a cell a worksheet: a table, or the key that holds equations. Everything else is a
 #: text of equations, where a line may begin with a block ([A, B]) but is no header of a table.
@@ -98,16 +98,7 @@ def _page(chosen: argparse.Namespace, body: str) -> Page:
         own = equations_of(body, "cell").derivation()
         return _derived(Job(own, None, notation, chosen.view or VIEWS))
     if chosen.check:
-        derived = ("view", "entry", "batch", *(name for name in DISPLAY if name != "digits"))
-        idle = [name for name in derived if getattr(chosen, name)]
-        if idle:
-            raise SymattnError(f"--{idle[0]}: is for a derivation; leave it out, or --check")
-        with sheet.in_file():
-            marking = check_worksheet(sheet)
-        found = report_of(marking, notation)
-        short, whole = report_document(found, brief=True), report_document(found)
-        shown = markdown.write([whole], markdown.DOLLARS)
-        return Page(text.write([short]), shown, static.fragment([whole]))
+        return _marks(chosen, sheet, notation)
     with sheet.in_file():
         if chosen.batch is not None:
             sheet = sheet.of_batch(chosen.batch)
@@ -115,6 +106,20 @@ def _page(chosen: argparse.Namespace, body: str) -> Page:
         evaluation = sheet.evaluate(derivation)
     entries = entries_at(chosen.entry, evaluation, notation)
     return _derived(Job(derivation, evaluation, notation, chosen.view or VIEWS, entries=entries))
+
+
+def _marks(chosen: argparse.Namespace, sheet: Worksheet, notation: Notation) -> Page:
+    """The marks of a worksheet's claims."""
+    derived = ("view", "entry", "batch", *(name for name in DISPLAY if name != "digits"))
+    idle = [name for name in derived if getattr(chosen, name)]
+    if idle:
+        raise SymattnError(f"--{idle[0]}: is for a derivation; leave it out, or --check")
+    with sheet.in_file():
+        marking = check_worksheet(sheet)
+    found = report_of(marking, notation)
+    short, whole = report_document(found, brief=True), report_document(found)
+    shown = markdown.write([whole], markdown.DOLLARS)
+    return Page(text.write([short]), shown, static.fragment([whole]))
 
 
 def _derived(job: Job) -> Page:

@@ -34,7 +34,6 @@ with needing("symattn.sphinxext", "Sphinx", "symattn[sphinx]"):
 from symattn import __version__
 from symattn.attention.vocabulary import Notation
 from symattn.budget import budgeted
-from symattn.claims.entry_names import entry_name
 from symattn.claims.references import entries_at
 from symattn.derivations import Derivation, Evaluation, Place
 from symattn.documents import blocks as b
@@ -58,8 +57,6 @@ from symattn.pages.syntax import anchor, holds_worksheet
 from symattn.pages.syntaxes import SYNTAXES
 from symattn.printable import printable
 from symattn.reports.check import check_worksheet
-from symattn.reports.single import true_text
-from symattn.reports.wording import WORDING, disagreement
 from symattn.sheets.symbols import read_symbols
 from symattn.sheets.worksheet import Worksheet, equations_of, worksheet_of
 
@@ -132,11 +129,7 @@ class _Holding(SphinxDirective):
         argument = self.arguments[0].strip() if self.arguments else ""
         site = site_of(self.env)
         if argument.endswith(".toml"):
-            relative, absolute = self.env.relfn2path(argument)
-            self.env.note_dependency(relative)
-            folder = Path(str(self.env.doc2path(self.env.docname))).parent
-            path = site_file(argument, folder, site)
-            sheet = worksheet_of(read_text(path, absolute), absolute, roots=site.roots)
+            sheet = worksheet_of(*self._named(argument), roots=site.roots)
         elif self.content:
             sheet = worksheet_of("\n".join(self.content), *self._first_line(), site.roots)
         else:
@@ -144,6 +137,16 @@ class _Holding(SphinxDirective):
         for numbers in sheet.files:
             self.env.note_dependency(str(numbers))
         return sheet
+
+    def _named(self, file: str) -> tuple[str, str]:
+        """The text of a file that the page names, and its path; a change of it is one of the page.
+
+        Raises `ReadError` for a file that lies elsewhere, or cannot be read.
+        """
+        relative, absolute = self.env.relfn2path(file)
+        self.env.note_dependency(relative)
+        folder = Path(str(self.env.doc2path(self.env.docname))).parent
+        return read_text(site_file(file, folder, site_of(self.env)), absolute), absolute
 
     def _refused(self, error: BaseException) -> DirectiveError:
         """What the directive cannot do; the next build says so again."""
@@ -376,10 +379,7 @@ class Equations(Shows):
             raise SymattnError("batch: chooses a calculation of a worksheet, not of equations")
         text, name = "\n".join(self.content), "equations"
         if argument:
-            relative, name = self.env.relfn2path(argument)
-            self.env.note_dependency(relative)
-            folder = Path(str(self.env.doc2path(self.env.docname))).parent
-            text = read_text(site_file(argument, folder, site_of(self.env)), name)
+            text, name = self._named(argument)
         derivation = equations_of(text, name).derivation()
         if "gradient" in self.options:
             asked = _listed(self.options["gradient"])
@@ -578,10 +578,7 @@ def warn_of(env: BuildEnvironment, sheet: Worksheet, location: Location) -> None
     for step in marking.steps:
         for entry in step.entries:
             if not marking.passes(entry):
-                true = true_text(marking, step, entry)
-                name = entry_name(entry.step, entry.place, sheet.notation)
-                meaning = WORDING[entry.verdict].phrase
-                _wrong(env, disagreement(name, entry.claimed.text, true, meaning), location)
+                _wrong(env, marking.finding(step, entry).message, location)
     for link in marking.lines:
         if not marking.passes(link):
             _wrong(env, link.message, location)

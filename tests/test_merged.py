@@ -67,16 +67,6 @@ def test_merged_formulas_have_the_values_of_their_steps(name: str) -> None:
                     assert [*faults(line(each.tree), 4, {})] == []
 
 
-def test_indices_of_sums_inside_one_another_are_told_apart() -> None:
-    derivation, values = example("multi-head")
-    for kept in combinations(("K", "scaled", "concat"), 2):
-        merged = derivation.merged([*kept, "projected"])
-        for section in outline(merged, values, only=merged.names).steps:
-            for each in section.lines:
-                if each.view == "worked":
-                    assert [*faults(line(each.tree), 4, {})] == []
-
-
 #: Every step alone, and every pair of steps, of every variant.
 _ASKED = [
     (row.name, kept)
@@ -119,11 +109,6 @@ def test_an_index_that_is_bound_again_is_found() -> None:
 def test_a_threshold_is_of_the_entries_that_are_put_in() -> None:
     entry = variant("sparsemax").spec.derivation().merged(["weights"])["weights"].entry()
     assert "τ((Σ_r q_ir k_1r)/√d_k, ⋯, (Σ_r q_ir k_mr)/√d_k)" in line(entry)
-
-
-def test_slopes_of_heads_are_put_into_a_row_of_all_heads() -> None:
-    derivation, _ = example("alibi")
-    assert "alibi⁽ʰ⁾(n, n)" in text(derivation.merged(["concat"])["concat"].formula())
 
 
 def test_the_result_in_one_formula() -> None:

@@ -110,7 +110,7 @@ def test_a_page_is_filled_in_and_its_formulas_are_unharmed(
     assert (tmp_path / "docs" / "index.md").read_text("utf-8") == PAGE
 
 
-def test_mathjax_typesets_the_site(
+def test_mathjax_typesets_the_site_and_a_narrow_page_is_no_wider_than_its_screen(
     tmp_path: Path, browser: Any, node_file: Callable[[str], Path]
 ) -> None:
     script = tmp_path / "docs" / "mathjax"
@@ -125,6 +125,11 @@ def test_mathjax_typesets_the_site(
     assert page.locator("mjx-container").count() == wanted
     assert page.locator("mjx-merror").count() == 0
     assert "\\" not in page.locator("[role=main]").inner_text()
+    page.set_viewport_size({"width": 375, "height": 800})
+    wide = "document.documentElement.scrollWidth"
+    found = page.evaluate(wide)
+    page.evaluate("document.querySelectorAll('.arithmatex').forEach((each) => each.remove())")
+    assert found == page.evaluate(wide) < 400
     page.close()
 
 
@@ -173,20 +178,3 @@ def test_formulas_are_not_spoiled(tmp_path: Path) -> None:
 def test_a_page_without_worksheets_is_left_alone(tmp_path: Path) -> None:
     assert site(tmp_path, "# Nothing\n\nA `{claim}` that is none.\n") == (0, "")
     assert "A <code>{claim}</code> that is none." in shown(tmp_path)
-
-
-def test_a_narrow_page_is_no_wider_than_its_screen(
-    tmp_path: Path, browser: Any, node_file: Callable[[str], Path]
-) -> None:
-    shutil.copytree(node_file("mathjax-full/es5"), tmp_path / "docs" / "mathjax")
-    config = f"{CONFIG}extra_javascript: [mathjax/tex-mml-chtml.js]\nuse_directory_urls: false\n"
-    assert site(tmp_path, PAGE, config) == (0, "")
-    page = browser.new_page(viewport={"width": 375, "height": 800})
-    page.goto((tmp_path / "site" / "index.html").as_uri())
-    page.wait_for_selector("mjx-container")
-    page.wait_for_function("MathJax.startup.promise.then(() => true)")
-    wide = "document.documentElement.scrollWidth"
-    found = page.evaluate(wide)
-    page.evaluate("document.querySelectorAll('.arithmatex').forEach((each) => each.remove())")
-    assert found == page.evaluate(wide) < 400
-    page.close()

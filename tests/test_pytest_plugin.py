@@ -62,12 +62,6 @@ def test_nothing_is_collected_without_the_option(run) -> None:  # type: ignore[n
     assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
-def test_other_tests_run_as_well(run) -> None:  # type: ignore[no-untyped-def]
-    files = {"a_toml": SHEET.format(0.4)}
-    result = run("--symattn", **files, **{"test-x_py": ""})
-    result.assert_outcomes(failed=1)
-
-
 def test_the_plugin_costs_nothing_until_it_is_asked_for() -> None:
     code = "import sys, symattn.pytest_plugin; print('symattn.sheets.worksheet' in sys.modules)"
     done = python("-c", code, check=True)

@@ -14,9 +14,8 @@ worksheet's notation prints them::
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,7 +25,7 @@ from symattn.arithmetic.spelling import decimal_shown
 from symattn.arithmetic.written import Written, read_written
 from symattn.attention.vocabulary import SYMBOLS, symbol_of
 from symattn.claims.labels import texts_of
-from symattn.claims.lines import Line, is_line, read_line
+from symattn.claims.lines import Claim, Side, is_line, read_line
 from symattn.claims.references import (
     Reference,
     read_reference,
@@ -63,44 +62,55 @@ def _of_step(reference: Reference, letters: Mapping[str, str]) -> Reference:
     return reference
 
 
-#: Which number of which key claims an entry: (letter, place) to (key, how many before it).
-Origins: TypeAlias = dict[tuple[str, Place], tuple[str, int]]
-
-
 def read_claims(
-    table: Mapping[str, object],
-    evaluation: Evaluation,
-    origins: Origins | None = None,
-    lines: list[Line] | None = None,
-    decimal: str | None = None,
-) -> dict[str, Array]:
-    """The claims by letter: arrays of `Written` numbers, None where nothing is claimed.
+    table: Mapping[str, object], evaluation: Evaluation, decimal: str | None = None
+) -> tuple[Claim, ...]:
+    """What a table claims, number by number.
 
-    `origins` and `lines`, where they are given, are filled with what claims what and with the
-    worked lines among the claims. `decimal` is the sheet's decimal sign; without it, the one that
-    the claims show. Keys count, and matrices are turned, as the evaluation's notation has it.
-
-    Raises `ReadError` for a step that the derivation has not, a place that does not exist, or
-    a number that cannot be read.
+    `decimal` is the sheet's decimal sign; without it, the one that the claims show. Raises as
+    `read_claim` does.
     """
-    claims: dict[str, Array] = {}
-    letters = {name: evaluation[name].step.letter for name in evaluation}
     sign = decimal_shown(texts_of(table)) if decimal is None else decimal
+    claims: dict[tuple[str, Place], Claim] = {}
     for key, value in table.items():
-        reference = symbol_reference(key, letters, evaluation.notation) or claimed_reference(
-            key, letters={**SYMBOLS, **letters}
-        )
-        if reference.step not in evaluation:
-            raise ReadError(f"{key}: {_absent(reference.step, tuple(evaluation))}")
-        item = evaluation[reference.step]
-        claimed = claims.setdefault(item.step.letter, np.full(item.shape, None, dtype=object))
-        claim = _Claim(reference, claimed, evaluation, sign, letters)
-        for place, number, line in claim.fill(value):
-            if origins is not None:
-                origins[item.step.letter, place] = key, number
-            if lines is not None and line is not None:
-                lines.append(replace(line, letter=item.step.letter, place=place))
-    return claims
+        claims |= {one.entry: one for one in read_claim(key, value, evaluation, sign, claims)}
+    return tuple(claims.values())
+
+
+def read_claim(
+    key: str,
+    value: object,
+    evaluation: Evaluation,
+    decimal: str,
+    before: Collection[tuple[str, Place]] = (),
+) -> tuple[Claim, ...]:
+    """The numbers that a key claims, of entries that nothing `before` it claims.
+
+    The key counts, and its matrix is turned, as the evaluation's notation has it. Raises
+    `ReadError` for a step that the derivation has not, a place that does not exist, or a number
+    that cannot be read.
+    """
+    letters = {name: evaluation[name].step.letter for name in evaluation}
+    reference = symbol_reference(key, letters, evaluation.notation) or claimed_reference(
+        key, letters={**SYMBOLS, **letters}
+    )
+    if reference.step not in evaluation:
+        raise ReadError(f"{key}: {_absent(reference.step, tuple(evaluation))}")
+    return tuple(_Reader(reference, evaluation, decimal, letters).read(value, before))
+
+
+def arrays_of(claims: Iterable[Claim], evaluation: Evaluation) -> dict[str, Array]:
+    """Claims by letter, in arrays with None where nothing is claimed; of an entry the first."""
+    arrays: dict[str, Array] = {}
+    for claim in claims:
+        if not claim.letter:
+            continue
+        if claim.letter not in arrays:
+            shape = evaluation.shape(claim.letter)
+            arrays[claim.letter] = np.full(shape, None, dtype=object)
+        if arrays[claim.letter][claim.place] is None:
+            arrays[claim.letter][claim.place] = claim.written
+    return arrays
 
 
 def _absent(name: str, names: Sequence[str]) -> str:
@@ -119,11 +129,10 @@ def _absent(name: str, names: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class _Claim:
-    """What one key claims: of which step, and the array in which its claims are gathered."""
+class _Reader:
+    """Reads what one key claims, of which step."""
 
     reference: Reference
-    claimed: Array
     evaluation: Evaluation
     decimal: str
     letters: Mapping[str, str]
@@ -134,29 +143,25 @@ class _Claim:
         return self.evaluation.notation
 
     @property
-    def printed(self) -> Array:
-        """The claims as the notation prints the matrix: tokens as rows, or as columns."""
-        turned = self.notation.convention == "columns"
-        return self.claimed.swapaxes(-1, -2) if turned else self.claimed
+    def shape(self) -> Place:
+        """The shape of the matrix as the notation prints it: tokens as rows, or as columns."""
+        return self._turned(self.evaluation[self.reference.step].shape)
 
     def _turned(self, place: Place) -> Place:
         """A place, or a shape, as the notation prints it; one that is printed, turned back."""
         turned = self.notation.convention == "columns"
         return (*place[:-2], place[-1], place[-2]) if turned else place
 
-    def fill(self, value: object) -> Iterator[tuple[Place, int, Line | None]]:
-        """Write what is claimed into the array.
-
-        Yields the places, which number each is of the key's, and the worked line it stands in.
-        """
-        printed, key, name = self.printed, self.reference.text, self.reference.step
-        index = self._index(printed.shape, self.reference)
+    def read(self, value: object, before: Collection[tuple[str, Place]]) -> Iterator[Claim]:
+        """The numbers of a value, in order."""
+        key, letter = self.reference.text, self.letters[self.reference.step]
+        index = self._index(self.shape, self.reference)
         free = tuple(
             len(range(*i.indices(size)))
-            for i, size in zip(index, printed.shape, strict=True)
+            for i, size in zip(index, self.shape, strict=True)
             if isinstance(i, slice)
         )
-        entries = _entries(_levelled(value, free), free, key, name, printed.shape)
+        entries = _entries(_levelled(value, free), free, key, self.reference.step, self.shape)
         base = self.notation.index_base
         for number, (inner, entry) in enumerate(zip(np.ndindex(*free), entries, strict=True)):
             if isinstance(entry, list | tuple | Mapping):
@@ -164,26 +169,24 @@ class _Claim:
             where = key if not inner else f"{key}, entry {','.join(str(i + base) for i in inner)}"
             rest = iter(inner)
             seen = tuple((i.start or 0) + next(rest) if isinstance(i, slice) else i for i in index)
-            written, line = self._read(entry, where, seen)
+            written, sides = self._number(entry, where, seen)
             if written is None:
                 continue
-            if printed[seen] is not None:
+            claim = Claim(key, number, letter, self._turned(seen), written, sides)
+            if claim.entry in before:
                 raise ReadError(f"{where}: is claimed twice; keep one claim")
-            printed[seen] = written
-            yield self._turned(seen), number, line
+            yield claim
 
-    def _read(self, entry: object, where: str, seen: Place) -> tuple[Written | None, Line | None]:
-        """A claimed number, and the worked line that ends with it, or the expression it is."""
+    def _number(
+        self, entry: object, where: str, seen: Place
+    ) -> tuple[Written | None, tuple[Side, ...]]:
+        """A claimed number, and the sides of the line that ends with it, or of its expression."""
         if is_line(entry):
-            written, sides = read_line(
-                entry, where, self.decimal, lambda side: self._is_named(side, seen)
-            )
-            return written, Line("", (), sides)
+            return read_line(entry, where, self.decimal, lambda side: self._is_named(side, seen))
         found = read_written(entry, where, self.decimal)
         if found is None or found.places is not None or not isinstance(entry, str) or found.hidden:
-            return found, None
-        _, sides = read_line(entry, where, self.decimal)
-        return found, Line("", (), sides)
+            return found, ()
+        return found, read_line(entry, where, self.decimal)[1]
 
     def _is_named(self, side: str, seen: Place) -> bool | None:
         """Whether a side names the entry claimed here; None if it names none."""
@@ -198,7 +201,7 @@ class _Claim:
             return None if self._is_read(reference, seen) else False
         # s_12 does not say of which item of a batch it is
         lead = 0 if symbol is None else max(0, len(seen) - len(reference.index))
-        return self._place(self.printed.shape[lead:], reference) == seen[lead:]
+        return self._place(self.shape[lead:], reference) == seen[lead:]
 
     def _is_read(self, other: Reference, seen: Place) -> bool:
         """Whether the entry claimed here is computed from the one that is named."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -26,18 +26,8 @@ def labels_of(
     if tokens and "query_tokens" in words and "key_tokens" in words:
         raise ReadError("tokens: query_tokens and key_tokens name all rows; leave tokens out")
     if "E" in given and "one_hot" not in given and tokens:
-        vocabulary = words.get("vocabulary") or tuple(dict.fromkeys(tokens))
-        if len(tokens) * len(vocabulary) > MAX_ENTRIES:
-            raise ReadError(
-                f"tokens: {len(tokens)} tokens over {len(vocabulary)} words are too many"
-            )
-        for token in tokens:
-            if token not in vocabulary:
-                raise ReadError(
-                    f'tokens: "{token}" is not in the vocabulary{nearest(token, vocabulary)}'
-                )
-        given["one_hot"] = [[int(word == token) for word in vocabulary] for token in tokens]
-        labels["n_vocab"] = vocabulary
+        labels["n_vocab"] = words.get("vocabulary") or tuple(dict.fromkeys(tokens))
+        given["one_hot"] = _one_hot(tokens, labels["n_vocab"])
     counts = _row_counts(given)
     for size, key in (("n", "query_tokens"), ("m", "key_tokens")):
         if key in words:
@@ -56,6 +46,18 @@ def labels_of(
     if "features" in words:
         labels["d_model" if "X" in given or "E" in given else "d_k"] = words["features"]
     return labels
+
+
+def _one_hot(tokens: Sequence[str], vocabulary: Sequence[str]) -> list[Given]:
+    """A row for each token, with 1 at its word."""
+    if len(tokens) * len(vocabulary) > MAX_ENTRIES:
+        raise ReadError(f"tokens: {len(tokens)} tokens over {len(vocabulary)} words are too many")
+    for token in tokens:
+        if token not in vocabulary:
+            raise ReadError(
+                f'tokens: "{token}" is not in the vocabulary{nearest(token, vocabulary)}'
+            )
+    return [[int(word == token) for word in vocabulary] for token in tokens]
 
 
 def _row_counts(given: Mapping[str, Given]) -> dict[str, int]:

@@ -106,14 +106,26 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Line:
-    """A worked line; its sides are those made of numbers. Without a letter it claims no entry."""
+class Claim:
+    """A number that is claimed: of which entry, what was written, and which number of a key it is.
 
+    `sides` are those of the worked line that it ends, made of numbers, or of the expression that it
+    is. A calculation that names no entry has no letter.
+    """
+
+    key: str
+    number: int
     letter: str
     place: Place
-    sides: tuple[Side, ...]
+    written: Written
+    sides: tuple[Side, ...] = ()
     #: Line and column in the file where it begins, from 1; 0 where they are not known.
     where: tuple[int, int] = (0, 0)
+
+    @property
+    def entry(self) -> tuple[str, Place]:
+        """The letter of the step, and the place in it."""
+        return self.letter, self.place
 
 
 def exactly(value: sympy.Expr) -> Quantity:

@@ -128,7 +128,7 @@ def _left(one: CheckedFile) -> Iterator[str]:
     for found in one.findings:
         if not found.passes and found.correction is None:
             line = (
-                f"{one.name}:{found.line}:{found.column}: {found.entry}: {found.claimed} is left "
+                f"{one.name}:{found.line}:{found.column}: {found.entry}: {found.written} is left "
                 f"as it is; the true value is {found.true}"
             )
             yield as_line(line) + "\n"

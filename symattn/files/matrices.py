@@ -15,10 +15,12 @@ import re
 import struct
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from pathlib import Path
-from typing import IO, BinaryIO, Literal
+from typing import IO, Any, BinaryIO, Literal, TypeAlias
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import numpy as np
@@ -41,6 +43,12 @@ MAX_HEADER = 10_000
 MAX_TENSORS_HEADER = 4_000_000
 MAX_DIRECTORY = 4_000_000
 
+#: The ends of names of files of matrices.
+_ENDINGS = (".npy", ".npz", ".safetensors", ".csv")
+
+#: Arrays by name, each to be read when it is asked for.
+_Arrays: TypeAlias = list[tuple[str, Callable[[], Array]]]
+
 
 @dataclass(frozen=True)
 class NamedMatrix:
@@ -55,24 +63,34 @@ class NamedMatrix:
 
         Raises `ReadError` for a file that cannot be read or does not hold that matrix.
         """
-        with located(excerpt(self.file)):
-            try:
-                with open_regular(self.path) as file:
-                    return _READERS[self.path_ending](file, self.name)
-            except OSError as error:
-                raise ReadError(f"cannot be read: {reason(error)}") from None
+        with _opened(self.path, self.file) as file:
+            if self.ending in _SINGLE:
+                _unnamed(self.name)
+                return _SINGLE[self.ending](file)
+            return _one(_ARCHIVES[self.ending](file), self.name)
 
     @property
-    def path_ending(self) -> str:
+    def ending(self) -> str:
         """The end of its name, which tells the format."""
         return Path(self.file).suffix.lower()
+
+
+@contextmanager
+def _opened(path: Path, name: str) -> Iterator[BinaryIO]:
+    """A resolved file, whose name begins what is refused."""
+    with located(excerpt(name)):
+        try:
+            with open_regular(path) as file:
+                yield file
+        except OSError as error:
+            raise ReadError(f"cannot be read: {reason(error)}") from None
 
 
 def named_matrix(reference: str, folder: Path, roots: Sequence[Path] = ()) -> NamedMatrix:
     """What ``file.npz:name`` (or ``file.csv``) means in `folder`; see `named_file`."""
     file, name = _split(reference)
-    if Path(file).suffix.lower() not in _READERS:
-        raise ReadError(f"{excerpt(file)}: not a file of matrices; known: {', '.join(_READERS)}")
+    if Path(file).suffix.lower() not in _ENDINGS:
+        raise ReadError(f"{excerpt(file)}: not a file of matrices; known: {', '.join(_ENDINGS)}")
     return NamedMatrix(file, name, named_file(file, folder, "worksheet", roots))
 
 
@@ -83,112 +101,85 @@ def every_matrix(file: Path) -> dict[str, Array]:
     """
     ending = file.suffix.lower()
     with located(excerpt(str(file))):
-        if ending not in _NAMES:
-            known = " or ".join(_NAMES)
+        if ending not in _ARCHIVES:
+            known = " or ".join(_ARCHIVES)
             raise ReadError(f"does not name its arrays; give a file that ends in {known}")
         try:
             kind = kind_of(file)
-            if kind:
-                raise ReadError(f"is {kind}; give a regular file")
-            path = file.resolve()
-            with open_regular(path) as opened:
-                names = _NAMES[ending](opened)
-            if not names:
-                raise ReadError("holds no matrix; save one with numpy.savez, or safetensors")
-            found: dict[str, Array] = {}
-            for name in names:
-                with open_regular(path) as opened, located(excerpt(name)):
-                    array = _READERS[ending](opened, name)
-                assert isinstance(array, np.ndarray)
-                found[name] = array
-                if sum(one.size for one in found.values()) > MAX_NUMBERS:
-                    raise ReadError(f"more than {MAX_NUMBERS:,} numbers are too many")
-            return found
         except OSError as error:
             raise ReadError(f"cannot be read: {reason(error)}") from None
+        if kind:
+            raise ReadError(f"is {kind}; give a regular file")
+    found: dict[str, Array] = {}
+    with _opened(file.resolve(), str(file)) as opened:
+        arrays = _ARCHIVES[ending](opened)
+        _chosen(arrays[0][0] if arrays else "", [name for name, _ in arrays])
+        for name, _ in arrays:
+            with located(excerpt(name)):
+                found[name] = _one(arrays, name)
+            if sum(one.size for one in found.values()) > MAX_NUMBERS:
+                raise ReadError(f"more than {MAX_NUMBERS:,} numbers are too many")
+    return found
 
 
-def _names_of_npz(file: BinaryIO) -> list[str]:
-    try:
-        with ZipFile(_Sparing(file)) as archive:
-            return _members(archive)
-    except ReadError:
-        raise
-    except _ZIP_ERRORS as error:
-        raise ReadError(f"cannot be read: {_words(error)}") from None
-
-
-def _members(archive: ZipFile) -> list[str]:
-    """The names of an archive's arrays."""
-    ended = (info.filename for info in archive.infolist() if info.filename.endswith(".npy"))
-    return [name.removesuffix(".npy") for name in ended]
-
-
-def _names_of_tensors(file: BinaryIO) -> list[str]:
-    length = int.from_bytes(_exactly(file, 8), "little")
-    if length > MAX_TENSORS_HEADER:
-        raise ReadError(f"cannot be read: a header of {length:,} bytes is too long")
-    return [name for name in _tensors(_exactly(file, length)) if name != "__metadata__"]
+def _one(arrays: _Arrays, name: str) -> Array:
+    """The array of a name; the only one needs no name."""
+    names = [known for known, _ in arrays]
+    place = _chosen(name, names)
+    if names.count(names[place]) > 1:
+        raise ReadError(f"holds more than one array {quote(excerpt(names[place]))}; keep one")
+    return arrays[place][1]()
 
 
 def _split(reference: str) -> tuple[str, str]:
     """File and name; a colon that belongs to a drive letter is part of the file."""
     for colon in re.finditer(":", reference):
         file = reference[: colon.start()]
-        if Path(file).suffix.lower() in _READERS:
+        if Path(file).suffix.lower() in _ENDINGS:
             return file, reference[colon.end() :]
     return reference, ""
 
 
-def _npy(file: BinaryIO, name: str) -> Array:
-    _unnamed(name)
-    return _array(file, os.fstat(file.fileno()).st_size)
-
-
-def _npz(file: BinaryIO, name: str) -> Array:
+@contextmanager
+def _unbroken(*errors: type[Exception]) -> Iterator[None]:
+    """What a library raises for a file that it cannot read, as what is refused."""
     try:
-        with ZipFile(_Sparing(file)) as archive:
-            return _member(archive, name, os.fstat(file.fileno()).st_size)
+        yield
     except ReadError:
         raise
-    except _ZIP_ERRORS as error:
+    except errors as error:
         raise ReadError(f"cannot be read: {_words(error)}") from None
 
 
-class _Sparing(io.RawIOBase):
+def _npy(file: BinaryIO) -> Array:
+    return _array(file, os.fstat(file.fileno()).st_size)
+
+
+def _npz(file: BinaryIO) -> _Arrays:
+    """The arrays of an archive."""
+    with _unbroken(*_ZIP_ERRORS):
+        archive = ZipFile(_Sparing(io.FileIO(file.fileno(), closefd=False)))
+        infos = [info for info in archive.infolist() if info.filename.endswith(".npy")]
+    size = os.fstat(file.fileno()).st_size
+    return [(i.filename.removesuffix(".npy"), partial(_member, archive, i, size)) for i in infos]
+
+
+class _Sparing(io.BufferedReader):
     """A file for `ZipFile`, which reads an archive's whole directory at once: if it is small."""
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-
-    def read(self, size: int = -1) -> bytes:
+    def read(self, size: int | None = -1, /) -> bytes:
+        """The next bytes; the last record of an archive where no size is said."""
+        if size is None or size < 0:
+            size = _END_OF_ARCHIVE
         if size > MAX_DIRECTORY:
             raise ReadError(f"a directory of {size:,} bytes is too large for an archive of arrays")
-        return self._file.read(_END_OF_ARCHIVE if size < 0 else size)
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        return self._file.seek(offset, whence)
-
-    def tell(self) -> int:
-        return self._file.tell()
-
-    def seekable(self) -> bool:
-        return True
-
-    def readable(self) -> bool:
-        return True
+        return super().read(size)
 
 
-def _member(archive: ZipFile, name: str, size: int) -> Array:
-    """The array of an archive of `size` bytes; nothing is decompressed whose sizes are not true."""
-    members = [info for info in archive.infolist() if info.filename.endswith(".npy")]
-    names = _members(archive)
-    place = _chosen(name, names)
-    if names.count(names[place]) > 1:
-        raise ReadError(f"holds more than one array {quote(excerpt(names[place]))}; keep one")
-    info = members[place]
+def _member(archive: ZipFile, info: ZipInfo, size: int) -> Array:
+    """An array of an archive of `size` bytes; nothing is decompressed whose sizes are not true."""
     _check_member(info, size)
-    with archive.open(info) as member:
+    with _unbroken(*_ZIP_ERRORS), archive.open(info) as member:
         return _array(member, info.file_size)
 
 
@@ -259,7 +250,8 @@ def _dtype(code: str) -> np.dtype:
         raise ReadError(f"numbers of dtype {code} are not read; save them as float32") from None
 
 
-def _safetensors(file: BinaryIO, name: str) -> Array:
+def _safetensors(file: BinaryIO) -> _Arrays:
+    """The tensors of a file."""
     try:
         from safetensors import SafetensorError, safe_open
     except ImportError:
@@ -267,38 +259,15 @@ def _safetensors(file: BinaryIO, name: str) -> Array:
     length = int.from_bytes(_exactly(file, 8), "little")
     if length > MAX_TENSORS_HEADER:
         raise ReadError(f"cannot be read: a header of {length:,} bytes is too long")
-    try:
+    with _unbroken(SafetensorError, OSError, ValueError, RecursionError):
         with safe_open(file.name, framework="numpy"):  # which checks all that the header promises
             pass
-    except (SafetensorError, OSError) as error:
-        raise ReadError(f"cannot be read: {_words(error)}") from None
-    header = _tensors(_exactly(file, length))
-    names = [key for key in header if key != "__metadata__"]
-    chosen = names[_chosen(name, names)]
-    code, shape, begin, end = _tensor(header[chosen])
-    if code not in _TENSOR_TYPES:
-        raise ReadError(f"numbers of dtype {excerpt(code)} are not read; save them as float32")
-    dtype = np.dtype(_TENSOR_TYPES[code])
-    if _check_count(shape) * dtype.itemsize != end - begin:
-        raise ReadError("cannot be read: its header promises more or fewer bytes than are there")
-    file.seek(8 + length + begin)
-    numbers = _numbers(_exactly(file, end - begin), dtype)
-    if code == "BF16":  # the upper half of the float32 that is the same number
-        numbers = (numbers.astype(np.uint32) << 16).view(np.float32)
-    return numbers.reshape(shape)
-
-
-def _tensors(raw: bytearray) -> dict[str, object]:
-    """The header of a safetensors file."""
-    try:
-        header = json.loads(raw.decode(), object_pairs_hook=_once)
-    except ReadError:
-        raise
-    except (ValueError, RecursionError) as error:
-        raise ReadError(f"cannot be read: its header is not JSON: {_words(error)}") from None
-    if not isinstance(header, dict):
-        raise ReadError("cannot be read: its header is not a table of tensors")
-    return header
+        header = json.loads(_exactly(file, length).decode(), object_pairs_hook=_once)
+    return [
+        (name, partial(_tensor, file, header[name], 8 + length))
+        for name in header
+        if name != "__metadata__"
+    ]
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -309,18 +278,22 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return table
 
 
-def _tensor(entry: object) -> tuple[str, tuple[int, ...], int, int]:
-    """Type, shape, begin and end of a tensor among the bytes of all."""
-    match entry:
-        case {"dtype": str(code), "shape": [*shape], "data_offsets": [int(begin), int(end)]} if (
-            all(type(size) is int for size in (*shape, begin, end)) and 0 <= begin <= end
-        ):
-            return code, tuple(shape), begin, end
-    raise ReadError("cannot be read: its header does not say where the numbers are")
+def _tensor(file: BinaryIO, entry: dict[str, Any], start: int) -> Array:
+    """A tensor among the bytes of all, which begin at `start`."""
+    code, shape, (begin, end) = entry["dtype"], tuple(entry["shape"]), entry["data_offsets"]
+    if code not in _TENSOR_TYPES:
+        raise ReadError(f"numbers of dtype {excerpt(code)} are not read; save them as float32")
+    dtype = np.dtype(_TENSOR_TYPES[code])
+    if _check_count(shape) * dtype.itemsize != end - begin:
+        raise ReadError("cannot be read: its header promises more or fewer bytes than are there")
+    file.seek(start + begin)
+    numbers = _numbers(_exactly(file, end - begin), dtype)
+    if code == "BF16":  # the upper half of the float32 that is the same number
+        numbers = (numbers.astype(np.uint32) << 16).view(np.float32)
+    return numbers.reshape(shape)
 
 
-def _csv(file: BinaryIO, name: str) -> list[list[str]]:
-    _unnamed(name)
+def _csv(file: BinaryIO) -> list[list[str]]:
     raw = file.read(MAX_CSV_BYTES + 1)
     if len(raw) > MAX_CSV_BYTES:
         raise ReadError(f"more than {MAX_CSV_BYTES:,} bytes are too many")
@@ -541,16 +514,9 @@ _TENSOR_TYPES = {
     "BOOL": "?",
 }
 
-#: Adding a format is adding a row.
-_READERS: Mapping[str, Callable[[BinaryIO, str], Array | list[list[str]]]] = {
-    ".npy": _npy,
+#: Formats of one matrix, and of arrays with names. Adding a format is adding a row.
+_SINGLE: Mapping[str, Callable[[BinaryIO], Array | list[list[str]]]] = {".npy": _npy, ".csv": _csv}
+_ARCHIVES: Mapping[str, Callable[[BinaryIO], _Arrays]] = {
     ".npz": _npz,
     ".safetensors": _safetensors,
-    ".csv": _csv,
-}
-
-#: The formats whose files name their arrays, and what lists the names.
-_NAMES: Mapping[str, Callable[[BinaryIO], list[str]]] = {
-    ".npz": _names_of_npz,
-    ".safetensors": _names_of_tensors,
 }

@@ -1,7 +1,7 @@
 """TOML as worksheets are written in: parsed within limits, each key and number with its place.
 
 The standard library parses and tells no places, and tomlkit keeps none either (its issue 55), so a
-walker of our own finds them in text that has been parsed before.
+text is parsed once more with the place of each number and key written in it.
 """
 
 from __future__ import annotations
@@ -17,15 +17,20 @@ from symattn.errors import ReadError
 
 MAX_DOTS = 20
 _BARE = re.compile(r"[A-Za-z0-9_\-\[\]{}= \"']{1,200}")
+#: What a text is made of: comments, strings and bare words with their insides, and signs.
 # no group is possessive: Python before 3.11.5 matches those wrongly
-_GAP = re.compile(r"[ \t\r\n]*+(?:#[^\n]*+[ \t\r\n]*+)*")
-_KEY = re.compile(r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*"|\'[^\'\n]*+\'|[A-Za-z0-9_-]++')
-_SCALAR = re.compile(
-    r'"""(?P<long_basic>[^"\\]*+(?:(?:\\(?s:.)|"(?!""))[^"\\]*+)*"{0,2})"""'
+_TOKEN = re.compile(
+    r"#[^\n]*+"
+    r'|"""(?P<long_basic>[^"\\]*+(?:(?:\\(?s:.)|"(?!""))[^"\\]*+)*"{0,2})"""'
     r"|\'\'\'(?P<long_literal>[^']*+(?:'(?!'')[^']*+)*'{0,2})\'\'\'"
     r'|"(?P<basic>[^"\\\n]*+(?:\\.[^"\\\n]*+)*)"|\'(?P<literal>[^\'\n]*+)\''
-    r"|(?P<bare>[^\s,\[\]{}#\"']++(?: [0-9][0-9:.Z+-]++)?)"
+    r"|(?P<bare>[^\s,\[\]{}#\"'=]++(?: [0-9][0-9:.Z+-]++)?)"
+    r"|(?P<sign>[\[\]{}=,\n])"
 )
+_PART = re.compile(r"[A-Za-z0-9_-]+")
+
+#: What stands between a key and its place.
+_MARK = "\ue000"
 
 #: The key at which a message begins.
 _AT_START = re.compile(r'"?([A-Za-z_][A-Za-z0-9_]*)((?:\[[^\[\]]*\])*)')
@@ -102,9 +107,25 @@ class Places:
     @classmethod
     def of(cls, text: str) -> Places:
         """The places of a text that has been parsed as TOML before."""
-        walk = _Walk(text)
-        walk.document()
-        return walk.places
+        numbered, texts = _numbered(text)
+        places = cls()
+        places._add((), tomllib.loads(numbered), texts)
+        return places
+
+    def _add(self, path: Path, value: object, texts: Mapping[int, str]) -> None:
+        """Note what a value holds, which is a table, a list, or the place of a scalar."""
+        match value:
+            case dict():
+                for marked, part in value.items():
+                    key, _, start = marked.rpartition(_MARK)
+                    self.keys.setdefault((*path, key), int(start))
+                    self._add((*path, key), part, texts)
+            case list():
+                self.scalars.setdefault(path, [])
+                for part in value:
+                    self._add(path, part, texts)
+            case int():
+                self.scalars.setdefault(path, []).append(Scalar(texts[value], value))
 
     def of_table(self, table: str) -> Mapping[str, list[Scalar]]:
         """The scalars of each key of a table."""
@@ -129,79 +150,35 @@ def place_of_fault(name: str, text: str, message: str) -> str:
     return name
 
 
-class _Walk:
-    """Steps through a TOML text and notes where its keys and scalars stand."""
-
-    def __init__(self, text: str) -> None:
-        self.text, self.place = text, 0
-        self.places = Places()
-
-    def document(self) -> None:
-        table: Path = ()
-        self.skip()
-        while self.place < len(self.text):
-            if self.take("["):
-                nested = self.take("[")
-                start = self.place
-                table = self.keys()
-                self.places.keys.setdefault(table, start)
-                self.place += 2 if nested else 1
+def _numbered(text: str) -> tuple[str, dict[int, str]]:
+    """A text with the place of each scalar in its stead, and behind each key; and the scalars."""
+    out, texts, done = "", dict[int, str](), 0
+    inside, is_key = "", True  # the brackets of a value that are open
+    for token in _TOKEN.finditer(text):
+        kind, sign = token.lastgroup, token["sign"]
+        if kind is None:
+            continue  # a comment
+        if sign is None:
+            out += text[done : token.start()]
+            done = token.end()
+            start = token.start(kind)
+            if not is_key:
+                texts[start] = token[kind]
+                out += str(start)
+            elif kind == "bare":
+                out += _marked(token[0], start)
             else:
-                self.pair(table)
-            self.skip()
+                out += f"{token[0][:-1]}{_MARK}{start}{token[0][-1]}"
+        elif sign in "]}":
+            inside = inside[:-1]
+        elif sign in "[{" and not (is_key and not inside):  # and no header of a table
+            inside += sign
+            is_key = sign == "{"
+        elif sign in "=,\n":
+            is_key = sign != "=" and (inside[-1:] == "{" or (not inside and sign == "\n"))
+    return out + text[done:], texts
 
-    def pair(self, table: Path) -> None:
-        start = self.place
-        path = (*table, *self.keys())
-        self.places.keys.setdefault(path, start)
-        self.place += 1  # =
-        self.skip()
-        self.value(path, self.places.scalars.setdefault(path, []))
 
-    def keys(self) -> Path:
-        """Keys joined by dots."""
-        keys = [self.key()]
-        while self.take("."):
-            keys.append(self.key())
-        return tuple(keys)
-
-    def key(self) -> str:
-        self.skip()
-        match = _KEY.match(self.text, self.place)
-        assert match is not None
-        self.place = match.end()
-        self.skip()
-        if match[0][0] not in "\"'":
-            return match[0]
-        (key,) = tomllib.loads(f"{match[0]} = 0")
-        return key
-
-    def value(self, path: Path, scalars: list[Scalar]) -> None:
-        if self.take("["):
-            while not self.take("]"):
-                self.value(path, scalars)
-                self.take(",")
-        elif self.take("{"):
-            while not self.take("}"):
-                self.pair(path)
-                self.take(",")
-        else:
-            match = _SCALAR.match(self.text, self.place)
-            assert match is not None
-            assert match.lastgroup is not None
-            scalars.append(Scalar(match[match.lastgroup], match.start(match.lastgroup)))
-            self.place = match.end()
-            self.skip()
-
-    def take(self, sign: str) -> bool:
-        """Whether this sign comes next; if so, what follows it and the gap after."""
-        if not self.text.startswith(sign, self.place):
-            return False
-        self.place += len(sign)
-        self.skip()
-        return True
-
-    def skip(self) -> None:
-        match = _GAP.match(self.text, self.place)
-        assert match is not None
-        self.place = match.end()
+def _marked(keys: str, start: int) -> str:
+    """Bare keys joined by dots, each with its place behind it."""
+    return _PART.sub(lambda part: f'"{part[0]}{_MARK}{start + part.start()}"', keys)

@@ -23,7 +23,7 @@ from symattn.arithmetic.functions import FUNCTIONS
 from symattn.arithmetic.verify import Quantity, cuts_to, rounds_to
 from symattn.arithmetic.written import Written
 from symattn.claims.entry_names import called, counted_place, without_tex
-from symattn.claims.lines import Line, Side, exactly
+from symattn.claims.lines import Claim, Side, exactly
 from symattn.claims.rules import place_in, rule_at
 from symattn.derivations import Evaluation, Place
 from symattn.errors import CannotSpell, SymattnError, Undecided
@@ -73,13 +73,13 @@ class Link:
 
 
 def check_lines(
-    lines: Sequence[Line], evaluation: Evaluation, claims: Mapping[str, Array]
+    lines: Sequence[Claim], evaluation: Evaluation, claims: Mapping[str, Array]
 ) -> tuple[Link, ...]:
     """The signs that do not hold: of each line those cut off, and the first that is wrong."""
     return tuple(link for line in lines for link in _links(line, evaluation, claims))
 
 
-def _links(line: Line, evaluation: Evaluation, claims: Mapping[str, Array]) -> Iterator[Link]:
+def _links(line: Claim, evaluation: Evaluation, claims: Mapping[str, Array]) -> Iterator[Link]:
     """What does not hold in one line; in a batch its item is looked at alone."""
     item, inside = evaluation.within(line.letter, line.place) if line.letter else ((), ())
     if not item:
@@ -95,7 +95,7 @@ def _links(line: Line, evaluation: Evaluation, claims: Mapping[str, Array]) -> I
 class _Check:
     """The check of one line."""
 
-    line: Line
+    line: Claim
     evaluation: Evaluation
     claims: Mapping[str, Array]
     #: The true entries that the rule's tree names.

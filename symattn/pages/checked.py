@@ -9,18 +9,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
-from symattn.arithmetic.base import Array
 from symattn.arithmetic.spelling import decimal_shown
-from symattn.arithmetic.written import Written
 from symattn.attention.vocabulary import SYMBOLS
-from symattn.claims.claims import Origins, read_claims
+from symattn.claims.claims import arrays_of, read_claim, read_claims
 from symattn.claims.labels import texts_of
-from symattn.claims.lines import Line, is_line, last_side, read_line
+from symattn.claims.lines import Claim, read_line
 from symattn.claims.references import is_known_letter
 from symattn.derivations import Evaluation, Place
 from symattn.errors import ReadError, SymattnError, Undecided, counted, located
@@ -38,10 +36,10 @@ from symattn.language import is_equations_file
 from symattn.marking.correction import correction_of
 from symattn.marking.lines import check_lines
 from symattn.marking.verdicts import EntryMark, Marker, StepMark
+from symattn.pages.syntax import claim_of
 from symattn.pages.syntaxes import MAX_NOTEBOOK, SYNTAXES, Anchor, Block, Flaw, Found, place_of
 from symattn.reports.check import exercise_of, mark_arrays, mark_claims
 from symattn.reports.results import CheckedFile, Finding, Marking
-from symattn.reports.single import true_text
 from symattn.sheets.worksheet import (
     Worksheet,
     check_tables,
@@ -49,9 +47,6 @@ from symattn.sheets.worksheet import (
     with_arrays,
     worksheet_of,
 )
-
-#: Of tables with as many claims at most, those that contradict one another are found.
-_FEW = 200
 
 #: Of a page in which more cannot be used, nothing is marked.
 _MOST_PROBLEMS = 200
@@ -244,48 +239,47 @@ def _checked(
     `alone`, and where the page holds nothing else.
     """
     alone = not is_page(name)
-    markings: list[Marking] = []
-    sheets: list[Worksheet] = []
+    marked: list[tuple[Worksheet, Marking, list[Finding]]] = []
     read: list[Worksheet] = []
-    findings: list[Finding] = []
     problems = _Problems()
     for block, anchors in _grouped(name, text, found, problems):
         refused: dict[str, str] | None = None if alone else {}
         try:
             sheet = sheet_of_block(name, text, block, site, refused)
-            if claimed:
-                sheet = with_arrays(sheet, claimed)
+            sheet = with_arrays(sheet, claimed) if claimed else sheet
             read.append(sheet)
-            if not (sheet.claims or sheet.arrays or anchors or refused):
-                continue
-            one = _Sheet(name, text, block, sheet, anchors, None if alone else problems)
-            for key, reason in (refused or {}).items():
-                one.refuse_key(key, reason)
-            with sheet.in_file():
-                marking = one.marking(explain)
+            decimal = _decimal_of(sheet, anchors)
+            own = _Sheet(name, text, block, sheet, decimal, None if alone else problems)
+            if one := own.marked(anchors, explain, refused or {}):
+                marked.append((sheet, *one))
         except (Undecided, _TooMany):
             raise
         except SymattnError as error:
             if alone:
                 raise
-            count = len(anchors)
-            left = (
-                f"; {counted(count, 'claim')} after it {'is' if count == 1 else 'are'} not marked"
-            )
-            problems.append((block.start, f"{error}{left if anchors else ''}"))
-            continue
-        if marking is not None:
-            markings.append(marking)
-            sheets.append(sheet)
-            number = len(markings) - 1
-            findings.extend(replace(each, worksheet=number) for each in one.findings(marking))
+            left = _left(len(anchors)) if anchors else ""
+            problems.append((block.start, f"{error}{left}"))
     lines = tuple(lines for _, lines in sorted(problems))
-    if len(lines) == 1 and not markings:
+    if len(lines) == 1 and not marked:
         raise ReadError(lines[0])
-    ordered = tuple(sorted(findings, key=lambda finding: finding.start))
+    findings = [
+        replace(each, worksheet=number) for number, one in enumerate(marked) for each in one[2]
+    ]
     return CheckedFile(
-        name, text, not alone, tuple(markings), tuple(sheets), ordered, lines, tuple(read)
+        name,
+        text,
+        not alone,
+        tuple(marking for _, marking, _ in marked),
+        tuple(sheet for sheet, _, _ in marked),
+        tuple(sorted(findings, key=lambda finding: finding.start)),
+        lines,
+        tuple(read),
     )
+
+
+def _left(count: int) -> str:
+    """How many claims go with a worksheet that cannot be used."""
+    return f"; {counted(count, 'claim')} after it {'is' if count == 1 else 'are'} not marked"
 
 
 def _grouped(
@@ -349,112 +343,131 @@ def _from_file(page: str, line: int, file: str, site: Site | None) -> Worksheet:
     return worksheet_of(read_text(path, name), name, roots=site.roots if site else ())
 
 
+def _decimal_of(sheet: Worksheet, anchors: Sequence[Anchor]) -> str:
+    """The decimal sign of a worksheet's claims and of those after it."""
+    texts = [text for anchor in anchors for text in texts_of(anchor.value)]
+    if sheet.policy.decimal or not texts:
+        return sheet.policy.decimal or sheet.decimal
+    return decimal_shown([*texts_of(sheet.claims), *texts])
+
+
+@dataclass(frozen=True)
 class _Sheet:
-    """One worksheet of a file and the claims in the prose after it.
+    """One worksheet of a file, with which the claims in it, and in the prose after it, are marked.
 
     Claims that cannot be used are added to the `problems`; without these, they are raised.
     """
 
-    def __init__(
-        self,
-        name: str,
-        text: str,
-        block: Block,
-        sheet: Worksheet,
-        anchors: Sequence[Anchor],
-        problems: list[Problem] | None = None,
-    ) -> None:
-        self.name, self.text, self.block, self.sheet = name, text, block, sheet
-        self.problems = problems
-        self.anchors = anchors
-        self.origins: Origins = {}
-        self.claimed: list[tuple[Anchor, str, Place, Written]] = []
-        texts = [text for anchor in anchors for text in texts_of(anchor.value)]
-        self.decimal = sheet.policy.decimal or (
-            decimal_shown([*texts_of(sheet.claims), *texts]) if texts else sheet.decimal
-        )
+    name: str
+    text: str
+    block: Block
+    sheet: Worksheet
+    decimal: str
+    problems: list[Problem] | None = None
 
-    def marking(self, explain: bool) -> Marking | None:
-        """The marking of its own claims and of the first claim in prose of every other entry.
+    def marked(
+        self, anchors: Sequence[Anchor], explain: bool, refused: Mapping[str, str]
+    ) -> tuple[Marking, list[Finding]] | None:
+        """The marking of all claims, and every claimed number where it stands.
 
-        None where no claim can be used.
+        None where no claim can be used. `refused` are claims of what is no step, with the reasons.
         """
+        if not (self.sheet.claims or self.sheet.arrays or anchors or refused):
+            return None
+        for key, told in refused.items():
+            self._refuse_key(key, told)
+        with self.sheet.in_file():
+            return self._marked(anchors, explain)
+
+    def _marked(
+        self, anchors: Sequence[Anchor], explain: bool
+    ) -> tuple[Marking, list[Finding]] | None:
         exercise = exercise_of(self.sheet)
         evaluation = exercise.evaluate(self.sheet)
         if self.sheet.arrays:
-            if self.anchors:
+            if anchors:
                 raise ReadError("claims: an array of a program is claimed; write none in the text")
             marking = mark_arrays(self.sheet.title, evaluation, self.sheet.arrays, explain)
-            self.once = marking.steps
-            return marking
-        lines: list[Line] = []
+            return marking, [
+                self._finding(marking, mark, entry, self._at_key(mark.name, str(entry.claimed)))
+                for mark in marking.steps
+                for entry in mark.entries
+            ]
         before = len(self.problems or ())
-        claims = self._own_claims(evaluation, lines)
-        lines = [self._placed(line) for line in lines]
-        again: list[tuple[str, Place, Written]] = []
-        for anchor in self.anchors:
-            try:
-                if self._names_nothing(anchor, evaluation):
-                    lines.append(self._calculation(anchor))
-                    continue
-                letter, places, claimed, line = self._in_prose(anchor, evaluation)
-            except SymattnError as error:
-                self._refuse(anchor.start, error)
-                continue
-            lines += line
-            matrix = claims.setdefault(letter, claimed)
-            for place, number in places.items():
-                written = claimed[place]
-                self.claimed.append((anchor.part(number), letter, place, written))
-                if matrix[place] is None:
-                    matrix[place] = written
-                elif matrix is not claimed:
-                    again.append((letter, place, written))
-        if not claims and not lines and len(self.problems or ()) > before:
+        own = [*self._own(evaluation)]
+        prose = [*self._in_prose(anchors, evaluation)]
+        claims = [claim for claim, _ in (*own, *prose)]
+        if not claims and len(self.problems or ()) > before:
             return None
-        self.marker = Marker(evaluation, claims, self.sheet.policy)
-        marking = mark_claims(self.sheet.title, exercise, self.marker, explain, lines)
-        self.once = marking.steps
-        return replace(marking, steps=tuple(self._with_others(self.once, again)))
+        marker = Marker(evaluation, arrays_of(claims, evaluation), self.sheet.policy)
+        marking = mark_claims(self.sheet.title, exercise, marker, explain, claims)
+        return self._where(marking, marker, {claim.entry: anchor for claim, anchor in own}, prose)
 
-    def _own_claims(self, evaluation: Evaluation, lines: list[Line]) -> dict[str, Array]:
+    def _where(
+        self,
+        marking: Marking,
+        marker: Marker,
+        own: Mapping[tuple[str, Place], Anchor],
+        prose: Sequence[tuple[Claim, Anchor]],
+    ) -> tuple[Marking, list[Finding]]:
+        """The marking with the numbers that claim an entry once more, and where each stands."""
+        marks = {mark.letter: mark for mark in marking.steps}
+        found = [
+            (mark, entry, own[mark.letter, entry.place])
+            for mark in marking.steps
+            for entry in mark.entries
+            if (mark.letter, entry.place) in own
+        ]
+        again: dict[str, list[EntryMark]] = {letter: [] for letter in marks}
+        known = set(own)
+        for claim, anchor in prose:
+            if not claim.letter:
+                continue
+            entry = marker.judge(*claim.entry, claim.written)
+            found.append((marks[claim.letter], entry, anchor))
+            if claim.entry in known:
+                again[claim.letter].append(entry)
+            known.add(claim.entry)
+        steps = (replace(x, entries=(*x.entries, *again[x.letter])) for x in marking.steps)
+        marking = replace(marking, steps=tuple(steps))
+        return marking, [self._finding(marking, *one) for one in found]
+
+    # ---- the claims of its table ----
+
+    def _own(self, evaluation: Evaluation) -> Iterator[tuple[Claim, Anchor]]:
         """The claims of its table; in a page, those that can be read."""
-        table = self.sheet.claims
-        try:
-            return read_claims(table, evaluation, self.origins, lines, self.decimal)
-        except Undecided:
-            raise
-        except SymattnError:
-            if self.problems is None:
-                raise
-        good: dict[str, object] = {}
-        for key, value in table.items():
-            # one by one; of a large table what only two together show to be wrong stays unfound
-            before = good if len(table) <= _FEW else {}
+        before: set[tuple[str, Place]] = set()
+        for key, value in self.sheet.claims.items():
             try:
-                read_claims({**before, key: value}, evaluation, None, None, self.decimal)
-                good[key] = value
+                claims = read_claim(key, value, evaluation, self.decimal, before)
             except Undecided:
                 raise
             except SymattnError as error:
-                self.refuse_key(key, str(error))
-        self.origins.clear()
-        lines.clear()
-        return read_claims(good, evaluation, self.origins, lines, self.decimal)
+                if self.problems is None:
+                    raise
+                self._refuse_key(key, str(error))
+                continue
+            before |= {claim.entry for claim in claims}
+            for claim in claims:
+                anchor = self._at_key(key, str(claim.written))
+                if not self.block.file and key not in self.sheet.elsewhere:
+                    text, start = self.spans[key][claim.number]
+                    anchor = claim_of(key, text, start).moved(self.block.place)
+                yield replace(claim, where=place_of(self.text, anchor.whole)), anchor
 
-    def refuse_key(self, key: str, reason: str) -> None:
+    def _refuse_key(self, key: str, reason: str) -> None:
         """A claim of its table that cannot be used, as a problem of the page."""
-        start = self._stands(key)
+        start = self._at_key(key, "").start
         if self.block.file:
             place = place_of_fault(self.sheet.name, self.sheet.text, reason)
         else:
             place = _placed(self.name, self.text, start)
         self._refuse(start, ReadError(f"{place}: {reason}"))
 
-    def _stands(self, key: str) -> int:
-        """Where a claim of its table stands in the file, as well as that is known."""
+    def _at_key(self, key: str, number: str) -> Anchor:
+        """A number of its table, at the first one of its key as far as that is known."""
         spans = () if self.block.file else self.spans.get(key, ())
-        return self.block.place(spans[0].start) if spans else self.block.start
+        return Anchor(key, number, self.block.place(spans[0].start) if spans else self.block.start)
 
     def _refuse(self, start: int, error: SymattnError) -> None:
         """A claim that cannot be used, as a problem of the page."""
@@ -462,26 +475,38 @@ class _Sheet:
             raise error
         self.problems.append((start, str(error)))
 
-    def _with_others(
-        self, steps: Sequence[StepMark], again: Sequence[tuple[str, Place, Written]]
-    ) -> Iterator[StepMark]:
-        """The steps' marks with those of the numbers that claim an entry once more."""
-        for step in steps:
-            more = tuple(self.marker.judge(*one) for one in again if one[0] == step.letter)
-            yield replace(step, entries=(*step.entries, *more)) if more else step
-
     @cached_property
     def spans(self) -> Mapping[str, list[Scalar]]:
         """Where the numbers of its own claims stand in its text."""
         return Places.of(self.block.text).of_table("claims")
 
-    def _placed(self, line: Line) -> Line:
-        """A line of its own claims, with where it begins in the file."""
-        key, number = self.origins[line.letter, line.place]
-        if self.block.file or key in self.sheet.elsewhere:
-            return replace(line, where=place_of(self.text, self._stands(key)))
-        start = self.block.place(self.spans[key][number].start)
-        return replace(line, where=place_of(self.text, start))
+    # ---- claims in prose ----
+
+    def _in_prose(
+        self, anchors: Sequence[Anchor], evaluation: Evaluation
+    ) -> Iterator[tuple[Claim, Anchor]]:
+        """The claims after it that can be read, number by number."""
+        for anchor in anchors:
+            where = place_of(self.text, anchor.whole)
+            try:
+                with located(":".join(map(str, (self.name, *where)))):
+                    claims = self._of_anchor(anchor, evaluation)
+            except SymattnError as error:
+                self._refuse(anchor.start, error)
+                continue
+            for claim in claims:
+                yield replace(claim, where=where), anchor.part(claim.number)
+
+    def _of_anchor(self, anchor: Anchor, evaluation: Evaluation) -> tuple[Claim, ...]:
+        """The numbers of a claim, or its calculation where it names no entry."""
+        key = anchor.key
+        if self._names_nothing(anchor, evaluation):
+            read = read_line(anchor.line.strip(), key or "claim", self.decimal)
+            return (Claim(key, 0, "", (), *read),)
+        claims = read_claim(key, anchor.value, evaluation, self.decimal)
+        if not claims:
+            raise ReadError(f"{key}: claims no number; write e.g. weights[1,2] = 0.47")
+        return claims
 
     def _names_nothing(self, anchor: Anchor, evaluation: Evaluation) -> bool:
         """Whether a claim is a calculation of its own: it names no entry, or one by other letters.
@@ -500,100 +525,35 @@ class _Sheet:
         }
         return not is_known_letter(anchor.key, letters, self.sheet.notation)
 
-    def _calculation(self, anchor: Anchor) -> Line:
-        """The line of a claim that names no entry."""
-        line, column = place_of(self.text, anchor.begins)
-        with located(f"{self.name}:{line}:{column}"):
-            _, sides = read_line(anchor.line.strip(), anchor.key or "claim", self.decimal)
-        return Line("", (), sides, (line, column))
-
-    def _in_prose(
-        self, anchor: Anchor, evaluation: Evaluation
-    ) -> tuple[str, dict[Place, int], Array, list[Line]]:
-        """The step that a claim in prose means, and its numbers.
-
-        Which of them is which entry, the step's claims with these alone, and their worked lines.
-        """
-        origins: Origins = {}
-        lines: list[Line] = []
-        begins = place_of(self.text, anchor.begins if anchor.line else anchor.start)
-        with located(":".join(map(str, (self.name, *begins)))):
-            claimed = {anchor.key: anchor.value}
-            claims = read_claims(claimed, evaluation, origins, lines, self.decimal)
-            if not origins:
-                raise ReadError(f"{anchor.key}: claims no number; write e.g. weights[1,2] = 0.47")
-        (letter,) = claims
-        places = {place: number for (_, place), (_, number) in origins.items()}
-        return letter, places, claims[letter], [replace(line, where=begins) for line in lines]
-
-    def findings(self, marking: Marking) -> Iterator[Finding]:
-        """Every claimed number where it stands in the file."""
-        marks = {mark.letter: mark for mark in self.once}
-        for mark in self.once:
-            for entry in mark.entries:
-                if self.sheet.arrays:
-                    start, text = self._stands(mark.name), str(entry.claimed)
-                    yield self._finding(marking, mark, entry, start, text)
-                    continue
-                origin = self.origins.get((mark.letter, entry.place))
-                if origin is None:
-                    continue
-                key, number = origin
-                if self.block.file or key in self.sheet.elsewhere:
-                    start, text = self._stands(key), str(entry.claimed)
-                    yield self._finding(marking, mark, entry, start, text)
-                    continue
-                span = self.spans[key][number]
-                text, offset = last_side(span.text)
-                start = self.block.place(span.start + offset)
-                yield self._finding(marking, mark, entry, start, text, span.text)
-        for anchor, letter, place, written in self.claimed:
-            mark = marks[letter]
-            entry = self.marker.judge(letter, place, written)
-            text, whole = anchor.number, anchor.claimed
-            yield self._finding(marking, mark, entry, anchor.start, text, whole)
+    # ---- where they stand ----
 
     def _finding(
-        self,
-        marking: Marking,
-        mark: StepMark,
-        entry: EntryMark,
-        start: int,
-        text: str,
-        claim: str = "",
+        self, marking: Marking, mark: StepMark, entry: EntryMark, anchor: Anchor
     ) -> Finding:
-        """The mark of the number `text`, which ends the claim `claim`, and where it stands."""
-        line, column = place_of(self.text, start)
-        passes = marking.passes(entry)
-        end, correction = None, None
-        if self.text.startswith(text, start):  # and is not spelled with escapes
-            end = column + len(text)
-            if not passes:
-                accepted = marking.policy.rounding
-                correction = correction_of(marking.evaluation, mark.letter, entry, text, accepted)
-        if correction and not self._holds(marking, entry, claim, text, correction):
-            correction = None
-        return Finding(
-            line,
-            column,
-            end,
-            str(entry),
-            text,
-            true_text(marking, mark, entry),
-            entry.verdict,
-            passes,
-            start,
-            correction,
+        """The mark of a number, and what belongs in its place."""
+        line, column = place_of(self.text, anchor.start)
+        found = replace(
+            marking.finding(mark, entry),
+            line=line,
+            column=column,
+            start=anchor.start,
+            written=anchor.number,
         )
+        if not self.text.startswith(found.written, anchor.start):  # it is spelled with escapes
+            return found
+        found = replace(found, end=column + len(found.written))
+        if found.passes:
+            return found
+        accepted = marking.policy.rounding
+        correct = correction_of(marking.evaluation, mark.letter, entry, found.written, accepted)
+        holds = correct and self._holds(marking, entry, anchor, correct)
+        return replace(found, correction=correct) if holds else found
 
-    def _holds(
-        self, marking: Marking, entry: EntryMark, claim: str, number: str, correction: str
-    ) -> bool:
+    def _holds(self, marking: Marking, entry: EntryMark, anchor: Anchor, correction: str) -> bool:
         """Whether a worked line holds, among the true numbers, with its last number put right."""
-        if not is_line(claim):
+        if not anchor.line:
             return True
-        start = claim.rindex(number)
-        corrected = claim[:start] + correction + claim[start + len(number) :]
-        lines: list[Line] = []
-        read_claims({str(entry): corrected}, marking.evaluation, None, lines, self.decimal)
+        before, _, behind = anchor.line.rpartition(anchor.number)
+        claims = {str(entry): f"{before}{correction}{behind}"}
+        lines = read_claims(claims, marking.evaluation, self.decimal)
         return all(map(marking.passes, check_lines(lines, marking.evaluation, {})))

@@ -143,7 +143,7 @@ class PageMarks(_Reported, Sequence[Marks]):
             for one in self.markings if not finding.passes else ():
                 for entry in one.entries:
                     if finding.entry == str(entry):
-                        again = read_written(finding.claimed, finding.entry)
+                        again = read_written(finding.written, finding.entry)
                         if again is not None:
                             yield replace(entry, claimed=again, verdict=finding.verdict)
 

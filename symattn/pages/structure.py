@@ -1,24 +1,26 @@
-"""docutils' parser of reStructuredText, made to note where worksheets and claims stand.
+"""Blocks and roles of reStructuredText: where worksheets and claims stand.
 
-docutils finds blocks, directives and roles; none of them is run, no file is included and no
-reference resolved. It tells lines, not columns: a role is found again in the line that it reports,
-which holds the text that docutils parsed, its indentation taken off.
+Blocks are told apart by their first lines and their indents, with docutils' own patterns and its
+parsers of tables, so that Sphinx reads the same. No directive is run, no file is included and no
+reference resolved. Each character keeps its place in the page.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
-from copy import copy
-from itertools import accumulate
-from typing import Any, ClassVar
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import dropwhile, takewhile
+from string import punctuation
+from typing import Any
+from unicodedata import east_asian_width
 
-from docutils import nodes
 from docutils.frontend import get_default_settings
-from docutils.parsers.rst import Parser, states
-from docutils.statemachine import StringList, string2lines
-from docutils.utils import new_document
+from docutils.parsers.rst import Parser, states, tableparser
+from docutils.statemachine import StringList
+from docutils.utils import escape2null
+from docutils.utils.punctuation_chars import match_chars
 
 from symattn.errors import ReadError
 from symattn.pages.syntax import (
@@ -37,7 +39,22 @@ _LITERAL = {
     *("doctest", "testcode", "testoutput", "testsetup", "testcleanup", "prompt"),
     *("graphviz", "digraph", "graph", "mermaid", "productionlist"),
 }
-_MATH = re.compile(r"[ \t]*\.\.[ \t]+math::")
+_EXPLICIT = re.compile(r"\.\.(?: +|$)")
+_NOTE = re.compile(r"\.\. +\[[^\]\s]+\](?: +|$)")
+_DIRECTIVE = re.compile(
+    rf"\.\. +(?:\|\S[^|]*\| +)?(?P<name>{states.Inliner.simplename}) ?::(?: +|$)"
+)
+_MATH = re.compile(r"\.\. +math::")
+_ITEMS = {
+    kind: re.compile(states.Body.patterns[kind])
+    for kind in ("bullet", "enumerator", "field_marker", "option_marker", "line_block")
+}
+_DOCTEST = re.compile(states.Body.patterns["doctest"])
+_BLANK = re.compile("$")
+#: The line of a title, or what else ends a paragraph.
+_ADORNMENT = re.compile(r"([!-/:-@[-`{-~])\1{3,}$")
+_ENDS_PARAGRAPH = re.compile(rf"$|\s|{_ADORNMENT.pattern}")
+_OPENS_LITERAL = re.compile(r"(?<!\\)(?:\\\\)*::$")
 _SPACES = re.compile("[\v\f]")
 
 _NO_WORKSHEET = (
@@ -45,319 +62,312 @@ _NO_WORKSHEET = (
     "ends in .toml"
 )
 
-#: Characters of a paragraph with claims; docutils copies the rest of it at every role.
-MAX_PARAGRAPH = 20_000
-
-#: Characters of these paragraphs, each as often as there are signs of markup in its paragraph:
-#: docutils looks for the end of each sign in all that follows.
-_MAX_SEARCHED = 300_000_000
-_SIGNS = "*`|_"
-
 #: Cells of tables drawn with lines; docutils takes about a millisecond for each.
 MAX_CELLS = 20_000
-
-#: How far from the line that docutils reports a text may stand: titles and tables.
-_NEAR = (0, -1, 1, -2, 2)
 
 _TAB = 8
 
 
+@dataclass(frozen=True)
+class Line:
+    """A line of a block, and where each of its characters, and its end, stand in the page."""
+
+    text: str
+    places: Sequence[int]
+
+    @property
+    def indent(self) -> int:
+        """How many spaces it begins with."""
+        return len(self.text) - len(self.text.lstrip())
+
+    def part(self, start: int, end: int | None = None) -> Line:
+        """What stands between two columns."""
+        start = min(start, len(self.text))
+        return Line(self.text[start:end].rstrip(), self.places[start:])
+
+    def spread(self, widths: Sequence[int]) -> Line:
+        """The same, each character with so many columns."""
+        if max(widths, default=1) == 1:
+            return self
+        text = "".join(
+            char.replace("\t", " ").ljust(width)
+            for char, width in zip(self.text, widths, strict=True)
+        )
+        places = [
+            place for place, width in zip(self.places, widths, strict=False) for _ in range(width)
+        ]
+        return Line(text, [*places, *self.places[len(self.text) :]])
+
+
 def found_in(text: str) -> list[Found]:
     """Worksheets and claims of a page, in order."""
-    settings = get_default_settings(Parser)
-    settings.file_insertion_enabled = settings.raw_enabled = False
-    settings.report_level = settings.halt_level = 5
-    settings.warning_stream = ""
-    page = _Page(text)
-    if sum(line.count("|") - 1 for line in page.lines if line.lstrip()[:1] == "|") > MAX_CELLS:
+    lines = [*_lines(text)]
+    if sum(line.text.count("|") - 1 for line in lines if line.text.lstrip()[:1] == "|") > MAX_CELLS:
         raise ReadError(f"1: more than {MAX_CELLS:,} cells of tables are too many for a page")
-    machine = states.RSTStateMachine(state_classes=_states_for(page), initial_state="Body")
-    lines = string2lines(text, tab_width=_TAB, convert_whitespace=True)
-    machine.run(lines, new_document("page", settings), inliner=_Inliner(page))
-    return page.in_order()
+    return sorted(_blocks(lines, text), key=lambda found: found.start)
 
 
-class _Paragraph:
-    """A text that docutils parses, whose first line stands on a line of the page."""
-
-    def __init__(self, text: str, line: int) -> None:
-        self.text, self.line = text, line
-        self.words = text.split("\n")
-        self.starts = [0, *accumulate(len(words) + 1 for words in self.words)]
-
-    def lines_between(self, begin: int, end: int) -> Iterator[tuple[int, int, str]]:
-        """The lines of two places and between: its number, where it begins, its words."""
-        first, last = bisect_right(self.starts, begin) - 1, bisect_left(self.starts, end)
-        for number in range(first, min(last, len(self.words))):
-            yield self.line + number, self.starts[number], self.words[number]
+def _lines(text: str) -> Iterator[Line]:
+    """The lines of a page, with spaces for tabs."""
+    start = 0
+    for raw in _SPACES.sub(" ", text).splitlines(keepends=True):
+        words, column, widths = raw.rstrip(), 0, []
+        for char in words if "\t" in words else "":
+            widths.append(_TAB - column % _TAB if char == "\t" else 1)
+            column += widths[-1]
+        yield Line(words, range(start, start + len(raw) + 1)).spread(widths)
+        start += len(raw)
 
 
-class _Page:
-    """A page, its lines as docutils counts them, and what has been found in it."""
+# ---- blocks ------------------------------------------------------------------------------------
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.lines = _SPACES.sub(" ", text).splitlines(keepends=True)
-        self.starts = [0, *accumulate(map(len, self.lines))]
-        self._found: list[Found] = []
-        self._taken: set[int] = set()
-        self._marked: list[tuple[int, int]] = []
 
-    def in_order(self) -> list[Found]:
-        """What was found, without the roles in what a comment ``claim`` marks."""
-        spans = sorted(self._marked)
-        marked = [found for span in spans for found in marked_lines(self.text, *span)]
-        firsts = [start for start, _ in spans]
-        rest = []
-        for found in self._found:
-            before = bisect_right(firsts, found.start) - 1
-            if before < 0 or spans[before][1] <= found.start:
-                rest.append(found)
-        return sorted([*rest, *marked], key=lambda found: found.start)
-
-    def flaw(self, reason: str, line: int) -> None:
-        """Note a worksheet that cannot be read, on a line."""
-        self._found.append(Flaw(reason, self.starts[line]))
-
-    def file(self, name: str, line: int) -> None:
-        """Note a worksheet in a file that is named on a line."""
-        self._found.append(Block("", self.starts[line], file=name))
-
-    def block(self, content: StringList) -> None:
-        """Note a worksheet in the page.
-
-        In a table, whose lines hold other cells too, each character has a place of its own.
-        """
-        first, count = content.offset(0), len(content)
-        whole = self.lines[first : first + count]
-        start, end = self.starts[first], self.starts[first + count]
-        if all(_bare(line) == _bare(own) for line, own in zip(whole, content, strict=True)):
-            self._found.append(Block(self.text[start:end], start))
-            return
-        text, places = "", []
-        for number, line in enumerate(content, first):
-            column = next(self._columns(line, number), 0)
-            text += f"{' ' * column}{line}\n"
-            places += [self.starts[number] + at for at in range(column + len(line) + 1)]
-        self._found.append(Block(text, start, places=[*places, end].__getitem__))
-
-    def role(self, paragraph: _Paragraph, begin: int, end: int) -> None:
-        """Note the claim in a role, between these places of a paragraph."""
-        places: list[int] = []
-        for number, start, words in paragraph.lines_between(begin, end):
-            lead = max(begin - start, 0)
-            # the same words may stand in another cell of the row
-            free = (at for at in self._starts(words, lead, number) if at not in self._taken)
-            at = next(free, None)
-            if at is None:
-                where = self.starts[min(number, len(self.lines) - 1)]
-                self._found.append(Flaw("this claim is not found again in the page", where))
-                return
-            places += range(at, at + min(end - start, len(words) + 1) - lead)
-        self._taken.add(places[0])
-        inside, raw = paragraph.text[begin:end], self.text[places[0] : places[-1] + 1]
-        if _bare(raw) == _bare(inside):
-            self._found.append(claimed(raw, places[0]))
-        else:  # in a table, where other cells stand between its lines
-            self._found.append(claimed(inside, 0).moved(places.__getitem__))
-
-    def mark(self, line: int) -> None:
-        """Note that a comment ``claim`` stands before a line: the next paragraph has claims."""
-        while line < len(self.lines) and not self.lines[line].strip():
-            line += 1
-        start = self.starts[line]
-        last = line
-        if line < len(self.lines) and (math := _MATH.match(self.lines[line])):
-            start += math.end()
-            last = self._indented(line)
+def _blocks(lines: Sequence[Line], page: str) -> Iterator[Found]:
+    """What stands in lines, block by block."""
+    at = 0
+    while at < len(lines):
+        first, line = at, lines[at]
+        if not line.text or _ADORNMENT.match(line.text):
+            at += 1
+        elif line.indent:
+            at = _indented(lines, at)
+            yield from _blocks(_dedented(lines[first:at]), page)
+        elif _DOCTEST.match(line.text):
+            at = _until(_BLANK, lines, at)
+        elif _EXPLICIT.match(line.text):
+            at, found = _explicit(lines, at, page)
+            yield from found
+        elif end := _end_of_table(lines, at):
+            at = end
+            for cell in _cells(lines[first:end]):
+                yield from _blocks(cell, page)
+        elif item := _item(lines, at):
+            at, inside = _inside(lines, at, *item)
+            yield from _blocks(inside, page)
         else:
-            while last < len(self.lines) and self.lines[last].strip():
-                last += 1
-        self._marked.append((start, self.starts[last]))
+            at = _until(_ENDS_PARAGRAPH, lines, at + 1)
+            yield from _claims(lines[first:at])
+            at = _after_literal(lines, first, at)
 
-    def _indented(self, first: int) -> int:
-        """The line after the block that is indented deeper than a line; blank ones left out."""
-        outer, last = _indent(self.lines[first]), first + 1
-        for number in range(first + 1, len(self.lines)):
-            if not self.lines[number].strip():
-                continue
-            if _indent(self.lines[number]) <= outer:
+
+def _until(pattern: re.Pattern[str], lines: Sequence[Line], at: int) -> int:
+    """The first line from `at` on that begins so, or the end."""
+    return next((n for n in range(at, len(lines)) if pattern.match(lines[n].text)), len(lines))
+
+
+def _indented(lines: Sequence[Line], at: int, least: int = 1) -> int:
+    """The line behind those from `at` on that are indented, and the blank ones between."""
+    last = at
+    for number in range(at, len(lines)):
+        if lines[number].text:
+            if lines[number].indent < least:
                 break
             last = number + 1
-        return last
-
-    def _starts(self, words: str, lead: int, line: int) -> Iterator[int]:
-        """Where in the file the character `lead` of a text may stand, the likeliest first."""
-        for number in (line + near for near in _NEAR):
-            if 0 <= number < len(self.lines):
-                for column in self._columns(words, number):
-                    yield self.starts[number] + _narrow(self.lines[number], column + lead)
-
-    def _columns(self, words: str, number: int) -> Iterator[int]:
-        """Where a text begins in a line whose tabs are expanded: at its end, or else earlier."""
-        line = self.lines[number].expandtabs(_TAB).rstrip()
-        words = words.rstrip()
-        if line.endswith(words):
-            yield len(line) - len(words)
-        yield from (match.start() for match in re.finditer(re.escape(words), line))
+    return last
 
 
-def _bare(line: str) -> str:
-    return "".join(line.split())
+def _dedented(lines: Sequence[Line]) -> list[Line]:
+    """The lines without the indent that all have."""
+    margin = min((line.indent for line in lines if line.text), default=0)
+    return [line.part(margin) for line in lines]
 
 
-def _indent(line: str) -> int:
-    return len(line[: len(line) - len(line.lstrip())].expandtabs())
+def _inside(
+    lines: Sequence[Line], at: int, column: int, is_known: bool = False
+) -> tuple[int, list[Line]]:
+    """Where a block ends whose text begins at a column of its first line, and what it holds.
+
+    The indent of its other lines is that column, if it `is_known`, else whatever they have.
+    """
+    first = lines[at].part(column)
+    if is_known and first.text:
+        last = _indented(lines, at + 1, column)
+        return last, [line.part(column) for line in lines[at:last]]
+    last = _indented(lines, at + 1)
+    return last, [first, *_dedented(lines[at + 1 : last])]
 
 
-def _narrow(line: str, column: int) -> int:
-    """Which character of a line stands at a column when its tabs are expanded."""
-    if "\t" not in line:
-        return column
-    return next(
-        (n for n in range(len(line)) if len(line[: n + 1].expandtabs(_TAB)) > column), len(line)
-    )
+def _item(lines: Sequence[Line], at: int) -> tuple[int, bool] | None:
+    """The column at which the text of an item of a list begins, and whether all of it does."""
+    for kind, pattern in _ITEMS.items():
+        if mark := pattern.match(lines[at].text):
+            behind = lines[at + 1].text if at + 1 < len(lines) else ""
+            if kind == "enumerator" and behind[:1].strip() and not pattern.match(behind):
+                return None  # words that begin with a number
+            return mark.end(), kind in ("bullet", "enumerator")
+    return None
 
 
-class _Inliner(states.Inliner):
-    """Finds inline markup, of which only the role ``claim`` is looked at."""
-
-    def __init__(self, page: _Page) -> None:
-        super().__init__()
-        self.page = page
-        dispatch: dict[str, Any] = {"`": _Inliner.interpreted_or_phrase_ref}
-        self.dispatch = self.dispatch | dispatch
-        self._paragraph, self._role, self._searched = _Paragraph("", 0), "", 0
-
-    def parse(
-        self, text: str, lineno: int, memo: Any, parent: nodes.Element
-    ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        if "claim" not in text:
-            return [nodes.Text(text)], []
-        if len(text) > MAX_PARAGRAPH:
-            raise ReadError(
-                f"{lineno}: {len(text):,} characters are too many for a paragraph with claims"
-            )
-        self._searched += len(text) * sum(map(text.count, _SIGNS))
-        if self._searched > _MAX_SEARCHED:
-            raise ReadError(f"{lineno}: the paragraphs with claims hold too much markup")
-        self._paragraph = _Paragraph(text, lineno - 1)
-        super().parse(text, lineno, memo, parent)
-        return [nodes.Text(text)], []
-
-    def init_customizations(self, settings: Any) -> None:
-        """The patterns of docutils, which finds their parts in its own class only."""
-        plain = states.Inliner()
-        plain.init_customizations(settings)
-        self.patterns = plain.patterns
-
-    def implicit_inline(self, text: str, lineno: int) -> list[nodes.Text]:
-        """Addresses, which are no business of ours."""
-        return []
-
-    def phrase_ref(
-        self, before: str, after: str, rawsource: str, escaped: str, text: str | None = None
-    ) -> tuple[str, list[nodes.Node], str, list[nodes.Node]]:
-        """References, which are not resolved."""
-        return before, [], after, []
-
-    def interpreted(
-        self, rawsource: str, text: str, role: str, lineno: int
-    ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """The text of a role, which is not run."""
-        self._role = (role or "").lower()
-        return [nodes.Text(text)], []
-
-    def interpreted_or_phrase_ref(
-        self, match: re.Match[str], lineno: int
-    ) -> tuple[str, list[nodes.problematic], str, list[nodes.system_message]]:
-        """A role, noted if it is ours."""
-        self._role = ""
-        before, inlines, after, messages = super().interpreted_or_phrase_ref(match, lineno)
-        if self._role == "claim":
-            # what is parsed is the rest of the text, its backslashes made other characters
-            text = self._paragraph.text
-            begin = len(text) - len(match.string) + match.end("backquote")
-            end = text.rindex("`", begin, len(text) - len(after))
-            self.page.role(self._paragraph, begin, end)
-        return before, inlines, after, messages
+def _after_literal(lines: Sequence[Line], first: int, at: int) -> int:
+    """The line behind a paragraph, and behind the literal block that it opens."""
+    start = next((n for n in range(at, len(lines)) if lines[n].text), len(lines))
+    is_term = start == at == first + 1  # whose definition follows
+    if start == len(lines) or is_term or not _OPENS_LITERAL.search(lines[at - 1].text):
+        return at
+    sign = lines[start].text[0]
+    if sign in punctuation:  # the block is quoted
+        return _until(re.compile(f"(?!{re.escape(sign)})"), lines, start)
+    return _indented(lines, start) if sign == " " else at
 
 
-class _Options(dict[str, type[str]]):
-    """The options of a directive: any name, any text."""
-
-    def __missing__(self, name: str) -> type[str]:
-        return str
-
-    def __bool__(self) -> bool:
-        return True
+# ---- explicit markup ---------------------------------------------------------------------------
 
 
-class _Directive:
-    """What a directive with a worksheet takes, as docutils asks for it."""
-
-    required_arguments, optional_arguments = 0, 1
-    final_argument_whitespace = has_content = True
-    option_spec = _Options()
-
-
-class _Structure:
-    """A state of docutils' parser that runs no directive."""
-
-    page: ClassVar[_Page]
-    #: The states of nested blocks; docutils' own would run directives there.
-    states: ClassVar[list[type[states.RSTState]]]
-
-    def __init__(self, state_machine: Any, debug: bool = False) -> None:
-        super().__init__(state_machine, debug)  # type: ignore[call-arg]  # a mixin
-        self.nested_sm_kwargs = {"state_classes": self.states, "initial_state": "Body"}
-
-    def directive(self: Any, match: re.Match[str], **presets: Any) -> tuple[list[nodes.Node], bool]:
-        """A worksheet is noted, what is literal passed over, all else read as prose."""
-        machine, name = self.state_machine, match[1].lower()
-        line = machine.abs_line_offset()
-        inside, _, offset, finished = machine.get_first_known_indented(match.end(), strip_top=0)
-        ours = name in ("symattn", "attention") and self.worksheet(name, inside, line)
-        if not ours and name not in _LITERAL and any(map(str.strip, inside)):
-            self.nested_parse(inside, offset, nodes.Element())
-        return [], finished or machine.is_next_line_blank()
-
-    def worksheet(self: Any, name: str, inside: StringList, line: int) -> bool:
-        """Whether a directive names or holds a worksheet, or should: an admonition does not."""
-        try:
-            words, _, content, _ = self.parse_directive_block(inside[:], 0, _Directive, {})
-        except states.MarkupError as error:
-            words, content = [" ".join(error.args)], StringList()
-        argument = one_line(words[0]) if words else ""
-        if argument.endswith(".toml") and (name == "symattn" or not content):
-            self.page.file(argument, line)
-        elif content and (name == "symattn" or holds_worksheet("\n".join(content))):
-            self.page.block(content)
-        elif name == "symattn":
-            self.page.flaw(_NO_WORKSHEET, line)
-        else:
-            return False
-        return True
-
-    def comment(self: Any, match: re.Match[str]) -> tuple[list[nodes.Node], bool]:
-        """A comment; what stands behind one that says ``claim`` is noted."""
-        machine = self.state_machine
-        if machine.is_next_line_blank() and not match.string[match.end() :].strip():
-            return [], True
-        inside, _, _, finished = machine.get_first_known_indented(match.end())
-        if "\n".join(inside).strip() == "claim":
-            self.page.mark(machine.abs_line_offset() + 1)
-        return [], finished
+def _explicit(lines: Sequence[Line], at: int, page: str) -> tuple[int, Iterator[Found]]:
+    """The line behind a directive, a note or a comment, and what it holds."""
+    text = lines[at].text
+    directive, note = _DIRECTIVE.match(text), _NOTE.match(text)
+    mark = directive or note or _EXPLICIT.match(text)
+    if text.startswith(".. _"):  # a target ends before a blank line
+        lines = lines[: _until(_BLANK, lines, at)]
+    last, inside = _inside(lines, at, mark.end() if mark else 0)
+    if directive:
+        return last, _directive(directive["name"].lower(), inside, lines[at].places[0], page)
+    if note:
+        return last, _blocks(inside, page)
+    if text == ".." and _until(_BLANK, lines, at + 1) == at + 1:
+        return at + 1, iter(())
+    if "\n".join(line.text for line in inside).strip() == "claim":
+        return _marked(lines, last, page)
+    return last, iter(())
 
 
-def _states_for(page: _Page) -> list[type[states.RSTState]]:
-    """Docutils' states, which note what they find in a page; nothing is kept from page to page."""
-    explicit = copy(states.Body.explicit)
-    explicit.constructs = [
-        (_Structure.directive if method is states.Body.directive else method, pattern)
-        for method, pattern in states.Body.explicit.constructs
+def _directive(name: str, inside: Sequence[Line], start: int, page: str) -> Iterator[Found]:
+    """A worksheet is noted, what is literal passed over, all else read as prose."""
+    ours = _worksheet(name, inside, start, page) if name in ("symattn", "attention") else None
+    if ours is not None:
+        yield ours
+    elif name not in _LITERAL:
+        yield from _blocks(inside, page)
+
+
+def _worksheet(name: str, inside: Sequence[Line], start: int, page: str) -> Found | None:
+    """The worksheet that a directive names, holds or should; None of an admonition."""
+    lines = inside if inside[0].text else inside[1:]
+    blank = _until(_BLANK, lines, 0)
+    words = takewhile(lambda line: not _ITEMS["field_marker"].match(line.text), lines[:blank])
+    argument = one_line(" ".join(line.text for line in words))
+    content = [*dropwhile(lambda line: not line.text, lines[blank:])]
+    if argument.endswith(".toml") and (name == "symattn" or not content):
+        return Block("", start, file=argument)
+    if content and (name == "symattn" or holds_worksheet("\n".join(x.text for x in content))):
+        return _block(content, page)
+    return Flaw(_NO_WORKSHEET, start) if name == "symattn" else None
+
+
+def _block(content: Sequence[Line], page: str) -> Block:
+    """A worksheet, each line at its column."""
+    text, places = "", list[int]()
+    for line in content:
+        start = line.places[0]
+        first = page.rfind("\n", 0, start) + 1
+        text += f"{' ' * (start - first)}{line.text}\n"
+        places += [*range(first, start), *line.places[: len(line.text) + 1]]
+    return Block(text, places[0], places=[*places, places[-1] + 1].__getitem__)
+
+
+def _marked(lines: Sequence[Line], at: int, page: str) -> tuple[int, Iterator[Found]]:
+    """The line behind the paragraph that a comment ``claim`` marks, and the claims in it."""
+    at = next((n for n in range(at, len(lines)) if lines[n].text), len(lines))
+    if at == len(lines):
+        return at, marked_lines(page, len(page), len(page))
+    math = _MATH.match(lines[at].text)
+    last = _indented(lines, at + 1) if math else _until(_BLANK, lines, at)
+    start, end = lines[at].places[math.end() if math else 0], lines[last - 1]
+    return last, marked_lines(page, start, end.places[len(end.text)])
+
+
+# ---- tables ------------------------------------------------------------------------------------
+
+
+def _end_of_table(lines: Sequence[Line], at: int) -> int:
+    """The line behind a table that begins here; 0 where none does."""
+    if states.Body.grid_table_top_pat.match(lines[at].text):
+        return _until(re.compile(r"(?![+|])"), lines, at)
+    if not states.Body.simple_table_top_pat.match(lines[at].text):
+        return 0
+    first = _until(states.Body.simple_table_border_pat, lines, at + 1)
+    if first + 1 >= len(lines) or not lines[first + 1].text:
+        return min(first + 1, len(lines))
+    return min(_until(states.Body.simple_table_border_pat, lines, first + 1) + 1, len(lines))
+
+
+def _cells(lines: Sequence[Line]) -> Iterator[list[Line]]:
+    """The cells of a table; none of one that is not well drawn."""
+    table = [
+        line.spread([1 + (east_asian_width(char) in "WF") for char in line.text]) for line in lines
     ]
-    own: dict[str, object] = {"page": page, "nested_sm_cache": [], "explicit": explicit}
-    own["states"] = found = []
-    found += [type(kind.__name__, (_Structure, kind), own) for kind in states.state_classes]
-    return found
+    is_simple = table[0].text[0] == "="
+    if not is_simple and len({len(line.text) for line in table}) > 1:
+        return
+    parser: Any = tableparser.SimpleTableParser() if is_simple else tableparser.GridTableParser()
+    try:
+        parser.parse(StringList([line.text for line in table], "page"))
+    except tableparser.TableMarkupError:
+        return
+    for top, left, bottom, right in _simple(parser) if is_simple else _drawn(parser):
+        yield _dedented([line.part(left, right) for line in table[top:bottom]])
+
+
+def _drawn(parser: Any) -> Iterator[tuple[int, int, int, int | None]]:
+    """The lines and columns of the cells between lines that are drawn."""
+    return ((top + 1, left + 1, bottom, right) for top, left, bottom, right, _ in parser.cells)
+
+
+def _simple(parser: Any) -> Iterator[tuple[int, int, int, int | None]]:
+    """The lines and columns of the cells below ``====  ====``; the last column has no end."""
+    starts = [*(start for start, _ in parser.columns), None]
+    for row in parser.table:
+        column = 0
+        for _, more, top, cell in row:
+            left, column = starts[column], column + more + 1
+            yield top, left, top + len(cell), starts[column]
+
+
+# ---- roles -------------------------------------------------------------------------------------
+
+
+def _claims(lines: Sequence[Line]) -> Iterator[Found]:
+    """The claims in the roles of a paragraph."""
+    text = "\n".join(line.text for line in lines)
+    if "claim" in text:
+        places = [place for line in lines for place in line.places[: len(line.text) + 1]]
+        for begin, end in _roles(escape2null(text)):
+            yield claimed(text[begin:end], begin).moved(places.__getitem__)
+
+
+def _roles(text: str) -> Iterator[tuple[int, int]]:
+    """Where what stands in a role ``claim`` begins and ends; other markup is passed over."""
+    begins, begins_behind, ends = _markup()
+    open_ended, place = set[str](), 0
+    while start := begins.match(text, place) or begins_behind.search(text, place):
+        is_behind = start.start() > place
+        place, sign = start.end(), start["sign"]
+        around = text[start.start() - 1 : start.start()], text[place : place + 1]
+        if sign in open_ended or (is_behind and not start["role"] and match_chars(*around)):
+            continue
+        end = ends[sign].search(text, place)
+        if end is None:
+            open_ended.add(sign)
+        elif end.start(1) > place:
+            if sign == "`" and not end["refend"] and (start["role"] or end["role"] == ":claim:"):
+                yield place, end.start(1)
+            place = end.end()
+
+
+@cache
+def _markup() -> tuple[re.Pattern[str], re.Pattern[str], dict[str, re.Pattern[str]]]:
+    """How markup begins, at once or behind other words, and how each kind ends."""
+    inliner = states.Inliner()
+    inliner.init_customizations(get_default_settings(Parser))
+    patterns: Any = inliner.patterns
+    begins = r"(?P<role>:claim:(?=`(?!`)))?(?P<sign>\*\*|\*(?!\*)|``|_`|`(?!`)|\|(?!\|))(?!\s|\Z)"
+    ends = {
+        "*": patterns.emphasis,
+        "**": patterns.strong,
+        "``": patterns.literal,
+        "_`": patterns.target,
+        "`": patterns.interpreted_or_phrase_ref,
+        "|": patterns.substitution_ref,
+    }
+    return re.compile(begins), re.compile(inliner.start_string_prefix + begins), ends

@@ -93,6 +93,11 @@ class Anchor:
     parts: tuple[tuple[str, int], ...] = ()
 
     @property
+    def whole(self) -> int:
+        """Where all that is claimed begins."""
+        return self.begins if self.line else self.start
+
+    @property
     def claimed(self) -> str:
         """All that is claimed: the worked line, or the number."""
         return self.line or self.number

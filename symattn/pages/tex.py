@@ -64,38 +64,31 @@ _KNOWN = (
 
 def tex(text: str) -> Iterator[Found]:
     """Worksheets and claims of a LaTeX document, in order."""
-    place, open_ended, after_sheet = 0, set(), False
+    place, open_ended, after_sheet = 0, set[str](), False
     while match := _PARTS.search(text, place):
         place = match.end()
         name, mark = match["name"], match["mark"]
-        if name == "symattn" or (name is not None and name not in open_ended):
-            end = text.find(f"\\end{{{name}}}", place)
-            if end < 0 and name == "symattn":
+        if name == "symattn":
+            end = text.find(r"\end{symattn}", place)
+            if end < 0:
                 yield Flaw(r"\begin{symattn} has no \end{symattn}", match.start())
                 return  # the rest stands inside of it
-            if name == "symattn":
-                yield Block(text[place:end], place)
-                after_sheet = True
-            if end < 0:
-                open_ended.add(name)
-            else:
-                place = end
+            yield Block(text[place:end], place)
+            place, after_sheet = end, True
+        elif name is not None and name not in open_ended:
+            end = text.find(f"\\end{{{name}}}", place)
+            open_ended |= {name} if end < 0 else set()
+            place = max(place, end)
         elif mark is not None:
             close = text.find(mark, place, _end_of_line(text, place))
-            place = place if close < 0 else close + 1
+            place = max(place, close + 1)
         elif match["claim"] is not None:
-            found = _claim(text, match)
-            if found is not None:
-                yield found
-            elif after_sheet:  # elsewhere it may be a command of somebody else's
-                message = r"\claim lacks its number; write e.g. \claim{weights[1,2]}{0.47}"
-                yield Flaw(message, match.start())
+            yield from _claim(text, match, after_sheet)
         elif _MARK.match(match[0]) and _is_first(text, match.start()):
             first = after_space(text, place, len(text))
             paragraph = _PARAGRAPH.search(text, first)
-            last = paragraph.start() if paragraph else len(text)
-            yield from marked_lines(text, first, last)
-            place = last
+            place = paragraph.start() if paragraph else len(text)
+            yield from marked_lines(text, first, place)
 
 
 def _is_first(text: str, place: int) -> bool:
@@ -110,14 +103,18 @@ def _end_of_line(text: str, place: int) -> int:
     return most if end < 0 else end
 
 
-def _claim(text: str, match: re.Match[str]) -> Anchor | Flaw | None:
-    """The claim of a command; None where it has not both arguments."""
+def _claim(text: str, match: re.Match[str], after_sheet: bool) -> Iterator[Anchor | Flaw]:
+    """The claim of a command; before a worksheet, it may be a command of somebody else's."""
     found = _ARGUMENTS.match(text, match.end())
     if found is None:
-        return None
+        if after_sheet:
+            message = r"\claim lacks its number; write e.g. \claim{weights[1,2]}{0.47}"
+            yield Flaw(message, match.start())
+        return
     name, inside = one_line(found["key"]), found["number"] or ""
     if found["number"] is None or any(word not in _KNOWN for word in _COMMAND.findall(inside)):
         message = rf"\claim{{{name[:40]}}}: its number holds commands; write digits only"
-        return Flaw(message, match.start())
+        yield Flaw(message, match.start())
+        return
     lead = len(inside) - len(inside.lstrip())
-    return claim_of(name, inside.strip(), found.start("number") + lead)
+    yield claim_of(name, inside.strip(), found.start("number") + lead)

@@ -9,9 +9,9 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from symattn.arguments import flag, instance
-from symattn.claims.claims import read_claims
+from symattn.claims.claims import arrays_of, read_claims
 from symattn.claims.computed import computed_steps
-from symattn.claims.lines import Line
+from symattn.claims.lines import Claim
 from symattn.claims.policy import Policy
 from symattn.derivations import Derivation, Evaluation, Given, Place
 from symattn.errors import ReadError
@@ -38,14 +38,13 @@ def check_worksheet(sheet: Worksheet, explain: bool = True) -> Marking:
     if sheet.arrays:
         return mark_arrays(sheet.title, exercise.evaluate(sheet), sheet.arrays, explain)
     evaluation = exercise.evaluate(sheet)
-    lines: list[Line] = []
-    claims = read_claims(sheet.claims, evaluation, None, lines, sheet.decimal)
-    marker = Marker(evaluation, claims, sheet.policy)
-    return mark_claims(sheet.title, exercise, marker, explain, lines)
+    claims = read_claims(sheet.claims, evaluation, sheet.decimal)
+    marker = Marker(evaluation, arrays_of(claims, evaluation), sheet.policy)
+    return mark_claims(sheet.title, exercise, marker, explain, claims)
 
 
 def mark_claims(
-    title: str, exercise: Exercise, marker: Marker, explain: bool, lines: Sequence[Line] = ()
+    title: str, exercise: Exercise, marker: Marker, explain: bool, lines: Sequence[Claim] = ()
 ) -> Marking:
     """What a marker says of its claims, with what would explain the first wrong one."""
     evaluation, claims, policy = marker.evaluation, marker.claims, marker.policy
@@ -53,7 +52,7 @@ def mark_claims(
     if not marks and not lines:
         raise ReadError("claims: every claim is blank; write a number in place of a ?")
     odd = notes(evaluation, claims, marks, policy)
-    links = check_lines(lines, evaluation, claims)
+    links = check_lines([one for one in lines if one.sides], evaluation, claims)
     marking = Marking(
         title,
         evaluation,

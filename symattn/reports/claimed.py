@@ -24,7 +24,7 @@ def claims_of(marking: Marking) -> Claims:
     for mark, step in zip(marking.steps, report.steps, strict=True):
         for entry in step.entries:
             wording = WORDING[entry.verdict]
-            message = f"{entry.message}; wrong" if entry.verdict == "wrong" else entry.message
+            message = f"{entry.beside}; wrong" if entry.verdict == "wrong" else entry.beside
             entries.append(
                 Claim(
                     mark.letter,

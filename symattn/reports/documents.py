@@ -110,7 +110,7 @@ def _step_lines(step: StepReport, report: Report) -> Iterator[str]:
     """What is said under a step's tables: of its wrong numbers, and of those that pass."""
     for entry in step.failing:
         below = entry.remark in step.remarks
-        message = replace(entry, remark="").message if below else entry.message
+        message = replace(entry, remark="").beside if below else entry.beside
         yield f"{WORDING[entry.verdict].sign} {message}"
     if step.left_out:
         yield _hinted(f"and {step.left_out} more", report)
@@ -172,7 +172,7 @@ def _rows(overview: Overview, align: str) -> b.Table:
     rows = []
     for row in overview.rows:
         name, *cells = (shortened(printable(words), _CELL) for words in row.cells)
-        file = b.Cell((b.Link(name, anchors[row.file]),))
+        file = b.Cell((b.Link(name, anchors[row.name]),))
         rows.append(b.Row(file, tuple(b.Cell((words,)) for words in cells)))
     corner, *columns = COLUMNS
     return b.Table(tuple(columns), tuple(rows), "", "Overview", corner, align)
@@ -234,10 +234,7 @@ def _places(one: FileReport, full: bool) -> Iterator[b.Paragraph]:
     if not full:
         mistakes = tuple(finding for finding in failing if finding.verdict != "carried")
         failing = (mistakes or failing)[:_LISTED]
-    lines = list(map(one.located, failing))
-    for sign in one.failing_lines:
-        place = f"{one.name}:{sign.line}:{sign.column}" if sign.line else one.name
-        lines.append(f"{place}: {sign.message}")
+    lines = map(one.located, (*failing, *one.failing_lines))
     yield from (b.Paragraph((printable(words),), "bad", whole=True) for words in lines)
     if left := [finding for finding in one.failing if finding not in failing]:
         alike = all(finding.verdict == "carried" for finding in left)

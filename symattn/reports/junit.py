@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from xml.etree.ElementTree import Element, SubElement, indent, tostring
+from xml.etree.ElementTree import Element, indent, tostring
 
 from symattn.printable import as_line
 from symattn.reports.overview import FileReport, Overview, Problem
 from symattn.reports.results import Finding
-from symattn.reports.single import LineReport, Report
+from symattn.reports.single import Report
 
 
 def junit_xml(overview: Overview) -> str:
@@ -23,7 +23,7 @@ def junit_xml(overview: Overview) -> str:
         *_unmarked(overview.taken_apart(overview.problems), "could not be used"),
         *_unmarked(overview.taken_apart(overview.unfinished), "not finished"),
         *(
-            _suite(name, [_case(name, "claims", 0, "skipped", "", "no claims")])
+            _suite(name, [_case(name, "claims", why=_why("skipped", "", "no claims"))])
             for name in overview.skipped
         ),
     ]
@@ -53,29 +53,23 @@ def _suite(name: str, cases: Sequence[Element], seconds: float = 0.0) -> Element
     return suite
 
 
-def _case(
-    file: str,
-    name: str,
-    line: int = 0,
-    outcome: str = "",
-    kind: str = "",
-    message: str = "",
-    body: Sequence[str] = (),
-) -> Element:
-    """A test case, its line in the file or 0, and, unless it passes, why not.
-
-    `kind` is the verdict, or another kind of reason; `body` all that is said of it, line by line.
-    """
+def _case(file: str, name: str, line: int = 0, why: Element | None = None) -> Element:
+    """A test case, its line in the file or 0, and, unless it passes, why not."""
     case = Element("testcase", classname=as_line(file), name=as_line(name))
     if file != "<stdin>":
         case.set("file", as_line(file))
     if line:
         case.set("line", str(line))
-    if outcome:
-        why = {"type": kind} if kind else {}
-        found = SubElement(case, outcome, why, message=as_line(message))
-        found.text = "\n".join(map(as_line, body))
+    if why is not None:
+        case.append(why)
     return case
+
+
+def _why(outcome: str, kind: str, message: str, body: Sequence[str] = ()) -> Element:
+    """Why a case does not pass: the verdict, or another kind of reason, and all that is said."""
+    found = Element(outcome, {"type": kind} if kind else {}, message=as_line(message))
+    found.text = "\n".join(map(as_line, body))
+    return found
 
 
 def _of_file(file: FileReport, problems: Sequence[Problem]) -> Element:
@@ -94,10 +88,8 @@ def _of_worksheet(file: FileReport, number: int, report: Report) -> Iterator[Ele
     known = {step.name for step in report.steps}
     others = {sign.step for sign in report.lines} - known
     for name in (*(step.name for step in report.steps), *sorted(others)):
-        claimed: list[Finding | LineReport] = [
-            each
-            for each in file.findings
-            if each.worksheet == number and each.entry.partition("[")[0] == name
+        claimed: list[Finding] = [
+            each for each in file.findings if each.worksheet == number and each.step == name
         ]
         claimed += [sign for sign in report.lines if sign.step == name]
         failing = [each for each in claimed if not each.passes]
@@ -109,7 +101,7 @@ def _of_worksheet(file: FileReport, number: int, report: Report) -> Iterator[Ele
         more = f"; and {len(failing) - 1} more" if len(failing) > 1 else ""
         message = failing[0].message + more
         body = [*map(file.located, failing)]
-        yield _case(file.name, title, line, "failure", failing[0].verdict, message, body)
+        yield _case(file.name, title, line, _why("failure", failing[0].verdict, message, body))
 
 
 def _unmarked(problems: Sequence[Problem], reason: str) -> Iterator[Element]:
@@ -123,4 +115,5 @@ def _unmarked(problems: Sequence[Problem], reason: str) -> Iterator[Element]:
 def _not_used(file: str, problems: Sequence[Problem], reason: str) -> Iterator[Element]:
     for number, problem in enumerate(problems, 1):
         name = f"{reason}, {number}"
-        yield _case(file, name, problem.line, "error", reason, problem.message, (problem.text,))
+        why = _why("error", reason, problem.message, (problem.text,))
+        yield _case(file, name, problem.line, why)

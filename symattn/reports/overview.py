@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
-from symattn.claims.entry_names import without_tex
 from symattn.errors import counted
 from symattn.marking.verdicts import verdict_counts
+from symattn.mistakes.explanations import Explanation
 from symattn.printable import printable
 from symattn.reports.results import CheckedFile, Finding
 from symattn.reports.single import (
     Data,
-    LineReport,
     Report,
     plain_data,
     report_data,
@@ -58,7 +57,7 @@ class FileReport:
         return tuple(
             one
             for one in self.findings
-            if one.passes and one.meaning not in ("", WORDING[one.verdict].phrase)
+            if one.passes and one.meaning != WORDING[one.verdict].phrase
         )
 
     @property
@@ -66,13 +65,13 @@ class FileReport:
         """The reports of its worksheets that do not pass."""
         return tuple(report for report in self.reports if not report.passes)
 
-    def located(self, one: Finding | LineReport) -> str:
+    def located(self, one: Finding) -> str:
         """What is wrong with a number or a sign, after its place: ``a.md:3:7: weights[1,2]: …``."""
         place = f"{self.name}:{one.line}:{one.column}" if one.line else self.name
         return f"{place}: {one.message}"
 
     @property
-    def failing_lines(self) -> tuple[LineReport, ...]:
+    def failing_lines(self) -> tuple[Finding, ...]:
         """The signs of worked lines that do not hold and are not let pass."""
         return tuple(sign for one in self.reports for sign in one.lines if not sign.passes)
 
@@ -82,47 +81,24 @@ class FileReport:
         return verdict_counts(finding.verdict for finding in self.findings)
 
     @property
-    def row(self) -> Row:
-        """The file's line of the overview."""
+    def first(self) -> Finding | None:
+        """The first that is not accepted: of a worksheet, or a number in prose after right ones."""
         first = next((one.first for one in self.reports if one.first is not None), None)
-        reasons = next((one.reasons for one in self.reports if one.reasons), ())
-        explained = (reasons[0].name, reasons[0].whole) if reasons else ("", False)
-        numbers = (self.name, len(self.findings), self.counts.get("right", 0), self.passes)
-        if first is not None:
-            entry = first.entry
-            return Row(*numbers, first.step, entry.entry, entry.claimed, entry.true, *explained)
-        for one in self.failing:  # a number in the prose after one that is right
-            step = one.entry.partition("[")[0]
-            return Row(*numbers, step, one.entry, one.claimed, one.true, *explained)
-        return Row(*numbers, "", "", "", "", "", False)
-
-
-@dataclass(frozen=True)
-class Row:
-    """What the overview says of a file: its first number not accepted, and what explains it."""
-
-    file: str
-    numbers: int
-    right: int
-    passes: bool
-    step: str
-    first_wrong: str
-    claimed: str
-    true: str
-    explanation: str
-    #: Whether that explains all of the file's wrong numbers.
-    whole: bool
+        return first.entry if first is not None else next(iter(self.failing), None)
 
     @property
-    def consistent_with(self) -> str:
-        """The explanation, and whether it is one of only a part."""
-        in_part = self.explanation and not self.whole
-        return f"{self.explanation} (in part)" if in_part else self.explanation
+    def reason(self) -> Explanation | None:
+        """What explains the most of it, where something is not accepted."""
+        reasons = next((one.reasons for one in self.reports if one.reasons), (None,))
+        return reasons[0] if self.first is not None else None
 
     @property
     def cells(self) -> tuple[str, ...]:
         """What stands under `COLUMNS`."""
-        return self.file, self.first_wrong, self.claimed, self.true, self.consistent_with
+        first, reason = self.first, self.reason
+        wrong = ("", "", "") if first is None else (first.entry, first.claimed, first.true)
+        in_part = "" if reason is None or reason.whole else " (in part)"
+        return self.name, *wrong, f"{reason.name}{in_part}" if reason else ""
 
 
 #: What stands after the name of its file in a line about a problem: line, column, message.
@@ -219,9 +195,9 @@ class Overview:
         )
 
     @property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[FileReport, ...]:
         """The files with something wrong, in order."""
-        return tuple(one.row for one in self.files if not one.accepted)
+        return tuple(one for one in self.files if not one.accepted)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -266,22 +242,9 @@ def file_report(checked: CheckedFile, full: bool = False, hint: str = "") -> Fil
         notation = sheet.notation.but(**({"limit": 0} if full else {}))
         with sheet.in_file():
             reports.append(report_of(marking, notation, hint))
-    findings = tuple(_worded(checked.findings, reports))
-    return FileReport(checked.name, tuple(reports), findings, checked.problems, checked.is_page)
-
-
-def _worded(findings: Sequence[Finding], reports: Sequence[Report]) -> Iterator[Finding]:
-    """The numbers of a file, with the words that their worksheets' reports have for them."""
-    meanings: dict[tuple[str, str, str], str] = {}
-    for report in reports:
-        for step in report.steps:
-            for entry in step.entries:
-                key = entry.entry, entry.claimed, entry.verdict
-                meanings.setdefault(key, entry.meaning)
-    for finding in findings:
-        claimed = without_tex(finding.claimed)
-        meaning = meanings.get((finding.entry, claimed, finding.verdict), "")
-        yield replace(finding, claimed=claimed, meaning=meaning)
+    return FileReport(
+        checked.name, tuple(reports), checked.findings, checked.problems, checked.is_page
+    )
 
 
 def report_alone(overview: Overview) -> Report | None:
@@ -298,7 +261,7 @@ def overview_data(overview: Overview) -> Data:
         "schema": 1,
         "conclusion": overview.conclusion,
         "counts": overview.counts,
-        "overview": [_row_data(one.row) for one in overview.files],
+        "overview": [_row_data(one) for one in overview.files],
         "files": {one.name: [report_data(each) for each in one.reports] for one in overview.files},
         "findings": {
             one.name: [plain_data(each, *_OF_FINDING) for each in one.findings]
@@ -311,10 +274,24 @@ def overview_data(overview: Overview) -> Data:
     }
 
 
-def _row_data(row: Row) -> Data:
-    wrong = ("step", "first_wrong", "claimed", "true", "explanation", "whole")
-    more = () if row.passes else wrong
-    return plain_data(row, "file", "passes", "numbers", "right", *more)
+def _row_data(file: FileReport) -> Data:
+    row = {
+        "file": file.name,
+        "passes": file.passes,
+        "numbers": len(file.findings),
+        "right": file.counts.get("right", 0),
+    }
+    if file.passes:
+        return row
+    _, first_wrong, claimed, true, _ = file.cells
+    return row | {
+        "step": file.first.step if file.first else "",
+        "first_wrong": first_wrong,
+        "claimed": claimed,
+        "true": true,
+        "explanation": file.reason.name if file.reason else "",
+        "whole": bool(file.reason and file.reason.whole),
+    }
 
 
 #: What is said of a number as plain data.

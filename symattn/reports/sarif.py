@@ -19,7 +19,6 @@ from symattn import __version__
 from symattn.printable import as_line
 from symattn.reports.overview import FileReport, Overview, Problem
 from symattn.reports.results import Finding
-from symattn.reports.single import LineReport
 
 _SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -146,7 +145,7 @@ def _of_file(file: FileReport) -> Iterator[dict[str, object]]:
 
 
 def _result(
-    file: FileReport, one: Finding | LineReport, rule: str, message: str, seen: list[str]
+    file: FileReport, one: Finding, rule: str, message: str, seen: list[str]
 ) -> dict[str, object]:
     """A result; `seen` are the identities of those before it in the file."""
     identity = f"{rule if rule == _WORKED_LINE else 'number'}\0{one.entry}"
@@ -164,12 +163,11 @@ def _result(
     }
 
 
-def _location(name: str, one: Finding | LineReport) -> dict[str, object]:
+def _location(name: str, one: Finding) -> dict[str, object]:
     """Where it stands, and the entry that is meant; of standard input only the entry."""
     location: dict[str, object] = {}
     if name != "<stdin>":
-        end = one.end if isinstance(one, Finding) else None
-        location["physicalLocation"] = _place(name, one.line, one.column, end)
+        location["physicalLocation"] = _place(name, one.line, one.column, one.end)
     if one.entry:
         location["logicalLocations"] = [{"fullyQualifiedName": as_line(one.entry)}]
     return location

@@ -5,12 +5,11 @@ Every writer spells a `Report`; `report_data` is the same for programs.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from symattn.arithmetic.written import Measured, Written
+from symattn.arithmetic.written import Measured
 from symattn.claims.entry_names import (
     counted_place,
     entry_name,
@@ -24,53 +23,19 @@ from symattn.documents.blocks import Cell, Row, Table
 from symattn.errors import counted
 from symattn.evaluate.sampled import Sampled
 from symattn.marking.lines import Link
-from symattn.marking.verdicts import EntryMark, StepMark, true_digits, verdict_counts
+from symattn.marking.verdicts import EntryMark, StepMark, verdict_counts
 from symattn.mistakes.explanations import Explanation
 from symattn.notation.options import Notation
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
 from symattn.printable import printable
-from symattn.reports.results import Marking
+from symattn.reports.results import Finding, Marking
 from symattn.reports.wording import WORDING, numbered
 
 #: How many entries are listed under a table, of those of their own and of those that follow from
 #: others; how many heads and explanations are shown; how many rows and columns with wrong numbers,
 #: in multiples of the limit. Without a limit all are.
 _LISTED, _LISTED_CARRIED, _HEADS, _EXPLANATIONS, _MOST_WRONG = 8, 3, 4, 3, 2
-
-
-@dataclass(frozen=True)
-class EntryReport:
-    """A claimed number and its verdict; `index` as the worksheet counts, `place` from 0."""
-
-    entry: str
-    index: tuple[int, ...]
-    place: Place
-    claimed: str
-    true: str
-    verdict: str
-    passes: bool
-    because: tuple[str, ...] = ()
-    remark: str = ""
-    #: The number that was read, where signs between its digits were read as of thousands.
-    read_as: str = ""
-
-    @property
-    def meaning(self) -> str:
-        """The verdict in words; of what follows from mistakes, from which entries."""
-        words = WORDING[self.verdict].phrase
-        if self.because and self.verdict == "carried":
-            words = f"follows from {listed(self.because)}"
-        if self.remark.startswith(words):
-            return self.remark  # undecided, and how many bits were tried
-        return f"{words}; {self.remark}" if self.remark else words
-
-    @property
-    def message(self) -> str:
-        """What is said of it under a table that shows its verdict: the true value, and why."""
-        read = f" (read as {self.read_as})" if self.read_as else ""
-        beside = f"{self.entry}: {self.claimed}{read}, true value {self.true}"
-        return beside if self.verdict == "wrong" else f"{beside}; {self.meaning}"
 
 
 @dataclass(frozen=True)
@@ -85,10 +50,10 @@ class StepReport:
     verdict: str
     passes: bool
     conclusion: str
-    entries: tuple[EntryReport, ...]
+    entries: tuple[Finding, ...]
     tables: tuple[Table, ...]
     heads_left_out: int
-    failing: tuple[EntryReport, ...]
+    failing: tuple[Finding, ...]
     left_out: int
     accepted: tuple[str, ...]
     #: How the first entry that follows from claimed numbers is worked out from these.
@@ -103,26 +68,11 @@ class StepReport:
 class FirstWrong:
     """The first number that does not pass, in a sentence, and how it is worked out."""
 
-    step: str
-    entry: EntryReport
+    entry: Finding
     sentence: str
     #: What it is worked out from, as in "Row 1 of scaled gives"; "" for what is given.
     origin: str
     worked: Tree | None
-
-
-@dataclass(frozen=True)
-class LineReport:
-    """A sign of a worked line that does not hold, in a sentence."""
-
-    step: str
-    entry: str
-    message: str
-    verdict: str
-    passes: bool
-    #: Where its right side stands in the file; 0 where that is not known.
-    line: int = 0
-    column: int = 0
 
 
 @dataclass(frozen=True)
@@ -141,7 +91,7 @@ class Report:
     reasons_shown: int
     style: str
     steps: tuple[StepReport, ...]
-    lines: tuple[LineReport, ...]
+    lines: tuple[Finding, ...]
     notes: tuple[str, ...]
     notation: Notation
     hint: str = ""
@@ -167,17 +117,10 @@ def report_of(marking: Marking, notation: Notation | None = None, hint: str = ""
         min(len(reasons), _EXPLANATIONS) if notation.limit else len(reasons),
         _sentence(marking.style) if len(marking.entries) > 1 else "",  # one shows no habit
         steps,
-        tuple(_line(marking, link) for link in marking.lines),
+        tuple(map(marking.sign, marking.lines)),
         marking.notes,
         notation,
         hint,
-    )
-
-
-def _line(marking: Marking, link: Link) -> LineReport:
-    passes = marking.passes(link)
-    return LineReport(
-        link.step, link.entry, link.message, link.verdict, passes, link.line, link.column
     )
 
 
@@ -251,44 +194,6 @@ def _counted(counts: Mapping[str, int], accept: Collection[str]) -> str:
     return ", ".join(out)
 
 
-def true_text(marking: Marking, mark: StepMark, entry: EntryMark) -> str:
-    """The true value as decimals, marked with ``?`` where they are not proven."""
-    digits = true_digits(marking.evaluation, mark, entry)
-    text = _scientific(digits.text) if isinstance(entry.claimed, Measured) else digits.text
-    return text if digits.proven or digits.text == "?" else f"{text}?"
-
-
-def _scientific(text: str) -> str:
-    """A decimal with many zeros after the point as a program writes it.
-
-    >>> _scientific("-0.000000026"), _scientific("0.0026")
-    ('-2.6e-8', '0.0026')
-    """
-    found = _NEAR_ZERO.fullmatch(text)
-    if found is None:
-        return text
-    sign, zeros, first, rest = found.groups()
-    return f"{sign}{first}{'.' * bool(rest)}{rest}e-{len(zeros) + 1}"
-
-
-def read_as(written: Written) -> str:
-    """The number that was read, where signs between its digits count thousands; else ""."""
-    places = written.places
-    if places is None or not _GROUPED.match(written.text):
-        return ""
-    signs = sum(not sign.isdigit() for sign in written.text.lstrip("-−–+ "))
-    if signs <= (places > 0):
-        return ""
-    return f"{float(written.value):.{max(places, 0)}f}"
-
-
-#: A decimal nearer to 0 than 10⁻⁶.
-_NEAR_ZERO = re.compile(r"([-−]?)0\.(0{6,})([1-9])([0-9]*)")
-
-#: Digits with signs between them, and nothing else but a sign before.
-_GROUPED = re.compile(r"[-−–+ ]*[0-9]+(?:[.,'’ \u2009\u202f\u00a0][0-9]+)+\Z")
-
-
 def _sentence(words: str) -> str:
     words = words.strip()
     return f"{words[:1].upper()}{words[1:].rstrip('.')}." if words else ""
@@ -314,9 +219,7 @@ def _first(marking: Marking, steps: Sequence[StepReport], notation: Notation) ->
         computed = f"≈ {entry.claimed}" if first.claimed.rounded else entry.claimed
         told = f"is computed as {computed}; the true value is {entry.true}{more}."
         sentence = f"The first wrong number is {entry.entry}. It {told}"
-        return FirstWrong(
-            first.step, entry, sentence, *_worked(marking, first, notation, entry.true)
-        )
+        return FirstWrong(entry, sentence, *_worked(marking, first, notation, entry.true))
     wrote = f"{entry.entry}: you wrote {entry.claimed}{read}"
     if entry.verdict == "undecided":
         why = f" ({entry.remark})" if entry.remark else ""
@@ -329,17 +232,14 @@ def _first(marking: Marking, steps: Sequence[StepReport], notation: Notation) ->
             f"The first number not accepted is {wrote}, but it is {entry.true}. "
             f"It {verb}{entry.meaning}."
         )
-    return FirstWrong(first.step, entry, sentence, *_worked(marking, first, notation, entry.true))
+    return FirstWrong(entry, sentence, *_worked(marking, first, notation, entry.true))
 
 
 def _of_link(marking: Marking, link: Link, notation: Notation) -> FirstWrong:
     """A sign of a worked line that does not pass, as the first wrong thing of a sheet."""
     index = counted_place(link.place, notation) if link.entry else ()
-    entry = EntryReport(
-        link.entry, index, link.place, link.right, link.value, link.verdict, passes=False
-    )
-    sentence = f"In the {link.message}."
-    return FirstWrong(link.step, entry, sentence, *_worked(marking, link, notation))
+    sign = replace(marking.sign(link), index=index)
+    return FirstWrong(sign, f"In the {link.message}.", *_worked(marking, link, notation))
 
 
 def _worked(
@@ -394,7 +294,7 @@ def _part(evaluation: Evaluation, letter: str, places: Sequence[Place], notation
 
 
 def _step(marking: Marking, mark: StepMark, notation: Notation) -> StepReport:
-    entries = tuple(_entry(marking, mark, entry, notation) for entry in mark.entries)
+    entries = tuple(marking.finding(mark, entry, notation) for entry in mark.entries)
     failing = [entry for entry in entries if not entry.passes]
     carried = [entry for entry in failing if entry.verdict == "carried"]
     own = [entry for entry in failing if entry.verdict != "carried"]
@@ -443,22 +343,7 @@ def _own_work(marking: Marking, mark: StepMark, notation: Notation) -> Tree | No
     return None
 
 
-def _entry(marking: Marking, mark: StepMark, entry: EntryMark, notation: Notation) -> EntryReport:
-    return EntryReport(
-        entry_name(mark.name, entry.place, notation),
-        counted_place(entry.place, notation),
-        entry.place,
-        without_tex(entry.claimed.text),
-        true_text(marking, mark, entry),
-        entry.verdict,
-        marking.passes(entry),
-        tuple(entry_name(other.step, other.place, notation) for other in entry.because),
-        entry.remark,
-        read_as(entry.claimed),
-    )
-
-
-def _accepted(entries: Sequence[EntryReport], notation: Notation) -> Iterator[str]:
+def _accepted(entries: Sequence[Finding], notation: Notation) -> Iterator[str]:
     """A line for each verdict that is accepted, with the first entries that have it."""
     for verdict, (sign, words, _) in WORDING.items():
         found = [entry for entry in entries if entry.passes and entry.verdict == verdict]
@@ -486,40 +371,33 @@ def _tables(marking: Marking, mark: StepMark, notation: Notation) -> tuple[tuple
 def _table(marking: Marking, mark: StepMark, head: tuple[int, ...], notation: Notation) -> Table:
     """The claims of a step or a head; of many rows and columns those with something to see."""
     turned = notation.convention == "columns"
-    by_place: dict[tuple[int, int], EntryMark] = {}
-    for entry in mark.entries:
-        if entry.place[:-2] == head:
-            row, column = entry.place[-2:]
-            seen = (column, row) if turned else (row, column)
-            if seen not in by_place or marking.passes(by_place[seen]):  # of several the wrong one
-                by_place[seen] = entry
+    by_place = _by_place(marking, mark, head, turned)
     wrong = [place for place, entry in by_place.items() if not marking.passes(entry)]
     sizes = marking.evaluation[mark.name].step.shape
     names = [marking.evaluation.labels.get(size, ()) for size in sizes]
-    shape = mark.shape[-2:]
+    count = mark.shape[-1]
     if turned:
-        names, shape = names[::-1], shape[::-1]
+        names, count = names[::-1], mark.shape[-2]
     claimed = sorted({i for i, _ in by_place})
-    columns = list(range(shape[1]))
-    if notation.limit and len(columns) > notation.limit:
+    columns = list(range(count))
+    if notation.limit and count > notation.limit:
         columns = sorted({j for _, j in by_place})
-    limit = notation.limit
-    down = _visible(claimed, {i for i, _ in wrong}, limit, filled=not wrong)
-    across = _visible(columns, {j for _, j in wrong}, limit, filled=True)
+    down = _visible(claimed, {i for i, _ in wrong}, notation.limit, filled=not wrong)
+    across = _visible(columns, {j for _, j in wrong}, notation.limit, filled=True)
 
-    def label(names: Sequence[str], index: int) -> str:
+    def label(names: Sequence[str], index: int | None, gap: str) -> str:
+        if index is None:
+            return gap
         return printable(names[index]) if names else str(index + notation.index_base)
 
-    def cell(i: int | None, j: int | None) -> Cell:
-        if i is None or j is None:  # what stands for the columns, or for the rows, left out
-            return Cell(("⋯" if i is not None else "",), "gap")
-        return _claimed(by_place.get((i, j)))
-
     rows = tuple(
-        Row(Cell(("⋮" if i is None else label(names[0], i),)), tuple(cell(i, j) for j in across))
+        Row(
+            Cell((label(names[0], i, "⋮"),)),
+            tuple(_claimed(by_place, i, j) for j in across),
+        )
         for i in down
     )
-    top = tuple("⋯" if j is None else label(names[1], j) for j in across)
+    top = tuple(label(names[1], j, "⋯") for j in across)
     hidden = sum(1 for i, j in wrong if i not in down or j not in across)
     left_out = _left_out(
         len(claimed) - sum(i is not None for i in down),
@@ -530,8 +408,26 @@ def _table(marking: Marking, mark: StepMark, head: tuple[int, ...], notation: No
     return Table(top, rows, caption, mark.name, left_out=left_out)
 
 
-def _claimed(entry: EntryMark | None) -> Cell:
+def _by_place(
+    marking: Marking, mark: StepMark, head: tuple[int, ...], turned: bool
+) -> dict[tuple[int, int], EntryMark]:
+    """The claims of a head by row and column as they are printed; of several the wrong one."""
+    found: dict[tuple[int, int], EntryMark] = {}
+    for entry in mark.entries:
+        *own, row, column = entry.place
+        seen = (column, row) if turned else (row, column)
+        if tuple(own) == head and (seen not in found or marking.passes(found[seen])):
+            found[seen] = entry
+    return found
+
+
+def _claimed(
+    by_place: Mapping[tuple[int, int], EntryMark], row: int | None, column: int | None
+) -> Cell:
     """A claimed number with the tint, the sign and the name of its verdict."""
+    if row is None or column is None:  # what stands for the columns, or for the rows, left out
+        return Cell(("⋯" if row is not None else "",), "gap")
+    entry = by_place.get((row, column))
     if entry is None:
         return Cell(("",))
     words = (printable(without_tex(entry.claimed.text)),)
@@ -615,7 +511,7 @@ def report_data(report: Report) -> Data:
 
 def _first_data(first: FirstWrong) -> Data:
     return {
-        "step": first.step,
+        "step": first.entry.step,
         "entry": first.entry.entry,
         **_entry_data(first.entry),
         "sentence": first.sentence,
@@ -623,6 +519,6 @@ def _first_data(first: FirstWrong) -> Data:
     }
 
 
-def _entry_data(entry: EntryReport) -> Data:
+def _entry_data(entry: Finding) -> Data:
     more = (name for name in ("because", "remark") if getattr(entry, name))
     return plain_data(entry, "index", "claimed", "true", "verdict", *more)

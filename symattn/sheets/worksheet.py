@@ -307,18 +307,12 @@ def _worksheet(
     wrt = words_of(data["gradient"], "gradient") if "gradient" in data else () if upstream else None
     if not given:
         raise ReadError("given: nothing is given; add [given] with e.g. Q = [[1, 0]], K and V")
-    spec: Attention | Equations
-    if text is None:
-        spec, settings, levels = _spec(attention, given)
-    else:
-        spec, settings, levels = text, _settings_of(attention), Levels(None)
+    spec, settings, levels = _choices(attention, given, text)
     labels = labels_of(settings, given)
     claims, arrays = _claims(_table(data, "claims"), files)
     policy = _policy(data)
     notation = _notation(_table(data, "notation"))
-    if isinstance(spec, Attention) and spec.bias is None:  # r_11 is an entry of row sums, then
-        letters = {name: letter for name, letter in SYMBOLS.items() if name != "bias"}
-    references = _references(claims, notation, letters, refused)
+    references = _references(claims, notation, _letters(spec), refused)
     claims = {key: claims[key] for key in references}
     decimal = policy.decimal or decimal_shown([*texts_of(claims), *texts_of(given)])
     given = {name: _with_points(value, name, decimal) for name, value in given.items()}
@@ -606,10 +600,26 @@ def _text_of(data: Mapping[str, object], attention: Mapping[str, Setting]) -> Eq
 _COUNTS = {"heads": "n_h", "kv_heads": "n_g"}
 
 
-def _settings_of(attention: Mapping[str, Setting]) -> dict[str, Setting]:
-    """The settings of a worksheet with equations: sizes, counts of heads, labels."""
+def _choices(
+    attention: Mapping[str, Setting], given: dict[str, Given], text: Equations | None
+) -> tuple[Attention | Equations, dict[str, Setting], Levels]:
+    """The spec, the settings that are no part of it, and what the brackets mean.
+
+    Of equations the settings are sizes, counts of heads, labels.
+    """
+    if text is None:
+        return _spec(attention, given)
     refuse_unknown(attention, "attention")
-    return {_COUNTS.get(name, name): value for name, value in attention.items()}
+    return text, {_COUNTS.get(name, name): x for name, x in attention.items()}, Levels(None)
+
+
+def _letters(spec: Attention | Equations) -> Mapping[str, str]:
+    """The letters of steps by name, as the keys of claims have them."""
+    if isinstance(spec, Equations):
+        return spec.letters
+    if spec.bias is not None:
+        return SYMBOLS
+    return {name: x for name, x in SYMBOLS.items() if name != "bias"}  # r_11 is of row sums, then
 
 
 def _given(

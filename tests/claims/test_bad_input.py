@@ -359,15 +359,6 @@ def test_no_file_and_no_variant(tmp_path: Path) -> None:
     assert_refused(derive(Path("causl")), 'did you mean "causal"?')
 
 
-def test_standard_input_is_named(tmp_path: Path) -> None:
-    assert_refused(derive(tmp_path, text=entry("nan")), "<stdin>:2: Q[1,1]: ")
-
-
-def test_misspelt_step(tmp_path: Path) -> None:
-    refused = derive(tmp_path, "--steps", "sores", text=given())
-    assert_refused(refused, 'no step is called "sores"; did you mean "scores"?')
-
-
 def test_output_that_cannot_be_written(tmp_path: Path) -> None:
     path = tmp_path / "w.toml"
     path.write_text(given(), encoding="utf-8")
@@ -435,7 +426,7 @@ def test_a_file_without_end_is_refused() -> None:
     _assert_one_line("/dev/zero", "2,000,000 at most")
 
 
-@pytest.mark.parametrize("form", ["text", "latex", "mathml", "json"])
+@pytest.mark.parametrize("form", ["text", "json"])
 def test_a_reader_that_has_left(tmp_path: Path, form: str) -> None:
     path = tmp_path / "w.toml"
     path.write_text(given(), encoding="utf-8")
@@ -469,7 +460,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("raw", KINDS)
-@pytest.mark.parametrize("suffix", [".toml", ".md", ".ipynb"])
+@pytest.mark.parametrize("suffix", [".toml", ".ipynb"])
 def test_a_file_of_another_kind_is_called_what_it_is(
     raw: bytes, suffix: str, tmp_path: Path
 ) -> None:

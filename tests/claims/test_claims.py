@@ -19,19 +19,10 @@ HEADS = {"Q": [[[1, 0]], [[0, 1]]], "K": [[[1, 0], [0, 1]]] * 2, "V": [[[1], [2]
 def claimed(given: Any, **claims: Any) -> dict[tuple[int, ...], str]:
     """The claims by place, from 1; one step only."""
     sheet: Worksheet = worksheet_of(toml(given, claims))
-    (array,) = read_claims(sheet.claims, sheet.evaluate()).values()
-    return {
-        tuple(i + 1 for i in place): array[place].text
-        for place in sorted((p for p in _places(array.shape)), key=str)
-        if array[place] is not None
-    }
-
-
-def _places(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
-    places: list[tuple[int, ...]] = [()]
-    for size in shape:
-        places = [(*place, i) for place in places for i in range(size)]
-    return places
+    found = read_claims(sheet.claims, sheet.evaluate())
+    assert len({claim.letter for claim in found}) == 1
+    ordered = sorted(found, key=lambda claim: str(claim.place))
+    return {tuple(i + 1 for i in claim.place): claim.written.text for claim in ordered}
 
 
 @pytest.mark.parametrize(

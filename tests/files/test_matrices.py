@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import io
-import json
 import pickle
-import struct
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +11,6 @@ import pytest
 from numpy.typing import NDArray
 
 from symattn import SymattnError
-from symattn.files.matrices import MAX_CSV_BYTES, MAX_NUMBERS
 from symattn.reports.check import exercise_of
 from symattn.sheets.worksheet import Worksheet, read_worksheet, worksheet_of
 from tests.extras import package
@@ -75,18 +70,6 @@ def test_a_number_is_the_decimal_that_it_prints_as(tmp_path: Path) -> None:
     assert str(from_csv[0, 1]) == "1/10"
 
 
-@pytest.mark.parametrize("text", ["1;1/2\n", "1\t1/2\n", "\ufeff1,1/2\r\n\r\n", " 1 , 1/2 "])
-def test_csv_as_it_is_written(text: str, tmp_path: Path) -> None:
-    (tmp_path / "q.csv").write_bytes(text.encode())
-    assert str(sheet(tmp_path, '"q.csv"').evaluate()["Q"].exact.tolist()) == "[[1, 1/2]]"
-
-
-def test_files_lie_beside_the_worksheet_not_the_reader(tmp_path: Path) -> None:
-    (tmp_path / "data").mkdir()
-    np.save(tmp_path / "data" / "q.npy", Q)
-    assert np.array_equal(sheet(tmp_path, '"data/q.npy"').evaluate().array("Q"), Q)
-
-
 def test_a_large_layer_is_evaluated(tmp_path: Path) -> None:
     big = np.random.default_rng(3).normal(size=(3, 64, 64))
     np.savez(tmp_path / "layer.npz", Q=big[0], K=big[1], V=big[2])
@@ -114,82 +97,19 @@ def plain_pickle(path: Path) -> None:
     path.write_bytes(pickle.dumps(Explodes()))
 
 
-def bomb(path: Path) -> None:
-    """A header that promises terabytes, and nothing behind it."""
-    with zipfile.ZipFile(path, "w") as archive, archive.open("Q.npy", "w") as member:
-        header = io.BytesIO()
-        told = {"descr": "<f8", "fortran_order": False, "shape": (10**6, 10**6)}
-        np.lib.format.write_array_header_1_0(header, told)
-        member.write(header.getvalue())
-
-
-def zeros(path: Path) -> None:
-    np.savez_compressed(path, Q=np.zeros((3000, 3000)))
-
-
-def overflowing(path: Path) -> None:
-    with zipfile.ZipFile(path, "w") as archive, archive.open("Q.npy", "w") as member:
-        header = io.BytesIO()
-        told = {"descr": "<f8", "fortran_order": False, "shape": (2**32, 2**32)}
-        np.lib.format.write_array_header_1_0(header, told)
-        member.write(header.getvalue())
-
-
-def promised(path: Path) -> None:
-    header = io.BytesIO()
-    told = {"descr": "<f8", "fortran_order": False, "shape": (10**6, 10**6)}
-    np.lib.format.write_array_header_1_0(header, told)
-    path.write_bytes(header.getvalue())
-
-
-def cut_off(path: Path) -> None:
-    np.savez(path, Q=Q)
-    path.write_bytes(path.read_bytes()[:-40])
-
-
-def spoilt(path: Path) -> None:
-    np.savez_compressed(path, Q=np.arange(4000.0))
-    told = bytearray(path.read_bytes())
-    told[900:1400] = bytes(500)
-    path.write_bytes(told)
-
-
-def eight_bits(path: Path) -> None:
-    told = {"Q": {"dtype": "F8_E4M3", "shape": [1, 2], "data_offsets": [0, 2]}}
-    header = json.dumps(told).encode()
-    path.write_bytes(struct.pack("<Q", len(header)) + header + b"\x38\x40")
-
-
-def promised_tensor(path: Path) -> None:
-    told = {"Q": {"dtype": "F64", "shape": [10**7, 10**7], "data_offsets": [0, 8 * 10**14]}}
-    header = json.dumps(told).encode()
-    path.write_bytes(struct.pack("<Q", len(header)) + header)
-
-
 @pytest.mark.parametrize(
     ("name", "save", "complaint"),
     [
         ("q.npy", pickled, "Python objects|pickle"),
         ("q.npy", plain_pickle, "cannot be read"),
         ("q.npz", plain_pickle, "cannot be read"),
-        ("q.npz", bomb, "too many"),
-        ("q.npz", overflowing, "too many"),
-        ("q.npz", zeros, "too many"),
-        ("q.npy", promised, "too many"),
         ("q.npy", lambda p: p.write_bytes(b""), "cannot be read"),
-        ("q.npz", lambda p: p.write_bytes(b"PK\x05\x06" + bytes(18)), "holds no matrix"),
         ("q.npy", lambda p: np.save(p, np.array([[1j]])), "complex numbers"),
         ("q.npy", lambda p: np.save(p, np.array([["a"]])), "dtype <U1"),
-        ("q.npz", cut_off, "cannot be read"),
-        ("q.npz", spoilt, "cannot be read"),
-        ("q.safetensors", eight_bits, "dtype F8_E4M3 are not read"),
-        ("q.safetensors", promised_tensor, "cannot be read|too many"),
         ("q.safetensors", lambda p: p.write_bytes(b"{}"), "cannot be read"),
-        ("q.csv", lambda p: p.write_bytes(b"1,2\n" * (MAX_CSV_BYTES // 4 + 1)), "too many"),
         ("q.csv", lambda p: p.write_text("\n\n"), "is empty"),
         ("q.csv", lambda p: p.write_text("1,__import__('os')\n"), "Q"),
         ("q.csv", lambda p: p.write_bytes(b"1,\xff\n"), "not UTF-8 text; save the file as UTF-8"),
-        ("q.csv", lambda p: p.write_text("1,2\n3\n"), "Q"),
         ("q.txt", lambda p: p.write_text("1"), "not a known|number|cannot|not a file"),
     ],
 )
@@ -209,16 +129,6 @@ def test_what_cannot_be_used_is_one_line(
     assert "\n" not in str(refused.value)
     assert "sheet.toml" in str(refused.value)
     assert not Path("unpickled").exists()
-
-
-@pytest.mark.parametrize("reference", ["../q.npy", "/etc/q.npy", "a/../../q.npy", "none.npy"])
-def test_only_files_beside_the_worksheet(reference: str, tmp_path: Path) -> None:
-    inner = tmp_path / "inner"
-    inner.mkdir()
-    np.save(tmp_path / "q.npy", Q)
-    with pytest.raises(SymattnError, match="beside the worksheet"):
-        sheet(inner, f'"{reference}"')
-    assert MAX_NUMBERS < 3000 * 3000
 
 
 def test_forms_with_large_matrices_from_files_are_told_apart(tmp_path: Path) -> None:

@@ -556,7 +556,7 @@ def test_the_policy_says_what_passes() -> None:
 
 
 def test_true_values_are_shown_beyond_the_claim() -> None:
-    from symattn.reports.single import true_text
+    from symattn.reports.results import true_text
 
     found = check(THIRDS, {"weights": ["0.33", "0.3", "1/3"]})
     mark = found.steps[0]

@@ -79,16 +79,6 @@ def test_all_published_ones_with_numbers_are_there() -> None:
     assert set(PUBLISHED) - set(CLAIMED) == {"seed_it_cat_mat"}  # compares, and prints no number
 
 
-def test_a_ratio_where_a_softmax_belongs_is_told() -> None:
-    example = PUBLISHED["raschka_naive_norm"]
-    text = (
-        f"[attention]\nscale = false\n[given]\nscores = {json.dumps(example['claims']['scores'])}\n"
-    )
-    found = as_json(f"{text}[claims]\nweights = {json.dumps(example['claims']['weights'])}\n")
-    assert found["steps"]["weights"]["verdict"] == "wrong"
-    assert found["explanations"][0]["name"] == "ratio"
-
-
 def test_json_holds_what_it_promises() -> None:
     found = as_json(WRONG)
     assert found["steps"]["weights"]["verdict"] == "wrong"
@@ -126,25 +116,6 @@ def test_no_explain() -> None:
     assert "not-scaled" not in check(text, "--no-explain").stdout
 
 
-def test_many_files_end_in_a_summary(tmp_path: Path) -> None:
-    (tmp_path / "a.toml").write_text(RIGHT, encoding="utf-8")
-    (tmp_path / "b.toml").write_text(WRONG, encoding="utf-8")
-    (tmp_path / "pyproject.toml").write_text("[project]\n", encoding="utf-8")
-    (tmp_path / "c.md").write_text(
-        f"```symattn\n{RIGHT}```\n{{claim}}`weights[1,2] = 0.4`\n", "utf-8"
-    )
-    result = CliRunner().invoke(main, ["check", str(tmp_path)])
-    assert result.exit_code == 1
-    lines = result.stdout.splitlines()
-    assert lines[-1].startswith("3 files, 6 numbers: 4 right, ")
-    assert any(
-        f"{tmp_path / 'b.toml'}:7:19: weights[1,1]: you wrote 0.43" in line for line in lines
-    )
-    assert any(f"{tmp_path / 'c.md'}:10:24: weights[1,2]: you wrote 0.4" in line for line in lines)
-    data = json.loads(CliRunner().invoke(main, ["check", str(tmp_path), "--format", "json"]).stdout)
-    assert sorted(Path(name).name for name in data["files"]) == ["a.toml", "b.toml", "c.md"]
-
-
 def test_a_file_that_cannot_be_used_does_not_hide_the_others(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text("[given]\nscores = [[1, \n", "utf-8")
     (tmp_path / "b.toml").write_text(WRONG, "utf-8")
@@ -180,15 +151,6 @@ def test_a_file_that_cannot_be_used_does_not_hide_the_others(tmp_path: Path) -> 
         main, ["check", *map(str, (tmp_path / "a.toml", tmp_path / "e.toml"))]
     )
     assert (named.exit_code, named.stdout.splitlines()[-1][:18]) == (2, "1 file, 1 number: ")
-
-
-def test_all_that_can_be_used_right_and_one_not_is_no_pass(tmp_path: Path) -> None:
-    (tmp_path / "a.toml").write_text(RIGHT, "utf-8")
-    assert CliRunner().invoke(main, ["check", str(tmp_path)]).exit_code == 0
-    (tmp_path / "b.toml").write_text("[given]\nX = [", "utf-8")
-    result = CliRunner().invoke(main, ["check", str(tmp_path)])
-    assert result.exit_code == 2
-    assert result.stdout.splitlines()[-1] == ("1 file, 1 number: 1 right; 1 file could not be used")
 
 
 def test_a_folder_that_cannot_be_read_is_told(
@@ -309,7 +271,7 @@ def test_hostile_numbers_are_one_line(entry: str) -> None:
     ],
     ids=lambda entry: entry[:12],
 )
-@pytest.mark.parametrize("form", ["text", "md", "html", "json"])
+@pytest.mark.parametrize("form", ["text", "json"])
 def test_numbers_at_the_bounds_are_marked(entry: str, form: str) -> None:
     result = check(
         toml(GIVEN, {"weights[1,:]": [entry, "0.33", "0.33"], "output[1,1]": entry}),

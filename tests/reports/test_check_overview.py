@@ -15,7 +15,7 @@ from symattn.cli import main
 from symattn.reports.annotations import github_annotations
 from symattn.reports.overview import FileReport, Overview
 from symattn.reports.results import Finding
-from symattn.reports.single import LineReport, report_of
+from symattn.reports.single import report_of
 from tests.checking import check, toml
 
 GIVEN = {"scores": [[0, 0, 0], [1, 2, 3]], "V": [[1], [2], [3]]}
@@ -236,7 +236,7 @@ def test_of_many_accepted_numbers_the_first_are_listed() -> None:
 
 def test_a_sign_that_does_not_hold_is_an_error_and_one_that_is_open_a_warning() -> None:
     lines = tuple(
-        LineReport("scores", entry, "is not", verdict, passes=False, line=line, column=2)
+        Finding(line, 2, None, entry, "", "", verdict, passes=False, told="is not")
         for entry, verdict, line in (("scores[1,1]", "wrong", 4), ("", "undecided", 0))
     )
     report = replace(report_of(check(GIVEN, {"weights[1,1]": "0.5"})), lines=lines)
@@ -249,16 +249,6 @@ def test_a_sign_that_does_not_hold_is_an_error_and_one_that_is_open_a_warning() 
         title = {"title": "scores[1,1]: worked line"}
         assert read(wrong) == ("error", places[0] | title, "is not")
         assert read(unsettled) == ("warning", places[1] | {"title": "worked line"}, "is not")
-
-
-def test_what_nothing_decides_is_a_warning(tmp_path: Path) -> None:
-    path = tmp_path / "x.toml"
-    path.write_text(
-        toml({"scores": [["e^(-20000)", 0]], "V": [[2], [1]]}, {"output": "2"}), "utf-8"
-    )
-    result = checked(path, "--format", "github")
-    assert result.exit_code == 4
-    assert result.stdout.startswith("::warning file=")
 
 
 def test_no_file_of_a_folder_is_dropped_in_silence(folder: Path) -> None:

@@ -155,14 +155,6 @@ def test_marks_show_their_report(files: Path) -> None:
         assert "you wrote 0.43" in shown._repr_markdown_()
 
 
-def test_a_notebook_shows_the_report() -> None:
-    from IPython.core.formatters import DisplayFormatter
-
-    shown, _ = DisplayFormatter().format(symattn.check(SHEET))  # type: ignore[no-untyped-call]
-    assert {"text/plain", "text/html", "text/markdown"} <= set(shown)
-    assert "you wrote 0.43" in shown["text/plain"]
-
-
 def test_nothing_is_loaded_before_it_is_called() -> None:
     code = (
         "import sys, symattn\n"

@@ -30,10 +30,10 @@ def softmax_of(Q: Any, K: Any, V: Any, causal: bool = False) -> Any:
     return weights / weights.sum(axis=-1, keepdims=True) @ V
 
 
-@pytest.mark.parametrize("place", share([((3, 777, 5),), ((0, 0, 0),), ((7, 1023, 63),)], 3))
-def test_one_wrong_number_of_half_a_million_is_named_by_its_place(place: Any) -> None:
-    numbers = given(8, 1024, 64)
-    values = Attention(heads=8).derivation().evaluate(**numbers)
+@pytest.mark.parametrize("place", share([((1, 777, 5),), ((0, 0, 0),), ((1, 1023, 63),)], 3))
+def test_one_wrong_number_of_very_many_is_named_by_its_place(place: Any) -> None:
+    numbers = given(2, 1024, 64)
+    values = Attention(heads=2).derivation().evaluate(**numbers)
     heads = softmax_of(**numbers)
     heads[place] += 1e-9
     marks = values.compare(heads=heads, explain=False)
@@ -43,8 +43,8 @@ def test_one_wrong_number_of_half_a_million_is_named_by_its_place(place: Any) ->
 
 
 def test_right_ones_agree_and_say_which_rows_were_judged() -> None:
-    numbers = given(8, 1024, 64)
-    values = Attention(heads=8, mask="causal").derivation().evaluate(**numbers)
+    numbers = given(2, 1024, 64)
+    values = Attention(heads=2, mask="causal").derivation().evaluate(**numbers)
     marks = values.compare(heads=softmax_of(**numbers, causal=True))
     assert marks.passed
     data = report_data(report_of(marks))
@@ -53,16 +53,8 @@ def test_right_ones_agree_and_say_which_rows_were_judged() -> None:
     assert len(rows) < 20 and {1, 512, 513, 1024} <= {*rows}
     listed = ", ".join(map(str, rows))
     assert f"rows {listed} of 1,024 were judged" in " ".join(marks.notes)
-    judged = f"the {len(rows)} rows of 1,024 that were tried: {8 * 64 * len(rows)} right."
+    judged = f"the {len(rows)} rows of 1,024 that were tried: {2 * 64 * len(rows)} right."
     assert data["conclusion"] == f"Agrees on {judged}"
-
-
-def test_one_head_of_which_only_the_output_is_claimed() -> None:
-    numbers = {name: x[0] for name, x in given(1, 1024, 64).items()}
-    values = Attention().derivation().evaluate(**numbers)
-    assert values.compare(output=softmax_of(**numbers)).passed
-    wrong = values.compare(output=softmax_of(**numbers) * (1 + 1e-6), explain=False)
-    assert not wrong.passed and {e.verdict for e in wrong.entries} == {"wrong"}
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
@@ -115,11 +107,8 @@ def test_what_is_wrong_throughout_is_explained() -> None:
         {"mask": "causal"},
         {"bias": "alibi", "heads": 2},
         {"positions": "rotary"},
-        {"soft_cap": 5},
-        {"source": "self"},
         {"source": "self", "heads": 2, "output_projection": True},
         {"normaliser": "sparsemax"},
-        {"mask": {"window": 3}},
     ],
 )
 def test_rows_of_a_sample_are_those_of_the_whole(spec: dict[str, Any]) -> None:

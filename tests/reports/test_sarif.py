@@ -18,7 +18,7 @@ from symattn.cli import main
 from symattn.reports.overview import FileReport, Overview
 from symattn.reports.results import Finding
 from symattn.reports.sarif import sarif_log
-from symattn.reports.single import LineReport, report_of
+from symattn.reports.single import report_of
 from tests.checking import check, toml
 from tests.extras import package
 
@@ -163,7 +163,7 @@ def placed_line(result: Any) -> int:
 def test_levels_of_what_is_open_and_of_what_is_accepted(valid: Callable[[str], Any]) -> None:
     open_one = Finding(1, 2, None, "scores[1,1]", "1", "?", "undecided", passes=False)
     accepted = replace(open_one, verdict="rounded-early", passes=True)
-    sign = LineReport("", "", "is open", "undecided", passes=False)
+    sign = Finding(0, 0, None, "", "", "", "undecided", passes=False, told="is open")
     report = replace(report_of(check(GIVEN, {"weights[1,1]": "0.33"})), lines=(sign,))
     files = (FileReport("a.toml", (report,), (open_one, accepted)),)
     results = valid(sarif_log(Overview(files, unfinished=("b.md: not finished",))))["results"]
