@@ -9,7 +9,7 @@ number depends on a mistake.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, lru_cache
@@ -338,24 +338,15 @@ class Chains:
         if letter not in self._operands:
             every = {
                 before: np.arange(len(self.claimed[before].places))
-                for before in self._claimed_before(letter)
+                for before in nearest_before(self.evaluation, letter, self.claimed, self._whole)
             }
             self._operands[letter] = self._origins(every, moved=True)
         return self._operands[letter].get(claim, ())
 
-    def _claimed_before(self, letter: str) -> list[str]:
-        """The nearest claimed matrices that a step is made of, in the order of the derivation."""
-        found: set[str] = set()
-        pending = [letter]
-        while pending:
-            step = self.evaluation.step(pending.pop())
-            for operand in step.operands if step is not None else ():
-                if operand in self.claimed:
-                    found.add(operand)
-                whole = operand in self.claimed and self.claimed[operand].whole
-                if not whole:  # the rest of it is made of what comes before
-                    pending.append(operand)
-        return [each for each in self.claimed if each in found]
+    @cached_property
+    def _whole(self) -> frozenset[str]:
+        """The matrices all of whose entries are claimed."""
+        return frozenset(letter for letter, claimed in self.claimed.items() if claimed.whole)
 
     @property
     def explained_only(self) -> int:
@@ -691,6 +682,26 @@ class _Run:
         else:
             self.depends[letter] = np.zeros(len(claimed.places), dtype=bool)
         return out
+
+
+def nearest_before(
+    evaluation: Evaluation,
+    letter: str,
+    claimed: Collection[str],
+    whole: Collection[str] | None = None,
+) -> list[str]:
+    """The nearest matrices that a step is made of and that are claimed, in the order of these.
+
+    What is not claimed as a `whole` is made of what comes before it, too.
+    """
+    found, pending = set[str](), [letter]
+    while pending:
+        step = evaluation.step(pending.pop())
+        for operand in step.operands if step is not None else ():
+            found.add(operand)
+            if operand not in (claimed if whole is None else whole):
+                pending.append(operand)
+    return [each for each in claimed if each in found]
 
 
 def _unwritten(step: Step, value: Array, arithmetic: ByHand) -> Array:

@@ -15,7 +15,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +36,8 @@ from symattn.verifying.calling import (
     signature_from,
     signature_of,
 )
-from symattn.verifying.own import Meant
 from symattn.verifying.report import verification_data, verification_document
+from symattn.verifying.subject import Wanted
 from symattn.verifying.verification import verify
 
 #: The bytes that a function may write into one file.
@@ -46,15 +46,10 @@ _MOST_WRITTEN = 16 * 2**20
 
 @dataclass(frozen=True)
 class Asked:
-    """A function to verify, as ``module.py:function``, and the attention that it should be."""
+    """A function to verify, as ``module.py:function``, and what is wanted of it."""
 
     target: str
-    spec: Meant
-    attention: str
-    mapped: Mapping[str, str] = field(default_factory=dict)
-    library: str = ""
-    returns: tuple[str, ...] = ()
-    skip: tuple[str, ...] = ()
+    wanted: Wanted
     #: Whether the report is for a screen.
     brief: bool = True
     #: MiB of memory that the function may take, and whether its complaints are shown.
@@ -79,15 +74,7 @@ def verify_named(asked: Asked) -> Verified | Failure:
     limits = Limits(None, asked.memory)
     with within(limits, (__name__,), asked.debug, stranger=True) as run:
         try:
-            found = verify(
-                There(run, asked.target),
-                asked.spec,
-                mapped=asked.mapped,
-                library=asked.library,
-                returns=asked.returns,
-                skip=asked.skip,
-                attention=asked.attention,
-            )
+            found = verify(There(run, asked.target), asked.wanted)
         except _Ended as ended:
             return ended.failure
     document = verification_document(found, asked.brief)

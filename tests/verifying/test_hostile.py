@@ -18,8 +18,7 @@ from symattn.cli import main
 from symattn.errors import Undecided
 from symattn.printable import said_by
 from symattn.verifying.calling import Answer, answer_from, packed, signature_from, signature_of
-from symattn.verifying.verification import verify
-from tests.verifying import right
+from tests.verifying import right, verify
 
 Array = Any
 
@@ -313,8 +312,8 @@ def right(q, k, v):
     return e / e.sum(axis=-1, keepdims=True) @ v
 
 def patches(q, k, v):
-    from symattn.verifying import report, verification
-    verification._Tried._judged = lambda *a, **k: ("right", "")
+    from symattn.verifying import report, trying
+    trying.judged = lambda *a, **k: ("right", "")
     report.Verification.agrees = True
     return np.zeros((len(q), v.shape[1]))
 
