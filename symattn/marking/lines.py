@@ -10,9 +10,13 @@ as any side before it, of which they are roundings, or as the true numbers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
+from math import prod
+from typing import Any, TypeAlias
 
 import sympy
 from flint import arb, fmpq
@@ -26,8 +30,9 @@ from symattn.claims.entry_names import called, counted_place, without_tex
 from symattn.claims.lines import Line, Side, exactly
 from symattn.claims.rules import place_in, rule_at
 from symattn.derivations import Evaluation, Place
-from symattn.errors import CannotSpell, SymattnError, Undecided
-from symattn.grammar import Apart, Call, Name, Number, Tree
+from symattn.errors import SymattnError, Undecided
+from symattn.grammar import Apart, Call, Number, Tree
+from symattn.marking.verdicts import true_value
 from symattn.nodes import rule as r
 from symattn.notation.text import line as as_line
 from symattn.notation.tree import Num
@@ -91,16 +96,13 @@ def _links(line: Line, evaluation: Evaluation, claims: Mapping[str, Array]) -> I
         yield replace(link, place=line.place)
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Check:
     """The check of one line."""
 
     line: Line
     evaluation: Evaluation
     claims: Mapping[str, Array]
-    #: The true entries that the rule's tree names.
-    entries: dict[str, tuple[str, Place]] = field(default_factory=dict)
-    consts: dict[str, sympy.Expr] = field(default_factory=dict)
 
     def links(self) -> Iterator[Link]:
         sides = self.line.sides
@@ -152,7 +154,7 @@ class _Check:
         if right.is_exact and left.is_exact:
             return "wrong"
         for side in reversed(before):
-            if _made_alike(_Parts(side), right, side.tree):
+            if _made_alike(side.tree, right):
                 return "right"
         if self._from_truth(left, right):
             return "right"
@@ -173,12 +175,8 @@ class _Check:
             return verdicts[0]
         if "right" in verdicts:
             return "right"
-        place = self.line.place
         if self.line.letter and _overlap(before[-1], written):
-            true = Quantity(
-                lambda bits: self.evaluation.balls(self.line.letter, bits)[place],
-                lambda: self.evaluation.exact(self.line.letter)[place],
-            )
+            true = true_value(self.evaluation, self.line.letter, self.line.place)
             if rounds_to(true, written):
                 return "right"
         return "truncated" if "truncated" in verdicts else "wrong"
@@ -187,44 +185,8 @@ class _Check:
         """Whether the right side is the entry's own rule with the true numbers, rounded."""
         if not self.line.letter or left.is_exact or not _sides_overlap(left, right):
             return False
-        tree = self._rule_tree()
-        return tree is not None and _made_alike(_TrueParts(self), right, tree)
-
-    # ---- the rule of the entry ----
-
-    def _rule_tree(self, letter: str = "", place: Place = ()) -> Tree | None:
-        """The entry's rule as a tree over the true entries; None where it has none."""
-        rule = rule_at(self.evaluation, letter or self.line.letter, place or self.line.place)
-        try:
-            return None if rule is None else self._tree(rule)
-        except CannotSpell:
-            return None
-
-    def _tree(self, rule: r.Rule) -> Tree:
-        match rule:
-            case r.Entry():
-                letter, place = place_in(rule)
-                key = f"{letter}[{','.join(map(str, place))}]"
-                self.entries[key] = letter, place
-                return Name(key)
-            case r.Const(value):
-                key = str(value)
-                self.consts[key] = value.subs(self.evaluation.sizes)
-                return Name(key)
-            case r.Plus():
-                terms = tuple(map(self._tree, _terms(rule)))
-                return Apart("+", terms) if len(terms) > 1 else terms[0]
-            case r.Times(factors):
-                return Apart("*", tuple(map(self._tree, factors)))
-            case r.Over(num, den, _):
-                return Apart("/", (self._tree(num), self._tree(den)))
-            case r.Exp(body):
-                return Call("exp", (self._tree(body),))
-            case r.Apply(name, body):
-                return Call(name, (self._tree(body),))
-            case r.Power(body, exponent):
-                return Apart("^", (self._tree(body),), Fraction(exponent))
-        raise CannotSpell("a rule without a tree")
+        rule = _made_rule(self.evaluation, self.line.letter, self.line.place)
+        return rule is not None and _made_alike(rule, right, self.evaluation)
 
     # ---- its product terms ----
 
@@ -366,88 +328,109 @@ def _term_texts(text: str, count: int) -> list[str]:
 
 # ---- sides that are made alike ---------------------------------------------------------------
 
+#: What a number is put together of: what somebody wrote, or the rule of an entry.
+_Made: TypeAlias = Tree | r.Rule
 
-class _Parts:
-    """The parts of a side, by their values."""
+_PLAIN = (r.Entry, r.Const, r.Plus, r.Times, r.Over, r.Exp, r.Apply, r.Power)
 
-    def __init__(self, side: Side) -> None:
-        self.side = side
 
-    def value(self, tree: Tree) -> sympy.Expr:
-        return _value(tree)
-
-    def opened(self, tree: Tree) -> Tree | None:
+def _made_rule(evaluation: Evaluation, letter: str, place: Place) -> r.Rule | None:
+    """The rule of an entry; None where it has none that can be written out in signs."""
+    rule = rule_at(evaluation, letter, place)
+    if rule is None or not all(isinstance(part, _PLAIN) for part in r.parts(rule)):
         return None
+    return rule
 
 
-class _TrueParts(_Parts):
-    """The parts of an entry's rule, by the true values of what it is made from."""
-
-    def __init__(self, check: _Check) -> None:
-        self.check = check
-
-    def value(self, tree: Tree) -> sympy.Expr:
-        match tree:
-            case Name(name):
-                if name in self.check.consts:
-                    return self.check.consts[name]
-                letter, place = self.check.entries[name]
-                return self.check.evaluation.exact(letter)[place]
-            case Call(name, (body,)):
-                return FUNCTIONS[name].exact(self.value(body))
-            case Apart("+", parts):
-                return sympy.Add(*map(self.value, parts))
-            case Apart("*", parts):
-                return sympy.Mul(*map(self.value, parts))
-            case Apart("/", (above, below)):
-                return self.value(above) / self.value(below)
-            case Apart("^", (base,), power):
-                return self.value(base) ** sympy.Rational(power.numerator, power.denominator)
-        raise TypeError(tree)
-
-    def opened(self, tree: Tree) -> Tree | None:
-        """The rule of an entry that stands for itself."""
-        if isinstance(tree, Name) and tree.name in self.check.entries:
-            return self.check._rule_tree(*self.check.entries[tree.name])
-        return None
+def _parts(made: _Made) -> tuple[Any, tuple[Any, ...]]:
+    """The sign, or the function, by which something is put together, and its parts."""
+    match made:
+        case Call(name, args):
+            return name, args
+        case Apart(sign, parts, power):
+            return (sign, power), parts
+        case r.Plus():
+            terms = tuple(_terms(made))
+            return (("+", 1), terms) if len(terms) > 1 else _parts(terms[0])
+        case r.Times(factors):
+            return ("*", 1), factors
+        case r.Over(num, den, _):
+            return ("/", 1), (num, den)
+        case r.Exp(body):
+            return "exp", (body,)
+        case r.Apply(name, body):
+            return name, (body,)
+        case r.Power(body, exponent):
+            return ("^", exponent), (body,)
+    return "", ()
 
 
-def _made_alike(parts: _Parts, right: Side, tree: Tree) -> bool:
-    """Whether the right side is made as the tree is, each of its numbers a rounding of its part."""
+def _true(rule: r.Rule, evaluation: Evaluation) -> sympy.Expr:
+    """What a rule comes to, by the true values of what it is made from."""
+    match rule:
+        case r.Entry():
+            letter, place = place_in(rule)
+            return evaluation.exact(letter)[place]
+        case r.Const(value):
+            return value.subs(evaluation.sizes)
+        case r.Power(body, exponent):
+            return _true(body, evaluation) ** sympy.Rational(exponent)
+    sign, parts = _parts(rule)
+    values = [_true(part, evaluation) for part in parts]
+    return FUNCTIONS[sign].exact(*values) if isinstance(sign, str) else _joined(sign[0], values)
 
-    def fits(left: Tree, other: Tree, depth: int = 0) -> bool:
+
+def _joined(sign: str, values: Sequence[Any]) -> Any:
+    """Numbers, or balls, put together by a sign."""
+    first, *others = values
+    match sign:
+        case "+":
+            return sum(others, first)
+        case "*":
+            return prod(others, start=first)
+        case "/":
+            return first / others[0]
+    return -first
+
+
+def _made_alike(left: _Made, right: Side, evaluation: Evaluation | None = None) -> bool:
+    """Whether the right side is made as the left is, each of its numbers a rounding of its part.
+
+    A rule's entries may be opened, that is made by their own rules.
+    """
+
+    def fits(left: Any, other: Tree, depth: int = 0) -> bool:
         if depth > 60:
             return False
+        ours = _value(left) if evaluation is None else _true(left, evaluation)
         number = _number(other)
         if number is not None:
-            return _is_rounding(exactly(parts.value(left)), number, right)
-        try:
-            if exactly(parts.value(left)).same(_value(other)):
+            return _is_rounding(exactly(ours), number, right)
+        with suppress(Undecided):
+            if exactly(ours).same(_value(other)):
                 return True
-        except Undecided:
-            pass
-        if _is_alike(left, other) and _inner_fit(left, other, depth):
+        if _is_alike(left, other) and inner_fit(left, other, depth):
             return True
-        opened = parts.opened(left)
+        if evaluation is None or not isinstance(left, r.Entry):
+            return False
+        opened = _made_rule(evaluation, *place_in(left))
         return opened is not None and fits(opened, other, depth + 1)
 
-    def _inner_fit(left: Tree, other: Tree, depth: int) -> bool:
-        ours, theirs = _inside(left), _inside(other)
-        if isinstance(left, Apart) and left.sign in "+*":
-            rest = list(ours)
-            for part in theirs:
-                found = next((o for o in rest if fits(o, part, depth + 1)), None)
-                if found is None:
-                    return False
-                rest.remove(found)
-            return True
-        return all(fits(o, t, depth + 1) for o, t in zip(ours, theirs, strict=True))
+    def inner_fit(left: _Made, other: Tree, depth: int) -> bool:
+        (sign, ours), (_, theirs) = _parts(left), _parts(other)
+        if sign not in (("+", 1), ("*", 1)):
+            return all(fits(o, t, depth + 1) for o, t in zip(ours, theirs, strict=True))
+        rest = list(ours)
+        for part in theirs:
+            found = next((o for o in rest if fits(o, part, depth + 1)), None)
+            if found is None:
+                return False
+            rest.remove(found)
+        return True
 
     try:
-        return fits(tree, right.tree)
-    except Undecided:
-        return False
-    except (SymattnError, ArithmeticError, TypeError, KeyError):
+        return fits(left, right.tree)
+    except (Undecided, SymattnError, ArithmeticError, TypeError, KeyError):
         return False  # a part has no value of its own
 
 
@@ -480,23 +463,10 @@ def _number(tree: Tree) -> sympy.Rational | None:
     return None
 
 
-def _inside(tree: Tree) -> tuple[Tree, ...]:
-    match tree:
-        case Call(_, args):
-            return args
-        case Apart(_, parts):
-            return parts
-    return ()
-
-
-def _is_alike(left: Tree, right: Tree) -> bool:
+def _is_alike(left: _Made, right: Tree) -> bool:
     """Whether both are put together by the same sign, of as many parts."""
-    match left, right:
-        case (Call(name, ours), Call(other, theirs)):
-            return name == other and len(ours) == len(theirs)
-        case (Apart(sign, ours, power), Apart(other, theirs, exponent)):
-            return sign == other and len(ours) == len(theirs) and power == exponent
-    return False
+    (sign, ours), (other, theirs) = _parts(left), _parts(right)
+    return sign == other and len(ours) == len(theirs) > 0
 
 
 def _is_reduced(left: Tree, right: Tree) -> bool:
@@ -542,17 +512,9 @@ def _range(side: Side) -> arb:
                 return arb(0)
             case Call(name, (body,)):
                 return FUNCTIONS[name].ball(ranged(body))
-            case Apart("+", parts):
-                return sum((ranged(part) for part in parts), arb(0))
-            case Apart("*", parts):
-                product = arb(1)
-                for part in parts:
-                    product = product * ranged(part)
-                return product
-            case Apart("/", (above, below)):
-                return ranged(above) / ranged(below)
-            case Apart("neg", (body,)):
-                return -ranged(body)
+            case Apart("+" | "*" | "/" | "neg" as sign, parts):
+                joined: arb = _joined(sign, [ranged(part) for part in parts])
+                return joined
         return ball(_value(tree))
 
     return ranged(side.tree)
@@ -590,9 +552,6 @@ def _to_places(value: sympy.Expr, places: int) -> str:
         number = sympy.Rational(int(middle.p), int(middle.q))
     units = abs(number) * 10**digits
     whole = int(units + sympy.Rational(1, 2))
-    body = str(whole).rjust(digits + 1, "0")
-    text = f"{body[:-digits]}.{body[-digits:]}"
-    text = (
-        text.rstrip("0").rstrip(".") if number * 10**digits == sympy.sign(number) * whole else text
-    )
+    text = f"{Decimal(f'{whole}e-{digits}'):f}"
+    text = text.rstrip("0").rstrip(".") if units == whole else text
     return f"−{text}" if number < 0 and whole else text

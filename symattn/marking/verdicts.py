@@ -242,8 +242,8 @@ class Marker:
         if key in self._undecided:
             return "undecided", self._undecided[key]
         remark = ""
-        if chains.best.explained[letter][number]:
-            if not chains.best.depends[letter][number]:
+        if chains.best[letter].explained[number]:
+            if not chains.best[letter].depends[number]:
                 return self._unmistaken(key, chains)
             mistakes = chains.mistakes.get(key, ()) if self._uncomputed else ()
             uncomputed = [claim for claim in mistakes if claim in self._uncomputed]
@@ -252,7 +252,7 @@ class Marker:
             self._uncomputed.add(key)
             step = self._marks[uncomputed[0]].step
             remark = f"it follows from {step}, which was not computed"
-        if self._claimed[letter].cut[number] and not chains.best.depends[letter][number]:
+        if self._claimed[letter].cut[number] and not chains.best[letter].depends[number]:
             return "truncated", _CUT_OFF_ONCE
         if key in self._apart or (written.places or 0) < 2:
             return "wrong", remark
