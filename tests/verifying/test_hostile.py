@@ -286,12 +286,20 @@ def test_an_answer_comes_back_as_it_was() -> None:
         b"null",
         b"[]",
         b"[" * 10**5,
-        b'[null,"","array",[["",{"array":["float64",[1e400],null]}]],[],[]]\n',
-        b'[null,"","array",[["",{"array":["float64",[3],null]}]],[],[]]\n12345678',
-        b'[null,"","array",[["",{"array":["float64",[-1],null]}]],[],[]]\n12345678',
-        b'[null,"","array",[["",{"array":["object",[1],null]}]],[],[]]\n12345678',
-        b'[null,"","array",[["",{"array":["float32",[2],1]}]],[],[]]\n12345678',
-        b'["odd","","array",[],[],[]]\n',
+        b'[null,"","array",{},[],{}]',
+        b'[null,"","array",[["",1]],{},{}]',
+        b'[null,"","array",[],{"Q":null},{}]',
+        *(
+            b'[null,"","array",[["",{"dtype":"%s","shape":%s,"digits":%s,"data":"%s"}]],{},{}]' % x
+            for x in (
+                (b"float64", b"[1e400]", b"null", b"00" * 8),
+                (b"float64", b"[3]", b"null", b"00" * 8),
+                (b"object", b"[1]", b"null", b"00" * 8),
+                (b"float32", b"[2]", b"1", b"00" * 8),
+                (b"float32", b"[2]", b"null", b"xx"),
+            )
+        ),
+        b'["odd","","array",[],{},{}]',
         b"\x80\x04\x95",
     ],
 )
