@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 import sympy
 
@@ -56,7 +57,7 @@ def correction_of(
         return f"{minus}inf"
     if "e" in digits.text:
         return None
-    units = _units(digits.text, places)
+    units = int(Decimal(f"{digits.text}e{places}"))
     if accepted == "truncated" or (form is not None and form.dots):
         units = _cut(true, units, places)
     return _fixed(units, places).replace("-", minus) if form is None else form.spelled(units)
@@ -76,21 +77,12 @@ def _form(claimed: Written, text: str) -> Form | None:
 
 def _cut(x: Quantity, rounded: int, places: int) -> int:
     """The units of x cut off, which are those of x rounded or one nearer to zero."""
-    if rounded == 0 or cuts_to(x, _written(rounded, places)):
+    written = Written(_fixed(rounded, places), sympy.Rational(rounded, 10**places), places)
+    if rounded == 0 or cuts_to(x, written):
         return rounded
     return rounded - 1 if rounded > 0 else rounded + 1
 
 
-def _written(units: int, places: int) -> Written:
-    return Written(_fixed(units, places), sympy.Rational(units, 10**places), places)
-
-
-def _units(decimal: str, places: int) -> int:
-    whole, _, fraction = decimal.partition(".")
-    return int(whole + fraction.ljust(places, "0"))
-
-
 def _fixed(units: int, places: int) -> str:
     """An integer count of 10^-places as a decimal with all its digits."""
-    sign, body = ("-" if units < 0 else ""), str(abs(units)).rjust(places + 1, "0")
-    return f"{sign}{body[:-places]}.{body[-places:]}" if places else sign + body
+    return f"{Decimal(f'{units}e-{places}'):f}"

@@ -263,8 +263,8 @@ def _backward(
     subject: Subject, item: Property, derivation: Derivation, given: Mapping[str, Array]
 ) -> Outcome:
     """Its backward pass on these numbers, where its forward pass is right there."""
-    numbers = {one.name: given[one.name] for one in derivation.inputs}
-    forward = _forward(subject, replace(item, backward=False), derivation, numbers)
+    inputs = {one.name: given[one.name] for one in derivation.inputs}
+    forward = _forward(subject, replace(item, backward=False), derivation, inputs)
     only = replace(forward, item=item, kind="raises", why="forward only", marker=None)
     if forward.kind != "right" or forward.returned is None:
         return only
@@ -274,38 +274,52 @@ def _backward(
     except SymattnError as error:
         return replace(only, message=str(error))
     upstream = given.get(start.name, start.numbers(item, forward.evaluation))
-    numbers[start.name] = upstream
+    numbers = {**inputs, start.name: upstream}
+    outcome = replace(only, numbers=numbers, evaluation=gradient.evaluate(**numbers), why="")
     call = start.call(forward.returned.call, upstream, subject.given, gradient)
-    answer = subject.function(call)
-    if answer.lack == "forward only":
-        return replace(only, message=answer.said)
-    evaluation = gradient.evaluate(**numbers)
-    outcome = replace(forward, item=item, numbers=numbers, evaluation=evaluation, marker=None)
     dtype = forward.returned.dtype
-    if answer.lack not in (None, "detached"):
-        return replace(outcome, kind="raises", message=f"its backward pass: {answer.said}")
-    if answer.lack is None:
-        begun = call.upstream and call.upstream.gradient
-        try:
-            matrices = {**_matrices(call), "upstream": begun}
-            _check_kept(matrices, answer, dtype, "its backward pass changes")
-        except Failing as failing:
-            return replace(outcome, kind=failing.kind, message=str(failing))
-    arrays = gradients_of(answer, evaluation, call, subject.layout, dtype)
+    try:
+        answer = _differentiated(subject, call, dtype)
+    except Failing as failing:
+        return replace(outcome, kind=failing.kind, message=str(failing), why=failing.why)
+    arrays = gradients_of(answer, outcome.evaluation, call, subject.layout, dtype)
+    marker = _loosened(ComputedMarker.of(outcome.evaluation, arrays))
     loss = _loss_of(subject, derivation, forward.returned, start, upstream)
     differences = Differences(loss, numbers, dtype.dtype)
-    marker = _loosened(ComputedMarker.of(evaluation, arrays))
+    kind, message = _judged_backward(item, marker, differences)
+    if kind == "wrong":
+        message = answer.said or message
+    return replace(outcome, kind=kind, message=message, marker=marker)
+
+
+def _differentiated(subject: Subject, call: Call, dtype: Computed) -> Answer:
+    """What a backward pass gives. Raises `Failing` where there is none, or its input is changed."""
+    answer = subject.function(call)
+    if answer.lack == "forward only":
+        raise Failing("raises", answer.said, answer.lack)
+    if answer.lack not in (None, "detached"):
+        raise Failing("raises", f"its backward pass: {answer.said}")
+    if answer.lack is None:
+        matrices = {**_matrices(call), "upstream": call.upstream and call.upstream.gradient}
+        _check_kept(matrices, answer, dtype, "its backward pass changes")
+    return answer
+
+
+def _judged_backward(
+    item: Property, marker: ComputedMarker, differences: Differences
+) -> tuple[Kind, str]:
+    """Whether gradients are right, by the derivation and by differences of the function itself."""
     kind, message = judged(marker)
-    double = item.dtype == dtype.dtype == "float64"
-    if kind == "wrong" and double and _is_in_float32(marker):
-        kind, message = "inaccurate", "it computes its gradients in float32"
-    elif kind == "wrong":
+    if kind == "wrong":
+        double = item.dtype == differences.dtype == "float64"
+        if double and _is_in_float32(marker):
+            return "inaccurate", "it computes its gradients in float32"
         told = differences.on_worst(marker)
-        kind, message = ("right", "") if told is None else ("wrong", answer.said or told)
-    elif kind == "right" and item == FIRST_GRADIENT:
+        return ("right", "") if told is None else ("wrong", told)
+    if kind == "right" and item == FIRST_GRADIENT:
         message = differences.against(marker)
         kind = "wrong" if message else "right"
-    return replace(outcome, kind=kind, message=message, marker=marker)
+    return kind, message
 
 
 def _loss_of(
