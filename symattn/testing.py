@@ -8,6 +8,7 @@ from typing import Any
 from symattn.attention.spec import Attention
 from symattn.attention.variants import variant
 from symattn.errors import SymattnError, quote
+from symattn.verifying.calling import here
 from symattn.verifying.report import Verification
 from symattn.verifying.subject import Wanted
 from symattn.verifying.verification import verify
@@ -60,7 +61,7 @@ def verify_attention(
         named = "this attention"
     else:
         raise SymattnError(f"spec = {quote(spec)}: give an Attention, or the name of a variant")
-    return verify(function, Wanted(spec, mapped or {}, library, returns, skip, named))
+    return verify(here(function), Wanted(spec, mapped or {}, library, returns, skip, named))
 
 
 def assert_attention(

@@ -13,9 +13,9 @@ import inspect
 import json
 import sys
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from math import prod
 from pathlib import Path
@@ -26,7 +26,7 @@ import numpy as np
 
 from symattn.arithmetic.base import Array
 from symattn.claims.computed import DIGITS, Computed, computed
-from symattn.errors import SymattnError
+from symattn.errors import SymattnError, quote
 from symattn.printable import said_by
 
 #: Libraries whose arrays a function may take; lists are for functions in plain Python.
@@ -115,35 +115,24 @@ class Answer:
     gradients: Mapping[str, Computed | None] = field(default_factory=dict)
 
 
-class Function(ABC):
-    """A user's function as it is asked, wherever it runs."""
+@dataclass(frozen=True)
+class Function:
+    """A user's function as it is asked, wherever it runs: what comes of a call is its answer."""
 
     name: str
-
-    @abstractmethod
-    def signature(self) -> Signature:
-        """Its arguments."""
-
-    @abstractmethod
-    def __call__(self, call: Call) -> Answer:
-        """What comes of a call."""
+    signature: Signature
+    answer: Callable[[Call], Answer]
 
 
-class Here(Function):
-    """A function that runs in this process."""
-
-    def __init__(self, function: Callable[..., Any], name: str = "") -> None:
-        self.function = function
-        own = getattr(type(function), "__name__", "")
-        with contextlib.suppress(Exception):
-            own = getattr(function, "__name__", own)
-        self.name = name or (own if isinstance(own, str) else "the function")
-
-    def signature(self) -> Signature:
-        return signature_of(self.function)
-
-    def __call__(self, call: Call) -> Answer:
-        return answered(self.function, call)
+def here(function: Callable[..., Any], name: str = "") -> Function:
+    """A function that runs in this process. Raises `SymattnError` for what cannot be called."""
+    if not callable(function):
+        raise SymattnError(f"{quote(function)} is no function")
+    own = getattr(type(function), "__name__", "")
+    with contextlib.suppress(Exception):
+        own = getattr(function, "__name__", own)
+    named = name or (own if isinstance(own, str) else "the function")
+    return Function(named, signature_of(function), partial(answered, function))
 
 
 # ---- a call ----------------------------------------------------------------------------------

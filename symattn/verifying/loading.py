@@ -26,10 +26,8 @@ from symattn.isolation import Limits, Run, within
 from symattn.printable import said_by
 from symattn.status import Status
 from symattn.verifying.calling import (
-    Answer,
     Call,
     Function,
-    Signature,
     answer_from,
     answered,
     packed,
@@ -74,7 +72,7 @@ def verify_named(asked: Asked) -> Verified | Failure:
     limits = Limits(None, asked.memory)
     with within(limits, (__name__,), asked.debug, stranger=True) as run:
         try:
-            found = verify(There(run, asked.target), asked.wanted)
+            found = verify(there(run, asked.target), asked.wanted)
         except _Ended as ended:
             return ended.failure
     document = verification_document(found, asked.brief)
@@ -89,24 +87,18 @@ class _Ended(Exception):
         self.failure = failure
 
 
-class There(Function):
+def there(run: Run, target: str) -> Function:
     """A function that runs in another process, which is not trusted."""
 
-    def __init__(self, run: Run, target: str) -> None:
-        self._run, self.target = run, target
-        self.name = target.rpartition(":")[2]
-
-    def signature(self) -> Signature:
-        return signature_from(self._asked(_signature, self.target))
-
-    def __call__(self, call: Call) -> Answer:
-        return answer_from(self._asked(_answer, (self.target, call)))
-
-    def _asked(self, function: Callable[[Any], bytes], argument: object) -> bytes:
-        found = self._run(function, argument, self.target)
+    def asked(function: Callable[[Any], bytes], argument: object) -> bytes:
+        found = run(function, argument, target)
         if isinstance(found, Failure):
             raise _Ended(found)
         return found
+
+    signature = signature_from(asked(_signature, target))
+    name = target.rpartition(":")[2]
+    return Function(name, signature, lambda call: answer_from(asked(_answer, (target, call))))
 
 
 def _signature(target: str) -> bytes:

@@ -355,12 +355,11 @@ Why: TypeAlias = Lack | Literal["", "unfinished", "batch dropped"]
 BASE_BATCH = 1
 
 
-def subject_of(function: Function, wanted: Wanted, arguments: Sequence[Argument] | None) -> Subject:
+def subject_of(function: Function, wanted: Wanted) -> Subject:
     """A function with its arguments matched, by their names or as is told.
 
-    `arguments` are those of its signature, None where it has none that can be read. Raises
-    `SymattnError` for what can be no function of matrices, and for an argument that has to be
-    given and is not known.
+    Raises `SymattnError` for what can be no function of matrices, and for an argument that has to
+    be given and is not known.
     """
     name, spec, mapped = function.name, wanted.spec, wanted.mapped
     known = {*WORDS, *SIZES, *(spec.inputs if isinstance(spec, Own) else ())}
@@ -368,7 +367,9 @@ def subject_of(function: Function, wanted: Wanted, arguments: Sequence[Argument]
         if step not in known:
             raise SymattnError(f"--map {step}: is no matrix of attention{nearest(step, known)}")
     taken = {argument: step for step, argument in mapped.items()}
-    signature = _unread(name, spec, mapped) if arguments is None else arguments
+    signature = function.signature.arguments
+    if signature is None:
+        signature = _unread(name, spec, mapped)
     names = {each.name for each in signature}
     for argument in taken:
         if argument not in names:
@@ -395,16 +396,16 @@ def subject_of(function: Function, wanted: Wanted, arguments: Sequence[Argument]
     return subject
 
 
-def _unread(name: str, spec: Meant, mapped: Mapping[str, str]) -> list[Argument]:
+def _unread(name: str, spec: Meant, mapped: Mapping[str, str]) -> tuple[Argument, ...]:
     """The arguments of a function without a signature: those mapped, or Q, K and V by position."""
     if mapped:
-        return [Argument(x, "KEYWORD_ONLY", required=True) for x in mapped.values()]
+        return tuple(Argument(x, "KEYWORD_ONLY", required=True) for x in mapped.values())
     if spec.mask or spec.source is not None:
         raise SymattnError(
             f"{name}: its arguments have no names that can be read; say which is which, as in "
             "--map Q=query,K=key,V=value, or give a function of one line that calls it"
         )
-    return [Argument("args", "VAR_POSITIONAL", required=True)]
+    return (Argument("args", "VAR_POSITIONAL", required=True),)
 
 
 def _parameters(

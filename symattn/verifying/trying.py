@@ -134,7 +134,7 @@ def _forward(
 
 def _returned(subject: Subject, call: Call, evaluation: Evaluation) -> Returned:
     """What a call gives. Raises `Failing` where that is no numbers, or its input is changed."""
-    answer = subject.function(call)
+    answer = subject.function.answer(call)
     if answer.lack is not None:
         raise Failing("raises", answer.said, answer.lack)
     dtype = _given_in(call, answer)
@@ -151,7 +151,7 @@ def _returned(subject: Subject, call: Call, evaluation: Evaluation) -> Returned:
 def _repeated(subject: Subject, first: Returned) -> None:
     """Raise `Failing` where a second call returns other numbers, or none."""
     try:
-        answer = subject.function(first.call)
+        answer = subject.function.answer(first.call)
         again = subject.returned(answer, first.evaluation)
     except Failing:
         again = {}
@@ -294,7 +294,7 @@ def _backward(
 
 def _differentiated(subject: Subject, call: Call, dtype: Computed) -> Answer:
     """What a backward pass gives. Raises `Failing` where there is none, or its input is changed."""
-    answer = subject.function(call)
+    answer = subject.function.answer(call)
     if answer.lack == "forward only":
         raise Failing("raises", answer.said, answer.lack)
     if answer.lack not in (None, "detached"):

@@ -6,12 +6,11 @@ for its dtype. It is no proof about other inputs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, cast
 
 from symattn.derivations import Evaluation
-from symattn.errors import SymattnError, quote
+from symattn.errors import SymattnError
 from symattn.mistakes import OF_PROGRAMS
 from symattn.mistakes.backward import OF_BACKWARD
 from symattn.mistakes.computed import (
@@ -24,7 +23,7 @@ from symattn.mistakes.computed import (
 from symattn.mistakes.explanations import Explainer, Explanation
 from symattn.reports.check import marking_of
 from symattn.verifying.backward import DIFFERENTIATING
-from symattn.verifying.calling import LIBRARIES, Function, Here
+from symattn.verifying.calling import LIBRARIES, Function
 from symattn.verifying.inputs import PROBES, PROPERTIES, Property, fits, named
 from symattn.verifying.report import Verification
 from symattn.verifying.shrinking import shrunk
@@ -32,7 +31,7 @@ from symattn.verifying.subject import Layout, Subject, Wanted, subject_of
 from symattn.verifying.trying import Outcome, is_coarse, tried
 
 
-def verify(function: Callable[..., Any] | Function, wanted: Wanted, name: str = "") -> Verification:
+def verify(function: Function, wanted: Wanted) -> Verification:
     """A function held against the derivation of an attention, on every row of `PROPERTIES`.
 
     Arguments are matched by name, or as `wanted` says. Raises `SymattnError` for a function that
@@ -42,13 +41,8 @@ def verify(function: Callable[..., Any] | Function, wanted: Wanted, name: str = 
     if library and library not in LIBRARIES:
         raise SymattnError(f"library {library[:60]!r}: choose one of {', '.join(LIBRARIES)}")
     left_out = [named(one) for one in wanted.skip]
-    if not callable(function):
-        raise SymattnError(f"{quote(function)} is no function")
-    is_asked = issubclass(type(function), Function)  # isinstance would ask a stranger's object
-    asked = cast("Function", function) if is_asked else Here(function, name)
-    signature = asked.signature()
-    subject = subject_of(asked, wanted, signature.arguments)
-    subject = _chosen(subject, (library,) if library else signature.libraries)
+    subject = subject_of(function, wanted)
+    subject = _chosen(subject, (library,) if library else function.signature.libraries)
     items = [item for item in PROPERTIES if item not in left_out]
     outcomes = list(_outcomes(subject, items))
     return _verification(subject, outcomes, wanted.attention)
