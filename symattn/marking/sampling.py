@@ -30,9 +30,7 @@ def marker_of(evaluation: Evaluation, arrays: Mapping[str, Computed]) -> Compute
 
     Raises `SymattnError` where these are too large, too.
     """
-    if _is_small(evaluation, arrays):
-        return ComputedMarker.of(evaluation, arrays)
-    sample = sampled(evaluation, arrays)
+    sample = None if _is_small(evaluation, arrays) else sampled(evaluation, arrays)
     if sample is None:
         return ComputedMarker.of(evaluation, arrays)
     rows = {
