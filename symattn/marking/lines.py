@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from math import prod
@@ -22,6 +21,7 @@ import sympy
 from flint import arb, fmpq
 
 from symattn.arithmetic.base import Array
+from symattn.arithmetic.decide import decide
 from symattn.arithmetic.enclosure import BITS, ball, precision
 from symattn.arithmetic.functions import FUNCTIONS
 from symattn.arithmetic.verify import Quantity, cuts_to, rounds_to
@@ -36,6 +36,10 @@ from symattn.marking.verdicts import true_value
 from symattn.nodes import rule as r
 from symattn.notation.text import line as as_line
 from symattn.notation.tree import Num
+
+
+#: Numbers below 10 to this are written out.
+_LONG = 300
 
 
 @dataclass(frozen=True)
@@ -544,14 +548,8 @@ def _to_places(value: sympy.Expr, places: int) -> str:
     """A number with two decimals more than are asked for, without zeros at its end."""
     if value is sympy.S.NegativeInfinity:
         return "−∞"
-    number = sympy.Rational(value) if value.is_Rational else None
-    digits = min(places + 2, 40)
-    if number is None:
-        with precision(BITS[1]):
-            middle = ball(value).mid().fmpq()
-        number = sympy.Rational(int(middle.p), int(middle.q))
-    units = abs(number) * 10**digits
-    whole = int(units + sympy.Rational(1, 2))
-    text = f"{Decimal(f'{whole}e-{digits}'):f}"
-    text = text.rstrip("0").rstrip(".") if units == whole else text
-    return f"−{text}" if number < 0 and whole else text
+    known = exactly(value)
+    text = decide(known.ball_at, known.exact, min(places + 2, 40), long=_LONG).text
+    if "." in text and value.is_Rational and sympy.Rational(text) == value:
+        text = text.rstrip("0").rstrip(".")
+    return text.replace("-", "−")
