@@ -18,9 +18,6 @@ from symattn.notation.options import MAX_DIGITS, Notation, Rounding
 #: An exact number that a fraction may stand for.
 _PLAIN_EXACT = re.compile(r"[-+−]?[0-9]+(?:/[0-9]+)?\Z")
 
-#: Decimals of a number that stands where −∞ was claimed.
-_DEFAULT_DIGITS = 4
-
 
 def correction_of(
     evaluation: Evaluation, letter: str, entry: EntryMark, text: str, accepted: Accepted = "either"
@@ -43,7 +40,8 @@ def correction_of(
             return None
         value = evaluation.exact(letter)[entry.place]
         return str(value).replace("-", minus) if isinstance(value, sympy.Rational) else None
-    places = _DEFAULT_DIGITS if entry.claimed.places is None else entry.claimed.places
+    usual = Notation().digits  # where −∞ was claimed
+    places = usual if entry.claimed.places is None else entry.claimed.places
     if not 0 <= places <= MAX_DIGITS:
         return None
     rounding: Rounding = "half-even" if accepted == "half-even" else "half-up"

@@ -37,7 +37,6 @@ from symattn.nodes import rule as r
 from symattn.notation.text import line as as_line
 from symattn.notation.tree import Num
 
-
 #: Numbers below 10 to this are written out.
 _LONG = 300
 

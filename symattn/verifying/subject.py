@@ -289,7 +289,7 @@ class Subject:
         if second and "weights" in evaluation:
             shape, lead = second[0].numbers.shape, self.layout.lead
             whole = evaluation["weights"].shape[-len(shape) + lead :]
-            if shape == (BASE_BATCH,) * lead + whole:
+            if shape == (1,) * lead + whole:
                 return ["", "weights"]
         return [""]
 
@@ -350,9 +350,6 @@ Kind: TypeAlias = Literal["right", "wrong", "inaccurate", "raises", "shape", "ch
 
 #: Why there are no numbers: a lack; an earlier step or one calculation of several was returned.
 Why: TypeAlias = Lack | Literal["", "unfinished", "batch dropped"]
-
-#: How many calculations a batch has, where a function takes nothing else.
-BASE_BATCH = 1
 
 
 def subject_of(function: Function, wanted: Wanted) -> Subject:
