@@ -195,6 +195,30 @@ class _Check:
 
     def _wrong_term(self, side: Side) -> str:
         """What is wrong with the products of a sum of products; "" where nothing is."""
+        rule, tree = self._sums(side)
+        products = [product for term in rule if (product := _product(term)) is not None]
+        terms = [factors for part in tree if (factors := _factors(part)) is not None]
+        if not rule or len(products) != len(rule) or len(terms) != len(tree):
+            return ""
+        left, odd = dict(enumerate(products)), list[int]()
+        for k, term in enumerate(terms):
+            order = sorted(left, key=lambda n: n != k)
+            fits = [n for n in order if self._is_term(term, left[n], side)]
+            if fits:
+                del left[fits[0]]
+            else:
+                odd.append(k)
+        needed = [n for n, product in left.items() if not self._vanishes(product)]
+        if not odd:
+            return f"the term {self._term(left[needed[0]])} is missing" if needed else ""
+        wrong = without_tex(_term_texts(side.text, len(terms))[odd[0]])
+        instead = [n for n in (odd[0], *needed) if n in left]
+        if not instead:
+            return f"{wrong} is one term too many"
+        return f"the term {wrong} should be {self._term(left[instead[0]])}"
+
+    def _sums(self, side: Side) -> tuple[tuple[r.Rule, ...], tuple[Tree, ...]]:
+        """The terms of the rule of the entry, and those that stand there; () where it is no sum."""
         rule = rule_at(self.evaluation, self.line.letter, self.line.place)
         tree = side.tree if side.written is None else None
         while isinstance(rule, r.Over) and tree is not None:
@@ -203,56 +227,31 @@ class _Check:
                 rule = rule_at(self.evaluation, *place_in(rule))
             tree = tree.parts[0] if isinstance(tree, Apart) and tree.sign == "/" else None
         if not isinstance(rule, r.Plus) or tree is None:
-            return ""
-        wanted = [term for term in rule.terms if _is_product(term)]
-        parts = tree.parts if isinstance(tree, Apart) and tree.sign == "+" else (tree,)
-        terms = [_factors(part) for part in parts]
-        if len(wanted) != len(rule.terms) or any(term is None for term in terms):
-            return ""
-        texts = _term_texts(side.text, len(terms))
-        left = list(range(len(wanted)))
-        odd: list[int] = []
-        for k, term in enumerate(terms):
-            assert term is not None
-            fits = [
-                n
-                for n in sorted(left, key=lambda n: n != k)
-                if self._is_term(term, wanted[n], side)
-            ]
-            if fits:
-                left.remove(fits[0])
-            else:
-                odd.append(k)
-        needed = [n for n in left if not self._vanishes(wanted[n])]
-        if odd:
-            wrong = without_tex(texts[odd[0]])
-            n = odd[0] if odd[0] in left else needed[0] if needed else -1
-            return (
-                f"the term {wrong} should be {self._term(wanted[n])}"
-                if n >= 0
-                else f"{wrong} is one term too many"
-            )
-        return f"the term {self._term(wanted[needed[0]])} is missing" if needed else ""
+            return (), ()
+        return rule.terms, tree.parts if isinstance(tree, Apart) and tree.sign == "+" else (tree,)
 
-    def _is_term(self, term: tuple[Tree, Tree], rule: r.Rule, side: Side) -> bool:
-        one, other = (place_in(factor) for factor in _entries_of(rule))
+    def _is_term(self, term: tuple[Tree, Tree], product: _Product, side: Side) -> bool:
         first, second = term
         return any(
             self._is_operand(first, a, side, sign) and self._is_operand(second, b, side, sign)
-            for a, b in ((one, other), (other, one))
+            for a, b in (product, product[::-1])
             for sign in (1, -1)  # − 0.33·3 is 0.33·(−3)
         )
+
+    def _claimed(self, letter: str, place: Place) -> Written | None:
+        """What is claimed of an entry."""
+        written: Written | None = self.claims[letter][place] if letter in self.claims else None
+        return written
 
     def _is_operand(self, factor: Tree, read: tuple[str, Place], side: Side, sign: int) -> bool:
         """Whether a factor, or its negative, is an entry: as claimed, or a rounding of the true."""
         value = sign * _value(factor)
-        letter, place = read
-        claimed = self.claims.get(letter)
-        written: Written | None = None if claimed is None else claimed[place]
+        written = self._claimed(*read)
         if written is not None and written.value == value:
             return True
         if value is sympy.S.NegativeInfinity:
             return True
+        letter, place = read
         true = exactly(self.evaluation.exact(letter)[place])
         if true.hidden:
             return False
@@ -264,25 +263,31 @@ class _Check:
         except Undecided:
             return True
 
-    def _vanishes(self, rule: r.Rule) -> bool:
-        return any(
-            self.evaluation.exact(letter)[place] == 0
-            for letter, place in map(place_in, _entries_of(rule))
-        )
+    def _vanishes(self, product: _Product) -> bool:
+        return any(self.evaluation.exact(letter)[place] == 0 for letter, place in product)
 
-    def _term(self, rule: r.Rule) -> str:
+    def _term(self, product: _Product) -> str:
         """A term with its numbers, as claimed or as they are, and what they are called."""
-        numbers, symbols = [], []
-        for letter, place in map(place_in, _entries_of(rule)):
-            claimed = self.claims.get(letter)
-            written: Written | None = None if claimed is None else claimed[place]
-            digits = self.evaluation.digits(letter, place, self.evaluation.notation).text
-            number = str(written) if written is not None else digits
+        numbers, symbols, notation = list[str](), list[str](), self.evaluation.notation
+        for letter, place in product:
+            written = self._claimed(letter, place)
+            number = str(written or self.evaluation.digits(letter, place, notation).text)
             numbers.append(f"({number})" if number[:1] in "-−" else number)
-            index = tuple(Num(str(n)) for n in counted_place(place, self.evaluation.notation))
+            index = tuple(Num(str(n)) for n in counted_place(place, notation))
             head = index[0] if len(index) > 2 else None
-            symbols.append(as_line(self.evaluation.notation.entry(letter, head, index[-2:])))
+            symbols.append(as_line(notation.entry(letter, head, index[-2:])))
         return f"{'·'.join(numbers)} ({'·'.join(symbols)})"
+
+
+#: The two entries, by letter and place, that a term of a rule multiplies.
+_Product: TypeAlias = tuple[tuple[str, Place], tuple[str, Place]]
+
+
+def _product(rule: r.Rule) -> _Product | None:
+    """The entries of a term that is the product of two; None for any other."""
+    factors = rule.factors if isinstance(rule, r.Times) else ()
+    places = [place_in(factor) for factor in factors if isinstance(factor, r.Entry)]
+    return (places[0], places[1]) if len(places) == len(factors) == 2 else None
 
 
 def _terms(rule: r.Rule) -> Iterator[r.Rule]:
@@ -292,16 +297,6 @@ def _terms(rule: r.Rule) -> Iterator[r.Rule]:
             yield from _terms(term)
     else:
         yield rule
-
-
-def _entries_of(rule: r.Rule) -> tuple[r.Entry, ...]:
-    assert isinstance(rule, r.Times)
-    return tuple(factor for factor in rule.factors if isinstance(factor, r.Entry))
-
-
-def _is_product(rule: r.Rule) -> bool:
-    """Whether a term is the product of two entries."""
-    return isinstance(rule, r.Times) and len(rule.factors) == 2 and len(_entries_of(rule)) == 2
 
 
 def _factors(tree: Tree) -> tuple[Tree, Tree] | None:
