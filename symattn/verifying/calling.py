@@ -62,12 +62,18 @@ class Signature:
 
 @dataclass(frozen=True)
 class Given:
-    """What an argument is given: an array, a size, a flag, or None; and which matrix that is."""
+    """An argument of a function, and what it is given: a matrix, a size, a flag, or nothing."""
 
     name: str
-    value: Array | int | None
-    matrix: str = ""
+    kind: str
+    meaning: str
     by_position: bool = False
+    value: Array | int | None = None
+
+    @property
+    def matrix(self) -> str:
+        """Which matrix it is; "" for what is none."""
+        return self.meaning if self.kind == "matrix" else ""
 
 
 @dataclass(frozen=True)

@@ -151,23 +151,13 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Parameter:
-    """One argument of a function, and what it is given: a matrix, a size, a flag, or nothing."""
-
-    name: str
-    kind: str
-    meaning: str
-    by_position: bool = False
-
-
-@dataclass(frozen=True)
 class Subject:
     """A function, its arguments, the attention that it should be, and how it is called."""
 
     function: Function
     name: str
     spec: Meant
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[Given, ...]
     given: tuple[str, ...]
     #: What the parts of a tuple that it returns are; () for the usual (output, weights).
     returns: tuple[str, ...] = ()
@@ -241,8 +231,7 @@ class Subject:
                     value = np.isfinite(evaluation.array(evaluation["mask"].step.letter))
                 case "size":
                     value = evaluation.known_sizes.get(one.meaning, 1)
-            matrix = one.meaning if one.kind == "matrix" else ""
-            given.append(Given(one.name, value, matrix, one.by_position))
+            given.append(replace(one, value=value))
         return Call(tuple(given), self.layout.library, dtype, strided)
 
     def returned(self, answer: Answer, evaluation: Evaluation) -> dict[str, Computed]:
@@ -407,17 +396,17 @@ def _unread(name: str, spec: Meant, mapped: Mapping[str, str]) -> tuple[Argument
 
 def _parameters(
     signature: Sequence[Argument], spec: Meant, taken: Mapping[str, str]
-) -> list[Parameter]:
+) -> list[Given]:
     """The arguments that are given something; a function told to be causal needs no mask beside."""
     plain_ones = [each for each in signature if not each.kind.startswith("VAR_")]
     found = [
-        Parameter(each.name, *meant, by_position=each.kind == "POSITIONAL_ONLY")
+        Given(each.name, *meant, by_position=each.kind == "POSITIONAL_ONLY")
         for each in plain_ones
         if (meant := _meaning(each, spec, taken)) is not None
     ]
     takes_any = any(each.kind == "VAR_POSITIONAL" for each in signature)
     if takes_any and not any(p.kind == "matrix" for p in found):
-        return [Parameter(n, "matrix", n, by_position=True) for n in _FIRST]
+        return [Given(n, "matrix", n, by_position=True) for n in _FIRST]
     told = any(p.kind == "flag" for p in found)
     return [p for p in found if not (told and p.kind == "mask")]
 
