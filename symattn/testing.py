@@ -8,7 +8,9 @@ from typing import Any
 from symattn.attention.spec import Attention
 from symattn.attention.variants import variant
 from symattn.errors import SymattnError, quote
+from symattn.verifying.calling import here
 from symattn.verifying.report import Verification
+from symattn.verifying.subject import Wanted
 from symattn.verifying.verification import verify
 
 __all__ = ["Verification", "assert_attention", "verify_attention"]
@@ -59,15 +61,7 @@ def verify_attention(
         named = "this attention"
     else:
         raise SymattnError(f"spec = {quote(spec)}: give an Attention, or the name of a variant")
-    return verify(
-        function,
-        spec,
-        mapped=mapped,
-        library=library,
-        returns=returns,
-        skip=skip,
-        attention=named,
-    )
+    return verify(here(function), Wanted(spec, mapped or {}, library, returns, skip, named))
 
 
 def assert_attention(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from symattn.derivations import Derivation, Evaluation, StepCheck
 from symattn.documents.job import document
 from symattn.errors import SymattnError
 from symattn.evaluate.check import compare
+from symattn.sheets.writing import worksheet_text
 from symattn.status import Status, worst
 from symattn.writing import Destination
 
@@ -123,38 +122,26 @@ class Call:
         worksheet.refuse_inputs([numbers])  # by a link
         archive = BytesIO()
         np.savez_compressed(archive, **given)  # type: ignore[arg-type]  # of arrays by name
-        lines = [
-            f"title = {json.dumps(self.name)}",
-            "",
-            "[attention]",
-            *_axes(self.spec),
-            "",
-            "[given]",
-            *(f'{name} = "{numbers.name}:{name}"' for name in given),
-        ]
-        remark = [f"# {self._start}"] if self._start else []
+        text = worksheet_text(
+            _choices(self.spec),
+            {name: f"{numbers.name}:{name}" for name in given},
+            title=self.name,
+            comments={"title": self._start},
+        )
         beside.write(archive.getvalue())
-        worksheet.write("\n".join([*remark, *lines, ""]))
+        worksheet.write(text)
         return path
 
 
-def _axes(spec: Attention) -> Iterator[str]:
-    """The choices that are not the usual ones, as TOML."""
-    usual = Attention()
-    for axis in (each.name for each in fields(spec)):
-        chosen = getattr(spec, axis)
-        if chosen == getattr(usual, axis):
-            continue
-        if axis == "mask":
-            masks = (
-                f'"{name}"' if value is True else f"{{ {name} = {json.dumps(value)} }}"
-                for name, value in chosen
-            )
-            yield f"mask = [{', '.join(masks)}]"
-        elif axis == "scale":
-            yield "scale = false" if chosen is None else f'scale = "{chosen}"'
-        else:
-            yield f"{axis} = {json.dumps(chosen)}"
+def _choices(spec: Attention) -> dict[str, object]:
+    """The choices that are not the usual ones, as a worksheet has them."""
+    usual = vars(Attention())
+    chosen = {axis: value for axis, value in vars(spec).items() if value != usual[axis]}
+    if "mask" in chosen:
+        chosen["mask"] = [name if value is True else {name: value} for name, value in spec.mask]
+    if "scale" in chosen:
+        chosen["scale"] = False if spec.scale is None else str(spec.scale)
+    return chosen
 
 
 class Captured(list[Call]):

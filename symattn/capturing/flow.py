@@ -15,15 +15,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, TypeAlias
+from itertools import count, zip_longest
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import torch
     from torch import nn
 
-#: An argument of an operation: a tensor, a number, a list of tensors.
-Argument: TypeAlias = Any
 
 _PRODUCT = "a product of activations weighs activations"
 _WEIGHTS = "a softmax weighs activations"
@@ -124,38 +122,77 @@ _GIVEN, _PARAMETER = _Trace(), _Trace(activation=False)
 _WHOLE = replace(_PARAMETER, whole=True)
 
 
-class Flow:
-    """What flows where in a running model, and the modules in which tokens may have been mixed."""
+class _Traces:
+    """What is known of every tensor: by its storage of its views, and under () of the whole."""
 
     def __init__(self, module: nn.Module) -> None:
+        self._views: dict[int, dict[tuple[object, ...], _Trace]] = {}
+        self._counted = count(1)
+        #: When what lies in a storage was made.
+        self.serials: dict[int, int] = {}
+        self._fixed = {_storage(parameter) for parameter in module.parameters()}
+        for tensor in (*module.parameters(), *module.buffers()):
+            self.write(tensor, _PARAMETER, new=True)
+
+    def __getitem__(self, tensor: torch.Tensor) -> _Trace:
+        import torch
+
+        if _storage(tensor) not in self._views:
+            given = _GIVEN if tensor.is_floating_point() or tensor.is_complex() else _WHOLE
+            given = _PARAMETER if isinstance(tensor, torch.nn.Parameter) else given
+            self.write(tensor, given, new=True)
+        views = self._views[_storage(tensor)]
+        return views.get(_geometry(tensor), views[()])
+
+    def write(self, tensor: torch.Tensor, trace: _Trace, new: bool) -> None:
+        """Note what is known of a tensor; `new`: its storage holds nothing else."""
+        storage = _storage(tensor)
+        if storage in self._fixed and storage in self._views:
+            return  # an optimiser's step leaves a parameter one
+        if new or storage not in self._views:
+            self.serials[storage] = next(self._counted)
+            self._views[storage] = {(): trace}
+        else:
+            self._views[storage][_geometry(tensor)] = trace
+
+
+class Modules:
+    """The modules that run, and those in which tokens may have been mixed."""
+
+    def __init__(self) -> None:
         #: By its path, a module that ran, and the modules around it.
         self.ran: dict[str, tuple[nn.Module, tuple[str, ...]]] = {}
         self.inside: list[str] = []
-        self._captured: set[str] = set()
+        self.found: dict[str, dict[str, None]] = {}
+        #: The modules accounted for: around what was captured or said, or with a call of their own.
+        self._known: set[str] = set()
         self._direct: set[str] = set()
-        self._found: dict[str, dict[str, None]] = {}
-        self._around: set[str] = set()
-        #: By storage, what is known of its views by their geometry, and under () of the whole.
-        self._traces: dict[int, dict[tuple[object, ...], _Trace]] = {}
-        self._serials: dict[int, int] = {}
-        self._serial = 0
-        self._accounted = False
-        self._fixed = {_storage(parameter) for parameter in module.parameters()}
-        for tensor in (*module.parameters(), *module.buffers()):
-            self._write(tensor, _PARAMETER, new=True)
+
+    def enter(self, name: str, part: nn.Module) -> None:
+        """A module runs."""
+        self.ran[name] = (part, tuple(self.inside))
+        self.inside.append(name)
+
+    def capture(self) -> None:
+        """An attention was captured in the module that runs."""
+        self._known.update(self.inside)
+        self._direct.update(self.inside[-1:])
+
+    def say(self, why: str) -> None:
+        """Note what was seen in the module that runs."""
+        self.found.setdefault(self.inside[-1] if self.inside else "", {})[why] = None
+        self._known.update(self.inside)
 
     @property
     def missed(self) -> tuple[Missed, ...]:
         """What may have been missed, in the order in which it ran."""
         named = [name for name in self.ran if self._named(name)]
         outer = {around for name in named for around in self.ran[name][1]}
-        found = {name: "; ".join(why) for name, why in self._found.items()}
+        found = {name: "; ".join(why) for name, why in self.found.items()}
         found |= {name: _NAMED for name in named if name not in outer}
         order = list(self.ran)
-        return tuple(
-            Missed(name or "outside of the model", found[name])
-            for name in sorted(found, key=lambda name: order.index(name) if name in order else -1)
-        )
+        names = sorted(found, key=lambda name: order.index(name) if name in order else -1)
+        return tuple(Missed(name or "outside of the model", found[name]) for name in names)
 
     def _named(self, name: str) -> bool:
         """Whether a module is an attention by its name, has projections, and is not accounted for.
@@ -163,8 +200,7 @@ class Flow:
         What is around a captured attention, or beside its call in one module, is.
         """
         part, around = self.ran[name]
-        known = self._captured | self._around
-        if name in known or self._direct.intersection(around):
+        if name in self._known or self._direct.intersection(around):
             return False
         matrices = sum(parameter.ndim > 1 for parameter in part.parameters())
         kind = type(part).__name__
@@ -174,35 +210,39 @@ class Flow:
             _PARTS.search(word) or _is_word(word) for word in (kind, name.rpartition(".")[2])
         )
 
+
+class Flow:
+    """What flows where in a running model, by the operations that it runs."""
+
+    def __init__(self, module: nn.Module) -> None:
+        self.modules = Modules()
+        self._traces = _Traces(module)
+        #: The results of the captured attention that runs.
+        self._accounted: list[list[Any]] = []
+
     @contextmanager
-    def captured(self) -> Iterator[list[Argument]]:
+    def captured(self) -> Iterator[list[Any]]:
         """What runs inside is a captured attention, whose result is put into the list."""
-        results: list[Argument] = []
-        self._captured |= {*self.inside}
-        self._direct |= {*self.inside[-1:]}
-        self._accounted = True
+        self.modules.capture()
+        self._accounted.append([])
         try:
-            yield results
+            yield self._accounted[-1]
         finally:
-            self._accounted = False
+            results = self._accounted.pop()
         for tensor in _tensors(results):
-            self._write(tensor, _GIVEN, new=True)
+            self._traces.write(tensor, _GIVEN, new=True)
 
     def taken_out(self, tensor: torch.Tensor) -> None:
         """The numbers of a tensor are taken out of PyTorch."""
-        if self.inside and tensor.ndim > 1 and self._trace(tensor).activation:
-            self._say(_NUMBERS)
-
-    def _say(self, why: str) -> None:
-        self._found.setdefault(self.inside[-1] if self.inside else "", {})[why] = None
-        self._around |= {*self.inside}
+        if self.modules.inside and tensor.ndim > 1 and self._traces[tensor].activation:
+            self.modules.say(_NUMBERS)
 
     def follow(
         self,
-        function: Callable[..., Argument],
-        args: Sequence[Argument],
-        kwargs: Mapping[str, Argument],
-        result: Argument,
+        function: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        result: Any,
     ) -> None:
         """An operation of PyTorch's dispatcher has run."""
         import torch
@@ -220,38 +260,39 @@ class Flow:
         for tensor, trace in zip(results, traces, strict=True):
             counts = not (tensor.is_floating_point() or tensor.is_complex())
             whole = _WHOLE if trace.activation or trace.whole else _PARAMETER
-            self._write(tensor, whole if counts else trace, new=_storage(tensor) not in held)
+            self._traces.write(tensor, whole if counts else trace, new=_storage(tensor) not in held)
 
     def _traced(
         self,
-        function: Argument,
+        function: Any,
         name: str,
-        args: Sequence[Argument],
+        args: Sequence[Any],
         inputs: Sequence[torch.Tensor],
         results: Sequence[torch.Tensor],
     ) -> list[_Trace]:
         """What is known of the results of an operation, by what is known of its inputs."""
         operation = name.removesuffix("_")
         # what a module makes of nothing is its own; outside of them it is an input.
-        made = _PARAMETER if self.inside else _GIVEN
+        made = _PARAMETER if self.modules.inside else _GIVEN
         if _FRESH.search(operation) or not inputs:
             return [made] * len(results)
         made = _PARAMETER
         for tensor in inputs:
-            made = made | self._trace(tensor)
+            made = made | self._traces[tensor]
         if made.whole and operation in _CHOICES | _FACTORS.keys():
             made = replace(made, activation=True, whole=False)
         active = made.activation
         if operation in _VIEWS:
-            made = self._trace(inputs[0])
+            made = self._traces[inputs[0]]
             made = replace(made, features=0) if operation in _TURNS else made
         elif active and operation in _SUMS:
-            for why in (found := {self._trace(tensor).terms for tensor in inputs} - {""}):
-                self._say(why)
+            found = {self._traces[tensor].terms for tensor in inputs} - {""}
+            for why in found:
+                self.modules.say(why)
             made = _Trace(steps=made.steps) if found else made
         elif active:
             made = self._computed(function, operation, args, inputs, results, made)
-        if operation in _CHOICES and inputs[0].ndim > 2 and self._trace(inputs[0]) == _PARAMETER:
+        if operation in _CHOICES and inputs[0].ndim > 2 and self._traces[inputs[0]] == _PARAMETER:
             made = _PARAMETER  # one of several matrices, as of experts
         if operation in ("select", "slice", "unbind", "split", "split_with_sizes") and active:
             return self._places(operation, args, inputs[0], results)
@@ -259,9 +300,9 @@ class Flow:
 
     def _computed(
         self,
-        function: Argument,
+        function: Any,
         operation: str,
-        args: Sequence[Argument],
+        args: Sequence[Any],
         inputs: Sequence[torch.Tensor],
         results: Sequence[torch.Tensor],
         made: _Trace,
@@ -269,11 +310,11 @@ class Flow:
         """As `_traced`, for what computes with activations."""
         space = getattr(function, "namespace", "aten")
         if _WHOLE_LAYERS.search(operation):
-            self._say(f"{operation} is called")
+            self.modules.say(f"{operation} is called")
         elif space not in _OWN:
-            self._say(f"nothing is known of {space}::{operation}")
+            self.modules.say(f"nothing is known of {space}::{operation}")
         elif _SCANS.search(operation) and not (made.gates or made.weights):
-            self._say(f"{operation} goes along an axis")
+            self.modules.say(f"{operation} goes along an axis")
         elif operation in _FACTORS:
             one, other = (args[place] for place in _FACTORS[operation])
             product = self._product(one, other, results[0])
@@ -291,7 +332,7 @@ class Flow:
 
     def _product(self, one: torch.Tensor, other: torch.Tensor, result: torch.Tensor) -> _Trace:
         """Of a matrix product: a linear map, a product of activations, or a weighted sum."""
-        left, right = self._trace(one), self._trace(other)
+        left, right = self._traces[one], self._traces[other]
         steps = left.steps | right.steps
         linear = _Trace(
             pair=left.pair or right.pair,  # heads that are mixed, say
@@ -307,16 +348,16 @@ class Flow:
             rows = one.shape[-2] if one.ndim > 1 else 1
             columns = other.shape[-1] if other.ndim > 1 else 1
             if left.pair or right.pair:
-                self._say(_PRODUCT)
+                self.modules.say(_PRODUCT)
             elif choices or (left.gates and rows > 1) or (right.gates and columns > 1):
-                self._say(_WEIGHTS)
+                self.modules.say(_WEIGHTS)
             return _Trace(steps=steps)
         return _Trace(pair=True, steps=steps)
 
     def _entrywise(self, operation: str, inputs: Sequence[torch.Tensor], made: _Trace) -> _Trace:
         """Of a product, difference or quotient entry by entry."""
         one, other = inputs[:2]
-        left, right = self._trace(one), self._trace(other)
+        left, right = self._traces[one], self._traces[other]
         if not (left.activation and right.activation) or _same(one, other):
             return made
         if operation == "div":
@@ -326,20 +367,24 @@ class Flow:
             return replace(made, exponential=False, weights=weights)
         if operation == "mul":
             pair, weights = left.pair or right.pair, left.weights or right.weights
-            if made.convolved and one.shape == other.shape and not self._found.keys() & self.inside:
-                self._say(_GATED)
+            if (
+                made.convolved
+                and one.shape == other.shape
+                and not self.modules.found.keys() & self.modules.inside
+            ):
+                self.modules.say(_GATED)
             made = replace(made, terms=_PRODUCT if pair else _WEIGHTS if weights else "")
         return replace(made, pair=True) if _outer(one, other) else made
 
     def _places(
         self,
         operation: str,
-        args: Sequence[Argument],
+        args: Sequence[Any],
         whole: torch.Tensor,
         results: Sequence[torch.Tensor],
     ) -> list[_Trace]:
         """Of places on an axis, which are perhaps those of tokens."""
-        trace = replace(self._trace(whole), terms="")
+        trace = replace(self._traces[whole], terms="")
         given = args[2 if "split" in operation else 1 :]
         axis = int(given[0] if given else 0) % whole.ndim
         size = whole.shape[axis]
@@ -357,7 +402,7 @@ class Flow:
             trace = replace(trace, features=trace.features if operation == "select" else 0)
         if own or not places or size < _POSITIONS:
             return [trace] * len(results)
-        source = (self._serials.get(_storage(whole), 0), axis)
+        source = (self._traces.serials.get(_storage(whole), 0), axis)
         return [replace(trace, steps=trace.steps | {(source, place)}) for place in places]
 
     def _met(self, made: _Trace, operation: str) -> _Trace:
@@ -368,33 +413,11 @@ class Flow:
         met = {source for source, count in counts.items() if count >= _MET}
         if not met:
             return made
-        self._say(_STEPS)
+        self.modules.say(_STEPS)
         return replace(made, steps=frozenset(step for step in made.steps if step[0] not in met))
 
-    def _trace(self, tensor: torch.Tensor) -> _Trace:
-        views = self._traces.get(_storage(tensor))
-        if views is None:
-            import torch
 
-            given = _GIVEN if tensor.is_floating_point() or tensor.is_complex() else _WHOLE
-            given = _PARAMETER if isinstance(tensor, torch.nn.Parameter) else given
-            self._write(tensor, given, new=True)
-            return given
-        return views.get(_geometry(tensor), views[()])
-
-    def _write(self, tensor: torch.Tensor, trace: _Trace, new: bool) -> None:
-        storage = _storage(tensor)
-        if storage in self._fixed and storage in self._traces:
-            return  # an optimiser's step leaves a parameter one
-        if new or storage not in self._traces:
-            self._serial += 1
-            self._serials[storage] = self._serial
-            self._traces[storage] = {(): trace}
-        else:
-            self._traces[storage][_geometry(tensor)] = trace
-
-
-def _tensors(value: Argument) -> Iterator[torch.Tensor]:
+def _tensors(value: Any) -> Iterator[torch.Tensor]:
     """The tensors in the arguments or the results of an operation."""
     import torch
 

@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Mapping, Sequence
 from inspect import signature
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,8 +21,6 @@ from symattn.nodes.arguments import Setting
 if TYPE_CHECKING:
     import torch
 
-#: An argument of one of PyTorch's functions: a tensor, a number, None.
-Argument: TypeAlias = Any
 
 _DROPOUT = "dropout gives random results; put the model in eval mode"
 NESTED = "nested tensors are not captured; give padded ones and a mask"
@@ -61,9 +59,7 @@ def _digits(tensor: torch.Tensor) -> int | None:
     return 8 if tensor.dtype == torch.bfloat16 else None
 
 
-def dot_product(
-    name: str, args: Sequence[Argument], kwargs: Mapping[str, Argument]
-) -> tuple[Argument, Call]:
+def dot_product(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, Call]:
     """A call of scaled_dot_product_attention: its result, and what is recorded."""
     import torch
 
@@ -76,7 +72,7 @@ def dot_product(
     return result, Call(name, spec, given, _array(result), axes, _digits(result))
 
 
-def _arguments(args: Sequence[Argument], kwargs: Mapping[str, Argument]) -> dict[str, Argument]:
+def _arguments(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a call of scaled_dot_product_attention by name, with its defaults."""
     names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
     arguments = {"attn_mask": None, "dropout_p": 0.0, "is_causal": False, "scale": None}
@@ -84,7 +80,7 @@ def _arguments(args: Sequence[Argument], kwargs: Mapping[str, Argument]) -> dict
 
 
 def _compared(
-    arguments: Mapping[str, Argument], dtype: torch.dtype
+    arguments: Mapping[str, Any], dtype: torch.dtype
 ) -> tuple[dict[str, Setting], dict[str, Array], dict[str, int]]:
     """The axes of the spec, the matrices, and how many of their axes are not batches."""
     query, key, value = (_array(arguments[part], dtype) for part in ("query", "key", "value"))
@@ -156,9 +152,7 @@ def _triangle(mask: torch.Tensor) -> torch.Tensor:
     return torch.ones(rows, columns, dtype=torch.bool).tril(last)
 
 
-def multi_head(
-    name: str, args: Sequence[Argument], kwargs: Mapping[str, Argument]
-) -> tuple[Argument, Call]:
+def multi_head(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, Call]:
     """A call of multi_head_attention_forward, from its inputs and weights if that can be said.
 
     Otherwise from the Q, K and V that it makes, with the reasons as the note of the call; up to
@@ -171,7 +165,7 @@ def multi_head(
     part = call.arguments
     if part["training"] and part["dropout_p"]:
         raise SymattnError(_DROPOUT)
-    inner: list[dict[str, Argument]] = []
+    inner: list[dict[str, Any]] = []
     result, _ = returned = _seen(inner, part)
     if not inner:  # with weights wanted, they are worked out elsewhere
         _seen(inner, {**part, "need_weights": False, "is_causal": False})
@@ -208,13 +202,13 @@ def multi_head(
     )
 
 
-def _width(part: Mapping[str, Argument]) -> int:
+def _width(part: Mapping[str, Any]) -> int:
     """d_model."""
     return int(part["out_proj_weight"].shape[0])
 
 
 def _seen(
-    inner: list[dict[str, Argument]], part: Mapping[str, Argument]
+    inner: list[dict[str, Any]], part: Mapping[str, Any]
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
     """The result of multi_head_attention_forward, which leaves its Q, K, V and mask in `inner`.
 
@@ -224,7 +218,7 @@ def _seen(
 
     whole = functional.scaled_dot_product_attention
 
-    def noting(*args: Argument, **kwargs: Argument) -> torch.Tensor:
+    def noting(*args: Any, **kwargs: Any) -> torch.Tensor:
         result = whole(*args, **kwargs)
         inner.append({**_arguments(args, kwargs), "result": result})
         return result
@@ -236,7 +230,7 @@ def _seen(
         functional.scaled_dot_product_attention = whole
 
 
-def _extra(part: Mapping[str, Argument]) -> str:
+def _extra(part: Mapping[str, Any]) -> str:
     """What keys and values have that no projection of one sequence makes; empty for nothing."""
     reasons = (
         (
@@ -261,7 +255,7 @@ def _batches_first(sequence: torch.Tensor) -> torch.Tensor:
     return sequence.transpose(0, 1) if sequence.dim() == 3 else sequence[None]
 
 
-def _sequences(part: Mapping[str, Argument], dtype: torch.dtype) -> tuple[str, dict[str, Array]]:
+def _sequences(part: Mapping[str, Any], dtype: torch.dtype) -> tuple[str, dict[str, Array]]:
     """Whether a sequence attends to itself, and the sequences."""
     queries = {"X": _array(_batches_first(part["query"]), dtype)}
     if _same(part["query"], part["key"]):
@@ -269,7 +263,7 @@ def _sequences(part: Mapping[str, Argument], dtype: torch.dtype) -> tuple[str, d
     return "cross", {**queries, "memory": _array(_batches_first(part["key"]), dtype)}
 
 
-def _projections(part: Mapping[str, Argument], dtype: torch.dtype) -> dict[str, Array]:
+def _projections(part: Mapping[str, Any], dtype: torch.dtype) -> dict[str, Array]:
     """The weights that make queries, keys and values, turned so that they multiply from the right.
 
     Where there is only a bias of the output, the others are 0.

@@ -136,6 +136,7 @@ def verify(
     from symattn.documents.data import written
     from symattn.isolation import Limits, within
     from symattn.verifying.loading import Asked, Verified, verify_named
+    from symattn.verifying.subject import Wanted
 
     check_flavor(form, flavor)
     destination = Destination.of(output)
@@ -143,7 +144,8 @@ def verify(
     brief = form not in FORMATS or FORMATS[form].brief
     steps = tuple(part.strip() for part in returns.split(",")) if returns else ()
     debug = debug_asked()
-    asked = Asked(target, spec, named, mapped, library or "", steps, skip, brief, memory, debug)
+    wanted = Wanted(spec, mapped, library or "", steps, skip, named)
+    asked = Asked(target, wanted, brief, memory, debug)
     with within(Limits(timeout), ("symattn.verifying.loading",), debug) as run:
         found: Verified | Failure = run(verify_named, asked, target)
     if isinstance(found, Failure):

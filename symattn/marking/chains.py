@@ -9,10 +9,11 @@ number depends on a mistake.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property, lru_cache
+from itertools import accumulate
 
 import numpy as np
 import sympy
@@ -185,14 +186,56 @@ class Claimed:
 
 
 @dataclass(frozen=True)
+class Followed:
+    """A matrix in one way of working, or along a first axis in several.
+
+    As it follows from those before it (`computed`) and as later steps use it (`used`); of its
+    claims, which are explained, which were rounded so `coarse`ly, and used so, that what follows is
+    made of another number, and which of the explained ones depend on a mistake. `should`: what
+    should have been used, were there no mistakes.
+    """
+
+    computed: Array
+    used: Array
+    explained: Array
+    coarse: Array
+    depends: Array
+    should: Array
+
+    def of(self, way: int) -> Followed:
+        """In one way of several."""
+        return replace(
+            self,
+            computed=self.computed[way],
+            used=self.used[way],
+            explained=self.explained[way],
+            coarse=self.coarse[way],
+        )
+
+
+@dataclass(frozen=True)
 class Chain:
-    """What one style gives: which claims it explains, and which of those depend on a mistake."""
+    """What one style gives: every matrix as it keeps it, and how many mistakes that leaves."""
 
     style: Style
-    explained: Mapping[str, Array]
-    depends: Mapping[str, Array]
-    #: Which were rounded so coarsely, and used so, that what follows is made of another number.
-    coarse: Mapping[str, Array]
+    matrices: Mapping[str, Followed]
+    #: How many claims are mistakes, or told against the style; and how many it would not give.
+    order: tuple[int, int] = (0, 0)
+
+    def __getitem__(self, letter: str) -> Followed:
+        return self.matrices[letter]
+
+    def within_reach(self, claims: Mapping[str, Claimed]) -> int:
+        """How many mistakes another style might explain: those near what is computed."""
+        count = 0
+        for letter, claimed in claims.items():
+            value = self[letter].computed.ravel()[claimed.index]
+            reach = _FAR * claimed.units + _SHARE * claimed.near / _PRECISE
+            with np.errstate(invalid="ignore"):
+                near = np.abs(value - claimed.numbers) <= reach
+            mistaken = ~self[letter].explained & ~claimed.right
+            count += int((near & mistaken).sum())
+        return count
 
 
 class _Layout:
@@ -235,61 +278,63 @@ class Chains:
         layout: _Layout = evaluation.known(("shape", "chains"), lambda: _Layout(evaluation))
         self.layout, self.steps, self.shapes = layout, layout.steps, layout.shapes
         self._operands: dict[str, Mapping[Claim, tuple[Claim, ...]]] = {}
-        #: How many right numbers no plain style gives, since they follow a number miscopied.
-        self.given_by_none: int | None = None
 
     @cached_property
     def best(self) -> Chain:
-        """The chain that leaves the fewest mistakes; of equal ones the plainest."""
-        return self._run.chain
+        """The chain that leaves the fewest mistakes; of equal ones the plainest.
 
-    @cached_property
-    def _run(self) -> _Run:
-        """The run in the style of the sheet; in both tracks, where a claim is not explained."""
-        run = self._chosen
-        if not run.counts[1, run.way] and not any(
-            found[run.way].any() for found in run.coarse.values()
+        In both tracks, where a claim is not explained.
+        """
+        chosen = self._chosen
+        if not any(
+            (~chosen[letter].explained & ~claimed.right).any() or chosen[letter].coarse.any()
+            for letter, claimed in self.claimed.items()
         ):
-            return run  # no mistakes: the tracks are one
-        return _Run(self, _Ways([run.ways.styles[run.way]], self.ways(2)), tracks=2)
+            return chosen  # no mistakes: the tracks are one
+        tracks = _Run(self, _Ways([chosen.style], self.ways(2)), tracks=2)
+        return tracks.chain(0)
 
     @cached_property
-    def _chosen(self) -> _Run:
-        """A run of several styles in which that of the sheet is the chosen way."""
-        plain, usual, unusual = map(len, self._styles)
-        best = self._best_of(0, plain)
-        if best is not None and not best.within_reach:
+    def _chosen(self) -> Chain:
+        """The chain of the style of the sheet."""
+        plain, usual, unusual = accumulate(map(len, self._styles))
+        runs = [*self._runs(0, plain)]
+        known = runs[0].never_given if runs else None
+        best = self._best_of(runs, known or 0)
+        if best is not None and not best.within_reach(self.claimed):
             return best
-        others = self._best_of(plain, plain + usual)
-        best = min((run for run in (best, others) if run), key=lambda run: run.order)
-        if best.within_reach < MORE:
+        runs = [*self._runs(plain, usual)]
+        known = runs[0].never_given if known is None else known
+        others = self._best_of(runs, known)
+        best = min((chain for chain in (best, others) if chain), key=lambda chain: chain.order)
+        if best.within_reach(self.claimed) < MORE:
             return best
-        rare = self._best_of(plain + usual, plain + usual + unusual)
+        rare = self._best_of(self._runs(usual, unusual), known)
         return rare if rare and rare.order[0] + MORE <= best.order[0] else best
 
     @cached_property
     def _circumstances(self) -> tuple[bool, bool]:
         """Whether there is a root to be rounded, and whether a step is left out."""
-        left_out = any(
-            step.letter not in self.claimed or not self.claimed[step.letter].whole
-            for step in self.evaluation.steps
-        )
+        left_out = any(step.letter not in self._whole for step in self.evaluation.steps)
         return self.layout.root, left_out
 
     @property
     def _styles(self) -> tuple[tuple[Style, ...], ...]:
         return styles_that_differ(*self._circumstances)
 
-    def _best_of(self, first: int, last: int) -> _Run | None:
-        """The run of the best style in a range of them; None where the policy allows none."""
-        runs: list[_Run] = []
+    def _runs(self, first: int, last: int) -> Iterator[_Run]:
+        """The styles in a range of them, so many at once, where the policy allows any."""
         at_once = max(1, _MOST_NUMBERS // self.layout.work)
         for start in range(first, last, at_once):
             stop = min(start + at_once, last)
             run = _Run(self, _some_ways(self._circumstances, start, stop, self.ways(stop - start)))
-            if run.choose(self.rounding):
-                runs.append(run)
-        return min(runs, key=lambda run: run.order, default=None)
+            if run.able:
+                yield run
+
+    @staticmethod
+    def _best_of(runs: Iterable[_Run], known: int) -> Chain | None:
+        """The chain of the best style of some runs; None where the policy allows none."""
+        return min((run.best(known) for run in runs), key=lambda chain: chain.order, default=None)
 
     @cached_property
     def mistakes(self) -> Mapping[Claim, tuple[Claim, ...]]:
@@ -299,9 +344,9 @@ class Chains:
         """
         wrong = {
             letter: np.flatnonzero(
-                (~self.best.explained[letter] & ~claimed.fair)
-                | (self.best.depends[letter] & ~claimed.right)
-                | self.best.coarse[letter]
+                (~self.best[letter].explained & ~claimed.fair)
+                | (self.best[letter].depends & ~claimed.right)
+                | self.best[letter].coarse
             )
             for letter, claimed in self.claimed.items()
         }
@@ -310,14 +355,14 @@ class Chains:
     @cached_property
     def too_coarse(self) -> frozenset[Claim]:
         """The claims that are mistakes because they were rounded so coarsely and then used so."""
-        if not any(found.any() for found in self.best.coarse.values()):
+        if not any(self.best[letter].coarse.any() for letter in self.claimed):
             return frozenset()
         return frozenset(
             origin
             for (letter, number), origins in self.mistakes.items()
-            if self.best.depends[letter][number] and not self.claimed[letter].right[number]
+            if self.best[letter].depends[number] and not self.claimed[letter].right[number]
             for origin in origins
-            if self.best.coarse[origin[0]][origin[1]]
+            if self.best[origin[0]].coarse[origin[1]]
         )
 
     @cached_property
@@ -338,31 +383,22 @@ class Chains:
         if letter not in self._operands:
             every = {
                 before: np.arange(len(self.claimed[before].places))
-                for before in self._claimed_before(letter)
+                for before in nearest_before(self.evaluation, letter, self.claimed, self._whole)
             }
             self._operands[letter] = self._origins(every, moved=True)
         return self._operands[letter].get(claim, ())
 
-    def _claimed_before(self, letter: str) -> list[str]:
-        """The nearest claimed matrices that a step is made of, in the order of the derivation."""
-        found: set[str] = set()
-        pending = [letter]
-        while pending:
-            step = self.evaluation.step(pending.pop())
-            for operand in step.operands if step is not None else ():
-                if operand in self.claimed:
-                    found.add(operand)
-                whole = operand in self.claimed and self.claimed[operand].whole
-                if not whole:  # the rest of it is made of what comes before
-                    pending.append(operand)
-        return [each for each in self.claimed if each in found]
+    @cached_property
+    def _whole(self) -> frozenset[str]:
+        """The matrices all of whose entries are claimed."""
+        return frozenset(letter for letter, claimed in self.claimed.items() if claimed.whole)
 
     @property
     def explained_only(self) -> int:
         """How many claims that are not right the best chain explains without a mistake."""
         best = self.best
         return sum(
-            int((best.explained[letter] & ~best.depends[letter] & ~claimed.right).sum())
+            int((best[letter].explained & ~best[letter].depends & ~claimed.right).sum())
             for letter, claimed in self.claimed.items()
         )
 
@@ -381,7 +417,7 @@ class Chains:
         claimed = self.claimed[letter]
         if len({written.value for written in claimed.written}) != 1:
             return
-        mistaken = ~claimed.fair & ~self.best.explained[letter]
+        mistaken = ~claimed.fair & ~self.best[letter].explained
         step = self.evaluation.step(letter)
         weights = step is not None and isinstance(step.expr, Normaliser | LineQuotient)
         none = weights and claimed.written[0].value == 0
@@ -391,13 +427,67 @@ class Chains:
     def _origins(self, chosen: Mapping[str, Array], moved: bool) -> dict[Claim, tuple[Claim, ...]]:
         """The claims that depend on some of the chosen ones, each with those."""
         found: dict[Claim, list[Claim]] = {}
-        run, at_once = self._run, max(1, _MOST_NUMBERS // self.layout.work)
+        at_once = max(1, _MOST_NUMBERS // self.layout.work)
         for letter, numbers in chosen.items():
             for start in range(0, len(numbers), at_once):
                 some = numbers[start : start + at_once]
-                for claim, origin in run.exchanged(letter, some, moved):
+                for claim, origin in self._exchanged(letter, some, moved):
                     found.setdefault(claim, []).append((letter, origin))
         return {claim: tuple(origins) for claim, origins in found.items()}
+
+    def _exchanged(self, letter: str, chosen: Array, moved: bool) -> Iterator[tuple[Claim, int]]:
+        """The claims that change when a chosen claim on a matrix does, each with that one.
+
+        It is exchanged for what should have been written there or, if `moved`, for a number
+        beside it; claimed numbers after it stand as they are.
+        """
+        claimed = self.claimed[letter]
+        if moved:  # what is hidden stays hidden
+            instead = claimed.numbers[chosen] + np.maximum(claimed.units[chosen], _BESIDE)
+        else:
+            instead = self.best[letter].should.ravel()[claimed.index[chosen]]
+        ways = self.ways(len(chosen))
+        arithmetic = _Ways([self.best.style], ways).arithmetic
+        changed: dict[str, Array] = {}
+
+        def operand(name: str) -> Array:
+            here = self.best[name].used
+            return changed[name] if name in changed else np.broadcast_to(here, (ways, *here.shape))
+
+        own = np.array(operand(letter))
+        own.reshape(ways, -1)[np.arange(len(chosen)), claimed.index[chosen]] = instead
+        changed[letter] = own
+        with np.errstate(all="ignore"):
+            for step in self.evaluation.steps:
+                if step.letter == letter or not any(name in changed for name in step.operands):
+                    continue
+                value = self.followed(step, operand, arithmetic)
+                here = _unwritten(step, value, arithmetic)
+                reached = self.claimed.get(step.letter)
+                if reached is not None:
+                    now = value.reshape(ways, -1)[: len(chosen), reached.index]
+                    before = self.best[step.letter].computed.ravel()[reached.index]
+                    for origin, number in np.argwhere(~_same(now, before, reached.noticed)):
+                        yield (step.letter, int(number)), int(chosen[origin])
+                    if reached.whole:
+                        continue
+                    here = np.array(here)
+                    written = self.best[step.letter].used.ravel()[reached.index]
+                    here.reshape(ways, -1)[:, reached.index] = written
+                changed[step.letter] = here
+
+    def followed(self, step: Step, operand: Callable[[str], Array], arithmetic: ByHand) -> Array:
+        """A step in every way; NaN where the numbers claimed before it make no sense.
+
+        A step that is a single operation has nothing in between.
+        """
+        if isinstance(step.expr, Exponential | LineSum):
+            arithmetic = arithmetic.without_between
+        try:
+            value = self.evaluation.follow(step, operand, arithmetic)
+        except SymattnError:
+            value = np.array(np.nan)
+        return np.broadcast_to(value, (arithmetic.ways, *self.shapes[step.letter]))
 
     def own_work(self, letter: str) -> Evaluation | None:
         """A step over its operands as the style keeps them; None of what is given."""
@@ -415,7 +505,7 @@ class Chains:
         Claims as they were read; of what was computed the digits that floating point has right:
         0.2, where it gives 0.19999999999999996.
         """
-        used, claimed = self._run.used[letter][self._run.way], self.claimed.get(letter)
+        used, claimed = self.best[letter].used, self.claimed.get(letter)
         written = np.zeros(used.size, dtype=bool)
         if claimed is not None:
             written[claimed.index] = True
@@ -473,32 +563,47 @@ class _Run:
 
     def __init__(self, chains: Chains, ways: _Ways, tracks: int = 0) -> None:
         self.chains, self.ways, self.tracks = chains, ways, tracks
-        self.explained: dict[str, Array] = {}
-        self.depends: dict[str, Array] = {}
-        self.coarse: dict[str, Array] = {}
-        #: Whether a number so far is a mistake that no rounding explains.
-        self.mistaken = False
-        #: Each matrix as it follows from those before it, and as later steps use it.
-        self.computed: dict[str, Array] = {}
-        self.used: dict[str, Array] = {}
-        #: In each way, how many claims that are not right are explained, how many are not, how
-        #: many that are right are not, and how many are.
-        self.counts = np.zeros((4, ways.count), dtype=int)
-        self.way = 0
+        #: The ways whose style the policy allows.
+        styles = enumerate(ways.styles)
+        self.able = [way for way, style in styles if style.fits(chains.rounding)]
+        self.matrices: dict[str, Followed] = {}
         with np.errstate(all="ignore"):
             for item in chains.steps:
-                self._take(item)
+                self.matrices[item.letter] = self._followed(item)
 
-    def choose(self, rounding: Accepted) -> bool:
-        """Choose the way of the best style that the policy allows; False where there is none."""
-        able = [way for way, style in enumerate(self.ways.styles) if style.fits(rounding)]
-        if able:
-            if self.chains.given_by_none is None:  # the plain styles come first
-                self.chains.given_by_none = int(self.counts[2, able].min())
-            self.way = min(able, key=self._cost)
-        return bool(able)
+    @cached_property
+    def counts(self) -> Array:
+        """In each way, of claims that are not right how many are explained, and how many are not.
 
-    def _cost(self, way: int) -> tuple[int, int]:
+        Then how many that are right are not, and how many are.
+        """
+        counts = np.zeros((4, self.ways.count), dtype=int)
+        for letter, claimed in self.chains.claimed.items():
+            explained, right = self.matrices[letter].explained, claimed.right
+            kinds = (explained & ~right, ~explained & ~right, ~explained & right, explained & right)
+            counts += [kind.sum(axis=1) for kind in kinds]
+        return counts
+
+    @property
+    def never_given(self) -> int:
+        """How many right numbers no style gives, since they follow a number miscopied."""
+        return int(self.counts[2, self.able].min())
+
+    def best(self, known: int) -> Chain:
+        """The chain of the best style that the policy allows.
+
+        So many right numbers are `known` to be given by no plain style.
+        """
+        costs = {way: self._cost(way, known) for way in self.able}
+        way = min(self.able, key=costs.__getitem__)
+        return replace(self.chain(way), order=costs[way])
+
+    def chain(self, way: int) -> Chain:
+        """What one way gives."""
+        matrices = {letter: found.of(way) for letter, found in self.matrices.items()}
+        return Chain(self.ways.styles[way], matrices)
+
+    def _cost(self, way: int, known: int) -> tuple[int, int]:
         """How many mistakes a way makes of the claims, and how many right ones it would not give.
 
         A right number decides no style, since it may be known without one. But a single slip is
@@ -513,126 +618,33 @@ class _Run:
             few = _RIGHT_FOR_ONE * explained - 1
         elif not (mistaken or style.cut) and given > other:
             few = explained // _EXPLAINED_FOR_RIGHT
-        known = self.chains.given_by_none or 0
         return mistaken + (other > known + max(few, 0)), other
 
-    @property
-    def order(self) -> tuple[int, int]:
-        """The cost of the chosen way."""
-        return self._cost(self.way)
-
-    @property
-    def within_reach(self) -> int:
-        """How many mistakes another style might explain: those near what is computed."""
-        count = 0
-        for letter, claimed in self.chains.claimed.items():
-            value = self.computed[letter][self.way].ravel()[claimed.index]
-            reach = _FAR * claimed.units + _SHARE * claimed.near / _PRECISE
-            with np.errstate(invalid="ignore"):
-                near = np.abs(value - claimed.numbers) <= reach
-            mistaken = ~self.explained[letter][self.way] & ~claimed.right
-            count += int((near & mistaken).sum())
-        return count
-
-    @property
-    def chain(self) -> Chain:
-        """What the chosen way gives."""
-        explained, coarse = (
-            {letter: found[self.way] for letter, found in each.items()}
-            for each in (self.explained, self.coarse)
-        )
-        return Chain(self.ways.styles[self.way], explained, self.depends, coarse)
-
-    def exchanged(self, letter: str, chosen: Array, moved: bool) -> Iterator[tuple[Claim, int]]:
-        """The claims that change when a chosen claim on a matrix does, each with that one.
-
-        It is exchanged for what should have been written there or, if `moved`, for a number
-        beside it; claimed numbers after it stand as they are.
-        """
-        claimed = self.chains.claimed[letter]
-        if moved:  # what is hidden stays hidden
-            instead = claimed.numbers[chosen] + np.maximum(claimed.units[chosen], _BESIDE)
-        else:
-            instead = self.used[letter][1].ravel()[claimed.index[chosen]]
-        ways = self.chains.ways(len(chosen))
-        arithmetic = _Ways([self.ways.styles[self.way]], ways).arithmetic
-        changed: dict[str, Array] = {}
-
-        def as_it_is(name: str) -> Array:
-            here = self.used[name][self.way]
-            return np.broadcast_to(here, (ways, *here.shape))
-
-        def operand(name: str) -> Array:
-            return changed[name] if name in changed else as_it_is(name)
-
-        own = np.array(as_it_is(letter))
-        own.reshape(ways, -1)[np.arange(len(chosen)), claimed.index[chosen]] = instead
-        changed[letter] = own
-        with np.errstate(all="ignore"):
-            for step in self.chains.evaluation.steps:
-                if step.letter == letter or not any(name in changed for name in step.operands):
-                    continue
-                value = self._followed(step, operand, arithmetic)
-                here = _unwritten(step, value, arithmetic)
-                reached = self.chains.claimed.get(step.letter)
-                if reached is not None:
-                    now = value.reshape(ways, -1)[: len(chosen), reached.index]
-                    before = self.computed[step.letter][self.way].ravel()[reached.index]
-                    for origin, number in np.argwhere(~_same(now, before, reached.noticed)):
-                        yield (step.letter, int(number)), int(chosen[origin])
-                    if reached.whole:
-                        continue
-                    here = np.array(here)
-                    written = self.used[step.letter][self.way].ravel()[reached.index]
-                    here.reshape(ways, -1)[:, reached.index] = written
-                changed[step.letter] = here
-
-    def _take(self, item: Item) -> None:
-        """Compute a matrix in every way, from its operands as they are used."""
-        letter, evaluation = item.letter, self.chains.evaluation
+    def _followed(self, item: Item) -> Followed:
+        """A matrix in every way, from its operands as they are used."""
+        letter, chains = item.letter, self.chains
         if isinstance(item, Step):
-            value = self._followed(item, self.used.__getitem__, self.ways.arithmetic)
-            unwritten = _unwritten(item, value, self.ways.arithmetic)
+            value = chains.followed(item, lambda x: self.matrices[x].used, self.ways.arithmetic)
+            used = _unwritten(item, value, self.ways.arithmetic)
         else:
-            shape = (self.ways.count, *self.chains.shapes[letter])
-            own = evaluation.array(letter).astype(float).reshape(shape[1:])
-            value = unwritten = np.broadcast_to(own, shape)
-        self.computed[letter] = value
-        claimed = self.chains.claimed.get(letter)
+            shape = (self.ways.count, *chains.shapes[letter])
+            own = chains.evaluation.array(letter).astype(float).reshape(shape[1:])
+            value = used = np.broadcast_to(own, shape)
+        claimed = chains.claimed.get(letter)
+        none = np.zeros((self.ways.count, 0), dtype=bool)
         if claimed is None:
-            self.used[letter] = unwritten
-            return
-        flat = value.reshape(self.ways.count, -1)
-        out = np.array(unwritten).reshape(flat.shape)
+            return Followed(value, used, none, none, none, used)
+        return self._claimed(letter, claimed, value, used)
+
+    def _most_off(self, letter: str, claimed: Claimed, value: Array) -> Array:
+        """How far each claim may be rounded before it is another number."""
         sizes = np.abs(np.where(np.isfinite(value), value, 0))
         of_row, of_matrix = (
-            np.broadcast_to(sizes.max(axis=axes, keepdims=True), value.shape).reshape(flat.shape)[
-                :, claimed.index
-            ]
+            np.broadcast_to(sizes.max(axis=axes, keepdims=True), value.shape).reshape(
+                self.ways.count, -1
+            )[:, claimed.index]
             for axes in ((-1,), (-2, -1))
         )
-        most_off = self._most_off(letter, claimed, of_row, of_matrix)
-        out[:, claimed.index] = self._used_claims(letter, claimed, flat[:, claimed.index], most_off)
-        self.used[letter] = out.reshape(value.shape)
-
-    def _followed(self, step: Step, operand: Callable[[str], Array], arithmetic: ByHand) -> Array:
-        """A step in every way; NaN where the numbers claimed before it make no sense.
-
-        A step that is a single operation has nothing in between.
-        """
-        if isinstance(step.expr, Exponential | LineSum):
-            arithmetic = arithmetic.without_between
-        try:
-            value = self.chains.evaluation.follow(step, operand, arithmetic)
-        except SymattnError:
-            value = np.array(np.nan)
-        return np.broadcast_to(value, (arithmetic.ways, *self.chains.shapes[step.letter]))
-
-    def _most_off(self, letter: str, claimed: Claimed, of_row: Array, of_matrix: Array) -> Array:
-        """How far a claim may be rounded before it is another number.
-
-        `of_row` and `of_matrix` are the largest numbers of its row and of its matrix.
-        """
         short = claimed.decimals < self.chains.decimals_after[letter]
         whole = of_matrix < _THREE_DIGITS * claimed.units
         return np.where(
@@ -641,56 +653,88 @@ class _Run:
             np.where(whole, _WHOLE_OFF * of_row, np.inf),
         )
 
-    def _used_claims(self, letter: str, claimed: Claimed, values: Array, most_off: Array) -> Array:
-        """The claims as later steps use them; which of them the chains explain is noted.
+    def _claimed(
+        self, letter: str, claimed: Claimed, computed: Array, unwritten: Array
+    ) -> Followed:
+        """A matrix with claims, which later steps use as a style keeps them, if it explains them.
 
-        One that is `most_off` or more from its value is too coarse to be used as written.
+        One that is too far off its value is too coarse to be used as written.
         """
-        ways = self.ways
+        ways, most_off = self.ways, self._most_off(letter, claimed, computed)
+        values = computed.reshape(ways.count, -1)[:, claimed.index]
         more = ways.more[self.chains.part_of_style(letter)]
-        fraction, decimals = claimed.written_alike
-        powers = 10.0 ** np.minimum(decimals + more, 300)
-        offsets = np.where(fraction, ways.offsets, ROUNDED)
-        short = to_decimals(values, powers, offsets, ways.even)
-        np.copyto(short, values, where=(more >= UNROUNDED) | claimed.exact)
-        written = np.where(ways.twice & fraction, short, values) if ways.any_twice else values
-        low, high = claimed.interval(ways.cut)
-        explained = (written >= low) & (written <= high)
-        true = np.abs(values - claimed.true) <= claimed.near
-        if true.any():  # there a proof stands in place of a judgement
-            proven = np.where(ways.cut & ~claimed.right, claimed.cut, claimed.right)
-            explained = np.where(true, proven & (explained | ~ways.cut), explained)
+        short = self._shortened(claimed, values, more)
+        explained = self._explained(claimed, values, short)
         off = np.abs(values - claimed.numbers)
         coarse = explained & (off > most_off) & (more == AS_WRITTEN) & ~claimed.exact
-        self.coarse[letter] = coarse
+        depends = np.zeros(len(claimed.places), dtype=bool)
+        out = np.where(explained & (more > 0), short, claimed.numbers)
         if self.tracks == 2:  # a number miscopied: what comes next was made of the right one
             depends = ~_same(values[0], values[1], claimed.noticed)
-            if not self.mistaken:  # what is written the same whatever was rounded is no one's fault
+            if not self._is_mistaken:  # what is the same whatever was rounded is no one's fault
                 depends &= ~explained[1]
             miscopied = ~explained[0] & explained[1] & ~claimed.right
             explained[0] |= miscopied
             depends &= ~miscopied
-        self.explained[letter] = explained
-        kinds = (
-            explained & ~claimed.right,
-            ~explained & ~claimed.right,
-            ~explained & claimed.right,
-            explained & claimed.right,
-        )
-        self.counts += [kind.sum(axis=1) for kind in kinds]
-
-        out = np.where(explained & (more > 0), short, claimed.numbers)
-        if self.tracks == 2:
             out[0] = np.where(miscopied & (more[0] > 0), short[1], out[0])
-            out[0] = np.where(miscopied & (more[0] == 0), claimed.numbers, out[0])
             mistaken = ~explained[0] & ~claimed.fair
-            self.mistaken |= bool(mistaken.any())
             finer = np.where(np.abs(values - short) > most_off, values, short)[1]
             out[1] = np.where(depends | mistaken | coarse[0], finer, out[0])
-            self.depends[letter] = depends
-        else:
-            self.depends[letter] = np.zeros(len(claimed.places), dtype=bool)
-        return out
+        used: Array = np.array(unwritten).reshape(ways.count, -1)
+        used[:, claimed.index] = out
+        used = used.reshape(computed.shape)
+        return Followed(computed, used, explained, coarse, depends, used[self.tracks // 2])
+
+    def _shortened(self, claimed: Claimed, values: Array, more: Array) -> Array:
+        """Values as they would be kept where so many decimals more are kept than are written."""
+        fraction, decimals = claimed.written_alike
+        powers = 10.0 ** np.minimum(decimals + more, 300)
+        offsets = np.where(fraction, self.ways.offsets, ROUNDED)
+        short: Array = to_decimals(values, powers, offsets, self.ways.even)
+        np.copyto(short, values, where=(more >= UNROUNDED) | claimed.exact)
+        return short
+
+    def _explained(self, claimed: Claimed, values: Array, short: Array) -> Array:
+        """Which claims are these values written down; `short`: rounded once before."""
+        ways, fraction = self.ways, claimed.written_alike[0]
+        written = np.where(ways.twice & fraction, short, values) if ways.any_twice else values
+        low, high = claimed.interval(ways.cut)
+        explained = (written >= low) & (written <= high)
+        true = np.abs(values - claimed.true) <= claimed.near
+        if not true.any():
+            return explained
+        # there a proof stands in place of a judgement
+        proven = np.where(ways.cut & ~claimed.right, claimed.cut, claimed.right)
+        return np.where(true, proven & (explained | ~ways.cut), explained)
+
+    @property
+    def _is_mistaken(self) -> bool:
+        """Whether a number so far is a mistake that no rounding explains."""
+        return any(
+            (~found.explained[0] & ~self.chains.claimed[letter].fair).any()
+            for letter, found in self.matrices.items()
+            if letter in self.chains.claimed
+        )
+
+
+def nearest_before(
+    evaluation: Evaluation,
+    letter: str,
+    claimed: Collection[str],
+    whole: Collection[str] | None = None,
+) -> list[str]:
+    """The nearest matrices that a step is made of and that are claimed, in the order of these.
+
+    What is not claimed as a `whole` is made of what comes before it, too.
+    """
+    found, pending = set[str](), [letter]
+    while pending:
+        step = evaluation.step(pending.pop())
+        for operand in step.operands if step is not None else ():
+            found.add(operand)
+            if operand not in (claimed if whole is None else whole):
+                pending.append(operand)
+    return [each for each in claimed if each in found]
 
 
 def _unwritten(step: Step, value: Array, arithmetic: ByHand) -> Array:

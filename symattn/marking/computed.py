@@ -10,9 +10,9 @@ Anything else is ``wrong``.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from functools import cached_property, partial
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from symattn.derivations import Evaluation, Place
 from symattn.errors import SymattnError, counted
 from symattn.evaluate.check import beyond, distance
 from symattn.evaluate.sampled import Sampled
+from symattn.marking.chains import nearest_before
 from symattn.marking.verdicts import MORE_DIGITS, EntryMark, StepMark
 
 #: Decimals that are shown at the least and at the most; true values are shown with two more, and
@@ -50,37 +51,80 @@ _SHORTER = (("float32", None), ("float16", None), ("float32", DIGITS["bfloat16"]
 _NO_BOUND = "rounding leaves no bound to compare it with"
 
 
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """An array beside the true numbers: how far each of its own is off, and may be.
+
+    `allowed` has the balls in which rounding may end; `right` may be more than what lies inside.
+    """
+
+    array: Computed
+    #: Entry by entry: what is in an array of objects has no type.
+    true: Any
+    allowed: Any
+    errors: Any
+    tolerances: Any
+    inside: Array
+    right: Array
+
+
+def compared(evaluation: Evaluation, letter: str, array: Computed) -> Compared:
+    """An array of a step compared with the true numbers, entry by entry."""
+    with precision(BITS[0]), np.errstate(all="ignore"):
+        value = evaluation.value(letter, _arithmetic(array), ("rounded", array.dtype))
+    allowed, true = evaluation.judged(letter, value), evaluation.balls(letter, BITS[1])
+    triples = zip(array.numbers.flat, true.flat, allowed.flat, strict=True)
+    found = np.array([distance(*triple) for triple in triples])
+    errors, tolerances, inside = found.T.reshape(3, *array.numbers.shape)
+    inside = inside == 1
+    return Compared(array, true, allowed, errors, tolerances, inside, inside)
+
+
+@dataclass(frozen=True, eq=False)
 class ComputedMarker:
     """Marks arrays, by letter, of one evaluated derivation."""
 
-    def __init__(self, evaluation: Evaluation, arrays: Mapping[str, Computed]) -> None:
-        self.evaluation, self.arrays = evaluation, arrays
-        #: Which numbers are right, and how far each may be off.
-        self.right: dict[str, Array] = {}
-        self.tolerances: dict[str, Array] = {}
-        self._found: dict[tuple[str, Place], EntryMark] = {}
+    evaluation: Evaluation
+    compared: Mapping[str, Compared]
+
+    @classmethod
+    def of(cls, evaluation: Evaluation, arrays: Mapping[str, Computed]) -> ComputedMarker:
+        """The marker of arrays by letter."""
+        letters = in_order(evaluation, arrays)
+        found = {letter: compared(evaluation, letter, arrays[letter]) for letter in letters}
+        return cls(evaluation, found)
+
+    @cached_property
+    def arrays(self) -> dict[str, Computed]:
+        """What was computed, in the order of the derivation."""
+        return {letter: one.array for letter, one in self.compared.items()}
+
+    @cached_property
+    def right(self) -> dict[str, Array]:
+        """Which numbers are right."""
+        return {letter: one.right for letter, one in self.compared.items()}
+
+    @cached_property
+    def tolerances(self) -> dict[str, Array]:
+        """How far each number may be off."""
+        return {letter: one.tolerances for letter, one in self.compared.items()}
 
     @property
     def rows(self) -> dict[str, tuple[int, ...]]:
         """Which rows are judged, from 0, by step, where these are a sample; else none."""
-        if not isinstance(self.evaluation, Sampled):
+        whole = self.evaluation
+        if not isinstance(whole, Sampled):
             return {}
-        letters = in_order(self.evaluation, self.arrays)
-        return {
-            self.evaluation[letter].name: tuple(self.evaluation.rows_of(letter).tolist())
-            for letter in letters
-        }
+        return {whole[x].name: tuple(whole.rows_of(x).tolist()) for x in self.compared}
 
     @cached_property
     def marks(self) -> tuple[StepMark, ...]:
         """The marks of all arrays, in the order of the derivation."""
-        found: list[StepMark] = []
-        for letter in in_order(self.evaluation, self.arrays):
-            item = self.evaluation[letter]
-            entries = tuple(self._entries(letter))
-            self._found |= {(letter, entry.place): entry for entry in entries}
-            found.append(StepMark(item.name, letter, item.shape, entries))
-        return tuple(found)
+        items = ((letter, self.evaluation[letter]) for letter in self.compared)
+        return tuple(
+            StepMark(item.name, letter, item.shape, tuple(self._entries(letter)))
+            for letter, item in items
+        )
 
     @property
     def notes(self) -> Iterator[str]:
@@ -99,8 +143,8 @@ class ComputedMarker:
                 f"{name}: a sample; rows {listed} of {count:,} were judged, the others only "
                 f"against {dtype}, from which they deviate no further"
             )
-        for letter in in_order(self.evaluation, self.arrays):
-            nan = np.isnan(self.arrays[letter].numbers)
+        for letter, array in self.arrays.items():
+            nan = np.isnan(array.numbers)
             if nan.any():
                 name, count = self.evaluation[letter].name, int(nan.sum())
                 are = "is" if count == 1 else "are"
@@ -122,7 +166,7 @@ class ComputedMarker:
                 continue
             if not self.shows_rounding_of(arrays):
                 continue
-            marks = ComputedMarker(self.evaluation, arrays).marks
+            marks = ComputedMarker.of(self.evaluation, arrays).marks
             if all(mark.verdict == "right" for mark in marks):
                 return next(iter(arrays.values())).dtype
         return ""
@@ -132,95 +176,82 @@ class ComputedMarker:
 
         Then most numbers that this dtype does not have are off; a mistake in a row leaves others.
         """
-        for letter, right in self.right.items():
+        for letter, one in self.compared.items():
             true = self.evaluation.array(letter)
             with np.errstate(invalid="ignore"):
                 lost = np.abs(_arithmetic(arrays[letter]).nearest(true) - true)
-                noticed = lost > self.tolerances[letter]
-            if not right.all() and 2 * (noticed & ~right).sum() < noticed.sum():
+                noticed = lost > one.tolerances
+            if not one.right.all() and 2 * (noticed & ~one.right).sum() < noticed.sum():
                 return False
         return True
 
-    def allowed(self, letter: str, array: Computed) -> Array:
-        """Where floating point of an array's dtype may end up, from what is given."""
-        key = ("rounded", array.dtype)
-        with precision(BITS[0]), np.errstate(all="ignore"):
-            value = self.evaluation.value(letter, _arithmetic(array), key)
-        return self.evaluation.judged(letter, value)
-
-    def following(self, letter: str) -> Array | None:
+    def _following(self, letter: str) -> Array | None:
         """Where it may end up from the arrays before it; None where these make no sense."""
         step, array = self.evaluation.step(letter), self.arrays[letter]
         if step is None:
             return None
         arithmetic = _arithmetic(array)
-        known: dict[str, Array] = {}
 
+        @cache
         def operand(name: str) -> Array:
-            if name not in known:
-                before = self.evaluation.step(name)
-                if name in self.arrays:
-                    claims = self.evaluation.claims(name, self.arrays[name].numbers)
-                    known[name] = elementwise(_exactly, claims)
-                elif before is None:
-                    key = ("rounded", array.dtype)
-                    known[name] = self.evaluation.value(name, arithmetic, key)
-                else:
-                    known[name] = self.evaluation.follow(before, operand, arithmetic)
-            return known[name]
+            if name in self.arrays:
+                claims = self.evaluation.claims(name, self.arrays[name].numbers)
+                return elementwise(_exactly, claims)
+            before = self.evaluation.step(name)
+            if before is None:
+                return self.evaluation.value(name, arithmetic, ("rounded", array.dtype))
+            return self.evaluation.follow(before, operand, arithmetic)
 
         with precision(BITS[0]), np.errstate(all="ignore"):
             try:
                 value = self.evaluation.follow(step, operand, arithmetic)
             except (SymattnError, ArithmeticError, ValueError):
                 return None
-        judged = self.evaluation.judged(letter, value)
-        return np.broadcast_to(judged, self.arrays[letter].numbers.shape)
+        return np.broadcast_to(self.evaluation.judged(letter, value), array.numbers.shape)
 
     def _entries(self, letter: str) -> Iterator[EntryMark]:
-        array, evaluation = self.arrays[letter], self.evaluation
+        one, evaluation = self.compared[letter], self.evaluation
         name = evaluation[letter].name
-        # entry by entry: what is in an object array has no type
-        allowed: Any = self.allowed(letter, array)
-        true: Any = evaluation.balls(letter, BITS[1])
-        numbers: Any = array.numbers
-        places = list(np.ndindex(*array.numbers.shape))
-        judged = [
-            (place, *distance(numbers[place], true[place], allowed[place])) for place in places
-        ]
-        right = self.right[letter] = np.zeros(array.numbers.shape, dtype=bool)
-        bounds = self.tolerances[letter] = np.zeros(array.numbers.shape)
-        for place, _, tolerance, inside in judged:
-            right[place], bounds[place] = inside, tolerance
-        follows: Any = None if right.all() else self.following(letter)
-        mistaken = not right.all() and self._mistaken(letter)
+        numbers: Any = one.array.numbers
+        verdicts = self._verdicts(letter)
         said, carried = False, 0
-        nearest, largest = self._nearest(letter)
-        for place, error, tolerance, inside in judged:
-            value = numbers[place]
-            verdict, remark = "right", ""
-            if inside and tolerance > largest > 0 and value != nearest[place]:
-                verdict = "undecided"
-                remark = f"rounding in {array.dtype} may do more than all of it: {tolerance:.2g}"
-            elif not inside:
-                verdict = "wrong"
-                if beyond(value, true[place]):
-                    verdict, remark = "undecided", f"it does not fit into {array.dtype}"
-                elif (
-                    not allowed[place].is_finite() and not np.isnan(value) and math.isinf(tolerance)
-                ):
-                    verdict, remark = "undecided", _NO_BOUND
-                elif follows is not None and _lies_in(value, follows[place]):
-                    verdict = "carried" if mistaken else "rounded-early"
-                    carried += mistaken
-                elif not said:
-                    remark, said = _off(array, value, error, tolerance), True
-            written = self._written(value, error, tolerance, inside)
-            own = evaluation.original(letter, place)
-            mark = EntryMark(name, own, written, verdict, remark, evaluation.notation)
+        for place, (verdict, why) in zip(np.ndindex(*one.inside.shape), verdicts, strict=True):
+            measured = numbers[place], one.errors[place], one.tolerances[place]
+            first = verdict == "wrong" and not said
+            remark = _off(one.array, *measured) if first else why
+            said, carried = said or first, carried + (verdict == "carried")
+            origins: Callable[[], tuple[EntryMark, ...]] = tuple
             if verdict == "carried" and carried <= _MOST_TRACED and not self.rows:
-                mark = replace(mark, find_origins=partial(self._origins, letter, place))
-            yield mark
+                origins = partial(self._origins, letter, place)
+            own = evaluation.original(letter, place)
+            written = _written(*measured, bool(one.inside[place]))
+            yield EntryMark(name, own, written, verdict, remark, evaluation.notation, origins)
+
+    def _verdicts(self, letter: str) -> Iterator[tuple[str, str]]:
+        """The verdict on each number, and why it is undecided."""
+        one, dtype = self.compared[letter], self.arrays[letter].dtype
+        numbers: Any = one.array.numbers
+        follows: Any = None
+        mistaken = False
+        if not one.inside.all():
+            follows = self._following(letter)
+            before = nearest_before(self.evaluation, letter, self.compared)
+            mistaken = not all(self.compared[other].inside.all() for other in before)
+        nearest, largest = self._nearest(letter)
+        for place in np.ndindex(*one.inside.shape):
+            value, tolerance, allowed = numbers[place], one.tolerances[place], one.allowed[place]
+            if one.inside[place]:
+                vague = tolerance > largest > 0 and value != nearest[place]
+                remark = f"rounding in {dtype} may do more than all of it: {tolerance:.2g}"
+                yield ("undecided", remark) if vague else ("right", "")
+            elif beyond(value, one.true[place]):
+                yield "undecided", f"it does not fit into {dtype}"
+            elif not allowed.is_finite() and not np.isnan(value) and np.isinf(tolerance):
+                yield "undecided", _NO_BOUND
+            elif follows is not None and _lies_in(value, follows[place]):
+                yield "carried" if mistaken else "rounded-early", ""
+            else:
+                yield "wrong", ""
 
     def _nearest(self, letter: str) -> tuple[Array, float]:
         """The true values as the dtype has them, and how large they are at most."""
@@ -229,45 +260,11 @@ class ComputedMarker:
         with np.errstate(all="ignore"):
             return _arithmetic(self.arrays[letter]).nearest(true), float(finite.max(initial=0.0))
 
-    def _written(self, value: np.floating, error: float, tolerance: float, right: bool) -> Measured:
-        """A number as it is shown: to its tolerance, or so that one sees what is wrong with it."""
-        number = float(value)
-        least = tolerance if right else error
-        places = -math.floor(math.log10(least)) if 0 < least < math.inf else 6
-        places = min(max(places - right, _FEWEST), _MOST)
-        if not math.isfinite(number):
-            return Measured(str(number), _NO_NUMBERS[str(number)], places)
-        shown = places if right else min(places + MORE_DIGITS, _MOST)
-        if 0 < abs(number) < _TINY:
-            more = max(shown + math.floor(math.log10(abs(number))), 1)
-            text = f"{number:.{min(more, _SIGNIFICANT)}e}"
-        else:
-            text = np.format_float_positional(value, precision=shown, trim="-", unique=True)
-            if not right and value.dtype.type(text) != value:
-                text = f"{number:.{shown}f}"  # with zeros at its end, which are digits of it
-            text = text if float(text) else "0"
-        rounded = bool(value.dtype.type(text) != value)
-        above, below = number.as_integer_ratio()
-        reach = tolerance if math.isfinite(tolerance) else 0.0
-        return Measured(text, sympy.Rational(above, below), places, reaching=reach, rounded=rounded)
-
-    def _mistaken(self, letter: str) -> bool:
-        """Whether a nearest array before a step has an entry that is not right."""
-        pending, seen = [letter], set[str]()
-        while pending:
-            step = self.evaluation.step(pending.pop())
-            for other in step.operands if step is not None else ():
-                if other in self.arrays and not self.right[other].all():
-                    return True
-                if other not in self.arrays and other not in seen:
-                    seen.add(other)
-                    pending.append(other)
-        return False
-
     def _origins(self, letter: str, place: Place) -> tuple[EntryMark, ...]:
         """The mistaken entries that an entry follows from."""
+        found = {(mark.letter, entry.place): entry for mark in self.marks for entry in mark.entries}
         before = sorted(self._before(letter, place))
-        return tuple(self._found[x] for x in before if not self.right[x[0]][x[1]])
+        return tuple(found[x, at] for x, at in before if not self.compared[x].inside[at])
 
     def _before(self, letter: str, place: Place) -> Iterator[tuple[str, Place]]:
         """The nearest computed entries that an entry is made of."""
@@ -284,6 +281,29 @@ class ComputedMarker:
                     yield other[0], part.place_of(*other)
                 else:
                     pending.append(other)
+
+
+def _written(value: np.floating, error: float, tolerance: float, right: bool) -> Measured:
+    """A number as it is shown: to its tolerance, or so that one sees what is wrong with it."""
+    number = float(value)
+    least = tolerance if right else error
+    places = -math.floor(math.log10(least)) if 0 < least < math.inf else 6
+    places = min(max(places - right, _FEWEST), _MOST)
+    if not math.isfinite(number):
+        return Measured(str(number), _NO_NUMBERS[str(number)], places)
+    shown = places if right else min(places + MORE_DIGITS, _MOST)
+    if 0 < abs(number) < _TINY:
+        more = max(shown + math.floor(math.log10(abs(number))), 1)
+        text = f"{number:.{min(more, _SIGNIFICANT)}e}"
+    else:
+        text = np.format_float_positional(value, precision=shown, trim="-", unique=True)
+        if not right and value.dtype.type(text) != value:
+            text = f"{number:.{shown}f}"  # with zeros at its end, which are digits of it
+        text = text if float(text) else "0"
+    rounded = bool(value.dtype.type(text) != value)
+    above, below = number.as_integer_ratio()
+    reach = tolerance if math.isfinite(tolerance) else 0.0
+    return Measured(text, sympy.Rational(above, below), places, reaching=reach, rounded=rounded)
 
 
 def _arithmetic(array: Computed) -> Rounded:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 import sympy
 
@@ -16,9 +17,6 @@ from symattn.notation.options import MAX_DIGITS, Notation, Rounding
 
 #: An exact number that a fraction may stand for.
 _PLAIN_EXACT = re.compile(r"[-+−]?[0-9]+(?:/[0-9]+)?\Z")
-
-#: Decimals of a number that stands where −∞ was claimed.
-_DEFAULT_DIGITS = 4
 
 
 def correction_of(
@@ -42,7 +40,8 @@ def correction_of(
             return None
         value = evaluation.exact(letter)[entry.place]
         return str(value).replace("-", minus) if isinstance(value, sympy.Rational) else None
-    places = _DEFAULT_DIGITS if entry.claimed.places is None else entry.claimed.places
+    usual = Notation().digits  # where −∞ was claimed
+    places = usual if entry.claimed.places is None else entry.claimed.places
     if not 0 <= places <= MAX_DIGITS:
         return None
     rounding: Rounding = "half-even" if accepted == "half-even" else "half-up"
@@ -56,7 +55,7 @@ def correction_of(
         return f"{minus}inf"
     if "e" in digits.text:
         return None
-    units = _units(digits.text, places)
+    units = int(Decimal(f"{digits.text}e{places}"))
     if accepted == "truncated" or (form is not None and form.dots):
         units = _cut(true, units, places)
     return _fixed(units, places).replace("-", minus) if form is None else form.spelled(units)
@@ -76,21 +75,12 @@ def _form(claimed: Written, text: str) -> Form | None:
 
 def _cut(x: Quantity, rounded: int, places: int) -> int:
     """The units of x cut off, which are those of x rounded or one nearer to zero."""
-    if rounded == 0 or cuts_to(x, _written(rounded, places)):
+    written = Written(_fixed(rounded, places), sympy.Rational(rounded, 10**places), places)
+    if rounded == 0 or cuts_to(x, written):
         return rounded
     return rounded - 1 if rounded > 0 else rounded + 1
 
 
-def _written(units: int, places: int) -> Written:
-    return Written(_fixed(units, places), sympy.Rational(units, 10**places), places)
-
-
-def _units(decimal: str, places: int) -> int:
-    whole, _, fraction = decimal.partition(".")
-    return int(whole + fraction.ljust(places, "0"))
-
-
 def _fixed(units: int, places: int) -> str:
     """An integer count of 10^-places as a decimal with all its digits."""
-    sign, body = ("-" if units < 0 else ""), str(abs(units)).rjust(places + 1, "0")
-    return f"{sign}{body[:-places]}.{body[-places:]}" if places else sign + body
+    return f"{Decimal(f'{units}e-{places}'):f}"

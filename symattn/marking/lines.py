@@ -10,14 +10,18 @@ as any side before it, of which they are roundings, or as the true numbers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from math import prod
+from typing import Any, TypeAlias
 
 import sympy
 from flint import arb, fmpq
 
 from symattn.arithmetic.base import Array
+from symattn.arithmetic.decide import decide
 from symattn.arithmetic.enclosure import BITS, ball, precision
 from symattn.arithmetic.functions import FUNCTIONS
 from symattn.arithmetic.verify import Quantity, cuts_to, rounds_to
@@ -26,11 +30,15 @@ from symattn.claims.entry_names import called, counted_place, without_tex
 from symattn.claims.lines import Claim, Side, exactly
 from symattn.claims.rules import place_in, rule_at
 from symattn.derivations import Evaluation, Place
-from symattn.errors import CannotSpell, SymattnError, Undecided
-from symattn.grammar import Apart, Call, Name, Number, Tree
+from symattn.errors import SymattnError, Undecided
+from symattn.grammar import Apart, Call, Number, Tree
+from symattn.marking.verdicts import true_value
 from symattn.nodes import rule as r
 from symattn.notation.text import line as as_line
 from symattn.notation.tree import Num
+
+#: Numbers below 10 to this are written out.
+_LONG = 300
 
 
 @dataclass(frozen=True)
@@ -91,16 +99,13 @@ def _links(line: Claim, evaluation: Evaluation, claims: Mapping[str, Array]) -> 
         yield replace(link, place=line.place)
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Check:
     """The check of one line."""
 
     line: Claim
     evaluation: Evaluation
     claims: Mapping[str, Array]
-    #: The true entries that the rule's tree names.
-    entries: dict[str, tuple[str, Place]] = field(default_factory=dict)
-    consts: dict[str, sympy.Expr] = field(default_factory=dict)
 
     def links(self) -> Iterator[Link]:
         sides = self.line.sides
@@ -152,7 +157,7 @@ class _Check:
         if right.is_exact and left.is_exact:
             return "wrong"
         for side in reversed(before):
-            if _made_alike(_Parts(side), right, side.tree):
+            if _made_alike(side.tree, right):
                 return "right"
         if self._from_truth(left, right):
             return "right"
@@ -173,12 +178,8 @@ class _Check:
             return verdicts[0]
         if "right" in verdicts:
             return "right"
-        place = self.line.place
         if self.line.letter and _overlap(before[-1], written):
-            true = Quantity(
-                lambda bits: self.evaluation.balls(self.line.letter, bits)[place],
-                lambda: self.evaluation.exact(self.line.letter)[place],
-            )
+            true = true_value(self.evaluation, self.line.letter, self.line.place)
             if rounds_to(true, written):
                 return "right"
         return "truncated" if "truncated" in verdicts else "wrong"
@@ -187,49 +188,37 @@ class _Check:
         """Whether the right side is the entry's own rule with the true numbers, rounded."""
         if not self.line.letter or left.is_exact or not _sides_overlap(left, right):
             return False
-        tree = self._rule_tree()
-        return tree is not None and _made_alike(_TrueParts(self), right, tree)
-
-    # ---- the rule of the entry ----
-
-    def _rule_tree(self, letter: str = "", place: Place = ()) -> Tree | None:
-        """The entry's rule as a tree over the true entries; None where it has none."""
-        rule = rule_at(self.evaluation, letter or self.line.letter, place or self.line.place)
-        try:
-            return None if rule is None else self._tree(rule)
-        except CannotSpell:
-            return None
-
-    def _tree(self, rule: r.Rule) -> Tree:
-        match rule:
-            case r.Entry():
-                letter, place = place_in(rule)
-                key = f"{letter}[{','.join(map(str, place))}]"
-                self.entries[key] = letter, place
-                return Name(key)
-            case r.Const(value):
-                key = str(value)
-                self.consts[key] = value.subs(self.evaluation.sizes)
-                return Name(key)
-            case r.Plus():
-                terms = tuple(map(self._tree, _terms(rule)))
-                return Apart("+", terms) if len(terms) > 1 else terms[0]
-            case r.Times(factors):
-                return Apart("*", tuple(map(self._tree, factors)))
-            case r.Over(num, den, _):
-                return Apart("/", (self._tree(num), self._tree(den)))
-            case r.Exp(body):
-                return Call("exp", (self._tree(body),))
-            case r.Apply(name, body):
-                return Call(name, (self._tree(body),))
-            case r.Power(body, exponent):
-                return Apart("^", (self._tree(body),), Fraction(exponent))
-        raise CannotSpell("a rule without a tree")
+        rule = _made_rule(self.evaluation, self.line.letter, self.line.place)
+        return rule is not None and _made_alike(rule, right, self.evaluation)
 
     # ---- its product terms ----
 
     def _wrong_term(self, side: Side) -> str:
         """What is wrong with the products of a sum of products; "" where nothing is."""
+        rule, tree = self._sums(side)
+        products = [product for term in rule if (product := _product(term)) is not None]
+        terms = [factors for part in tree if (factors := _factors(part)) is not None]
+        if not rule or len(products) != len(rule) or len(terms) != len(tree):
+            return ""
+        left, odd = dict(enumerate(products)), list[int]()
+        for k, term in enumerate(terms):
+            order = sorted(left, key=lambda n: n != k)
+            fits = [n for n in order if self._is_term(term, left[n], side)]
+            if fits:
+                del left[fits[0]]
+            else:
+                odd.append(k)
+        needed = [n for n, product in left.items() if not self._vanishes(product)]
+        if not odd:
+            return f"the term {self._term(left[needed[0]])} is missing" if needed else ""
+        wrong = without_tex(_term_texts(side.text, len(terms))[odd[0]])
+        instead = [n for n in (odd[0], *needed) if n in left]
+        if not instead:
+            return f"{wrong} is one term too many"
+        return f"the term {wrong} should be {self._term(left[instead[0]])}"
+
+    def _sums(self, side: Side) -> tuple[tuple[r.Rule, ...], tuple[Tree, ...]]:
+        """The terms of the rule of the entry, and those that stand there; () where it is no sum."""
         rule = rule_at(self.evaluation, self.line.letter, self.line.place)
         tree = side.tree if side.written is None else None
         while isinstance(rule, r.Over) and tree is not None:
@@ -238,56 +227,31 @@ class _Check:
                 rule = rule_at(self.evaluation, *place_in(rule))
             tree = tree.parts[0] if isinstance(tree, Apart) and tree.sign == "/" else None
         if not isinstance(rule, r.Plus) or tree is None:
-            return ""
-        wanted = [term for term in rule.terms if _is_product(term)]
-        parts = tree.parts if isinstance(tree, Apart) and tree.sign == "+" else (tree,)
-        terms = [_factors(part) for part in parts]
-        if len(wanted) != len(rule.terms) or any(term is None for term in terms):
-            return ""
-        texts = _term_texts(side.text, len(terms))
-        left = list(range(len(wanted)))
-        odd: list[int] = []
-        for k, term in enumerate(terms):
-            assert term is not None
-            fits = [
-                n
-                for n in sorted(left, key=lambda n: n != k)
-                if self._is_term(term, wanted[n], side)
-            ]
-            if fits:
-                left.remove(fits[0])
-            else:
-                odd.append(k)
-        needed = [n for n in left if not self._vanishes(wanted[n])]
-        if odd:
-            wrong = without_tex(texts[odd[0]])
-            n = odd[0] if odd[0] in left else needed[0] if needed else -1
-            return (
-                f"the term {wrong} should be {self._term(wanted[n])}"
-                if n >= 0
-                else f"{wrong} is one term too many"
-            )
-        return f"the term {self._term(wanted[needed[0]])} is missing" if needed else ""
+            return (), ()
+        return rule.terms, tree.parts if isinstance(tree, Apart) and tree.sign == "+" else (tree,)
 
-    def _is_term(self, term: tuple[Tree, Tree], rule: r.Rule, side: Side) -> bool:
-        one, other = (place_in(factor) for factor in _entries_of(rule))
+    def _is_term(self, term: tuple[Tree, Tree], product: _Product, side: Side) -> bool:
         first, second = term
         return any(
             self._is_operand(first, a, side, sign) and self._is_operand(second, b, side, sign)
-            for a, b in ((one, other), (other, one))
+            for a, b in (product, product[::-1])
             for sign in (1, -1)  # − 0.33·3 is 0.33·(−3)
         )
+
+    def _claimed(self, letter: str, place: Place) -> Written | None:
+        """What is claimed of an entry."""
+        written: Written | None = self.claims[letter][place] if letter in self.claims else None
+        return written
 
     def _is_operand(self, factor: Tree, read: tuple[str, Place], side: Side, sign: int) -> bool:
         """Whether a factor, or its negative, is an entry: as claimed, or a rounding of the true."""
         value = sign * _value(factor)
-        letter, place = read
-        claimed = self.claims.get(letter)
-        written: Written | None = None if claimed is None else claimed[place]
+        written = self._claimed(*read)
         if written is not None and written.value == value:
             return True
         if value is sympy.S.NegativeInfinity:
             return True
+        letter, place = read
         true = exactly(self.evaluation.exact(letter)[place])
         if true.hidden:
             return False
@@ -299,25 +263,31 @@ class _Check:
         except Undecided:
             return True
 
-    def _vanishes(self, rule: r.Rule) -> bool:
-        return any(
-            self.evaluation.exact(letter)[place] == 0
-            for letter, place in map(place_in, _entries_of(rule))
-        )
+    def _vanishes(self, product: _Product) -> bool:
+        return any(self.evaluation.exact(letter)[place] == 0 for letter, place in product)
 
-    def _term(self, rule: r.Rule) -> str:
+    def _term(self, product: _Product) -> str:
         """A term with its numbers, as claimed or as they are, and what they are called."""
-        numbers, symbols = [], []
-        for letter, place in map(place_in, _entries_of(rule)):
-            claimed = self.claims.get(letter)
-            written: Written | None = None if claimed is None else claimed[place]
-            digits = self.evaluation.digits(letter, place, self.evaluation.notation).text
-            number = str(written) if written is not None else digits
+        numbers, symbols, notation = list[str](), list[str](), self.evaluation.notation
+        for letter, place in product:
+            written = self._claimed(letter, place)
+            number = str(written or self.evaluation.digits(letter, place, notation).text)
             numbers.append(f"({number})" if number[:1] in "-−" else number)
-            index = tuple(Num(str(n)) for n in counted_place(place, self.evaluation.notation))
+            index = tuple(Num(str(n)) for n in counted_place(place, notation))
             head = index[0] if len(index) > 2 else None
-            symbols.append(as_line(self.evaluation.notation.entry(letter, head, index[-2:])))
+            symbols.append(as_line(notation.entry(letter, head, index[-2:])))
         return f"{'·'.join(numbers)} ({'·'.join(symbols)})"
+
+
+#: The two entries, by letter and place, that a term of a rule multiplies.
+_Product: TypeAlias = tuple[tuple[str, Place], tuple[str, Place]]
+
+
+def _product(rule: r.Rule) -> _Product | None:
+    """The entries of a term that is the product of two; None for any other."""
+    factors = rule.factors if isinstance(rule, r.Times) else ()
+    places = [place_in(factor) for factor in factors if isinstance(factor, r.Entry)]
+    return (places[0], places[1]) if len(places) == len(factors) == 2 else None
 
 
 def _terms(rule: r.Rule) -> Iterator[r.Rule]:
@@ -327,16 +297,6 @@ def _terms(rule: r.Rule) -> Iterator[r.Rule]:
             yield from _terms(term)
     else:
         yield rule
-
-
-def _entries_of(rule: r.Rule) -> tuple[r.Entry, ...]:
-    assert isinstance(rule, r.Times)
-    return tuple(factor for factor in rule.factors if isinstance(factor, r.Entry))
-
-
-def _is_product(rule: r.Rule) -> bool:
-    """Whether a term is the product of two entries."""
-    return isinstance(rule, r.Times) and len(rule.factors) == 2 and len(_entries_of(rule)) == 2
 
 
 def _factors(tree: Tree) -> tuple[Tree, Tree] | None:
@@ -366,88 +326,109 @@ def _term_texts(text: str, count: int) -> list[str]:
 
 # ---- sides that are made alike ---------------------------------------------------------------
 
+#: What a number is put together of: what somebody wrote, or the rule of an entry.
+_Made: TypeAlias = Tree | r.Rule
 
-class _Parts:
-    """The parts of a side, by their values."""
+_PLAIN = (r.Entry, r.Const, r.Plus, r.Times, r.Over, r.Exp, r.Apply, r.Power)
 
-    def __init__(self, side: Side) -> None:
-        self.side = side
 
-    def value(self, tree: Tree) -> sympy.Expr:
-        return _value(tree)
-
-    def opened(self, tree: Tree) -> Tree | None:
+def _made_rule(evaluation: Evaluation, letter: str, place: Place) -> r.Rule | None:
+    """The rule of an entry; None where it has none that can be written out in signs."""
+    rule = rule_at(evaluation, letter, place)
+    if rule is None or not all(isinstance(part, _PLAIN) for part in r.parts(rule)):
         return None
+    return rule
 
 
-class _TrueParts(_Parts):
-    """The parts of an entry's rule, by the true values of what it is made from."""
-
-    def __init__(self, check: _Check) -> None:
-        self.check = check
-
-    def value(self, tree: Tree) -> sympy.Expr:
-        match tree:
-            case Name(name):
-                if name in self.check.consts:
-                    return self.check.consts[name]
-                letter, place = self.check.entries[name]
-                return self.check.evaluation.exact(letter)[place]
-            case Call(name, (body,)):
-                return FUNCTIONS[name].exact(self.value(body))
-            case Apart("+", parts):
-                return sympy.Add(*map(self.value, parts))
-            case Apart("*", parts):
-                return sympy.Mul(*map(self.value, parts))
-            case Apart("/", (above, below)):
-                return self.value(above) / self.value(below)
-            case Apart("^", (base,), power):
-                return self.value(base) ** sympy.Rational(power.numerator, power.denominator)
-        raise TypeError(tree)
-
-    def opened(self, tree: Tree) -> Tree | None:
-        """The rule of an entry that stands for itself."""
-        if isinstance(tree, Name) and tree.name in self.check.entries:
-            return self.check._rule_tree(*self.check.entries[tree.name])
-        return None
+def _parts(made: _Made) -> tuple[Any, tuple[Any, ...]]:
+    """The sign, or the function, by which something is put together, and its parts."""
+    match made:
+        case Call(name, args):
+            return name, args
+        case Apart(sign, parts, power):
+            return (sign, power), parts
+        case r.Plus():
+            terms = tuple(_terms(made))
+            return (("+", 1), terms) if len(terms) > 1 else _parts(terms[0])
+        case r.Times(factors):
+            return ("*", 1), factors
+        case r.Over(num, den, _):
+            return ("/", 1), (num, den)
+        case r.Exp(body):
+            return "exp", (body,)
+        case r.Apply(name, body):
+            return name, (body,)
+        case r.Power(body, exponent):
+            return ("^", exponent), (body,)
+    return "", ()
 
 
-def _made_alike(parts: _Parts, right: Side, tree: Tree) -> bool:
-    """Whether the right side is made as the tree is, each of its numbers a rounding of its part."""
+def _true(rule: r.Rule, evaluation: Evaluation) -> sympy.Expr:
+    """What a rule comes to, by the true values of what it is made from."""
+    match rule:
+        case r.Entry():
+            letter, place = place_in(rule)
+            return evaluation.exact(letter)[place]
+        case r.Const(value):
+            return value.subs(evaluation.sizes)
+        case r.Power(body, exponent):
+            return _true(body, evaluation) ** sympy.Rational(exponent)
+    sign, parts = _parts(rule)
+    values = [_true(part, evaluation) for part in parts]
+    return FUNCTIONS[sign].exact(*values) if isinstance(sign, str) else _joined(sign[0], values)
 
-    def fits(left: Tree, other: Tree, depth: int = 0) -> bool:
+
+def _joined(sign: str, values: Sequence[Any]) -> Any:
+    """Numbers, or balls, put together by a sign."""
+    first, *others = values
+    match sign:
+        case "+":
+            return sum(others, first)
+        case "*":
+            return prod(others, start=first)
+        case "/":
+            return first / others[0]
+    return -first
+
+
+def _made_alike(left: _Made, right: Side, evaluation: Evaluation | None = None) -> bool:
+    """Whether the right side is made as the left is, each of its numbers a rounding of its part.
+
+    A rule's entries may be opened, that is made by their own rules.
+    """
+
+    def fits(left: Any, other: Tree, depth: int = 0) -> bool:
         if depth > 60:
             return False
+        ours = _value(left) if evaluation is None else _true(left, evaluation)
         number = _number(other)
         if number is not None:
-            return _is_rounding(exactly(parts.value(left)), number, right)
-        try:
-            if exactly(parts.value(left)).same(_value(other)):
+            return _is_rounding(exactly(ours), number, right)
+        with suppress(Undecided):
+            if exactly(ours).same(_value(other)):
                 return True
-        except Undecided:
-            pass
-        if _is_alike(left, other) and _inner_fit(left, other, depth):
+        if _is_alike(left, other) and inner_fit(left, other, depth):
             return True
-        opened = parts.opened(left)
+        if evaluation is None or not isinstance(left, r.Entry):
+            return False
+        opened = _made_rule(evaluation, *place_in(left))
         return opened is not None and fits(opened, other, depth + 1)
 
-    def _inner_fit(left: Tree, other: Tree, depth: int) -> bool:
-        ours, theirs = _inside(left), _inside(other)
-        if isinstance(left, Apart) and left.sign in "+*":
-            rest = list(ours)
-            for part in theirs:
-                found = next((o for o in rest if fits(o, part, depth + 1)), None)
-                if found is None:
-                    return False
-                rest.remove(found)
-            return True
-        return all(fits(o, t, depth + 1) for o, t in zip(ours, theirs, strict=True))
+    def inner_fit(left: _Made, other: Tree, depth: int) -> bool:
+        (sign, ours), (_, theirs) = _parts(left), _parts(other)
+        if sign not in (("+", 1), ("*", 1)):
+            return all(fits(o, t, depth + 1) for o, t in zip(ours, theirs, strict=True))
+        rest = list(ours)
+        for part in theirs:
+            found = next((o for o in rest if fits(o, part, depth + 1)), None)
+            if found is None:
+                return False
+            rest.remove(found)
+        return True
 
     try:
-        return fits(tree, right.tree)
-    except Undecided:
-        return False
-    except (SymattnError, ArithmeticError, TypeError, KeyError):
+        return fits(left, right.tree)
+    except (Undecided, SymattnError, ArithmeticError, TypeError, KeyError):
         return False  # a part has no value of its own
 
 
@@ -480,23 +461,10 @@ def _number(tree: Tree) -> sympy.Rational | None:
     return None
 
 
-def _inside(tree: Tree) -> tuple[Tree, ...]:
-    match tree:
-        case Call(_, args):
-            return args
-        case Apart(_, parts):
-            return parts
-    return ()
-
-
-def _is_alike(left: Tree, right: Tree) -> bool:
+def _is_alike(left: _Made, right: Tree) -> bool:
     """Whether both are put together by the same sign, of as many parts."""
-    match left, right:
-        case (Call(name, ours), Call(other, theirs)):
-            return name == other and len(ours) == len(theirs)
-        case (Apart(sign, ours, power), Apart(other, theirs, exponent)):
-            return sign == other and len(ours) == len(theirs) and power == exponent
-    return False
+    (sign, ours), (other, theirs) = _parts(left), _parts(right)
+    return sign == other and len(ours) == len(theirs) > 0
 
 
 def _is_reduced(left: Tree, right: Tree) -> bool:
@@ -542,17 +510,9 @@ def _range(side: Side) -> arb:
                 return arb(0)
             case Call(name, (body,)):
                 return FUNCTIONS[name].ball(ranged(body))
-            case Apart("+", parts):
-                return sum((ranged(part) for part in parts), arb(0))
-            case Apart("*", parts):
-                product = arb(1)
-                for part in parts:
-                    product = product * ranged(part)
-                return product
-            case Apart("/", (above, below)):
-                return ranged(above) / ranged(below)
-            case Apart("neg", (body,)):
-                return -ranged(body)
+            case Apart("+" | "*" | "/" | "neg" as sign, parts):
+                joined: arb = _joined(sign, [ranged(part) for part in parts])
+                return joined
         return ball(_value(tree))
 
     return ranged(side.tree)
@@ -582,17 +542,8 @@ def _to_places(value: sympy.Expr, places: int) -> str:
     """A number with two decimals more than are asked for, without zeros at its end."""
     if value is sympy.S.NegativeInfinity:
         return "−∞"
-    number = sympy.Rational(value) if value.is_Rational else None
-    digits = min(places + 2, 40)
-    if number is None:
-        with precision(BITS[1]):
-            middle = ball(value).mid().fmpq()
-        number = sympy.Rational(int(middle.p), int(middle.q))
-    units = abs(number) * 10**digits
-    whole = int(units + sympy.Rational(1, 2))
-    body = str(whole).rjust(digits + 1, "0")
-    text = f"{body[:-digits]}.{body[-digits:]}"
-    text = (
-        text.rstrip("0").rstrip(".") if number * 10**digits == sympy.sign(number) * whole else text
-    )
-    return f"−{text}" if number < 0 and whole else text
+    known = exactly(value)
+    text = decide(known.ball_at, known.exact, min(places + 2, 40), long=_LONG).text
+    if "." in text and value.is_Rational and sympy.Rational(text) == value:
+        text = text.rstrip("0").rstrip(".")
+    return text.replace("-", "−")

@@ -30,17 +30,15 @@ def marker_of(evaluation: Evaluation, arrays: Mapping[str, Computed]) -> Compute
 
     Raises `SymattnError` where these are too large, too.
     """
-    if _is_small(evaluation, arrays):
-        return ComputedMarker(evaluation, arrays)
-    sample = sampled(evaluation, arrays)
+    sample = None if _is_small(evaluation, arrays) else sampled(evaluation, arrays)
     if sample is None:
-        return ComputedMarker(evaluation, arrays)
+        return ComputedMarker.of(evaluation, arrays)
     rows = {
         letter: replace(array, numbers=array.numbers[..., sample.rows_of(letter), :])
         for letter, array in arrays.items()
     }
     sample.check_sizes()
-    return ComputedMarker(sample, rows)
+    return ComputedMarker.of(sample, rows)
 
 
 def _is_small(evaluation: Evaluation, arrays: Mapping[str, Computed]) -> bool:

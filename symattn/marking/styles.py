@@ -74,14 +74,12 @@ class Style:
 
     def fits(self, rounding: Accepted) -> bool:
         """Whether the policy allows this style."""
-        match rounding:
-            case "truncated":
-                return self.cut
-            case "half-up":
-                return not self.even
-            case "half-even":
-                return self.even or self.cut
-        return True
+        fitting = {
+            "truncated": self.cut,
+            "half-up": not self.even,
+            "half-even": self.even or self.cut,
+        }
+        return fitting.get(rounding, True)
 
     @property
     def offset(self) -> float:

@@ -10,9 +10,10 @@ place) and ``wrong``; ``undecided`` only where no procedure decides, with the bi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import groupby
 
 import sympy
 
@@ -111,10 +112,7 @@ class Marker:
             if letter in claims
         }
         self._undecided: dict[Claim, str] = {}
-        self._marks: dict[Claim, EntryMark] = {}
         self._apart: set[Claim] = set()  # more than a unit from the truth
-        #: What was not computed, and what follows only from that.
-        self._uncomputed: set[Claim] = set()
 
     @cached_property
     def chains(self) -> Chains | None:
@@ -127,11 +125,32 @@ class Marker:
 
     def marks(self) -> tuple[StepMark, ...]:
         """The marks of all claimed steps, in the order of the derivation."""
-        return tuple(
-            StepMark(name, letter, self.evaluation[name].shape, tuple(self._step(letter, claimed)))
-            for letter, claimed in self._claimed.items()
-            if (name := self._names[letter]) and claimed.places
-        )
+        found: list[StepMark] = []
+        for letter, group in groupby(self._marks.items(), key=lambda pair: pair[0][0]):
+            item = self.evaluation[letter]
+            entries = tuple(entry for _, entry in group)
+            found.append(StepMark(item.name, letter, item.shape, entries))
+        return tuple(found)
+
+    @cached_property
+    def _marks(self) -> dict[Claim, EntryMark]:
+        """The mark of every claim, in the order of the derivation."""
+        chains, found = self.chains, dict[Claim, EntryMark]()
+        #: What was not computed, and what follows only from that.
+        baseless: set[Claim] = set()
+        for letter, claimed in self._claimed.items():
+            if chains is not None:
+                baseless |= {(letter, n) for n in chains.uncomputed(letter)}
+            for number, (place, written) in enumerate(claimed):
+                key, verdict, remark = (letter, number), "right", ""
+                if chains is not None and key in chains.too_coarse:
+                    verdict, remark = "wrong", _COARSE
+                elif chains is not None and not claimed.right[number]:
+                    verdict, remark = self._verdict(key, written, chains, baseless)
+                name, notation = self._names[letter], self.evaluation.notation
+                origins = partial(self._origins, key, verdict)
+                found[key] = EntryMark(name, place, written, verdict, remark, notation, origins)
+        return found
 
     def judge(self, letter: str, place: Place, written: Written) -> EntryMark:
         """The mark of a number if it were claimed at this place, instead of what is."""
@@ -206,58 +225,37 @@ class Marker:
             except Undecided as open_question:
                 self._undecided[letter, number] = str(open_question)
 
-    def _step(self, letter: str, claimed: Claimed) -> Iterator[EntryMark]:
-        chains = self.chains
-        if chains is not None:
-            self._uncomputed |= {(letter, n) for n in chains.uncomputed(letter)}
-        for number, (place, written) in enumerate(claimed):
-            key = letter, number
-            if key not in self._marks:
-                verdict, remark = "right", ""
-                if chains is not None and key in chains.too_coarse:
-                    verdict, remark = "wrong", _COARSE
-                elif chains is not None and not claimed.right[number]:
-                    verdict, remark = self._verdict(key, place, written, chains)
-                name = self._names[letter]
-                origins = partial(self._origins, key, verdict)
-                self._marks[key] = EntryMark(
-                    name, place, written, verdict, remark, self.evaluation.notation, origins
-                )
-            yield self._marks[key]
-
     def _origins(self, key: Claim, verdict: str) -> tuple[EntryMark, ...]:
         """The claimed entries that a claim follows from."""
-        claims: tuple[Claim, ...] = ()
-        if self.chains is not None and verdict == "carried":
-            claims = self.chains.mistakes.get(key, ())
-        if self.chains is not None and verdict == "rounded-early":
-            claims = self.chains.operands(key)
+        if self.chains is None or verdict not in ("carried", "rounded-early"):
+            return ()
+        carried = verdict == "carried"
+        claims = self.chains.mistakes.get(key, ()) if carried else self.chains.operands(key)
         return tuple(self._marks[claim] for claim in claims)
 
     def _verdict(
-        self, key: Claim, place: Place, written: Written, chains: Chains
+        self, key: Claim, written: Written, chains: Chains, baseless: set[Claim]
     ) -> tuple[str, str]:
-        """The verdict on a claim that is not right, and a remark."""
+        """The verdict on a claim that is not right, and a remark; what is baseless grows."""
         letter, number = key
+        claimed, followed, remark = self._claimed[letter], chains.best[letter], ""
         if key in self._undecided:
             return "undecided", self._undecided[key]
-        remark = ""
-        if chains.best.explained[letter][number]:
-            if not chains.best.depends[letter][number]:
+        if followed.explained[number]:
+            if not followed.depends[number]:
                 return self._unmistaken(key, chains)
-            mistakes = chains.mistakes.get(key, ()) if self._uncomputed else ()
-            uncomputed = [claim for claim in mistakes if claim in self._uncomputed]
-            if not uncomputed:
+            mistakes = chains.mistakes.get(key, ()) if baseless else ()
+            first = next((claim for claim in mistakes if claim in baseless), None)
+            if first is None:
                 return "carried", ""
-            self._uncomputed.add(key)
-            step = self._marks[uncomputed[0]].step
-            remark = f"it follows from {step}, which was not computed"
-        if self._claimed[letter].cut[number] and not chains.best.depends[letter][number]:
+            baseless.add(key)
+            remark = f"it follows from {self._names[first[0]]}, which was not computed"
+        if claimed.cut[number] and not followed.depends[number]:
             return "truncated", _CUT_OFF_ONCE
         if key in self._apart or (written.places or 0) < 2:
             return "wrong", remark
         try:
-            close = near(true_value(self.evaluation, letter, place), written)
+            close = near(true_value(self.evaluation, letter, claimed.places[number]), written)
         except Undecided as open_question:
             return "undecided", str(open_question)
         return ("last-digit" if close else "wrong"), remark

@@ -7,16 +7,18 @@ appendix B.2, has the formulas.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import prod
 
 import numpy as np
 
 from symattn.arithmetic.base import Array
 from symattn.claims.computed import Computed
-from symattn.derivations import Evaluation
+from symattn.derivations import Derivation, Evaluation
 from symattn.errors import SymattnError
+from symattn.marking.computed import ComputedMarker
 from symattn.notation.letters import GRADIENT, prefixed
 from symattn.verifying.calling import Answer, Call, Upstream
 from symattn.verifying.inputs import Property, drawn_for
@@ -62,23 +64,30 @@ class Start:
         last[(-1,) * len(batch)] = drawn[(-1,) * len(batch)]
         return last
 
-    def call(self, call: Call, gradient: Array, wrt: tuple[str, ...]) -> Call:
-        """The same call, with a backward pass from this gradient."""
+    def call(self, call: Call, upstream: Array, given: Sequence[str], gradient: Derivation) -> Call:
+        """The same call, with a backward pass from here to what is given."""
         laid = np.zeros(self.places.size)
-        laid[self.places.ravel()] = gradient.ravel()
+        laid[self.places.ravel()] = upstream.ravel()
+        wrt = tuple(name for name in given if prefixed(GRADIENT, name) in gradient)
         return replace(call, upstream=Upstream(self.part, laid.reshape(self.shape), wrt))
 
 
-def start_of(subject: Subject, answer: Answer, evaluation: Evaluation, layout: Layout) -> Start:
+def start_of(subject: Subject, answer: Answer, evaluation: Evaluation) -> Start:
     """The last step among what is returned. Raises `SymattnError` where there is none."""
     order = [*evaluation]
     found: list[Start] = []
-    for part, name, array in subject.named(answer, evaluation, layout):
+    for part, name, array in subject.named(answer, evaluation):
         shape = array.numbers.shape
         places = np.arange(prod(shape)).reshape(shape)
-        step, moved = subject.step_of(name, places, evaluation, layout)
+        step, moved = subject.step_of(name, places, evaluation)
         found.append(Start(part, step, np.asarray(moved), shape))
     return max(found, key=lambda start: order.index(start.step))
+
+
+@lru_cache(maxsize=32)
+def gradient_from(derivation: Derivation, step: str) -> Derivation:
+    """The derivation with its gradients, from a step on."""
+    return derivation.gradient(of=step)
 
 
 def gradients_of(
@@ -91,12 +100,12 @@ def gradients_of(
     """
     found: dict[str, Computed] = {}
     for each in call.given:
-        if each.matrix not in answer.gradients:
+        if call.upstream is None or each.matrix not in call.upstream.wrt:
             continue
         item = evaluation.item(evaluation[each.matrix].step.letter)
         shape = evaluation.given[item.letter].shape
         places = laid_out(item, np.arange(prod(shape)).reshape(shape), layout)
-        own, array = np.zeros(shape), answer.gradients[each.matrix]
+        own, array = np.zeros(shape), answer.gradients.get(each.matrix)
         if array is not None:
             if array.numbers.shape != places.shape:
                 raise SymattnError(f"the gradient by {each.matrix} has another shape than it")
@@ -108,23 +117,78 @@ def gradients_of(
     return found
 
 
-def difference(
-    loss: Callable[[Mapping[str, Array]], float],
-    numbers: Mapping[str, Array],
-    direction: Mapping[str, Array],
-    dtype: str,
-) -> float:
-    """(L(x + h δ) − L(x − h δ)) / 2h of the function itself, along δ."""
-    step = _MOVED.get(dtype, _MOVED[""])
-    above, below = (
-        loss(
-            {x: a + sign * step * direction[x] if x in direction else a for x, a in numbers.items()}
-        )
-        for sign in (1, -1)
-    )
-    return (above - below) / (2 * step)
+@dataclass(frozen=True)
+class Differences:
+    """Quotients of differences of a loss by the function itself, at these numbers."""
 
+    loss: Callable[[Mapping[str, Array]], float]
+    numbers: Mapping[str, Array]
+    dtype: str
 
-def doubt(dtype: str, *sizes: float) -> float:
-    """How far a quotient of differences may be off, beside numbers of these sizes."""
-    return _DOUBT.get(dtype, _DOUBT[""]) * max(1.0, *map(abs, sizes))
+    def along(self, name: str, direction: Array) -> float | None:
+        """(L(x + h δ) − L(x − h δ)) / 2h along a change δ of one matrix; None where it has none."""
+        step = _MOVED.get(self.dtype, _MOVED[""])
+        own = self.numbers[name]
+        try:
+            above, below = (
+                self.loss({**self.numbers, name: own + sign * step * direction}) for sign in (1, -1)
+            )
+        except SymattnError:
+            return None
+        quotient = (above - below) / (2 * step)
+        return quotient if np.isfinite(quotient) else None
+
+    def doubt(self, size: float) -> float:
+        """How far a quotient may be off, beside numbers of this size."""
+        return _DOUBT.get(self.dtype, _DOUBT[""]) * max(1.0, abs(size))
+
+    def on_worst(self, marker: ComputedMarker) -> str | None:
+        """What they say of the worst number of some gradients.
+
+        None where they say that it is the derivative: where there is a kink, say.
+        """
+        worst = list[tuple[float, str, tuple[int, ...]]]()
+        for letter, one in marker.compared.items():
+            true = marker.evaluation.array(letter)
+            off = np.where(one.right, 0, np.abs(one.array.numbers - true))
+            off = np.nan_to_num(off, nan=np.inf)
+            at = np.unravel_index(int(off.argmax()), off.shape)
+            worst.append((float(off[at]), letter, tuple(map(int, at))))
+        _, letter, place = max(worst)
+        own = float(marker.arrays[letter].numbers[place])
+        ours = float(marker.evaluation.array(letter)[place])
+        name = self._names(marker.evaluation)[letter]
+        direction = np.zeros(self.numbers[name].shape)
+        direction[place[len(place) - direction.ndim :]] = 1
+        quotient = self.along(name, direction)
+        if quotient is None:
+            return ""
+        off_own, off_ours = abs(quotient - own), abs(quotient - ours)
+        if off_own < off_ours / 2 and off_ours > self.doubt(quotient):
+            return None
+        if not off_ours < off_own / 2:
+            return ""
+        where = f"{marker.evaluation[letter].name}[{','.join(str(k + 1) for k in place)}]"
+        differ = "where differences of the function itself give"
+        return f"{where} is {own:.4g}, {differ} {quotient:.4g}"
+
+    def against(self, marker: ComputedMarker) -> str:
+        """What they say along ±1 everywhere against some gradients; "" where they agree."""
+        for letter, array in marker.arrays.items():
+            name = self._names(marker.evaluation)[letter]
+            given = self.numbers[name]
+            signs = np.where(np.arange(given.size).reshape(given.shape) % 3, 1.0, -1.0)
+            quotient = self.along(name, signs)
+            terms = array.numbers.astype(float) * signs
+            own, size = float(terms.sum()), float(np.abs(terms).sum())
+            if quotient is not None and abs(quotient - own) > self.doubt(size):
+                return (
+                    f"along a change of {name} its gradient gives {own:.4g}, differences of the "
+                    f"function itself give {quotient:.4g}"
+                )
+        return ""
+
+    def _names(self, evaluation: Evaluation) -> dict[str, str]:
+        """What each gradient is by, by its letter."""
+        gradients = ((name, prefixed(GRADIENT, name)) for name in self.numbers)
+        return {evaluation[d].step.letter: name for name, d in gradients if d in evaluation}

@@ -13,9 +13,9 @@ import inspect
 import json
 import sys
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from math import prod
 from pathlib import Path
@@ -26,7 +26,7 @@ import numpy as np
 
 from symattn.arithmetic.base import Array
 from symattn.claims.computed import DIGITS, Computed, computed
-from symattn.errors import SymattnError
+from symattn.errors import SymattnError, quote
 from symattn.printable import said_by
 
 #: Libraries whose arrays a function may take; lists are for functions in plain Python.
@@ -62,12 +62,18 @@ class Signature:
 
 @dataclass(frozen=True)
 class Given:
-    """What an argument is given: an array, a size, a flag, or None; and which matrix that is."""
+    """An argument of a function, and what it is given: a matrix, a size, a flag, or nothing."""
 
     name: str
-    value: Array | int | None
-    matrix: str = ""
+    kind: str
+    meaning: str
     by_position: bool = False
+    value: Array | int | None = None
+
+    @property
+    def matrix(self) -> str:
+        """Which matrix it is; "" for what is none."""
+        return self.meaning if self.kind == "matrix" else ""
 
 
 @dataclass(frozen=True)
@@ -115,35 +121,24 @@ class Answer:
     gradients: Mapping[str, Computed | None] = field(default_factory=dict)
 
 
-class Function(ABC):
-    """A user's function as it is asked, wherever it runs."""
+@dataclass(frozen=True)
+class Function:
+    """A user's function as it is asked, wherever it runs: what comes of a call is its answer."""
 
     name: str
-
-    @abstractmethod
-    def signature(self) -> Signature:
-        """Its arguments."""
-
-    @abstractmethod
-    def __call__(self, call: Call) -> Answer:
-        """What comes of a call."""
+    signature: Signature
+    answer: Callable[[Call], Answer]
 
 
-class Here(Function):
-    """A function that runs in this process."""
-
-    def __init__(self, function: Callable[..., Any], name: str = "") -> None:
-        self.function = function
-        own = getattr(type(function), "__name__", "")
-        with contextlib.suppress(Exception):
-            own = getattr(function, "__name__", own)
-        self.name = name or (own if isinstance(own, str) else "the function")
-
-    def signature(self) -> Signature:
-        return signature_of(self.function)
-
-    def __call__(self, call: Call) -> Answer:
-        return answered(self.function, call)
+def here(function: Callable[..., Any], name: str = "") -> Function:
+    """A function that runs in this process. Raises `SymattnError` for what cannot be called."""
+    if not callable(function):
+        raise SymattnError(f"{quote(function)} is no function")
+    own = getattr(type(function), "__name__", "")
+    with contextlib.suppress(Exception):
+        own = getattr(function, "__name__", own)
+    named = name or (own if isinstance(own, str) else "the function")
+    return Function(named, signature_of(function), partial(answered, function))
 
 
 # ---- a call ----------------------------------------------------------------------------------
@@ -511,71 +506,54 @@ _DTYPES = ("float64", "float32", "float16")
 
 
 def packed(answer: Answer | Signature) -> bytes:
-    """An answer as bytes: a line of JSON, and the numbers of its arrays one after the other."""
-    arrays: list[bytes] = []
+    """An answer as JSON, in which the bytes of an array are spelled in base 16."""
+    return json.dumps([*vars(answer).values()], default=_plain).encode()
 
-    def plain(value: Any) -> Any:
-        if isinstance(value, Computed):
-            arrays.append(value.numbers.tobytes())
-            return {"array": [value.numbers.dtype.name, value.numbers.shape, value.digits]}
-        if isinstance(value, Mapping):
-            return [[name, plain(each)] for name, each in value.items()]
-        return [*map(plain, value)] if isinstance(value, tuple) else value
 
-    if isinstance(answer, Signature):
-        arguments = answer.arguments
-        told = None if arguments is None else [[*vars(each).values()] for each in arguments]
-        words: Any = [told, answer.libraries]
-    else:
-        words = [*map(plain, vars(answer).values())]
-    return b"\n".join([json.dumps(words).encode(), b"".join(arrays)])
+def _plain(value: Any) -> Any:
+    """What JSON does not know: an argument, or an array."""
+    if not isinstance(value, Computed):
+        return [*vars(value).values()]
+    array = value.numbers
+    kind, data = array.dtype.name, array.tobytes().hex()
+    return {"dtype": kind, "shape": array.shape, "digits": value.digits, "data": data}
+
+
+def _array_from(told: dict[str, Any]) -> Any:
+    """An object of JSON, as an array if it is one."""
+    if told.keys() != {"dtype", "shape", "digits", "data"}:
+        return told
+    if told["dtype"] not in _DTYPES or told["digits"] not in (None, *DIGITS.values()):
+        raise ValueError(told["dtype"])
+    numbers: Array = np.frombuffer(bytes.fromhex(told["data"]), told["dtype"])
+    return Computed(numbers.reshape(told["shape"]), told["digits"])
 
 
 def signature_from(data: bytes) -> Signature:
     """A signature that came as bytes. Raises `SymattnError` for bytes that are none."""
     with _readable():
-        arguments, libraries = json.loads(data.partition(b"\n")[0])
-        told = None
-        if arguments is not None:
-            told = tuple(
-                Argument(_text(name), _text(kind), bool(required), bool(is_none))
-                for name, kind, required, is_none in arguments
-            )
-        return Signature(told, tuple(one for one in libraries if one in LIBRARIES))
+        told, libraries = json.loads(data)
+        arguments = None if told is None else tuple(Argument(*each) for each in told)
+        for each in arguments or ():
+            _of(each.name, str)
+            _of(each.kind, str)
+        return Signature(arguments, tuple(one for one in libraries if one in LIBRARIES))
 
 
 def answer_from(data: bytes) -> Answer:
     """An answer that came as bytes; none of them is run. Raises `SymattnError` as above."""
-    line, _, rest = data.partition(b"\n")
-    place = 0
-
-    def array(told: Any) -> Any:
-        nonlocal place
-        if not isinstance(told, dict):
-            return None if told is None else _text(told)
-        dtype, shape, digits = told["array"]
-        if dtype not in _DTYPES or digits not in (None, *DIGITS.values()):
-            raise ValueError(dtype)
-        kind, sides = np.dtype(dtype), tuple(map(int, shape))
-        if min(sides, default=0) < 0:
-            raise ValueError(shape)
-        start, place = place, place + prod(sides) * kind.itemsize
-        return Computed(np.frombuffer(rest[start:place], kind).reshape(sides), digits)
-
-    def table(pairs: Any) -> Iterator[tuple[str, Any]]:
-        for name, value in pairs:
-            yield _text(name), array(value)
-
     with _readable():
-        lack, said, form, *arrays = json.loads(line)
+        lack, said, form, parts, given, gradients = json.loads(data, object_hook=_array_from)
         if lack not in (None, *get_args(Lack)) or form not in ("array", "tuple", "table"):
             raise ValueError(form)
-        parts, given, gradients = map(table, arrays)
-        return Answer(lack, _text(said), form, tuple(parts), dict(given), dict(gradients))
+        parts = tuple((_of(name, str), _of(value, Computed | str)) for name, value in parts)
+        given = {name: _of(value, Computed) for name, value in given.items()}
+        gradients = {name: _of(value, Computed | None) for name, value in gradients.items()}
+        return Answer(lack, _of(said, str), form, parts, given, gradients)
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
+def _of(value: Any, kind: Any) -> Any:
+    if not isinstance(value, kind):
         raise TypeError(value)
     return value
 
@@ -584,5 +562,5 @@ def _text(value: Any) -> str:
 def _readable() -> Iterator[None]:
     try:
         yield
-    except (ValueError, TypeError, KeyError, RecursionError, OverflowError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
         raise SymattnError("its process gave no answer that can be read") from None

@@ -15,7 +15,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,18 +26,16 @@ from symattn.isolation import Limits, Run, within
 from symattn.printable import said_by
 from symattn.status import Status
 from symattn.verifying.calling import (
-    Answer,
     Call,
     Function,
-    Signature,
     answer_from,
     answered,
     packed,
     signature_from,
     signature_of,
 )
-from symattn.verifying.own import Meant
 from symattn.verifying.report import verification_data, verification_document
+from symattn.verifying.subject import Wanted
 from symattn.verifying.verification import verify
 
 #: The bytes that a function may write into one file.
@@ -46,15 +44,10 @@ _MOST_WRITTEN = 16 * 2**20
 
 @dataclass(frozen=True)
 class Asked:
-    """A function to verify, as ``module.py:function``, and the attention that it should be."""
+    """A function to verify, as ``module.py:function``, and what is wanted of it."""
 
     target: str
-    spec: Meant
-    attention: str
-    mapped: Mapping[str, str] = field(default_factory=dict)
-    library: str = ""
-    returns: tuple[str, ...] = ()
-    skip: tuple[str, ...] = ()
+    wanted: Wanted
     #: Whether the report is for a screen.
     brief: bool = True
     #: MiB of memory that the function may take, and whether its complaints are shown.
@@ -79,15 +72,7 @@ def verify_named(asked: Asked) -> Verified | Failure:
     limits = Limits(None, asked.memory)
     with within(limits, (__name__,), asked.debug, stranger=True) as run:
         try:
-            found = verify(
-                There(run, asked.target),
-                asked.spec,
-                mapped=asked.mapped,
-                library=asked.library,
-                returns=asked.returns,
-                skip=asked.skip,
-                attention=asked.attention,
-            )
+            found = verify(there(run, asked.target), asked.wanted)
         except _Ended as ended:
             return ended.failure
     document = verification_document(found, asked.brief)
@@ -102,24 +87,18 @@ class _Ended(Exception):
         self.failure = failure
 
 
-class There(Function):
+def there(run: Run, target: str) -> Function:
     """A function that runs in another process, which is not trusted."""
 
-    def __init__(self, run: Run, target: str) -> None:
-        self._run, self.target = run, target
-        self.name = target.rpartition(":")[2]
-
-    def signature(self) -> Signature:
-        return signature_from(self._asked(_signature, self.target))
-
-    def __call__(self, call: Call) -> Answer:
-        return answer_from(self._asked(_answer, (self.target, call)))
-
-    def _asked(self, function: Callable[[Any], bytes], argument: object) -> bytes:
-        found = self._run(function, argument, self.target)
+    def asked(function: Callable[[Any], bytes], argument: object) -> bytes:
+        found = run(function, argument, target)
         if isinstance(found, Failure):
             raise _Ended(found)
         return found
+
+    signature = signature_from(asked(_signature, target))
+    name = target.rpartition(":")[2]
+    return Function(name, signature, lambda call: answer_from(asked(_answer, (target, call))))
 
 
 def _signature(target: str) -> bytes:

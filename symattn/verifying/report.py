@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from symattn.reports.documents import report_document
 from symattn.reports.results import Marking
 from symattn.reports.single import Data, report_data, report_of
 from symattn.status import Status
+from symattn.verifying.subject import Kind
 
 #: How many cells of a terminal a line takes, where it can be broken.
 _WIDTH = 80
@@ -40,10 +40,6 @@ _HEADLINES = {
     "changes": "changes its inputs; it is to be",
     "random": "is not repeatable; it is to be",
 }
-
-
-#: What became of one call.
-Kind: TypeAlias = Literal["right", "wrong", "inaccurate", "raises", "shape", "changes", "random"]
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ library is used is tried: `layouts` has the ways in order.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -21,9 +21,9 @@ from symattn.attention.vocabulary import WORDS
 from symattn.attention.words import SIZES
 from symattn.claims.computed import Computed
 from symattn.derivations import Derivation, Evaluation
-from symattn.errors import ReadError, ShapeError, SymattnError, nearest, quote
+from symattn.errors import SymattnError, nearest, quote
 from symattn.step import Input, Item
-from symattn.verifying.calling import Answer, Argument, Call, Function, Given
+from symattn.verifying.calling import Answer, Argument, Call, Function, Given, Lack
 from symattn.verifying.own import Meant, Own
 
 #: What arguments are called, without case and underscores, beside the names of `WORDS`.
@@ -134,31 +134,42 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Parameter:
-    """One argument of a function, and what it is given: a matrix, a size, a flag, or nothing."""
+class Wanted:
+    """The attention that a function should be, and how it is called.
 
-    name: str
-    kind: str
-    meaning: str
-    by_position: bool = False
+    `mapped` says which argument a matrix is (Q to query), `library` whose arrays it takes, and
+    `returns` which steps a tuple of its has; the properties in `skip` are left out.
+    """
+
+    spec: Meant
+    mapped: Mapping[str, str] = field(default_factory=dict)
+    library: str = ""
+    returns: Sequence[str] = ()
+    skip: Sequence[str] = ()
+    #: What the attention is called.
+    attention: str = "this attention"
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A function, its arguments, and the attention that it should be."""
+    """A function, its arguments, the attention that it should be, and how it is called."""
 
     function: Function
     name: str
     spec: Meant
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[Given, ...]
     given: tuple[str, ...]
     #: What the parts of a tuple that it returns are; () for the usual (output, weights).
     returns: tuple[str, ...] = ()
+    layout: Layout = Layout("numpy")
+    #: Whether values have to be as wide as keys, and whether double precision was seen.
+    tied: bool = False
+    is_precise: bool = False
     derivations: dict[tuple[int, int], Derivation] = field(
         default_factory=dict, repr=False, compare=False
     )
 
-    def derivation(self, heads: int, groups: int) -> Derivation:
+    def derivation(self, heads: int = 4, groups: int = 2) -> Derivation:
         """The steps from what the function is given on, for so many heads."""
         key = heads, groups
         if key not in self.derivations:
@@ -175,14 +186,13 @@ class Subject:
     @property
     def has_heads(self) -> bool:
         """Whether a matrix that it is given has one for each head."""
-        inputs = self.derivation(4, 2).inputs
-        own = [item for item in inputs if item.name in WORDS]
+        own = [item for item in self.derivation().inputs if item.name in WORDS]
         return any(item.per_head and not WORDS[item.name].learned for item in own)
 
     @property
     def has_weights(self) -> bool:
         """Whether it is given the weights of projections."""
-        return any(WORDS[name].learned for name in self.given if name in WORDS)
+        return any(_is_learned(name) for name in self.given)
 
     def layouts(self, libraries: Sequence[str]) -> Iterator[Layout]:
         """The ways in which matrices may be laid out for it, the usual ones first."""
@@ -190,7 +200,7 @@ class Subject:
         if self.spec.heads is None and set(_FIRST) & set(self.given):
             heads = ("first", "single")
         leads = (0, 1) if self.has_heads or self.spec.heads is not None else (0, 1, 2)
-        told = any(each.kind == "size" and each.meaning == "h" for each in self.parameters)
+        told = any((each.kind, each.meaning) == ("size", "h") for each in self.parameters)
         last = ("single",) if told else ("single", "joined")  # which needs the number of heads
         for library in libraries:
             weights = ["joined", "stacked"] if self.has_weights else ["joined"]
@@ -199,189 +209,160 @@ class Subject:
             batch_first = self.has_heads and library in ("torch", "jax")
             ordered = sorted(leads, reverse=batch_first)
             ways = sorted(product(ordered, heads, weights), key=lambda way: way[1] in last)
-            for lead, where, how in ways:
-                yield Layout(library, lead, where, how)
+            yield from (Layout(library, *way) for way in ways)
 
     def call(
-        self,
-        evaluation: Evaluation,
-        numbers: Mapping[str, Array],
-        layout: Layout,
-        dtype: str,
-        strided: bool = False,
+        self, evaluation: Evaluation, numbers: Mapping[str, Array], dtype: str, strided: bool
     ) -> Call:
         """What the function is given: every argument with its numbers, as the layout has them.
 
         `strided`: as views of other arrays.
         """
-        sizes = evaluation.known_sizes
         given: list[Given] = []
-        for parameter in self.parameters:
-            name, by_position, matrix = parameter.name, parameter.by_position, ""
-            value: Array | int | None = True if parameter.kind == "flag" else None
-            if parameter.kind == "matrix":
-                matrix = parameter.meaning
-                item = evaluation.item(evaluation[matrix].step.letter)
-                value = laid_out(item, numbers[matrix], layout)
-            elif parameter.kind == "mask":
-                value = np.isfinite(evaluation.array(evaluation["mask"].step.letter))
-            elif parameter.kind == "size":
-                value = sizes.get(parameter.meaning, 1)
-            given.append(Given(name, value, matrix, by_position))
-        return Call(tuple(given), layout.library, dtype, strided)
+        for one in self.parameters:
+            value: Array | int | None = None
+            match one.kind:
+                case "flag":
+                    value = True
+                case "matrix":
+                    item = evaluation.item(evaluation[one.meaning].step.letter)
+                    value = laid_out(item, numbers[one.meaning], self.layout)
+                case "mask":
+                    value = np.isfinite(evaluation.array(evaluation["mask"].step.letter))
+                case "size":
+                    value = evaluation.known_sizes.get(one.meaning, 1)
+            given.append(replace(one, value=value))
+        return Call(tuple(given), self.layout.library, dtype, strided)
 
-    def returned(
-        self,
-        answer: Answer,
-        evaluation: Evaluation,
-        layout: Layout,
-        dtype: Computed,
-        coarse: bool = False,
-    ) -> dict[str, Computed]:
+    def returned(self, answer: Answer, evaluation: Evaluation) -> dict[str, Computed]:
         """What the function returned, by letter, laid out as the derivation has it.
 
-        It is held in the dtype of what the function was given; if `coarse`, in its own where that
-        has fewer digits. Raises `SymattnError` for what is none of the steps.
+        Raises `Failing` for what is none of the steps.
         """
         found: dict[str, Computed] = {}
-        for _, name, array in self.named(answer, evaluation, layout):
-            step, numbers = self.step_of(name, array.numbers, evaluation, layout)
-            own = replace(array, numbers=numbers)
-            if not coarse or own.rounding <= dtype.rounding:
-                own = Computed(numbers.astype(dtype.numbers.dtype), dtype.digits)
-            found[evaluation[step].step.letter] = own
+        for _, name, array in self.named(answer, evaluation):
+            step, numbers = self.step_of(name, array.numbers, evaluation)
+            found[evaluation[step].step.letter] = replace(array, numbers=numbers)
         if not found:
-            raise SymattnError("it returns nothing")
+            raise Failing("raises", "it returns nothing")
         return found
 
-    def named(
-        self, answer: Answer, evaluation: Evaluation, layout: Layout
-    ) -> Iterator[tuple[int, str, Computed]]:
+    def named(self, answer: Answer, evaluation: Evaluation) -> Iterator[tuple[int, str, Computed]]:
         """The parts of what is returned with their places and names; "" for the result itself."""
         names = [self.returns[0] if self.returns else ""]
         if answer.form == "table":
             names = [_RETURNED.get(plain(name), name) for name, _ in answer.parts]
             if not {*names} & {*evaluation}:
-                raise SymattnError(
-                    f"it returns a table of which no name is a step; the steps are "
-                    f"{', '.join(evaluation)}"
-                )
+                steps = ", ".join(evaluation)
+                told = f"it returns a table of which no name is a step; the steps are {steps}"
+                raise Failing("raises", told)
             last = [*evaluation][-2:] if "concat" in evaluation else [*evaluation][-1:]
             if not {*names} & {*last}:
-                raise SymattnError(f"it returns a table without {last[0]}, the last step")
+                told = f"it returns a table without {last[0]}, the last step"
+                raise Failing("raises", told)
         elif answer.form == "tuple":
-            names = [*self.returns] or self._usual(answer, evaluation, layout)
+            names = [*self.returns] or self._usual(answer, evaluation)
             if len(names) > len(answer.parts):
-                raise SymattnError(f"it returns {len(answer.parts)} arrays, not {', '.join(names)}")
+                told = f"it returns {len(answer.parts)} arrays, not {', '.join(names)}"
+                raise Failing("raises", told)
         for place, (name, (_, value)) in enumerate(zip(names, answer.parts, strict=False)):
             if answer.form == "table" and name not in evaluation:
                 continue
             if isinstance(value, str):
-                raise ReadError(value)
+                raise Failing("raises", value)
             yield place, name, value
 
-    def _usual(self, answer: Answer, evaluation: Evaluation, layout: Layout) -> list[str]:
+    def _usual(self, answer: Answer, evaluation: Evaluation) -> list[str]:
         """The names of the parts of a tuple: the result, and weights if one fits."""
-        for _, value in answer.parts[1:2]:
-            if isinstance(value, Computed) and "weights" in evaluation:
-                shape = value.numbers.shape
-                whole = evaluation["weights"].shape
-                if shape == _lead(layout) + whole[-len(shape) + layout.lead :]:
-                    return ["", "weights"]
+        second = [value for _, value in answer.parts[1:2] if isinstance(value, Computed)]
+        if second and "weights" in evaluation:
+            shape, lead = second[0].numbers.shape, self.layout.lead
+            whole = evaluation["weights"].shape[-len(shape) + lead :]
+            if shape == (1,) * lead + whole:
+                return ["", "weights"]
         return [""]
 
-    def step_of(
-        self, name: str, numbers: Array, evaluation: Evaluation, layout: Layout
-    ) -> tuple[str, Array]:
+    def step_of(self, name: str, numbers: Array, evaluation: Evaluation) -> tuple[str, Array]:
         """The step that an array is, and its numbers as the derivation has them."""
-        last = [n for n in self.derivation(4, 2).names if n != "concat"][-1]
-        names = [name] if name else [last]
+        last = [n for n in self.derivation().names if n != "concat"][-1]
+        names = [name or last]
         if not name and last == "heads":
-            names = ["concat", "heads"] if layout.heads == "joined" else ["heads", "concat"]
+            names = ["concat", "heads"] if self.layout.heads == "joined" else ["heads", "concat"]
         for step in names:
             if step not in evaluation:
-                raise SymattnError(
-                    f"{quote(step)} is no step; the steps are {', '.join(evaluation)}"
-                )
+                told = f"{quote(step)} is no step; the steps are {', '.join(evaluation)}"
+                raise Failing("raises", told)
             shape = evaluation[step].shape
-            if layout.heads == "single" and numbers.ndim == len(shape) + 1:
+            if self.layout.heads == "single" and numbers.ndim == len(shape) + 1:
                 numbers = numbers[..., 0, :] if numbers.shape[-2] == 1 else numbers
-            if step == "heads" and layout.heads == "second" and numbers.ndim >= 3:
+            if step == "heads" and self.layout.heads == "second" and numbers.ndim >= 3:
                 turned = numbers.swapaxes(-3, -2)
                 if turned.shape == shape:
                     return step, turned
             if numbers.shape == shape:
                 return step, numbers
-        for other in evaluation:
-            # a function that returns too early returns what an earlier step is
-            if evaluation[other].shape == numbers.shape and np.allclose(
-                evaluation.array(evaluation[other].step.letter), numbers, equal_nan=True
-            ):
-                raise Unfinished(f"it returns {other}, where {names[0]} is asked for")
-        batch = evaluation.batch
-        for step in names:
-            single = evaluation[step].shape[len(batch) :]
-            if any(size > 1 for size in batch) and numbers.shape[-len(single) :] == single:
-                lead = numbers.shape[: -len(single)]
-                if set(lead) <= {1} and len(lead) <= len(batch):
-                    raise BatchDropped(
-                        f"it takes a batch of {prod(batch)} and returns the {step} of one"
-                    )
-        shapes = " or ".join(" × ".join(map(str, evaluation[n].shape)) for n in names)
-        own = " × ".join(map(str, numbers.shape)) or "a single number"
-        raise ShapeError(f"it returns {own} where {names[0]} is {shapes}")
+        raise _other_shape(names, numbers, evaluation)
 
 
-class Unfinished(ShapeError):
-    """A function returned an earlier step than the last."""
+def _other_shape(names: Sequence[str], numbers: Array, evaluation: Evaluation) -> Failing:
+    """What an array is that has the shape of none of these steps."""
+    for other in evaluation:
+        # a function that returns too early returns what an earlier step is
+        if evaluation[other].shape == numbers.shape and np.allclose(
+            evaluation.array(evaluation[other].step.letter), numbers, equal_nan=True
+        ):
+            told = f"it returns {other}, where {names[0]} is asked for"
+            return Failing("shape", told, "unfinished")
+    batch = evaluation.batch
+    for step in names:
+        single = evaluation[step].shape[len(batch) :]
+        lead = numbers.shape[: -len(single)]
+        fits = numbers.shape[-len(single) :] == single and len(lead) <= len(batch)
+        if fits and set(lead) <= {1} and any(size > 1 for size in batch):
+            told = f"it takes a batch of {prod(batch)} and returns the {step} of one"
+            return Failing("shape", told, "batch dropped")
+    shapes = " or ".join(" × ".join(map(str, evaluation[n].shape)) for n in names)
+    own = " × ".join(map(str, numbers.shape)) or "a single number"
+    return Failing("shape", f"it returns {own} where {names[0]} is {shapes}")
 
 
-class BatchDropped(ShapeError):
-    """A function was given several calculations and returned one."""
+class Failing(SymattnError):
+    """What became of a call that gives no numbers to be judged, and why."""
+
+    def __init__(self, kind: Kind, message: str, why: Why = "") -> None:
+        super().__init__(message)
+        self.kind, self.why = kind, why
 
 
-def _lead(layout: Layout) -> tuple[int, ...]:
-    return (BASE_BATCH,) * layout.lead
+#: What became of one call.
+Kind: TypeAlias = Literal["right", "wrong", "inaccurate", "raises", "shape", "changes", "random"]
+
+#: Why there are no numbers: a lack; an earlier step or one calculation of several was returned.
+Why: TypeAlias = Lack | Literal["", "unfinished", "batch dropped"]
 
 
-#: How many calculations a batch has, where a function takes nothing else.
-BASE_BATCH = 1
+def subject_of(function: Function, wanted: Wanted) -> Subject:
+    """A function with its arguments matched, by their names or as is told.
 
-
-def subject_of(
-    function: Function,
-    spec: Meant,
-    mapped: Mapping[str, str] | None = None,
-    returns: Sequence[str] = (),
-    arguments: Sequence[Argument] | None = None,
-) -> Subject:
-    """A function with its arguments matched; `mapped` says which argument a matrix is: Q to query.
-
-    `arguments` are those of its signature, None where it has none that can be read. Raises
-    `SymattnError` for what can be no function of matrices, and for an argument that has to be
-    given and is not known.
+    Raises `SymattnError` for what can be no function of matrices, and for an argument that has to
+    be given and is not known.
     """
-    name = function.name
-    mapped = dict(mapped or {})
+    name, spec, mapped = function.name, wanted.spec, wanted.mapped
     known = {*WORDS, *SIZES, *(spec.inputs if isinstance(spec, Own) else ())}
     for step in mapped:
         if step not in known:
             raise SymattnError(f"--map {step}: is no matrix of attention{nearest(step, known)}")
     taken = {argument: step for step, argument in mapped.items()}
-    signature = _unread(name, spec, mapped) if arguments is None else arguments
+    signature = function.signature.arguments
+    if signature is None:
+        signature = _unread(name, spec, mapped)
     names = {each.name for each in signature}
     for argument in taken:
         if argument not in names:
             raise SymattnError(
                 f"--map: {name} has no argument {quote(argument)}{nearest(argument, names)}"
             )
-    parameters = [
-        found for each in signature if (found := _parameter(each, spec, taken)) is not None
-    ]
-    takes_any = any(each.kind == "VAR_POSITIONAL" for each in signature)
-    if takes_any and not any(p.kind == "matrix" for p in parameters):
-        parameters = [Parameter(n, "matrix", n, by_position=True) for n in _FIRST]
-    parameters = _one_mask(parameters)
+    parameters = tuple(_parameters(signature, spec, taken))
     given = tuple(p.meaning for p in parameters if p.kind == "matrix")
     if not given:
         raise SymattnError(
@@ -393,58 +374,63 @@ def subject_of(
         raise SymattnError(
             f"{name}: {both} could both be {twice[0]}; say which: --map {twice[0]}=…"
         )
-    subject = Subject(function, name, spec, tuple(parameters), given, tuple(returns))
+    subject = Subject(function, name, spec, parameters, given, tuple(wanted.returns))
     try:
-        subject.derivation(4, 2)
+        subject.derivation()
     except SymattnError as error:
         raise SymattnError(f"{name}({', '.join(names)}): {error}") from None
     return subject
 
 
-def _unread(name: str, spec: Meant, mapped: Mapping[str, str]) -> list[Argument]:
+def _unread(name: str, spec: Meant, mapped: Mapping[str, str]) -> tuple[Argument, ...]:
     """The arguments of a function without a signature: those mapped, or Q, K and V by position."""
     if mapped:
-        return [Argument(x, "KEYWORD_ONLY", required=True) for x in mapped.values()]
+        return tuple(Argument(x, "KEYWORD_ONLY", required=True) for x in mapped.values())
     if spec.mask or spec.source is not None:
         raise SymattnError(
             f"{name}: its arguments have no names that can be read; say which is which, as in "
             "--map Q=query,K=key,V=value, or give a function of one line that calls it"
         )
-    return [Argument("args", "VAR_POSITIONAL", required=True)]
+    return (Argument("args", "VAR_POSITIONAL", required=True),)
 
 
-def _parameter(each: Argument, spec: Meant, taken: Mapping[str, str]) -> Parameter | None:
-    """What an argument is given; None where it keeps its default."""
-    if each.kind in ("VAR_POSITIONAL", "VAR_KEYWORD"):
-        return None
-    by_position = each.kind == "POSITIONAL_ONLY"
-    word, required = plain(each.name), each.required
-    meaning = taken.get(each.name)
-    if meaning in SIZES:
-        return Parameter(each.name, "size", meaning, by_position)
-    if isinstance(spec, Own):
-        meaning = meaning or next((n for n in spec.inputs if plain(n) == word), None)
-        if meaning in spec.inputs:
-            return Parameter(each.name, "matrix", meaning, by_position)
-    if meaning is None and not taken_elsewhere(word, taken):
-        meaning = _ALIASES.get(word) or next((n for n in WORDS if plain(n) == word), None)
+def _parameters(
+    signature: Sequence[Argument], spec: Meant, taken: Mapping[str, str]
+) -> list[Given]:
+    """The arguments that are given something; a function told to be causal needs no mask beside."""
+    plain_ones = [each for each in signature if not each.kind.startswith("VAR_")]
+    found = [
+        Given(each.name, *meant, by_position=each.kind == "POSITIONAL_ONLY")
+        for each in plain_ones
+        if (meant := _meaning(each, spec, taken)) is not None
+    ]
+    takes_any = any(each.kind == "VAR_POSITIONAL" for each in signature)
+    if takes_any and not any(p.kind == "matrix" for p in found):
+        return [Given(n, "matrix", n, by_position=True) for n in _FIRST]
+    told = any(p.kind == "flag" for p in found)
+    return [p for p in found if not (told and p.kind == "mask")]
+
+
+def _meaning(each: Argument, spec: Meant, taken: Mapping[str, str]) -> tuple[str, str] | None:
+    """The kind of what an argument is given, and its meaning; None where it keeps its default."""
+    word, told = plain(each.name), taken.get(each.name)
+    if told in SIZES:
+        return "size", told
+    own = spec.inputs if isinstance(spec, Own) else ()
+    meaning = told or _first(own, word)
+    if meaning is None and _ALIASES.get(word) not in taken.values():
         if word in _MASKS:
-            kinds = [MATRIX_MASKS[kind] for kind, _ in spec.mask if kind in MATRIX_MASKS]
-            meaning = kinds[0] if kinds else None
-            if meaning is None and spec.mask and (required or each.is_none):
-                return Parameter(each.name, "mask", "mask", by_position)
-            if meaning is None and required:
-                return Parameter(each.name, "nothing", "mask", by_position)
-        elif word in _SIZES and (required or _SIZES[word] in ("h", "g")):
-            return Parameter(each.name, "size", _SIZES[word], by_position)
-        elif word in _CAUSAL:
-            causal = any(kind == "causal" for kind, _ in spec.mask)
-            return Parameter(each.name, "flag", "causal", by_position) if causal else None
-        elif meaning == "bias" and spec.bias is None:
+            return _mask(each, spec)
+        if word in _SIZES and (each.required or _SIZES[word] in ("h", "g")):
+            return "size", _SIZES[word]
+        if word in _CAUSAL:
+            return ("flag", "causal") if any(kind == "causal" for kind, _ in spec.mask) else None
+        meaning = _ALIASES.get(word) or _first(WORDS, word)
+        if meaning == "bias" and spec.bias is None:
             meaning = None
-    if meaning is not None and not (meaning in MATRIX_MASKS.values() and not spec.mask):
-        return Parameter(each.name, "matrix", meaning, by_position)
-    if required:
+    if meaning in own or (meaning and (spec.mask or meaning not in MATRIX_MASKS.values())):
+        return "matrix", meaning
+    if each.required:
         raise SymattnError(
             f"the argument {quote(each.name)} is not known; say what it is, as in "
             f"--map Q={each.name}, or give it a default"
@@ -452,16 +438,18 @@ def _parameter(each: Argument, spec: Meant, taken: Mapping[str, str]) -> Paramet
     return None
 
 
-def taken_elsewhere(word: str, taken: Mapping[str, str]) -> bool:
-    """Whether the matrix that an argument would be by its name is mapped to another one."""
-    return _ALIASES.get(word) in taken.values()
+def _first(names: Iterable[str], word: str) -> str | None:
+    return next((name for name in names if plain(name) == word), None)
 
 
-def _one_mask(parameters: list[Parameter]) -> list[Parameter]:
-    """A function that is told to be causal needs no mask beside."""
-    if not any(p.kind == "flag" for p in parameters):
-        return parameters
-    return [p for p in parameters if p.kind != "mask"]
+def _mask(each: Argument, spec: Meant) -> tuple[str, str] | None:
+    """What is given for a mask: its matrix, what it hides in all, or nothing."""
+    matrices = [MATRIX_MASKS[kind] for kind, _ in spec.mask if kind in MATRIX_MASKS]
+    if matrices:
+        return "matrix", matrices[0]
+    if spec.mask and (each.required or each.is_none):
+        return "mask", "mask"
+    return ("nothing", "mask") if each.required else None
 
 
 # ---- arrays ----------------------------------------------------------------------------------
@@ -469,8 +457,7 @@ def _one_mask(parameters: list[Parameter]) -> list[Parameter]:
 
 def laid_out(item: Item, numbers: Array, layout: Layout) -> Array:
     """A matrix as the layout has it, from (…, h,) rows, columns."""
-    learned = item.name in WORDS and WORDS[item.name].learned
-    if not learned:
+    if not _is_learned(item.name):
         if layout.heads == "single" and item.name in _FIRST:
             return np.expand_dims(numbers, -2)
         if not item.per_head or layout.heads == "first":
@@ -484,6 +471,10 @@ def laid_out(item: Item, numbers: Array, layout: Layout) -> Array:
     if layout.weights == "transposed":
         return numbers.swapaxes(-1, -2)
     return numbers
+
+
+def _is_learned(name: str) -> bool:
+    return name in WORDS and WORDS[name].learned
 
 
 def shape_of_input(item: Input, sizes: Mapping[Any, int]) -> tuple[int, ...]:

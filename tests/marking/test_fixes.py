@@ -86,9 +86,11 @@ Not `0.31`.\u2028\v\f
 PAIRS = ((b"= 0.31", b"= 0.21"), (b"= 0.7`", b"= 0.6`"), ("= −1e0".encode(), b"= 1e0"))
 
 
-@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["", "BOM"])
-@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
-@pytest.mark.parametrize("last", [True, False], ids=["", "no last end of line"])
+@pytest.mark.parametrize(
+    ("mark", "end", "last"),
+    [(b"", "\n", True), (b"\xef\xbb\xbf", "\r\n", False), (b"", "\r\n", True)],
+    ids=["LF", "BOM, CRLF, no last end of line", "CRLF"],
+)
 def test_markdown_is_fixed_byte_for_byte(tmp_path: Path, mark: bytes, end: str, last: bool) -> None:
     text = TEXT if last else TEXT.rstrip("\n")
     assert_fixed(tmp_path / "a.md", mark + text.replace("\n", end).encode(), *PAIRS)
@@ -121,9 +123,11 @@ def notebook(*lines: str, **dump: object) -> str:
 LINES = [line + "\n" for line in FENCE.splitlines()] + ["\n"]
 
 
-@pytest.mark.parametrize("indent", [None, 1, "\t"], ids=str)
-@pytest.mark.parametrize("ascii_only", [True, False], ids=["ascii", "unicode"])
-@pytest.mark.parametrize("as_string", [True, False], ids=["string", "lines"])
+@pytest.mark.parametrize(
+    ("indent", "ascii_only", "as_string"),
+    [(None, True, True), (1, False, False), ("\t", True, False), (1, False, True)],
+    ids=str,
+)
 def test_notebooks_are_fixed_byte_for_byte(
     tmp_path: Path, indent: object, ascii_only: bool, as_string: bool
 ) -> None:

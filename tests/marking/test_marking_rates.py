@@ -16,7 +16,6 @@ from tests.benchmarks.marking_rates import (
     AS_WRITTEN,
     Gate,
     Marked,
-    Marker,
     Rate,
     Spot,
     among_right_refused,
@@ -42,9 +41,7 @@ from tests.students import (
     Style,
     Task,
     honest,
-    random_number,
     reached,
-    rounded,
     shown_by,
     slip,
     some_style,
@@ -276,16 +273,6 @@ def test_numbers_of_a_style_by_hand(style: Style, expected: list[str]) -> None:
     assert numbers(style) == expected
 
 
-def test_what_is_not_written_is_rounded_as_the_style_says() -> None:
-    # e^0.7 = 2.01375…: 2.01 or 2.014, so that the first weight is 1/3.01 or 1/3.014
-    assert numbers(Style(None, 2), 4)[0] == str(rounded(Decimal(1) / Decimal("3.01"), 4, "half-up"))
-    assert numbers(Style(None, 3), 4)[0] == str(
-        rounded(Decimal(1) / Decimal("3.014"), 4, "half-up")
-    )
-    cut = Style(None, 3, "cut off", True)
-    assert numbers(cut, 4)[0] == str(rounded(Decimal(1) / Decimal("3.013"), 4, "cut off"))
-
-
 @pytest.mark.parametrize("rounding", ["half-up", "half-even", "cut off"])
 def test_what_is_exact_is_not_a_hair_less(rounding: str) -> None:
     style = Style(None, None, rounding)
@@ -299,11 +286,6 @@ def test_what_is_exact_is_not_a_hair_less(rounding: str) -> None:
     thirds = Task({"scaled": ((two,) * 3,), "V": ((two,),) * 3}, 1)
     written = Student(thirds, style, 3, frozenset({("output", 0, 0)})).compute().written
     assert str(written["output", 0, 0]) == "2.000"
-
-
-def test_the_styles_are_all_different() -> None:
-    assert len(set(STYLES) | set(MIXED)) == len(STYLES) + len(MIXED) == 66
-    assert not any(style.mixed for style in STYLES) and all(style.mixed for style in MIXED)
 
 
 def test_every_honest_sheet_is_one_that_a_style_shows() -> None:
@@ -362,21 +344,3 @@ def test_a_path_needs_a_coefficient() -> None:
     causal = replace(sheet, task=replace(task, causal=True))
     assert reached(causal, frozenset({("masked", 0, 1)})) == set()
     assert ("output", 0, 1) not in reached(causal, frozenset({("V", 1, 1)}))
-
-
-def test_random_numbers_are_wrong_and_alone() -> None:
-    asked = exercises()
-    for _ in range(50):
-        sheet = random_number(asked)
-        wrong = [place for place in sheet.written if not sheet.is_right(place)]
-        assert wrong == list(sheet.slips)
-
-
-MARKERS: tuple[Marker, ...] = (accepts_everything, refuses_everything, carries_everything)
-
-
-@pytest.mark.parametrize("marker", [symattn_marks, *MARKERS])
-def test_marks_name_every_claimed_entry(marker: Marker) -> None:
-    sheet = honest(exercises(), Style(), 6)
-    claimed = {(step, (i, j)) for step, i, j in sheet.written}
-    assert set(marker(sheet.toml, False).verdicts) == claimed

@@ -16,11 +16,10 @@ from symattn import Attention, variant
 from symattn.mistakes.backward import OF_BACKWARD
 from symattn.status import Status
 from symattn.testing import verify_attention
-from symattn.verifying.verification import verify
 from tests import ROOT
 from tests.extras import package
 from tests.shares import share
-from tests.verifying import broken, right
+from tests.verifying import broken, right, verify
 
 torch = package("torch")
 jax = package("jax")

@@ -14,8 +14,8 @@ from symattn.errors import SymattnError
 from symattn.sheets.worksheet import equations_of
 from symattn.status import Status
 from symattn.verifying.own import Own
-from symattn.verifying.verification import verify
 from tests.extras import package
+from tests.verifying import verify
 
 GATED = """
 Q = X W_Q;  K = X W_K;  V = X W_V

@@ -22,11 +22,10 @@ from symattn.mistakes.programs import PROGRAMS
 from symattn.status import Status
 from symattn.testing import Verification, assert_attention, verify_attention
 from symattn.verifying.inputs import PROPERTIES
-from symattn.verifying.verification import verify
 from tests import ROOT
 from tests.extras import package
 from tests.shares import share
-from tests.verifying import broken, right
+from tests.verifying import broken, right, verify
 from tests.verifying.mutants import MUTANTS, NAMED, changed
 
 Array = Any
