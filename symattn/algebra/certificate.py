@@ -16,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -79,6 +80,12 @@ Atom = tuple[Any, ...]
 Mono = frozenset[tuple[Atom, Fraction]]
 Poly = dict[Mono, Fraction]
 Bound = list[tuple[str, Form]]
+#: Atoms and their powers, in an order that is always the same.
+Factors = list[tuple[Atom, Fraction]]
+#: What has to be shown: forms that are ≥ 0, and what they say.
+Needs = list[tuple[Form, str]]
+#: What a sum is rewritten to: what is summed now, over which indices, and what that needs.
+Rewritten = tuple[Poly, Bound, Needs]
 #: A part of a certificate as JSON has it: a text, a number, a list, a table.
 Data: TypeAlias = Any
 Step = dict[str, Data]
@@ -285,7 +292,7 @@ def scaled(poly: Poly, value: Fraction | int) -> Poly:
     return {mono: c * value for mono, c in poly.items()} if value else {}
 
 
-def atoms_of(mono: Mono) -> list[tuple[Atom, Fraction]]:
+def atoms_of(mono: Mono) -> Factors:
     """The factors of a monomial in an order that is always the same."""
     return sorted(mono, key=lambda pair: spelled(pair[0]))
 
@@ -711,7 +718,7 @@ class Checker:
             left += more
         return found
 
-    def within(self, at: Form, size: Form) -> list[tuple[Form, str]]:
+    def within(self, at: Form, size: Form) -> Needs:
         """The obligations of 0 ≤ at < size."""
         above = plus_form(plus_form(size, at, -1), number(-1))
         return [(at, "the start of the range"), (above, "the end of the range")]
@@ -904,6 +911,15 @@ class Checker:
                 ((atom, q),) = mono
                 return times(out, settled({atom: q * p}))
         return times(out, settled({("poly", frozenset(inside.items())): p}))
+
+    @contextmanager
+    def unnoted(self) -> Iterator[None]:
+        """Inside the block nothing is noted."""
+        before, self.noting = self.noting, False
+        try:
+            yield
+        finally:
+            self.noting = before
 
     def note(self, poly: Poly) -> None:
         """This is ≥ 0 wherever both sides are defined."""
@@ -1119,11 +1135,9 @@ class Checker:
             self.partial = True
             return self.inverse(matrix.arg, i, j)
         if isinstance(matrix, Slope):
-            noting, self.noting = self.noting, False
-            value = self.some(self.entry(matrix.expr, number(0), number(0)))
-            out = self.derived(value, matrix.letter.name, i, j)
-            self.noting = noting
-            return out
+            with self.unnoted():
+                value = self.some(self.entry(matrix.expr, number(0), number(0)))
+                return self.derived(value, matrix.letter.name, i, j)
         if not isinstance(matrix, sympy.MatrixSymbol):
             raise Refused(f"an entry of {type(matrix).__name__} is not covered")
         if matrix.name in self.means:
@@ -1304,9 +1318,8 @@ class Checker:
 
     def either(self, same: Poly, rule: r.Cases, env: Env) -> Poly:
         """The value of a rule by cases where the condition is 1, the other where it is 0."""
-        noting, self.noting = self.noting, False
-        value, otherwise = self.finite(rule.value, env), self.finite(rule.otherwise, env)
-        self.noting = noting
+        with self.unnoted():
+            value, otherwise = self.finite(rule.value, env), self.finite(rule.otherwise, env)
         unlike = plus(constant(1), scaled(same, -1))
         return plus(times(same, value), times(unlike, otherwise))
 
@@ -1437,73 +1450,25 @@ class Checker:
         bound = [pair for pair in bound if pair[0]]
         if not bound:
             return poly
-        noting, self.noting = self.noting, False
-        out = plus(*(scaled(self.total(bound, mono), c) for mono, c in terms_of(poly)))
-        self.noting = noting
-        return out
+        with self.unnoted():
+            return plus(*(scaled(self.total(bound, mono), c) for mono, c in terms_of(poly)))
 
     def total(self, bound: Bound, mono: Mono) -> Poly:
         """Σ of a product, rewritten as the trace says."""
         limits = ", ".join(f"{name}<{form_text(size)}" for name, size in bound)
-        rules = (
-            "delta",
-            "identity",
-            "first",
-            "hypothesis",
-            "count",
-            "permute",
-            "merge",
-            "separate",
-        )
-        step = self.take(rules, f"Σ_{{{limits}}} {mono_text(mono)}")
-        factors = atoms_of(mono)
-        if step["rule"] == "separate":
-            return self.separated(step, bound, factors)
-        if step["rule"] == "merge":
-            return self.merged(step, bound, factors)
-        index, size = bound[self.place_of(step, "index", bound)]
-        others = [pair for pair in bound if pair[0] != index]
-        dependent = {name for name, inner in others if index in names(inner)}
-        if step["rule"] == "delta":
-            return self.eliminated(step, (index, size), others, factors, dependent)
-        if dependent:
-            raise self.wrong("the range of another index depends on this one")
-        uses = [(atom, p) for atom, p in factors if index in indices(atom)]
-        left = frozenset((atom, p) for atom, p in factors if index not in indices(atom))
-        if step["rule"] == "count":
-            if uses:
-                raise self.wrong("the index occurs")
-            out = times({left: Fraction(1)}, form_poly(size))
-            self.settle(step, [(size, "the size")], text_of(out))
-            return self.summed(others, out)
-        if step["rule"] == "permute":
-            name, back = step["by"]
-            if self.permuted.get(name) != size or back not in (0, 1):
-                raise self.wrong("the index does not run through what this permutes")
-            out = self.substituted(mono, {index: place(name, variable(index), back)})
-            self.settle(step, [], text_of(out))
-            return self.summed(bound, out)
-        if step["rule"] == "first":
-            value = self.at_first(uses, index, size)
-            if value is None:
-                raise self.wrong("the index does not run through the line")
-            out = times({left: Fraction(1)}, value)
-            self.settle(step, [(plus_form(size, number(-1)), "the size")], text_of(out))
-            return self.summed(others, out)
-        if step["rule"] == "hypothesis":
-            inner = self.canonical([(index, size)], dict(uses))
-            value, needs = self.said(step, inner)
-            out = times({left: Fraction(1)}, value)
-            self.settle(step, needs, text_of(out))
-            return self.summed(others, out)
-        ends = self.ends(uses, index, size)
-        if ends is None:
-            raise self.wrong("these are not a matrix and its inverse over a full range")
-        out = times({left: Fraction(1)}, self.delta(*ends))
-        self.settle(step, [], text_of(out))
-        return self.summed(others, out)
+        step = self.take((*_OF_SUMS,), f"Σ_{{{limits}}} {mono_text(mono)}")
+        out, left, needs = _OF_SUMS[step["rule"]](self, step, bound, atoms_of(mono))
+        self.settle(step, needs, text_of(out))
+        return self.summed(left, out)
 
-    def at_first(self, uses: list[tuple[Atom, Fraction]], index: str, size: Form) -> Poly | None:
+    def run(self, step: Step, bound: Bound, factors: Factors) -> Run:
+        """The index that a step speaks of, on which no other range may depend."""
+        run = Run.of(bound, factors, self.place_of(step, "index", bound))
+        if run.dependent:
+            raise self.wrong("the range of another index depends on this one")
+        return run
+
+    def at_first(self, uses: Factors, index: str, size: Form) -> Poly | None:
         """Σ_j [j is the first of the largest z] is 1, and times z_j the largest; None of others."""
         (atom, _), *more = sorted(uses, key=lambda pair: pair[0][0] != "first")
         if atom[0] != "first":
@@ -1522,34 +1487,7 @@ class Checker:
             raise self.wrong(f"there is no {what} {step[what]}")
         return int(step[what])
 
-    def eliminated(
-        self,
-        step: Step,
-        pair: tuple[str, Form],
-        others: Bound,
-        factors: list[tuple[Atom, Fraction]],
-        dependent: set[str],
-    ) -> Poly:
-        """Σ_l [l = k] f(l) is f(k) for a k in the range of l, and 0 for a k outside."""
-        (index, size), (atom, _) = pair, factors[self.place_of(step, "factor", factors)]
-        value = self.solved(atom, index) if atom[0] == "δ" else None
-        if value is None or names(value) & dependent:
-            raise self.wrong("the condition does not determine the index")
-        if step["inside"]:
-            left = frozenset((other, p) for other, p in factors if other != atom)
-            out = self.substituted(left, {index: value})
-            bound = [(name, put(inner, {index: value})) for name, inner in others]
-            self.sizes.update(bound)
-            self.settle(step, self.within(value, size), text_of(out))
-            return self.summed(bound, out)
-        below = form([*((a, -c) for a, c in value), ("", -1)])
-        above = plus_form(value, size, -1)
-        self.settle(step, [(below if step["below"] else above, "outside of the range")], "0")
-        return {}
-
-    def ends(
-        self, uses: list[tuple[Atom, Fraction]], index: str, size: Form
-    ) -> tuple[Form, Form] | None:
+    def ends(self, uses: Factors, index: str, size: Form) -> tuple[Form, Form] | None:
         """The outer indices of Σ_l a_il b_lj where the product of a and b is I."""
         pair = [atom for atom, p in uses for _ in range(int(p) if p in (1, 2) else 3)]
         if len(pair) != 2 or any(atom[0] != "entry" or len(atom) != _PLAIN for atom in pair):
@@ -1565,19 +1503,6 @@ class Checker:
                     return left[0], right[1]
         return None
 
-    def merged(self, step: Step, bound: Bound, factors: list[tuple[Atom, Fraction]]) -> Poly:
-        """A sum among the factors is opened, so that all is one sum."""
-        place_ = self.place_of(step, "factor", factors)
-        atom, p = factors[place_]
-        if atom[0] != "sum" or p.denominator != 1 or p < 1:
-            raise self.wrong("this factor is not a sum")
-        new, inner = self.opened(atom)
-        left = dict(factors)
-        left[atom] = p - 1
-        out = times(settled(left), {inner: Fraction(1)})
-        self.settle(step, [], text_of(out))
-        return self.summed([*bound, *new], out)
-
     def opened(self, atom: Atom) -> tuple[Bound, Mono]:
         """The bound indices of a sum under fresh names, and what is summed."""
         _, sizes, mono = atom
@@ -1590,24 +1515,6 @@ class Checker:
         """An index that nothing else uses."""
         self.count += 1
         return f"#{self.count}"
-
-    def separated(self, step: Step, bound: Bound, factors: list[tuple[Atom, Fraction]]) -> Poly:
-        """The product of the sums over indices that have to do with one another."""
-        groups = step["groups"]
-        if sorted(k for group in groups for k in group) != list(range(len(bound))):
-            raise self.wrong("the groups are not all indices, each once")
-        every = {name for name, _ in bound}
-        out = settled({atom: p for atom, p in factors if not indices(atom) & every})
-        for group in groups:
-            pairs = [bound[k] for k in group]
-            mine = {name for name, _ in pairs}
-            inside = {atom: p for atom, p in factors if indices(atom) & mine}
-            used = frozenset().union(*map(indices, inside), *(names(size) for _, size in pairs))
-            if used & every - mine:
-                raise self.wrong("the groups share a factor or a range")
-            out = times(out, self.as_known(self.canonical(pairs, inside)))
-        self.settle(step, [], text_of(out))
-        return out
 
     def canonical(self, bound: Bound, factors: Mapping[Atom, Fraction]) -> Atom:
         """A sum of a product, its indices named by their places."""
@@ -1624,7 +1531,7 @@ class Checker:
         if not self.known and found is None:
             return single(atom)
         step = self.take(("hypothesis", "threshold", "keep"), spelled(atom))
-        needs: list[tuple[Form, str]] = []
+        needs: Needs = []
         if step["rule"] == "hypothesis":
             out, needs = self.said(step, atom)
         elif step["rule"] == "keep":
@@ -1658,7 +1565,7 @@ class Checker:
                 return size, single(level), items, own
         return None
 
-    def said(self, step: Step, atom: Atom) -> tuple[Poly, list[tuple[Form, str]]]:
+    def said(self, step: Step, atom: Atom) -> tuple[Poly, Needs]:
         """What an assumed equation says that a sum is, and what has to be shown for it."""
         one, other = self.known[self.place_of(step, "equation", self.known)]
         i, j = (read_form(text) for text in step["at"])
@@ -1831,7 +1738,7 @@ class Checker:
         factors = atoms_of(mono)
         atom, p = factors[self.place_of(step, "factor", factors)]
         rest = frozenset(pair for pair in mono if pair[0] != atom)
-        needs: list[tuple[Form, str]] = []
+        needs: Needs = []
         if step["rule"] == "meet":
             value = self.solved(atom, step["index"]) if atom[0] == "δ" else None
             if value is None:
@@ -1844,7 +1751,7 @@ class Checker:
         self.settle(step, needs, text_of(out))
         return False, out
 
-    def from_zero(self, atom: Atom, p: Fraction) -> tuple[Poly, list[tuple[Form, str]]]:
+    def from_zero(self, atom: Atom, p: Fraction) -> tuple[Poly, Needs]:
         """A sum as sums that begin at 0 and whose sizes have no number added."""
         if atom[0] != "sum" or len(atom[1]) != 1 or p != 1:
             raise self.wrong("this is not a sum over one index")
@@ -1930,6 +1837,139 @@ class Checker:
             case ("poly", items):
                 return self.signed(dict(items))
         return single(atom)
+
+
+# ---- the rules of sums -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Run:
+    """A sum of a product as one of its indices runs: the factors with it, and the others."""
+
+    index: str
+    size: Form
+    others: Bound
+    uses: Factors
+    left: Mono
+
+    @classmethod
+    def of(cls, bound: Bound, factors: Factors, place: int) -> Run:
+        """The sum as the index at a place runs."""
+        index, size = bound[place]
+        others = [pair for pair in bound if pair[0] != index]
+        uses = [pair for pair in factors if index in indices(pair[0])]
+        return cls(index, size, others, uses, frozenset(factors) - {*uses})
+
+    @property
+    def dependent(self) -> set[str]:
+        """The other indices whose ranges depend on this one."""
+        return {name for name, size in self.others if self.index in names(size)}
+
+    def rewritten(self, value: Poly, needs: Needs) -> Rewritten:
+        """What the sum over this index is, over the others."""
+        return times({self.left: Fraction(1)}, value), self.others, needs
+
+
+def _eliminated(checker: Checker, step: Step, bound: Bound, factors: Factors) -> Rewritten:
+    """Σ_l [l = k] f(l) is f(k) for a k in the range of l, and 0 for a k outside."""
+    run = Run.of(bound, factors, checker.place_of(step, "index", bound))
+    atom, _ = factors[checker.place_of(step, "factor", factors)]
+    value = checker.solved(atom, run.index) if atom[0] == "δ" else None
+    if value is None or names(value) & run.dependent:
+        raise checker.wrong("the condition does not determine the index")
+    if not step["inside"]:
+        below = form([*((a, -c) for a, c in value), ("", -1)])
+        above = plus_form(value, run.size, -1)
+        return {}, [], [(below if step["below"] else above, "outside of the range")]
+    at = {run.index: value}
+    out = checker.substituted(frozenset(pair for pair in factors if pair[0] != atom), at)
+    left = [(name, put(size, at)) for name, size in run.others]
+    checker.sizes.update(left)
+    return out, left, checker.within(value, run.size)
+
+
+def _counted(checker: Checker, step: Step, bound: Bound, factors: Factors) -> Rewritten:
+    """Σ_l c is c times the size."""
+    run = checker.run(step, bound, factors)
+    if run.uses:
+        raise checker.wrong("the index occurs")
+    return run.rewritten(form_poly(run.size), [(run.size, "the size")])
+
+
+def _permuted(checker: Checker, step: Step, bound: Bound, factors: Factors) -> Rewritten:
+    """Σ_l f(l) is Σ_l f(π(l))."""
+    run = checker.run(step, bound, factors)
+    name, back = step["by"]
+    if checker.permuted.get(name) != run.size or back not in (0, 1):
+        raise checker.wrong("the index does not run through what this permutes")
+    at = {run.index: place(name, variable(run.index), back)}
+    return checker.substituted(frozenset(factors), at), bound, []
+
+
+def _of_first(checker: Checker, step: Step, bound: Bound, factors: Factors) -> Rewritten:
+    """Σ_j [j is the first of the largest z] f(j)."""
+    run = checker.run(step, bound, factors)
+    value = checker.at_first(run.uses, run.index, run.size)
+    if value is None:
+        raise checker.wrong("the index does not run through the line")
+    return run.rewritten(value, [(plus_form(run.size, number(-1)), "the size")])
+
+
+def _by_hypothesis(checker: Checker, step: Step, bound: Bound, factors: Factors) -> Rewritten:
+    """A sum is what an assumed equation gives for it."""
+    run = checker.run(step, bound, factors)
+    inner = checker.canonical([(run.index, run.size)], dict(run.uses))
+    return run.rewritten(*checker.said(step, inner))
+
+
+def _of_inverses(checker: Checker, step: Step, bound: Bound, factors: Factors) -> Rewritten:
+    """Σ_l a_il b_lj is [i = j]."""
+    run = checker.run(step, bound, factors)
+    ends = checker.ends(run.uses, run.index, run.size)
+    if ends is None:
+        raise checker.wrong("these are not a matrix and its inverse over a full range")
+    return run.rewritten(checker.delta(*ends), [])
+
+
+def _merged(checker: Checker, step: Step, bound: Bound, factors: Factors) -> Rewritten:
+    """A sum among the factors is opened, so that all is one sum."""
+    atom, p = factors[checker.place_of(step, "factor", factors)]
+    if atom[0] != "sum" or p.denominator != 1 or p < 1:
+        raise checker.wrong("this factor is not a sum")
+    new, inner = checker.opened(atom)
+    out = times(settled({**dict(factors), atom: p - 1}), {inner: Fraction(1)})
+    return out, [*bound, *new], []
+
+
+def _separated(checker: Checker, step: Step, bound: Bound, factors: Factors) -> Rewritten:
+    """The product of the sums over indices that have to do with one another."""
+    groups = step["groups"]
+    if sorted(k for group in groups for k in group) != list(range(len(bound))):
+        raise checker.wrong("the groups are not all indices, each once")
+    every = {name for name, _ in bound}
+    out = settled({atom: p for atom, p in factors if not indices(atom) & every})
+    for group in groups:
+        pairs = [bound[k] for k in group]
+        mine = {name for name, _ in pairs}
+        inside = {atom: p for atom, p in factors if indices(atom) & mine}
+        used = frozenset().union(*map(indices, inside), *(names(size) for _, size in pairs))
+        if used & every - mine:
+            raise checker.wrong("the groups share a factor or a range")
+        out = times(out, checker.as_known(checker.canonical(pairs, inside)))
+    return out, [], []
+
+
+#: What the steps make of a sum, by their rules.
+_OF_SUMS: Mapping[str, Callable[[Checker, Step, Bound, Factors], Rewritten]] = {
+    "delta": _eliminated,
+    "identity": _of_inverses,
+    "first": _of_first,
+    "hypothesis": _by_hypothesis,
+    "count": _counted,
+    "permute": _permuted,
+    "merge": _merged,
+    "separate": _separated,
+}
 
 
 def inside_of_sizes(poly: Poly) -> Iterator[Items]:

@@ -163,17 +163,13 @@ class Recorder(Checker):
         finally:
             self.silent = before
 
-    def eliminated(
-        self,
-        step: Step,
-        pair: tuple[str, Form],
-        others: Bound,
-        factors: list[tuple[Atom, Fraction]],
-        dependent: set[str],
-    ) -> Poly:
-        value = self.solved(factors[step["factor"]][0], pair[0]) if step["inside"] else None
-        self.met.setdefault(pair[0], []).append(value)
-        return super().eliminated(step, pair, others, factors, dependent)
+    def total(self, bound: Bound, mono: Mono) -> Poly:
+        step = self.steps[self.done]
+        if step["rule"] == "delta":
+            (index, _), (atom, _) = bound[step["index"]], atoms_of(mono)[step["factor"]]
+            value = self.solved(atom, index) if step["inside"] else None
+            self.met.setdefault(index, []).append(value)
+        return super().total(bound, mono)
 
     def inverse(self, base: MatrixExpr, i: Form, j: Form) -> Poly | None:
         self.inverses[f"({sympy.srepr(base)})⁻¹"] = sympy.Inverse(base)

@@ -30,6 +30,7 @@ from symattn.algebra.counterexample import (
     has_value,
 )
 from symattn.algebra.hypotheses import Statement, definitions, orthogonal
+from symattn.algebra.linear_equations import solution
 from symattn.arithmetic.base import Arithmetic, Array, Ground, elementwise, filled
 from symattn.arithmetic.exact import EXACT
 from symattn.derivations import Derivation
@@ -280,7 +281,7 @@ class _Sampler:
             self.curved.add(name)
             return
         table = [[column[row] for column in columns] for row in range(len(zero))]
-        found = _solution(table, [-b for b in zero], free)
+        found = solution(table, [-b for b in zero], free)
         if found is not None:
             given[name] = filled(dims, list(map(_sympy, found)))
 
@@ -486,26 +487,6 @@ class _Rationals(Arithmetic):
 
 
 _RATIONALS = _Rationals()
-
-
-def _solution(
-    table: list[list[Ground]], wanted: list[Ground], free: list[Ground]
-) -> list[Ground] | None:
-    """A solution of linear equations in rational numbers; None where there is none.
-
-    What is not determined is as `free` has it.
-    """
-    count = len(free)
-    cells = [x for line, right in zip(table, wanted, strict=True) for x in (*line, right)]
-    rows, rank = flint.fmpq_mat(len(table), count + 1, cells).rref()
-    pivots = [next(k for k in range(count + 1) if rows[row, k] != 0) for row in range(rank)]
-    if count in pivots:
-        return None
-    out = list(free)
-    for row, column in enumerate(pivots):
-        others = (rows[row, k] * free[k] for k in range(count) if k not in pivots)
-        out[column] = rows[row, count] - sum(others)
-    return out
 
 
 def _is_exact(one: Side, two: Side, given: Mapping[str, Array], scalars: Sizes) -> bool:

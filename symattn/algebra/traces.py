@@ -33,6 +33,7 @@ from symattn.algebra.certificate import (
     Poly,
     Refused,
     Replay,
+    Run,
     Step,
     Wide,
     atoms_of,
@@ -56,14 +57,15 @@ from symattn.algebra.certificate import (
     spelled,
     terms_of,
     text_of,
+    used,
     variable,
 )
 from symattn.algebra.certificate import (
     place as place_of_index,
 )
 from symattn.algebra.counterexample import Side
-from symattn.algebra.free_algebra import cofactors
-from symattn.algebra.hypotheses import Statement, defined_by, orthogonal
+from symattn.algebra.free_algebra import Ring
+from symattn.algebra.hypotheses import Statement, defined_by, orthogonal, same_shape
 from symattn.budget import Spent, spend
 from symattn.derivations import Derivation
 from symattn.errors import SymattnError
@@ -254,36 +256,40 @@ class Tracer(Checker):
             if atom[0] == "sum" and p.denominator == 1 and p > 0 and indices(atom) & every:
                 return {"rule": "merge", "factor": k}
         for place, (index, size) in enumerate(bound):
-            others = [pair for pair in bound if pair[0] != index]
-            dependent = {name for name, inner in others if index in names(inner)}
+            run = Run.of(bound, factors, place)
             for k, (atom, _) in enumerate(factors):
                 value = self.solved(atom, index) if atom[0] == "δ" else None
-                if value is None or names(value) & dependent:
-                    continue
-                step = {"rule": "delta", "index": place, "factor": k}
-                below = form([*((a, -c) for a, c in value), ("", -1)])
-                for is_below, out in ((True, below), (False, plus_form(value, size, -1))):
-                    if self.nonnegative(out):
-                        return {**step, "inside": False, "below": is_below}
-                if self.holds(self.within(value, size)):
-                    return {**step, "inside": True}
-            if dependent:
-                continue
-            uses = [(atom, p) for atom, p in factors if index in indices(atom)]
-            if not uses:
-                return {"rule": "count", "index": place}
-            if self.at_first(uses, index, size) is not None:
-                return {"rule": "first", "index": place}
-            if self.ends(uses, index, size) is not None:
-                return {"rule": "identity", "index": place}
-            turned = self._turned(mono, index, size) if self.permuted else None
-            if turned is not None:
-                return {"rule": "permute", "index": place, "by": turned}
-            for said in (
-                () if not self.known else self._said(self.canonical([(index, size)], dict(uses)))
-            ):
-                return {**said, "index": place}
+                if value is not None and not names(value) & run.dependent:
+                    step = {"rule": "delta", "index": place, "factor": k}
+                    for more in self._sides(value, size):
+                        return {**step, **more}
+            rule = None if run.dependent else next(self._of_run(run, mono), None)
+            if rule is not None:
+                return {**rule, "index": place}
         return {"rule": "separate", "groups": self._groups(bound, factors)}
+
+    def _sides(self, value: Form, size: Form) -> Iterator[Step]:
+        """On which side of a range a value is, or that it is inside; nothing if that is open."""
+        below = form([*((a, -c) for a, c in value), ("", -1)])
+        for is_below, out in ((True, below), (False, plus_form(value, size, -1))):
+            if self.nonnegative(out):
+                yield {"inside": False, "below": is_below}
+        if self.holds(self.within(value, size)):
+            yield {"inside": True}
+
+    def _of_run(self, run: Run, mono: Mono) -> Iterator[Step]:
+        """The steps that a sum over one index may be rewritten by; the first one is taken."""
+        if not run.uses:
+            yield {"rule": "count"}
+        if self.at_first(run.uses, run.index, run.size) is not None:
+            yield {"rule": "first"}
+        if self.ends(run.uses, run.index, run.size) is not None:
+            yield {"rule": "identity"}
+        turned = self._turned(mono, run.index, run.size) if self.permuted else None
+        if turned is not None:
+            yield {"rule": "permute", "by": turned}
+        if self.known:
+            yield from self._said(self.canonical([(run.index, run.size)], dict(run.uses)))
 
     def _turned(self, mono: Mono, index: str, size: Form) -> list[Data] | None:
         """The permutation of an index after which fewer permutations stand in a product."""
@@ -512,7 +518,7 @@ def certificate(statement: Statement) -> Data:
     except (SymattnError, NotImplementedError, TypeError) as trouble:
         raise Refused(str(trouble).partition("\n")[0]) from None
     second, missing = None, ""
-    for letters_only, unfolded, uses, factors in _ways(statement, claim):
+    for letters_only, unfolded, uses, factors in _ways(claim):
         try:
             replay = Tracing(claim, uses, letters_only)
             replay.unfolded = unfolded
@@ -555,7 +561,7 @@ def reason(found: Data) -> str:
     )
 
 
-def _ways(statement: Statement, claim: Claim) -> Iterator[tuple[bool, bool, Data, Data]]:
+def _ways(claim: Claim) -> Iterator[tuple[bool, bool, Data, Data]]:
     """The ways to a proof: functions as letters or by their rules, numbers of places one by one.
 
     Also what equations are used for, and cofactors.
@@ -569,21 +575,27 @@ def _ways(statement: Statement, claim: Claim) -> Iterator[tuple[bool, bool, Data
     numbered = any(size in range(2, _MOST_UNFOLDED + 1) for size in sizes)
     for letters_only, unfolded in ((True, False), (False, False), (False, True))[: 2 + numbered]:
         yield letters_only, unfolded, uses, []
-    numbers = {use[1] for use in uses if use[0] == "number"}
-    kept = [k for k in range(len(claim.where)) if k not in numbers]
-    places: dict[str, Callable[[Data], Data]] = {
-        "equation": lambda k: kept[k],
-        "around": lambda one: [kept[one[0]], one[1]],
-    }
-    found = []
-    for c, u, (kind, which, turned), v in cofactors(statement):
-        origin = [kind, places.get(kind, encoded)(which), turned]
-        around = [None if part is None else encoded(part) for part in (u, v)]
-        found.append([encoded(c), around[0], origin, around[1]])
+    found = _factors(claim, uses)
     for unused in ("known",), ("known", "orthonormal"):
         fewer = [use for use in uses if use[0] not in unused]
         for letters_only in (True, False) if found else ():
             yield letters_only, False, fewer, found
+
+
+def _factors(claim: Claim, uses: Sequence[Data]) -> Data:
+    """The cofactors by which a claim follows from what is assumed, functions being letters."""
+    if any(claim.steps):
+        return []
+    kept = [use for use in uses if use[0] in ("number", "letter")]
+    with suppress(Refused, RecursionError):  # what cannot be a letter is not covered
+        plain = Replay(claim, uses, letters_only=True)
+        known, means, _, _ = used(plain.claim, kept)
+        ring = Ring(known, means, {letter: expr for expr, letter in (plain.letters or {}).items()})
+        for k, (one, other) in enumerate(known.where):
+            if k not in [use[1] for use in kept] and same_shape(one, other):
+                ring.assume(k)
+        return [*ring.cofactors()]
+    return []
 
 
 def _uses(claim: Claim) -> list[list[Data]]:
