@@ -65,7 +65,8 @@ from symattn.algebra.certificate import (
 )
 from symattn.algebra.counterexample import Side
 from symattn.algebra.free_algebra import Ring
-from symattn.algebra.hypotheses import Statement, defined_by, orthogonal, same_shape
+from symattn.algebra.hypotheses import Statement, same_shape
+from symattn.algebra.hypotheses import uses as uses_of
 from symattn.budget import Spent, spend
 from symattn.derivations import Derivation
 from symattn.errors import SymattnError
@@ -566,20 +567,19 @@ def _ways(claim: Claim) -> Iterator[tuple[bool, bool, Data, Data]]:
 
     Also what equations are used for, and cofactors.
     """
-    uses = _uses(claim)
-    known = {
-        claim.where[k][f].name: claim.where[k][1 - f] for kind, k, f in uses if kind == "number"
-    }
+    found = [*uses_of(claim.where, claim.positive)]
+    uses: Data = [[use.kind, use.place, int(use.flipped)] for use in found]
+    known = {use.letter: use.meaning for use in found if use.kind == "number"}
     letters = {x for part in claim.parts for x in part.atoms(sympy.MatrixSymbol)}
     sizes = {known.get(str(size), size) for x in letters for size in x.shape}
     numbered = any(size in range(2, _MOST_UNFOLDED + 1) for size in sizes)
     for letters_only, unfolded in ((True, False), (False, False), (False, True))[: 2 + numbered]:
         yield letters_only, unfolded, uses, []
-    found = _factors(claim, uses)
+    factors = _factors(claim, uses)
     for unused in ("known",), ("known", "orthonormal"):
         fewer = [use for use in uses if use[0] not in unused]
-        for letters_only in (True, False) if found else ():
-            yield letters_only, False, fewer, found
+        for letters_only in (True, False) if factors else ():
+            yield letters_only, False, fewer, factors
 
 
 def _factors(claim: Claim, uses: Sequence[Data]) -> Data:
@@ -596,41 +596,6 @@ def _factors(claim: Claim, uses: Sequence[Data]) -> Data:
                 ring.assume(k)
         return [*ring.cofactors()]
     return []
-
-
-def _uses(claim: Claim) -> list[list[Data]]:
-    """What each equation is used for; one that is not listed is used with cofactors alone."""
-    uses: list[list[Data]] = []
-    means: dict[str, MatrixExpr] = {}
-    for k, (one, other) in enumerate(claim.where):
-        for flipped, (a, b) in enumerate(((one, other), (other, one))):
-            if not isinstance(a, sympy.Symbol) or isinstance(b, MatrixExpr):
-                continue
-            if a not in b.free_symbols and a.name not in claim.positive:
-                uses.append(["number", k, flipped])
-                break
-    for k, (one, other) in enumerate(claim.where):
-        if any(use[1] == k for use in uses):
-            continue
-        found = defined_by(one, other, means)
-        if found is not None:
-            name, value = found
-            if name in {s.name for s in value.atoms(sympy.MatrixSymbol)}:
-                flipped = not isinstance(one, sympy.MatrixSymbol | sympy.Transpose)
-                uses.append(["mirror", k, int(flipped)])
-                means[name] = sympy.MatrixSymbol(name, *value.shape)
-                continue
-            plain = [a.arg if isinstance(a, sympy.Transpose) else a for a in (one, other)]
-            at = next((i for i, a in enumerate(plain) if getattr(a, "name", "") == name), None)
-            if at is not None:
-                uses.append(["letter", k, at])
-                means[name] = value
-                continue
-        if orthogonal(one, other) is not None:
-            uses.append(["orthonormal", k, 0])
-        elif isinstance(one, MatrixExpr) and not isinstance(one, sympy.MatrixSymbol):
-            uses.append(["known", k, 0])
-    return uses
 
 
 def stated_again(statement: Statement) -> dict[str, Data]:
