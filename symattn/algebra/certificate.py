@@ -630,8 +630,11 @@ class Checker:
 
     # ---- the trace -------------------------------------------------------------------------
 
-    def take(self, allowed: tuple[str, ...], before: str) -> Step:
-        """The next step. Raises `Refused` where it is of another kind, or about something else."""
+    def take(self, allowed: Sequence[str], before: str, *about: object) -> Step:
+        """The next step. Raises `Refused` where it is of another kind, or about something else.
+
+        `about` is what `before` spells, for a prover that chooses the step.
+        """
         if self.done == len(self.steps):
             raise Refused(f"step {self.done + 1}: the trace ends before the proof does")
         step = self.steps[self.done]
@@ -1399,7 +1402,12 @@ class Checker:
 
     def in_parts(self, size: Form, evaluated: Callable[[Form], Found]) -> list[tuple[Found, Bound]]:
         """What stands at every index below a size, by the parts in which the trace cuts it."""
-        step = self.take(("range",), f"0 … {form_text(size)} - 1")
+        return self.parts_of(self.take(("range",), range_text(size)), size, evaluated)
+
+    def parts_of(
+        self, step: Step, size: Form, evaluated: Callable[[Form], Found]
+    ) -> list[tuple[Found, Bound]]:
+        """What stands at every index below a size, by the parts in which a step cuts it."""
         if "width" in step:
             return [self.in_blocks(step, size, evaluated)]
         every = step.get("every", 1)
@@ -1456,14 +1464,14 @@ class Checker:
     def total(self, bound: Bound, mono: Mono) -> Poly:
         """Σ of a product, rewritten as the trace says."""
         limits = ", ".join(f"{name}<{form_text(size)}" for name, size in bound)
-        step = self.take((*_OF_SUMS,), f"Σ_{{{limits}}} {mono_text(mono)}")
+        step = self.take((*_OF_SUMS,), f"Σ_{{{limits}}} {mono_text(mono)}", bound, mono)
         out, left, needs = _OF_SUMS[step["rule"]](self, step, bound, atoms_of(mono))
         self.settle(step, needs, text_of(out))
         return self.summed(left, out)
 
-    def run(self, step: Step, bound: Bound, factors: Factors) -> Run:
+    def along_index(self, step: Step, bound: Bound, factors: Factors) -> Along:
         """The index that a step speaks of, on which no other range may depend."""
-        run = Run.of(bound, factors, self.place_of(step, "index", bound))
+        run = Along.of(bound, factors, self.place_of(step, "index", bound))
         if run.dependent:
             raise self.wrong("the range of another index depends on this one")
         return run
@@ -1530,7 +1538,7 @@ class Checker:
         found = self.threshold(atom)
         if not self.known and found is None:
             return single(atom)
-        step = self.take(("hypothesis", "threshold", "keep"), spelled(atom))
+        step = self.take(("hypothesis", "threshold", "keep"), spelled(atom), atom)
         needs: Needs = []
         if step["rule"] == "hypothesis":
             out, needs = self.said(step, atom)
@@ -1713,7 +1721,7 @@ class Checker:
 
     def simplified(self, left: Poly) -> tuple[bool, Poly]:
         """Whether the next step ends the proof, and the difference behind it."""
-        step = self.take(("meet", "prefix", "sign", "logarithm", "zero"), text_of(left))
+        step = self.take(("meet", "prefix", "sign", "logarithm", "zero"), text_of(left), left)
         if step["rule"] == "sign":
             found = [items for items in inside_of_sizes(left) if text_of(dict(items)) == step["x"]]
             if not found:
@@ -1843,7 +1851,7 @@ class Checker:
 
 
 @dataclass(frozen=True)
-class Run:
+class Along:
     """A sum of a product as one of its indices runs: the factors with it, and the others."""
 
     index: str
@@ -1853,7 +1861,7 @@ class Run:
     left: Mono
 
     @classmethod
-    def of(cls, bound: Bound, factors: Factors, place: int) -> Run:
+    def of(cls, bound: Bound, factors: Factors, place: int) -> Along:
         """The sum as the index at a place runs."""
         index, size = bound[place]
         others = [pair for pair in bound if pair[0] != index]
@@ -1872,7 +1880,7 @@ class Run:
 
 def _eliminated(checker: Checker, step: Step, bound: Bound, factors: Factors) -> Rewritten:
     """Σ_l [l = k] f(l) is f(k) for a k in the range of l, and 0 for a k outside."""
-    run = Run.of(bound, factors, checker.place_of(step, "index", bound))
+    run = Along.of(bound, factors, checker.place_of(step, "index", bound))
     atom, _ = factors[checker.place_of(step, "factor", factors)]
     value = checker.solved(atom, run.index) if atom[0] == "δ" else None
     if value is None or names(value) & run.dependent:
@@ -1890,7 +1898,7 @@ def _eliminated(checker: Checker, step: Step, bound: Bound, factors: Factors) ->
 
 def _counted(checker: Checker, step: Step, bound: Bound, factors: Factors) -> Rewritten:
     """Σ_l c is c times the size."""
-    run = checker.run(step, bound, factors)
+    run = checker.along_index(step, bound, factors)
     if run.uses:
         raise checker.wrong("the index occurs")
     return run.rewritten(form_poly(run.size), [(run.size, "the size")])
@@ -1898,7 +1906,7 @@ def _counted(checker: Checker, step: Step, bound: Bound, factors: Factors) -> Re
 
 def _permuted(checker: Checker, step: Step, bound: Bound, factors: Factors) -> Rewritten:
     """Σ_l f(l) is Σ_l f(π(l))."""
-    run = checker.run(step, bound, factors)
+    run = checker.along_index(step, bound, factors)
     name, back = step["by"]
     if checker.permuted.get(name) != run.size or back not in (0, 1):
         raise checker.wrong("the index does not run through what this permutes")
@@ -1908,7 +1916,7 @@ def _permuted(checker: Checker, step: Step, bound: Bound, factors: Factors) -> R
 
 def _of_first(checker: Checker, step: Step, bound: Bound, factors: Factors) -> Rewritten:
     """Σ_j [j is the first of the largest z] f(j)."""
-    run = checker.run(step, bound, factors)
+    run = checker.along_index(step, bound, factors)
     value = checker.at_first(run.uses, run.index, run.size)
     if value is None:
         raise checker.wrong("the index does not run through the line")
@@ -1917,14 +1925,14 @@ def _of_first(checker: Checker, step: Step, bound: Bound, factors: Factors) -> R
 
 def _by_hypothesis(checker: Checker, step: Step, bound: Bound, factors: Factors) -> Rewritten:
     """A sum is what an assumed equation gives for it."""
-    run = checker.run(step, bound, factors)
+    run = checker.along_index(step, bound, factors)
     inner = checker.canonical([(run.index, run.size)], dict(run.uses))
     return run.rewritten(*checker.said(step, inner))
 
 
 def _of_inverses(checker: Checker, step: Step, bound: Bound, factors: Factors) -> Rewritten:
     """Σ_l a_il b_lj is [i = j]."""
-    run = checker.run(step, bound, factors)
+    run = checker.along_index(step, bound, factors)
     ends = checker.ends(run.uses, run.index, run.size)
     if ends is None:
         raise checker.wrong("these are not a matrix and its inverse over a full range")
@@ -1970,6 +1978,11 @@ _OF_SUMS: Mapping[str, Callable[[Checker, Step, Bound, Factors], Rewritten]] = {
     "merge": _merged,
     "separate": _separated,
 }
+
+
+def range_text(size: Form) -> str:
+    """The range of an index as it stands in a trace."""
+    return f"0 … {form_text(size)} - 1"
 
 
 def inside_of_sizes(poly: Poly) -> Iterator[Items]:
@@ -2133,6 +2146,8 @@ class Claim:
     positive: tuple[str, ...] = ()
     permuting: tuple[str, ...] = ()
     steps: tuple[Named, Named] = ((), ())
+    #: The case of sizes that is looked at: what each is in terms of others.
+    sizes: tuple[tuple[sympy.Expr, sympy.Expr], ...] = ()
 
     def lines(self, data: Mapping[str, Data]) -> Iterator[str]:
         """The statement in lines: texts as they were written, how letters are read."""
@@ -2191,6 +2206,10 @@ class Claim:
         return replace(
             self, left=at(self.left), right=at(self.right), where=where, steps=(one, other)
         )
+
+    def in_case(self, case: Mapping[sympy.Expr, sympy.Expr]) -> Claim:
+        """The claim in one case of sizes."""
+        return replace(self.put(case), sizes=(*self.sizes, *case.items()))
 
 
 #: The nodes that bind the index of a head.
@@ -2457,13 +2476,22 @@ def opaque(expr: sympy.Basic, letters: dict[MatrixExpr, sympy.MatrixSymbol]) -> 
 _MAY_BE_HIDDEN = (*MASKS.values(), Masked, Allowed, AnyOf, LineDifference, RowMax, Head)
 
 
+@dataclass(frozen=True)
+class Run:
+    """The check of one case of sizes: the claim in it, the checker, and the cofactors' terms."""
+
+    claim: Claim
+    checker: Checker
+    added: tuple[tuple[sympy.Expr, Pair], ...]
+
+
 class Replay:
     """The check of one proof: cases of sizes, entries, and what equations are used for."""
 
     checker: type[Checker] = Checker
 
     def __init__(self, claim: Claim, uses: Sequence[Data], letters_only: bool) -> None:
-        self.uses = uses
+        self.uses, self.runs = uses, list[Run]()
         self.letters: dict[MatrixExpr, sympy.MatrixSymbol] | None = {} if letters_only else None
         left, right = self.plain(claim.left), self.plain(claim.right)
         where = tuple((self.plain(a), self.plain(b)) for a, b in claim.where)
@@ -2509,12 +2537,13 @@ class Replay:
             size, least = read_size(proof["split"]), read_size(proof["least"])
             found = cases(size, least, depth)
             for case, inner in zip(found, proof["cases"], strict=True):
-                self.check(inner, claim.put(case), depth + 1)
+                self.check(inner, claim.in_case(case), depth + 1)
             return
         self.entries(self.checker(proof["steps"], claim.positive), claim, proof["cofactors"])
 
     def entries(self, checker: Checker, claim: Claim, cofactors: Sequence[Data]) -> None:
         """Check entry (i, j) of both sides for all i and j."""
+        case = claim
         claim, means, units, checker.known = used(claim, self.uses)
         for name in claim.permuting:
             for side in (claim.left, claim.right, *(one for pair in claim.where for one in pair)):
@@ -2537,10 +2566,11 @@ class Replay:
         shape = shapes[0] if shapes else (1, 1)
         if any(tuple(other) != tuple(shape) for other in shapes):
             raise Refused("the shapes differ")
-        added = [
+        added = tuple(
             (decoded(c), self.product_of(claim, u, relation, v, shape))
             for c, u, relation, v in cofactors
-        ]
+        )
+        self.runs.append(Run(case, checker, added))
 
         def same(i: Form, j: Form) -> None:
             sides = []

@@ -436,7 +436,7 @@ class Forger(Checker):
         super().__init__(steps, positive)
         self.steps = steps  # type: ignore[assignment]  # the same list, which is written into
 
-    def take(self, allowed: tuple[str, ...], before: str) -> Step:
+    def take(self, allowed: Sequence[str], before: str, *_about: object) -> Step:
         if self.done == len(self.steps) or self.steps[self.done]["rule"] not in allowed:
             raise Refused("nothing to write")
         step = self.steps[self.done]
