@@ -97,6 +97,8 @@ Parts: TypeAlias = list[tuple[Poly | None, Bound]]
 Found = TypeVar("Found")
 #: The forms that the indices of a rule are.
 Env: TypeAlias = Mapping[sympy.Symbol, Form]
+#: Two letters whose product is I, and whether each is transposed.
+Unit: TypeAlias = tuple[str, bool, str, bool]
 #: An assumed equation, or both sides of a product: expressions.
 Pair: TypeAlias = tuple[sympy.Basic, sympy.Basic]
 
@@ -615,7 +617,7 @@ class Checker:
         self.permuted: dict[str, Form] = {}
         #: Letters that stand for an expression, and pairs of matrices whose product is I.
         self.means: dict[str, MatrixExpr] = {}
-        self.units: dict[tuple[str, bool, str, bool], Form] = {}
+        self.units: dict[Unit, Form] = {}
         #: What roots and logarithms are taken of: ≥ 0 where both sides are defined.
         self.rooted: set[Items] = set()
         #: Polynomials that are ≥ 0 (1) or ≤ 0 (−1) in the case at hand.
@@ -1514,15 +1516,21 @@ class Checker:
     def opened(self, atom: Atom) -> tuple[Bound, Mono]:
         """The bound indices of a sum under fresh names, and what is summed."""
         _, sizes, mono = atom
-        new = {name: variable(self.fresh()) for name, _ in sizes}
-        bound = [(new[name][0][0], put(size, new)) for name, size in sizes]
-        self.sizes.update(bound)
+        bound, new = self.freshly(sizes, {})
         return bound, renamed_mono(mono, new)
 
-    def fresh(self) -> str:
-        """An index that nothing else uses."""
-        self.count += 1
-        return f"#{self.count}"
+    def freshly(
+        self, sizes: Iterable[tuple[str, Form]], values: Mapping[str, Form]
+    ) -> tuple[Bound, dict[str, Form]]:
+        """Indices under names that nothing else uses, and the values with these put in."""
+        listed = [*sizes]
+        self.count += len(listed)
+        first = self.count - len(listed) + 1
+        new = {name: variable(f"#{first + k}") for k, (name, _) in enumerate(listed)}
+        inner = {**values, **new}
+        bound = [(new[name][0][0], put(size, inner)) for name, size in listed]
+        self.sizes.update(bound)
+        return bound, inner
 
     def canonical(self, bound: Bound, factors: Mapping[Atom, Fraction]) -> Atom:
         """A sum of a product, its indices named by their places."""
@@ -1622,22 +1630,14 @@ class Checker:
             case ("exp", mono):
                 return self.exp(self.substituted(mono, values))
             case ("sum", sizes, mono):
-                new = {name: variable(self.fresh()) for name, _ in sizes}
-                inner = {**values, **new}
-                bound = [(new[name][0][0], put(size, inner)) for name, size in sizes]
-                self.sizes.update(bound)
+                bound, inner = self.freshly(sizes, values)
                 return self.summed(bound, self.substituted(mono, inner))
-            case ("line", name, (index, size), items):
-                new_name = self.fresh()
-                inner = {**values, index: variable(new_name)}
-                self.sizes[new_name] = put(size, inner)
-                return self.line(name, self.polynomial(items, inner), new_name, put(size, inner))
-            case ("first", at, ("line", _, (index, size), items)):
-                new_name = self.fresh()
-                inner = {**values, index: variable(new_name)}
-                self.sizes[new_name] = put(size, inner)
-                body = self.polynomial(items, inner)
-                return self.first(put(at, values), body, new_name, put(size, inner))
+            case ("line", name, run, items):
+                (pair,), inner = self.freshly([run], values)
+                return self.line(name, self.polynomial(items, inner), *pair)
+            case ("first", at, ("line", _, run, items)):
+                (pair,), inner = self.freshly([run], values)
+                return self.first(put(at, values), self.polynomial(items, inner), *pair)
             case ("poly", items):
                 return self.polynomial(items, values)
             case ("fn", "abs" | "cos" | "sin" as name, items):
@@ -1771,28 +1771,21 @@ class Checker:
             raise self.wrong("the index is not moved alike everywhere")
         if names(start):  # Σ_{l<s} f(l + a) = Σ_{l<a+s} f(l) − Σ_{l<a} f(l)
             moved = renamed_mono(body, {index: plus_form(variable(index), start, -1)})
-            end = plus_form(start, size)
-            first, second = self.new(end), self.new(start)
-            whole = self.summed(
-                [(first, end)], {renamed_mono(moved, {index: variable(first)}): Fraction(1)}
-            )
-            less = self.summed(
-                [(second, start)], {renamed_mono(moved, {index: variable(second)}): Fraction(1)}
-            )
+            runs = [self.new(plus_form(start, size)), self.new(start)]
+            whole, less = (self.over(moved, index, new) for new in runs)
             return plus(whole, scaled(less, -1)), [(start, "the start"), (size, "the size")]
         more = dict(size).get("", 0)
         shorter = plus_form(size, number(-more))
         if start or more <= 0 or not names(shorter):
             raise self.wrong("the sum begins at 0 already")
-        first = self.new(shorter)
-        out = [
-            self.summed(
-                [(first, shorter)], {renamed_mono(body, {index: variable(first)}): Fraction(1)}
-            )
-        ]
-        for k in range(more):
-            out.append(self.substituted(body, {index: plus_form(shorter, number(k))}))
+        out = [self.over(body, index, self.new(shorter))]
+        out += [self.substituted(body, {index: plus_form(shorter, number(k))}) for k in range(more)]
         return plus(*out), [(shorter, "the shorter sum")]
+
+    def over(self, body: Mono, index: str, new: str) -> Poly:
+        """A product summed over a new index in the place of another."""
+        moved = renamed_mono(body, {index: variable(new)})
+        return self.summed([(new, self.sizes[new])], {moved: Fraction(1)})
 
     def without_logarithms(self, poly: Poly) -> Poly:
         """Σ_k c_k ln p_k + t is 0, also times a common factor, where Π_k p_k^(c_k) e^t is 1."""
@@ -2484,6 +2477,35 @@ class Run:
     checker: Checker
     added: tuple[tuple[sympy.Expr, Pair], ...]
 
+    def compare(self, known: Claim, i: Form, j: Form) -> None:
+        """Check entry (i, j) of the claim's sides, definitions being put in."""
+        checker = self.checker
+        sides, means = [], checker.means
+        checker.noting = True
+        for side, steps in zip((known.left, known.right), known.steps, strict=True):
+            checker.means = {**means, **dict(steps)}
+            sides.append(checker.entry(side, i, j))
+        checker.means, checker.noting = means, False
+        if None in sides:
+            if sides != [None, None]:
+                raise Refused("one side alone is −∞")
+            return
+        left, right = map(checker.some, sides)
+        more = [self.cofactor(c, pair, i, j) for c, pair in self.added]
+        checker.vanishes(plus(left, scaled(right, -1), *(scaled(one, -1) for one in more)))
+
+    def cofactor(self, c: sympy.Expr, sides: Pair, i: Form, j: Form) -> Poly:
+        """Entry (i, j) of c (u L v − u R v), where c has a value."""
+        checker = self.checker
+        before = checker.partial
+        one, other = (checker.some(checker.entry(side, i, j)) for side in sides)
+        checker.partial = False
+        out = times(checker.scalar(c), plus(one, scaled(other, -1)))
+        if checker.partial:
+            raise Refused("a cofactor divides by what may be 0")
+        checker.partial = before
+        return out
+
 
 class Replay:
     """The check of one proof: cases of sizes, entries, and what equations are used for."""
@@ -2543,64 +2565,24 @@ class Replay:
 
     def entries(self, checker: Checker, claim: Claim, cofactors: Sequence[Data]) -> None:
         """Check entry (i, j) of both sides for all i and j."""
-        case = claim
-        claim, means, units, checker.known = used(claim, self.uses)
-        for name in claim.permuting:
-            for side in (claim.left, claim.right, *(one for pair in claim.where for one in pair)):
-                for symbol in side.atoms(sympy.MatrixSymbol):
-                    if symbol.name == name:
-                        rows, across = (linear(size, {}) for size in symbol.shape)
-                        if rows != across:
-                            raise Refused(
-                                f"{name} is not square, so it is not a permutation matrix"
-                            )
-                        checker.permuted[name] = rows
-        for letter, columns in units:
-            rows, width = (linear(size, {}) for size in letter.shape)
-            name = letter.name
-            checker.units[name, columns, name, not columns] = rows if columns else width
-            if rows == width:
-                checker.units[name, not columns, name, columns] = rows
-        checker.means = means
-        shapes = [side.shape for side in (claim.left, claim.right) if isinstance(side, MatrixExpr)]
+        known, checker.means, units, checker.known = used(claim, self.uses)
+        checker.permuted.update(permutations_in(known))
+        checker.units.update(
+            pair for letter, columns in units for pair in inverses(letter, columns)
+        )
+        shapes = [side.shape for side in (known.left, known.right) if isinstance(side, MatrixExpr)]
         shape = shapes[0] if shapes else (1, 1)
         if any(tuple(other) != tuple(shape) for other in shapes):
             raise Refused("the shapes differ")
         added = tuple(
-            (decoded(c), self.product_of(claim, u, relation, v, shape))
+            (decoded(c), self.product_of(known, u, relation, v, shape))
             for c, u, relation, v in cofactors
         )
-        self.runs.append(Run(case, checker, added))
-
-        def same(i: Form, j: Form) -> None:
-            sides = []
-            checker.noting = True
-            for side, steps in zip((claim.left, claim.right), claim.steps, strict=True):
-                checker.means = {**means, **dict(steps)}
-                sides.append(checker.entry(side, i, j))
-            checker.means, checker.noting = means, False
-            left, right = sides
-            if left is None or right is None:
-                if left is not None or right is not None:
-                    raise Refused("one side alone is −∞")
-                return
-            out = plus(left, scaled(right, -1))
-            partial = checker.partial
-            for c, (one, other) in added:
-                gone = plus(
-                    checker.some(checker.entry(one, i, j)),
-                    scaled(checker.some(checker.entry(other, i, j)), -1),
-                )
-                checker.partial = False
-                out = plus(out, scaled(times(checker.scalar(c), gone), -1))
-                if checker.partial:
-                    raise Refused("a cofactor divides by what may be 0")
-            checker.partial = partial
-            checker.vanishes(out)
-
+        run = Run(claim, checker, added)
+        self.runs.append(run)
+        rows, columns = (linear(size, {}) for size in shape)
         checker.in_parts(
-            linear(shape[0], {}),
-            lambda i: checker.in_parts(linear(shape[1], {}), lambda j: same(i, j)),
+            rows, lambda i: checker.in_parts(columns, lambda j: run.compare(known, i, j))
         )
         checker.finish()
         self.partial |= checker.partial
@@ -2644,6 +2626,26 @@ class Replay:
                 raise Refused("the cofactors do not fit")
             out.append(sympy.MatMul(*factors) if len(factors) > 1 else factors[0])
         return out[0], out[1]
+
+
+def permutations_in(claim: Claim) -> Iterator[tuple[str, Form]]:
+    """The letters of permutation matrices, and how many things each permutes."""
+    sides = [claim.left, claim.right, *(one for pair in claim.where for one in pair)]
+    for letter in {letter for side in sides for letter in side.atoms(sympy.MatrixSymbol)}:
+        if letter.name in claim.permuting:
+            rows, across = (linear(size, {}) for size in letter.shape)
+            if rows != across:
+                raise Refused(f"{letter.name} is not square, so it is not a permutation matrix")
+            yield letter.name, rows
+
+
+def inverses(letter: sympy.MatrixSymbol, columns: bool) -> Iterator[tuple[Unit, Form]]:
+    """Which products of an orthonormal letter and its transpose are I, and the range summed."""
+    rows, width = (linear(size, {}) for size in letter.shape)
+    name = letter.name
+    yield (name, columns, name, not columns), rows if columns else width
+    if rows == width:
+        yield (name, not columns, name, columns), rows
 
 
 def turned_around(equation: Pair, cut: int) -> Pair:
