@@ -1715,49 +1715,44 @@ class Checker:
 
     def vanishes(self, difference: Poly) -> None:
         """Follow the trace until the difference is 0."""
-        done, left = False, self.signed(difference)
-        while not done:
-            done, left = self.simplified(left)
+        left: Poly | None = self.signed(difference)
+        while left is not None:
+            left = self.simplified(left)
 
-    def simplified(self, left: Poly) -> tuple[bool, Poly]:
-        """Whether the next step ends the proof, and the difference behind it."""
-        step = self.take(("meet", "prefix", "sign", "logarithm", "zero"), text_of(left), left)
-        if step["rule"] == "sign":
-            found = [items for items in inside_of_sizes(left) if text_of(dict(items)) == step["x"]]
-            if not found:
-                raise self.wrong("there is no |x| of this x")
-            self.settle(step, [], "two cases")
-            for sign in (1, -1):
-                self.signs[found[0]] = sign
-                self.vanishes(left)
-            del self.signs[found[0]]
-            return True, {}
-        if step["rule"] == "logarithm":
-            out = self.without_logarithms(left)
-            self.settle(step, [], text_of(out))
-            return False, out
-        if step["rule"] == "zero":
-            self.settle(step, [], "0")
-            if not is_zero(left):
-                raise self.wrong("the difference is not 0")
-            return True, {}
-        terms = terms_of(left)
-        mono, c = terms[self.place_of(step, "term", terms)]
-        factors = atoms_of(mono)
-        atom, p = factors[self.place_of(step, "factor", factors)]
-        rest = frozenset(pair for pair in mono if pair[0] != atom)
-        needs: Needs = []
-        if step["rule"] == "meet":
-            value = self.solved(atom, step["index"]) if atom[0] == "δ" else None
-            if value is None:
-                raise self.wrong("the condition does not determine the index")
-            new = times(self.substituted(rest, {step["index"]: value}), single(atom))
-        else:
-            new, needs = self.from_zero(atom, p)
-            new = times(new, {rest: Fraction(1)})
-        out = plus({m: k for m, k in left.items() if m != mono}, scaled(new, c))
+    def simplified(self, left: Poly) -> Poly | None:
+        """The difference behind the next step, None where that ends the proof."""
+        rules = ("meet", "prefix", "sign", "logarithm", "zero")
+        step = self.take(rules, text_of(left), left)
+        match step["rule"]:
+            case "sign":
+                self.vanishes_by_cases(step, left)
+                return None
+            case "zero":
+                self.settle(step, [], "0")
+                if not is_zero(left):
+                    raise self.wrong("the difference is not 0")
+                return None
+        out, needs = _OF_DIFFERENCES[step["rule"]](self, step, left)
         self.settle(step, needs, text_of(out))
-        return False, out
+        return out
+
+    def vanishes_by_cases(self, step: Step, left: Poly) -> None:
+        """Follow the trace for x ≥ 0 and for x ≤ 0."""
+        found = [items for items in inside_of_sizes(left) if text_of(dict(items)) == step["x"]]
+        if not found:
+            raise self.wrong("there is no |x| of this x")
+        self.settle(step, [], "two cases")
+        for sign in (1, -1):
+            self.signs[found[0]] = sign
+            self.vanishes(left)
+        del self.signs[found[0]]
+
+    def factor(self, step: Step, left: Poly) -> tuple[Mono, Atom, Fraction]:
+        """The term of a difference, and the factor in it, that a step speaks of."""
+        terms = terms_of(left)
+        mono, _ = terms[self.place_of(step, "term", terms)]
+        factors = atoms_of(mono)
+        return mono, *factors[self.place_of(step, "factor", factors)]
 
     def from_zero(self, atom: Atom, p: Fraction) -> tuple[Poly, Needs]:
         """A sum as sums that begin at 0 and whose sizes have no number added."""
@@ -1959,6 +1954,43 @@ def _separated(checker: Checker, step: Step, bound: Bound, factors: Factors) -> 
         out = times(out, checker.as_known(checker.canonical(pairs, inside)))
     return out, [], []
 
+
+# ---- the rules of differences ------------------------------------------------------------------
+
+
+def _met(checker: Checker, step: Step, left: Poly) -> tuple[Poly, Needs]:
+    """[i = j] f(i) is [i = j] f(j)."""
+    mono, atom, p = checker.factor(step, left)
+    value = checker.solved(atom, step["index"]) if atom[0] == "δ" else None
+    if value is None:
+        raise checker.wrong("the condition does not determine the index")
+    moved = checker.substituted(mono - {(atom, p)}, {step["index"]: value})
+    return replaced(left, mono, times(moved, single(atom))), []
+
+
+def _begun_at_zero(checker: Checker, step: Step, left: Poly) -> tuple[Poly, Needs]:
+    """A sum as sums that begin at 0."""
+    mono, atom, p = checker.factor(step, left)
+    new, needs = checker.from_zero(atom, p)
+    return replaced(left, mono, times(new, {mono - {(atom, p)}: Fraction(1)})), needs
+
+
+def _without_logarithms(checker: Checker, step: Step, left: Poly) -> tuple[Poly, Needs]:
+    """Logarithms that cancel are left out."""
+    return checker.without_logarithms(left), []
+
+
+def replaced(poly: Poly, mono: Mono, new: Poly) -> Poly:
+    """A polynomial with another one in the place of a product."""
+    return plus({m: c for m, c in poly.items() if m != mono}, scaled(new, poly[mono]))
+
+
+#: What the steps make of a difference, by their rules; those by cases, and the last, end it.
+_OF_DIFFERENCES: Mapping[str, Callable[[Checker, Step, Poly], tuple[Poly, Needs]]] = {
+    "meet": _met,
+    "prefix": _begun_at_zero,
+    "logarithm": _without_logarithms,
+}
 
 #: What the steps make of a sum, by their rules.
 _OF_SUMS: Mapping[str, Callable[[Checker, Step, Bound, Factors], Rewritten]] = {

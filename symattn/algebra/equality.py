@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice, permutations, product
 from math import factorial, prod
-from typing import Literal
+from typing import Any, Literal
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -250,76 +250,98 @@ def _is_refuted(statement: Statement) -> bool:
     return any(is_refuted(statement, sizes) for sizes in trials)
 
 
-def stated(
-    left: Meaning,
-    right: Meaning = None,
-    *,
-    shapes: Mapping[str, GivenShape] | None = None,
-    where: str | Sequence[Meaning] = (),
-    positive: str | Sequence[str] = (),
-    permuting: str | Sequence[str] = (),
-    orthogonal: str | Sequence[str] = (),
-    symmetric: str | Sequence[str] = (),
-) -> Iterator[Statement]:
+@dataclass(frozen=True)
+class Assumptions:
+    """What is said of the letters of a statement, as the arguments of `equal` have it."""
+
+    shapes: Mapping[str, GivenShape] | None = None
+    where: str | Sequence[Meaning] = ()
+    positive: str | Sequence[str] = ()
+    permuting: str | Sequence[str] = ()
+    orthogonal: str | Sequence[str] = ()
+    symmetric: str | Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        where = [self.where] if isinstance(self.where, str) else self.where
+        instance(where, (list, tuple), "where", "equations in a list")
+        object.__setattr__(self, "where", where)
+        object.__setattr__(self, "shapes", table(self.shapes, "shapes"))
+        for name in ("positive", "permuting", "orthogonal", "symmetric"):
+            object.__setattr__(self, name, words(getattr(self, name), name))
+
+    @property
+    def kinds(self) -> list[list[Meaning]]:
+        """The equations that make letters orthogonal and symmetric."""
+        turned = [[f"{name}^T {name}", "I"] for name in self.orthogonal]
+        return [*turned, *([name, f"{name}^T"] for name in self.symmetric)]
+
+    @property
+    def square(self) -> dict[str, GivenShape]:
+        """The shapes of the letters that are square by what is said of them."""
+        named = (*self.permuting, *self.orthogonal, *self.symmetric)
+        return {name: (SQUARE + name, SQUARE + name) for name in named}
+
+    def check_spoken(self, spoken: set[str]) -> None:
+        """Refuse to assume something of letters that do not occur. Raises `SymattnError`."""
+        for kind in ("orthogonal", "symmetric"):
+            for name in sorted({*getattr(self, kind)} - spoken):
+                raise SymattnError(f"{kind}: there is no letter {quote(name)} here")
+
+
+def stated(left: Meaning, right: Meaning = None, **said: Any) -> Iterator[Statement]:
     """The statements that the arguments of `equal` make, one a reading, the likeliest first.
 
-    A list is a chain of equal expressions.
+    A list is a chain of equal expressions; `said` are the fields of `Assumptions`.
     """
-    if isinstance(left, list) and right is None:
-        chain = left
-    elif right is None:
-        chain = split_sides(left) if isinstance(left, str) else [left]
-    else:
-        chain = [left, right]
-    if len(chain) < 2:
-        raise SymattnError("two sides are needed: equal(A, B), or a text with =")
-    assumed_too = [where] if isinstance(where, str) else where
-    instance(assumed_too, (list, tuple), "where", "equations in a list")
-    joint = None
+    chain, given = _chain_of(left, right), Assumptions(**said)
+    where, joint = given.where, None
     if len(chain) == 2 and all(isinstance(one, Derivation) for one in chain):
-        one, other = (_expanded(side) for side in chain)
-        joint = joined(one, other, assumed_too, table(shapes, "shapes"))
-        chain, assumed_too = [joint.left, joint.right], joint.where
-    positive, permuting = words(positive, "positive"), words(permuting, "permuting")
-    orthogonal, symmetric = words(orthogonal, "orthogonal"), words(symmetric, "symmetric")
-    kinds = [[f"{name}^T {name}", "I"] for name in orthogonal]
-    kinds += [[name, f"{name}^T"] for name in symmetric]
-    pairs = [chain, *map(_halves, assumed_too), *kinds]
-    named = (*permuting, *orthogonal, *symmetric)
-    square = {name: (SQUARE + name, SQUARE + name) for name in named}
-    known = {**square, **_known_shapes(pairs), **table(shapes, "shapes")}
+        one, other = map(_expanded, chain)
+        joint = joined(one, other, where, given.shapes or {})
+        chain, where = [joint.left, joint.right], joint.where
+    spoken_of = [chain, *map(_halves, where)]
+    pairs = [*spoken_of, *given.kinds]
+    known = {**given.square, **_known_shapes(pairs), **(given.shapes or {})}
     texts = [[one for one in pair if isinstance(one, str)] for pair in pairs]
-    for built in readings(texts, known, tuple(positive)):
+    for built in readings(texts, known, tuple(given.positive)):
         sides = []
         for pair, ready in zip(pairs, built.groups, strict=True):
             left_over = iter(ready)
             sides.append([_side(x, left_over) for x in pair])
-        for side in (side for pair in sides for side in pair):
-            if isinstance(side.meaning, MatrixExpr):
-                check_shapes(side.meaning, "equal")
-        assumed = tuple((one, two) for one, two in sides[1:])
         statement = Statement(
             sides[0][0],
             sides[0][-1],
-            assumed,
-            frozenset(positive),
-            frozenset(permuting),
+            tuple((one, two) for one, two in sides[1:]),
+            frozenset(given.positive),
+            frozenset(given.permuting),
             tuple(side.meaning for side in sides[0]),
             built.letters,
             rival=built.rival,
             declared=frozenset(known),
             joint=joint,
         )
-        statement = replace(_substituted(statement), origin=statement)
-        spoken = {x for pair in sides[: len(sides) - len(kinds)] for s in pair for x in s.letters()}
-        for kind, names in (("orthogonal", orthogonal), ("symmetric", symmetric)):
-            for name in sorted({*names} - spoken):
-                raise SymattnError(f"{kind}: there is no letter {quote(name)} here")
-        _check_shapes(statement)
-        _check_letters(statement)
-        _check_steps(statement)
-        _check_assumed(statement.origin or statement, pairs[1 : len(pairs) - len(kinds)])
-        yield statement
+        for side in statement.all_sides + tuple(sides[0][1:-1]):
+            if isinstance(side.meaning, MatrixExpr):
+                check_shapes(side.meaning, "equal")
+        whole_one = replace(_substituted(statement), origin=statement)
+        given.check_spoken(
+            {x for pair in sides[: len(spoken_of)] for s in pair for x in s.letters()}
+        )
+        _check_shapes(whole_one)
+        _check_letters(whole_one)
+        _check_steps(whole_one)
+        _check_assumed(statement, spoken_of[1:])
+        yield whole_one
+
+
+def _chain_of(left: Meaning, right: Meaning) -> list[Meaning]:
+    """The expressions that are said to be equal. Raises `SymattnError` for one alone."""
+    chain = [left] if right is None else [left, right]
+    if right is None and isinstance(left, str | list):
+        chain = split_sides(left) if isinstance(left, str) else left
+    if len(chain) < 2:
+        raise SymattnError("two sides are needed: equal(A, B), or a text with =")
+    return chain
 
 
 def expressed(text: str, shapes: Mapping[str, GivenShape]) -> Meaning:
