@@ -544,12 +544,11 @@ def decide(
         for symbol in symbols
         if symbol.name in (sizes or {})
     }
-    fixed = len(given) == len(symbols)
     _check_room(statement, given)
     shapes = {name: " × ".join(map(str, one.shape)) for name, one in statement.letters().items()}
     kinds = statement.reading or tuple(shapes.items())
     reading = tuple((name, shapes.get(name, kind)) for name, kind in kinds)
-    answer = _decided(statement, given, fixed, symbols, STEPS * effort)
+    answer = _Question(statement, given, symbols, STEPS * effort).answer()
     return replace(answer, reading=reading)
 
 
@@ -587,58 +586,91 @@ def _sizes_text(statement: Statement, sizes: Mapping[sympy.Symbol, int]) -> str:
     return ", ".join(f"{name} = {count}" for name, count in listed.items())
 
 
-def _decided(
-    statement: Statement,
-    given: dict[sympy.Symbol, int],
-    fixed: bool,
-    symbols: set[sympy.Symbol],
-    steps: int,
-) -> Equality:
-    """The answer, with numbers before proofs."""
-    defined, one_sided = False, ""
-    for first in [given] if fixed else trial_sizes(statement, symbols, given):
-        trial = first
-        if statement.joint is not None and is_refuted(statement, trial):
-            trial = smallest(statement, trial, set(given))
-        found = refuted(statement, trial)
-        if found.counterexample is not None:
-            why = "Arb proves that the values differ"
-            return Equality("different", _sizes_text(statement, trial), why, found.counterexample)
-        defined = defined or found.defined
-        one_sided = one_sided or found.one_sided
-    if one_sided and defined:
-        why = f"for some numbers only {one_sided} has a value"
-        hint = "say which letters are positive, as in --positive A"
-        return Equality("undecided", "", why, hint=hint)
-    if not defined:
-        why = "no numbers were found for which both sides have a value"
-        return Equality("undecided", "", why)
-    sizeless = not symbols and _is_of_numbers(statement)
-    proof, missing = certified(statement, steps)
-    if proof is not None:
+@dataclass(frozen=True)
+class _Question:
+    """A statement, the sizes that are given, all its sizes, and how many steps a proof may take."""
+
+    statement: Statement
+    given: dict[sympy.Symbol, int]
+    symbols: set[sympy.Symbol]
+    steps: int
+
+    @property
+    def fixed(self) -> bool:
+        """Whether all sizes are given."""
+        return len(self.given) == len(self.symbols)
+
+    def answer(self) -> Equality:
+        """The answer, with numbers before proofs."""
+        found = self.by_numbers()
+        if found is not None:
+            return found
+        proof, missing = certified(self.statement, self.steps)
+        return self.at_sizes(missing) if proof is None else self.proven(proof)
+
+    def different(self, sizes: Mapping[sympy.Symbol, int], numbers: Counterexample) -> Equality:
+        """The answer where numbers refute the statement."""
+        where = _sizes_text(self.statement, sizes)
+        return Equality("different", where, "Arb proves that the values differ", numbers)
+
+    def by_numbers(self) -> Equality | None:
+        """The answer where numbers refute the statement, or leave one side without a value."""
+        statement, defined, one_sided = self.statement, False, ""
+        trials = trial_sizes(statement, self.symbols, self.given)
+        for first in [self.given] if self.fixed else trials:
+            trial = first
+            if statement.joint is not None and is_refuted(statement, trial):
+                trial = smallest(statement, trial, set(self.given))
+            found = refuted(statement, trial)
+            if found.counterexample is not None:
+                return self.different(trial, found.counterexample)
+            defined = defined or found.defined
+            one_sided = one_sided or found.one_sided
+        if one_sided and defined:
+            why = f"for some numbers only {one_sided} has a value"
+            hint = "say which letters are positive, as in --positive A"
+            return Equality("undecided", "", why, hint=hint)
+        if not defined:
+            why = "no numbers were found for which both sides have a value"
+            return Equality("undecided", "", why)
+        return None
+
+    def proven(self, proof: Data) -> Equality:
+        """The answer where there is a proof: for all sizes, unless the statement has its sizes."""
         why, partial = reason(proof), bool(proof["partial"])
-        if fixed and not sizeless:
-            return Equality("equal", _at_given(statement, given), why, partial=partial)
+        sizeless = not self.symbols and _is_of_numbers(self.statement)
+        if self.fixed and not sizeless:
+            where = _at_given(self.statement, self.given)
+            return Equality("equal", where, why, partial=partial)
         return Equality("equal", FOR_ALL, why, partial=partial, certificate=proof)
-    usual = chosen_sizes(statement, symbols) if statement.joint is None else small_sizes(symbols)
-    chosen = given if fixed else {**usual, **given}
-    if given or statement.permutations:
-        found_at = _proven_at(statement, given, steps)
+
+    def at_sizes(self, missing: str) -> Equality:
+        """The answer where a proof for all sizes is missing."""
+        statement, given = self.statement, self.given
+        found_at = None
+        if given or statement.permutations:
+            found_at = _proven_at(statement, given, self.steps)
         if found_at is not None:
             why, partial = found_at
             return Equality("equal", _at_given(statement, given), why, partial=partial)
-    if not fixed:
-        found_at = _proven_at(statement, chosen, steps)
+        chosen, hint = self.chosen(), hint_of(missing)
+        where = _sizes_text(statement, chosen)
+        found_at = None if self.fixed else _proven_at(statement, chosen, self.steps)
         if found_at is not None:
-            where, why = _sizes_text(statement, chosen), f"not shown for other sizes: {missing}"
-            return Equality(
-                "holds at the sizes tried", where, why, partial=found_at[1], hint=hint_of(missing)
-            )
-    found = refuted(statement, chosen, thorough=True)
-    if found.counterexample is not None:
-        why = "Arb proves that the values differ"
-        return Equality("different", _sizes_text(statement, chosen), why, found.counterexample)
-    return Equality("undecided", _sizes_text(statement, chosen), missing, hint=hint_of(missing))
+            why, (_, partial) = f"not shown for other sizes: {missing}", found_at
+            return Equality("holds at the sizes tried", where, why, partial=partial, hint=hint)
+        found = refuted(statement, chosen, thorough=True)
+        if found.counterexample is not None:
+            return self.different(chosen, found.counterexample)
+        return Equality("undecided", where, missing, hint=hint)
+
+    def chosen(self) -> dict[sympy.Symbol, int]:
+        """The sizes to decide at: those that are given, and others for the rest."""
+        if self.fixed:
+            return self.given
+        of_two = self.statement.joint is not None
+        usual = small_sizes(self.symbols) if of_two else chosen_sizes(self.statement, self.symbols)
+        return {**usual, **self.given}
 
 
 def _proven_at(
