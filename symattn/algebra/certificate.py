@@ -16,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -79,6 +80,12 @@ Atom = tuple[Any, ...]
 Mono = frozenset[tuple[Atom, Fraction]]
 Poly = dict[Mono, Fraction]
 Bound = list[tuple[str, Form]]
+#: Atoms and their powers, in an order that is always the same.
+Factors = list[tuple[Atom, Fraction]]
+#: What has to be shown: forms that are ≥ 0, and what they say.
+Needs = list[tuple[Form, str]]
+#: What a sum is rewritten to: what is summed now, over which indices, and what that needs.
+Rewritten = tuple[Poly, Bound, Needs]
 #: A part of a certificate as JSON has it: a text, a number, a list, a table.
 Data: TypeAlias = Any
 Step = dict[str, Data]
@@ -90,6 +97,8 @@ Parts: TypeAlias = list[tuple[Poly | None, Bound]]
 Found = TypeVar("Found")
 #: The forms that the indices of a rule are.
 Env: TypeAlias = Mapping[sympy.Symbol, Form]
+#: Two letters whose product is I, and whether each is transposed.
+Unit: TypeAlias = tuple[str, bool, str, bool]
 #: An assumed equation, or both sides of a product: expressions.
 Pair: TypeAlias = tuple[sympy.Basic, sympy.Basic]
 
@@ -285,7 +294,7 @@ def scaled(poly: Poly, value: Fraction | int) -> Poly:
     return {mono: c * value for mono, c in poly.items()} if value else {}
 
 
-def atoms_of(mono: Mono) -> list[tuple[Atom, Fraction]]:
+def atoms_of(mono: Mono) -> Factors:
     """The factors of a monomial in an order that is always the same."""
     return sorted(mono, key=lambda pair: spelled(pair[0]))
 
@@ -608,7 +617,7 @@ class Checker:
         self.permuted: dict[str, Form] = {}
         #: Letters that stand for an expression, and pairs of matrices whose product is I.
         self.means: dict[str, MatrixExpr] = {}
-        self.units: dict[tuple[str, bool, str, bool], Form] = {}
+        self.units: dict[Unit, Form] = {}
         #: What roots and logarithms are taken of: ≥ 0 where both sides are defined.
         self.rooted: set[Items] = set()
         #: Polynomials that are ≥ 0 (1) or ≤ 0 (−1) in the case at hand.
@@ -623,8 +632,11 @@ class Checker:
 
     # ---- the trace -------------------------------------------------------------------------
 
-    def take(self, allowed: tuple[str, ...], before: str) -> Step:
-        """The next step. Raises `Refused` where it is of another kind, or about something else."""
+    def take(self, allowed: Sequence[str], before: str, *about: object) -> Step:
+        """The next step. Raises `Refused` where it is of another kind, or about something else.
+
+        `about` is what `before` spells, for a prover that chooses the step.
+        """
         if self.done == len(self.steps):
             raise Refused(f"step {self.done + 1}: the trace ends before the proof does")
         step = self.steps[self.done]
@@ -711,7 +723,7 @@ class Checker:
             left += more
         return found
 
-    def within(self, at: Form, size: Form) -> list[tuple[Form, str]]:
+    def within(self, at: Form, size: Form) -> Needs:
         """The obligations of 0 ≤ at < size."""
         above = plus_form(plus_form(size, at, -1), number(-1))
         return [(at, "the start of the range"), (above, "the end of the range")]
@@ -904,6 +916,15 @@ class Checker:
                 ((atom, q),) = mono
                 return times(out, settled({atom: q * p}))
         return times(out, settled({("poly", frozenset(inside.items())): p}))
+
+    @contextmanager
+    def unnoted(self) -> Iterator[None]:
+        """Inside the block nothing is noted."""
+        before, self.noting = self.noting, False
+        try:
+            yield
+        finally:
+            self.noting = before
 
     def note(self, poly: Poly) -> None:
         """This is ≥ 0 wherever both sides are defined."""
@@ -1119,11 +1140,9 @@ class Checker:
             self.partial = True
             return self.inverse(matrix.arg, i, j)
         if isinstance(matrix, Slope):
-            noting, self.noting = self.noting, False
-            value = self.some(self.entry(matrix.expr, number(0), number(0)))
-            out = self.derived(value, matrix.letter.name, i, j)
-            self.noting = noting
-            return out
+            with self.unnoted():
+                value = self.some(self.entry(matrix.expr, number(0), number(0)))
+                return self.derived(value, matrix.letter.name, i, j)
         if not isinstance(matrix, sympy.MatrixSymbol):
             raise Refused(f"an entry of {type(matrix).__name__} is not covered")
         if matrix.name in self.means:
@@ -1304,9 +1323,8 @@ class Checker:
 
     def either(self, same: Poly, rule: r.Cases, env: Env) -> Poly:
         """The value of a rule by cases where the condition is 1, the other where it is 0."""
-        noting, self.noting = self.noting, False
-        value, otherwise = self.finite(rule.value, env), self.finite(rule.otherwise, env)
-        self.noting = noting
+        with self.unnoted():
+            value, otherwise = self.finite(rule.value, env), self.finite(rule.otherwise, env)
         unlike = plus(constant(1), scaled(same, -1))
         return plus(times(same, value), times(unlike, otherwise))
 
@@ -1386,7 +1404,12 @@ class Checker:
 
     def in_parts(self, size: Form, evaluated: Callable[[Form], Found]) -> list[tuple[Found, Bound]]:
         """What stands at every index below a size, by the parts in which the trace cuts it."""
-        step = self.take(("range",), f"0 … {form_text(size)} - 1")
+        return self.parts_of(self.take(("range",), range_text(size)), size, evaluated)
+
+    def parts_of(
+        self, step: Step, size: Form, evaluated: Callable[[Form], Found]
+    ) -> list[tuple[Found, Bound]]:
+        """What stands at every index below a size, by the parts in which a step cuts it."""
         if "width" in step:
             return [self.in_blocks(step, size, evaluated)]
         every = step.get("every", 1)
@@ -1437,73 +1460,25 @@ class Checker:
         bound = [pair for pair in bound if pair[0]]
         if not bound:
             return poly
-        noting, self.noting = self.noting, False
-        out = plus(*(scaled(self.total(bound, mono), c) for mono, c in terms_of(poly)))
-        self.noting = noting
-        return out
+        with self.unnoted():
+            return plus(*(scaled(self.total(bound, mono), c) for mono, c in terms_of(poly)))
 
     def total(self, bound: Bound, mono: Mono) -> Poly:
         """Σ of a product, rewritten as the trace says."""
         limits = ", ".join(f"{name}<{form_text(size)}" for name, size in bound)
-        rules = (
-            "delta",
-            "identity",
-            "first",
-            "hypothesis",
-            "count",
-            "permute",
-            "merge",
-            "separate",
-        )
-        step = self.take(rules, f"Σ_{{{limits}}} {mono_text(mono)}")
-        factors = atoms_of(mono)
-        if step["rule"] == "separate":
-            return self.separated(step, bound, factors)
-        if step["rule"] == "merge":
-            return self.merged(step, bound, factors)
-        index, size = bound[self.place_of(step, "index", bound)]
-        others = [pair for pair in bound if pair[0] != index]
-        dependent = {name for name, inner in others if index in names(inner)}
-        if step["rule"] == "delta":
-            return self.eliminated(step, (index, size), others, factors, dependent)
-        if dependent:
-            raise self.wrong("the range of another index depends on this one")
-        uses = [(atom, p) for atom, p in factors if index in indices(atom)]
-        left = frozenset((atom, p) for atom, p in factors if index not in indices(atom))
-        if step["rule"] == "count":
-            if uses:
-                raise self.wrong("the index occurs")
-            out = times({left: Fraction(1)}, form_poly(size))
-            self.settle(step, [(size, "the size")], text_of(out))
-            return self.summed(others, out)
-        if step["rule"] == "permute":
-            name, back = step["by"]
-            if self.permuted.get(name) != size or back not in (0, 1):
-                raise self.wrong("the index does not run through what this permutes")
-            out = self.substituted(mono, {index: place(name, variable(index), back)})
-            self.settle(step, [], text_of(out))
-            return self.summed(bound, out)
-        if step["rule"] == "first":
-            value = self.at_first(uses, index, size)
-            if value is None:
-                raise self.wrong("the index does not run through the line")
-            out = times({left: Fraction(1)}, value)
-            self.settle(step, [(plus_form(size, number(-1)), "the size")], text_of(out))
-            return self.summed(others, out)
-        if step["rule"] == "hypothesis":
-            inner = self.canonical([(index, size)], dict(uses))
-            value, needs = self.said(step, inner)
-            out = times({left: Fraction(1)}, value)
-            self.settle(step, needs, text_of(out))
-            return self.summed(others, out)
-        ends = self.ends(uses, index, size)
-        if ends is None:
-            raise self.wrong("these are not a matrix and its inverse over a full range")
-        out = times({left: Fraction(1)}, self.delta(*ends))
-        self.settle(step, [], text_of(out))
-        return self.summed(others, out)
+        step = self.take((*_OF_SUMS,), f"Σ_{{{limits}}} {mono_text(mono)}", bound, mono)
+        out, left, needs = _OF_SUMS[step["rule"]](self, step, bound, atoms_of(mono))
+        self.settle(step, needs, text_of(out))
+        return self.summed(left, out)
 
-    def at_first(self, uses: list[tuple[Atom, Fraction]], index: str, size: Form) -> Poly | None:
+    def along_index(self, step: Step, bound: Bound, factors: Factors) -> Along:
+        """The index that a step speaks of, on which no other range may depend."""
+        run = Along.of(bound, factors, self.place_of(step, "index", bound))
+        if run.dependent:
+            raise self.wrong("the range of another index depends on this one")
+        return run
+
+    def at_first(self, uses: Factors, index: str, size: Form) -> Poly | None:
         """Σ_j [j is the first of the largest z] is 1, and times z_j the largest; None of others."""
         (atom, _), *more = sorted(uses, key=lambda pair: pair[0][0] != "first")
         if atom[0] != "first":
@@ -1522,34 +1497,7 @@ class Checker:
             raise self.wrong(f"there is no {what} {step[what]}")
         return int(step[what])
 
-    def eliminated(
-        self,
-        step: Step,
-        pair: tuple[str, Form],
-        others: Bound,
-        factors: list[tuple[Atom, Fraction]],
-        dependent: set[str],
-    ) -> Poly:
-        """Σ_l [l = k] f(l) is f(k) for a k in the range of l, and 0 for a k outside."""
-        (index, size), (atom, _) = pair, factors[self.place_of(step, "factor", factors)]
-        value = self.solved(atom, index) if atom[0] == "δ" else None
-        if value is None or names(value) & dependent:
-            raise self.wrong("the condition does not determine the index")
-        if step["inside"]:
-            left = frozenset((other, p) for other, p in factors if other != atom)
-            out = self.substituted(left, {index: value})
-            bound = [(name, put(inner, {index: value})) for name, inner in others]
-            self.sizes.update(bound)
-            self.settle(step, self.within(value, size), text_of(out))
-            return self.summed(bound, out)
-        below = form([*((a, -c) for a, c in value), ("", -1)])
-        above = plus_form(value, size, -1)
-        self.settle(step, [(below if step["below"] else above, "outside of the range")], "0")
-        return {}
-
-    def ends(
-        self, uses: list[tuple[Atom, Fraction]], index: str, size: Form
-    ) -> tuple[Form, Form] | None:
+    def ends(self, uses: Factors, index: str, size: Form) -> tuple[Form, Form] | None:
         """The outer indices of Σ_l a_il b_lj where the product of a and b is I."""
         pair = [atom for atom, p in uses for _ in range(int(p) if p in (1, 2) else 3)]
         if len(pair) != 2 or any(atom[0] != "entry" or len(atom) != _PLAIN for atom in pair):
@@ -1565,49 +1513,24 @@ class Checker:
                     return left[0], right[1]
         return None
 
-    def merged(self, step: Step, bound: Bound, factors: list[tuple[Atom, Fraction]]) -> Poly:
-        """A sum among the factors is opened, so that all is one sum."""
-        place_ = self.place_of(step, "factor", factors)
-        atom, p = factors[place_]
-        if atom[0] != "sum" or p.denominator != 1 or p < 1:
-            raise self.wrong("this factor is not a sum")
-        new, inner = self.opened(atom)
-        left = dict(factors)
-        left[atom] = p - 1
-        out = times(settled(left), {inner: Fraction(1)})
-        self.settle(step, [], text_of(out))
-        return self.summed([*bound, *new], out)
-
     def opened(self, atom: Atom) -> tuple[Bound, Mono]:
         """The bound indices of a sum under fresh names, and what is summed."""
         _, sizes, mono = atom
-        new = {name: variable(self.fresh()) for name, _ in sizes}
-        bound = [(new[name][0][0], put(size, new)) for name, size in sizes]
-        self.sizes.update(bound)
+        bound, new = self.freshly(sizes, {})
         return bound, renamed_mono(mono, new)
 
-    def fresh(self) -> str:
-        """An index that nothing else uses."""
-        self.count += 1
-        return f"#{self.count}"
-
-    def separated(self, step: Step, bound: Bound, factors: list[tuple[Atom, Fraction]]) -> Poly:
-        """The product of the sums over indices that have to do with one another."""
-        groups = step["groups"]
-        if sorted(k for group in groups for k in group) != list(range(len(bound))):
-            raise self.wrong("the groups are not all indices, each once")
-        every = {name for name, _ in bound}
-        out = settled({atom: p for atom, p in factors if not indices(atom) & every})
-        for group in groups:
-            pairs = [bound[k] for k in group]
-            mine = {name for name, _ in pairs}
-            inside = {atom: p for atom, p in factors if indices(atom) & mine}
-            used = frozenset().union(*map(indices, inside), *(names(size) for _, size in pairs))
-            if used & every - mine:
-                raise self.wrong("the groups share a factor or a range")
-            out = times(out, self.as_known(self.canonical(pairs, inside)))
-        self.settle(step, [], text_of(out))
-        return out
+    def freshly(
+        self, sizes: Iterable[tuple[str, Form]], values: Mapping[str, Form]
+    ) -> tuple[Bound, dict[str, Form]]:
+        """Indices under names that nothing else uses, and the values with these put in."""
+        listed = [*sizes]
+        self.count += len(listed)
+        first = self.count - len(listed) + 1
+        new = {name: variable(f"#{first + k}") for k, (name, _) in enumerate(listed)}
+        inner = {**values, **new}
+        bound = [(new[name][0][0], put(size, inner)) for name, size in listed]
+        self.sizes.update(bound)
+        return bound, inner
 
     def canonical(self, bound: Bound, factors: Mapping[Atom, Fraction]) -> Atom:
         """A sum of a product, its indices named by their places."""
@@ -1623,8 +1546,8 @@ class Checker:
         found = self.threshold(atom)
         if not self.known and found is None:
             return single(atom)
-        step = self.take(("hypothesis", "threshold", "keep"), spelled(atom))
-        needs: list[tuple[Form, str]] = []
+        step = self.take(("hypothesis", "threshold", "keep"), spelled(atom), atom)
+        needs: Needs = []
         if step["rule"] == "hypothesis":
             out, needs = self.said(step, atom)
         elif step["rule"] == "keep":
@@ -1658,7 +1581,7 @@ class Checker:
                 return size, single(level), items, own
         return None
 
-    def said(self, step: Step, atom: Atom) -> tuple[Poly, list[tuple[Form, str]]]:
+    def said(self, step: Step, atom: Atom) -> tuple[Poly, Needs]:
         """What an assumed equation says that a sum is, and what has to be shown for it."""
         one, other = self.known[self.place_of(step, "equation", self.known)]
         i, j = (read_form(text) for text in step["at"])
@@ -1707,22 +1630,14 @@ class Checker:
             case ("exp", mono):
                 return self.exp(self.substituted(mono, values))
             case ("sum", sizes, mono):
-                new = {name: variable(self.fresh()) for name, _ in sizes}
-                inner = {**values, **new}
-                bound = [(new[name][0][0], put(size, inner)) for name, size in sizes]
-                self.sizes.update(bound)
+                bound, inner = self.freshly(sizes, values)
                 return self.summed(bound, self.substituted(mono, inner))
-            case ("line", name, (index, size), items):
-                new_name = self.fresh()
-                inner = {**values, index: variable(new_name)}
-                self.sizes[new_name] = put(size, inner)
-                return self.line(name, self.polynomial(items, inner), new_name, put(size, inner))
-            case ("first", at, ("line", _, (index, size), items)):
-                new_name = self.fresh()
-                inner = {**values, index: variable(new_name)}
-                self.sizes[new_name] = put(size, inner)
-                body = self.polynomial(items, inner)
-                return self.first(put(at, values), body, new_name, put(size, inner))
+            case ("line", name, run, items):
+                (pair,), inner = self.freshly([run], values)
+                return self.line(name, self.polynomial(items, inner), *pair)
+            case ("first", at, ("line", _, run, items)):
+                (pair,), inner = self.freshly([run], values)
+                return self.first(put(at, values), self.polynomial(items, inner), *pair)
             case ("poly", items):
                 return self.polynomial(items, values)
             case ("fn", "abs" | "cos" | "sin" as name, items):
@@ -1800,51 +1715,46 @@ class Checker:
 
     def vanishes(self, difference: Poly) -> None:
         """Follow the trace until the difference is 0."""
-        done, left = False, self.signed(difference)
-        while not done:
-            done, left = self.simplified(left)
+        left: Poly | None = self.signed(difference)
+        while left is not None:
+            left = self.simplified(left)
 
-    def simplified(self, left: Poly) -> tuple[bool, Poly]:
-        """Whether the next step ends the proof, and the difference behind it."""
-        step = self.take(("meet", "prefix", "sign", "logarithm", "zero"), text_of(left))
-        if step["rule"] == "sign":
-            found = [items for items in inside_of_sizes(left) if text_of(dict(items)) == step["x"]]
-            if not found:
-                raise self.wrong("there is no |x| of this x")
-            self.settle(step, [], "two cases")
-            for sign in (1, -1):
-                self.signs[found[0]] = sign
-                self.vanishes(left)
-            del self.signs[found[0]]
-            return True, {}
-        if step["rule"] == "logarithm":
-            out = self.without_logarithms(left)
-            self.settle(step, [], text_of(out))
-            return False, out
-        if step["rule"] == "zero":
-            self.settle(step, [], "0")
-            if not is_zero(left):
-                raise self.wrong("the difference is not 0")
-            return True, {}
-        terms = terms_of(left)
-        mono, c = terms[self.place_of(step, "term", terms)]
-        factors = atoms_of(mono)
-        atom, p = factors[self.place_of(step, "factor", factors)]
-        rest = frozenset(pair for pair in mono if pair[0] != atom)
-        needs: list[tuple[Form, str]] = []
-        if step["rule"] == "meet":
-            value = self.solved(atom, step["index"]) if atom[0] == "δ" else None
-            if value is None:
-                raise self.wrong("the condition does not determine the index")
-            new = times(self.substituted(rest, {step["index"]: value}), single(atom))
-        else:
-            new, needs = self.from_zero(atom, p)
-            new = times(new, {rest: Fraction(1)})
-        out = plus({m: k for m, k in left.items() if m != mono}, scaled(new, c))
+    def simplified(self, left: Poly) -> Poly | None:
+        """The difference behind the next step, None where that ends the proof."""
+        rules = ("meet", "prefix", "sign", "logarithm", "zero")
+        step = self.take(rules, text_of(left), left)
+        match step["rule"]:
+            case "sign":
+                self.vanishes_by_cases(step, left)
+                return None
+            case "zero":
+                self.settle(step, [], "0")
+                if not is_zero(left):
+                    raise self.wrong("the difference is not 0")
+                return None
+        out, needs = _OF_DIFFERENCES[step["rule"]](self, step, left)
         self.settle(step, needs, text_of(out))
-        return False, out
+        return out
 
-    def from_zero(self, atom: Atom, p: Fraction) -> tuple[Poly, list[tuple[Form, str]]]:
+    def vanishes_by_cases(self, step: Step, left: Poly) -> None:
+        """Follow the trace for x ≥ 0 and for x ≤ 0."""
+        found = [items for items in inside_of_sizes(left) if text_of(dict(items)) == step["x"]]
+        if not found:
+            raise self.wrong("there is no |x| of this x")
+        self.settle(step, [], "two cases")
+        for sign in (1, -1):
+            self.signs[found[0]] = sign
+            self.vanishes(left)
+        del self.signs[found[0]]
+
+    def factor(self, step: Step, left: Poly) -> tuple[Mono, Atom, Fraction]:
+        """The term of a difference, and the factor in it, that a step speaks of."""
+        terms = terms_of(left)
+        mono, _ = terms[self.place_of(step, "term", terms)]
+        factors = atoms_of(mono)
+        return mono, *factors[self.place_of(step, "factor", factors)]
+
+    def from_zero(self, atom: Atom, p: Fraction) -> tuple[Poly, Needs]:
         """A sum as sums that begin at 0 and whose sizes have no number added."""
         if atom[0] != "sum" or len(atom[1]) != 1 or p != 1:
             raise self.wrong("this is not a sum over one index")
@@ -1856,28 +1766,21 @@ class Checker:
             raise self.wrong("the index is not moved alike everywhere")
         if names(start):  # Σ_{l<s} f(l + a) = Σ_{l<a+s} f(l) − Σ_{l<a} f(l)
             moved = renamed_mono(body, {index: plus_form(variable(index), start, -1)})
-            end = plus_form(start, size)
-            first, second = self.new(end), self.new(start)
-            whole = self.summed(
-                [(first, end)], {renamed_mono(moved, {index: variable(first)}): Fraction(1)}
-            )
-            less = self.summed(
-                [(second, start)], {renamed_mono(moved, {index: variable(second)}): Fraction(1)}
-            )
+            runs = [self.new(plus_form(start, size)), self.new(start)]
+            whole, less = (self.over(moved, index, new) for new in runs)
             return plus(whole, scaled(less, -1)), [(start, "the start"), (size, "the size")]
         more = dict(size).get("", 0)
         shorter = plus_form(size, number(-more))
         if start or more <= 0 or not names(shorter):
             raise self.wrong("the sum begins at 0 already")
-        first = self.new(shorter)
-        out = [
-            self.summed(
-                [(first, shorter)], {renamed_mono(body, {index: variable(first)}): Fraction(1)}
-            )
-        ]
-        for k in range(more):
-            out.append(self.substituted(body, {index: plus_form(shorter, number(k))}))
+        out = [self.over(body, index, self.new(shorter))]
+        out += [self.substituted(body, {index: plus_form(shorter, number(k))}) for k in range(more)]
         return plus(*out), [(shorter, "the shorter sum")]
+
+    def over(self, body: Mono, index: str, new: str) -> Poly:
+        """A product summed over a new index in the place of another."""
+        moved = renamed_mono(body, {index: variable(new)})
+        return self.summed([(new, self.sizes[new])], {moved: Fraction(1)})
 
     def without_logarithms(self, poly: Poly) -> Poly:
         """Σ_k c_k ln p_k + t is 0, also times a common factor, where Π_k p_k^(c_k) e^t is 1."""
@@ -1930,6 +1833,181 @@ class Checker:
             case ("poly", items):
                 return self.signed(dict(items))
         return single(atom)
+
+
+# ---- the rules of sums -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Along:
+    """A sum of a product as one of its indices runs: the factors with it, and the others."""
+
+    index: str
+    size: Form
+    others: Bound
+    uses: Factors
+    left: Mono
+
+    @classmethod
+    def of(cls, bound: Bound, factors: Factors, place: int) -> Along:
+        """The sum as the index at a place runs."""
+        index, size = bound[place]
+        others = [pair for pair in bound if pair[0] != index]
+        uses = [pair for pair in factors if index in indices(pair[0])]
+        return cls(index, size, others, uses, frozenset(factors) - {*uses})
+
+    @property
+    def dependent(self) -> set[str]:
+        """The other indices whose ranges depend on this one."""
+        return {name for name, size in self.others if self.index in names(size)}
+
+    def rewritten(self, value: Poly, needs: Needs) -> Rewritten:
+        """What the sum over this index is, over the others."""
+        return times({self.left: Fraction(1)}, value), self.others, needs
+
+
+def _eliminated(checker: Checker, step: Step, bound: Bound, factors: Factors) -> Rewritten:
+    """Σ_l [l = k] f(l) is f(k) for a k in the range of l, and 0 for a k outside."""
+    run = Along.of(bound, factors, checker.place_of(step, "index", bound))
+    atom, _ = factors[checker.place_of(step, "factor", factors)]
+    value = checker.solved(atom, run.index) if atom[0] == "δ" else None
+    if value is None or names(value) & run.dependent:
+        raise checker.wrong("the condition does not determine the index")
+    if not step["inside"]:
+        below = form([*((a, -c) for a, c in value), ("", -1)])
+        above = plus_form(value, run.size, -1)
+        return {}, [], [(below if step["below"] else above, "outside of the range")]
+    at = {run.index: value}
+    out = checker.substituted(frozenset(pair for pair in factors if pair[0] != atom), at)
+    left = [(name, put(size, at)) for name, size in run.others]
+    checker.sizes.update(left)
+    return out, left, checker.within(value, run.size)
+
+
+def _counted(checker: Checker, step: Step, bound: Bound, factors: Factors) -> Rewritten:
+    """Σ_l c is c times the size."""
+    run = checker.along_index(step, bound, factors)
+    if run.uses:
+        raise checker.wrong("the index occurs")
+    return run.rewritten(form_poly(run.size), [(run.size, "the size")])
+
+
+def _permuted(checker: Checker, step: Step, bound: Bound, factors: Factors) -> Rewritten:
+    """Σ_l f(l) is Σ_l f(π(l))."""
+    run = checker.along_index(step, bound, factors)
+    name, back = step["by"]
+    if checker.permuted.get(name) != run.size or back not in (0, 1):
+        raise checker.wrong("the index does not run through what this permutes")
+    at = {run.index: place(name, variable(run.index), back)}
+    return checker.substituted(frozenset(factors), at), bound, []
+
+
+def _of_first(checker: Checker, step: Step, bound: Bound, factors: Factors) -> Rewritten:
+    """Σ_j [j is the first of the largest z] f(j)."""
+    run = checker.along_index(step, bound, factors)
+    value = checker.at_first(run.uses, run.index, run.size)
+    if value is None:
+        raise checker.wrong("the index does not run through the line")
+    return run.rewritten(value, [(plus_form(run.size, number(-1)), "the size")])
+
+
+def _by_hypothesis(checker: Checker, step: Step, bound: Bound, factors: Factors) -> Rewritten:
+    """A sum is what an assumed equation gives for it."""
+    run = checker.along_index(step, bound, factors)
+    inner = checker.canonical([(run.index, run.size)], dict(run.uses))
+    return run.rewritten(*checker.said(step, inner))
+
+
+def _of_inverses(checker: Checker, step: Step, bound: Bound, factors: Factors) -> Rewritten:
+    """Σ_l a_il b_lj is [i = j]."""
+    run = checker.along_index(step, bound, factors)
+    ends = checker.ends(run.uses, run.index, run.size)
+    if ends is None:
+        raise checker.wrong("these are not a matrix and its inverse over a full range")
+    return run.rewritten(checker.delta(*ends), [])
+
+
+def _merged(checker: Checker, step: Step, bound: Bound, factors: Factors) -> Rewritten:
+    """A sum among the factors is opened, so that all is one sum."""
+    atom, p = factors[checker.place_of(step, "factor", factors)]
+    if atom[0] != "sum" or p.denominator != 1 or p < 1:
+        raise checker.wrong("this factor is not a sum")
+    new, inner = checker.opened(atom)
+    out = times(settled({**dict(factors), atom: p - 1}), {inner: Fraction(1)})
+    return out, [*bound, *new], []
+
+
+def _separated(checker: Checker, step: Step, bound: Bound, factors: Factors) -> Rewritten:
+    """The product of the sums over indices that have to do with one another."""
+    groups = step["groups"]
+    if sorted(k for group in groups for k in group) != list(range(len(bound))):
+        raise checker.wrong("the groups are not all indices, each once")
+    every = {name for name, _ in bound}
+    out = settled({atom: p for atom, p in factors if not indices(atom) & every})
+    for group in groups:
+        pairs = [bound[k] for k in group]
+        mine = {name for name, _ in pairs}
+        inside = {atom: p for atom, p in factors if indices(atom) & mine}
+        used = frozenset().union(*map(indices, inside), *(names(size) for _, size in pairs))
+        if used & every - mine:
+            raise checker.wrong("the groups share a factor or a range")
+        out = times(out, checker.as_known(checker.canonical(pairs, inside)))
+    return out, [], []
+
+
+# ---- the rules of differences ------------------------------------------------------------------
+
+
+def _met(checker: Checker, step: Step, left: Poly) -> tuple[Poly, Needs]:
+    """[i = j] f(i) is [i = j] f(j)."""
+    mono, atom, p = checker.factor(step, left)
+    value = checker.solved(atom, step["index"]) if atom[0] == "δ" else None
+    if value is None:
+        raise checker.wrong("the condition does not determine the index")
+    moved = checker.substituted(mono - {(atom, p)}, {step["index"]: value})
+    return replaced(left, mono, times(moved, single(atom))), []
+
+
+def _begun_at_zero(checker: Checker, step: Step, left: Poly) -> tuple[Poly, Needs]:
+    """A sum as sums that begin at 0."""
+    mono, atom, p = checker.factor(step, left)
+    new, needs = checker.from_zero(atom, p)
+    return replaced(left, mono, times(new, {mono - {(atom, p)}: Fraction(1)})), needs
+
+
+def _without_logarithms(checker: Checker, step: Step, left: Poly) -> tuple[Poly, Needs]:
+    """Logarithms that cancel are left out."""
+    return checker.without_logarithms(left), []
+
+
+def replaced(poly: Poly, mono: Mono, new: Poly) -> Poly:
+    """A polynomial with another one in the place of a product."""
+    return plus({m: c for m, c in poly.items() if m != mono}, scaled(new, poly[mono]))
+
+
+#: What the steps make of a difference, by their rules; those by cases, and the last, end it.
+_OF_DIFFERENCES: Mapping[str, Callable[[Checker, Step, Poly], tuple[Poly, Needs]]] = {
+    "meet": _met,
+    "prefix": _begun_at_zero,
+    "logarithm": _without_logarithms,
+}
+
+#: What the steps make of a sum, by their rules.
+_OF_SUMS: Mapping[str, Callable[[Checker, Step, Bound, Factors], Rewritten]] = {
+    "delta": _eliminated,
+    "identity": _of_inverses,
+    "first": _of_first,
+    "hypothesis": _by_hypothesis,
+    "count": _counted,
+    "permute": _permuted,
+    "merge": _merged,
+    "separate": _separated,
+}
+
+
+def range_text(size: Form) -> str:
+    """The range of an index as it stands in a trace."""
+    return f"0 … {form_text(size)} - 1"
 
 
 def inside_of_sizes(poly: Poly) -> Iterator[Items]:
@@ -2093,6 +2171,8 @@ class Claim:
     positive: tuple[str, ...] = ()
     permuting: tuple[str, ...] = ()
     steps: tuple[Named, Named] = ((), ())
+    #: The case of sizes that is looked at: what each is in terms of others.
+    sizes: tuple[tuple[sympy.Expr, sympy.Expr], ...] = ()
 
     def lines(self, data: Mapping[str, Data]) -> Iterator[str]:
         """The statement in lines: texts as they were written, how letters are read."""
@@ -2151,6 +2231,10 @@ class Claim:
         return replace(
             self, left=at(self.left), right=at(self.right), where=where, steps=(one, other)
         )
+
+    def in_case(self, case: Mapping[sympy.Expr, sympy.Expr]) -> Claim:
+        """The claim in one case of sizes."""
+        return replace(self.put(case), sizes=(*self.sizes, *case.items()))
 
 
 #: The nodes that bind the index of a head.
@@ -2417,13 +2501,51 @@ def opaque(expr: sympy.Basic, letters: dict[MatrixExpr, sympy.MatrixSymbol]) -> 
 _MAY_BE_HIDDEN = (*MASKS.values(), Masked, Allowed, AnyOf, LineDifference, RowMax, Head)
 
 
+@dataclass(frozen=True)
+class Run:
+    """The check of one case of sizes: the claim in it, the checker, and the cofactors' terms."""
+
+    claim: Claim
+    checker: Checker
+    added: tuple[tuple[sympy.Expr, Pair], ...]
+
+    def compare(self, known: Claim, i: Form, j: Form) -> None:
+        """Check entry (i, j) of the claim's sides, definitions being put in."""
+        checker = self.checker
+        sides, means = [], checker.means
+        checker.noting = True
+        for side, steps in zip((known.left, known.right), known.steps, strict=True):
+            checker.means = {**means, **dict(steps)}
+            sides.append(checker.entry(side, i, j))
+        checker.means, checker.noting = means, False
+        if None in sides:
+            if sides != [None, None]:
+                raise Refused("one side alone is −∞")
+            return
+        left, right = map(checker.some, sides)
+        more = [self.cofactor(c, pair, i, j) for c, pair in self.added]
+        checker.vanishes(plus(left, scaled(right, -1), *(scaled(one, -1) for one in more)))
+
+    def cofactor(self, c: sympy.Expr, sides: Pair, i: Form, j: Form) -> Poly:
+        """Entry (i, j) of c (u L v − u R v), where c has a value."""
+        checker = self.checker
+        before = checker.partial
+        one, other = (checker.some(checker.entry(side, i, j)) for side in sides)
+        checker.partial = False
+        out = times(checker.scalar(c), plus(one, scaled(other, -1)))
+        if checker.partial:
+            raise Refused("a cofactor divides by what may be 0")
+        checker.partial = before
+        return out
+
+
 class Replay:
     """The check of one proof: cases of sizes, entries, and what equations are used for."""
 
     checker: type[Checker] = Checker
 
     def __init__(self, claim: Claim, uses: Sequence[Data], letters_only: bool) -> None:
-        self.uses = uses
+        self.uses, self.runs = uses, list[Run]()
         self.letters: dict[MatrixExpr, sympy.MatrixSymbol] | None = {} if letters_only else None
         left, right = self.plain(claim.left), self.plain(claim.right)
         where = tuple((self.plain(a), self.plain(b)) for a, b in claim.where)
@@ -2469,68 +2591,30 @@ class Replay:
             size, least = read_size(proof["split"]), read_size(proof["least"])
             found = cases(size, least, depth)
             for case, inner in zip(found, proof["cases"], strict=True):
-                self.check(inner, claim.put(case), depth + 1)
+                self.check(inner, claim.in_case(case), depth + 1)
             return
         self.entries(self.checker(proof["steps"], claim.positive), claim, proof["cofactors"])
 
     def entries(self, checker: Checker, claim: Claim, cofactors: Sequence[Data]) -> None:
         """Check entry (i, j) of both sides for all i and j."""
-        claim, means, units, checker.known = used(claim, self.uses)
-        for name in claim.permuting:
-            for side in (claim.left, claim.right, *(one for pair in claim.where for one in pair)):
-                for symbol in side.atoms(sympy.MatrixSymbol):
-                    if symbol.name == name:
-                        rows, across = (linear(size, {}) for size in symbol.shape)
-                        if rows != across:
-                            raise Refused(
-                                f"{name} is not square, so it is not a permutation matrix"
-                            )
-                        checker.permuted[name] = rows
-        for letter, columns in units:
-            rows, width = (linear(size, {}) for size in letter.shape)
-            name = letter.name
-            checker.units[name, columns, name, not columns] = rows if columns else width
-            if rows == width:
-                checker.units[name, not columns, name, columns] = rows
-        checker.means = means
-        shapes = [side.shape for side in (claim.left, claim.right) if isinstance(side, MatrixExpr)]
+        known, checker.means, units, checker.known = used(claim, self.uses)
+        checker.permuted.update(permutations_in(known))
+        checker.units.update(
+            pair for letter, columns in units for pair in inverses(letter, columns)
+        )
+        shapes = [side.shape for side in (known.left, known.right) if isinstance(side, MatrixExpr)]
         shape = shapes[0] if shapes else (1, 1)
         if any(tuple(other) != tuple(shape) for other in shapes):
             raise Refused("the shapes differ")
-        added = [
-            (decoded(c), self.product_of(claim, u, relation, v, shape))
+        added = tuple(
+            (decoded(c), self.product_of(known, u, relation, v, shape))
             for c, u, relation, v in cofactors
-        ]
-
-        def same(i: Form, j: Form) -> None:
-            sides = []
-            checker.noting = True
-            for side, steps in zip((claim.left, claim.right), claim.steps, strict=True):
-                checker.means = {**means, **dict(steps)}
-                sides.append(checker.entry(side, i, j))
-            checker.means, checker.noting = means, False
-            left, right = sides
-            if left is None or right is None:
-                if left is not None or right is not None:
-                    raise Refused("one side alone is −∞")
-                return
-            out = plus(left, scaled(right, -1))
-            partial = checker.partial
-            for c, (one, other) in added:
-                gone = plus(
-                    checker.some(checker.entry(one, i, j)),
-                    scaled(checker.some(checker.entry(other, i, j)), -1),
-                )
-                checker.partial = False
-                out = plus(out, scaled(times(checker.scalar(c), gone), -1))
-                if checker.partial:
-                    raise Refused("a cofactor divides by what may be 0")
-            checker.partial = partial
-            checker.vanishes(out)
-
+        )
+        run = Run(claim, checker, added)
+        self.runs.append(run)
+        rows, columns = (linear(size, {}) for size in shape)
         checker.in_parts(
-            linear(shape[0], {}),
-            lambda i: checker.in_parts(linear(shape[1], {}), lambda j: same(i, j)),
+            rows, lambda i: checker.in_parts(columns, lambda j: run.compare(known, i, j))
         )
         checker.finish()
         self.partial |= checker.partial
@@ -2574,6 +2658,26 @@ class Replay:
                 raise Refused("the cofactors do not fit")
             out.append(sympy.MatMul(*factors) if len(factors) > 1 else factors[0])
         return out[0], out[1]
+
+
+def permutations_in(claim: Claim) -> Iterator[tuple[str, Form]]:
+    """The letters of permutation matrices, and how many things each permutes."""
+    sides = [claim.left, claim.right, *(one for pair in claim.where for one in pair)]
+    for letter in {letter for side in sides for letter in side.atoms(sympy.MatrixSymbol)}:
+        if letter.name in claim.permuting:
+            rows, across = (linear(size, {}) for size in letter.shape)
+            if rows != across:
+                raise Refused(f"{letter.name} is not square, so it is not a permutation matrix")
+            yield letter.name, rows
+
+
+def inverses(letter: sympy.MatrixSymbol, columns: bool) -> Iterator[tuple[Unit, Form]]:
+    """Which products of an orthonormal letter and its transpose are I, and the range summed."""
+    rows, width = (linear(size, {}) for size in letter.shape)
+    name = letter.name
+    yield (name, columns, name, not columns), rows if columns else width
+    if rows == width:
+        yield (name, not columns, name, columns), rows
 
 
 def turned_around(equation: Pair, cut: int) -> Pair:

@@ -27,7 +27,7 @@ from symattn.errors import ReadError, ShapeError, SymattnError, quote
 from symattn.grammar import sides as split_sides
 from symattn.language.shapes import GivenShape
 from symattn.language.statement import readings
-from symattn.nodes.heads import Concat, Head, HeadSum, Slice, Split
+from symattn.nodes.heads import Head, Slice, Split
 from symattn.nodes.rule import Nth
 from symattn.step import HEAD, Input, Item, Step, dims, letter_of
 
@@ -648,7 +648,7 @@ class _Joining:
         self._unmark_sizes()
         if not fits:
             raise self._other_shapes(outputs)
-        made = _by_heads(self._made(self._letters()))
+        made = self._made(self._letters())
         sides = [self._side(letter, made) for letter in last]
         sides[1] = _unmarked(sides[1], sides[0])
         inputs = []
@@ -882,61 +882,6 @@ def _with_sizes(side: Derivation) -> Derivation:
         sizes={},
         labels={},
     )
-
-
-def _by_heads(made: Mapping[str, Item]) -> dict[str, Item]:
-    """Heads side by side times a matrix as a sum over the heads: H W = Σ_i O⁽ⁱ⁾ W⁽ⁱ⁾.
-
-    Done where the other derivation is such a sum. W⁽ⁱ⁾, the rows of W that head i meets, is left
-    open in place of W, so that one matrix for all heads and one for each are the same inputs.
-    """
-    out = dict(made)
-    for letter, item in made.items():
-        if isinstance(item, Step) or item.per_head:
-            continue
-        readers = {
-            x: _share_of(step, item, made)
-            for x, step in made.items()
-            if isinstance(step, Step) and letter in step.operands
-        }
-        counts = {None if share is None else share[0] for share in readers.values()}
-        joins = [share for share in readers.values() if share is not None and share[1] is not None]
-        is_split = len(joins) < len(readers)  # one of the two adds its heads itself
-        if len(counts) != 1 or None in counts or not joins or not is_split:
-            continue
-        (count,) = counts
-        rows, columns = item.shape
-        part = sympy.MatrixSymbol(f"{letter}{PRIME}{PRIME}", sympy.cancel(rows / count), columns)
-        for x, share in readers.items():
-            step = made[x]
-            body = None if share is None else share[1]
-            expr: MatrixExpr = Head(part, HEAD)
-            if body is not None:
-                expr = HeadSum(sympy.MatMul(body, expr), HEAD, count)
-            assert isinstance(step, Step)
-            out[x] = replace(step, expr=expr)
-        facts = {**item.facts, "count": count}
-        out[part.name] = Input(part.name, Head(part, HEAD), **facts)
-        whole = Concat(Head(part, HEAD), HEAD, count, 0)
-        out[letter] = Step(item.name, item.symbol, whole, **item.facts)
-    return out
-
-
-def _share_of(
-    step: Step, matrix: Item, made: Mapping[str, Item]
-) -> tuple[sympy.Expr, MatrixExpr | None] | None:
-    """How many heads a step divides a matrix by, and what head i multiplies with its share.
-
-    None for any other use of the matrix.
-    """
-    match step.expr:
-        case Split(matrix=whole, index=index, heads=count, axis=axis):
-            return (count, None) if whole == matrix.symbol and (index, axis) == (HEAD, 0) else None
-        case sympy.MatMul(args=(joined, other)) if other == matrix.symbol:
-            concat = getattr(made.get(str(getattr(joined, "name", ""))), "expr", None)
-            if isinstance(concat, Concat) and concat.axis == 1:
-                return concat.heads, concat.matrix.xreplace({concat.index: HEAD})
-    return None
 
 
 def _unmarked(side: Derivation, first: Derivation) -> Derivation:

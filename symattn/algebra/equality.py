@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice, permutations, product
 from math import factorial, prod
-from typing import Literal
+from typing import Any, Literal
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -250,76 +250,98 @@ def _is_refuted(statement: Statement) -> bool:
     return any(is_refuted(statement, sizes) for sizes in trials)
 
 
-def stated(
-    left: Meaning,
-    right: Meaning = None,
-    *,
-    shapes: Mapping[str, GivenShape] | None = None,
-    where: str | Sequence[Meaning] = (),
-    positive: str | Sequence[str] = (),
-    permuting: str | Sequence[str] = (),
-    orthogonal: str | Sequence[str] = (),
-    symmetric: str | Sequence[str] = (),
-) -> Iterator[Statement]:
+@dataclass(frozen=True)
+class Assumptions:
+    """What is said of the letters of a statement, as the arguments of `equal` have it."""
+
+    shapes: Mapping[str, GivenShape] | None = None
+    where: str | Sequence[Meaning] = ()
+    positive: str | Sequence[str] = ()
+    permuting: str | Sequence[str] = ()
+    orthogonal: str | Sequence[str] = ()
+    symmetric: str | Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        where = [self.where] if isinstance(self.where, str) else self.where
+        instance(where, (list, tuple), "where", "equations in a list")
+        object.__setattr__(self, "where", where)
+        object.__setattr__(self, "shapes", table(self.shapes, "shapes"))
+        for name in ("positive", "permuting", "orthogonal", "symmetric"):
+            object.__setattr__(self, name, words(getattr(self, name), name))
+
+    @property
+    def kinds(self) -> list[list[Meaning]]:
+        """The equations that make letters orthogonal and symmetric."""
+        turned = [[f"{name}^T {name}", "I"] for name in self.orthogonal]
+        return [*turned, *([name, f"{name}^T"] for name in self.symmetric)]
+
+    @property
+    def square(self) -> dict[str, GivenShape]:
+        """The shapes of the letters that are square by what is said of them."""
+        named = (*self.permuting, *self.orthogonal, *self.symmetric)
+        return {name: (SQUARE + name, SQUARE + name) for name in named}
+
+    def check_spoken(self, spoken: set[str]) -> None:
+        """Refuse to assume something of letters that do not occur. Raises `SymattnError`."""
+        for kind in ("orthogonal", "symmetric"):
+            for name in sorted({*getattr(self, kind)} - spoken):
+                raise SymattnError(f"{kind}: there is no letter {quote(name)} here")
+
+
+def stated(left: Meaning, right: Meaning = None, **said: Any) -> Iterator[Statement]:
     """The statements that the arguments of `equal` make, one a reading, the likeliest first.
 
-    A list is a chain of equal expressions.
+    A list is a chain of equal expressions; `said` are the fields of `Assumptions`.
     """
-    if isinstance(left, list) and right is None:
-        chain = left
-    elif right is None:
-        chain = split_sides(left) if isinstance(left, str) else [left]
-    else:
-        chain = [left, right]
-    if len(chain) < 2:
-        raise SymattnError("two sides are needed: equal(A, B), or a text with =")
-    assumed_too = [where] if isinstance(where, str) else where
-    instance(assumed_too, (list, tuple), "where", "equations in a list")
-    joint = None
+    chain, given = _chain_of(left, right), Assumptions(**said)
+    where, joint = given.where, None
     if len(chain) == 2 and all(isinstance(one, Derivation) for one in chain):
-        one, other = (_expanded(side) for side in chain)
-        joint = joined(one, other, assumed_too, table(shapes, "shapes"))
-        chain, assumed_too = [joint.left, joint.right], joint.where
-    positive, permuting = words(positive, "positive"), words(permuting, "permuting")
-    orthogonal, symmetric = words(orthogonal, "orthogonal"), words(symmetric, "symmetric")
-    kinds = [[f"{name}^T {name}", "I"] for name in orthogonal]
-    kinds += [[name, f"{name}^T"] for name in symmetric]
-    pairs = [chain, *map(_halves, assumed_too), *kinds]
-    named = (*permuting, *orthogonal, *symmetric)
-    square = {name: (SQUARE + name, SQUARE + name) for name in named}
-    known = {**square, **_known_shapes(pairs), **table(shapes, "shapes")}
+        one, other = map(_expanded, chain)
+        joint = joined(one, other, where, given.shapes or {})
+        chain, where = [joint.left, joint.right], joint.where
+    spoken_of = [chain, *map(_halves, where)]
+    pairs = [*spoken_of, *given.kinds]
+    known = {**given.square, **_known_shapes(pairs), **(given.shapes or {})}
     texts = [[one for one in pair if isinstance(one, str)] for pair in pairs]
-    for built in readings(texts, known, tuple(positive)):
+    for built in readings(texts, known, tuple(given.positive)):
         sides = []
         for pair, ready in zip(pairs, built.groups, strict=True):
             left_over = iter(ready)
             sides.append([_side(x, left_over) for x in pair])
-        for side in (side for pair in sides for side in pair):
-            if isinstance(side.meaning, MatrixExpr):
-                check_shapes(side.meaning, "equal")
-        assumed = tuple((one, two) for one, two in sides[1:])
         statement = Statement(
             sides[0][0],
             sides[0][-1],
-            assumed,
-            frozenset(positive),
-            frozenset(permuting),
+            tuple((one, two) for one, two in sides[1:]),
+            frozenset(given.positive),
+            frozenset(given.permuting),
             tuple(side.meaning for side in sides[0]),
             built.letters,
             rival=built.rival,
             declared=frozenset(known),
             joint=joint,
         )
-        statement = replace(_substituted(statement), origin=statement)
-        spoken = {x for pair in sides[: len(sides) - len(kinds)] for s in pair for x in s.letters()}
-        for kind, names in (("orthogonal", orthogonal), ("symmetric", symmetric)):
-            for name in sorted({*names} - spoken):
-                raise SymattnError(f"{kind}: there is no letter {quote(name)} here")
-        _check_shapes(statement)
-        _check_letters(statement)
-        _check_steps(statement)
-        _check_assumed(statement.origin or statement, pairs[1 : len(pairs) - len(kinds)])
-        yield statement
+        for side in statement.all_sides + tuple(sides[0][1:-1]):
+            if isinstance(side.meaning, MatrixExpr):
+                check_shapes(side.meaning, "equal")
+        whole_one = replace(_substituted(statement), origin=statement)
+        given.check_spoken(
+            {x for pair in sides[: len(spoken_of)] for s in pair for x in s.letters()}
+        )
+        _check_shapes(whole_one)
+        _check_letters(whole_one)
+        _check_steps(whole_one)
+        _check_assumed(statement, spoken_of[1:])
+        yield whole_one
+
+
+def _chain_of(left: Meaning, right: Meaning) -> list[Meaning]:
+    """The expressions that are said to be equal. Raises `SymattnError` for one alone."""
+    chain = [left] if right is None else [left, right]
+    if right is None and isinstance(left, str | list):
+        chain = split_sides(left) if isinstance(left, str) else left
+    if len(chain) < 2:
+        raise SymattnError("two sides are needed: equal(A, B), or a text with =")
+    return chain
 
 
 def expressed(text: str, shapes: Mapping[str, GivenShape]) -> Meaning:
@@ -522,12 +544,11 @@ def decide(
         for symbol in symbols
         if symbol.name in (sizes or {})
     }
-    fixed = len(given) == len(symbols)
     _check_room(statement, given)
     shapes = {name: " × ".join(map(str, one.shape)) for name, one in statement.letters().items()}
     kinds = statement.reading or tuple(shapes.items())
     reading = tuple((name, shapes.get(name, kind)) for name, kind in kinds)
-    answer = _decided(statement, given, fixed, symbols, STEPS * effort)
+    answer = _Question(statement, given, symbols, STEPS * effort).answer()
     return replace(answer, reading=reading)
 
 
@@ -565,58 +586,91 @@ def _sizes_text(statement: Statement, sizes: Mapping[sympy.Symbol, int]) -> str:
     return ", ".join(f"{name} = {count}" for name, count in listed.items())
 
 
-def _decided(
-    statement: Statement,
-    given: dict[sympy.Symbol, int],
-    fixed: bool,
-    symbols: set[sympy.Symbol],
-    steps: int,
-) -> Equality:
-    """The answer, with numbers before proofs."""
-    defined, one_sided = False, ""
-    for first in [given] if fixed else trial_sizes(statement, symbols, given):
-        trial = first
-        if statement.joint is not None and is_refuted(statement, trial):
-            trial = smallest(statement, trial, set(given))
-        found = refuted(statement, trial)
-        if found.counterexample is not None:
-            why = "Arb proves that the values differ"
-            return Equality("different", _sizes_text(statement, trial), why, found.counterexample)
-        defined = defined or found.defined
-        one_sided = one_sided or found.one_sided
-    if one_sided and defined:
-        why = f"for some numbers only {one_sided} has a value"
-        hint = "say which letters are positive, as in --positive A"
-        return Equality("undecided", "", why, hint=hint)
-    if not defined:
-        why = "no numbers were found for which both sides have a value"
-        return Equality("undecided", "", why)
-    sizeless = not symbols and _is_of_numbers(statement)
-    proof, missing = certified(statement, steps)
-    if proof is not None:
+@dataclass(frozen=True)
+class _Question:
+    """A statement, the sizes that are given, all its sizes, and how many steps a proof may take."""
+
+    statement: Statement
+    given: dict[sympy.Symbol, int]
+    symbols: set[sympy.Symbol]
+    steps: int
+
+    @property
+    def fixed(self) -> bool:
+        """Whether all sizes are given."""
+        return len(self.given) == len(self.symbols)
+
+    def answer(self) -> Equality:
+        """The answer, with numbers before proofs."""
+        found = self.by_numbers()
+        if found is not None:
+            return found
+        proof, missing = certified(self.statement, self.steps)
+        return self.at_sizes(missing) if proof is None else self.proven(proof)
+
+    def different(self, sizes: Mapping[sympy.Symbol, int], numbers: Counterexample) -> Equality:
+        """The answer where numbers refute the statement."""
+        where = _sizes_text(self.statement, sizes)
+        return Equality("different", where, "Arb proves that the values differ", numbers)
+
+    def by_numbers(self) -> Equality | None:
+        """The answer where numbers refute the statement, or leave one side without a value."""
+        statement, defined, one_sided = self.statement, False, ""
+        trials = trial_sizes(statement, self.symbols, self.given)
+        for first in [self.given] if self.fixed else trials:
+            trial = first
+            if statement.joint is not None and is_refuted(statement, trial):
+                trial = smallest(statement, trial, set(self.given))
+            found = refuted(statement, trial)
+            if found.counterexample is not None:
+                return self.different(trial, found.counterexample)
+            defined = defined or found.defined
+            one_sided = one_sided or found.one_sided
+        if one_sided and defined:
+            why = f"for some numbers only {one_sided} has a value"
+            hint = "say which letters are positive, as in --positive A"
+            return Equality("undecided", "", why, hint=hint)
+        if not defined:
+            why = "no numbers were found for which both sides have a value"
+            return Equality("undecided", "", why)
+        return None
+
+    def proven(self, proof: Data) -> Equality:
+        """The answer where there is a proof: for all sizes, unless the statement has its sizes."""
         why, partial = reason(proof), bool(proof["partial"])
-        if fixed and not sizeless:
-            return Equality("equal", _at_given(statement, given), why, partial=partial)
+        sizeless = not self.symbols and _is_of_numbers(self.statement)
+        if self.fixed and not sizeless:
+            where = _at_given(self.statement, self.given)
+            return Equality("equal", where, why, partial=partial)
         return Equality("equal", FOR_ALL, why, partial=partial, certificate=proof)
-    usual = chosen_sizes(statement, symbols) if statement.joint is None else small_sizes(symbols)
-    chosen = given if fixed else {**usual, **given}
-    if given or statement.permutations:
-        found_at = _proven_at(statement, given, steps)
+
+    def at_sizes(self, missing: str) -> Equality:
+        """The answer where a proof for all sizes is missing."""
+        statement, given = self.statement, self.given
+        found_at = None
+        if given or statement.permutations:
+            found_at = _proven_at(statement, given, self.steps)
         if found_at is not None:
             why, partial = found_at
             return Equality("equal", _at_given(statement, given), why, partial=partial)
-    if not fixed:
-        found_at = _proven_at(statement, chosen, steps)
+        chosen, hint = self.chosen(), hint_of(missing)
+        where = _sizes_text(statement, chosen)
+        found_at = None if self.fixed else _proven_at(statement, chosen, self.steps)
         if found_at is not None:
-            where, why = _sizes_text(statement, chosen), f"not shown for other sizes: {missing}"
-            return Equality(
-                "holds at the sizes tried", where, why, partial=found_at[1], hint=hint_of(missing)
-            )
-    found = refuted(statement, chosen, thorough=True)
-    if found.counterexample is not None:
-        why = "Arb proves that the values differ"
-        return Equality("different", _sizes_text(statement, chosen), why, found.counterexample)
-    return Equality("undecided", _sizes_text(statement, chosen), missing, hint=hint_of(missing))
+            why, (_, partial) = f"not shown for other sizes: {missing}", found_at
+            return Equality("holds at the sizes tried", where, why, partial=partial, hint=hint)
+        found = refuted(statement, chosen, thorough=True)
+        if found.counterexample is not None:
+            return self.different(chosen, found.counterexample)
+        return Equality("undecided", where, missing, hint=hint)
+
+    def chosen(self) -> dict[sympy.Symbol, int]:
+        """The sizes to decide at: those that are given, and others for the rest."""
+        if self.fixed:
+            return self.given
+        of_two = self.statement.joint is not None
+        usual = small_sizes(self.symbols) if of_two else chosen_sizes(self.statement, self.symbols)
+        return {**usual, **self.given}
 
 
 def _proven_at(

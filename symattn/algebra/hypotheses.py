@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import sympy
@@ -85,68 +85,86 @@ def same_shape(one: Meaning, two: Meaning) -> bool:
     return all(sympy.expand(a - b) == 0 for a, b in pairs)
 
 
-def _definition(one: Meaning, two: Meaning) -> tuple[str, MatrixExpr] | None:
-    """The letter that an equation defines and what it is: K1 = K, and A = Aᵀ.
+@dataclass(frozen=True)
+class Use:
+    """What an equation is used for: it says what a number or a letter is, or of which kind.
 
-    A symmetric matrix is ½ (B + Bᵀ) with any B, for which the letter itself serves. A number that
-    is repeated to fill a matrix defines nothing here.
+    `kind` is as in a certificate: number, letter, mirror (A = ±Aᵀ, of which `meaning` is the right
+    side), orthonormal (whose `meaning` is whether its columns are) or known. `flipped`: the letter
+    stands on the right.
     """
-    if not same_shape(one, two):
-        return None
-    if isinstance(two, sympy.MatrixSymbol) and not isinstance(one, sympy.MatrixSymbol):
-        one, two = two, one
-    if isinstance(one, sympy.Transpose) and isinstance(two, MatrixExpr):
-        one, two = one.arg, _turned(two)
-    if not isinstance(one, sympy.MatrixSymbol):
-        return None
-    turned = {sympy.Transpose(one): 1, sympy.MatMul(-1, sympy.Transpose(one)): -1}
-    if two in turned and one.shape[0] == one.shape[1]:
-        mirrored = sympy.MatMul(turned[two], sympy.Transpose(one))
-        return one.name, sympy.MatMul(sympy.S.Half, sympy.MatAdd(one, mirrored))
-    letters = {s.name for s in two.atoms(sympy.MatrixSymbol)} if hasattr(two, "atoms") else set()
-    return None if one.name in letters else (one.name, two)
+
+    kind: str
+    place: int
+    flipped: bool = False
+    letter: str = ""
+    meaning: Meaning = None
 
 
-def definitions(
-    where: Sequence[tuple[Side, Side]],
-) -> tuple[dict[str, MatrixExpr], dict[str, int], list[tuple[Meaning, Meaning]]]:
-    """The letters that hypotheses define, those that are (skew-)symmetric, and all other equations.
+def uses(where: Sequence[tuple[Meaning, Meaning]], positive: Sequence[str] = ()) -> Iterator[Use]:
+    """What each equation is used for, numbers first; one that is not listed has cofactors alone.
 
-    A letter is defined once, and not by itself, also on a detour; signs are 1 for A = Aᵀ and −1
-    for A = −Aᵀ.
+    A letter is defined once, and not by itself, also on a detour.
     """
+    numbers = {k: use for k, pair in enumerate(where) for use in _of_number(k, pair, positive)}
+    yield from numbers.values()
     means: dict[str, MatrixExpr] = {}
-    mirrored: dict[str, int] = {}
-    others: list[tuple[Meaning, Meaning]] = []
-    for one, two in ((one.meaning, two.meaning) for one, two in where):
-        found = defined_by(one, two, means)
-        if found is None or found[0] in mirrored:
-            others.append((one, two))
+    for k, (one, other) in enumerate(where):
+        if k in numbers:
             continue
-        name, meaning = found
-        if name in _letters(meaning):
-            mirrored[name] = -1 if meaning.has(sympy.S.NegativeOne) else 1
-        else:
-            means[name] = meaning
-    return means, mirrored, others
+        found = next(_of_letter(k, (one, other), means), None)
+        if found is not None:
+            means[found.letter] = found.meaning
+            yield found
+        elif (turned := orthogonal(one, other)) is not None:
+            yield Use("orthonormal", k, False, turned[0].name, turned[1])
+        elif isinstance(one, MatrixExpr) and not isinstance(one, sympy.MatrixSymbol):
+            yield Use("known", k)
 
 
-def defined_by(
-    one: Meaning, two: Meaning, means: Mapping[str, MatrixExpr]
-) -> tuple[str, MatrixExpr] | None:
-    """What an equation defines beside others: a letter that none of them defines, on no detour."""
-    for found in (_definition(one, two), _definition(two, one)):
-        if found is None or found[0] in means:
+def _of_number(k: int, pair: tuple[Meaning, Meaning], positive: Sequence[str]) -> Iterator[Use]:
+    """The number that an equation defines; none that is positive, which it might not be."""
+    for flipped, (one, other) in ((True, pair[::-1]), (False, pair)):
+        number = isinstance(one, sympy.Symbol) and not isinstance(other, MatrixExpr)
+        if number and one not in other.free_symbols and one.name not in positive:
+            yield Use("number", k, flipped, one.name, other)
+
+
+def _of_letter(
+    k: int, pair: tuple[Meaning, Meaning], means: Mapping[str, MatrixExpr]
+) -> Iterator[Use]:
+    """The letters that an equation may define beside others; A = ±Aᵀ makes A a mirror image.
+
+    A number that is repeated to fill a matrix defines nothing here.
+    """
+    orders = [(False, *pair), (True, *pair[::-1])]
+    for flipped, one, other in sorted(orders, key=lambda order: not _is_letter(order[1])):
+        letter, value = one, other
+        if isinstance(one, sympy.Transpose) and isinstance(other, MatrixExpr):
+            letter, value = one.arg, _turned(other)
+        if not _is_letter(letter) or not same_shape(letter, value) or letter.name in means:
             continue
-        name, meaning = found
-        reached = set(left := _letters(meaning))
-        while left:
-            left = {x for known in left & means.keys() for x in _letters(means[known])} - reached
-            reached |= left
-        mirrored = meaning.func is sympy.MatMul and reached == {name}
-        if name not in reached or mirrored:
-            return found
-    return None
+        turned = sympy.Transpose(letter)
+        if value in (turned, sympy.MatMul(-1, turned)) and letter.shape[0] == letter.shape[1]:
+            yield Use("mirror", k, not isinstance(pair[0], _TURNABLE), letter.name, value)
+        elif letter.name not in _reached(value, means):
+            yield Use("letter", k, flipped, letter.name, value)
+
+
+_TURNABLE = (sympy.MatrixSymbol, sympy.Transpose)
+
+
+def _is_letter(one: Meaning) -> bool:
+    return isinstance(one, sympy.MatrixSymbol)
+
+
+def _reached(value: sympy.Basic, means: Mapping[str, MatrixExpr]) -> set[str]:
+    """The letters of an expression, also on a detour."""
+    reached = set(left := _letters(value))
+    while left:
+        left = {x for known in left & means.keys() for x in _letters(means[known])} - reached
+        reached |= left
+    return reached
 
 
 def _letters(meaning: sympy.Basic) -> set[str]:

@@ -34,15 +34,12 @@ from symattn.algebra.certificate import (
     Replay,
     Step,
     atoms_of,
-    cases,
     claim_of,
-    decoded,
     indices,
     linear,
     names,
     plus_form,
     put,
-    read_size,
     settled,
     spelled,
     variable,
@@ -122,8 +119,8 @@ class Recorder(Checker):
         #: What is divided by and is not 0.
         self.divisors: list[Poly] = []
 
-    def take(self, allowed: tuple[str, ...], before: str) -> Step:
-        step = super().take(allowed, before)
+    def take(self, allowed: Sequence[str], before: str, *about: object) -> Step:
+        step = super().take(allowed, before, *about)
         if self.stack:
             self.stack[-1].own.append(step)
         return step
@@ -163,17 +160,13 @@ class Recorder(Checker):
         finally:
             self.silent = before
 
-    def eliminated(
-        self,
-        step: Step,
-        pair: tuple[str, Form],
-        others: Bound,
-        factors: list[tuple[Atom, Fraction]],
-        dependent: set[str],
-    ) -> Poly:
-        value = self.solved(factors[step["factor"]][0], pair[0]) if step["inside"] else None
-        self.met.setdefault(pair[0], []).append(value)
-        return super().eliminated(step, pair, others, factors, dependent)
+    def total(self, bound: Bound, mono: Mono) -> Poly:
+        step = self.steps[self.done]
+        if step["rule"] == "delta":
+            (index, _), (atom, _) = bound[step["index"]], atoms_of(mono)[step["factor"]]
+            value = self.solved(atom, index) if step["inside"] else None
+            self.met.setdefault(index, []).append(value)
+        return super().total(bound, mono)
 
     def inverse(self, base: MatrixExpr, i: Form, j: Form) -> Poly | None:
         self.inverses[f"({sympy.srepr(base)})⁻¹"] = sympy.Inverse(base)
@@ -201,19 +194,17 @@ class Recorder(Checker):
             self.sides = self.sides[2:]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Case:
     """The comparisons of one case of sizes, and what cofactors add."""
 
-    sizes: list[tuple[sympy.Expr, sympy.Expr]]
     claim: Claim
     checker: Recorder
     #: The expression that a letter stands for where functions are letters.
     hidden: Mapping[MatrixExpr, MatrixExpr]
     #: What each assumed equation is used for.
     uses: Sequence[Data]
-    factors: list[sympy.Expr]
-    added: list[Pair] = field(default_factory=list)
+    added: Sequence[tuple[sympy.Expr, Pair]]
 
 
 class Recording(Replay):
@@ -221,41 +212,17 @@ class Recording(Replay):
 
     checker = Recorder
 
-    def __init__(self, claim: Claim, uses: Sequence[Data], letters_only: bool) -> None:
-        super().__init__(claim, uses, letters_only)
-        self.found: list[Case] = []
-        self.path: list[tuple[sympy.Expr, sympy.Expr]] = []
 
-    @classmethod
-    def of(cls, certificate: Data) -> Recording:
-        """The replay of a certificate."""
-        claim = claim_of(certificate["statement"])
-        replay = cls(claim, certificate["uses"], certificate["letters_only"])
-        replay.check(certificate["proof"], replay.claim)
-        return replay
-
-    def check(self, proof: Data, claim: Claim, depth: int = 0) -> None:
-        if "split" not in proof:
-            super().check(proof, claim, depth)
-            return
-        size, least = read_size(proof["split"]), read_size(proof["least"])
-        for case, inner in zip(cases(size, least, depth), proof["cases"], strict=True):
-            self.path += case.items()
-            self.check(inner, claim.put(case), depth + 1)
-            del self.path[-1:]
-
-    def entries(self, checker: Checker, claim: Claim, cofactors: Sequence[Data]) -> None:
-        assert isinstance(checker, Recorder)
-        hidden = {letter: expr for expr, letter in (self.letters or {}).items()}
-        factors = [decoded(c) for c, *_ in cofactors]
-        self.found.append(Case([*self.path], claim, checker, hidden, self.uses, factors))
-        super().entries(checker, claim, cofactors)
-        checker.hidden()
-
-    def product_of(self, *parts: Any) -> Pair:
-        found = super().product_of(*parts)
-        self.found[-1].added.append(found)
-        return found
+def recorded(certificate: Data) -> Iterator[Case]:
+    """The replay of a certificate, in its cases of sizes."""
+    claim, uses = claim_of(certificate["statement"]), certificate["uses"]
+    replay = Recording(claim, uses, certificate["letters_only"])
+    replay.check(certificate["proof"], replay.claim)
+    hidden = {letter: expr for expr, letter in (replay.letters or {}).items()}
+    for run in replay.runs:
+        assert isinstance(run.checker, Recorder)
+        run.checker.hidden()
+        yield Case(run.claim, run.checker, hidden, uses, run.added)
 
 
 # ---- what is displayed -------------------------------------------------------------------------
@@ -956,7 +923,7 @@ class Chain:
         """
         apart: dict[sympy.Symbol, sympy.Expr] = {}
         words: list[str] = []
-        for size, value in self.case.sizes:
+        for size, value in self.case.claim.sizes:
             rests = [one for one in value.free_symbols if one.name[0] == "+"]
             more = max(rests, key=lambda one: int(one.name[1:]), default=None)
             if more is None or more in apart:
@@ -1091,7 +1058,7 @@ def renamed(rule: r.Rule, names_: Names, pool: Sequence[str]) -> r.Rule:
 def combination(case: Case, assumed: Sequence[Tree]) -> Lines:
     """Lhs = rhs + c (u L v − u R v) = rhs for an assumed L = R."""
     terms = [case.claim.right]
-    for c, (one, other) in zip(case.factors, case.added, strict=True):
+    for c, (one, other) in case.added:
         terms += [sympy.MatMul(c, one), sympy.MatMul(-c, other)]
     total_ = sympy.MatAdd(*terms).xreplace(case.hidden)
     by = tuple(("by ", one) for one in assumed)
@@ -1122,7 +1089,7 @@ def exposition(certificate: Data) -> Exposition:
     Without chains where the sides are the same expression, a line has no notation, or they are too
     much work.
     """
-    replay = Recording.of(certificate)
+    cases = [*recorded(certificate)]
     speller, claim = Speller(), claim_of(certificate["statement"])
     assumed = [
         t.equation(speller.meaning(one), (t.EQUALS, speller.meaning(other)))
@@ -1132,13 +1099,13 @@ def exposition(certificate: Data) -> Exposition:
     divisors: dict[Key, r.Rule] = {}
     # an index that is not linear has no notation here
     with suppress(CannotSpell, Refused, Spent), within(STEPS // 4):
-        for case in replay.found:
+        for case in cases:
             found = [Chain(case, comparison, assumed) for comparison in case.checker.compared]
-            chains += [combination(case, assumed)] if case.factors else [c.lines() for c in found]
+            chains += [combination(case, assumed)] if case.added else [c.lines() for c in found]
             for poly in case.checker.divisors if found else ():
                 rule = found[0].divisor(poly)
                 divisors.setdefault(key(rule), rule)
-    steps = [step for case in replay.found for step in case.checker.steps]
+    steps = [step for case in cases for step in case.checker.steps]
     bounds = [need for step in steps for need in step.get("needs", ()) if "#" in need]
     sides = (claim.left, claim.right)
     named = [*divisors.values()]

@@ -29,7 +29,8 @@ from symattn.algebra.counterexample import (
     evaluated,
     has_value,
 )
-from symattn.algebra.hypotheses import Statement, definitions, orthogonal
+from symattn.algebra.hypotheses import Statement, uses
+from symattn.algebra.linear_equations import solution
 from symattn.arithmetic.base import Arithmetic, Array, Ground, elementwise, filled
 from symattn.arithmetic.exact import EXACT
 from symattn.derivations import Derivation
@@ -165,25 +166,26 @@ class _Assumed:
 
 
 def _assumed(statement: Statement) -> _Assumed:
-    means, mirrored, others = definitions(statement.where)
-    out = _Assumed(means, mirrored=mirrored)
-    for one, two in others:
-        turned = orthogonal(one, two)
-        scalar = next(
-            (
-                (number, b)
-                for a, b in ((one, two), (two, one))
-                if isinstance(number := _number_in(a), sympy.Symbol)
-                and number not in getattr(b, "free_symbols", set())
-            ),
-            None,
-        )
-        if turned is not None:
-            out.orthonormal[turned[0].name] = turned[1]
-            continue
-        if scalar is not None:
-            out.scalars[scalar[0]] = scalar[1]
-        out.others.append((Side(one), Side(two)))
+    out, pairs = _Assumed(), [(one.meaning, two.meaning) for one, two in statement.where]
+    others = dict(enumerate(statement.where))
+    for use in uses(pairs):
+        match use.kind:
+            case "letter":
+                out.defined[use.letter] = use.meaning
+            case "mirror":
+                out.mirrored[use.letter] = -1 if use.meaning.has(sympy.S.NegativeOne) else 1
+            case "orthonormal":
+                out.orthonormal[use.letter] = use.meaning
+            case _:
+                continue
+        del others[use.place]
+    for one, two in others.values():
+        for a, b in ((one.meaning, two.meaning), (two.meaning, one.meaning)):
+            number = _number_in(a)
+            if isinstance(number, sympy.Symbol) and number not in getattr(b, "free_symbols", ()):
+                out.scalars.setdefault(number, b)
+                break
+        out.others.append((one, two))
     return out
 
 
@@ -280,7 +282,7 @@ class _Sampler:
             self.curved.add(name)
             return
         table = [[column[row] for column in columns] for row in range(len(zero))]
-        found = _solution(table, [-b for b in zero], free)
+        found = solution(table, [-b for b in zero], free)
         if found is not None:
             given[name] = filled(dims, list(map(_sympy, found)))
 
@@ -486,26 +488,6 @@ class _Rationals(Arithmetic):
 
 
 _RATIONALS = _Rationals()
-
-
-def _solution(
-    table: list[list[Ground]], wanted: list[Ground], free: list[Ground]
-) -> list[Ground] | None:
-    """A solution of linear equations in rational numbers; None where there is none.
-
-    What is not determined is as `free` has it.
-    """
-    count = len(free)
-    cells = [x for line, right in zip(table, wanted, strict=True) for x in (*line, right)]
-    rows, rank = flint.fmpq_mat(len(table), count + 1, cells).rref()
-    pivots = [next(k for k in range(count + 1) if rows[row, k] != 0) for row in range(rank)]
-    if count in pivots:
-        return None
-    out = list(free)
-    for row, column in enumerate(pivots):
-        others = (rows[row, k] * free[k] for k in range(count) if k not in pivots)
-        out[column] = rows[row, count] - sum(others)
-    return out
 
 
 def _is_exact(one: Side, two: Side, given: Mapping[str, Array], scalars: Sizes) -> bool:

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 from itertools import permutations, product
 from math import factorial, prod
-from typing import TypeAlias
+from typing import Any
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.certificate import (
+    Along,
     Atom,
     Bound,
     Checker,
@@ -26,7 +29,6 @@ from symattn.algebra.certificate import (
     Form,
     Found,
     Half,
-    Items,
     Mono,
     Odd,
     Open,
@@ -51,19 +53,22 @@ from symattn.algebra.certificate import (
     number,
     plus_form,
     put,
+    range_text,
     renamed,
     renamed_mono,
     spelled,
     terms_of,
     text_of,
+    used,
     variable,
 )
 from symattn.algebra.certificate import (
     place as place_of_index,
 )
 from symattn.algebra.counterexample import Side
-from symattn.algebra.free_algebra import cofactors
-from symattn.algebra.hypotheses import Statement, defined_by, orthogonal
+from symattn.algebra.free_algebra import Ring
+from symattn.algebra.hypotheses import Statement, same_shape
+from symattn.algebra.hypotheses import uses as uses_of
 from symattn.budget import Spent, spend
 from symattn.derivations import Derivation
 from symattn.errors import SymattnError
@@ -96,10 +101,34 @@ class NeedEven(Exception):
         self.size = size
 
 
-#: The state of a checker: how many steps there are, and what they may have changed.
-Mark: TypeAlias = tuple[
-    int, int, bool, frozenset[str], bool, set[Items], list[tuple[sympy.Basic, sympy.Basic]]
-]
+#: What the steps of a checker may change, beside the indices that it knows.
+_STATE = ("count", "partial", "scope", "noting", "rooted", "known")
+
+
+@dataclass(frozen=True)
+class Division:
+    """How the range of an index is divided: cut at points, each part as k t + r for r < k.
+
+    The parts that begin at `again` are divided once more; with a `width` it is blocks of that.
+    """
+
+    every: int = 1
+    cuts: tuple[Form, ...] = ()
+    again: frozenset[Form] = frozenset()
+    width: Form | None = None
+
+    @property
+    def step(self) -> Step:
+        """The step of a trace."""
+        if self.width is not None:
+            return {"rule": "range", "width": form_text(self.width)}
+        step: Step = {"rule": "range", "cuts": [*map(form_text, self.cuts)]}
+        if self.every > 1:
+            step["every"] = self.every
+        if self.again:
+            starts = (number(0), *self.cuts)
+            step["again"] = [k for k, low in enumerate(starts) if low in self.again]
+        return step
 
 
 class Tracer(Checker):
@@ -109,8 +138,6 @@ class Tracer(Checker):
         super().__init__(steps, positive)
         #: Whether every even range is taken in pairs, and a small number of places one by one.
         self.paired = self.unfolded = False
-        self.chosen: list[Step] = []
-        self.taken: list[Step] = []
 
     def every(self, size: Form) -> int:
         """In how many parts a range is taken: pairs, or all of a small number."""
@@ -121,13 +148,17 @@ class Tracer(Checker):
 
     # ---- the trace -------------------------------------------------------------------------
 
-    def take(self, allowed: tuple[str, ...], before: str) -> Step:
+    def take(self, allowed: Sequence[str], before: str, *about: Any) -> Step:
+        choose: Mapping[str, Callable[..., Step]]
+        choose = {"delta": self._of_sum, "hypothesis": self._of_known, "meet": self._of_difference}
+        return self.kept(choose[allowed[0]](*about), before)
+
+    def kept(self, step: Step, before: str) -> Step:
+        """A step, written down with what it is about."""
         spend()
-        step = {"of": brief(before), **self.chosen.pop()}
-        assert step["rule"] in allowed
-        self.steps.append(step)
+        self.steps.append({"of": brief(before), **step})
         self.done = len(self.steps)
-        return step
+        return self.steps[-1]
 
     def settle(self, step: Step, needs: Sequence[tuple[Form, str]], gives: str) -> None:
         if not self.holds(needs):
@@ -136,76 +167,87 @@ class Tracer(Checker):
             step["needs"] = [f"{form_text(one)} ≥ 0" for one, _ in needs]
         step["gives"] = brief(gives)
 
-    def _mark(self) -> Mark:
+    def _mark(self) -> dict[str, Any]:
         """The state to come back to where a choice fails."""
-        state = self.count, self.partial, self.scope, self.noting, set(self.rooted), self.known
-        return (len(self.steps), *state)
+        return {"done": len(self.steps), **{name: copy(getattr(self, name)) for name in _STATE}}
 
-    def _back(self, mark: Mark) -> None:
+    def _back(self, mark: Mapping[str, Any]) -> None:
         """Come back to a state."""
-        self.done, self.count, self.partial, self.scope, self.noting, self.rooted, self.known = mark
+        for name, value in mark.items():
+            setattr(self, name, value)
         del self.steps[self.done :]
-        self.chosen.clear()
+
+    def _works(self, step: Callable[..., object], *given: object) -> bool:
+        """Whether a step could be taken; nothing changes."""
+        mark = self._mark()
+        try:
+            return step(*given) is not False
+        except (Refused, NeedOrder, NeedEven):
+            return False
+        finally:
+            self._back(mark)
 
     # ---- ranges ----------------------------------------------------------------------------
 
     def in_parts(self, size: Form, evaluated: Callable[[Form], Found]) -> list[tuple[Found, Bound]]:
-        cuts: list[Form] = []
-        again: set[Form] = set()
-        every, width = self.every(size), ""
+        """The parts of a range, which is divided until everything is the same throughout each."""
+        division = Division(self.every(size))
         while True:
-            mark = self._mark()
-            starts: dict[str, Form] = {}
-            if width:
-                self.chosen.append({"rule": "range", "width": width})
-                return super().in_parts(size, evaluated)
-            step: Step = {"rule": "range", "cuts": [form_text(cut) for cut in cuts]}
-            if every > 1:
-                step["every"] = every
-            if again:
-                step["again"] = [k for k, low in enumerate((number(0), *cuts)) if low in again]
-            self.chosen.append(step)
-
-            def here(
-                at: Form, starts: dict[str, Form] = starts, mark: Mark = mark, every: int = every
-            ) -> Found:
-                fresh = f"#{self.count}"
-                if self.count > mark[1] and fresh in names(at):
-                    rest = form((a, c // every) for a, c in at)  # at is k (start + fresh) + r
-                    start = plus_form(rest, variable(fresh), -1)
-                    if names(start) <= mark[3]:  # else this range is within a part of another
-                        starts[fresh] = start
-                return evaluated(at)
-
+            mark, starts = self._mark(), dict[str, Form]()
             try:
-                return super().in_parts(size, here)
-            except Wide as wide:
-                if wide.index not in starts or cuts or every > 1:
-                    raise
-                width = form_text(wide.width)
-                self._back(mark)
-            except Odd as found:
-                if found.index not in starts:
-                    raise
-                size_of_part = self.sizes[found.index]
-                if any(c % found.below for _, c in size_of_part):
-                    raise _halved(size_of_part) from None
-                if not cuts or not self.paired or every > 1:
-                    raise
-                again.add(starts[found.index])
-                self._back(mark)
-            except Open as found:
-                index, point = self._cut(found.room)
-                if index not in starts or len(cuts) == _MOST_CUTS:
-                    raise
-                cut = plus_form(starts[index], point)
-                if cut in cuts:
-                    raise Refused("a cut that does not decide") from None
-                after = [
-                    k for k, one in enumerate(cuts) if self.nonnegative(plus_form(one, cut, -1))
-                ]
-                cuts.insert(after[0] if after else len(cuts), cut)
-                self._back(mark)
+                return self._in_parts(division, size, evaluated, starts)
+            except (Wide, Odd, Open) as need:
+                division = self._divided(division, need, starts)
+            self._back(mark)
+
+    def _in_parts(
+        self,
+        division: Division,
+        size: Form,
+        evaluated: Callable[[Form], Found],
+        starts: dict[str, Form],
+    ) -> list[tuple[Found, Bound]]:
+        """The parts of a divided range; `starts` gets the index of each, and its first place."""
+        count, scope = self.count, self.scope
+
+        def here(at: Form) -> Found:
+            fresh = f"#{self.count}"
+            if self.count > count and fresh in names(at):
+                rest = form((a, c // division.every) for a, c in at)  # at is k (start + fresh) + r
+                start = plus_form(rest, variable(fresh), -1)
+                if names(start) <= scope:  # else this range is within a part of another
+                    starts[fresh] = start
+            return evaluated(at)
+
+        return self.parts_of(self.kept(division.step, range_text(size)), size, here)
+
+    def _divided(
+        self, division: Division, need: Wide | Odd | Open, starts: Mapping[str, Form]
+    ) -> Division:
+        """The division in which something is the same throughout; raises what others have to do."""
+        index, point = self._cut(need.room) if isinstance(need, Open) else (need.index, ())
+        if index not in starts:
+            raise need
+        whole = division.every == 1
+        match need:
+            case Wide():
+                if division.cuts or not whole:
+                    raise need
+                return replace(division, width=need.width)
+            case Odd():
+                if any(c % need.below for _, c in self.sizes[index]):
+                    raise _halved(self.sizes[index])
+                if not division.cuts or not self.paired or not whole:
+                    raise need
+                return replace(division, again=division.again | {starts[index]})
+        cuts, cut = division.cuts, plus_form(starts[index], point)
+        if len(cuts) == _MOST_CUTS:
+            raise need
+        if cut in cuts:
+            raise Refused("a cut that does not decide")
+        behind = [k for k, one in enumerate(cuts) if self.nonnegative(plus_form(one, cut, -1))]
+        first = next(iter(behind), len(cuts))
+        return replace(division, cuts=(*cuts[:first], cut, *cuts[first:]))
 
     def _cut(self, room: Form) -> tuple[str, Form]:
         """Where an index passes the point at which room ≥ 0 changes: the innermost one."""
@@ -243,47 +285,47 @@ class Tracer(Checker):
 
     # ---- sums ------------------------------------------------------------------------------
 
-    def total(self, bound: Bound, mono: Mono) -> Poly:
-        self.chosen.append(self._next(bound, mono))
-        return super().total(bound, mono)
-
-    def _next(self, bound: Bound, mono: Mono) -> Step:
+    def _of_sum(self, bound: Bound, mono: Mono) -> Step:
         """The step that a sum of a product is rewritten by."""
         factors, every = atoms_of(mono), {name for name, _ in bound}
         for k, (atom, p) in enumerate(factors):
             if atom[0] == "sum" and p.denominator == 1 and p > 0 and indices(atom) & every:
                 return {"rule": "merge", "factor": k}
         for place, (index, size) in enumerate(bound):
-            others = [pair for pair in bound if pair[0] != index]
-            dependent = {name for name, inner in others if index in names(inner)}
+            run = Along.of(bound, factors, place)
             for k, (atom, _) in enumerate(factors):
                 value = self.solved(atom, index) if atom[0] == "δ" else None
-                if value is None or names(value) & dependent:
-                    continue
-                step = {"rule": "delta", "index": place, "factor": k}
-                below = form([*((a, -c) for a, c in value), ("", -1)])
-                for is_below, out in ((True, below), (False, plus_form(value, size, -1))):
-                    if self.nonnegative(out):
-                        return {**step, "inside": False, "below": is_below}
-                if self.holds(self.within(value, size)):
-                    return {**step, "inside": True}
-            if dependent:
-                continue
-            uses = [(atom, p) for atom, p in factors if index in indices(atom)]
-            if not uses:
-                return {"rule": "count", "index": place}
-            if self.at_first(uses, index, size) is not None:
-                return {"rule": "first", "index": place}
-            if self.ends(uses, index, size) is not None:
-                return {"rule": "identity", "index": place}
-            turned = self._turned(mono, index, size) if self.permuted else None
-            if turned is not None:
-                return {"rule": "permute", "index": place, "by": turned}
-            for said in (
-                () if not self.known else self._said(self.canonical([(index, size)], dict(uses)))
-            ):
-                return {**said, "index": place}
+                if value is not None and not names(value) & run.dependent:
+                    step = {"rule": "delta", "index": place, "factor": k}
+                    for more in self._sides(value, size):
+                        return {**step, **more}
+            rule = None if run.dependent else next(self._of_run(run, mono), None)
+            if rule is not None:
+                return {**rule, "index": place}
         return {"rule": "separate", "groups": self._groups(bound, factors)}
+
+    def _sides(self, value: Form, size: Form) -> Iterator[Step]:
+        """On which side of a range a value is, or that it is inside; nothing if that is open."""
+        below = form([*((a, -c) for a, c in value), ("", -1)])
+        for is_below, out in ((True, below), (False, plus_form(value, size, -1))):
+            if self.nonnegative(out):
+                yield {"inside": False, "below": is_below}
+        if self.holds(self.within(value, size)):
+            yield {"inside": True}
+
+    def _of_run(self, run: Along, mono: Mono) -> Iterator[Step]:
+        """The steps that a sum over one index may be rewritten by; the first one is taken."""
+        if not run.uses:
+            yield {"rule": "count"}
+        if self.at_first(run.uses, run.index, run.size) is not None:
+            yield {"rule": "first"}
+        if self.ends(run.uses, run.index, run.size) is not None:
+            yield {"rule": "identity"}
+        turned = self._turned(mono, run.index, run.size) if self.permuted else None
+        if turned is not None:
+            yield {"rule": "permute", "by": turned}
+        if self.known:
+            yield from self._said(self.canonical([(run.index, run.size)], dict(run.uses)))
 
     def _turned(self, mono: Mono, index: str, size: Form) -> list[Data] | None:
         """The permutation of an index after which fewer permutations stand in a product."""
@@ -319,27 +361,23 @@ class Tracer(Checker):
             out.append([places[name] for name in _ordered(group, sizes, inside)])
         return out
 
-    def as_known(self, atom: Atom) -> Poly:
-        said = next(self._said(atom), None)
+    def _of_known(self, atom: Atom) -> Step:
+        """The step that says what a sum is."""
         above = self.threshold(atom) is not None
-        if said is not None or above or self.known:
-            self.chosen.append(said or {"rule": "threshold" if above else "keep"})
-        return super().as_known(atom)
+        return next(self._said(atom), {"rule": "threshold" if above else "keep"})
 
     def _said(self, atom: Atom) -> Iterator[Step]:
         """The equations that say what a sum is."""
         for k, (one, _) in enumerate(self.known):
             for at in self._places(one, atom):
-                mark = self._mark()
-                step = {"rule": "hypothesis", "equation": k, "at": [form_text(x) for x in at]}
-                try:
-                    _, needs = self.said(step, atom)
-                    good = self.holds(needs)
-                except (Refused, NeedOrder, NeedEven):
-                    good = False
-                self._back(mark)
-                if good:
+                step = {"rule": "hypothesis", "equation": k, "at": [*map(form_text, at)]}
+                if self._works(self._applies, step, atom):
                     yield step
+
+    def _applies(self, step: Step, atom: Atom) -> bool:
+        """Whether an equation may be used as a step says."""
+        _, needs = self.said(step, atom)
+        return self.holds(needs)
 
     def _places(self, one: sympy.Basic, atom: Atom) -> Iterator[tuple[Form, Form]]:
         """The entries of an equation that may speak of a sum."""
@@ -350,32 +388,14 @@ class Tracer(Checker):
 
     # ---- the difference --------------------------------------------------------------------
 
-    def vanishes(self, difference: Poly) -> None:
-        left = self.signed(difference)
-        while True:
-            step = self._simpler(left)
-            if step is None and not is_zero(left):
-                raise Refused("the difference does not vanish")
-            self.chosen.append(step or {"rule": "zero"})
-            before = len(self.steps)
-            left = self._after(left)
-            if self.steps[before]["rule"] in ("zero", "sign"):
-                return
-
-    def _after(self, left: Poly) -> Poly:
-        """The difference after the chosen step."""
-        return self.simplified(left)[1]
-
-    def _simpler(self, left: Poly) -> Step | None:
+    def _of_difference(self, left: Poly) -> Step:
+        """The step that makes a difference simpler. Raises `Refused` where there is none."""
         if is_zero(left):
-            return None
+            return {"rule": "zero"}
         for items in inside_of_sizes(left):
             return {"rule": "sign", "x": text_of(dict(items))}
-        mark = self._mark()
-        with suppress(Refused):
-            self.without_logarithms(left)
+        if self._works(self.without_logarithms, left):
             return {"rule": "logarithm"}
-        self._back(mark)
         for t, (mono, _) in enumerate(terms_of(left)):
             factors = atoms_of(mono)
             for k, (atom, _) in enumerate(factors):
@@ -390,13 +410,9 @@ class Tracer(Checker):
                         break
         for t, (mono, _) in enumerate(terms_of(left)):
             for k, (atom, p) in enumerate(atoms_of(mono)):
-                mark = self._mark()
-                with suppress(Refused, NeedOrder, NeedEven):
-                    self.from_zero(atom, p)
-                    self._back(mark)
+                if self._works(self.from_zero, atom, p):
                     return {"rule": "prefix", "term": t, "factor": k}
-                self._back(mark)
-        return None
+        raise Refused("the difference does not vanish")
 
 
 def _halved(size: Form) -> Exception:
@@ -512,7 +528,7 @@ def certificate(statement: Statement) -> Data:
     except (SymattnError, NotImplementedError, TypeError) as trouble:
         raise Refused(str(trouble).partition("\n")[0]) from None
     second, missing = None, ""
-    for letters_only, unfolded, uses, factors in _ways(statement, claim):
+    for letters_only, unfolded, uses, factors in _ways(claim):
         try:
             replay = Tracing(claim, uses, letters_only)
             replay.unfolded = unfolded
@@ -555,70 +571,40 @@ def reason(found: Data) -> str:
     )
 
 
-def _ways(statement: Statement, claim: Claim) -> Iterator[tuple[bool, bool, Data, Data]]:
+def _ways(claim: Claim) -> Iterator[tuple[bool, bool, Data, Data]]:
     """The ways to a proof: functions as letters or by their rules, numbers of places one by one.
 
     Also what equations are used for, and cofactors.
     """
-    uses = _uses(claim)
-    known = {
-        claim.where[k][f].name: claim.where[k][1 - f] for kind, k, f in uses if kind == "number"
-    }
+    found = [*uses_of(claim.where, claim.positive)]
+    uses: Data = [[use.kind, use.place, int(use.flipped)] for use in found]
+    known = {use.letter: use.meaning for use in found if use.kind == "number"}
     letters = {x for part in claim.parts for x in part.atoms(sympy.MatrixSymbol)}
     sizes = {known.get(str(size), size) for x in letters for size in x.shape}
     numbered = any(size in range(2, _MOST_UNFOLDED + 1) for size in sizes)
     for letters_only, unfolded in ((True, False), (False, False), (False, True))[: 2 + numbered]:
         yield letters_only, unfolded, uses, []
-    numbers = {use[1] for use in uses if use[0] == "number"}
-    kept = [k for k in range(len(claim.where)) if k not in numbers]
-    places: dict[str, Callable[[Data], Data]] = {
-        "equation": lambda k: kept[k],
-        "around": lambda one: [kept[one[0]], one[1]],
-    }
-    found = []
-    for c, u, (kind, which, turned), v in cofactors(statement):
-        origin = [kind, places.get(kind, encoded)(which), turned]
-        around = [None if part is None else encoded(part) for part in (u, v)]
-        found.append([encoded(c), around[0], origin, around[1]])
+    factors = _factors(claim, uses)
     for unused in ("known",), ("known", "orthonormal"):
         fewer = [use for use in uses if use[0] not in unused]
-        for letters_only in (True, False) if found else ():
-            yield letters_only, False, fewer, found
+        for letters_only in (True, False) if factors else ():
+            yield letters_only, False, fewer, factors
 
 
-def _uses(claim: Claim) -> list[list[Data]]:
-    """What each equation is used for; one that is not listed is used with cofactors alone."""
-    uses: list[list[Data]] = []
-    means: dict[str, MatrixExpr] = {}
-    for k, (one, other) in enumerate(claim.where):
-        for flipped, (a, b) in enumerate(((one, other), (other, one))):
-            if not isinstance(a, sympy.Symbol) or isinstance(b, MatrixExpr):
-                continue
-            if a not in b.free_symbols and a.name not in claim.positive:
-                uses.append(["number", k, flipped])
-                break
-    for k, (one, other) in enumerate(claim.where):
-        if any(use[1] == k for use in uses):
-            continue
-        found = defined_by(one, other, means)
-        if found is not None:
-            name, value = found
-            if name in {s.name for s in value.atoms(sympy.MatrixSymbol)}:
-                flipped = not isinstance(one, sympy.MatrixSymbol | sympy.Transpose)
-                uses.append(["mirror", k, int(flipped)])
-                means[name] = sympy.MatrixSymbol(name, *value.shape)
-                continue
-            plain = [a.arg if isinstance(a, sympy.Transpose) else a for a in (one, other)]
-            at = next((i for i, a in enumerate(plain) if getattr(a, "name", "") == name), None)
-            if at is not None:
-                uses.append(["letter", k, at])
-                means[name] = value
-                continue
-        if orthogonal(one, other) is not None:
-            uses.append(["orthonormal", k, 0])
-        elif isinstance(one, MatrixExpr) and not isinstance(one, sympy.MatrixSymbol):
-            uses.append(["known", k, 0])
-    return uses
+def _factors(claim: Claim, uses: Sequence[Data]) -> Data:
+    """The cofactors by which a claim follows from what is assumed, functions being letters."""
+    if any(claim.steps):
+        return []
+    kept = [use for use in uses if use[0] in ("number", "letter")]
+    with suppress(Refused, RecursionError):  # what cannot be a letter is not covered
+        plain = Replay(claim, uses, letters_only=True)
+        known, means, _, _ = used(plain.claim, kept)
+        ring = Ring(known, means, {letter: expr for expr, letter in (plain.letters or {}).items()})
+        for k, (one, other) in enumerate(known.where):
+            if k not in [use[1] for use in kept] and same_shape(one, other):
+                ring.assume(k)
+        return [*ring.cofactors()]
+    return []
 
 
 def stated_again(statement: Statement) -> dict[str, Data]:

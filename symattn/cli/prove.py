@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -124,101 +124,135 @@ def _assumed(option: str, what: str) -> Callable[[Command], Command]:
     help="Replay the certificates in this file.",
 )
 @click.option("--grammar", is_flag=True, help="Show what an equation may contain.")
-def prove(
-    name: str | None,
-    other: str | None,
-    everything: bool,
-    form: str,
-    flavor: str | None,
-    effort: int,
-    output: str | None,
-    certificate: str | None,
-    check: str | None,
-    grammar: bool,
-    numbers: str | None,
-    label: str,
-    width: float | None,
-    **facts: tuple[str, ...],
-) -> Status:
+def prove(**options: Any) -> Status:
     """Prove an identity by NAME, an equation of your own, or two attention mechanisms equal.
 
     An ATTENTION is a worksheet or a variant; causal#weights is one step of it. Without an argument
     the catalogue is listed. It also lists false beliefs, each of which is refuted by numbers.
     """
-    from symattn.algebra.identities import IDENTITIES
-    from symattn.algebra.identities import prove as proven
-    from symattn.algebra.identities.listing import catalogue, catalogue_data
-
-    check_flavor(form, flavor)
-    if label:
-        check_label(form, flavor, label)
-    if width is not None:
-        check_width(form, flavor)
-    if check is not None:
-        if name is not None or everything or certificate is not None or any(facts.values()):
+    asked = Request(**options)
+    check_flavor(asked.form, asked.flavor)
+    if asked.label:
+        check_label(asked.form, asked.flavor, asked.label)
+    if asked.width is not None:
+        check_width(asked.form, asked.flavor)
+    if asked.check is not None:
+        if (
+            asked.name is not None
+            or asked.everything
+            or asked.certificate is not None
+            or asked.facts
+        ):
             raise SymattnError("--check: takes nothing but a file; the statement is in it")
-        return check_certificates(check, asked_seconds())
-    if grammar:
+        return check_certificates(asked.check, asked_seconds())
+    if asked.grammar:
         from symattn.cli.grammar import grammar_document
 
-        show(form, [grammar_document()], flavor, Destination.of(output))
+        show(asked.form, [grammar_document()], asked.flavor, Destination.of(asked.output))
         return Status.AGREES
-    if certificate is not None and (name is None or everything):
-        raise SymattnError("--certificate: give one name or equation")
-    if numbers is not None and (name is None or everything or form == "json"):
-        raise SymattnError("--with: give one name or equation, and a format other than json")
-    if name is None and not everything:
-        destination = Destination.of(output)
-        if form == "json":
-            write_data(catalogue_data(IDENTITIES), destination)
-        else:
-            show(form, [catalogue(IDENTITIES, FORMATS[form].brief)], flavor, destination)
-        return Status.AGREES
-    if everything and name is not None:
-        raise SymattnError("prove: give a name or --all, not both")
-    if everything and other is not None:
-        raise SymattnError("prove: give two attention mechanisms or --all, not both")
-    assumed = [f"--{option.removesuffix('s')}" for option, values in facts.items() if values]
-    if assumed and other is None and (name is None or "=" not in name):
-        raise SymattnError(
-            f"{', '.join(assumed)}: only for an equation of your own, or two attention mechanisms"
-        )
-    destination = Destination.of(output)
-    steps = None if certificate is None else Destination.of(certificate)
-    rows = _asked(name, other, facts, [one for one in (destination, steps) if one is not None])
+    asked.check_what()
+    return _listed(asked) if asked.name is None and not asked.everything else _proven(asked)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of the command: its arguments and options, by their names."""
+
+    name: str | None
+    other: str | None
+    everything: bool
+    form: str
+    flavor: str | None
+    effort: int
+    output: str | None
+    certificate: str | None
+    check: str | None
+    grammar: bool
+    numbers: str | None
+    label: str
+    width: float | None
+    where: tuple[str, ...]
+    positive: tuple[str, ...]
+    permuting: tuple[str, ...]
+    orthogonal: tuple[str, ...]
+    symmetric: tuple[str, ...]
+    shapes: tuple[str, ...]
+    sizes: tuple[str, ...]
+
+    @property
+    def facts(self) -> list[str]:
+        """The options that say something of the letters."""
+        named = ("where", "positive", "permuting", "orthogonal", "symmetric", "shapes", "sizes")
+        return [f"--{name.removesuffix('s')}" for name in named if getattr(self, name)]
+
+    def check_what(self) -> None:
+        """Refuse options that do not go with what is to be proven. Raises `SymattnError`."""
+        several = self.name is None or self.everything
+        if self.certificate is not None and several:
+            raise SymattnError("--certificate: give one name or equation")
+        if self.numbers is not None and (several or self.form == "json"):
+            raise SymattnError("--with: give one name or equation, and a format other than json")
+        for given, what in ((self.name, "a name"), (self.other, "two attention mechanisms")):
+            if self.everything and given is not None:
+                raise SymattnError(f"prove: give {what} or --all, not both")
+        own = self.other is not None or (self.name is not None and "=" in self.name)
+        if self.facts and not own and (self.name is not None or self.everything):
+            raise SymattnError(
+                f"{', '.join(self.facts)}: only for an equation of your own, or two attention "
+                "mechanisms"
+            )
+
+
+def _listed(asked: Request) -> Status:
+    """List the catalogue."""
+    from symattn.algebra.identities import IDENTITIES
+    from symattn.algebra.identities.listing import catalogue, catalogue_data
+
+    destination = Destination.of(asked.output)
+    if asked.form == "json":
+        write_data(catalogue_data(IDENTITIES), destination)
+    else:
+        listed = catalogue(IDENTITIES, FORMATS[asked.form].brief)
+        show(asked.form, [listed], asked.flavor, destination)
+    return Status.AGREES
+
+
+def _proven(asked: Request) -> Status:
+    """Prove what is asked, and show it."""
+    from symattn.algebra.identities import prove as proven
+
+    destination = Destination.of(asked.output)
+    steps = None if asked.certificate is None else Destination.of(asked.certificate)
+    rows = _rows(asked, [one for one in (destination, steps) if one is not None])
     proofs: list[Proof] = []
-    with metered(effort * len(rows)):
+    with metered(asked.effort * len(rows)):
         with Progress("proving").watched() as progress:
             for number, row in enumerate(rows, 1):
-                of = f"{number} of {len(rows)}: " if everything else ""
-                progress.at(f"proving {of}{row.name or name}")
-                proofs.append(proven(row, effort))
-        _show(proofs, form, flavor, destination, everything, numbers, label, width)
+                of = f"{number} of {len(rows)}: " if asked.everything else ""
+                progress.at(f"proving {of}{row.name or asked.name}")
+                proofs.append(proven(row, asked.effort))
+        _show(proofs, asked, destination)
     if steps is not None:
         write_certificate(proofs[0].equality, steps)
     return worst(map(status_of, proofs))
 
 
-def _asked(
-    name: str | None,
-    other: str | None,
-    facts: dict[str, tuple[str, ...]],
-    destinations: Sequence[Destination],
-) -> Sequence[Identity]:
+def _rows(asked: Request, destinations: Sequence[Destination]) -> Sequence[Identity]:
     """The rows to prove: all, the one of this name, an equation, or two attentions.
 
     Raises `SymattnError` for a name of none.
     """
     from symattn.algebra.identities import IDENTITIES, identity
 
+    name, other = asked.name, asked.other
     if name is None:
         return IDENTITIES
     if other is not None:
         one, two = attentions((name, other), destinations)
         letters = _NUMBERLESS if reads_file(name) or reads_file(other) else ""
-        return [_own(f"{name} = {other}", facts, lambda: (one, two), letters)]
+        return [_own(f"{name} = {other}", asked, lambda: (one, two), letters)]
     if "=" in name:
-        return [_own(name, facts)]
+        return [_own(name, asked)]
     if is_attention(name) and name not in [row.name for row in IDENTITIES]:
         raise SymattnError(f"{name} is one attention; give two, as in prove {name} causal")
     return [identity(name)]
@@ -238,7 +272,7 @@ def status_of(proof: Proof) -> Status:
 
 def _own(
     statement: str,
-    facts: Mapping[str, tuple[str, ...]],
+    asked: Request,
     sides: Callable[[], Sides] | None = None,
     letters: str = "",
 ) -> Identity:
@@ -250,7 +284,7 @@ def _own(
 
     def named(kind: str) -> tuple[str, ...]:
         mend = f"give one letter, as in --{kind} P"
-        return tuple(_read(_LETTER, f"--{kind}", one, mend)[1] for one in facts[kind])
+        return tuple(_read(_LETTER, f"--{kind}", one, mend)[1] for one in getattr(asked, kind))
 
     return Identity(
         "",
@@ -258,13 +292,13 @@ def _own(
         statement,
         "",
         "",
-        where=facts["where"],
+        where=asked.where,
         positive=named("positive"),
         permuting=named("permuting"),
         orthogonal=named("orthogonal"),
         symmetric=named("symmetric"),
-        shapes=_once("--shape", map(_shape, facts["shapes"])),
-        sizes=_once("--size", map(_sized, facts["sizes"])),
+        shapes=_once("--shape", map(_shape, asked.shapes)),
+        sizes=_once("--size", map(_sized, asked.sizes)),
         for_all=False,
         sides=sides,
         letters=letters,
@@ -306,28 +340,20 @@ def _read(pattern: re.Pattern[str], option: str, text: str, mend: str) -> re.Mat
 _MOST_NUMBERS = 100_000
 
 
-def _show(
-    proofs: list[Proof],
-    form: str,
-    flavor: str | None,
-    destination: Destination,
-    everything: bool,
-    numbers: str | None,
-    label: str,
-    width: float | None,
-) -> None:
+def _show(proofs: list[Proof], asked: Request, destination: Destination) -> None:
     from symattn.algebra.identities import reports
 
-    if form == "json":
+    if asked.form == "json":
         rows = [reports.data(proof) for proof in proofs]
-        write_data(rows if everything else rows[0], destination)
+        write_data(rows if asked.everything else rows[0], destination)
         return
-    brief = FORMATS[form].brief
-    if everything:
+    brief = FORMATS[asked.form].brief
+    if asked.everything:
         document = reports.proofs_document(proofs, brief)
     else:
-        document = reports.proof_document(proofs[0], brief, _given(numbers))
-    show(form, [replace(document, label=label, room=width)], flavor, destination)
+        document = reports.proof_document(proofs[0], brief, _given(asked.numbers))
+    shown = replace(document, label=asked.label, room=asked.width)
+    show(asked.form, [shown], asked.flavor, destination)
 
 
 def _given(name: str | None) -> dict[str, object] | None:

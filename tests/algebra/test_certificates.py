@@ -23,7 +23,7 @@ from click.testing import CliRunner
 from symattn import Attention, equal
 from symattn.algebra import certificate as checker
 from symattn.algebra import traces
-from symattn.algebra.certificate import Form, Refused, check, replayed
+from symattn.algebra.certificate import Form, Refused, check
 from symattn.algebra.equality import certified, stated
 from symattn.algebra.identities import IDENTITIES, prove
 from symattn.algebra.identities.sides import slopes
@@ -117,18 +117,6 @@ def test_what_the_checker_does_not_cover_is_told(text: str, words: str) -> None:
     )
     assert proof is None
     assert missing == words
-
-
-def test_a_power_with_more_factors_than_names_is_no_traceback() -> None:
-    """Indices of a sum have the names a to z."""
-    many = equal("A^28 A = A^29", shapes=SHAPES)
-    assert many.verdict in ("holds at the sizes tried", "undecided")
-
-
-def test_numbers_without_a_size_are_certified() -> None:
-    answer = equal("e^2 e^3 = e^5")
-    assert answer.summary == "equal (for all sizes)"
-    replayed(answer.certificate)
 
 
 # ---- what the checker is made of ------------------------------------------------------------
@@ -299,8 +287,7 @@ class Vanishing(traces.Tracer):
     """Every difference is 0."""
 
     def vanishes(self, difference: Any) -> None:
-        self.chosen.append({"rule": "zero"})
-        self.settle(self.take(("zero",), checker.text_of(self.signed(difference))), [], "0")
+        self.settle(self.kept({"rule": "zero"}, checker.text_of(self.signed(difference))), [], "0")
 
 
 LIES: tuple[tuple[type[traces.Tracer], str, dict[str, Any]], ...] = (
@@ -446,49 +433,6 @@ def _claims(text: str, where: str = "") -> Made:
     return out
 
 
-def vacuous(one: Made) -> None:
-    """A cut at an index of a range that has ended."""
-    _steps(one)[-2]["cuts"] = ["#1", "#2"]
-
-
-def inverted(one: Made) -> None:
-    """B = C from A B = A C, by an inverse of which the statement says nothing."""
-    _cofactor(one, ["Inverse", A], ["equation", 0, False])
-
-
-def rooted(one: Made) -> None:
-    """A root in a cofactor, from which A ≥ 0 would follow."""
-    _cofactor(one, ["Entrywise", A, ["word", "√"]], ["inverse", A, False])
-
-
-def unknown_size(one: Made) -> None:
-    """A size with the name of an index."""
-    one["statement"]["letters"][0][1] = "#1 × n"
-
-
-def two_shapes(one: Made) -> None:
-    """A letter of two shapes."""
-    one["statement"]["right"] = {"expr": ["letter", "A", ["size", "m"], ["size", "n"]]}
-
-
-def no_definition(one: Made) -> None:
-    """A letter is defined in terms of itself."""
-    _where(one, "A", "A + B")
-    one["uses"].append(["letter", len(one["statement"]["where"]) - 1, 0])
-
-
-def symmetric(one: Made) -> None:
-    """A = B makes no letter symmetric."""
-    _where(one, "A", "B")
-    one["uses"].append(["mirror", 0, 0])
-
-
-def orthonormal(one: Made) -> None:
-    """A A = I makes no letter orthonormal."""
-    _where(one, "A A", "A")
-    one["uses"].append(["orthonormal", 0, 0])
-
-
 def no_permutation(one: Made) -> None:
     """A matrix that is not square permutes nothing."""
     one["statement"]["letters"] = [["A", "n × m"], ["B", "n × m"]]
@@ -498,50 +442,6 @@ def no_permutation(one: Made) -> None:
 def split(one: Made) -> None:
     """Two cases that are not all."""
     one["proof"] = {"split": "n", "least": "m", "cases": [one["proof"]]}
-
-
-def endless(one: Made) -> None:
-    """A power that is too large to be multiplied out."""
-    one["statement"]["left"] = {"expr": ["Pow", ["real", "c"], "1000000000"]}
-
-
-def code(one: Made) -> None:
-    """A function that is none of ours."""
-    one["statement"]["left"] = {"expr": ["__import__", ["word", "os"]]}
-
-
-def same(one: Made) -> None:
-    """Different sides that are said to be the same expression."""
-    one["proof"] = {"same": True}
-
-
-FORGERIES: tuple[tuple[str, str, Callable[[Made], None]], ...] = (
-    ("A B = B A", "", vacuous),
-    ("B = C", "A B = A C", inverted),
-    ("abs(A) = A", "", rooted),
-    ("A + B = B + A", "", unknown_size),
-    ("A = A", "", two_shapes),
-    ("A + B = B + A", "", no_definition),
-    ("A + B = B + A", "", symmetric),
-    ("A + B = B + A", "", orthonormal),
-    ("A + B = B + A", "", no_permutation),
-    ("A + B = B + A", "", split),
-    ("A + B = B + A", "", endless),
-    ("A + B = B + A", "", code),
-    ("A + B = B - A", "", same),
-)
-
-
-@pytest.mark.parametrize(
-    ("text", "where", "forge"), FORGERIES, ids=[f.__name__ for *_, f in FORGERIES]
-)
-def test_a_forged_certificate_is_refused(
-    text: str, where: str, forge: Callable[[Made], None]
-) -> None:
-    one = _claims(text, where)
-    forge(one)
-    with pytest.raises(Refused):
-        check(one)
 
 
 def _side(one: Made, *expr: Any) -> None:
@@ -560,6 +460,18 @@ def _related(*relation: Any, around: Any = None) -> Callable[[Made], None]:
     def forge(one: Made) -> None:
         _where(one, "A", "B")
         _cofactor(one, around, [*relation])
+
+    return forge
+
+
+def _at(*path: Any, value: Any) -> Callable[[Made], None]:
+    """Something else stands at a place of a certificate."""
+
+    def forge(one: Any) -> None:
+        *way, last = path
+        for part in way:
+            one = one[part]
+        one[last] = value
 
     return forge
 
@@ -593,6 +505,24 @@ REFUSED: dict[str, tuple[Callable[[Made], None], str]] = {
     "no expression": (_expr(7), "is not an expression"),
     "a quotient by 0": (_expr("MatMul", "1/0", A), "is not an expression"),
     "two shapes": (_other_shape, "n and m are not the same size"),
+    "a cut at an index that has ended": (
+        _at("proof", "steps", -2, "cuts", value=["#1", "#2"]),
+        "not open here",
+    ),
+    "a size with the name of an index": (
+        _at("statement", "letters", 0, 1, value="#1 × n"),
+        "is not a size",
+    ),
+    "a letter of two shapes": (
+        _at("statement", "right", value={"expr": ["letter", "A", ["size", "m"], ["size", "n"]]}),
+        "are not the same size",
+    ),
+    "no mirror image": (_used("mirror", "A", "B"), "no letter symmetric"),
+    "a permutation that is not square": (no_permutation, "is not square"),
+    "cases that are not all": (split, "it is about"),
+    "a power that is too large": (_expr("Pow", ["real", "c"], "1000000000"), "too large"),
+    "code": (_expr("__import__", ["word", "os"]), "is not a function here"),
+    "sides that are not the same": (_at("proof", value={"same": True}), "not the same expression"),
     "a size in terms of itself": (_used("number", "n", "n + 1"), "is not defined"),
     "a number that is a matrix": (_used("number", "A", "B"), "cannot be used as a number"),
     "no letter": (_used("letter", "A + B", "B"), "cannot be used as a letter"),
@@ -928,15 +858,9 @@ def test_a_product_that_is_not_square_is_not_turned_around() -> None:
     wide, tall = sympy.MatrixSymbol("A", a, b), sympy.MatrixSymbol("B", b, a)
     with pytest.raises(Refused, match="cannot be reversed"):
         checker.turned_around((sympy.MatMul(wide, tall), sympy.Identity(a)), 1)
-
-
-def test_a_multiple_of_the_identity_is_not_turned_around() -> None:
-    n = sympy.Symbol("n", integer=True, positive=True)
-    a, b = sympy.MatrixSymbol("A", n, n), sympy.MatrixSymbol("B", n, n)
-    whole = sympy.Identity(n)
-    assert checker.turned_around((sympy.MatMul(a, b), whole), 1) == (sympy.MatMul(b, a), whole)
-    with pytest.raises(Refused, match="cannot be reversed"):
-        checker.turned_around((sympy.MatMul(2, a, b), whole), 1)
+    one, other = sympy.MatrixSymbol("A", a, a), sympy.MatrixSymbol("B", a, a)
+    with pytest.raises(Refused, match="cannot be reversed"):  # of a multiple of I neither
+        checker.turned_around((sympy.MatMul(2, one, other), sympy.Identity(a)), 1)
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import sympy
 from click.testing import CliRunner
 
 from symattn import IDENTITIES, SymattnError, prove
-from symattn.algebra.equality import certified, stated
 from symattn.algebra.identities import identity, reports
 from symattn.algebra.identities.identity import Identity
 from symattn.algebra.rules import RULES, Rule, follows, rule
@@ -59,17 +57,6 @@ def test_a_wrong_identity_is_caught() -> None:
     assert not prove(doubted).good
 
 
-def test_a_wrong_link_is_caught() -> None:
-    row = BY_NAME["two-tiles"]
-    wrong_rule = replace(row, proof=(("blocks", row.proof[0][1]), *row.proof[1:]))
-    assert not prove(wrong_rule).links[0].good
-    _, *rest = row.proof
-    wrong_step = replace(
-        row, proof=(("unfold", "exp([S1, S2]) / rowsum([S1, S2]) [V1; V2]"), *rest)
-    )
-    assert not prove(wrong_step).good
-
-
 @pytest.mark.parametrize("row", RULES, ids=lambda row: row.name)
 def test_every_rule_is_proven_for_all_sizes(row: Rule) -> None:
     answer = row.decided()
@@ -109,59 +96,6 @@ def test_rules_apply_where_they_fit_and_nowhere_else() -> None:
     one, other = _sides("softmax(P S)", "P softmax(S)")
     assert follows(one, other, rule("permute rows"), frozenset({"P"}))
     assert not follows(one, other, rule("permute rows"), nobody)  # P has to be a permutation
-
-
-def test_a_proof_for_all_sizes_needs_its_hypotheses() -> None:
-    text = "(Q R) (K R)^T = Q K^T"
-    assert certified(next(stated(text, where="R R^T = I")))[0] is not None
-    for false in (
-        stated(text),
-        stated("softmax(P S) = softmax(S)", permuting=["P"]),
-        stated("rowsum([A, B]) = rowsum(A)"),
-    ):
-        assert certified(next(false))[0] is None
-
-
-@pytest.mark.parametrize("sizes", [(2, 3, 2), (4, 2, 3), (1, 5, 1)])
-def test_what_holds_for_all_sizes_holds_in_numpy(sizes: tuple[int, int, int]) -> None:
-    """Rows written as text and proven for all sizes, with random numbers at odd sizes."""
-    n, m, d = sizes
-    rng = np.random.default_rng(11)
-    q, k, v = (rng.normal(size=shape) for shape in ((n, d), (m, d), (m, d)))
-
-    def softmax(z: Any) -> Any:
-        powers = np.exp(z - z.max(axis=1, keepdims=True))
-        return powers / powers.sum(axis=1, keepdims=True)
-
-    c = rng.normal(size=(n, 1))
-    np.testing.assert_allclose(softmax(q @ k.T + c), softmax(q @ k.T))
-    order = rng.permutation(m)
-    np.testing.assert_allclose(softmax(q @ k[order].T) @ v[order], softmax(q @ k.T) @ v)
-    gram = np.exp(q @ k.T)
-    np.testing.assert_allclose(gram @ v / gram.sum(1, keepdims=True), softmax(q @ k.T) @ v)
-    for name in ("shift", "key-order", "rows-sum-to-1"):
-        assert prove(BY_NAME[name]).equality.scope == "for all sizes"
-
-
-def test_text_latex_mathml_and_json_say_the_same() -> None:
-    from xml.etree import ElementTree
-
-    for name in ("shift", "mask-zero", "rotary-relative", "gaussian-kernel"):
-        proof = prove(identity(name))
-        documents = [reports.proof_document(proof, brief=True)]
-        text = str(written("text", documents))
-        assert BY_NAME[name].statement in text
-        assert proof.equality.verdict in text
-        whole = [reports.proof_document(proof)]
-        for form in ("latex", "mathml", "md", "html"):
-            assert proof.equality.verdict in str(written(form, whole))
-        ElementTree.fromstring(str(written("mathml", whole)))
-        latex = str(written("latex", whole))
-        assert re.sub(r"\\[{}]", "", latex).count("{") == re.sub(r"\\[{}]", "", latex).count("}")
-        assert "ᵀ" not in latex
-        found = json.loads(json.dumps(reports.data(proof)))
-        assert found["good"] is True
-        assert len(found["proof"]) == len(proof.links)
 
 
 def test_all_proofs_are_listed_with_what_became_of_them() -> None:
@@ -243,7 +177,8 @@ def test_the_command_line(tmp_path: Path) -> None:
     target = tmp_path / "proof.json"
     status, _ = run("prove", "jacobian", "--format", "json", "-o", str(target))
     assert status == 0
-    assert json.loads(target.read_text(encoding="utf-8"))["verdict"] == "equal"
+    found = json.loads(target.read_text(encoding="utf-8"))
+    assert (found["verdict"], found["good"]) == ("equal", True)
 
 
 @pytest.mark.parametrize(
@@ -267,16 +202,6 @@ def test_an_unknown_name_is_refused() -> None:
         identity("shfit")
     with pytest.raises(SymattnError, match="no rule"):
         rule("magic")
-
-
-def test_the_orthogonal_hypothesis_covers_reflections() -> None:
-    """At fixed sizes an orthogonal matrix is of either determinant."""
-    square = {"R": (2, 2)}
-    from symattn import equal
-
-    assert equal("R^T R = I", where="R R^T = I", shapes=square)
-    a, b = sympy.symbols("a b", real=True)
-    assert equal(a + b, b + a)
 
 
 # ---- what is printed of a proof introduces its letters and functions ------------------------

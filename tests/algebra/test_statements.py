@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from tests import oracle
-from tests.fuzz.asking import OUTCOMES, Judged, Question, Worker, ask, asked, table
+from tests.fuzz.asking import OUTCOMES, Judged, Worker, ask, asked, table
 from tests.fuzz.corpus import question
 from tests.fuzz.mutated import statements
 from tests.fuzz.pairs import pair, questions, truth
@@ -128,24 +128,14 @@ def _liar(verdict: str, scope: str = "for all sizes") -> Any:
     return lambda text, options: ask(text, options, decide)
 
 
-def _sample() -> list[Question]:
-    return [question(row) for row in STATEMENTS[::10]]
-
-
-def test_an_equal_that_lies_is_caught() -> None:
-    judged = list(asked(_sample(), _liar("equal")))
+def test_a_verdict_that_lies_is_caught() -> None:
+    rows = [question(row) for row in STATEMENTS[::10]]
+    judged = [*asked(rows, _liar("equal"))]
     false = [one for one in judged if not one.everywhere]
-    assert false
-    assert [one for one in judged if one.falsely_equal] == false
+    assert [one for one in judged if one.falsely_equal] == false != []
     assert f"falsely equal: {len(false)}" in table(judged)
-    assert false[0].text in table(judged, slowest=0)
-
-
-def test_a_different_that_lies_is_caught() -> None:
-    judged = list(asked(_sample(), _liar("different", "")))
-    true = [one for one in judged if one.holds]
-    assert true
-    assert [one for one in judged if one.falsely_different] == true
+    judged = [*asked(rows, _liar("different", ""))]
+    assert [one for one in judged if one.falsely_different] == [x for x in judged if x.holds] != []
 
 
 def test_what_holds_at_its_sizes_alone_is_no_proof_for_all() -> None:
@@ -213,23 +203,11 @@ def sampled(request: pytest.FixtureRequest, worker: Worker) -> list[Judged]:
     return list(asked(rows, worker))
 
 
-def test_nothing_false_is_called_equal(sampled: list[Judged]) -> None:
-    found = [str(one) for one in sampled if one.falsely_equal]
-    assert not found, "\n".join(found)
-
-
-def test_nothing_true_is_called_different(sampled: list[Judged]) -> None:
-    found = [str(one) for one in sampled if one.falsely_different]
-    assert not found, "\n".join(found)
-
-
-def test_nothing_escapes_but_our_errors(sampled: list[Judged]) -> None:
-    found = [str(one) for one in sampled if one.outcome.kind == "traceback"]
-    assert not found, "\n".join(found)
-
-
-def test_most_of_what_is_true_is_proven(sampled: list[Judged]) -> None:
-    """A prover that refused everything would make no mistakes."""
+def test_a_sample_is_judged_rightly(sampled: list[Judged]) -> None:
+    """Nothing false is said, nothing escapes but our errors, and most of what is true is proven."""
+    wrong = [one for one in sampled if one.falsely_equal or one.falsely_different]
+    wrong += [one for one in sampled if one.outcome.kind == "traceback"]
+    assert not wrong, "\n".join(map(str, wrong))
     true = [one for one in sampled if one.holds]
     assert sum(one.outcome.equal for one in true) > 0.5 * len(true)
 

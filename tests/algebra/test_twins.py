@@ -13,7 +13,7 @@ import pytest
 from flint import fmpq
 
 from symattn import equal
-from symattn.algebra.refute import _solution
+from symattn.algebra.linear_equations import solution
 from tests.oracle import (
     Statement,
     beside,
@@ -374,6 +374,6 @@ def test_a_law_is_told_from_its_twin(row: Statement) -> None:
 
 def test_linear_equations_are_solved_or_refused() -> None:
     one, two = fmpq(1), fmpq(2)
-    assert _solution([[one]], [two], [one]) == [2]
-    assert _solution([[one], [one]], [one, two], [one]) is None
-    assert _solution([[one, one]], [two], [one, two]) == [0, 2]
+    assert solution([[one]], [two], [one]) == [2]
+    assert solution([[one], [one]], [one, two], [one]) is None
+    assert solution([[one, one]], [two], [one, two]) == [0, 2]

@@ -436,7 +436,7 @@ class Forger(Checker):
         super().__init__(steps, positive)
         self.steps = steps  # type: ignore[assignment]  # the same list, which is written into
 
-    def take(self, allowed: tuple[str, ...], before: str) -> Step:
+    def take(self, allowed: Sequence[str], before: str, *_about: object) -> Step:
         if self.done == len(self.steps) or self.steps[self.done]["rule"] not in allowed:
             raise Refused("nothing to write")
         step = self.steps[self.done]
@@ -450,10 +450,10 @@ class Forger(Checker):
             step["needs"] = [f"{form_text(one)} ≥ 0" for one, _ in needs]
         step["gives"] = brief(gives)
 
-    def simplified(self, left: Poly) -> tuple[bool, Poly]:
+    def simplified(self, left: Poly) -> Poly | None:
         if self.done < len(self.steps) and self.steps[self.done]["rule"] == "zero":
             self.settle(self.take(("zero",), text_of(left)), [], "0")
-            return True, {}
+            return None
         return super().simplified(left)
 
     def finish(self) -> None:
