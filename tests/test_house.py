@@ -29,11 +29,10 @@ _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 def _counted(node: ast.AST) -> bool:
     """Whether a node is a statement, but no import and no docstring."""
-    text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    return isinstance(node, ast.stmt) and not (
-        isinstance(node, (ast.Import, ast.ImportFrom))
-        or (text and isinstance(node.value.value, str))
-    )
+    match node:
+        case ast.Import() | ast.ImportFrom() | ast.Expr(value=ast.Constant(value=str())):
+            return False
+    return isinstance(node, ast.stmt)
 
 
 def _extent(tree: ast.AST) -> int:

@@ -29,7 +29,7 @@ from symattn.grammar import Apart, Call, Compared, Joined, Name, Number, Tree, r
 from symattn.grammar import sides as split_sides
 from symattn.mistakes.base import SENSELESS, Change, Misconception, Steps
 from symattn.mistakes.words import FUNCTIONS, WORDS
-from symattn.nodes.arguments import Matrix, Size
+from symattn.nodes.arguments import Extent, Matrix
 from symattn.nodes.base import Node, shape_of
 from symattn.nodes.heads import Head
 from symattn.nodes.lines import LineQuotient
@@ -302,7 +302,7 @@ def _shaped(value: sympy.Expr) -> tuple[sympy.Expr, Shape]:
 
 def _said(kind: type[Node]) -> list[str]:
     """The arguments of a node in the order of a text, which leaves out its sizes."""
-    return [argument.name for argument in kind.arguments if not isinstance(argument, Size)]
+    return [argument.name for argument in kind.arguments if not isinstance(argument, Extent)]
 
 
 class _Made(Writer):
