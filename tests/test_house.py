@@ -14,7 +14,7 @@ PACKAGE = ROOT / "symattn"
 
 #: What has been reached. Lower a number when it can be lowered; raise one with its reason.
 KEPT = {
-    "statements": 37_900,
+    "statements": 37_850,
     "mentions of node classes outside nodes/": 1_174,
     "classes over 150 statements": 26,
     "attributes stored outside __init__": 142,
@@ -29,11 +29,10 @@ _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 def _counted(node: ast.AST) -> bool:
     """Whether a node is a statement, but no import and no docstring."""
-    text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    return isinstance(node, ast.stmt) and not (
-        isinstance(node, (ast.Import, ast.ImportFrom))
-        or (text and isinstance(node.value.value, str))
-    )
+    match node:
+        case ast.Import() | ast.ImportFrom() | ast.Expr(value=ast.Constant(value=str())):
+            return False
+    return isinstance(node, ast.stmt)
 
 
 def _extent(tree: ast.AST) -> int:
