@@ -108,6 +108,8 @@ class Writer:
             case Call("causal"):
                 shape = self._spared()
                 return Causal(*shape), shape
+            case Call(name, _, ((option, _), *_)):
+                raise ReadError(f"{option}= of {name} has no meaning in a statement; write it out")
             case Call(name, args):
                 return self._called(name, [self.build(arg) for arg in args])
             case Apart("T", (part,)):

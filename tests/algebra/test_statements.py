@@ -287,3 +287,11 @@ def test_truth_tells_a_slip_from_a_law() -> None:
 def test_a_size_that_cannot_be_read_is_noticed() -> None:
     with pytest.raises(Loose):
         anchored(product(turned(ones("n")), ones("n")))
+
+
+@pytest.mark.parametrize(
+    "text", ["RMSNorm(X, gain=g)", "softmax(S, beta=2)", "rotary(Q, base=500)"]
+)
+def test_an_option_is_not_dropped(text: str) -> None:
+    with pytest.raises(SymattnError, match="has no meaning in a statement"):
+        equal(text, text.partition(",")[0] + ")")
