@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from symattn import SymattnError, equal
 from tests import oracle
 from tests.fuzz.asking import OUTCOMES, Judged, Question, Worker, ask, asked, table
 from tests.fuzz.corpus import question
