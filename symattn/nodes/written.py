@@ -105,11 +105,11 @@ class Writer:
                 return sympy.Identity(shape[0]), shape
             case Name(name):
                 return self._symbol(name)
+            case Call(name, _, ((option, _), *_)):
+                raise ReadError(f"{option}= of {name} has no meaning in a statement; write it out")
             case Call("causal"):
                 shape = self._spared()
                 return Causal(*shape), shape
-            case Call(name, _, ((option, _), *_)):
-                raise ReadError(f"{option}= of {name} has no meaning in a statement; write it out")
             case Call(name, args):
                 return self._called(name, [self.build(arg) for arg in args])
             case Apart("T", (part,)):
