@@ -14,7 +14,7 @@ PACKAGE = ROOT / "symattn"
 
 #: What has been reached. Lower a number when it can be lowered; raise one with its reason.
 KEPT = {
-    "statements": 37_900,
+    "statements": 37_850,
     "mentions of node classes outside nodes/": 1_174,
     "classes over 150 statements": 26,
     "attributes stored outside __init__": 142,

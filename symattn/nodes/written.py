@@ -94,6 +94,8 @@ class Writer:
                 return sympy.Identity(self._spared()[0])
             case Name(name):
                 return self._symbol(name)
+            case Call(name, _, ((option, _), *_)):
+                raise ReadError(f"{option}= of {name} has no meaning in a statement; write it out")
             case Call("causal"):
                 return Causal(*self._spared())
             case Call(name, args):

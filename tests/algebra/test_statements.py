@@ -7,6 +7,7 @@ The whole corpus is asked by ``python -m tests.fuzz.corpus``, thousands of pairs
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from symattn import SymattnError, equal
 from tests import oracle
 from tests.fuzz.asking import OUTCOMES, Judged, Worker, ask, asked, table
 from tests.fuzz.corpus import question
@@ -265,3 +267,17 @@ def test_truth_tells_a_slip_from_a_law() -> None:
 def test_a_size_that_cannot_be_read_is_noticed() -> None:
     with pytest.raises(Loose):
         anchored(product(turned(ones("n")), ones("n")))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "RMSNorm(X, gain=g)",
+        "softmax(S, beta=2)",
+        "rotary(Q, base=500)",
+        "softmax(S + causal(start=2))",
+    ],
+)
+def test_an_option_is_not_dropped(text: str) -> None:
+    with pytest.raises(SymattnError, match="has no meaning in a statement"):
+        equal(text, re.sub(r"(?:, )?\w+=\w+", "", text))
