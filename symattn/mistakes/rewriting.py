@@ -35,8 +35,9 @@ from symattn.nodes.heads import Head
 from symattn.nodes.lines import LineQuotient
 from symattn.nodes.masks import Masked, VisibleScores
 from symattn.nodes.normalise import Softmax
+from symattn.nodes.operators import shape_in
 from symattn.nodes.scale import Quotient
-from symattn.nodes.written import Shape, Writer
+from symattn.nodes.written import Writer
 from symattn.step import HEAD, Step
 
 #: The words that are no function and no letter: steps, inputs, and what attention is made of.
@@ -217,7 +218,7 @@ def _in_place_of(
 def _built(steps: Steps, line: _Line, step: Step | None, letters: _Letters) -> MatrixExpr | None:
     """What a line puts in the place of its left side; None where it has no right side, or none."""
     try:
-        return line.right and _Made(steps, letters, step).build(line.right)[0]
+        return line.right and _Made(steps, letters, step).made(line.right)
     except SENSELESS:  # shapes that do not fit, heads where there are none
         return None
 
@@ -295,11 +296,6 @@ class _Matching:
         return found
 
 
-def _shaped(value: sympy.Expr) -> tuple[sympy.Expr, Shape]:
-    """A value and its shape."""
-    return value, shape_of(value) if isinstance(value, MatrixExpr) else None
-
-
 def _said(kind: type[Node]) -> list[str]:
     """The arguments of a node in the order of a text, which leaves out its sizes."""
     return [argument.name for argument in kind.arguments if not isinstance(argument, Extent)]
@@ -312,30 +308,29 @@ class _Made(Writer):
         super().__init__({}, {}, ())
         self.steps, self.meant, self.step = steps, letters, step
 
-    def build(self, tree: Tree) -> tuple[sympy.Expr, Shape]:
-        """The expression of a text and its shape. Raises `SymattnError` where it has none."""
+    def made(self, tree: Tree) -> sympy.Expr:
+        """The expression of a text. Raises `SymattnError` where it has none."""
         match tree:
             case Call(name, parts, options) if name in WORDS:
-                node = self._node(
+                return self._node(
                     WORDS[name],
-                    [self.build(part)[0] for part in parts],
+                    [self.made(part) for part in parts],
                     {
-                        option: value if isinstance(value, str) else self.build(value)[0]
+                        option: value if isinstance(value, str) else self.made(value)
                         for option, value in options
                     },
                 )
-                return _shaped(node)
             case Call(name, parts) if name in FUNCTIONS:
-                return _shaped(FUNCTIONS[name](*(self.build(part)[0] for part in parts)))
+                return FUNCTIONS[name](*map(self.made, parts))
             case Apart("^", (base, exponent)):
-                return self.build(base)[0] ** self.build(exponent)[0], None
-            case Apart("/", (_, divisor)) if self.build(divisor)[0] == 1:
+                return self.made(base) ** self.made(exponent)
+            case Apart("/", (_, divisor)) if self.made(divisor) == 1:
                 raise _Refused("nobody divides by 1")
             case Apart("+", (scores, mask)) if self.meant.masking:
-                (value, shape), (added, own) = self.build(scores), self.build(mask)
-                if shape is not None and shape == own:
-                    return Masked(value, added), shape
-        return super().build(tree)
+                value, added = self.made(scores), self.made(mask)
+                if isinstance(value, MatrixExpr) and shape_in(value) == shape_in(added):
+                    return Masked(value, added)
+        return super().made(tree)
 
     def _node(
         self,
@@ -352,8 +347,8 @@ class _Made(Writer):
         given = {**dict(zip(_said(kind), values, strict=False)), **options}
         return kind(**{**{name: kept[name] for name in names if name in kept}, **given})
 
-    def _symbol(self, name: str) -> tuple[sympy.Expr, Shape]:
-        return _shaped(sympy.oo if name == "∞" else self._value(name))
+    def _symbol(self, name: str) -> sympy.Expr:
+        return sympy.oo if name == "∞" else self._value(name)
 
     def _value(self, name: str) -> sympy.Basic:
         """What a letter or a word stands for. Raises `SymattnError` where there is nothing."""
@@ -376,6 +371,6 @@ class _Made(Writer):
             case Joined("not", (part,)):
                 return not self.holds(part)
             case Compared((left, right), (sign,)):
-                compared = _COMPARISONS[sign](self.build(left)[0], self.build(right)[0])
+                compared = _COMPARISONS[sign](self.made(left), self.made(right))
                 return compared is sympy.true
         return False
