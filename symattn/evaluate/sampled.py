@@ -17,8 +17,8 @@ from symattn.arithmetic.decide import Digits, decide
 from symattn.arithmetic.enclosure import BITS
 from symattn.errors import ShapeError
 from symattn.evaluate.evaluation import Evaluation
-from symattn.evaluate.values import Place, program_of_step
-from symattn.evaluate.walk import Program, Rows, parts_by_rows
+from symattn.evaluate.values import Place
+from symattn.evaluate.walk import Program, parts_by_rows, program_of_step
 from symattn.nodes.heads import Head
 from symattn.notation.options import Notation
 from symattn.step import Step
@@ -97,8 +97,9 @@ class Sampled(Evaluation):
     def _program(self, step: Step) -> Program:
         if step.letter not in self.made:
             return super()._program(step)
-        rows = Rows(self.rows_of(step.letter), self.made)
-        return self.known(("program", step), lambda: program_of_step(step, self.sizes, rows))
+        run = self.known(("program", step), lambda: program_of_step(step, self.sizes, self.made))
+        rows = self.rows_of(step.letter)
+        return lambda values, arithmetic: run(values, arithmetic.at_rows(rows))
 
     def _fused(self, step: Step) -> None:
         return None

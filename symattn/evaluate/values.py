@@ -23,11 +23,11 @@ from symattn.arithmetic.rounded import Rounded
 from symattn.errors import NoSuchName, ShapeError, SymattnError, counted, nearest, quote
 from symattn.evaluate import fusing
 from symattn.evaluate.fusing import Fused, Fusion, fusion_of
-from symattn.evaluate.walk import Program, Rows, program_of, size_error, split_heads
+from symattn.evaluate.walk import Program, program_of_step, size_error, split_heads
 from symattn.nodes.base import Node
 from symattn.nodes.heads import Head
 from symattn.notation.options import Notation, notation_of
-from symattn.step import HEAD, MOST_OF_A_SIZE, Input, Item, Step, listed_sizes
+from symattn.step import MOST_OF_A_SIZE, Input, Item, Step, listed_sizes
 
 #: An index into a step's value: (…, row, column), counted from 0.
 Place = tuple[int, ...]
@@ -529,18 +529,6 @@ class Values:
                 raise ShapeError(
                     f"tokens: {len(names)} labels ({some}) for {size} = {count}; give one per row"
                 )
-
-
-def program_of_step(
-    step: Step, sizes: Mapping[sympy.Symbol, int], rows: Rows | None = None
-) -> Program:
-    """The program that computes a step, for all heads, from the values of its operands."""
-    headed = HEAD in step.expr.atoms(sympy.Symbol)
-    run = program_of(step.expr, sizes, step.count if step.per_head and headed else None, rows)
-    if step.count is None or headed:
-        return run
-    count = step.count.subs(sizes)
-    return lambda values, arithmetic: arithmetic.shared(run(values, arithmetic), count)
 
 
 def _read(

@@ -11,7 +11,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.recorded import Recorded, Recording, Value
 from symattn.derivations import Derivation
-from symattn.evaluate.values import program_of_step
+from symattn.evaluate.walk import program_of_step
 from symattn.nodes.base import Node, shape_of
 from symattn.nodes.recurrence import Recurrence
 from symattn.notation.letters import derived_from
