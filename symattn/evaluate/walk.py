@@ -72,7 +72,7 @@ class _Walk:
             case Beside():
                 return _symbol(part.key, shared=False)
             case Recurrence():
-                return self.by_token(part)
+                return _by_token(part, self.sizes)
             case sympy.Transpose() | sympy.Inverse():
                 operation = "inverse" if isinstance(part, sympy.Inverse) else "transpose"
                 inner = self.whole(part.arg, heads)
@@ -155,39 +155,6 @@ class _Walk:
 
         return run
 
-    def by_token(self, node: Recurrence) -> Program:
-        """The states of all tokens, (…, tokens, rows, columns), one after another."""
-        body, index, count, start, letter = node.args
-        number = self.at_size(count)
-        if not number.is_Integer:
-            raise CannotSpell(f"{letter} is made token by token; say how many there are ({count})")
-        order = range(int(number))[:: -1 if node.back else 1]
-
-        def at_token(expr: MatrixExpr, token: int) -> Program:
-            return self.whole(expr.xreplace({index: sympy.Integer(token)}), None)
-
-        own = [at_token(body, token) for token in order]
-        others = [at_token(start, token) for token in order[1:]] if node.back else []
-        begin = None if node.back else self.whole(start, None)
-        key = f"{letter} beside"
-
-        def run(values: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
-            states: list[Array] = []
-            state: Array | None = None if begin is None else begin(values, arithmetic)
-
-            def known(name: str) -> Array:
-                return state if name == key and state is not None else values(name)
-
-            for place, program in enumerate(own):
-                new = program(known, arithmetic)
-                if node.back and place:
-                    new = arithmetic.add(new, others[place - 1](known, arithmetic))
-                state = new
-                states.append(arithmetic.expand(new, -3))
-            return arithmetic.join(states[::-1] if node.back else states, axis=-3)
-
-        return run
-
     def leaf(self, part: MatrixExpr, heads: sympy.Expr | None) -> Program:
         """A matrix by its name; of one for each head those that the heads read.
 
@@ -235,6 +202,40 @@ def _along_rows(node: Node) -> bool:
 def _binds_heads(node: Node) -> bool:
     """Whether an argument of the node is one matrix a head, and the node one matrix for all."""
     return any(isinstance(argument, Bound) for argument in node.arguments)
+
+
+def _by_token(node: Recurrence, sizes: Mapping[sympy.Symbol, int]) -> Program:
+    """The states of all tokens, (…, tokens, rows, columns), one after another."""
+    body, index, count, start, letter = node.args
+    number = count.subs(sizes)
+    if not number.is_Integer:
+        raise CannotSpell(f"{letter} is made token by token; say how many there are ({count})")
+    order = range(int(number))[:: -1 if node.back else 1]
+
+    def at_token(expr: MatrixExpr, token: int) -> Program:
+        return program_of(expr.xreplace({index: sympy.Integer(token)}), sizes)
+
+    own = [at_token(body, token) for token in order]
+    others = [at_token(start, token) for token in order[1:]] if node.back else []
+    begin = None if node.back else program_of(start, sizes)
+    key = f"{letter} beside"
+
+    def run(values: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
+        states: list[Array] = []
+        state: Array | None = None if begin is None else begin(values, arithmetic)
+
+        def known(name: str) -> Array:
+            return state if name == key and state is not None else values(name)
+
+        for place, program in enumerate(own):
+            new = program(known, arithmetic)
+            if node.back and place:
+                new = arithmetic.add(new, others[place - 1](known, arithmetic))
+            state = new
+            states.append(arithmetic.expand(new, -3))
+        return arithmetic.join(states[::-1] if node.back else states, axis=-3)
+
+    return run
 
 
 def _symbol(letter: str, shared: bool) -> Program:
