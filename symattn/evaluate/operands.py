@@ -21,6 +21,7 @@ from symattn.arithmetic.decide import Digits, decide
 from symattn.arithmetic.enclosure import ball, is_minus_infinity, precision
 from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.functions import FUNCTIONS
+from symattn.arithmetic.quantity import Quantity
 from symattn.evaluate.values import Place, Values
 from symattn.evaluate.walk import program_of
 from symattn.nodes import rule as r
@@ -325,7 +326,7 @@ class Numbers:
             return self.exact(part, _as_rationals(texts)) if _are_short(texts.values()) else None
 
         settings: dict[str, int] = {"long": _WIDE} if "e" in wanted else {}
-        again = decide(ball_at, exactly, places, self.notation.rounding, tiny, **settings)
+        again = decide(Quantity(ball_at, exactly), places, self.notation.rounding, tiny, **settings)
         return again.proven and _as_decimal(again.text) == _as_decimal(wanted)
 
     def digits(self, part: Rule, digits: int) -> Digits:
@@ -333,20 +334,11 @@ class Numbers:
 
         An exact whole number is written out.
         """
-
-        def decided(**settings: int) -> Digits:
-            return decide(
-                lambda bits: self.ball(part, bits),
-                lambda: self.exact(part),
-                digits,
-                self.notation.rounding,
-                self.notation.digits,
-                **settings,
-            )
-
-        found = decided()
+        true = Quantity(partial(self.ball, part), partial(self.exact, part))
+        settings = digits, self.notation.rounding, self.notation.digits
+        found = decide(true, *settings)
         is_wide = len(found.text.partition(".")[0].lstrip("-")) > _WIDE
-        return decided(long=_WIDE) if is_wide and not found.exact else found
+        return decide(true, *settings, _WIDE) if is_wide and not found.exact else found
 
     def ball(self, part: Rule, bits: int) -> arb:
         """An enclosure of a part's true value."""

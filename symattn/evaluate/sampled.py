@@ -15,6 +15,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.decide import Digits, decide
 from symattn.arithmetic.enclosure import BITS
+from symattn.arithmetic.quantity import Quantity
 from symattn.errors import ShapeError
 from symattn.evaluate.evaluation import Evaluation
 from symattn.evaluate.values import Place
@@ -86,13 +87,12 @@ class Sampled(Evaluation):
     def digits(self, letter: str, place: Place, notation: Notation) -> Digits:
         row = self.rows_of(letter).tolist().index(place[-2])
         own = (*place[:-2], row, place[-1])
-        return decide(
+        enclosed = Quantity(
             lambda bits: self.balls(letter, bits)[own],
             lambda: None,  # exact values are too long here
-            notation.digits,
-            notation.rounding,
             most_bits=BITS[1],
         )
+        return decide(enclosed, notation.digits, notation.rounding)
 
     def _program(self, step: Step) -> Program:
         if step.letter not in self.made:

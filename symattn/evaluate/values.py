@@ -15,9 +15,10 @@ from symattn.arithmetic.abbreviated import Abbreviations, nodes, written_out
 from symattn.arithmetic.arrays import Arrays
 from symattn.arithmetic.balls import BALLS
 from symattn.arithmetic.base import Arithmetic, Array, elementwise
-from symattn.arithmetic.decide import USUAL_BITS, Digits, decide
+from symattn.arithmetic.decide import Digits, decide
 from symattn.arithmetic.enclosure import BITS, precision
 from symattn.arithmetic.exact import EXACT
+from symattn.arithmetic.quantity import USUAL_BITS, Quantity
 from symattn.arithmetic.reading import MAX_ENTRIES, read_matrix
 from symattn.arithmetic.rounded import Rounded
 from symattn.errors import NoSuchName, ShapeError, SymattnError, counted, nearest, quote
@@ -461,13 +462,12 @@ class Values:
         place = self._place(letter, place)
         key = (letter, place, notation.digits, notation.rounding)
         if key not in self._digits:
-            self._digits[key] = decide(
+            true = Quantity(
                 lambda bits: self.balls(letter, bits)[place],
                 lambda: self.abbreviated(letter)[place],
-                notation.digits,
-                notation.rounding,
-                most_bits=BITS[-1] if self._is_small else USUAL_BITS,
+                BITS[-1] if self._is_small else USUAL_BITS,
             )
+            self._digits[key] = decide(true, notation.digits, notation.rounding)
         return self._digits[key]
 
     def _place(self, letter: str, place: Place) -> Place:

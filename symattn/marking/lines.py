@@ -20,10 +20,11 @@ from flint import arb, fmpq
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.enclosure import BITS, ball, precision
 from symattn.arithmetic.functions import FUNCTIONS
-from symattn.arithmetic.verify import Quantity, cuts_to, rounds_to
+from symattn.arithmetic.quantity import Quantity, exactly
+from symattn.arithmetic.verify import cuts_to, rounds_to
 from symattn.arithmetic.written import Written
 from symattn.claims.entry_names import called, counted_place, without_tex
-from symattn.claims.lines import Line, Side, exactly
+from symattn.claims.lines import Line, Side
 from symattn.claims.rules import place_in, rule_at
 from symattn.derivations import Evaluation, Place
 from symattn.errors import CannotSpell, SymattnError, Undecided
