@@ -18,8 +18,9 @@ from symattn.arithmetic.decide import Digits, enclosure
 from symattn.arithmetic.enclosure import BITS
 from symattn.errors import NoSuchName, NoSuchPlace, SymattnError, nearest, quote
 from symattn.evaluate.check import Check, beyond, compare
+from symattn.evaluate.matrices import Place
 from symattn.evaluate.value_view import matrices, value_view
-from symattn.evaluate.values import Place, Values
+from symattn.evaluate.values import Values
 from symattn.evaluate.worked import worked
 from symattn.notation.latex import latex
 from symattn.notation.mime import bundle

@@ -22,7 +22,8 @@ from symattn.arithmetic.enclosure import ball, is_minus_infinity, precision
 from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.functions import FUNCTIONS
 from symattn.arithmetic.quantity import Quantity
-from symattn.evaluate.values import Place, Values
+from symattn.evaluate.matrices import Place
+from symattn.evaluate.values import Values
 from symattn.evaluate.walk import program_of
 from symattn.nodes import rule as r
 from symattn.nodes.rule import Index, Rule

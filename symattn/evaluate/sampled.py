@@ -18,7 +18,7 @@ from symattn.arithmetic.enclosure import BITS
 from symattn.arithmetic.quantity import Quantity
 from symattn.errors import ShapeError
 from symattn.evaluate.evaluation import Evaluation
-from symattn.evaluate.values import Place
+from symattn.evaluate.matrices import Place
 from symattn.evaluate.walk import Program, parts_by_rows, program_of_step
 from symattn.nodes.heads import Head
 from symattn.notation.options import Notation

@@ -6,7 +6,8 @@ from symattn.arguments import instance, whole
 from symattn.errors import SymattnError
 from symattn.evaluate.cells import Cells, indices_of, is_long, picked
 from symattn.evaluate.falk import falk
-from symattn.evaluate.values import Place, Values
+from symattn.evaluate.matrices import Place
+from symattn.evaluate.values import Values
 from symattn.nodes.flip import flip
 from symattn.nodes.rule import rule_of
 from symattn.nodes.spell import Speller

@@ -16,8 +16,9 @@ from symattn.arguments import instance, whole
 from symattn.arithmetic.abbreviated import simplified, written_out
 from symattn.arithmetic.decide import Digits
 from symattn.arithmetic.reading import MAX_ENTRIES
+from symattn.evaluate.matrices import Place
 from symattn.evaluate.operands import Kind, Numbers
-from symattn.evaluate.values import Place, Values
+from symattn.evaluate.values import Values
 from symattn.nodes import rule as r
 from symattn.nodes.rule import Rule
 from symattn.nodes.spell import Speller
