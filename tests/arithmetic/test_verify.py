@@ -112,21 +112,6 @@ def test_a_hair_beside_a_tie_is_none(sign: int, exponent: int) -> None:
     assert rounds_to(known(irrational), written("0.13")) is (sign > 0)
 
 
-def test_a_tie_in_disguise_is_one() -> None:
-    half = sympy.exp(2) / (8 * sympy.exp(2))
-    assert rounds_to(known(half), written("0.13"), "half-up")
-    assert not rounds_to(known(half), written("0.13"), "half-even")
-
-
-@pytest.mark.parametrize("digits", [15, 17, 20, 40, 80, 120])
-def test_many_digits_are_decided(digits: int) -> None:
-    third = known(Fraction(1, 3))
-    assert rounds_to(third, written("0." + "3" * digits))
-    assert not rounds_to(third, written("0." + "3" * (digits - 1) + "4"))
-    assert near(third, written("0." + "3" * (digits - 1) + "4"))
-    assert not near(third, written("0." + "3" * (digits - 1) + "5"))
-
-
 def test_undecided_says_how_many_bits_were_tried() -> None:
     lost = Quantity(lambda bits: arb(0.125, 2.0**-40), lambda: None, most_bits=1024)
     with pytest.raises(Undecided, match="1,024 bits"):
