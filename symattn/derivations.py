@@ -13,8 +13,9 @@ from symattn.evaluate.check import Check, StepCheck
 from symattn.evaluate.defined import defined_numbers
 from symattn.evaluate.evaluation import Evaluation, StepValue
 from symattn.evaluate.fusing import Plan, plan_of
+from symattn.evaluate.given import Given
+from symattn.evaluate.matrices import ByShapes, Place
 from symattn.evaluate.value_view import value_view
-from symattn.evaluate.values import ByShapes, Given, Place
 from symattn.evaluate.worked import worked, worked_together
 from symattn.merging import merged
 from symattn.notation.latex import latex

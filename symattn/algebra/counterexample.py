@@ -17,8 +17,7 @@ from symattn.arithmetic.base import Arithmetic, Array, Ground, filled
 from symattn.arithmetic.enclosure import ball, is_minus_infinity, precision
 from symattn.derivations import Derivation
 from symattn.errors import SymattnError
-from symattn.evaluate.values import program_of_step
-from symattn.evaluate.walk import Program, program_of
+from symattn.evaluate.walk import Program, program_of, program_of_step
 from symattn.nodes.heads import Head
 from symattn.nodes.masks import Allowed
 from symattn.step import Step

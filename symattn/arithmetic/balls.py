@@ -14,6 +14,7 @@ from symattn.arithmetic.base import (
     Arithmetic,
     Array,
     elementwise,
+    entry_by_entry,
     filled,
     of_rows,
     rowwise,
@@ -88,9 +89,7 @@ class Balls(Arithmetic):
 
     def where_at_most(self, left: Array, right: Array, a: Array, b: Array) -> Array:
         """Where the comparison is open, a ball that holds both."""
-        parts = np.broadcast_arrays(left, right, a, b)
-        chosen = (_by_comparison(*entries) for entries in zip(*map(np.ravel, parts), strict=True))
-        return filled(parts[0].shape, [*chosen])
+        return entry_by_entry(_by_comparison, left, right, a, b)
 
     def matmul(self, a: Array, b: Array) -> Array:
         return stacked(a, b, _product)

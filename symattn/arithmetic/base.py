@@ -243,6 +243,12 @@ def elementwise(function: Callable[[Ground], Ground], x: Array) -> Array:
     return out
 
 
+def entry_by_entry(function: Callable[..., Ground], *arrays: Array) -> Array:
+    """`function` of the entries at the same place in all, broadcast, as an object array."""
+    parts = np.broadcast_arrays(*arrays)
+    return filled(parts[0].shape, [*map(function, *map(np.ravel, parts))])
+
+
 def rowwise(function: Callable[[Array], Sequence[Ground] | Array], x: Array, width: int) -> Array:
     """What a function makes of every row, so many numbers, as an object array."""
     out = np.empty((*x.shape[:-1], width), dtype=object)

@@ -11,24 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
-import sympy
 from flint import arb, fmpq, fmpz
 
 from symattn.arithmetic.base import Ground
-from symattn.arithmetic.enclosure import BITS, ball, is_minus_infinity, nearest, precision
-from symattn.arithmetic.proof import sign
-from symattn.errors import SymattnError
+from symattn.arithmetic.enclosure import BITS, is_minus_infinity, nearest, precision
+from symattn.arithmetic.quantity import Quantity
 from symattn.notation.options import Rounding
-
-#: How far to go where the numbers are many, and each bit is paid for many times.
-USUAL_BITS = 16384
 
 #: From this many digits before the point on, a number is shown in scientific notation.
 _LONG = 16
-
-#: A ball with fewer good bits than this, at a precision that should do, hides a comparison.
-LOOSE = 16
 
 #: From this precision on an exact value is taken apart as far as it takes.
 _DEEP = BITS[2]
@@ -47,36 +40,34 @@ class Digits:
 
 
 def decide(
-    ball_at: Callable[[int], arb],
-    exact: Callable[[], sympy.Expr | None],
+    x: Quantity,
     digits: int,
     rounding: Rounding = "half-up",
     tiny: int | None = None,
-    most_bits: int = USUAL_BITS,
     long: int = _LONG,
 ) -> Digits:
     """The value correctly rounded to `digits` decimals, proven, or marked as not proven.
 
-    `ball_at(bits)` encloses the value; `exact()` is the value itself, or None, and is asked only
-    when a ball cannot decide. A value below 10^−tiny is shown in scientific notation, with so many
-    digits, instead of as nearly zero, and so is one from 10^long on.
+    The exact value is asked for only when a ball cannot decide. A value below 10^−tiny is shown in
+    scientific notation, with so many digits, instead of as nearly zero, and so is one from 10^long
+    on.
     """
     value: arb | None = None
-    known = _Exact(exact)
-    for bits in (bits for bits in BITS if bits <= most_bits):
-        value = ball_at(bits)
+    for bits, value in x.enclosures():
         if is_minus_infinity(value):
             return Digits("-inf", True)
         if not value.is_finite():
             continue
-        known.deep = bits >= _DEEP
         with precision(bits + 64):
-            found = _attempt(value, known, digits, rounding, tiny, long)
+            size = None if _is_usual(value, tiny, long) else _magnitude(value)
+            if size is None or (size < long and (tiny is None or size >= -tiny)):
+                size = 0
+            if abs(size) > _HUGE:
+                found = _scientific(value, size, digits)
+            else:
+                found = _plain(x, value, bits >= _DEEP, size, digits, rounding)
         if found is not None:
             return found
-        if bits == BITS[1] and value.rel_accuracy_bits() < LOOSE:
-            settled = exact()  # a comparison (hardmax) may be open at any precision
-            ball_at = ball_at if settled is None else _enclosed(settled)
     return _unproven(value, digits)
 
 
@@ -91,74 +82,23 @@ def rounded(value: arb, digits: int) -> str | None:
     return None if units is None or half.contains_integer() else _fixed(units, digits)
 
 
-class _Exact:
-    """The exact value, computed once, when it is asked for."""
-
-    def __init__(self, value: Callable[[], sympy.Expr | None]) -> None:
-        self._value, self.deep = value, False
-        self._asked: dict[tuple[fmpq, bool], int | None] = {}
-
-    def side(self, number: fmpq) -> int | None:
-        """−1, 0 or 1 as the value is below, equal to or above the rational; None if not known."""
-        key = number, self.deep
-        if key not in self._asked:
-            self._asked[key] = self._side(sympy.Rational(int(number.p), int(number.q)))
-        return self._asked[key]
-
-    def _side(self, number: sympy.Rational) -> int | None:
-        value = self._value()
-        if value is None:
-            return None
-        if isinstance(value, sympy.Rational):
-            return 0 if value == number else 1 if value > number else -1
-        try:
-            return sign(value - number, self.deep)
-        except SymattnError:  # it has symbols, or a part that cannot be enclosed
-            return None
-
-
-def _enclosed(value: sympy.Expr) -> Callable[[int], arb]:
-    """Balls of an exact value, at any precision."""
-
-    def at(bits: int) -> arb:
-        with precision(bits):
-            return ball(value)
-
-    return at
-
-
-def _attempt(
-    value: arb,
-    exact: _Exact,
-    digits: int,
-    rounding: Rounding,
-    tiny: int | None,
-    long: int,
+def _plain(
+    x: Quantity, value: arb, deep: bool, size: int, digits: int, rounding: Rounding
 ) -> Digits | None:
-    """The decided digits, or None where more precision is needed."""
-    size = None if _is_usual(value, tiny, long) else _magnitude(value)
-    if size is not None and (size >= long or (tiny is not None and size < -tiny)):
-        if abs(size) > _HUGE:
-            return _scientific(value, size, digits)
-        places = digits - size
-    else:
-        size, places = 0, digits
-    units = _round(value, exact, places, rounding)
+    """The digits of a number in units of 10^size; None where more precision is needed."""
+    side, places = partial(x.exact_side, deep=deep), digits - size
+    units = _round(value, side, places, rounding)
     if units is None:
         return None
     if size and abs(units) >= fmpz(10) ** (digits + 1):  # 9.99996 became 10.0000
-        size, places = size + 1, places - 1
-        units = _round(value, exact, places, rounding)
-        if units is None:
-            return None
+        return _plain(x, value, deep, size + 1, digits, rounding)
     decimal = fmpq(units) / _ten(places)
-    if value.is_exact() or not _contains(value, decimal):
-        is_exact = value.is_exact() and value.fmpq() == decimal
-    else:
-        side = exact.side(decimal)
-        if side is None and not exact.deep:
+    is_exact = value.is_exact() and value.fmpq() == decimal
+    if not value.is_exact() and _contains(value, decimal):
+        known = side(decimal)
+        if known is None and not deep:
             return None
-        is_exact = side == 0
+        is_exact = known == 0
     text = _fixed(units, digits)
     if is_exact and "." in text:
         text = text.rstrip("0").rstrip(".")
@@ -208,7 +148,9 @@ def _magnitude(value: arb) -> int | None:
     return int(power)
 
 
-def _round(value: arb, exact: _Exact, places: int, rounding: Rounding) -> fmpz | None:
+def _round(
+    value: arb, exact_side: Callable[[fmpq], int | None], places: int, rounding: Rounding
+) -> fmpz | None:
     """The value in units of 10^-places rounded to a whole number, or None if undecided."""
     scaled = value * arb(_ten(places))
     half = scaled + arb(0.5)
@@ -221,7 +163,7 @@ def _round(value: arb, exact: _Exact, places: int, rounding: Rounding) -> fmpz |
     tie = fmpq(twice, 2) / _ten(places)
     below = (twice - 1) // 2
     known_tie = value.is_exact() and arb(tie).is_exact() and value == arb(tie)
-    side = 0 if known_tie else exact.side(tie)
+    side = 0 if known_tie else exact_side(tie)
     if side != 0:
         return None if side is None else below + 1 if side > 0 else below
     if rounding == "half-even":

@@ -19,6 +19,7 @@ from symattn.arithmetic.base import (
     Arithmetic,
     Array,
     elementwise,
+    entry_by_entry,
     filled,
     of_rows,
     rowwise,
@@ -148,9 +149,7 @@ class Exact(Arithmetic):
         return of_rows(lambda row: total(list(row)), x)
 
     def where_at_most(self, left: Array, right: Array, a: Array, b: Array) -> Array:
-        parts = np.broadcast_arrays(left, right, a, b)
-        chosen = (_by_comparison(*entries) for entries in zip(*map(np.ravel, parts), strict=True))
-        return filled(parts[0].shape, [*chosen])
+        return entry_by_entry(_by_comparison, left, right, a, b)
 
     def matmul(self, a: Array, b: Array) -> Array:
         return stacked(a, b, _product)

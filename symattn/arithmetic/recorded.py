@@ -18,7 +18,7 @@ import sympy
 from sympy.logic.boolalg import Boolean
 
 from symattn.arithmetic.base import Arithmetic
-from symattn.arithmetic.shapes import Size
+from symattn.arithmetic.shapes import Shapes, Size
 from symattn.errors import CannotSpell
 
 #: An operand: another value, a SymPy number or size, or a truth that is known.
@@ -67,7 +67,7 @@ class Recorded:
     from the positions of row and column alone, so that its numbers are whole, or truths.
     """
 
-    owner: Recording
+    owner: _Places
     operation: str
     operands: tuple[Operand, ...]
     shape: tuple[sympy.Expr, ...]
@@ -159,10 +159,8 @@ _MOVES = (
 )
 
 
-class Recording(Arithmetic):
-    """Answers every operation with a `Recorded` value; what is said twice is one value."""
-
-    name = "recorded"
+class _Places(Shapes):
+    """What is recorded of positions and conditions; what is said twice is one value."""
 
     def __init__(self) -> None:
         self._known: dict[object, Recorded] = {}
@@ -192,8 +190,6 @@ class Recording(Arithmetic):
     ) -> Recorded:
         """What is given, with any axes ahead if `batched`; `logits`: its entries may be −∞."""
         return Recorded(self, "given", (), tuple(shape), (name, logits), batched=batched)
-
-    # ---- positions and conditions ------------------------------------------------------------
 
     def placed(self, operation: str, *operands: Place) -> Recorded:
         """An operation on positions."""
@@ -267,25 +263,121 @@ class Recording(Arithmetic):
         if isinstance(condition, Recorded) and not _rows_can_hold(condition):
             return False
         if is_of(condition, "not"):
-            return self.opposite(self._by_row("some", condition.operands[0]))
-        return condition and self._by_row("every", condition)
+            return self.opposite(_by_row("some")(self, condition.operands[0]))
+        return condition and _by_row("every")(self, condition)
 
     def anywhere(self, condition: Value) -> bool:
         return False
 
-    # ---- numbers -----------------------------------------------------------------------------
+
+class _Shaped(_Places):
+    """What is recorded of entries that are moved about."""
+
+    def broadcast(self, x: Value, rows: Size, columns: Size) -> Value:
+        if not isinstance(x, Recorded):
+            operation = "always" if x else "never"
+            return self.record(operation, shape=(rows, columns), positional=True)
+        if x.shape[-2:] == (rows, columns):
+            return x
+        shape = (*x.shape[:-2], rows, columns)
+        return self.record("broadcast", x, shape=shape, positional=x.positional)
+
+    def repeat(self, x: Value, times: Size, axis: int) -> Value:
+        shape = list(x.shape)
+        shape[axis] = shape[axis] * times
+        return self.record("repeat", x, times, shape=shape, details=(axis,))
+
+    def expand(self, x: Value, axis: int) -> Value:
+        place = len(x.shape) + 1 + axis
+        shape = (*x.shape[:place], sympy.S.One, *x.shape[place:])
+        return self.record("expand", x, shape=shape, details=(axis,))
+
+    def part(self, x: Value, first: Size, count: Size, axis: int, step: int = 1) -> Value:
+        if first == 0 and sympy.expand(count - x.shape[axis]) == 0:
+            return x
+        shape = list(x.shape)
+        shape[axis] = count
+        bounds = sympy.sympify(first, strict=True), sympy.expand(first + count * step)
+        return self.record("part", x, *bounds, shape=shape, details=(axis, step))
+
+    def entries(self, x: Value, rows: Value, columns: Value) -> Value:
+        places = together(*(part.shape for part in (rows, columns) if isinstance(part, Recorded)))
+        if is_of(x, "expand") and x.details == (-1,) and _is(columns, 0):
+            vector = x.operands[0]
+            return self.record("chosen", vector, rows, shape=(*vector.shape[:-1], *places))
+        columns = columns if isinstance(columns, Recorded) else sympy.Integer(columns)
+        return self.record("entries", x, rows, columns, shape=(*x.shape[:-2], *places))
+
+    def join(self, parts: Value, axis: int) -> Value:
+        lead = together(*(part.shape[:axis] for part in parts))
+        width = sympy.Add(*(part.shape[axis] for part in parts))
+        behind = parts[0].shape[axis:][1:]
+        return self.record("join", *parts, shape=(*lead, width, *behind), details=(axis,))
+
+    def interleave(self, a: Value, b: Value) -> Value:
+        width = a.shape[-1] + b.shape[-1]
+        width = width.replace(sympy.floor, lambda half: 2 * half - sympy.ceiling(half))
+        shape = (*together(a.shape[:-1], b.shape[:-1]), width)
+        return self.record("interleave", a, b, shape=shape)
+
+    def flattened(self, x: Value) -> Value:
+        *lead, rows, columns = x.shape
+        shape = (*lead, sympy.S.One, rows * columns)
+        return self.record("flattened", x, shape=shape)
+
+    def shared(self, x: Value, heads: Size) -> Value:
+        shape = (*x.shape[:-2], heads, *x.shape[-2:])
+        return self.record("shared", x, heads, shape=shape)
+
+    def by_head(self, x: Value, used: sympy.Expr, head: sympy.Symbol, count: Size) -> Value:
+        groups = x.shape[-3]
+        if used != sympy.floor(head * groups / count):
+            raise CannotSpell(f"the matrix {used} for head {head} has no program here")
+        return self.repeat(x, count / groups, -3)
+
+    def heads_apart(self, x: Value, heads: Size) -> Value:
+        *lead, rows, columns = x.shape
+        return self.record("heads apart", x, heads, shape=(*lead, heads, rows, columns / heads))
+
+    def heads_beside(self, x: Value) -> Value:
+        *lead, heads, rows, columns = x.shape
+        return self.record("heads beside", x, shape=(*lead, rows, heads * columns))
+
+    def groups(self, x: Value, count: Size) -> Value:
+        *lead, heads, rows, columns = x.shape
+        shape = (*lead, count, heads / count, rows, columns)
+        return self.record("groups", x, count, shape=shape)
+
+
+def _entrywise(operation: str) -> Any:
+    """An operation that keeps the shape."""
+    return lambda self, x: self.record(operation, x)
+
+
+def _by_row(operation: str) -> Any:
+    """An operation that makes one number of each row."""
+    return lambda self, x: self.record(operation, x, shape=(*x.shape[:-1], 1))
+
+
+class Recording(_Shaped, Arithmetic):
+    """Answers every operation with a `Recorded` value; what is said twice is one value."""
+
+    name = "recorded"
+
+    narrowed = _entrywise("narrowed")
+    numbers = _entrywise("numbers")
+    exp = _entrywise("exp")
+    inverse = _entrywise("inverse")
+    first_largest = _entrywise("first_largest")
+    row_max = _by_row("row_max")
+    row_sum = _by_row("row_sum")
+    threshold = _by_row("threshold")
 
     def scalar(self, value: sympy.Expr) -> Value:
         return value
 
     def array(self, exact: Value) -> Value:
         return self.record("literal", shape=exact.shape, details=_nested(exact.tolist()))
-
-    def narrowed(self, x: Value) -> Value:
-        return self.record("narrowed", x)
-
-    def numbers(self, places: Value) -> Value:
-        return self.record("numbers", places)
 
     def table(self, function: Callable[..., Value], *sizes: Size) -> Value:
         return self.record("table", *sizes, shape=sizes[:1], details=(function.__name__,))
@@ -304,9 +396,6 @@ class Recording(Arithmetic):
         inner = formula(self, *args)
         return self.record("call", *args, inner, shape=inner.shape, details=(formula.__name__,))
 
-    def exp(self, x: Value) -> Value:
-        return self.record("exp", x)
-
     def apply(self, name: str, x: Value) -> Value:
         return self.record(name, x)
 
@@ -317,7 +406,7 @@ class Recording(Arithmetic):
             taken = _taken_off(other)
             if taken is not None:
                 return self.subtract(one, taken)
-        one, other = map(self._hides_by, (a, b))
+        one, other = map(_hides_by, (a, b))
         if one is not None and other is not None:
             return self.where(self.both(one, other), self.zero, self.minus_infinity)
         return self.record("add", a, b)
@@ -364,29 +453,11 @@ class Recording(Arithmetic):
             return x.operands[0]
         return self.record("transpose", x, shape=(*x.shape[:-2], x.shape[-1], x.shape[-2]))
 
-    def inverse(self, x: Value) -> Value:
-        return self.record("inverse", x)
-
     def shift(self, x: Value) -> Value:
         return self.lowered(x)
 
     def lowered(self, x: Value) -> Value:
         return self.subtract(x, self.row_max(x))
-
-    def row_max(self, x: Value) -> Value:
-        return self._by_row("row_max", x)
-
-    def row_sum(self, x: Value) -> Value:
-        return self._by_row("row_sum", x)
-
-    def threshold(self, x: Value) -> Value:
-        return self._by_row("threshold", x)
-
-    def first_largest(self, x: Value) -> Value:
-        return self.record("first_largest", x)
-
-    def _by_row(self, operation: str, x: Value) -> Recorded:
-        return self.record(operation, x, shape=(*x.shape[:-1], 1))
 
     def total(self, x: Value, axis: int) -> Value:
         return self.record("total", x, shape=_without(x.shape, axis), details=(axis,))
@@ -397,10 +468,8 @@ class Recording(Arithmetic):
     def _keeps_minus_infinity(self, x: Value, factor: sympy.Expr) -> None:
         """Nothing is known of the numbers."""
 
-    # ---- −∞ and choices ----------------------------------------------------------------------
-
     def hidden(self, x: Value) -> Value:
-        if not self._may_hide(x):
+        if not _may_hide(x):
             return False
         match x.operation:
             case "where":
@@ -408,42 +477,25 @@ class Recording(Arithmetic):
                 if _is(other, -sympy.oo) and self.hidden(one) is False:
                     return self.opposite(condition)
             case "multiply" | "divide" | "negative" | "add" | "subtract":
-                parts = [part for part in x.operands if self._may_hide(part)]
+                parts = [part for part in x.operands if _may_hide(part)]
                 if len(parts) == 1 and parts[0].shape == x.shape:
                     return self.hidden(parts[0])
             case "row_max":
                 return self.every(self.hidden(x.operands[0]))
         return self.record("hidden", x)
 
-    def _may_hide(self, x: Operand) -> bool:
-        if not isinstance(x, Recorded):
-            return bool(x == -sympy.oo)
-        if x.operation == "given":
-            return bool(x.details[1])
-        if x.operation == "literal":
-            return -sympy.oo in _flat(x.details)
-        where = ("where", "add", "subtract", "filled", "row_max", "ln")
-        operands = x.operands[1:] if x.operation == "where" else x.operands
-        return x.operation in (*_KEEPS, *_MOVES, *where) and any(map(self._may_hide, operands))
-
     def allowed_by(self, x: Value) -> Value:
         """The condition that a mask of 0 and −∞ says no more than; None of other matrices."""
         if is_of(x, "filled") and _is(x.operands[0], 0):
             return self.broadcast(True, *x.shape)
-        return self._hides_by(x)
-
-    def _hides_by(self, x: Recorded) -> Condition | None:
-        """The condition of a matrix that is 0 where it holds and −∞ elsewhere; None of others."""
-        if is_of(x, "where") and _is(x.operands[1], 0) and _is(x.operands[2], -sympy.oo):
-            return x.operands[0]
-        return None
+        return _hides_by(x)
 
     def vanishing(self, x: Value) -> Value:
         return False
 
     def equals(self, x: Value, number: int) -> Value:
-        if number == 0 and self._hides_by(x) is not None:
-            return self._hides_by(x)
+        if number == 0 and _hides_by(x) is not None:
+            return _hides_by(x)
         logits = _logits_of(x)
         if number == 0 and logits is not None:
             hidden = self.every(self.hidden(logits))
@@ -464,49 +516,19 @@ class Recording(Arithmetic):
         if condition.operation in ("always", "never"):
             chosen = a if condition.operation == "always" else b
             return chosen if isinstance(chosen, Recorded) else self.filled(chosen, *condition.shape)
-        a, b = self._settled(a, condition, True), self._settled(b, condition, False)
+        a, b = _settled(a, condition, True), _settled(b, condition, False)
         if _is(b, 0) and is_of(a, "σ") and self.hidden(a.operands[0]) is self.opposite(condition):
             return a  # σ(−∞) is 0
         shapes = [part.shape for part in (condition, a, b) if isinstance(part, Recorded)]
         return self.record("where", condition, a, b, shape=together(*shapes))
 
-    def _settled(self, x: Value, condition: Recorded, holds: bool) -> Value:
-        """The value as it is where a condition is known to hold, or not to."""
-        if not isinstance(x, Recorded):
+    def beneath(self, x: Value) -> Value:
+        if len(x.shape) == 2 and not x.batched:
             return x
-        if x.operation == "where" and x.operands[0] is condition:
-            return self._settled(x.operands[1 if holds else 2], condition, holds)
-        if x.operation in ("add", "subtract", "multiply", "divide", "negative", "σ", "exp"):
-            operands = [self._settled(part, condition, holds) for part in x.operands]
-            if any(new is not old for new, old in zip(operands, x.operands, strict=True)):
-                one, *more = operands
-                if x.operation in ("add", "subtract") and _is(more[0], 0):
-                    return one
-                if x.operation == "add" and _is(one, 0):
-                    return more[0]
-                return self.record(x.operation, *operands, shape=x.shape)
-        return x
-
-    # ---- shapes ------------------------------------------------------------------------------
-
-    def broadcast(self, x: Value, rows: Size, columns: Size) -> Value:
-        if not isinstance(x, Recorded):
-            operation = "always" if x else "never"
-            return self.record(operation, shape=(rows, columns), positional=True)
-        if x.shape[-2:] == (rows, columns):
-            return x
-        shape = (*x.shape[:-2], rows, columns)
-        return self.record("broadcast", x, shape=shape, positional=x.positional)
-
-    def repeat(self, x: Value, times: Size, axis: int) -> Value:
-        shape = list(x.shape)
-        shape[axis] = shape[axis] * times
-        return self.record("repeat", x, times, shape=shape, details=(axis,))
-
-    def expand(self, x: Value, axis: int) -> Value:
-        place = len(x.shape) + 1 + axis
-        shape = (*x.shape[:place], sympy.S.One, *x.shape[place:])
-        return self.record("expand", x, shape=shape, details=(axis,))
+        if _hides_by(x) is not None:
+            seen = self.beneath(_hides_by(x))
+            return self.where(seen, self.zero, self.minus_infinity)
+        return self.record("beneath", x, shape=(*x.shape[:-2], sympy.S.One, *x.shape[-2:]))
 
     def pick(self, x: Value, place: Size, axis: int) -> Value:
         """What stands at one place; of a single row or column, without having made it."""
@@ -531,70 +553,6 @@ class Recording(Arithmetic):
             shape=_without(x.shape, axis),
             details=(axis,),
         )
-
-    def part(self, x: Value, first: Size, count: Size, axis: int, step: int = 1) -> Value:
-        if first == 0 and sympy.expand(count - x.shape[axis]) == 0:
-            return x
-        shape = list(x.shape)
-        shape[axis] = count
-        bounds = sympy.sympify(first, strict=True), sympy.expand(first + count * step)
-        return self.record("part", x, *bounds, shape=shape, details=(axis, step))
-
-    def entries(self, x: Value, rows: Value, columns: Value) -> Value:
-        places = together(*(part.shape for part in (rows, columns) if isinstance(part, Recorded)))
-        if is_of(x, "expand") and x.details == (-1,) and _is(columns, 0):
-            vector = x.operands[0]
-            return self.record("chosen", vector, rows, shape=(*vector.shape[:-1], *places))
-        columns = columns if isinstance(columns, Recorded) else sympy.Integer(columns)
-        return self.record("entries", x, rows, columns, shape=(*x.shape[:-2], *places))
-
-    def join(self, parts: Value, axis: int) -> Value:
-        lead = together(*(part.shape[:axis] for part in parts))
-        width = sympy.Add(*(part.shape[axis] for part in parts))
-        behind = parts[0].shape[axis:][1:]
-        return self.record("join", *parts, shape=(*lead, width, *behind), details=(axis,))
-
-    def interleave(self, a: Value, b: Value) -> Value:
-        width = a.shape[-1] + b.shape[-1]
-        width = width.replace(sympy.floor, lambda half: 2 * half - sympy.ceiling(half))
-        shape = (*together(a.shape[:-1], b.shape[:-1]), width)
-        return self.record("interleave", a, b, shape=shape)
-
-    def flattened(self, x: Value) -> Value:
-        *lead, rows, columns = x.shape
-        shape = (*lead, sympy.S.One, rows * columns)
-        return self.record("flattened", x, shape=shape)
-
-    def beneath(self, x: Value) -> Value:
-        if len(x.shape) == 2 and not x.batched:
-            return x
-        if self._hides_by(x) is not None:
-            seen = self.beneath(self._hides_by(x))
-            return self.where(seen, self.zero, self.minus_infinity)
-        return self.record("beneath", x, shape=(*x.shape[:-2], sympy.S.One, *x.shape[-2:]))
-
-    def shared(self, x: Value, heads: Size) -> Value:
-        shape = (*x.shape[:-2], heads, *x.shape[-2:])
-        return self.record("shared", x, heads, shape=shape)
-
-    def by_head(self, x: Value, used: sympy.Expr, head: sympy.Symbol, count: Size) -> Value:
-        groups = x.shape[-3]
-        if used != sympy.floor(head * groups / count):
-            raise CannotSpell(f"the matrix {used} for head {head} has no program here")
-        return self.repeat(x, count / groups, -3)
-
-    def heads_apart(self, x: Value, heads: Size) -> Value:
-        *lead, rows, columns = x.shape
-        return self.record("heads apart", x, heads, shape=(*lead, heads, rows, columns / heads))
-
-    def heads_beside(self, x: Value) -> Value:
-        *lead, heads, rows, columns = x.shape
-        return self.record("heads beside", x, shape=(*lead, rows, heads * columns))
-
-    def groups(self, x: Value, count: Size) -> Value:
-        *lead, heads, rows, columns = x.shape
-        shape = (*lead, count, heads / count, rows, columns)
-        return self.record("groups", x, count, shape=shape)
 
 
 class _Listed(Recorded):
@@ -621,7 +579,7 @@ def _rows_can_hold(condition: Recorded) -> bool:
     if condition.operation == "hidden":
         (x,) = condition.operands
         ends = isinstance(x, Recorded) and x.operation == "join" and x.details == (-1,)
-        return not ends or all(x.owner._may_hide(part) for part in x.operands)  # type: ignore[union-attr]
+        return not ends or all(_may_hide(part) for part in x.operands)  # type: ignore[union-attr]
     if condition.operation != "not" or not condition.positional:
         return True
     (opposite,) = condition.operands
@@ -677,6 +635,44 @@ _MEANINGS: dict[str, Callable[..., sympy.Basic]] = {
     "look up": sympy.Function("look_up"),
     "among": lambda place, listed: sympy.Contains(place, sympy.FiniteSet(*listed)),
 }
+
+
+def _may_hide(x: Operand) -> bool:
+    """Whether an entry may be −∞."""
+    if not isinstance(x, Recorded):
+        return bool(x == -sympy.oo)
+    if x.operation == "given":
+        return bool(x.details[1])
+    if x.operation == "literal":
+        return -sympy.oo in _flat(x.details)
+    where = ("where", "add", "subtract", "filled", "row_max", "ln")
+    operands = x.operands[1:] if x.operation == "where" else x.operands
+    return x.operation in (*_KEEPS, *_MOVES, *where) and any(map(_may_hide, operands))
+
+
+def _hides_by(x: Value) -> Value:
+    """The condition of a matrix that is 0 where it holds and −∞ elsewhere; None of others."""
+    if is_of(x, "where") and _is(x.operands[1], 0) and _is(x.operands[2], -sympy.oo):
+        return x.operands[0]
+    return None
+
+
+def _settled(x: Value, condition: Recorded, holds: bool) -> Value:
+    """The value as it is where a condition is known to hold, or not to."""
+    if not isinstance(x, Recorded):
+        return x
+    if x.operation == "where" and x.operands[0] is condition:
+        return _settled(x.operands[1 if holds else 2], condition, holds)
+    if x.operation in ("add", "subtract", "multiply", "divide", "negative", "σ", "exp"):
+        operands = [_settled(part, condition, holds) for part in x.operands]
+        if any(new is not old for new, old in zip(operands, x.operands, strict=True)):
+            one, *more = operands
+            if x.operation in ("add", "subtract") and _is(more[0], 0):
+                return one
+            if x.operation == "add" and _is(one, 0):
+                return more[0]
+            return x.owner.record(x.operation, *operands, shape=x.shape)
+    return x
 
 
 def _logits_of(x: Value) -> Value:

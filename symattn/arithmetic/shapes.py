@@ -26,18 +26,22 @@ class Shapes:
     """The operations on shapes and positions, the same for all that holds entries in arrays."""
 
     #: The rows that are computed, from 0, where not all are.
-    _only: Array | None = None
+    only: Array | None = None
+    #: What has been computed of all rows, for those that are computed.
+    wholes: dict[Any, Array]
 
-    def at_rows(self, numbers: Array) -> Self:
-        """The same operations for the rows of these numbers alone."""
+    def at_rows(self, numbers: Array | None) -> Self:
+        """The same operations for the rows of these numbers alone; for all again, of None."""
         other = copy(self)
-        other._only = numbers
+        other.only = numbers
+        if self.only is None:
+            other.wholes = {}
         return other
 
     def rows(self, count: Size, start: Size = 0) -> Array:
         """The whole numbers from `start` on, so many, as a column."""
-        if self._only is not None:
-            return self._only[:, None] + int(start)
+        if self.only is not None:
+            return self.only[:, None] + int(start)
         return np.arange(int(start), int(start) + int(count))[:, None]
 
     def columns(self, count: Size) -> Array:

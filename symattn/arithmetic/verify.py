@@ -1,81 +1,22 @@
 """Whether a written number is a correct rounding of a true one: decided, not sampled.
 
-Each question comes down to the sign of x − q for a rational q (half a unit above or below what
-was written). Arb decides it as soon as its ball lies on one side; where the ball straddles q, x
-may be q itself, which exact arithmetic settles (see `symattn.arithmetic.proof`). Beyond the bound
-on effort the answer is "undecided", with the bits that were tried.
+Each question comes down to the sign of x − q for a rational q, half a unit above or below what was
+written (see `symattn.arithmetic.quantity`). Beyond the bound on effort the answer is "undecided",
+with the bits that were tried.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-import sympy
 from flint import arb, fmpq
 
-from symattn.arithmetic.decide import LOOSE, USUAL_BITS
-from symattn.arithmetic.enclosure import BITS, ball, is_minus_infinity, precision
-from symattn.arithmetic.proof import equals, sign
+from symattn.arithmetic.enclosure import BITS
+from symattn.arithmetic.quantity import Quantity
 from symattn.arithmetic.written import Written
-from symattn.errors import Undecided
 
 #: The ways of rounding that count as right; "either" takes half-up and half-even.
 Accepted: TypeAlias = Literal["either", "half-up", "half-even", "truncated"]
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """A true number: balls of it at any precision, and its exact value (None if there is none)."""
-
-    ball_at: Callable[[int], arb]
-    exact: Callable[[], sympy.Expr | None]
-    most_bits: int = USUAL_BITS
-
-    @property
-    def hidden(self) -> bool:
-        """Whether it is −∞."""
-        return is_minus_infinity(self.ball_at(BITS[0]))
-
-    def side(self, q: fmpq) -> int:
-        """The sign of x − q for a rational q, proven.
-
-        Raises `Undecided` where neither balls nor exact arithmetic can tell.
-        """
-        known: sympy.Expr | None = None
-        for bits in (bits for bits in BITS if bits <= self.most_bits):
-            with precision(bits):  # q is rounded to a ball of as many bits, to be compared
-                value = self.ball_at(bits) if known is None else ball(known)
-                if value > q:
-                    return 1
-                if value < q:
-                    return -1
-            if value.is_exact() and value.fmpq() == q:
-                return 0
-            if bits == BITS[1]:
-                exact = self.exact()
-                found = None if exact is None else sign(exact - sympy.Rational(int(q.p), int(q.q)))
-                if found is not None:
-                    return found
-                if value.rel_accuracy_bits() < LOOSE:
-                    known = exact  # a comparison (hardmax) may be open at any precision
-        raise Undecided(f"undecided at {self.most_bits:,} bits")
-
-    def same(self, other: sympy.Expr) -> bool:
-        """Whether x is exactly `other`. Raises `Undecided` where no proof is found."""
-        if isinstance(other, sympy.Rational):
-            return self.side(fmpq(int(other.p), int(other.q))) == 0
-        for bits in BITS[:3]:
-            with precision(bits):
-                apart = self.ball_at(bits) - ball(other)
-            if not apart.contains(0):
-                return False
-        value = self.exact()
-        answer = None if value is None else equals(value - other, sympy.S.Zero)
-        if answer is None:
-            raise Undecided(f"undecided at {BITS[2]:,} bits")
-        return answer
 
 
 def rounds_to(x: Quantity, written: Written, accepted: Accepted = "either") -> bool:

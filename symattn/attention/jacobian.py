@@ -15,14 +15,13 @@ from dataclasses import dataclass
 from functools import cmp_to_key
 
 import sympy
-from flint import arb
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arguments import instance, whole
 from symattn.arithmetic.arrays import nearest_float
 from symattn.arithmetic.decide import decide
-from symattn.arithmetic.enclosure import ball, precision
 from symattn.arithmetic.proof import ordered
+from symattn.arithmetic.quantity import exactly
 from symattn.arithmetic.reading import read_number
 from symattn.attention.plan import m
 from symattn.attention.vocabulary import WORDS
@@ -174,9 +173,4 @@ def read_row(logits: Sequence[object]) -> list[sympy.Expr]:
 
 def _decimal(value: sympy.Expr, digits: int) -> str:
     """A number as a proven decimal, in scientific notation if it is tiny."""
-
-    def enclosed(bits: int) -> arb:
-        with precision(bits):
-            return ball(value)
-
-    return decide(enclosed, lambda: value, digits, tiny=digits).text
+    return decide(exactly(value), digits, tiny=digits).text

@@ -11,10 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import sympy
-from flint import arb
 
 from symattn.arithmetic.decide import decide
-from symattn.arithmetic.enclosure import ball, precision
+from symattn.arithmetic.quantity import exactly
 from symattn.attention.spec import Attention
 from symattn.derivations import Derivation, Evaluation, Given
 from symattn.documents.blocks import Block, Break, Document, Paragraph
@@ -74,12 +73,7 @@ def _values(spec: Attention, **given: Given) -> Evaluation:
 
 def _number(value: sympy.Expr, digits: int = 4) -> str:
     """A proven decimal of an exact value."""
-
-    def at(bits: int) -> arb:
-        with precision(bits):
-            return ball(value)
-
-    return line(number(decide(at, lambda: value, digits, tiny=digits).text))
+    return line(number(decide(exactly(value), digits, tiny=digits).text))
 
 
 def _entry(values: Evaluation, name: str, row: int, column: int) -> str:

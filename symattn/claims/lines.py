@@ -14,12 +14,11 @@ from functools import cached_property, lru_cache
 from typing import TypeGuard
 
 import sympy
-from flint import arb
 
 from symattn.arithmetic.enclosure import BITS, ball, precision
+from symattn.arithmetic.quantity import Quantity, exactly
 from symattn.arithmetic.reading import read_number
 from symattn.arithmetic.spelling import POWER_OF_TEN, exponent_of, plain_text
-from symattn.arithmetic.verify import Quantity
 from symattn.arithmetic.written import Written, read_written
 from symattn.derivations import Place
 from symattn.errors import ReadError, quote
@@ -126,16 +125,6 @@ class Claim:
     def entry(self) -> tuple[str, Place]:
         """The letter of the step, and the place in it."""
         return self.letter, self.place
-
-
-def exactly(value: sympy.Expr) -> Quantity:
-    """A number that is known exactly."""
-
-    def at(bits: int) -> arb:
-        with precision(bits):
-            return ball(value)
-
-    return Quantity(at, lambda: value)
 
 
 def sides_of(text: str) -> list[tuple[str, str, int]]:

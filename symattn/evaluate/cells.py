@@ -12,7 +12,8 @@ import sympy
 
 from symattn.arithmetic.abbreviated import simplified
 from symattn.errors import SymattnError
-from symattn.evaluate.values import Place, Values
+from symattn.evaluate.matrices import Place
+from symattn.evaluate.values import Values
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.numbers import number

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import sympy
 
 from symattn.arithmetic.decide import decide
-from symattn.arithmetic.enclosure import ball
+from symattn.arithmetic.quantity import exactly
 from symattn.evaluate.values import Values
 from symattn.nodes.base import Definition
 from symattn.nodes.rule import at, to_sympy
@@ -59,7 +59,5 @@ def _number(value: sympy.Expr, notation: Notation, fractions: bool) -> tuple[t.O
         return t.EQUALS, t.Frac(number(str(value.p)), number(str(value.q)))
     if notation.exact or isinstance(value, sympy.Rational):
         return t.EQUALS, Speller(notation).scalar(value)
-    digits = decide(
-        lambda _: ball(value), lambda: value, notation.digits, notation.rounding, notation.digits
-    )
+    digits = decide(exactly(value), notation.digits, notation.rounding, notation.digits)
     return (t.EQUALS if digits.exact else t.APPROX), number(digits.text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import copy
 from functools import cached_property
 from typing import Any, Self
@@ -18,8 +18,9 @@ from symattn.arithmetic.decide import Digits, enclosure
 from symattn.arithmetic.enclosure import BITS
 from symattn.errors import NoSuchName, NoSuchPlace, SymattnError, nearest, quote
 from symattn.evaluate.check import Check, beyond, compare
+from symattn.evaluate.matrices import Place
 from symattn.evaluate.value_view import matrices, value_view
-from symattn.evaluate.values import Place, Values
+from symattn.evaluate.values import Values
 from symattn.evaluate.worked import worked
 from symattn.notation.latex import latex
 from symattn.notation.mime import bundle
@@ -75,9 +76,7 @@ class Evaluation(Values):
         names = called((*self.inputs, *self.steps), self.notation.steps, self.notation)
         shown = [s for s in self.steps if s.name in (names or self)]
         trees = [tree for step in shown for tree in StepValue(self, step)._trees()]
-        words = "\n".join("\n".join(box(tree).lines) for tree in trees)
-        rows = r" \\ ".join(map(latex, trees))
-        return bundle(words, rf"\begin{{gathered}} {rows} \end{{gathered}}")
+        return _bundle(trees, gathered=True)
 
     def __repr__(self) -> str:
         return f"<Evaluation of {', '.join(self._by_name)}>"
@@ -258,11 +257,7 @@ class StepValue:
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         trees = self._trees()
-        words = "\n".join("\n".join(box(tree).lines) for tree in trees)
-        rows = r" \\ ".join(map(latex, trees))
-        if len(trees) > 1:
-            rows = rf"\begin{{gathered}} {rows} \end{{gathered}}"
-        return bundle(words, rows)
+        return _bundle(trees, gathered=len(trees) > 1)
 
     def __repr__(self) -> str:
         return f"<{self.name}: {' × '.join(map(str, self.shape))}>"
@@ -272,3 +267,10 @@ def _matrices(value: Array) -> Any:
     if value.ndim == 2:
         return sympy.ImmutableDenseMatrix(*value.shape, list(value.ravel()))
     return tuple(_matrices(part) for part in value)
+
+
+def _bundle(trees: Sequence[Tree], gathered: bool) -> dict[str, str]:
+    """Trees below each other, as a notebook shows them; of several LaTeX says that."""
+    words = "\n".join("\n".join(box(tree).lines) for tree in trees)
+    rows = r" \\ ".join(map(latex, trees))
+    return bundle(words, rf"\begin{{gathered}} {rows} \end{{gathered}}" if gathered else rows)

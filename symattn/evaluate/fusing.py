@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import sympy
@@ -130,115 +129,44 @@ def _needed_by_rows(expr: MatrixExpr) -> Iterator[MatrixExpr]:
             yield from _needed_by_rows(part)
 
 
-class _Rows(Arrays):
-    """The arithmetic of arrays for some rows: positions begin with the first of them."""
-
-    def __init__(self, dtype: Any, first: int, count: int) -> None:
-        super().__init__(dtype)
-        self.first, self.count = first, count
-
-    def rows(self, count: Any, start: Any = 0) -> Array:
-        return super().rows(self.count, int(start) + self.first)
-
-    def cut(self, x: Array) -> Array:
-        """These rows of a matrix."""
-        return x[..., self.first : self.first + self.count, :]
-
-
-@dataclass(frozen=True)
-class _Tile:
-    """Some rows of one head: the matrices that are needed as a whole, and what is made by rows."""
-
-    arithmetic: _Rows
-    wholes: Sequence[Array]
-    made: dict[str, Array]
-
-
-#: Gives some rows of an expression.
-_ByRows: TypeAlias = Callable[[_Tile], Array]
-
-
 class Fused:
     """The programs of a fusion for one head, at these sizes."""
 
     def __init__(self, fusion: Fusion, sizes: Mapping[sympy.Symbol, int], head: int) -> None:
-        self._sizes, self._letters = sizes, {step.letter for step in fusion.steps}
-        self._wholes: list[Program] = []
+        made = frozenset(step.letter for step in fusion.steps)
+        own = {
+            Head(step.symbol.symbol, HEAD): step.symbol.symbol
+            for step in fusion.steps
+            if isinstance(step.symbol, Head)
+        }
+
+        def by_rows(expr: MatrixExpr) -> Program:
+            return program_of(expr.xreplace(own).subs(HEAD, head), sizes, made=made)
+
+        *between, weights = fusion.steps
         #: Of the weights.
-        self.shape = tuple(int(size.subs(sizes)) for size in fusion.steps[-1].shape)
-        *between, weights = [(s.letter, s.expr.subs(HEAD, head)) for s in fusion.steps]
-        self._steps = [(letter, self._by_rows(expr)) for letter, expr in between]
-        self._kind, self._scores = type(weights[1]), self._by_rows(weights[1].matrix)
+        self.shape = tuple(int(size.subs(sizes)) for size in weights.shape)
+        self._steps = [(step.letter, by_rows(step.expr)) for step in between]
+        self._kind, self._scores = type(weights.expr), by_rows(weights.expr.matrix)
         _, (_, *others) = fusion.product.expr.subs(HEAD, head).as_coeff_matrices()
         self._others = [program_of(other, sizes) for other in others]
 
     def rows(self, values: Callable[[str], Array], dtype: Any, tile: int) -> Iterator[Array]:
         """The product, as many rows at a time as make about `tile` entries of the weights."""
-        whole = Arrays(dtype)
-        wholes = [program(values, whole) for program in self._wholes]
-        others = [program(values, whole) for program in self._others]
+        arithmetic, made = Arrays(dtype), dict[str, Array]()
+        others = [program(values, arithmetic) for program in self._others]
         rows, columns = self.shape
         last = _stays_finite(columns, others, dtype)
         count = max(tile // columns, min(FEWEST_ROWS, tile))
+
+        def known(letter: str) -> Array:
+            return made[letter] if letter in made else values(letter)
+
         for first in range(0, rows, count):
-            arithmetic = _Rows(dtype, first, min(count, rows - first))
-            part = _Tile(arithmetic, wholes, {})
+            arithmetic = arithmetic.at_rows(np.arange(first, min(first + count, rows)))
             for letter, program in self._steps:
-                part.made[letter] = program(part)
-            yield self._kind._times(arithmetic, self._scores(part), others, last)
-
-    def _by_rows(self, expr: MatrixExpr) -> _ByRows:
-        """Some rows of an expression."""
-        letter = str(getattr(expr, "name", ""))
-        if letter in self._letters:
-            return lambda tile: tile.made[letter]
-        parts = parts_by_rows(expr)
-        if parts is None:
-            whole = self._whole(expr)
-            return lambda tile: tile.arithmetic.cut(whole(tile))
-        programs = [self._by_rows(part) if rows else self._whole(part) for part, rows in parts]
-        match expr:
-            case sympy.MatMul():
-                product, coefficient = _folded(Arrays.matmul, programs), expr.as_coeff_matrices()[0]
-                if coefficient == 1:
-                    return product
-                factor = self._at_size(coefficient)
-                return lambda tile: tile.arithmetic.scaled(product(tile), factor)
-            case sympy.MatAdd():
-                return _folded(Arrays.add, programs)
-            case sympy.HadamardProduct():
-                return _folded(Arrays.multiply, programs)
-        return self._node(expr, programs)
-
-    def _whole(self, expr: MatrixExpr) -> _ByRows:
-        """An expression that is needed as a whole: computed once for all rows."""
-        place = len(self._wholes)
-        self._wholes.append(program_of(expr, self._sizes))
-        return lambda tile: tile.wholes[place]
-
-    def _node(self, node: Node, programs: Sequence[_ByRows]) -> _ByRows:
-        left, kind, rows = iter(programs), type(node), node.places.get("rows")
-        parts = [
-            next(left) if isinstance(arg, MatrixExpr) else self._at_size(arg) for arg in node.args
-        ]
-
-        def run(tile: _Tile) -> Array:
-            values = [part if isinstance(part, sympy.Basic) else part(tile) for part in parts]
-            if rows is not None:
-                values[rows] = sympy.Integer(tile.arithmetic.count)
-            return kind._compute(tile.arithmetic, *values)
-
-        return run
-
-    def _at_size(self, value: sympy.Basic) -> sympy.Basic:
-        return value if isinstance(value, sympy.Integer) else value.subs(self._sizes)
-
-
-def _folded(
-    operation: Callable[[Arrays, Array, Array], Array], parts: Sequence[_ByRows]
-) -> _ByRows:
-    """The operation from left to right."""
-    return lambda tile: reduce(partial(operation, tile.arithmetic), [part(tile) for part in parts])
+                made[letter] = program(known, arithmetic)
+            yield self._kind._times(arithmetic, self._scores(known, arithmetic), others, last)
 
 
 def _stays_finite(terms: int, others: Sequence[Array], dtype: Any) -> bool:

@@ -2,49 +2,34 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from functools import partial
 from math import prod
-from typing import TypeAlias
+from typing import Any
 
 import sympy
 from flint import arb
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.arithmetic.abbreviated import nodes, written_out
 from symattn.arithmetic.balls import BALLS, largest
 from symattn.arithmetic.base import Arithmetic, Array, filled
 from symattn.arithmetic.decide import Digits, decide
 from symattn.arithmetic.enclosure import ball, is_minus_infinity, precision
 from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.functions import FUNCTIONS
-from symattn.evaluate.values import Place, Values
+from symattn.arithmetic.quantity import Quantity
+from symattn.evaluate.matrices import Place
+from symattn.evaluate.values import Values
 from symattn.evaluate.walk import program_of
 from symattn.nodes import rule as r
 from symattn.nodes.rule import Index, Rule
-from symattn.nodes.spell import Speller, terminating
-from symattn.notation.numbers import number
+from symattn.nodes.spell import Speller
 from symattn.notation.options import Notation
-from symattn.notation.text import line
-from symattn.notation.tree import Tree
-
-#: Digits beyond those asked for that an operand may be shown with.
-_GUARD = 4
-
-#: An exact operand longer than this is written as its name.
-_SHORT = 16
-
-#: A decimal that ends and is not longer than this is written in full where it counts as exact.
-_IN_FULL = 10
 
 #: A rounded number with more digits than these before the point is in scientific notation.
-_WIDE = 10
+WIDE = 10
 
-#: An exact number with more nodes than this is not written as an operand.
-_FEW_NODES = 12
 
 #: Beyond e to this power a number is left as it stands rather than written out.
 _LARGEST_EXPONENT = 10_000
@@ -52,34 +37,12 @@ _LARGEST_EXPONENT = 10_000
 _ZERO = r.Const(sympy.S.Zero)
 
 
-#: The kinds of parts that are written as one number.
-Kind = tuple[type[Rule], ...]
-
-
 @dataclass(frozen=True)
-class Stage:
-    """One stage of a worked line, and whether all its numbers are exact."""
-
-    tree: Tree
-    exact: bool
-
-
-#: How many digits more than usual the rounded numbers of a stage have, and the stage.
-_Found: TypeAlias = tuple[int, Stage]
-
-
-@dataclass
 class Numbers:
-    """The numbers in the rule of one entry: as balls, exactly, and as they are printed.
-
-    `least`: how many digits beyond the usual ones the stage of a kind has at least; `used`: how
-    many it has.
-    """
+    """The numbers in the rule of one entry: as balls, exactly, and as they are printed."""
 
     evaluation: Values
     notation: Notation
-    least: Mapping[Kind, int] = field(default_factory=dict)
-    used: dict[Kind, int] = field(default_factory=dict)
     _balls: dict[tuple[Rule, int], arb] = field(default_factory=dict)
 
     @property
@@ -87,274 +50,28 @@ class Numbers:
         """How the reader wants it written, with the sizes as numbers."""
         return Speller(self.notation, self.evaluation.sizes)
 
-    def stages(self, rule: Rule, kinds: Sequence[Kind], result: Digits) -> tuple[Stage, ...]:
-        """The rule with operands, then with parts of more and more `kinds`, written as numbers.
-
-        Exact numbers are preferred as long as there are such: 4/3 rather than 1.3333. After them
-        every decimal is a rounded value, and what a reader gets from the numbers of the stage
-        before; each stage gives the result. An earlier stage has more digits, and one that would
-        need too many is left out. Where no digits do (at a tie), the operands are exact numbers
-        or, if these are long, names.
-        """
-        kinds = [kind for kind in kinds if not kind or self._holds(rule, kind)]
-        exact: list[Stage] = []
-        while kinds and (stage := self._exact_stage(rule, kinds[0], result)) is not None:
-            exact.append(stage)
-            kinds = kinds[1:]
-        for some in _fewer_and_fewer(kinds):
-            if (exact or some) and (found := self._chain(rule, some, result)) is not None:
-                self.used.update(zip(some, (guard for guard, _ in found), strict=True))
-                short = self._shorter(rule, some, found)
-                rest = [] if short is None else self._chain(rule, some[1:], result)
-                if short is not None and rest:
-                    found = [(0, short), *rest]
-                return (*exact, *(stage for _, stage in found))
-        names = self._exactly(rule, kinds[0])[0]
-        for some in _fewer_and_fewer(kinds[1:]):
-            if (found := self._chain(rule, some, result)) is not None:
-                return (*exact, names, *(stage for _, stage in found))
-        return (*exact, names)
-
-    def _holds(self, rule: Rule, kind: Kind) -> bool:
-        return any(isinstance(part, kind) for part in r.parts(rule) if part is not rule)
-
-    def _exact_stage(self, rule: Rule, kind: Kind, result: Digits) -> Stage | None:
-        """A stage all of whose numbers are exact and short; None if there is none."""
-        if kind or result.exact:
-            stage, is_plain = self._exactly(rule, kind)
-            if is_plain:
-                return stage
-        _, stage = self._with_numbers(rule, kind, self.notation.digits)
-        return stage if stage.exact else None
-
-    def _shorter(self, rule: Rule, kinds: Sequence[Kind], found: Sequence[_Found]) -> Stage | None:
-        """The operands of functions as exact numbers: e^√2 rather than e^1.4142136.
-
-        None where the usual digits do, and where an exact number is longer than the decimal.
-        """
-        if len(kinds) < 2 or kinds[0] or found[0][0] == 0:
-            return None
-        stage, is_plain = self._exactly(rule, ())
-        longer = len(line(stage.tree)) > len(line(found[0][1].tree))
-        return stage if is_plain and not longer else None
-
-    def _chain(self, rule: Rule, kinds: Sequence[Kind], result: Digits) -> list[_Found] | None:
-        """Stages in which each number follows from those of the stage before; None if none do.
-
-        The last stage is found first, with as few digits as give the result, then the one before
-        it, with as many as give the decimals of the last one. All rounded numbers of a stage have
-        the same number of decimals, and so have two stages that show a number both.
-        """
-        least = [self.least.get(kind, 0) for kind in kinds]
-        found: dict[int, _Found] = {}
-        texts: dict[int, dict[Rule, str]] = {len(kinds): {rule: result.text}}
-        k = len(kinds) - 1
-        while k >= 0:
-            for guard in range(least[k], _GUARD + 1):
-                digits = self.notation.digits + guard
-                texts[k], stage = self._with_numbers(rule, kinds[k], digits)
-                if self._follows(rule, texts[k], texts[k + 1], result, found.get(k + 1)):
-                    break
-            else:
-                return None
-            found[k] = guard, stage
-            after = found.get(k + 1)
-            if after is not None and after[0] != guard and texts[k].keys() & texts[k + 1].keys():
-                if guard > after[0]:
-                    k += 1
-                least[k] = max(guard, after[0])
-                continue
-            k -= 1
-        return [found[k] for k in range(len(kinds))]
-
-    def _follows(
-        self,
-        rule: Rule,
-        texts: dict[Rule, str],
-        after: Mapping[Rule, str],
-        result: Digits,
-        found: _Found | None,
-    ) -> bool:
-        """Whether the numbers of a stage give those of the next one, and the result."""
-        usual = self.notation.digits
-        if found is not None and not all(
-            self._gives(part, texts, text, usual + found[0], tiny=usual)
-            for part, text in after.items()
-            if part not in texts
-        ):
-            return False
-        return self._gives(rule, texts, result.text, usual, tiny=None)
-
-    def _with_numbers(
-        self, rule: Rule, collapsed: Kind, digits: int
-    ) -> tuple[dict[Rule, str], Stage]:
-        """The decimals of its operands, and the rule with them."""
-        texts: dict[Rule, str] = {}
-        exact = True
-
-        def leaf(part: Rule) -> Tree | None:
-            nonlocal exact
-            if not self._is_operand(part, rule, collapsed):
-                return None
-            simple = self._simple(part)
-            if simple is not None:
-                return simple
-            decimal = self.digits(part, digits)
-            texts[part] = decimal.text
-            exact = exact and decimal.exact
-            return number(decimal.text)
-
-        tree = self.speller.rule(rule, leaf)
-        return texts, Stage(tree, exact)
-
-    def _exactly(self, rule: Rule, collapsed: Kind) -> tuple[Stage, bool]:
-        """The rule with exact numbers put in, and whether all are short fractions and roots.
-
-        Of the others, long ones are left as they stand.
-        """
-        is_plain = True
-
-        def leaf(part: Rule) -> Tree | None:
-            nonlocal is_plain
-            if not self._is_operand(part, rule, collapsed):
-                return None
-            if not isinstance(part, r.Entry) and _holds_function(part):
-                is_plain = False
-                return None
-            value = self.exact(part)
-            tree = self._exact_number(value)
-            is_plain = is_plain and tree is not None and not value.has(sympy.Function)
-            return tree
-
-        tree = self.speller.rule(rule, leaf)
-        return Stage(tree, exact=True), is_plain
-
-    def _is_operand(self, part: Rule, rule: Rule, collapsed: Kind) -> bool:
-        """Whether a part of the rule is written as one number; minus a sum is, at the front."""
-        if isinstance(part, r.Entry):
-            return True
-        match part:
-            case r.Times((r.Const(sympy.S.NegativeOne), r.Plus() as total)):
-                first = part is rule or (isinstance(rule, r.Over) and part is rule.num)
-                return first and isinstance(total, collapsed)
-        return part is not rule and isinstance(part, collapsed) and self._writable(part)
-
-    def _exact_number(self, value: sympy.Expr) -> Tree | None:
-        """An exact number, if it is short; a decimal that ends is written in full."""
-        if nodes(value) > _FEW_NODES:
-            return None
-        if isinstance(value, sympy.Rational):
-            decimal = terminating(abs(value), _IN_FULL)
-            if decimal is not None and len(decimal) <= _IN_FULL:
-                return number(f"-{decimal}" if value < 0 else decimal)
-        tree = Speller(self.notation).scalar(written_out(value))
-        return tree if len(line(tree)) <= _SHORT else None
-
-    def settled(self, rule: Rule) -> Rule | None:
-        """A quotient with 0 for its hidden terms, where these settle its value: 0/x or x/x."""
-        if not isinstance(rule, r.Over):
-            return None
-        num, den = self._unhidden(rule.num), self._unhidden(rule.den)
-        terms = [x for x in (den.terms if isinstance(den, r.Plus) else (den,)) if x != _ZERO]
-        if terms and (num == _ZERO or terms == [num]):
-            return r.Over(num, den, rule.empty)
-        return None
-
-    def _unhidden(self, part: Rule) -> Rule:
-        if isinstance(part, r.Plus):
-            return r.Plus(tuple(map(self._unhidden, part.terms)))
-        return _ZERO if isinstance(part, r.Exp) and self.vanishes(part) else part
-
-    def settled_stage(self, rule: Rule) -> Tree:
-        """The rule with exact numbers put in; a long one stays under its name."""
-        return self._exactly(rule, ())[0].tree
-
-    def exact_stage(self, rule: Rule, speller: Speller | None = None) -> Tree:
-        """The rule with exact operands put in; a long one stays under its name."""
-        speller = speller or self.speller
-
-        def leaf(part: Rule) -> Tree | None:
-            if not isinstance(part, r.Entry) or part is rule:
-                return None
-            tree = speller.scalar(written_out(self.exact(part)))
-            return tree if len(line(tree)) <= _SHORT else None
-
-        return speller.rule(rule, leaf)
-
-    def row_stage(self, rule: r.OfRow, best: sympy.Integer) -> Tree:
-        """The row with its numbers put in, with digits enough to see which one is largest."""
-        if self.notation.exact:
-            return self.exact_stage(rule)
-        for guard in range(_GUARD + 1):
-            texts, stage = self._with_numbers(rule, (), self.notation.digits + guard)
-            if not _are_short(texts.values()) or self.exact(rule, _as_rationals(texts)) == best:
-                return stage.tree
-        return self._exactly(rule, ())[0].tree
-
-    def _simple(self, part: Rule) -> Tree | None:
-        """A given number as it was given, if it is short: 1/3, √2, 0.12345."""
-        if not isinstance(part, r.Entry) or _name(part.matrix) not in self.evaluation.given:
-            return None
-        value = self.exact(part)
-        return None if value.is_infinite else self._exact_number(value)
-
-    def _writable(self, part: Rule) -> bool:
-        """Whether the part's value is a number that one would write down."""
-        value = self.ball(part, 64)
-        if value.contains(0) or is_minus_infinity(value):
-            return True
-        return bool(value.is_finite() and abs(abs(value).log()) < _LARGEST_EXPONENT)
-
-    def _gives(
-        self, part: Rule, texts: dict[Rule, str], wanted: str, places: int, tiny: int | None
-    ) -> bool:
-        """Whether the printed numbers, worked out again, give the number printed for a part.
-
-        What is not known to its last digit is taken as it stands. A result that is tiny is printed
-        as 0.0000, a part of a line in scientific notation.
-        """
-        if any("?" in text for text in (wanted, *texts.values())):
-            return True
-
-        def ball_at(bits: int) -> arb:
-            with precision(bits):
-                balls = {part: _ball_of(text) for part, text in texts.items()}
-                return _InBalls(self, bits, balls).value(part)
-
-        def exactly() -> sympy.Expr | None:
-            return self.exact(part, _as_rationals(texts)) if _are_short(texts.values()) else None
-
-        settings: dict[str, int] = {"long": _WIDE} if "e" in wanted else {}
-        again = decide(ball_at, exactly, places, self.notation.rounding, tiny, **settings)
-        return again.proven and _as_decimal(again.text) == _as_decimal(wanted)
-
     def digits(self, part: Rule, digits: int) -> Digits:
         """A part of the rule as a proven decimal, in scientific notation if it is tiny or large.
 
         An exact whole number is written out.
         """
-
-        def decided(**settings: int) -> Digits:
-            return decide(
-                lambda bits: self.ball(part, bits),
-                lambda: self.exact(part),
-                digits,
-                self.notation.rounding,
-                self.notation.digits,
-                **settings,
-            )
-
-        found = decided()
-        is_wide = len(found.text.partition(".")[0].lstrip("-")) > _WIDE
-        return decided(long=_WIDE) if is_wide and not found.exact else found
+        true = Quantity(partial(self.ball, part), partial(self.exact, part))
+        settings = digits, self.notation.rounding, self.notation.digits
+        found = decide(true, *settings)
+        is_wide = len(found.text.partition(".")[0].lstrip("-")) > WIDE
+        return decide(true, *settings, WIDE) if is_wide and not found.exact else found
 
     def ball(self, part: Rule, bits: int) -> arb:
         """An enclosure of a part's true value."""
         key = (part, bits)
-        found = self._balls.get(key)
-        if found is None:
-            with precision(bits):
-                self._balls[key] = found = _InBalls(self, bits, {}).value(part)
+        if key not in self._balls:
+            self._balls[key] = self.ball_where(part, bits, {})
+        return self._balls[key]
+
+    def ball_where(self, part: Rule, bits: int, replacements: Mapping[Rule, arb]) -> arb:
+        """An enclosure of a part's value where some parts had these."""
+        with precision(bits):
+            found: arb = _InBalls(self, replacements, bits).value(part)
         return found
 
     def exact(
@@ -379,8 +96,29 @@ class Numbers:
 
     def vanishes(self, part: Rule) -> bool:
         """Whether a part is exactly 0, as a sum of e^(−∞) is."""
+        return bool(self.ball(part, 64).is_zero())
+
+    def settled(self, rule: Rule) -> Rule | None:
+        """A quotient with 0 for its hidden terms, where these settle its value: 0/x or x/x."""
+        if not isinstance(rule, r.Over):
+            return None
+        num, den = self._unhidden(rule.num), self._unhidden(rule.den)
+        terms = [x for x in (den.terms if isinstance(den, r.Plus) else (den,)) if x != _ZERO]
+        if terms and (num == _ZERO or terms == [num]):
+            return r.Over(num, den, rule.empty)
+        return None
+
+    def _unhidden(self, part: Rule) -> Rule:
+        if isinstance(part, r.Plus):
+            return r.Plus(tuple(map(self._unhidden, part.terms)))
+        return _ZERO if isinstance(part, r.Exp) and self.vanishes(part) else part
+
+    def writable(self, part: Rule) -> bool:
+        """Whether the part's value is a number that one would write down."""
         value = self.ball(part, 64)
-        return bool(value.is_zero())
+        if value.contains(0) or is_minus_infinity(value):
+            return True
+        return bool(value.is_finite() and abs(abs(value).log()) < _LARGEST_EXPONENT)
 
     def is_open(self, part: Rule) -> bool:
         """Whether a part is a sum −∞ + ∞, whose value is a matter of definition."""
@@ -397,17 +135,20 @@ class Numbers:
         return r.rebuilt(part, self.decided)
 
 
-class _Exact(r.Evaluator):
-    """Exact values of parts; some of them are replaced, by the decimals printed for them."""
+class _Parts(r.Evaluator):
+    """Values of parts; some of them are replaced, by the decimals printed for them."""
 
-    def __init__(self, numbers: Numbers, replacements: Mapping[Rule, sympy.Expr]) -> None:
+    def __init__(self, numbers: Numbers, replacements: Mapping[Rule, Any]) -> None:
         self.numbers, self.evaluation, self.replacements = numbers, numbers.evaluation, replacements
 
-    def value(self, rule: Rule) -> sympy.Expr:
+    def value(self, rule: Rule) -> Any:
         if self.replacements and rule in self.replacements:  # to look is to hash all of the rule
             return self.replacements[rule]
-        value: arb = super().value(rule)
-        return value
+        return super().value(rule)
+
+
+class _Exact(_Parts):
+    """Exact values."""
 
     def entry(self, entry: r.Entry) -> sympy.Expr:
         place = self.numbers.place(entry.matrix, entry.row, entry.column)
@@ -417,18 +158,12 @@ class _Exact(r.Evaluator):
         return value.subs(self.evaluation.sizes)
 
 
-class _InBalls(r.Evaluator):
-    """Enclosures of parts; some of them are replaced, by the decimals printed for them."""
+class _InBalls(_Parts):
+    """Enclosures."""
 
-    def __init__(self, numbers: Numbers, bits: int, replacements: Mapping[Rule, arb]) -> None:
-        self.numbers, self.evaluation = numbers, numbers.evaluation
-        self.bits, self.replacements = bits, replacements
-
-    def value(self, rule: Rule) -> arb:
-        if self.replacements and rule in self.replacements:  # to look is to hash all of the rule
-            return self.replacements[rule]
-        found: arb = super().value(rule)
-        return found
+    def __init__(self, numbers: Numbers, replacements: Mapping[Rule, arb], bits: int) -> None:
+        super().__init__(numbers, replacements)
+        self.bits = bits
 
     def entry(self, entry: r.Entry) -> arb:
         place = self.numbers.place(entry.matrix, entry.row, entry.column)
@@ -449,7 +184,8 @@ class _InBalls(r.Evaluator):
         return prod(factors, start=arb(1))
 
     def quotient(self, rule: r.Over) -> arb:
-        return self.value(rule.num) / self.value(rule.den)
+        quotient: arb = self.value(rule.num) / self.value(rule.den)
+        return quotient
 
     def function(self, name: str, x: arb) -> arb:
         return FUNCTIONS[name].ball(x)
@@ -465,44 +201,3 @@ class _InBalls(r.Evaluator):
             raise TypeError(rule)
         found: arb = BALLS.threshold(filled((1, len(values)), values))[0, 0]
         return found
-
-
-def _name(matrix: MatrixExpr) -> str:
-    """The letter of a matrix; an inverse has none."""
-    return getattr(matrix, "name", "")
-
-
-def _holds_function(rule: Rule) -> bool:
-    """Whether the part is a function of its operands that no fraction or root is."""
-    return any(isinstance(part, r.Exp | r.Apply | r.OfRow) for part in r.parts(rule))
-
-
-def _fewer_and_fewer(kinds: Sequence[Kind]) -> Iterator[Sequence[Kind]]:
-    """All of them, then with ever more of the later ones left out."""
-    for count in range(len(kinds), -1, -1):
-        yield from itertools.combinations(kinds, count)
-
-
-def _are_short(texts: Iterable[str]) -> bool:
-    """Whether these decimals can be written out: each one known, and no power of ten enormous."""
-    return all("?" not in text and len(text.partition("e")[2]) <= 5 for text in texts)
-
-
-def _ball_of(text: str) -> arb:
-    """An enclosure of a printed decimal, however large or small."""
-    return ball(sympy.S.NegativeInfinity) if text == "-inf" else arb(text)
-
-
-def _as_decimal(text: str) -> tuple[Decimal, int]:
-    """A printed decimal, to be compared, and its power of ten: 0.50 is 0.5."""
-    digits, _, power = text.partition("e")
-    return Decimal(digits), int(power or 0)
-
-
-def _as_rationals(texts: Mapping[Rule, str]) -> dict[Rule, sympy.Expr]:
-    """The printed decimals themselves."""
-    return {part: _as_rational(text) for part, text in texts.items()}
-
-
-def _as_rational(text: str) -> sympy.Expr:
-    return sympy.S.NegativeInfinity if text == "-inf" else sympy.Rational(text)

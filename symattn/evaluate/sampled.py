@@ -15,10 +15,11 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.decide import Digits, decide
 from symattn.arithmetic.enclosure import BITS
+from symattn.arithmetic.quantity import Quantity
 from symattn.errors import ShapeError
 from symattn.evaluate.evaluation import Evaluation
-from symattn.evaluate.values import Place, program_of_step
-from symattn.evaluate.walk import Program, Rows, parts_by_rows
+from symattn.evaluate.matrices import Place
+from symattn.evaluate.walk import Program, parts_by_rows, program_of_step
 from symattn.nodes.heads import Head
 from symattn.notation.options import Notation
 from symattn.step import Step
@@ -86,19 +87,19 @@ class Sampled(Evaluation):
     def digits(self, letter: str, place: Place, notation: Notation) -> Digits:
         row = self.rows_of(letter).tolist().index(place[-2])
         own = (*place[:-2], row, place[-1])
-        return decide(
+        enclosed = Quantity(
             lambda bits: self.balls(letter, bits)[own],
             lambda: None,  # exact values are too long here
-            notation.digits,
-            notation.rounding,
             most_bits=BITS[1],
         )
+        return decide(enclosed, notation.digits, notation.rounding)
 
     def _program(self, step: Step) -> Program:
         if step.letter not in self.made:
             return super()._program(step)
-        rows = Rows(self.rows_of(step.letter), self.made)
-        return self.known(("program", step), lambda: program_of_step(step, self.sizes, rows))
+        run = self.known(("program", step), lambda: program_of_step(step, self.sizes, self.made))
+        rows = self.rows_of(step.letter)
+        return lambda values, arithmetic: run(values, arithmetic.at_rows(rows))
 
     def _fused(self, step: Step) -> None:
         return None

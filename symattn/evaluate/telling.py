@@ -14,8 +14,9 @@ import numpy as np
 from symattn.arithmetic.base import Array
 from symattn.errors import SymattnError
 from symattn.evaluate.cells import indices_of
+from symattn.evaluate.matrices import Place
 from symattn.evaluate.value_view import heads_of
-from symattn.evaluate.values import Place, Values
+from symattn.evaluate.values import Values
 from symattn.nodes import rule as r
 from symattn.notation.options import Notation
 from symattn.step import COLUMN, HEAD, ROW, Item, Step

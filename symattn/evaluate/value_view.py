@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
+
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
 from symattn.arguments import instance, whole
 from symattn.errors import SymattnError
 from symattn.evaluate.cells import Cells, indices_of, is_long, picked
 from symattn.evaluate.falk import falk
-from symattn.evaluate.values import Place, Values
+from symattn.evaluate.matrices import Place
+from symattn.evaluate.values import Values
 from symattn.nodes.flip import flip
 from symattn.nodes.rule import rule_of
 from symattn.nodes.spell import Speller
@@ -81,32 +87,32 @@ def value_view(
         scheme = falk(cells, item, chosen)
         if scheme is not None:
             return (scheme,)
-    i, j = chosen or (None, None)
-    rows = indices_of(cells.shape[0], notation.limit, i)
-    columns = indices_of(cells.shape[1], notation.limit, j)
-    grid, exact = cells.grid(rows, columns)
-    speller = Speller(notation)
     symbol = item.symbol if head is None else item.symbol.subs(HEAD, head)
     symbol = flip(symbol) if notation.convention == "columns" else symbol
     if item.is_number:
         cell, is_exact = cells.cell(0, 0)
         shown = cell if chosen is None else t.Picked(cell)
-        return (t.equation(speller.matrix(symbol), (t.EQUALS if is_exact else t.APPROX, shown)),)
-    if is_long(grid):
-        return tuple(
-            t.equation(
-                speller.rule(rule_of(symbol, i, j)),
-                (
-                    t.EQUALS if is_exact else t.APPROX,
-                    t.Picked(cell) if (i, j) == chosen else cell,
-                ),
-            )
-            for i in rows
-            for j in columns
-            if i is not None and j is not None
-            for cell, is_exact in (cells.cell(i, j),)
-        )
-    if chosen is not None:
-        grid = picked(grid, rows, columns, *chosen, boxed=True)
-    relation = t.EQUALS if exact else t.APPROX
-    return (t.equation(speller.matrix(symbol), (relation, t.Fenced(grid, "[", "]"))),)
+        left = Speller(notation).matrix(symbol)
+        return (t.equation(left, (t.EQUALS if is_exact else t.APPROX, shown)),)
+    return (*_shown(cells, symbol, chosen),)
+
+
+def _shown(cells: Cells, symbol: MatrixExpr, chosen: tuple[int, int] | None) -> Iterator[Tree]:
+    """The matrix; of entries too long for one, each of them."""
+    speller = Speller(cells.notation)
+    sides = zip(cells.shape, chosen or (None, None), strict=True)
+    rows, columns = (indices_of(count, cells.notation.limit, one) for count, one in sides)
+    grid, exact = cells.grid(rows, columns)
+    if not is_long(grid):
+        if chosen is not None:
+            grid = picked(grid, rows, columns, *chosen, boxed=True)
+        relation = t.EQUALS if exact else t.APPROX
+        yield t.equation(speller.matrix(symbol), (relation, t.Fenced(grid, "[", "]")))
+        return
+    for i, j in product(rows, columns):
+        if i is None or j is None:
+            continue
+        cell, is_exact = cells.cell(i, j)
+        shown = t.Picked(cell) if (i, j) == chosen else cell
+        left = speller.rule(rule_of(symbol, i, j))
+        yield t.equation(left, (t.EQUALS if is_exact else t.APPROX, shown))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TypeAlias
 
 import sympy
@@ -12,151 +13,168 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Arithmetic, Array, filled
 from symattn.arithmetic.exact import EXACT
 from symattn.errors import CannotSpell, SymattnError, counted
-from symattn.evaluate.recurring import by_token
 from symattn.nodes.arguments import BoundIndex
 from symattn.nodes.base import Node
 from symattn.nodes.defined import Defined
 from symattn.nodes.heads import Head, Split
 from symattn.nodes.recurrence import Beside, Recurrence
+from symattn.step import HEAD, Step
 
 #: Gives the value of an expression from its symbols' values, by letter, in some arithmetic.
 Program: TypeAlias = Callable[[Callable[[str], Array], Arithmetic], Array]
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Which rows are computed, from 0, and the letters of the matrices that have these alone."""
-
-    numbers: Array
-    made: frozenset[str]
-
-
-def program_of(  # noqa: PLR0915  # a case for each kind of expression
+def program_of(
     expr: MatrixExpr,
     sizes: Mapping[sympy.Symbol, int],
     heads: sympy.Expr | None = None,
-    rows: Rows | None = None,
+    made: frozenset[str] | None = None,
 ) -> Program:
     """The program that computes `expr` at these sizes, in any arithmetic.
 
     The value of a matrix is (…, rows, columns) or, one for each head, (…, heads, rows, columns).
-    In a step of so many `heads`, shared matrices get an axis for them. With `rows` these alone are
-    computed. Raises `SymattnError` where they need others of a matrix that has them alone.
+    In a step of so many `heads`, shared matrices get an axis for them. With `made` the program
+    computes the rows that its arithmetic is `at_rows` of, and these are the letters of matrices of
+    which those rows alone are known. Raises `SymattnError` where it needs others of them.
     """
+    walk = _Walk(sizes, made or frozenset())
+    return walk.whole(expr, heads) if made is None else walk.some(expr, heads)
 
-    def some(part: MatrixExpr, heads: sympy.Expr | None) -> Program:
-        """The rows of an expression."""
-        assert rows is not None
-        if isinstance(part, Head | sympy.MatrixSymbol) and part.name in rows.made:
-            return _leaf(part, heads, sizes)
-        parts = None if isinstance(part, Split) else parts_by_rows(part)
-        if parts is None:
-            whole, numbers = program(part, heads), rows.numbers
-            return lambda values, arithmetic: whole(values, arithmetic)[..., numbers, :]
-        if isinstance(part, Node):
-            return _node(type(part), part.args, part.heads if _binds_heads(part) else heads, parts)
-        factors = [some(one, heads) if alone else program(one, heads) for one, alone in parts]
-        match part:
-            case sympy.MatMul():
-                return times(_folded(Arithmetic.matmul, factors), part.as_coeff_matrices()[0])
-            case sympy.MatAdd():
-                return _folded(Arithmetic.add, factors)
-        return _folded(Arithmetic.multiply, factors)
 
-    def program(part: MatrixExpr, heads: sympy.Expr | None) -> Program:
+def program_of_step(
+    step: Step, sizes: Mapping[sympy.Symbol, int], made: frozenset[str] | None = None
+) -> Program:
+    """The program that computes a step, for all heads, from the values of its operands."""
+    headed = HEAD in step.expr.atoms(sympy.Symbol)
+    run = program_of(step.expr, sizes, step.count if step.per_head and headed else None, made)
+    if step.count is None or headed:
+        return run
+    count = step.count.subs(sizes)
+    return lambda values, arithmetic: arithmetic.shared(run(values, arithmetic), count)
+
+
+@dataclass(frozen=True)
+class _Walk:
+    """The programs of the parts of an expression, for all rows or for some."""
+
+    sizes: Mapping[sympy.Symbol, int]
+    made: frozenset[str]
+
+    def whole(self, part: MatrixExpr, heads: sympy.Expr | None) -> Program:
+        """All rows of an expression."""
         match part:
             case Head() | sympy.MatrixSymbol():
-                if rows is not None and part.name in rows.made:
+                if part.name in self.made:
                     raise SymattnError(f"all rows of {part.name} are needed, and some are known")
-                return _leaf(part, heads, sizes)
+                return self.leaf(part, heads)
             case Defined():
-                return program(part.meaning, heads)
+                return self.whole(part.meaning, heads)
             case Beside():
-                key = part.key
-                return lambda values, arithmetic: values(key)
+                return _symbol(part.key, shared=False)
             case Recurrence():
-                return by_token(part, sizes, program_of)
-            case Node():
-                return _node(type(part), part.args, part.heads if _binds_heads(part) else heads)
-            case sympy.Transpose():
-                inner = program(part.arg, heads)
-                return lambda values, arithmetic: arithmetic.transpose(inner(values, arithmetic))
-            case sympy.MatAdd():
-                return _folded(Arithmetic.add, [program(term, heads) for term in part.args])
-            case sympy.HadamardProduct():
-                return _folded(Arithmetic.multiply, [program(f, heads) for f in part.args])
-            case sympy.MatMul():
-                coefficient, factors = part.as_coeff_matrices()
-                product = _folded(Arithmetic.matmul, [program(f, heads) for f in factors])
-                return times(product, coefficient)
-            case sympy.HadamardPower(base=base, exp=sympy.Integer() as power) if power > 0:
-                factor_ = program(base, heads)
-                return _folded(Arithmetic.multiply, [factor_] * int(power))
-            case sympy.MatPow(base=base, exp=sympy.Integer() as power) if power > 0:
-                factor_ = program(base, heads)
-                return _folded(Arithmetic.matmul, [factor_] * int(power))
-            case sympy.Inverse():
-                turned = program(part.arg, heads)
-                return lambda values, arithmetic: arithmetic.inverse(turned(values, arithmetic))
+                return _by_token(part, self.sizes)
+            case sympy.Transpose() | sympy.Inverse():
+                operation = "inverse" if isinstance(part, sympy.Inverse) else "transpose"
+                inner = self.whole(part.arg, heads)
+                return lambda values, arithmetic: getattr(arithmetic, operation)(
+                    inner(values, arithmetic)
+                )
             case sympy.Identity():
-                size = at_size(part.shape[0])
+                size = self.at_size(part.shape[0])
                 return lambda values, arithmetic: arithmetic.identity(size)
             case sympy.OneMatrix() | sympy.ZeroMatrix():
                 number = sympy.Integer(isinstance(part, sympy.OneMatrix))
-                shape = [*map(at_size, part.shape)]
+                shape = [*map(self.at_size, part.shape)]
                 return lambda values, arithmetic: arithmetic.filled(number, *shape)
             case sympy.MatrixBase():
                 entries = filled(part.shape, list(part))
                 return lambda values, arithmetic: arithmetic.array(entries)
-        raise CannotSpell(f"{type(part).__name__} cannot be evaluated here")
+        return self.made_of(part, heads, repeat(None))
 
-    def times(product: Program, coefficient: sympy.Expr) -> Program:
+    def some(self, part: MatrixExpr, heads: sympy.Expr | None) -> Program:
+        """The rows of an expression that the arithmetic is for."""
+        if isinstance(part, Head | sympy.MatrixSymbol) and part.name in self.made:
+            return self.leaf(part, heads)
+        parts = None if isinstance(part, Split) else parts_by_rows(part)
+        if parts is None:
+            whole = _once(self.whole(part, heads))
+            return lambda values, arithmetic: whole(values, arithmetic)[..., arithmetic.only, :]
+        return self.made_of(part, heads, [alone for _, alone in parts])
+
+    def program(self, part: MatrixExpr, heads: sympy.Expr | None, alone: bool | None) -> Program:
+        """A part of an expression; where some rows are computed, its rows `alone`, or all of it."""
+        if alone is None:
+            return self.whole(part, heads)
+        return self.some(part, heads) if alone else _once(self.whole(part, heads))
+
+    def made_of(
+        self, expr: MatrixExpr, heads: sympy.Expr | None, alone: Iterable[bool | None]
+    ) -> Program:
+        """An expression of its matrices: which of them are needed `alone`, as in `program`."""
+        coefficient = sympy.S.One
+        match expr:
+            case Node():
+                return self.node(expr, expr.heads if _binds_heads(expr) else heads, alone)
+            case sympy.MatAdd():
+                operation, parts = "add", expr.args
+            case sympy.HadamardProduct():
+                operation, parts = "multiply", expr.args
+            case sympy.MatMul():
+                operation, (coefficient, parts) = "matmul", expr.as_coeff_matrices()
+            case sympy.HadamardPower(base=base, exp=sympy.Integer() as power) if power > 0:
+                operation, parts = "multiply", [base] * int(power)
+            case sympy.MatPow(base=base, exp=sympy.Integer() as power) if power > 0:
+                operation, parts = "matmul", [base] * int(power)
+            case _:
+                raise CannotSpell(f"{type(expr).__name__} cannot be evaluated here")
+        pairs = zip(parts, alone, strict=False)
+        product = _folded(operation, [self.program(one, heads, flag) for one, flag in pairs])
         if coefficient == 1:
             return product
-        factor = at_size(coefficient)
+        factor = self.at_size(coefficient)
         return lambda values, arithmetic: arithmetic.scaled(product(values, arithmetic), factor)
 
-    def _node(
-        kind: type[Node],
-        args: tuple[sympy.Basic, ...],
-        inside: sympy.Expr | None,
-        alone: Sequence[tuple[MatrixExpr, bool]] | None = None,
-    ) -> Program:
-        """A node; of one that is made by rows, which of its matrices are needed `alone`."""
-        flags = iter([flag for _, flag in alone or ()])
-        parts = [
-            (some if next(flags, False) else program)(
-                arg, None if place in kind.gathers else inside
-            )
+    def node(self, node: Node, heads: sympy.Expr | None, alone: Iterable[bool | None]) -> Program:
+        """A node by its own formula."""
+        kind, flags = type(node), iter(alone)
+        numbers = [None if isinstance(arg, MatrixExpr) else self.at_size(arg) for arg in node.args]
+        programs = {
+            place: self.program(arg, None if place in kind.gathers else heads, next(flags))
+            for place, arg in enumerate(node.args)
             if isinstance(arg, MatrixExpr)
-            else None
-            for place, arg in enumerate(args)
-        ]
-        scalars = [None if isinstance(arg, MatrixExpr) else at_size(arg) for arg in args]
-        numbers = rows.numbers if rows is not None and alone is not None else None
-        if numbers is not None and "rows" in kind.places:
-            scalars[kind.places["rows"]] = sympy.Integer(len(numbers))
-        pairs = list(zip(parts, scalars, strict=True))
+        }
+        rows = kind.places.get("rows")
 
         def run(values: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
-            return kind._compute(
-                arithmetic if numbers is None else arithmetic.at_rows(numbers),
-                *(scalar if part is None else part(values, arithmetic) for part, scalar in pairs),
-            )
+            operands = [*numbers]
+            for place, program in programs.items():
+                operands[place] = program(values, arithmetic)
+            if rows is not None and arithmetic.only is not None:
+                operands[rows] = sympy.Integer(len(arithmetic.only))
+            return kind._compute(arithmetic, *operands)
 
         return run
 
-    def at_size(value: sympy.Basic) -> sympy.Basic:
-        return value if isinstance(value, sympy.Integer) else value.subs(sizes)
+    def leaf(self, part: MatrixExpr, heads: sympy.Expr | None) -> Program:
+        """A matrix by its name; of one for each head those that the heads read.
 
-    return program(expr, heads) if rows is None else some(expr, heads)
+        These are their own, that of their group, ⌊i g/h⌋, or one of all.
+        """
+        letter = str(part.name)
+        if not isinstance(part, Head):
+            return _symbol(letter, heads is not None)
+        if isinstance(part.head, sympy.Symbol):
+            return _symbol(letter, shared=False)
+        used = part.head.subs(self.sizes)
+        if used.is_Integer:
+            return lambda values, arithmetic: arithmetic.pick(values(letter), used, -3)
+        (symbol,) = (s for s in part.head.free_symbols if s.is_positive is not True)
+        number = sympy.S.Zero if heads is None else heads.subs(self.sizes)
+        return lambda values, arithmetic: arithmetic.by_head(values(letter), used, symbol, number)
 
-
-def _leaf(part: MatrixExpr, heads: sympy.Expr | None, sizes: Mapping[sympy.Symbol, int]) -> Program:
-    """A matrix by its name."""
-    if isinstance(part, Head):
-        return _of_heads(part.name, part.head, heads, sizes)
-    return _symbol(part.name, heads is not None)
+    def at_size(self, value: sympy.Basic) -> sympy.Basic:
+        """A number in which sizes may stand."""
+        return value if isinstance(value, sympy.Integer) else value.subs(self.sizes)
 
 
 def parts_by_rows(expr: MatrixExpr) -> tuple[tuple[MatrixExpr, bool], ...] | None:
@@ -186,41 +204,67 @@ def _binds_heads(node: Node) -> bool:
     return any(isinstance(argument, BoundIndex) for argument in node.arguments)
 
 
-def _symbol(letter: str, per_head: bool) -> Program:
+def _by_token(node: Recurrence, sizes: Mapping[sympy.Symbol, int]) -> Program:
+    """The states of all tokens, (…, tokens, rows, columns), one after another."""
+    body, index, count, start, letter = node.args
+    number = count.subs(sizes)
+    if not number.is_Integer:
+        raise CannotSpell(f"{letter} is made token by token; say how many there are ({count})")
+    order = range(int(number))[:: -1 if node.back else 1]
+
+    def at_token(expr: MatrixExpr, token: int) -> Program:
+        return program_of(expr.xreplace({index: sympy.Integer(token)}), sizes)
+
+    own = [at_token(body, token) for token in order]
+    others = [at_token(start, token) for token in order[1:]] if node.back else []
+    begin = None if node.back else program_of(start, sizes)
+    key = f"{letter} beside"
+
     def run(values: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
-        value = values(letter)
-        return arithmetic.beneath(value) if per_head else value
+        states: list[Array] = []
+        state: Array | None = None if begin is None else begin(values, arithmetic)
+
+        def known(name: str) -> Array:
+            return state if name == key and state is not None else values(name)
+
+        for place, program in enumerate(own):
+            new = program(known, arithmetic)
+            if node.back and place:
+                new = arithmetic.add(new, others[place - 1](known, arithmetic))
+            state = new
+            states.append(arithmetic.expand(new, -3))
+        return arithmetic.join(states[::-1] if node.back else states, axis=-3)
 
     return run
 
 
-def _of_heads(
-    letter: str,
-    index: sympy.Expr,
-    count: sympy.Expr | None,
-    sizes: Mapping[sympy.Symbol, int],
-) -> Program:
-    """The matrices that the heads read: their own, that of their group, ⌊i g/h⌋, or one of all."""
-    if isinstance(index, sympy.Symbol):
-        return lambda values, arithmetic: values(letter)
-    used = index.subs(sizes)
-    if used.is_Integer:
-        return lambda values, arithmetic: arithmetic.pick(values(letter), used, -3)
-    (symbol,) = (s for s in index.free_symbols if s.is_positive is not True)
-    number = sympy.S.Zero if count is None else count.subs(sizes)
-    return lambda values, arithmetic: arithmetic.by_head(values(letter), used, symbol, number)
+def _symbol(letter: str, shared: bool) -> Program:
+    def run(values: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
+        value = values(letter)
+        return arithmetic.beneath(value) if shared else value
+
+    return run
 
 
-def _folded(
-    operation: Callable[[Arithmetic, Array, Array], Array], parts: list[Program]
-) -> Program:
-    """The operation from left to right; `operation` is a method of the arithmetic."""
-    name = operation.__name__
+def _once(program: Program) -> Program:
+    """What is needed as a whole where rows are computed a few at a time: made once for all."""
 
     def run(values: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
-        apply = getattr(arithmetic, name)
-        out = parts[0](values, arithmetic)
-        for part in parts[1:]:
+        if program not in arithmetic.wholes:
+            arithmetic.wholes[program] = program(values, arithmetic.at_rows(None))
+        return arithmetic.wholes[program]
+
+    return run
+
+
+def _folded(operation: str, parts: Sequence[Program]) -> Program:
+    """The operation from left to right; `operation` names a method of the arithmetic."""
+    first, *others = parts
+
+    def run(values: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
+        apply = getattr(arithmetic, operation)
+        out = first(values, arithmetic)
+        for part in others:
             out = apply(out, part(values, arithmetic))
         return out
 

@@ -16,8 +16,10 @@ from symattn.arguments import instance, whole
 from symattn.arithmetic.abbreviated import simplified, written_out
 from symattn.arithmetic.decide import Digits
 from symattn.arithmetic.reading import MAX_ENTRIES
-from symattn.evaluate.operands import Kind, Numbers
-from symattn.evaluate.values import Place, Values
+from symattn.evaluate.matrices import Place
+from symattn.evaluate.operands import Numbers
+from symattn.evaluate.stages import Kind, Stages
+from symattn.evaluate.values import Values
 from symattn.nodes import rule as r
 from symattn.nodes.rule import Rule
 from symattn.nodes.spell import Speller
@@ -37,7 +39,8 @@ def worked(
     notation: Notation | None = None,
 ) -> Tree:
     """One entry of a step worked out, as a notation tree; row, column and head count from 0."""
-    return _worked(evaluation, step, row, column, head, notation_of(notation), {})[0]
+    place = (row, column) if head is None else (head, row, column)
+    return _worked(evaluation, step, place, notation_of(notation), {})[0]
 
 
 def worked_together(
@@ -51,11 +54,7 @@ def worked_together(
     """
 
     def lines(least: Mapping[Kind, int]) -> list[tuple[Tree, Mapping[Kind, int]]]:
-        found = []
-        for *head, row, column in places:
-            which = head[0] if head else None
-            found.append(_worked(evaluation, step, row, column, which, notation, least))
-        return found
+        return [_worked(evaluation, step, place, notation, least) for place in places]
 
     first = found = lines({})
     most: Mapping[Kind, int] = {}
@@ -80,13 +79,7 @@ def _most(lines: Iterable[Mapping[Kind, int]]) -> Mapping[Kind, int]:
 
 
 def _worked(
-    evaluation: Values,
-    step: Step,
-    row: int,
-    column: int,
-    head: int | None,
-    notation: Notation,
-    least: Mapping[Kind, int],
+    evaluation: Values, step: Step, place: Place, notation: Notation, least: Mapping[Kind, int]
 ) -> tuple[Tree, Mapping[Kind, int]]:
     """The line, and how many digits beyond the usual ones each of its stages has.
 
@@ -94,40 +87,45 @@ def _worked(
     """
     instance(evaluation, Values, "evaluation", "an Evaluation")
     instance(step, Step, "step", "a Step")
+    *head, row, column = place
     row, column = (whole(k, f"{step.name}: place", 0, MAX_ENTRIES) for k in (row, column))
-    head = None if head is None else whole(head, f"{step.name}: head", 0, MAX_ENTRIES)
+    head = [whole(k, f"{step.name}: head", 0, MAX_ENTRIES) for k in head]
     symbol, expr = step.in_convention(notation)
-    places = {ROW: row, COLUMN: column} | ({} if head is None else {HEAD: head})
-    numbers = Numbers(evaluation, notation, least)
-    speller = Speller(notation)
-    left = speller.rule(r.at(r.rule_of(symbol, row, column), places, evaluation.sizes))
+    places = dict(zip((ROW, COLUMN, HEAD), (row, column, *head), strict=False))
+    left = r.at(r.rule_of(symbol, row, column), places, evaluation.sizes)
     stated = r.at(_unfolded(evaluation, expr, notation), places, evaluation.sizes)
-    rule = numbers.decided(stated)
     cell = (column, row) if notation.convention == "columns" else (row, column)
-    place: Place = cell if head is None else (head, *cell)
-    result = evaluation.digits(step.letter, place, notation)
-    nothing = t.row(
-        t.equation(left, (t.EQUALS, number(result.text))), t.Text(" (no key may be attended to)")
-    )
+    stages = Stages(Numbers(evaluation, notation), least)
+    line = _line(stages, Speller(notation).rule(left), stated, step.letter, (*head, *cell))
+    return line, stages.used
+
+
+def _line(stages: Stages, left: Tree, stated: Rule, letter: str, place: Place) -> Tree:
+    """The entry at a place, by the rule as it is stated for it."""
+    numbers, notation = stages.numbers, stages.numbers.notation
+    rule, speller = numbers.decided(stated), Speller(notation)
+    result = numbers.evaluation.digits(letter, place, notation)
+    equation = t.equation(left, (t.EQUALS, number(result.text)))
+    nothing = t.row(equation, t.Text(" (no key may be attended to)"))
     if isinstance(rule, r.Over) and rule.empty is not None and numbers.vanishes(rule.den):
-        return nothing, {}
+        return nothing
     if any(numbers.is_open(part) for part in r.parts(rule)):
-        return nothing, {}
+        return nothing
     if isinstance(stated, r.Cases) and isinstance(stated.right, r.OfRow):
         best = numbers.exact(stated.right)
         if best < 0:
-            return nothing, {}
-        because = t.equation(numbers.row_stage(stated.right, best), (t.EQUALS, speller.index(best)))
+            return nothing
+        because = t.equation(stages.row_stage(stated.right, best), (t.EQUALS, speller.index(best)))
         value = written_out(numbers.exact(rule))  # proven, where balls cannot tell a tie
         equation = t.equation(left, (t.EQUALS, speller.scalar(value)))
-        return t.row(equation, t.Text(" since "), because), {}
+        return t.row(equation, t.Text(" since "), because)
     if notation.exact:
-        links = [*_exact_links(numbers, rule, simplified(evaluation.exact(step.letter)[place]))]
-    else:
-        links = [*_links(numbers, rule, result)]
-        settled = numbers.settled(rule) if result.exact and links[-1][0] == t.APPROX else None
-        links = links if settled is None else [*_settled_links(numbers, (rule, settled), result)]
-    return t.equation(left, *links), numbers.used
+        exact = simplified(numbers.evaluation.exact(letter)[place])
+        return t.equation(left, *_exact_links(stages, rule, exact))
+    links = [*_links(stages, rule, result)]
+    settled = numbers.settled(rule) if result.exact and links[-1][0] == t.APPROX else None
+    links = links if settled is None else [*_settled_links(stages, (rule, settled), result)]
+    return t.equation(left, *links)
 
 
 def _unfolded(evaluation: Values, expr: MatrixExpr, notation: Notation) -> Rule:
@@ -140,12 +138,12 @@ def _unfolded(evaluation: Values, expr: MatrixExpr, notation: Notation) -> Rule:
     return rule
 
 
-def _links(numbers: Numbers, rule: Rule, result: Digits) -> Iterator[tuple[t.Op, Tree]]:
+def _links(stages: Stages, rule: Rule, result: Digits) -> Iterator[tuple[t.Op, Tree]]:
     """The stages of the line, each with ``=`` while all digits are exact, then ``≈``."""
     exact_so_far, before = True, None
     if isinstance(rule, r.Entry):
-        yield t.EQUALS, numbers.speller.entry(rule)
-    for stage in numbers.stages(rule, _STAGES, result):
+        yield t.EQUALS, stages.numbers.speller.entry(rule)
+    for stage in stages.stages(rule, _STAGES, result):
         if stage.tree in (before, number(result.text)):
             continue
         exact_so_far = exact_so_far and stage.exact
@@ -158,23 +156,24 @@ def _links(numbers: Numbers, rule: Rule, result: Digits) -> Iterator[tuple[t.Op,
 
 
 def _settled_links(
-    numbers: Numbers, rules: tuple[Rule, Rule], result: Digits
+    stages: Stages, rules: tuple[Rule, Rule], result: Digits
 ) -> Iterator[tuple[t.Op, Tree]]:
     """e^x/(e^x + e^(−∞)) = e^x/(e^x + 0) = 1: nothing is rounded on the way."""
     before: Tree | None = None
     for rule in rules:
-        stage = numbers.settled_stage(rule)
+        stage = stages.settled_stage(rule)
         if stage != before:
             yield t.EQUALS, stage
         before = stage
     yield t.EQUALS, number(result.text)
 
 
-def _exact_links(numbers: Numbers, rule: Rule, result: sympy.Expr) -> Iterator[tuple[t.Op, Tree]]:
+def _exact_links(stages: Stages, rule: Rule, result: sympy.Expr) -> Iterator[tuple[t.Op, Tree]]:
     """The operands put in exactly, and the exact result, all in one form."""
+    numbers = stages.numbers
     operands = (numbers.exact(part) for part in r.parts(rule) if isinstance(part, r.Entry))
     speller = numbers.speller.alike([*operands, result])
-    numbers_in, value = numbers.exact_stage(rule, speller), speller.scalar(result)
+    numbers_in, value = stages.exact_stage(rule, speller), speller.scalar(result)
     if numbers_in != value:
         yield t.EQUALS, numbers_in
     yield t.EQUALS, value

@@ -7,8 +7,9 @@ from decimal import Decimal
 
 import sympy
 
+from symattn.arithmetic.quantity import Quantity
 from symattn.arithmetic.spelling import Form, form_of
-from symattn.arithmetic.verify import Accepted, Quantity, cuts_to, rounds_to
+from symattn.arithmetic.verify import Accepted, cuts_to, rounds_to
 from symattn.arithmetic.written import Written
 from symattn.derivations import Evaluation
 from symattn.errors import ReadError

@@ -24,10 +24,11 @@ from symattn.arithmetic.base import Array
 from symattn.arithmetic.decide import decide
 from symattn.arithmetic.enclosure import BITS, ball, precision
 from symattn.arithmetic.functions import FUNCTIONS
-from symattn.arithmetic.verify import Quantity, cuts_to, rounds_to
+from symattn.arithmetic.quantity import Quantity, exactly
+from symattn.arithmetic.verify import cuts_to, rounds_to
 from symattn.arithmetic.written import Written
 from symattn.claims.entry_names import called, counted_place, without_tex
-from symattn.claims.lines import Claim, Side, exactly
+from symattn.claims.lines import Claim, Side
 from symattn.claims.rules import place_in, rule_at
 from symattn.derivations import Evaluation, Place
 from symattn.errors import SymattnError, Undecided
@@ -542,8 +543,7 @@ def _to_places(value: sympy.Expr, places: int) -> str:
     """A number with two decimals more than are asked for, without zeros at its end."""
     if value is sympy.S.NegativeInfinity:
         return "−∞"
-    known = exactly(value)
-    text = decide(known.ball_at, known.exact, min(places + 2, 40), long=_LONG).text
+    text = decide(exactly(value), min(places + 2, 40), long=_LONG).text
     if "." in text and value.is_Rational and sympy.Rational(text) == value:
         text = text.rstrip("0").rstrip(".")
     return text.replace("-", "−")

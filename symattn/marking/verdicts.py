@@ -20,8 +20,8 @@ import sympy
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.decide import Digits
 from symattn.arithmetic.enclosure import BITS
+from symattn.arithmetic.quantity import Quantity
 from symattn.arithmetic.verify import (
-    Quantity,
     cuts_to,
     near,
     rounds_to,

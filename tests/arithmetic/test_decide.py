@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from symattn.arithmetic.decide import Digits, decide, enclosure
 from symattn.arithmetic.enclosure import ball, precision
 from symattn.arithmetic.proof import equals
+from symattn.arithmetic.quantity import Quantity, exactly
 from symattn.errors import SymattnError
 from symattn.notation.options import Rounding
 
@@ -25,13 +26,7 @@ E = sympy.exp
 def digits_of(
     value: Any, digits: int, rounding: Rounding = "half-up", tiny: int | None = None
 ) -> Digits:
-    exact = sympy.sympify(value)
-
-    def at(bits: int) -> Any:
-        with precision(bits):
-            return ball(exact)
-
-    return decide(at, lambda: exact, digits, rounding, tiny)
+    return decide(exactly(sympy.sympify(value)), digits, rounding, tiny)
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
@@ -119,17 +114,17 @@ def test_tiny_numbers_can_be_shown_in_scientific_notation() -> None:
 
 def test_what_cannot_be_decided_is_marked() -> None:
     straddling = arb(0.5) + arb(0, 1e-30)
-    found = decide(lambda _: straddling, lambda: None, 0)
+    found = decide(Quantity(lambda _: straddling, lambda: None), 0)
     assert not found.proven and not found.exact
-    nowhere = decide(lambda _: arb("nan"), lambda: None, 2)
+    nowhere = decide(Quantity(lambda _: arb("nan"), lambda: None), 2)
     assert nowhere == Digits("?", False, proven=False)
 
 
 def test_a_ball_that_lies_would_be_believed_so_balls_must_not_lie() -> None:
     """The digits follow the enclosure, not the midpoint of something wider."""
     wide = arb(0.34) + arb(0, 0.001)
-    assert decide(lambda _: wide, lambda: None, 2).text == "0.34"
-    assert not decide(lambda _: wide, lambda: None, 3).proven
+    assert decide(Quantity(lambda _: wide, lambda: None), 2).text == "0.34"
+    assert not decide(Quantity(lambda _: wide, lambda: None), 3).proven
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from symattn import VARIANTS, Notation, SymattnError
-from symattn.attention.decoding import decode
-from symattn.attention.example import small_example, small_inputs
+from symattn.attention.example import small_example
 from symattn.cli import main
 from symattn.derivations import Derivation, Evaluation, Step, value_view
 from symattn.documents.outline import outline
@@ -26,8 +25,6 @@ from symattn.notation.text import box, line, text
 from symattn.notation.tree import Fenced, Grid, Num, Picked, Row, Scheme, Tree
 from symattn.sheets.worksheet import worksheet_of
 from tests import ROOT
-from tests.conftest import Formulas
-from tests.gates import displays
 from tests.shares import share
 
 FALK = Notation(layout="falk")
@@ -163,45 +160,6 @@ def test_the_numbers_are_those_of_the_value_views(name: str) -> None:
     assert schemes > 0
 
 
-def test_which_steps_are_products() -> None:
-    derivation, values = example("causal-multi-head")
-    kinds = {
-        step.name: {type(tree) is Scheme for tree in views(values, step, FALK)}
-        for step in derivation.steps
-    }
-    assert {name for name, found in kinds.items() if found == {True}} == {
-        "Q",
-        "K",
-        "V",
-        "scores",
-        "heads",
-        "projected",
-    }
-    assert {name for name, found in kinds.items() if found == {False}} == {
-        "scaled",
-        "mask",
-        "masked",
-        "weights",
-        "concat",
-    }
-
-
-def test_gradients_and_chunks_have_it_too() -> None:
-    derivation, values = example("self", gradient=())
-    for name in ("dV", "d_weights", "dQ", "dK", "dW_Q"):
-        (tree,) = value_view(values, derivation[name], notation=FALK)
-        assert isinstance(tree, Scheme)
-        assert is_close(tree)
-    row = next(row for row in VARIANTS if row.name == "cached")
-    spec, given = small_inputs(row.spec, tokens=3)
-    chunks = decode(spec, 1, **given)
-    assert len(chunks) == 3
-    for chunk in chunks:
-        (tree,) = value_view(chunk.evaluation, chunk.derivation["scores"], notation=FALK)
-        assert isinstance(tree, Scheme)
-        assert line(tree.second.symbol) == line(chunk.derivation["scores"].formula()).split()[-1]
-
-
 def test_each_query_head_meets_the_keys_of_its_group() -> None:
     derivation, values = example("grouped-query")
     trees = [*views(values, derivation["scores"], FALK)]
@@ -209,16 +167,6 @@ def test_each_query_head_meets_the_keys_of_its_group() -> None:
     assert len(named) == len(trees) == values.array("S").shape[0]
     groups = values.array("K").shape[0]
     assert named == [f"K⁽{'¹²³⁴'[k * groups // len(trees)]}⁾ᵀ" for k in range(len(trees))]
-
-
-def test_tokens_as_columns() -> None:
-    derivation, values = example("self")
-    (tree,) = value_view(values, derivation["scores"], notation=FALK.but(convention="columns"))
-    assert isinstance(tree, Scheme)
-    assert (line(tree.first.symbol), line(tree.second.symbol)) == ("Kᵀ", "Q")
-    assert product(numbers(tree.first.grid), numbers(tree.second.grid)) == (
-        numbers(tree.product.grid)
-    )
 
 
 def test_what_is_large_is_left_out_and_what_is_chosen_is_not() -> None:
@@ -335,27 +283,6 @@ def test_what_cannot_be_done_is_one_line(arguments: tuple[str, ...], complaint: 
     ran = CliRunner().invoke(main, ["derive", CAUSAL, *arguments], standalone_mode=False)
     assert complaint in f"{said}{ran.exception}"
     assert "\n" not in str(ran.exception)
-
-
-def test_an_entry_of_one_chunk() -> None:
-    sheet = str(Path(CAUSAL).parent / "decoding.toml")
-    status, said = run(sheet, "--entry", "weights[1,4]", "--format", "latex")
-    assert status == 0
-    assert said.count(r"\boxed") == 1
-    assert run(sheet, "--entry", "weights[1,5]")[0] != 0
-
-
-def test_katex_and_mathjax_take_it(katex: Formulas, mathjax: Formulas) -> None:
-    wanted = []
-    for form in (("--layout", "falk"), ()):
-        _, document = run(CAUSAL, *form, "--entry", "first", "--format", "latex")
-        wanted += [(True, display) for display in displays(document)]
-    assert (
-        sum(r"\boxed" in source and _FALK.search(source) is not None for _, source in wanted) == 5
-    )
-    for judge in (katex, mathjax):
-        assert [why for why in judge(wanted) if why] == []
-        assert all(judge([(True, wanted[0][1].replace(r"\begin", r"\bgein", 1) + r"\boxed{")]))
 
 
 def test_of_a_merged_formula_the_factors_of_its_last_step_are_drawn_and_named() -> None:

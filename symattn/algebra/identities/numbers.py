@@ -18,6 +18,7 @@ from symattn.arithmetic.balls import BALLS
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.decide import decide
 from symattn.arithmetic.enclosure import precision
+from symattn.arithmetic.quantity import Quantity
 from symattn.arithmetic.written import read_written
 from symattn.documents import blocks as b
 from symattn.errors import CannotSpell, ReadError, SymattnError, nearest
@@ -107,7 +108,7 @@ def _values(side: Side, arrays: Arrays, scalars: Scalars) -> Array:
 
 
 def _decimal(ball: arb) -> Tree:
-    return number(decide(lambda _: ball, lambda: None, 4).text)
+    return number(decide(Quantity(lambda _: ball, lambda: None), 4).text)
 
 
 def _decimals(values: Array) -> Tree:

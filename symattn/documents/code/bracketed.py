@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 
 class Piece(str):
     """Code that stands in other code.
@@ -23,16 +25,16 @@ _LOOSE, _TIGHT = set(" +*/@<>=|&!~"), set(" */@")
 
 def _holds(code: str, signs: set[str]) -> bool:
     """Whether one of the signs, or a sign of the number, stands outside brackets."""
+    return bool(signs) and any(
+        code[place] in signs or code[: place + 1] == "-" or code.startswith("- ", place)
+        for place in outside(code)
+    )
+
+
+def outside(code: str) -> Iterator[int]:
+    """The places of what stands in no bracket, and of the brackets that close there."""
     depth = 0
     for place, character in enumerate(code):
-        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(character, 0)
-        if (
-            depth == 0
-            and signs
-            and (
-                character in signs
-                or (character == "-" and (place == 0 or code[place : place + 2] == "- "))
-            )
-        ):
-            return True
-    return False
+        depth += (character in "([{") - (character in ")]}")
+        if depth == 0:
+            yield place

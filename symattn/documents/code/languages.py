@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import symtable
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
@@ -95,16 +96,11 @@ _CALLED = {
 
 
 def _arrays(
-    name: str,
     alias: str,
     array: str,
-    *,
-    helpers: Mapping[str, str],
-    operations: Mapping[str, str],
-    places: Mapping[str, str] | None = None,
     imports: Mapping[str, str],
-    counted: str,
-    wide: str = "",
+    operations: Mapping[str, str] | None = None,
+    places: Mapping[str, str] | None = None,
 ) -> Language:
     """A language of Python with arrays from the module `alias`; NumPy unless said otherwise."""
     of_array = f"{{0}}: {array}"
@@ -112,20 +108,19 @@ def _arrays(
     def renamed(table: Mapping[str, str]) -> dict[str, str]:
         return {key: template.replace("np.", f"{alias}.") for key, template in table.items()}
 
+    own = renamed(_OPERATIONS) | dict(operations or {})
     return Language(
-        name=name,
-        operations=renamed(_OPERATIONS) | dict(operations),
+        name=alias,
+        operations=own,
         places=renamed(_PLACES) | dict(places or {}),
-        grids=(f"{counted}[:, None]", counted),
+        grids=(own["counted"], own["counted"].removesuffix("[:, None]")),
         batches=True,
         infinity=f"{alias}.inf",
         root="math.sqrt({0})",
         dtype=f"{alias}.result_type({{like}}, 1.0)",
-        wide=wide,
         header=f"def attention({{arguments}}) -> dict[str, {array}]:",
         arguments=(of_array, of_array, of_array, "{0}: float", "{0}: {1} = {2}"),
         imports={"math": "import math\n", **imports},
-        helpers=helpers,
         called=_CALLED,
         reserved=(alias, "math", "dtype", "wide", *imports),
         **_PYTHON,
@@ -231,14 +226,8 @@ _PLACES = _SCALARS | {
 
 _IN_NUMPY = functions(_HERE / "functions_numpy.py", r"def (\w+)\(")
 
-NUMPY = _arrays(
-    "numpy",
-    "np",
-    "np.ndarray",
-    helpers=_IN_NUMPY,
-    operations={},
-    imports={"np": "import numpy as np\n"},
-    counted="np.arange({0})",
+NUMPY = replace(
+    _arrays("np", "np.ndarray", {"np": "import numpy as np\n"}), name="numpy", helpers=_IN_NUMPY
 )
 
 
@@ -252,77 +241,82 @@ def _in_jax(name: str, text: str) -> str:
     return text
 
 
-JAX = _arrays(
-    "jax",
-    "jnp",
-    "jax.Array",
+JAX = replace(
+    _arrays(
+        "jnp",
+        "jax.Array",
+        {"jax": "import jax\n", "jnp": "import jax.numpy as jnp\n"},
+        {
+            "softmax": "jax.nn.softmax({0}, axis=-1)",
+            "σ": "jax.nn.sigmoid({0})",
+            "erf": "jax.scipy.special.erf({0})",
+        },
+    ),
+    name="jax",
     helpers={
         name: _in_jax(name, text)
         for name, text in _IN_NUMPY.items()
         if name not in ("softmax", "sigmoid", "erf")
     },
-    operations={
-        "softmax": "jax.nn.softmax({0}, axis=-1)",
-        "σ": "jax.nn.sigmoid({0})",
-        "erf": "jax.scipy.special.erf({0})",
-    },
-    imports={"jax": "import jax\n", "jnp": "import jax.numpy as jnp\n"},
-    counted="jnp.arange({0})",
 )
 
-TORCH = _arrays(
-    "torch",
-    "torch",
-    "Tensor",
+_TORCH_OPERATIONS = {
+    "literal": "{like}.new_tensor({0})",
+    "table": "torch.tensor({0}, dtype={wide}, device={like}.device)",
+    "filled": "{like}.new_full(({shape}), {0})",
+    "identity": "torch.eye({0}, dtype={dtype}, device={like}.device)",
+    "counted": "torch.arange({0}, device={like}.device)[:, None]",
+    "powers": (
+        "{0} ** ({sign}torch.arange(0, {1}, 2, dtype={wide}, device={like}.device) / {1:a})"
+    ),
+    "narrowed": "{0:a}.to({dtype})",
+    "softmax": "{0:a}.softmax(dim=-1)",
+    "σ": "torch.sigmoid({0})",
+    "elu1": "torch.nn.functional.elu({0}) + 1",
+    "erf": "torch.erf({0})",
+    "max0": "torch.relu({0})",
+    "min1": "{0:a}.clamp(max=1)",
+    "above0": "({0:a} > 0).to({dtype})",
+    "below1": "({0:a} < 1).to({dtype})",
+    "fill": "{0:a}.masked_fill({1}, {2})",
+    "where of numbers": "torch.where({0}, {1}, {2}).to({dtype})",
+    "every": "{0:a}.all(dim=-1, keepdim=True)",
+    "some": "{0:a}.any(dim=-1, keepdim=True)",
+    "expand -1": "{0:a}.unsqueeze(-1)",
+    "expand -2": "{0:a}.unsqueeze(-2)",
+    "expand -3": "{0:a}.unsqueeze(-3)",
+    "expand -4": "{0:a}.unsqueeze(-4)",
+    "beneath": "{0:a}.unsqueeze(-3)",
+    "row_sum": "{0:a}.sum(dim=-1, keepdim=True)",
+    "row_max": "{0:a}.amax(dim=-1, keepdim=True)",
+    "total": "{0:a}.sum(dim={axis})",
+    "repeat": "{0:a}.repeat_interleave({1}, dim={axis})",
+    "heads beside": "{0:a}.transpose(-3, -2).flatten(-2)",
+    "shared": "{0:a}.unsqueeze(-3).repeat_interleave({1}, dim=-3)",
+    "with heads": "{0:a}.expand(*{1}.shape[:-2], {2}, {3})",
+    "join": "torch.cat([{all}], dim={axis})",
+}
+
+_TORCH_PLACES = {
+    "smaller": "torch.clamp({0}, max={1})",
+    "larger": "torch.clamp({0}, min={1})",
+    "clip": "torch.clamp({0}, {1}, {2})",
+    "listed": "torch.tensor({0}, device={like}.device)",
+    "triangle": "torch.ones({0}, {0}, dtype=torch.bool, device={like}.device).tril()",
+    "triangle of sizes": "torch.ones({0}, {1}, dtype=torch.bool, device={like}.device).tril()",
+    "triangle from": "torch.ones({0}, {1}, dtype=torch.bool, device={like}.device).tril({2})",
+}
+
+TORCH = replace(
+    _arrays(
+        "torch",
+        "Tensor",
+        {"torch": "import torch\n", "Tensor": "from torch import Tensor\n"},
+        _TORCH_OPERATIONS,
+        _TORCH_PLACES,
+    ),
     helpers=functions(_HERE / "functions_torch.py", r"def (\w+)\(")
     | {"alibi_slopes": _IN_NUMPY["alibi_slopes"]},
-    operations={
-        "literal": "{like}.new_tensor({0})",
-        "table": "torch.tensor({0}, dtype={wide}, device={like}.device)",
-        "filled": "{like}.new_full(({shape}), {0})",
-        "identity": "torch.eye({0}, dtype={dtype}, device={like}.device)",
-        "counted": "torch.arange({0}, device={like}.device)[:, None]",
-        "powers": (
-            "{0} ** ({sign}torch.arange(0, {1}, 2, dtype={wide}, device={like}.device) / {1:a})"
-        ),
-        "narrowed": "{0:a}.to({dtype})",
-        "softmax": "{0:a}.softmax(dim=-1)",
-        "σ": "torch.sigmoid({0})",
-        "elu1": "torch.nn.functional.elu({0}) + 1",
-        "erf": "torch.erf({0})",
-        "max0": "torch.relu({0})",
-        "min1": "{0:a}.clamp(max=1)",
-        "above0": "({0:a} > 0).to({dtype})",
-        "below1": "({0:a} < 1).to({dtype})",
-        "fill": "{0:a}.masked_fill({1}, {2})",
-        "where of numbers": "torch.where({0}, {1}, {2}).to({dtype})",
-        "every": "{0:a}.all(dim=-1, keepdim=True)",
-        "some": "{0:a}.any(dim=-1, keepdim=True)",
-        "expand -1": "{0:a}.unsqueeze(-1)",
-        "expand -2": "{0:a}.unsqueeze(-2)",
-        "expand -3": "{0:a}.unsqueeze(-3)",
-        "expand -4": "{0:a}.unsqueeze(-4)",
-        "beneath": "{0:a}.unsqueeze(-3)",
-        "row_sum": "{0:a}.sum(dim=-1, keepdim=True)",
-        "row_max": "{0:a}.amax(dim=-1, keepdim=True)",
-        "total": "{0:a}.sum(dim={axis})",
-        "repeat": "{0:a}.repeat_interleave({1}, dim={axis})",
-        "heads beside": "{0:a}.transpose(-3, -2).flatten(-2)",
-        "shared": "{0:a}.unsqueeze(-3).repeat_interleave({1}, dim=-3)",
-        "with heads": "{0:a}.expand(*{1}.shape[:-2], {2}, {3})",
-        "join": "torch.cat([{all}], dim={axis})",
-    },
-    places={
-        "smaller": "torch.clamp({0}, max={1})",
-        "larger": "torch.clamp({0}, min={1})",
-        "clip": "torch.clamp({0}, {1}, {2})",
-        "listed": "torch.tensor({0}, device={like}.device)",
-        "triangle": "torch.ones({0}, {0}, dtype=torch.bool, device={like}.device).tril()",
-        "triangle of sizes": "torch.ones({0}, {1}, dtype=torch.bool, device={like}.device).tril()",
-        "triangle from": "torch.ones({0}, {1}, dtype=torch.bool, device={like}.device).tril({2})",
-    },
-    imports={"torch": "import torch\n", "Tensor": "from torch import Tensor\n"},
-    counted="torch.arange({0}, device={like}.device)",
     wide="torch.promote_types(dtype, torch.float32)",
 )
 

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from textwrap import wrap
 
-_CLOSING = {"(": ")", "[": "]", "{": "}"}
+from symattn.documents.code.bracketed import outside
 
-#: The signs of sums, which bind alike.
-_SUMS = (" + ", " - ")
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 #: Two rows of at least two numbers each.
 _ROWS = re.compile(r"\[[^][]+,[^][]+\], \[")
@@ -51,60 +50,60 @@ def fitted(code: str, style: Style, indent: str = "", *, broken: bool = False) -
     fits = len(indent) + len(code) <= style.width and not (style.tall and _ROWS.search(code))
     if fits and not broken:
         return [indent + code]
+    tail = code[-1:] if code[-1:] in (";", ",") else ""
+    start = _opening(code.removesuffix(tail))
+    several = [] if style.tall else _operands(code)
     if style.tall and _RULE.match(code):
         head, body = code.split(" => ", 1)
         return [f"{indent}{head} =>", indent + style.indent + body]
-    tail = ";" if code.endswith(";") else "," if code.endswith(",") else ""
-    start = _opening(code.removesuffix(tail))
-    several = [] if style.tall else _operands(code)
     if len(several) > 2 or (several and start is None):
         return _in_brackets(code, several, style, indent)
     if start is None:
         return [indent + code]
-    body = code[start + 1 : len(code) - len(tail) - 1]
-    inside = indent + style.indent
-    parts = list(_split(body))
+    head, body = code[: start + 1], code[start + 1 : len(code) - len(tail) - 1]
     closing = _CLOSING[code[start]] + tail
-    if style.tall and code[start] == "(" and parts[-1][:1] == "[":  # stays with the brackets
-        head = code[: start + 1] + "".join(f"{part}, " for part in parts[:-1])
-        first, *rest, last = fitted(parts[-1], style, indent, broken=True)
-        if len(indent) + len(head) + len(first.lstrip()) <= style.width:
-            return [indent + head + first.lstrip(), *rest, last + closing]
-    if style.tall and _CALL.fullmatch(parts[-1]):  # the rule of a table stays with the brackets
-        head, call = ", ".join(parts).split(" => ", 1)
-        return [f"{indent}{code[: start + 1]}{head} =>", f"{inside}{call},", indent + closing]
-    if not style.tall and code[start] != "{" and len(inside) + len(body) <= style.width:
+    if style.tall:
+        return _tall(head, body, closing, style, indent)
+    inside = indent + style.indent
+    parts = [*_split(body)]
+    if code[start] != "{" and len(inside) + len(body) <= style.width:
         lines = [inside + body]
-    elif len(parts) == 1 and not style.tall and " for " not in body:
+    elif len(parts) == 1 and " for " not in body:
         lines = fitted(body, style, inside)
-    elif not style.tall and (runs := _runs(body)) is not None:
+    else:
+        runs = _runs(body) or [f"{part}," for part in parts]
         lines = [line for part in runs for line in fitted(part, style, inside)]
-    elif style.tall and len(parts) > 1 and all(map(_NUMBER.fullmatch, parts)):
+    return [indent + head, *lines, indent + closing]
+
+
+def _tall(head: str, body: str, closing: str, style: Style, indent: str) -> list[str]:
+    """What is opened by `head`, as Prettier has it."""
+    inside, parts = indent + style.indent, [*_split(body)]
+    if head[-1] == "(" and parts[-1][:1] == "[":  # stays with the brackets
+        before = head + "".join(f"{part}, " for part in parts[:-1])
+        first, *rest, last = fitted(parts[-1], style, indent, broken=True)
+        if len(indent) + len(before) + len(first.lstrip()) <= style.width:
+            return [indent + before + first.lstrip(), *rest, last + closing]
+    if _CALL.fullmatch(parts[-1]):  # the rule of a table stays with the brackets
+        rule, call = ", ".join(parts).split(" => ", 1)
+        return [f"{indent}{head}{rule} =>", f"{inside}{call},", indent + closing]
+    if len(parts) > 1 and all(map(_NUMBER.fullmatch, parts)):
         numbers = f"{', '.join(parts)},"
         lines = wrap(numbers, style.width, initial_indent=inside, subsequent_indent=inside)
     else:
         lines = [line for part in parts for line in fitted(f"{part},", style, inside)]
-    return [indent + code[: start + 1], *lines, indent + closing]
+    return [indent + head, *lines, indent + closing]
 
 
 def _operands(code: str) -> list[str]:
     """What is assigned, in operands with the operator ahead; empty where it is no sum."""
     name, equals, body = code.partition(" = ")
-    if not equals or not name.isidentifier():
-        return []
-    depth = start = 0
-    for sign in (" | ", " & ", " + ", " - "):
-        parts = []
-        for place, character in enumerate(body):
-            depth += (character in "([{") - (character in ")]}")
-            found = body[place : place + 3]
-            if depth == 0 and found in ((sign,) if sign not in _SUMS else _SUMS):
-                parts.append(body[start:place].strip())
-                start = place
-        if parts:
-            parts.append(body[start:].strip())
-            return parts
-        depth = start = 0
+    if equals and name.isidentifier():
+        for signs in (" | ",), (" & ",), (" + ", " - "):
+            places = [place for place in outside(body) if body[place : place + 3] in signs]
+            if places:
+                ends = zip([0, *places], [*places, None], strict=True)
+                return [body[start:end].strip() for start, end in ends]
     return []
 
 
@@ -129,21 +128,15 @@ def _opening(code: str) -> int | None:
 
 def _split(body: str) -> Iterator[str]:
     """The parts between the commas that stand in no bracket."""
-    depth = start = 0
-    for place, character in enumerate(body):
-        depth += (character in "([{") - (character in ")]}")
-        if character == "," and depth == 0:
-            yield body[start:place].strip()
-            start = place + 1
-    if body[start:].strip():
-        yield body[start:].strip()
+    commas = [place for place in outside(body) if body[place] == ","]
+    for before, comma in zip([-1, *commas], [*commas, None], strict=True):
+        part = body[before + 1 : comma].strip()
+        if part or comma is not None:
+            yield part
 
 
 def _runs(body: str) -> list[str] | None:
     """What a comprehension collects, and what it runs through; None for what is none."""
-    depth = 0
-    for place, character in enumerate(body):
-        depth += (character in "([{") - (character in ")]}")
-        if depth == 0 and body.startswith(" for ", place):
-            return [body[:place], body[place + 1 :]]
-    return None
+    places = (place for place in outside(body) if body.startswith(" for ", place))
+    place = next(places, None)
+    return None if place is None else [body[:place], body[place + 1 :]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -11,7 +11,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.recorded import Recorded, Recording, Value
 from symattn.derivations import Derivation
-from symattn.evaluate.values import program_of_step
+from symattn.evaluate.walk import program_of_step
 from symattn.nodes.base import Node, shape_of
 from symattn.nodes.recurrence import Recurrence
 from symattn.notation.letters import derived_from
@@ -116,25 +116,52 @@ def recorded(
     be `matrices`. Raises `CannotSpell` for a formula that cannot be followed.
     """
     recording = Recording()
-    heads = {item.count for item in (*derivation.inputs, *derivation.steps)}
-    said = {size: count for size, count in derivation.sizes.items() if size in heads}
-    derivation = replace(  # a number of heads that was said is in formulas, too
-        derivation,
-        inputs=tuple(item.subs(said) for item in derivation.inputs),
-        steps=tuple(step.subs(said) for step in derivation.steps),
-    )
+    derivation = _with_heads(derivation)
     settings: dict[str, Setting] = {}
     used = {part for step in derivation.steps for part in step.expr.atoms(sympy.MatrixSymbol)}
     own = (
         step for step in derivation.steps if matrices or not step.is_number or step.symbol in used
     )
     steps = [_set(step, settings) for step in own if step.name not in given]
-    buckets = settings.get("buckets")
-    taken = [step for step in derivation.steps if step.name in given]
-    inputs = []
-    known: dict[str, Value] = {}
+    taken = [Input.of(step) for step in derivation.steps if step.name in given]
     axes = {} if matrices else _vectors(derivation)
-    for item in (*derivation.inputs, *map(Input.of, taken)):
+    inputs, known = _given(recording, (*derivation.inputs, *taken), axes, settings)
+    temperature = recording.given(TEMPERATURE, (), batched=False)
+    found: list[tuple[Step, Recorded]] = []
+    for step in steps:
+        value: Value = program_of_step(step, {})(known.__getitem__, recording)
+        if step.name == tempered:
+            value = recording.divide(value, temperature)
+        known[step.letter] = value
+        for axis in reversed(axes.get(_origin(step.letter), ())):
+            value = recording.pick(value, 0, axis)
+        found.append((step, value))
+    conditions = {} if matrices else _conditions(recording, found)
+    return Program(
+        tuple(inputs),
+        tuple((step, conditions.get(step.letter, value)) for step, value in found),
+        (temperature,) if tempered else (),
+        tuple(settings.values()),
+        derivation.sizes,
+        derivation.order,
+        frozenset(conditions),
+    )
+
+
+def _given(
+    recording: Recording,
+    items: Iterable[Input],
+    axes: Mapping[str, Sequence[int]],
+    settings: dict[str, Setting],
+) -> tuple[list[tuple[Input, Recorded]], dict[str, Value]]:
+    """What is given, without the `axes` of length 1, and by letter what formulas take, with them.
+
+    A table of buckets says how many there are, which is no setting then.
+    """
+    buckets = settings.get("buckets")
+    inputs: list[tuple[Input, Recorded]] = []
+    known: dict[str, Value] = {}
+    for item in items:
         shape = item.shape if item.count is None else (item.count, *item.shape)
         if buckets and item.shape == (buckets.value, 1):  # the table says how many there are
             shape = (*shape[:-2], buckets.symbol, sympy.S.One)
@@ -145,29 +172,26 @@ def recorded(
         matrix = recording.given(item.letter, shape, logits=item.logits, batched=not dropped)
         known[item.letter] = reduce(recording.expand, dropped, matrix)
         inputs.append((item, matrix))
-    temperature = recording.given(TEMPERATURE, (), batched=False)
-    found = []
-    for step in steps:
-        value: Value = program_of_step(step, {})(known.__getitem__, recording)
-        if step.name == tempered:
-            value = recording.divide(value, temperature)
-        known[step.letter] = value
-        for axis in reversed(axes.get(_origin(step.letter), ())):
-            value = recording.pick(value, 0, axis)
-        found.append((step, value))
-    masks = [] if matrices else [(step, value) for step, value in found if step.fixed]
-    allowed = {step.letter: recording.allowed_by(value) for step, value in masks}
-    conditions = {letter: value for letter, value in allowed.items() if value is not None}
-    found = [(step, conditions.get(step.letter, value)) for step, value in found]
-    return Program(
-        tuple(inputs),
-        tuple(found),
-        (temperature,) if tempered else (),
-        tuple(settings.values()),
-        derivation.sizes,
-        derivation.order,
-        frozenset(conditions),
+    return inputs, known
+
+
+def _with_heads(derivation: Derivation) -> Derivation:
+    """The derivation with a number of heads that was said put in, which is in formulas, too."""
+    heads = {item.count for item in (*derivation.inputs, *derivation.steps)}
+    said = {size: count for size, count in derivation.sizes.items() if size in heads}
+    return replace(
+        derivation,
+        inputs=tuple(item.subs(said) for item in derivation.inputs),
+        steps=tuple(step.subs(said) for step in derivation.steps),
     )
+
+
+def _conditions(
+    recording: Recording, steps: Iterable[tuple[Step, Recorded]]
+) -> dict[str, Recorded]:
+    """By letter where a query may attend, of the masks that say no more."""
+    allowed = {step.letter: recording.allowed_by(value) for step, value in steps if step.fixed}
+    return {letter: value for letter, value in allowed.items() if value is not None}
 
 
 def _vectors(derivation: Derivation) -> dict[str, tuple[int, ...]]:

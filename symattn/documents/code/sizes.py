@@ -65,6 +65,28 @@ class Sizes:
                 return Piece(repr(nearest_float(expr)))
         return self._expr(expr, whole=False)
 
+    def setting(self, value: sympy.Expr | bool) -> Piece:
+        """A number or a truth that a function is given."""
+        return (
+            Piece(self.language.truths[not value])
+            if isinstance(value, bool)
+            else self.number(value)
+        )
+
+    def nested(self, values: object) -> Piece:
+        """Numbers in lists, as deep as they are."""
+        if isinstance(values, tuple):
+            return Piece(f"[{', '.join(map(self.nested, values))}]")
+        return self.number(sympy.sympify(values, strict=True))
+
+    def places(self, first: sympy.Expr, stop: sympy.Expr | None, step: int) -> str:
+        """A slice as it stands in an index; to the end where nothing stops it."""
+        begin = self.whole(first) if first != 0 or step > 1 else ""
+        end = "" if stop is None else self.whole(stop)
+        if " " in begin + end:  # then the colon stands apart, as Black has it
+            begin, end = f"{begin} " if begin else "", f" {end}" if end else ""
+        return f"{begin}:{end}" + (f":{step}" if step > 1 else "")
+
     def _made(self, expr: sympy.Expr) -> Piece:
         """A number made of whole ones by calls."""
         if expr.is_Integer or expr.is_Symbol:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import random
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -35,11 +33,9 @@ from symattn.documents.code.spell import names, spelled, variable
 from symattn.errors import CannotSpell, SymattnError
 from symattn.nodes.entrywise import Entrywise
 from symattn.step import Item
-from tests import TRACED
 from tests.combinations import cover, sizes_of
 from tests.extras import package
 from tests.nodes.test_nodes_contract import IN_MPMATH
-from tests.processes import python
 from tests.shares import share
 
 NAMES = tuple(row.name for row in VARIANTS)
@@ -274,20 +270,6 @@ def test_long_lines_are_broken_as_prettier_breaks_them(
     assert differing(derivation, values, found) == []
 
 
-def test_a_hostile_title_stays_in_the_description() -> None:
-    derivation = Attention(source="self", mask="causal").derivation()
-    title = 'a """ b */ c \\\n exit(1)'
-    for language in LANGUAGES:
-        code = code_document(replace(derivation, title=title), language)
-        assert "exit(1)" in code
-        if LANGUAGES[language].suffix == ".py":
-            function = ast.parse(code).body[-1]
-            assert isinstance(function, ast.FunctionDef)
-            assert "exit(1)" in (ast.get_docstring(function) or "")
-        else:
-            assert code.index("exit(1)") < code.index("*/", code.index("/**"))
-
-
 def called_from(room: dict[str, Any], name: str) -> set[str]:
     """The functions of a file that one of them calls, or those call, as Python compiled them."""
     found: set[str] = set()
@@ -325,29 +307,6 @@ def test_words_in_a_title_pull_nothing_in(language: str) -> None:
     plain, wordy = (code_document(d, language) for d in (derivation, words))
     assert DEFINED_THERE.findall(wordy) == DEFINED_THERE.findall(plain)
     assert "How to add" in wordy
-
-
-def test_a_file_of_javascript_has_no_function_that_it_does_not_call(
-    node_file: Callable[[str], Path], tmp_path: Path
-) -> None:
-    """As esbuild has it, which leaves out what is not called; `matrix` is for callers."""
-    whole, shaken = tmp_path / "whole", tmp_path / "shaken"
-    whole.mkdir()
-    for name in NAMES:
-        code = written(name, "javascript") + "export { attention, matrix };"
-        (whole / f"{name}.js").write_text(code, encoding="utf-8")
-    esbuild = [str(node_file("esbuild/bin/esbuild")), "--bundle", "--format=esm"]
-    files = [f"--outdir={shaken}", *map(str, whole.iterdir())]
-    ran = subprocess.run([*esbuild, *files], capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr
-    for name in NAMES:
-        ours, theirs = (
-            set(
-                re.findall(r"(?m)^(?:function\*?|const|var) (\w+)", (at / f"{name}.js").read_text())
-            )
-            for at in (whole, shaken)
-        )
-        assert (name, ours) == (name, theirs)
 
 
 def faults(
@@ -741,42 +700,6 @@ def test_the_error_function_of_javascript_is_good_for_small_numbers_and_at_its_e
     assert at_ends == "1,-1,NaN,Infinity,-Infinity"
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-def test_the_error_function_of_a_numpy_program_keeps_the_type(dtype: str) -> None:
-    room: dict[str, Any] = {}
-    exec(code_document(of_each_entry("erf"), "numpy"), room)
-    assert room["attention"](x=np.ones((2, 3), dtype))["y"].dtype == np.dtype(dtype)
-    assert room["attention"](x=np.ones((2, 3), int))["y"].dtype == np.float64
-
-
-def test_the_module_runs_as_a_program() -> None:
-    ran = python("-m", "symattn", "derive", "causal", "--format", "python", check=True)
-    room: dict[str, Any] = {}
-    exec(ran.stdout, room)
-    found = room["attention"]([[1], [2]], [[1]], [[0]], [[3]])
-    assert found["weights"] == [[1.0, 0.0], [0.5, 0.5]]
-    assert found["output"] == [[3.0], [4.5]]
-
-
-#: Choices whose sizes are easily taken for others.
-SIZED: tuple[dict[str, Any], ...] = (
-    {"source": "self", "scale": "d_k^(-1/4)", "positions": {"rotary": {"decoupled": True}}},
-    {"source": "given", "positions": {"rotary": {"dims": 4}}},
-    {"source": "given", "positions": {"rotary": {"dims": 4, "pairing": "half"}}},
-    {"source": "self", "positions": "sinusoidal"},
-    {"source": "self", "score": "transformer-xl"},
-    {"source": "self", "cache": True, "score": "shaw", "bias": {"alibi": {"symmetric": True}}},
-)
-
-
-@pytest.mark.parametrize("choices", SIZED, ids=str)
-def test_a_program_runs_at_any_sizes(choices: dict[str, Any]) -> None:
-    derivation = Attention(**choices).derivation()
-    code = code_document(derivation, "numpy")
-    for sizes in ({}, {"n": 1, "p": 1}, {"d_model": 3}, {"d_model": 1}, {"d_k": 8, "n_clip": 1}):
-        assert agrees(derivation, code, sizes) == []
-
-
 #: Every third of the specs that cover all pairs of choices.
 @pytest.mark.nightly
 @pytest.mark.parametrize("spec", cover().specs[::3], ids=str)
@@ -791,13 +714,6 @@ def test_a_program_of_any_spec_agrees(spec: dict[str, Any]) -> None:
     except SymattnError:
         return  # these numbers have no value
     assert agrees(derivation, code_document(derivation, "numpy"), sizes) == []
-
-
-def test_every_program_is_written_in_the_time_of_its_formulas() -> None:
-    began = time.process_time()
-    for name in NAMES:
-        code_document(derived(name), "numpy")
-    assert time.process_time() - began < 6 * TRACED  # 1 s by itself; the rest is for a busy machine
 
 
 @pytest.mark.parametrize("name", share(NAMES, 2))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -141,15 +140,6 @@ def test_buckets_of_distances(bidirectional: bool) -> None:
     assert [lists.relative_bucket(int(d), *settings) for d in DISTANCES] == wanted.tolist()
     ours = functions_torch.relative_bucket(torch.tensor(DISTANCES), *settings)
     assert ours.tolist() == wanted.tolist()
-
-
-@pytest.mark.parametrize("heads", [1, 4, 6, 12])
-def test_slopes_of_alibi(heads: int) -> None:
-    """A geometric sequence for a power of two; between, every other slope of twice as many."""
-    power = 2 ** int(math.log2(heads))
-    wanted = [2 ** (-8 * k / power) for k in range(1, power + 1)]
-    wanted += [2 ** (-8 * k / (2 * power)) for k in range(1, 2 * power, 2)][: heads - power]
-    assert lists.alibi_slopes(heads) == functions_numpy.alibi_slopes(heads) == wanted
 
 
 def test_every_function_is_called() -> None:

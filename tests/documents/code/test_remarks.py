@@ -163,16 +163,9 @@ def test_a_file_says_what_it_computes_and_where_that_was_published(name: str) ->
     assert begun.startswith(f"// {derivation.title}")
 
 
-def test_a_derivation_without_a_source_has_one_description() -> None:
-    derivation = Attention().derivation(title="My attention")
-    of_file, of_function = description(code_document(derivation, "numpy"))
-    assert of_file == ""
-    assert of_function.startswith("My attention.\n")
-
-
 def test_a_hostile_source_stays_in_the_description() -> None:
     told = 'a """ b */ c \\\n exit(1)'
-    derivation = replace(derived("causal"), about=told, source=told)
+    derivation = replace(derived("causal"), title=told, about=told, source=told)
     for language, spoken in LANGUAGES.items():
         code = code_document(derivation, language)
         if spoken.suffix == ".py":

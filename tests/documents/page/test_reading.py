@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 import sympy
-from flint import arb
 
 from symattn.arithmetic.decide import decide
-from symattn.arithmetic.enclosure import ball, precision
+from symattn.arithmetic.quantity import exactly
 from symattn.arithmetic.reading import read_number
 from symattn.documents.page.frame import FILES
 from symattn.errors import ReadError
@@ -65,12 +64,7 @@ def digits_of(number: sympy.Expr) -> list[Any]:
     """What symattn shows of a number."""
     if number is sympy.S.NegativeInfinity:
         return ["-inf", True, True]
-
-    def ball_at(bits: int) -> arb:
-        with precision(bits):
-            return ball(number)
-
-    found = decide(ball_at, lambda: number, 24)
+    found = decide(exactly(number), 24)
     return [found.text, found.exact, found.proven]
 
 

@@ -1,0 +1,113 @@
+"""The names and the lines of a function as it is written."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Callable, Iterable, Sequence
+from textwrap import wrap
+
+from symattn.arithmetic.recorded import Recorded, Value
+from symattn.documents.code.bracketed import Piece
+from symattn.documents.code.language import Language
+from symattn.documents.code.line_breaks import fitted
+from symattn.documents.code.sizes import Sizes
+from symattn.errors import CannotSpell
+from symattn.notation.latex import escape_controls
+
+#: Names that mislead where they stand alone.
+_MISREAD = ("l", "o", "i", "j")
+
+
+class Names:
+    """What the values of a program are called; of two names that are alike one is numbered."""
+
+    def __init__(self, language: Language) -> None:
+        self._never = {*language.reserved, *language.helpers, *keyword.kwlist, *_MISREAD}
+        self._taken = set(self._never)
+        self.of: dict[Recorded, str] = {}
+
+    def free(self, base: str) -> str:
+        """The name, with an ending if there is one like it."""
+        count, name = 1, f"{base}_" if base in self._never else base
+        while name in self._taken:
+            count += 1
+            name = f"{base}_{count}"
+        self._taken.add(name)
+        return name
+
+    def of_size(self, base: str) -> str:
+        """The name of a size, which a matrix may have too: k."""
+        return self.free(f"{base}_size" if base in self._taken else base)
+
+    def of_grid(self, letter: str) -> str:
+        """The letter i or j, which nothing else is called; numbered where sizes differ."""
+        count, name = 1, letter
+        while name in self.of.values():
+            count += 1
+            name = f"{letter}_{count}"
+        self._taken.add(name)
+        return name
+
+
+class Body:
+    """The statements of a function, each in its lines, and what they need before them."""
+
+    def __init__(self, language: Language, sizes: Sizes, like: str) -> None:
+        """`like` is a matrix of numbers, whose type and place the constants take."""
+        self._language, self._sizes, self.like = language, sizes, like
+        self.statements: list[list[str]] = []
+        #: Whether there is a line for the type of all numbers; a matrix that has it, if any yet.
+        self.typed, self.quotient = False, ""
+        #: Whether there is one for the type of what is made of positions.
+        self.widened = False
+
+    def tell(self, name: str, code: str, *notes: str) -> None:
+        """A line of its own; beside it, if that fits, notes: a shape, and a remark."""
+        language = self._language
+        lines = fitted(
+            language.assignment.format(name=name, code=code), language.style, language.style.indent
+        )
+        if note := ", ".join(filter(None, notes)):
+            comment = language.comment.format(note)
+            if len(lines) == 1 and len(lines[0]) + 2 + len(comment) <= language.style.width:
+                lines = [f"{lines[0]}{language.gap}{comment}"]
+        self.statements.append(lines)
+
+    def comment(self, reason: str) -> list[list[str]]:
+        """The first sentence of a reason, in one line or two."""
+        sentence = escape_controls(" ".join(reason.split()).partition(". ")[0]).rstrip(".")
+        style, comment = self._language.style, self._language.comment
+        width = style.width - len(style.indent) - len(comment.format(""))
+        lines = [f"{style.indent}{comment.format(line)}" for line in wrap(sentence, width)]
+        return [lines] if 0 < len(lines) < 3 else []
+
+    def filled(self, template: str, x: Recorded, *pieces: str, **more: str) -> Piece:
+        """A template with the pieces of its operands, and what else it asks for."""
+        self.widened |= "{wide}" in template
+        self.typed |= self.widened
+        dtype = "dtype" if self.typed or not self.quotient else f"{self.quotient}.dtype"
+        self.typed |= "{dtype}" in template and dtype == "dtype"
+        if "{shape}" in template:
+            more["shape"] = self._sizes.shape(x.shape)
+        axis = x.details[0] if x.details else ""
+        more |= {"like": self.like, "dtype": dtype, "wide": "wide"}
+        return Piece(template.format(*pieces, axis=axis, **more))
+
+    def named(self, name: str, x: Recorded, pieces: Sequence[str], missing: str = "") -> Piece:
+        """An operation or a function, by its name, of the pieces of its operands."""
+        template = self._language.template(name, len(pieces))
+        if template is None:
+            raise CannotSpell(f"{name} has no program in {self._language.name}{missing}")
+        return self.filled(template, x, *pieces)
+
+    def called(
+        self, x: Recorded, operands: Iterable[Value], spelled: Callable[[Recorded], Piece]
+    ) -> Piece:
+        """A call of a function by its name, of values and settings; what it lists is an array."""
+        pieces = [
+            spelled(one) if isinstance(one, Recorded) else self._sizes.setting(one)
+            for one in operands
+        ]
+        call = self.named(x.details[0], x, pieces, ": write it among its helpers")
+        table = self._language.operations["table"] if x.operation == "table" else ""
+        return self.filled(table, x, call) if table else call
