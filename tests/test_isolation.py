@@ -129,7 +129,7 @@ def test_a_result_that_cannot_be_sent_is_a_line(run: Run) -> None:
 
 def test_a_spawned_worker_does_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """What other systems than Linux use."""
-    monkeypatch.setattr(isolation, "_FORKS", False)
+    monkeypatch.setattr(isolation, "_KEEPS", False)
     with within(Limits(1.0), ("tests.tasks",)) as run:
         assert run(tasks.double, 4, "x") == 8
         found = run(tasks.search, 40, "x")
