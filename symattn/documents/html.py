@@ -9,17 +9,16 @@ rationals and enclosures, which prove the digits anew; it says which of the two 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from symattn.derivations import Check, Derivation, Evaluation, Item, Place, Step, worked
+from symattn.derivations import Derivation, Evaluation, Item, Place, Step, worked
 from symattn.documents.blocks import Line
-from symattn.documents.claims import Claims
 from symattn.documents.code.program import at_sizes
 from symattn.documents.data import Data
 from symattn.documents.latex import displays
-from symattn.documents.outline import VIEWS, Outline, Section, View, outline
+from symattn.documents.outline import Outline, Section, outline
 from symattn.documents.page import claimed as claims_page
 from symattn.documents.page import frame, weights
 from symattn.documents.page.elements import Markup, compact, el, formula, inside, joined, prose
@@ -33,13 +32,14 @@ from symattn.documents.page.numbers import number_data
 from symattn.documents.page.rules import rule_data
 from symattn.documents.page.stage import Parts
 from symattn.documents.page.wide import room_of
-from symattn.documents.page.worksheet import Head, worksheet_data
+from symattn.documents.page.worksheet import worksheet_data
+from symattn.documents.shown import Shown, View
 from symattn.evaluate.telling import telling
 from symattn.notation import tree as t
 from symattn.notation.latex import escape_controls, latex
 from symattn.notation.letters import GRADIENT, derived_from
 from symattn.notation.mathml import mathml
-from symattn.notation.options import Notation, notation_of
+from symattn.notation.options import Notation
 from symattn.notation.spoken import spoken
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
@@ -57,63 +57,26 @@ _SAID: tuple[View, ...] = ("formula", "entry")
 _ALTERED = "Changed by hand: the rule that the mask had no longer describes it."
 
 
-def html_document(
-    derivation: Derivation,
-    evaluation: Evaluation | None = None,
-    *,
-    notation: Notation | None = None,
-    views: Sequence[View] = VIEWS,
-    only: Sequence[str] = (),
-    check: Check | None = None,
-    notes: Sequence[str] = (),
-    worksheet: Head | None = None,
-    entries: Mapping[str, Place] | None = None,
-    claims: Claims | None = None,
-    example: str = "",
-) -> str:
+def html_document(shown: Shown) -> str:
     """The whole page. Without an evaluation it has formulas and sentences alone.
 
-    `worksheet` is what it was made of but for the numbers: the page offers a worksheet with those
-    that it shows. `entries` are worked out in their steps, and the first of them is chosen when the
-    page opens; `claims` are shown beside the proven values; `example` is what is said of numbers
-    that nobody gave.
+    It offers a worksheet with the numbers that it shows, where there is one without them. Entries
+    that are chosen are worked out in their steps, and the first of them is chosen when the page
+    opens; claims are shown beside the proven values.
 
     Raises `SymattnError` where a value has more axes than heads, rows and columns.
     """
-    notation = notation_of(notation)
-    allowed = tuple(views) if evaluation is None else _said(views)
-    page = outline(
-        derivation,
-        evaluation,
-        notation=notation,
-        views=allowed or _SAID,
-        only=only,
-        check=check,
-        notes=notes,
-        example=example,
-    )
-    if evaluation is None:
+    if shown.evaluation is None:
+        page = outline(replace(shown, views=tuple(shown.views) or _SAID, entries={}))
         steps = [_step(page, section) for section in page.steps]
-        content = frame.content(page, _given(page), steps, parts=Parts(derivation))
+        body = frame.Body(page, _given(page), steps, Parts(shown.derivation))
     else:
-        shown = _Page(page, derivation, evaluation, tuple(views), worksheet, entries or {}, claims)
-        content = shown.content()
+        body = _Page(shown).body()
+    content = body.content()
     return frame.page(content.title, [content])
 
 
-def _said(views: Sequence[View]) -> tuple[View, ...]:
-    """The views that stand beside the matrices of a page."""
-    return tuple(view for view in views if view in _SAID)
-
-
-def html_series(
-    chunks: Sequence[Chunk],
-    title: str = "",
-    *,
-    notation: Notation | None = None,
-    views: Sequence[View] = VIEWS,
-    notes: Sequence[str] = (),
-) -> str:
+def html_series(chunks: Sequence[Shown], title: str = "") -> str:
     """The chunks of a decoding as one page, which shows one of them at a time.
 
     Their numbers cannot be changed there: those of a later chunk follow from earlier ones.
@@ -121,41 +84,16 @@ def html_series(
     >>> from symattn import Attention, decode
     >>> rows = [[1, 0], [0, 2]]
     >>> parts = decode(Attention(mask="causal"), 1, Q=rows, K=rows, V=rows)
-    >>> chunks = [Chunk(part.derivation, part.evaluation) for part in parts]
+    >>> chunks = [Shown(part.derivation, part.evaluation) for part in parts]
     >>> html_series(chunks, "Two tokens").count("<template")
     1
     """
-    notation = notation_of(notation)
     titles = [one.derivation.title for one in chunks]
     frames = []
     for number, one in enumerate(chunks, 1):
-        page = outline(
-            one.derivation,
-            one.evaluation,
-            notation=notation,
-            views=_said(views) or _SAID,
-            only=one.only,
-            check=one.check,
-            notes=notes,
-        )
-        shown = _Page(
-            page, one.derivation, one.evaluation, tuple(views), None, one.entries, one.claims
-        )
         series = (number, titles) if len(chunks) > 1 else None
-        frames.append(shown.content(series))
+        frames.append(_Page(one).body(series).content())
     return frame.page(title or frames[0].title, frames)
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """A derivation of a series with its values, and what of it is shown."""
-
-    derivation: Derivation
-    evaluation: Evaluation
-    check: Check | None = None
-    only: Sequence[str] = ()
-    entries: Mapping[str, Place] = field(default_factory=dict)
-    claims: Claims | None = None
 
 
 def _given(page: Outline) -> Markup:
@@ -244,13 +182,22 @@ def _step(
 
 @dataclass(frozen=True)
 class _Page:
-    outline: Outline
-    derivation: Derivation
-    evaluation: Evaluation
-    views: tuple[View, ...]
-    worksheet: Head | None
-    entries: Mapping[str, Place]
-    claims: Claims | None
+    shown: Shown
+
+    @cached_property
+    def outline(self) -> Outline:
+        """What is said beside the matrices."""
+        said = tuple(view for view in self.shown.views if view in _SAID)
+        return outline(replace(self.shown, views=said or _SAID, entries={}))
+
+    @property
+    def derivation(self) -> Derivation:
+        return self.shown.derivation
+
+    @property
+    def evaluation(self) -> Evaluation:
+        assert self.shown.evaluation is not None
+        return self.shown.evaluation
 
     @property
     def notation(self) -> Notation:
@@ -270,9 +217,9 @@ class _Page:
     @cached_property
     def telling(self) -> dict[str, Place]:
         """The entry of each step that is worked out at first."""
-        return telling(self.evaluation, self.derivation.steps, self.notation, self.entries)
+        return telling(self.evaluation, self.derivation.steps, self.notation, self.shown.entries)
 
-    def content(self, series: tuple[int, Sequence[str]] | None = None) -> frame.Content:
+    def body(self, series: tuple[int, Sequence[str]] | None = None) -> frame.Body:
         """The parts of the page; of a chunk of a series, its number and the titles of all."""
         by_name: dict[str, Item] = {
             item.name: item for item in (*self.derivation.inputs, *self.derivation.steps)
@@ -299,20 +246,20 @@ class _Page:
         if series is not None:
             data["chunk"] = series[0]
         claimed = Markup()
-        if self.claims is not None:
-            claimed = claims_page.summary(self.claims, tuple(self.matrices))
-        return frame.content(
+        if self.shown.claims is not None:
+            claimed = claims_page.summary(self.shown.claims, tuple(self.matrices))
+        return frame.Body(
             self.outline,
             given,
             steps,
-            parts=self.parts,
+            self.parts,
             picture=picture,
             data=_json(data),
             program=live.code,
             tempered=live.tempered,
-            worksheet=self.worksheet is not None,
+            worksheet=self.shown.worksheet is not None,
             claimed=claimed,
-            scrubber=None if series is None else frame.scrubber(*series),
+            scrubber=Markup() if series is None else frame.scrubber(*series),
         )
 
     def input(self, section: Section, item: Item) -> Markup:
@@ -342,7 +289,7 @@ class _Page:
         matrix = self.matrices[step.letter]
         strips = []
         shown = []
-        for head in matrix.shown if "value" in self.views else ():
+        for head in matrix.shown if "value" in self.shown.views else ():
             if self.notation.layout == "falk":
                 drawn = scheme(step, self.matrices, head)
                 if drawn is not None:
@@ -355,14 +302,15 @@ class _Page:
             result = el("div", *arrow, matrix.figure(head, home=True), class_="made")
             strips.append(el("div", *parts, result, class_="strip"))
         example = Markup()
-        if "worked" in self.views:
+        if "worked" in self.shown.views:
             head, *place = self.seen(step.letter, self.telling[step.name])
             first = formula(self.worked(step, head, *place), display=True)
             key = _key(step.letter, head, *place)
             example = el("div", first, class_="worked", data_m=step.letter, data_entry=key)
         if not strips and not example:
             return Markup()
-        claimed = Markup() if self.claims is None else claims_page.tables(self.claims, matrix)
+        claims = self.shown.claims
+        claimed = Markup() if claims is None else claims_page.tables(claims, matrix)
         drawn_all = el("div", *strips, class_=f"strips{room_of(shown)}") if strips else Markup()
         return el("div", drawn_all, example, claimed, class_="values")
 
@@ -392,8 +340,8 @@ class _Page:
     def chosen(self) -> str | None:
         """The key of the entry that is chosen when the page opens."""
         for step in self.derivation.steps:
-            if step.name in self.entries:
-                return _key(step.letter, *self.seen(step.letter, self.entries[step.name]))
+            if step.name in self.shown.entries:
+                return _key(step.letter, *self.seen(step.letter, self.shown.entries[step.name]))
         return None
 
     def worked(self, step: Step, head: int | None, i: int, j: int) -> Tree:
@@ -437,7 +385,7 @@ class _Page:
                 )
                 worked_lines = {}
                 for head, i, j in matrix.places():
-                    if left and "worked" in self.views:
+                    if left and "worked" in self.shown.views:
                         left -= 1
                         place = ((head or 0) * matrix.shape[0] + i) * matrix.shape[1] + j
                         worked_lines[place] = lines.packed(self.worked(item, head, i, j))
@@ -451,10 +399,11 @@ class _Page:
                     entry["latex"] = told
             items.append(entry)
         sheet: Data = None
-        if self.worksheet is not None:
+        if self.shown.worksheet is not None:
             tempered = {step.letter: step for step in self.derivation.steps}.get(live.tempered)
-            sheet = worksheet_data(self.worksheet, self.notation, self.evaluation, tempered)
-        claimed = None if self.claims is None else claims_page.by_key(self.claims, self.matrices)
+            sheet = worksheet_data(self.shown.worksheet, self.notation, self.evaluation, tempered)
+        claims = self.shown.claims
+        claimed = None if claims is None else claims_page.by_key(claims, self.matrices)
         return {
             "worksheet": sheet,
             "digits": self.notation.digits,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby, pairwise, product
-from typing import Literal, NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeVar
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -30,6 +30,7 @@ from symattn.derivations import (
 )
 from symattn.documents import blocks as b
 from symattn.documents.blocks import Line
+from symattn.documents.shown import VIEWS, Shown, View
 from symattn.documents.unseeing import unseeing
 from symattn.documents.wrap import ROOM, size_of
 from symattn.errors import SymattnError, nearest, quote
@@ -47,15 +48,12 @@ from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.latex import latex
 from symattn.notation.letters import OTHERS, derived_from, reader_name
-from symattn.notation.options import Notation, notation_of
+from symattn.notation.options import Notation
 from symattn.notation.prose import Prose, read_prose
 from symattn.notation.text import box_width, line, side_by_side
 from symattn.notation.text import width as columns_of
 from symattn.notation.tree import Tree
 from symattn.step import COLUMN, HEAD, ROW, called, suited
-
-View: TypeAlias = Literal["formula", "entry", "worked", "value"]
-VIEWS: tuple[View, ...] = ("formula", "entry", "worked", "value")
 
 #: How many characters wide a line of formulas side by side is, where nothing else is said.
 WIDTH = 60
@@ -114,6 +112,8 @@ class Outline:
     check: Check | None
     notation: Notation
     notes: tuple[str, ...] = ()
+    #: Whether the check is shown step by step.
+    errors: bool = False
     #: What its tokens are about.
     story: str = ""
     #: The result in one formula, over what is given, where that is not too long.
@@ -129,72 +129,58 @@ class Outline:
     introductions: Mapping[str, Prose] = field(default_factory=dict)
 
 
-def outline(
-    derivation: Derivation,
-    evaluation: Evaluation | None = None,
-    *,
-    notation: Notation | None = None,
-    views: Sequence[View] = VIEWS,
-    only: Sequence[str] = (),
-    check: Check | None = None,
-    notes: Sequence[str] = (),
-    entries: Mapping[str, Place] | None = None,
-    before: Sequence[tuple[Derivation, Evaluation | None]] = (),
-    example: str = "",
-) -> Outline:
-    """The outline of a derivation, with values where there is an evaluation.
+def outline(shown: Shown) -> Outline:
+    """The outline of what is shown, with values where there is an evaluation.
 
-    `only` names the steps and inputs to show; all if empty. `entries` chooses an entry of a step,
-    by its place in the array: it is the one that is worked out, and boxed in the matrix. What
-    stands in derivations `before` this one is not told again. `example` is what is said of numbers
-    that nobody gave. Raises `SymattnError` for a name or view that does not exist.
+    Raises `SymattnError` for a name or view that does not exist.
     """
+    derivation, evaluation, notation = shown.derivation, shown.evaluation, shown.notation
     if evaluation is not None and evaluation.batch:
         sizes = " × ".join(map(str, evaluation.batch))
         raise SymattnError(
             f"batch: a derivation shows one of the {sizes} calculations of this batch; say which: "
             "--batch 1 at the command line, batch=1 or :batch: 1 in a page"
         )
-    notation = notation_of(notation)
-    for view in views:
+    for view in shown.views:
         if view not in VIEWS:
             raise SymattnError(f"no view is called {quote(view)}{nearest(view, VIEWS)}")
-    if entries and not {"worked", "value"} & {*views}:
+    if shown.entries and not {"worked", "value"} & {*shown.views}:
         raise SymattnError("entry: appears in the worked and the value view; show one of them")
-    only = called((*derivation.inputs, *derivation.steps), only, notation)
+    only = called((*derivation.inputs, *derivation.steps), shown.only, notation)
     given = [item for item in derivation.inputs if not only or item.name in only]
     steps = [step for step in derivation.steps if not only or step.name in only]
     notation = suited(notation, (*derivation.inputs, *steps))
     _check_letters((*derivation.inputs, *steps), derivation.size_symbols, notation)
     notation = lettered((*derivation.inputs, *derivation.steps), derivation.size_symbols, notation)
-    writer = _Writer(evaluation, notation, tuple(views), entries or {}, steps)
-    for earlier, values in before:
-        given = [item for item in given if not _is_told(item, evaluation, earlier, values)]
-        writer.told |= {step.name: step.formula(notation) for step in earlier}
-    in_one = None if only or "formula" not in views else overview(derivation, notation)
+    writer = _Writer(evaluation, notation, tuple(shown.views), shown.entries, steps)
+    for earlier in shown.before:
+        given = [item for item in given if not _is_told(item, evaluation, earlier)]
+        writer.told |= {step.name: step.formula(notation) for step in earlier.derivation}
+    in_one = None if only or "formula" not in shown.views else overview(derivation, notation)
+    is_first = not shown.before
     return Outline(
         derivation.title,
         tuple((evaluation or derivation).known_sizes.items()),
         tuple(map(writer.input, given)),
         tuple(writer.step(number, step) for number, step in enumerate(steps, 1)),
-        check,
+        shown.check,
         notation,
-        tuple(notes),
-        "" if before else derivation.story,
-        None if before else in_one,
-        "" if before or evaluation is None else example,
+        tuple(shown.notes),
+        shown.errors,
+        derivation.story if is_first else "",
+        in_one if is_first else None,
+        shown.example if is_first and evaluation is not None else "",
         "" if notation.layout == "matrix" or any(map(multiplied, steps)) else _NO_PRODUCT,
-        len(views) == 1,
+        len(shown.views) == 1,
         {item.name: item.heading for item in (*derivation.inputs, *derivation.steps)},
         {item.name: introduction(item, notation) for item in derivation.inputs},
     )
 
 
-def _is_told(
-    item: Input, evaluation: Evaluation | None, earlier: Derivation, values: Evaluation | None
-) -> bool:
+def _is_told(item: Input, evaluation: Evaluation | None, earlier: Shown) -> bool:
     """Whether an input, with its numbers, is one of an earlier derivation."""
-    if all(item.letter != other.letter for other in earlier.inputs):
+    values = earlier.evaluation
+    if all(item.letter != other.letter for other in earlier.derivation.inputs):
         return False
     if evaluation is None or values is None:
         return evaluation is values
@@ -668,15 +654,14 @@ def derivation_document(
     prefix: str = "",
     page: Page = Page(),
     hints: bool = False,
-    errors: bool = False,
 ) -> b.Document:
     """A derivation as blocks.
 
     `page`: how wide a line is, so that formulas stand side by side where they fit.
 
-    `facts`: with the sizes and NumPy's check, and `errors`: step by step. `hints`: with what to do
-    to see what is left out, for somebody at a terminal. `cells`: with the Python that a notebook
-    runs. `prefix`: what the labels of its steps begin with, where others stand beside it.
+    `facts`: with the sizes and NumPy's check. `hints`: with what to do to see what is left out, for
+    somebody at a terminal. `cells`: with the Python that a notebook runs. `prefix`: what the labels
+    of its steps begin with, where others stand beside it.
     """
     blocks: list[b.Block] = []
     if outline.story:
@@ -710,7 +695,7 @@ def derivation_document(
             blocks.append(b.Notebook(f'values["{section.name}"]', shows))
         blocks.append(b.Break())
     if facts and outline.check is not None:
-        blocks += _check(outline.check, outline.notation, errors)
+        blocks += _check(outline.check, outline.notation, outline.errors)
     for note in outline.notes:
         blocks.append(b.Paragraph(_note(note), "note"))
         blocks += [b.Break()] if cells is not None else []

@@ -24,10 +24,11 @@ from symattn.derivations import Derivation
 from symattn.sheets.worksheet import read_worksheet
 from symattn.documents import latex, mathml
 from symattn.documents.outline import derivation_document, outline
+from symattn.documents.shown import Shown
 sheet = read_worksheet(sys.argv[1])
 derivation = sheet.derivation()
 values = sheet.evaluate(derivation)
-page = outline(derivation, values, check=values.check())
+page = outline(Shown(derivation, values, check=values.check()))
 document = derivation_document(page)
 assert latex.write([document]) and mathml.write([document]) and page.check.agrees
 """
@@ -61,6 +62,7 @@ def grow() -> None:
     from symattn.attention.vocabulary import Notation
     from symattn.documents import text
     from symattn.documents.outline import derivation_document, outline
+    from symattn.documents.shown import Shown
 
     print(
         f"{'tokens':>8} {'characters':>12} {'evaluate s':>12} {'print s':>10} {'µs/character':>14}"
@@ -72,7 +74,7 @@ def grow() -> None:
         values = derivation.evaluate(Q=rows, K=rows, V=rows)
         check = values.check()
         middle = time.perf_counter()
-        page = outline(derivation, values, notation=Notation(limit=0), check=check)
+        page = outline(Shown(derivation, values, notation=Notation(limit=0), check=check))
         document = text.write([derivation_document(page, facts=True)])
         end = time.perf_counter()
         each = 1e6 * (end - start) / len(document)

@@ -293,7 +293,7 @@ def test_a_terminal_gets_colour() -> None:
     words = ["-m", "symattn.cli", "derive", "examples/it_cat_mat.toml"]
     coloured = shown_at_a_terminal(*words)
     plain = shown_at_a_terminal(*words, NO_COLOR="1")
-    assert "\x1b[" in coloured and "\x1b[" not in plain
+    assert "\x1b[1m" in coloured and "\x1b[1m" not in plain
     assert "A = softmax(Z)" in coloured
 
 

@@ -13,7 +13,8 @@ from xml.etree import ElementTree
 import pytest
 from latex2mathml.converter import convert
 
-from symattn.documents.outline import VIEWS, View, derivation_document
+from symattn.documents.outline import derivation_document
+from symattn.documents.shown import VIEWS, View
 from symattn.notation.latex import latex
 from symattn.notation.mathml import mathml
 from symattn.notation.text import line, text

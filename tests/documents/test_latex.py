@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from symattn import VARIANTS, Notation, SymattnError
-from symattn.documents.outline import VIEWS, View, outline
+from symattn.documents.outline import outline
+from symattn.documents.shown import VIEWS, Shown, View
 from symattn.notation.latex import latex
 from symattn.notation.mathml import math
 from symattn.notation.tree import Fenced, Grid, Ident, Num, Op, Row, Text
@@ -217,7 +218,7 @@ def test_a_symbol_is_refused_or_set(katex: Formulas, typeset: Typeset) -> None:
     for symbol in ODD_SYMBOLS:
         with suppress(SymattnError):
             notation = Notation(symbols={"weights": symbol})
-            taken[symbol] = latex_document(outline(derivation, notation=notation))
+            taken[symbol] = latex_document(outline(Shown(derivation, notation=notation)))
     assert r"\tilde{\mathbf{Q}}" in taken
     pairs = [(symbol, each) for symbol, document in taken.items() for each in formulas(document)]
     said = katex([each for _, each in pairs])

@@ -23,6 +23,7 @@ from symattn import VARIANTS
 from symattn.cli import main
 from symattn.documents.html import html_document
 from symattn.documents.page import frame
+from symattn.documents.shown import Shown
 from tests import ROOT
 from tests.documents.page.opening import variant
 from tests.extras import unavailable
@@ -50,7 +51,7 @@ def page_of(name: str) -> str:
     """The page of an example, as the command writes it, or of a variant."""
     path = next((path for path in EXAMPLES if path.stem == name), None)
     if path is None:
-        return html_document(*variant(name))
+        return html_document(Shown(*variant(name)))
     ran = CliRunner().invoke(main, ["derive", str(path), "--format", "html"])
     assert ran.exit_code == 0, ran.output
     return ran.output

@@ -22,6 +22,7 @@ from symattn.documents.page.colour import SCHEMES, SHADES, contrast, shade
 from symattn.documents.page.elements import Markup, el, formula, inside
 from symattn.documents.page.lines import Lines
 from symattn.documents.page.matrices import pretty
+from symattn.documents.shown import Shown
 from symattn.nodes.rule import Entry, Rule, at, rule_of
 from symattn.notation.text import line
 from symattn.sheets.worksheet import read_worksheet
@@ -65,7 +66,7 @@ def entries(derivation: Derivation, values: Evaluation) -> Iterator[tuple[str, s
 @pytest.mark.parametrize("name", share(NAMES, 8))
 def test_every_variant_shows_the_proven_digits(name: str, opened: Callable[..., Any]) -> None:
     derivation, values = variant(name)
-    page = opened(html_document(derivation, values, notation=Notation(limit=0)))
+    page = opened(html_document(Shown(derivation, values, notation=Notation(limit=0))))
     assert cells(page) == digits_of(derivation, values, NOTATION)
     same_numbers(page, derivation, values)
     same_operands(page, derivation, values)
@@ -144,7 +145,7 @@ def operands_in(rule: Rule) -> Iterator[str]:
 
 def test_worked_lines_are_those_of_every_document(opened: Callable[..., Any]) -> None:
     derivation, values = sheet("two_heads")
-    page = opened(html_document(derivation, values))
+    page = opened(html_document(Shown(derivation, values)))
     for step in derivation.steps:
         for place in np.ndindex(*values.array(step.letter).shape):
             head = int(place[0]) if step.per_head else None
@@ -161,7 +162,7 @@ def test_lines_made_in_the_page_say_what_python_says(name: str, opened: Callable
     """Where the numbers are short, the page's own first stage is the proven line's."""
     name = {"distance": "nadaraya-watson"}.get(name, name)
     derivation, values = variant(name)
-    page = opened(html_document(derivation, values, views=("formula", "value")))
+    page = opened(html_document(Shown(derivation, values, views=("formula", "value"))))
     step = derivation["scores"]
     shape = values.array(step.letter).shape
     compared = 0
@@ -181,7 +182,7 @@ def test_lines_made_in_the_page_say_what_python_says(name: str, opened: Callable
 @pytest.mark.parametrize("name", share(NAMES, 8, 4))
 def test_lines_of_changed_numbers_give_their_results(name: str, opened: Callable[..., Any]) -> None:
     derivation, values = variant(name)
-    page = opened(html_document(derivation, values))
+    page = opened(html_document(Shown(derivation, values)))
     page.click("#edit")
     first = page.locator("td input").first
     first.fill("-7/3")
@@ -248,7 +249,7 @@ def test_tokens_may_be_columns_and_counted_from_0(
 ) -> None:
     derivation, values = variant("causal-multi-head")
     notation = Notation(convention=convention, index_base=0)
-    page = opened(html_document(derivation, values, notation=notation))
+    page = opened(html_document(Shown(derivation, values, notation=notation)))
     shown = cells(page)
     for key, letter, place in entries(derivation, values):
         m, h, i, j = key.split("|")
@@ -268,7 +269,7 @@ def test_tokens_may_be_columns_and_counted_from_0(
 
 
 def test_without_numbers_there_are_formulas_alone(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(Attention(heads="h").derivation(title="in symbols")))
+    page = opened(html_document(Shown(Attention(heads="h").derivation(title="in symbols"))))
     assert page.locator("section.step").count() == 5
     assert page.locator("table").count() == 0
     assert page.locator("math").count() > 10
@@ -276,13 +277,13 @@ def test_without_numbers_there_are_formulas_alone(opened: Callable[..., Any]) ->
 
 def test_exact_values_where_they_are_short(opened: Callable[..., Any]) -> None:
     derivation, values = sheet("causal")
-    page = opened(html_document(derivation, values, notation=Notation(exact=True)))
+    page = opened(html_document(Shown(derivation, values, notation=Notation(exact=True))))
     assert cells(page)["Z||1|2"] == "√2"
 
 
 def test_views_and_steps_can_be_chosen() -> None:
     derivation, values = sheet("causal")
-    one = html_document(derivation, values, only=["weights"], views=("value",))
+    one = html_document(Shown(derivation, values, only=["weights"], views=("value",)))
     assert one.count('class="step"') == 1
     assert '<div class="worked"' not in one
 
@@ -300,7 +301,7 @@ def chosen(page: Any, kind: str) -> set[str]:
 
 
 def test_a_cell_says_where_it_comes_from(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")))
+    page = opened(html_document(Shown(*sheet("causal"))))
     assert page.locator("#origin").is_hidden()
     page.locator("section#scores .home td[data-c]").nth(5).click()  # cat, sat
     assert chosen(page, "chosen") == {"S||1|2"}
@@ -321,7 +322,7 @@ def test_a_cell_says_where_it_comes_from(opened: Callable[..., Any]) -> None:
 
 
 def test_pointing_shows_and_leaving_goes_back(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")))
+    page = opened(html_document(Shown(*sheet("causal"))))
     page.locator("section#weights .home td[data-c]").first.click()
     page.locator("section#weights .home td[data-c]").nth(8).hover()
     assert chosen(page, "chosen") == {"A||2|2"}
@@ -330,14 +331,14 @@ def test_pointing_shows_and_leaving_goes_back(opened: Callable[..., Any]) -> Non
 
 
 def test_a_tap_chooses(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")), width=360, has_touch=True)
+    page = opened(html_document(Shown(*sheet("causal"))), width=360, has_touch=True)
     page.locator("section#output .home td[data-c]").nth(1).tap()
     assert chosen(page, "chosen") == {"O||0|1"}
     assert page.locator("#origin").is_visible()
 
 
 def test_the_keyboard_reaches_every_cell_and_step(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")))
+    page = opened(html_document(Shown(*sheet("causal"))))
     page.locator("section#Q .home td[data-c]").first.focus()
     for key, wanted in (
         ("ArrowRight", "Q||0|1"),
@@ -363,7 +364,7 @@ def test_the_keyboard_reaches_every_cell_and_step(opened: Callable[..., Any]) ->
 
 
 def test_steps_fold(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")))
+    page = opened(html_document(Shown(*sheet("causal"))))
     page.locator("section#weights h2").click()
     assert page.locator("section#weights table").first.is_hidden()
     page.locator("section#weights h2").click()
@@ -376,7 +377,7 @@ def test_steps_fold(opened: Callable[..., Any]) -> None:
 
 def test_changed_numbers_run_through_all_steps(opened: Callable[..., Any]) -> None:
     derivation, values = sheet("causal")
-    page = opened(html_document(derivation, values))
+    page = opened(html_document(Shown(derivation, values)))
     before = cells(page)
     page.click("#edit")
     box = page.locator("#X input").nth(3)
@@ -403,7 +404,7 @@ def test_given_numbers_stay_what_they_are(opened: Callable[..., Any]) -> None:
     given = {item.name: before.given[item.letter].tolist() for item in derivation.inputs}
     given["X"][0] = ["sqrt(2)", "ln(2)/3"]
     given["W_V"][0] = ["1/3", "e^(-1/2)"]
-    page = opened(html_document(derivation, derivation.evaluate(**given)))
+    page = opened(html_document(Shown(derivation, derivation.evaluate(**given))))
     page.click("#edit")
     assert page.locator("#W_V input").first.input_value() == "1/3"
     for place, typed in ((2, "0.1"), (3, " -1/7 ")):
@@ -420,7 +421,7 @@ def test_given_numbers_stay_what_they_are(opened: Callable[..., Any]) -> None:
 
 
 def test_what_is_no_number_is_refused(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")))
+    page = opened(html_document(Shown(*sheet("causal"))))
     page.click("#edit")
     box = page.locator("#X input").first
     for wrong in ("abc", "1/0", "", "1e999", "alert(1)"):
@@ -444,7 +445,7 @@ def test_what_is_no_number_is_refused(opened: Callable[..., Any]) -> None:
 
 def test_temperature_divides_the_logits(opened: Callable[..., Any]) -> None:
     derivation, values = sheet("causal")
-    page = opened(html_document(derivation, values))
+    page = opened(html_document(Shown(derivation, values)))
     page.fill("#temperature", "0.5")
     page.press("#temperature", "Enter")
     logits = values.array("G") / 0.5
@@ -462,7 +463,7 @@ def test_temperature_divides_the_logits(opened: Callable[..., Any]) -> None:
 
 def test_a_mask_can_be_opened(opened: Callable[..., Any]) -> None:
     derivation, values = sheet("causal")
-    page = opened(html_document(derivation, values))
+    page = opened(html_document(Shown(derivation, values)))
     page.click("#edit")
     flips = page.locator("section#mask button.toggle")
     assert flips.count() == 9
@@ -482,7 +483,7 @@ def test_what_is_said_of_the_digits_follows_the_page(
     opened: Callable[..., Any], tmp_path: Path
 ) -> None:
     derivation, values = sheet("causal")
-    page = opened(html_document(derivation, values, check=values.check()))
+    page = opened(html_document(Shown(derivation, values, check=values.check())))
     proven, before = "Every digit shown is proven", cells(page)
     assert proven in page.locator("header").inner_text()
     page.click("#edit")
@@ -522,7 +523,7 @@ def test_what_is_said_of_the_digits_follows_the_page(
 
 
 def test_many_changes_are_counted(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("it_cat_mat")))
+    page = opened(html_document(Shown(*sheet("it_cat_mat"))))
     page.click("#edit")
     boxes = page.locator(".input input")
     count = boxes.count()
@@ -536,7 +537,7 @@ def test_many_changes_are_counted(opened: Callable[..., Any]) -> None:
 
 def test_a_changed_mask_is_no_longer_called_causal(opened: Callable[..., Any]) -> None:
     derivation, values = sheet("causal")
-    page = opened(html_document(derivation, values))
+    page = opened(html_document(Shown(derivation, values)))
     section = page.locator("section#mask")
     assert "causal" in section.text_content()
     assert section.locator(".altered").is_hidden()
@@ -564,7 +565,7 @@ def test_a_changed_mask_is_no_longer_called_causal(opened: Callable[..., Any]) -
 
 
 def test_more_and_fewer_decimals(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("it_cat_mat")))
+    page = opened(html_document(Shown(*sheet("it_cat_mat"))))
     derivation, values = sheet("it_cat_mat")
     for digits in (1, 2, 8, 12, 15, 0):
         page.fill("#decimals", str(digits))
@@ -577,7 +578,7 @@ def test_a_large_matrix_can_be_opened(opened: Callable[..., Any]) -> None:
     rows = [[numbers.randint(-9, 9) for _ in range(2)] for _ in range(12)]
     derivation = Attention().derivation(labels={"n": [f"t{k}" for k in range(12)]})
     values = derivation.evaluate(Q=rows, K=rows, V=rows)
-    page = opened(html_document(derivation, values))
+    page = opened(html_document(Shown(derivation, values)))
     table = page.locator("section#scores .home table")
     assert table.locator("td[data-c]").count() == 49
     page.locator("section#scores button.open").click()
@@ -606,7 +607,9 @@ def test_words_stay_words(tmp_path: Path, opened: Callable[..., Any]) -> None:
     derivation = found.derivation()
     page = opened(
         html_document(
-            derivation, found.evaluate(derivation), notation=Notation(limit=0), notes=INJECTIONS
+            Shown(
+                derivation, found.evaluate(derivation), notation=Notation(limit=0), notes=INJECTIONS
+            )
         )
     )
     assert page.evaluate("window.hit") is None
@@ -621,7 +624,7 @@ def test_words_stay_words(tmp_path: Path, opened: Callable[..., Any]) -> None:
 
 
 def test_the_policy_lets_nothing_else_in(browser: Any, tmp_path: Path) -> None:
-    document = html_document(*sheet("causal"))
+    document = html_document(Shown(*sheet("causal")))
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', document)
     assert policy is not None
     assert "unsafe" not in policy[1]
@@ -647,7 +650,7 @@ def test_the_policy_lets_nothing_else_in(browser: Any, tmp_path: Path) -> None:
     ("name", "most"), [("it_cat_mat", 220_000), ("causal", 220_000), ("two_heads", 250_000)]
 )
 def test_three_tokens_take_little_room(name: str, most: int) -> None:
-    assert len(html_document(*sheet(name)).encode()) < most
+    assert len(html_document(Shown(*sheet(name))).encode()) < most
 
 
 def test_many_tokens_stay_usable(opened: Callable[..., Any]) -> None:
@@ -657,7 +660,7 @@ def test_many_tokens_stay_usable(opened: Callable[..., Any]) -> None:
     ]
     derivation = Attention(heads=4).derivation()
     values = derivation.evaluate(Q=tables[:4], K=tables[4:8], V=tables[8:])
-    document = html_document(derivation, values)
+    document = html_document(Shown(derivation, values))
     assert len(document.encode()) < 3_000_000
     page = opened(document)
     took = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
@@ -673,14 +676,14 @@ def test_many_tokens_stay_usable(opened: Callable[..., Any]) -> None:
 
 def test_nothing_is_wider_than_the_screen(opened: Callable[..., Any]) -> None:
     for derivation, values in (sheet("two_heads"), variant("llama"), variant("cached")):
-        document = html_document(derivation, values)
+        document = html_document(Shown(derivation, values))
         for width, scheme in ((360, "light"), (800, "dark"), (1600, "light")):
             page = opened(document, width=width, color_scheme=scheme)
             assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_motion_is_left_out_where_it_is_not_wanted(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")), reduced_motion="reduce")
+    page = opened(html_document(Shown(*sheet("causal"))), reduced_motion="reduce")
     page.keyboard.press("n")
     page.keyboard.press("n")
     page.keyboard.press("n")
@@ -689,7 +692,7 @@ def test_motion_is_left_out_where_it_is_not_wanted(opened: Callable[..., Any]) -
 
 
 def test_print_shows_the_derivation_alone(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")))
+    page = opened(html_document(Shown(*sheet("causal"))))
     page.locator("section#weights .home td[data-c]").first.click()
     page.emulate_media(media="print")
     for part in ("#contents", "#controls", "#origin"):
@@ -708,7 +711,7 @@ def test_print_shows_the_derivation_alone(opened: Callable[..., Any]) -> None:
 def test_axe_finds_nothing(opened: Callable[..., Any], node_file: Callable[[str], Path]) -> None:
     axe = node_file("axe-core/axe.min.js").read_text(encoding="utf-8")
     for name, width, scheme in (("causal", 360, "light"), ("two_heads", 1600, "dark")):
-        page = opened(html_document(*sheet(name)), width=width, color_scheme=scheme)
+        page = opened(html_document(Shown(*sheet(name))), width=width, color_scheme=scheme)
         states = [axe_faults(page, axe)]
         page.click("#edit")
         states.append(axe_faults(page, axe))
@@ -719,7 +722,7 @@ def test_axe_finds_nothing(opened: Callable[..., Any], node_file: Callable[[str]
         page.press("#temperature", "Enter")
         states.append(axe_faults(page, axe))
         assert states == [[], [], [], []]
-    page = opened(html_document(Attention(mask="causal").derivation()), width=360)
+    page = opened(html_document(Shown(Attention(mask="causal").derivation())), width=360)
     assert axe_faults(page, axe) == []
 
 
@@ -735,7 +738,7 @@ def test_axe_would_find_something(
     opened: Callable[..., Any], node_file: Callable[[str], Path]
 ) -> None:
     axe = node_file("axe-core/axe.min.js").read_text(encoding="utf-8")
-    spoilt = html_document(*sheet("causal")).replace(' lang="en"', "")
+    spoilt = html_document(Shown(*sheet("causal"))).replace(' lang="en"', "")
     assert [rule for rule, _ in axe_faults(opened(spoilt), axe)] == ["html-has-lang"]
 
 
@@ -744,10 +747,13 @@ def test_the_nu_checker_finds_nothing(
 ) -> None:
     jar = node_file("vnu-jar/build/dist/vnu.jar")
     for name in ("causal", "two_heads", "it_cat_mat"):
-        (tmp_path / f"{name}.html").write_text(html_document(*sheet(name)), encoding="utf-8")
+        page = html_document(Shown(*sheet(name)))
+        (tmp_path / f"{name}.html").write_text(page, encoding="utf-8")
     for name in ("llama", "t5"):
-        (tmp_path / f"{name}.html").write_text(html_document(*variant(name)), encoding="utf-8")
-    symbols = html_document(Attention(mask="causal").derivation())
+        (tmp_path / f"{name}.html").write_text(
+            html_document(Shown(*variant(name))), encoding="utf-8"
+        )
+    symbols = html_document(Shown(Attention(mask="causal").derivation()))
     (tmp_path / "symbols.html").write_text(symbols, encoding="utf-8")
     spoilt = tmp_path / "spoilt.html"
     spoilt.write_text(symbols.replace("<main", "<mian"), encoding="utf-8")

@@ -9,6 +9,7 @@ from typing import Any
 
 from symattn import Attention
 from symattn.documents.html import html_document
+from symattn.documents.shown import Shown
 from symattn.evaluate.worked import worked
 from symattn.notation.text import line
 from tests.documents.page.opening import settled, sheet
@@ -29,7 +30,7 @@ LINKS = """() => {
 
 
 def test_no_link_of_a_line_on_the_stage_is_the_one_before(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")), reduced_motion="reduce")
+    page = opened(html_document(Shown(*sheet("causal"))), reduced_motion="reduce")
     page.evaluate("location.hash = 'stage=mask'")
     page.wait_for_selector("#stage:visible")
     seen = set()
@@ -42,7 +43,7 @@ def test_no_link_of_a_line_on_the_stage_is_the_one_before(opened: Callable[..., 
 
 
 def test_a_minus_between_terms_has_room_on_both_sides(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")))
+    page = opened(html_document(Shown(*sheet("causal"))))
     page.evaluate("location.hash = 't=0.9;at=masked.1'")  # a line that the page makes
     settled(page)
     before, after = page.evaluate("""() => {
@@ -56,7 +57,7 @@ def test_a_minus_between_terms_has_room_on_both_sides(opened: Callable[..., Any]
 
 
 def test_weights_behind_a_mask_are_hatched_on_the_stage(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")), reduced_motion="reduce")
+    page = opened(html_document(Shown(*sheet("causal"))), reduced_motion="reduce")
     page.evaluate("location.hash = 'stage=weights'")
     page.keyboard.press("End")
     hatched = """() => [...document.querySelectorAll("#stage td.result.entry[class*=of-a]")].map(
@@ -71,7 +72,7 @@ def test_weights_behind_a_mask_are_hatched_on_the_stage(opened: Callable[..., An
 
 
 def test_underlines_are_explained_where_there_are_some(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")))
+    page = opened(html_document(Shown(*sheet("causal"))))
     underlined = page.locator("td.from:not(.source, .chosen)")
     page.locator("#weights .home td[data-c]").nth(3).click()
     assert underlined.count() > 0
@@ -91,7 +92,7 @@ def test_wide_numbers_of_a_line_are_powers_of_ten_as_derive_writes_them(
 ) -> None:
     derivation = Attention(scale=False).derivation()
     values = derivation.evaluate(Q=[[5]], K=[["47/10"], [5]], V=[["1/3"], [2]])
-    page = opened(html_document(derivation, values))
+    page = opened(html_document(Shown(derivation, values)))
     page.evaluate("location.hash = 'x=Q.0:51/10'")
     settled(page)
     then = derivation.evaluate(Q=[["51/10"]], K=[["47/10"], [5]], V=[["1/3"], [2]])

@@ -23,6 +23,7 @@ from symattn.documents.html import html_document
 from symattn.documents.page import frame
 from symattn.documents.page.colour import ROLES, SCHEMES, contrast
 from symattn.documents.page.stage import Parts
+from symattn.documents.shown import Shown
 from symattn.sheets.worksheet import read_worksheet, worksheet_of
 from tests import ROOT
 from tests.documents.page.opening import settled, sheet, variant
@@ -167,7 +168,7 @@ def walked(page: Any, derivation: Derivation, values: Evaluation, notation: Nota
 def test_the_stage_is_walked_to_its_end_by_keyboard(opened: Callable[..., Any]) -> None:
     derivation, values = sheet("causal")
     digits = digits_with(derivation, values)
-    page = opened(html_document(derivation, values))
+    page = opened(html_document(Shown(derivation, values)))
     page.keyboard.press("s")
     assert page.locator("section.step").first.is_hidden()
     seen: dict[str, list[dict[str, Any]]] = {}
@@ -207,7 +208,7 @@ def test_an_exponential_is_that_of_the_score_and_not_of_its_digits(
     """e^√2 is 4.1133; of 1.4142 it is 4.1132. The line has the decimals that give it."""
     for name, edit in (("causal", False), ("two_heads", False), ("causal", True)):
         derivation, values = sheet(name)
-        page = opened(html_document(derivation, values), reduced_motion="reduce")
+        page = opened(html_document(Shown(derivation, values)), reduced_motion="reduce")
         if edit:  # and back again: all of it is computed in the page now
             page.locator("#decimals").fill("5")
             page.locator("#decimals").press("Enter")
@@ -233,7 +234,7 @@ def test_an_exponential_is_that_of_the_score_and_not_of_its_digits(
 
 def test_shares_have_three_moves_with_proven_digits(opened: Callable[..., Any]) -> None:
     derivation, values = sheet("causal")
-    page = opened(html_document(derivation, values))
+    page = opened(html_document(Shown(derivation, values)))
     page.keyboard.press("s")
     page.locator("#contents a[href='#weights']").click()
     moves = []
@@ -260,7 +261,7 @@ def test_shares_have_three_moves_with_proven_digits(opened: Callable[..., Any]) 
 def test_every_variant_makes_sense_on_the_stage(name: str, opened: Callable[..., Any]) -> None:
     derivation, values = variant(name)
     notation = Notation(limit=0)
-    page = opened(html_document(derivation, values, notation=notation))
+    page = opened(html_document(Shown(derivation, values, notation=notation)))
     assert walked(page, derivation, values, notation)
 
 
@@ -268,12 +269,12 @@ def test_gradients_and_columns_on_the_stage(opened: Callable[..., Any]) -> None:
     spec = next(row.spec for row in VARIANTS if row.name == "causal")
     derivation, values = small_example(spec, tokens=3, gradient=("Q", "W_K"))
     notation = Notation(limit=0)
-    page = opened(html_document(derivation, values, notation=notation))
+    page = opened(html_document(Shown(derivation, values, notation=notation)))
     assert walked(page, derivation, values, notation) > 12
     assert "Backward: compare" in page.locator("#contents").inner_text()
     columns = Notation(limit=0, convention="columns")
     derivation, values = variant("causal")
-    page = opened(html_document(derivation, values, notation=columns))
+    page = opened(html_document(Shown(derivation, values, notation=columns)))
     assert walked(page, derivation, values, columns)
     page.locator("#contents a[href='#weights']").click()
     page.keyboard.press("ArrowRight")
@@ -290,7 +291,7 @@ def test_a_wrong_transpose_would_be_found(
     assert wrong != right
     for script, found in ((right, 0), (wrong, 1)):
         monkeypatch.setattr(frame, "scripts", lambda script=script: script)
-        page = opened(html_document(derivation, values))
+        page = opened(html_document(Shown(derivation, values)))
         page.keyboard.press("s")
         page.locator("#contents a[href='#scores']").click()
         page.keyboard.press("End")
@@ -299,7 +300,9 @@ def test_a_wrong_transpose_would_be_found(
 
 def test_the_stage_by_touch(opened: Callable[..., Any]) -> None:
     derivation, values = sheet("causal")
-    page = opened(html_document(derivation, values), width=375, has_touch=True, is_mobile=True)
+    page = opened(
+        html_document(Shown(derivation, values)), width=375, has_touch=True, is_mobile=True
+    )
     page.locator("#mode").tap()
     session = page.context.new_cdp_session(page)
 
@@ -331,7 +334,7 @@ def test_the_stage_by_touch(opened: Callable[..., Any]) -> None:
 
 
 def test_play_goes_through_one_step_and_can_be_paused(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")))
+    page = opened(html_document(Shown(*sheet("causal"))))
     page.clock.install()
     page.keyboard.press("s")
     page.keyboard.press(" ")
@@ -349,7 +352,7 @@ def test_play_goes_through_one_step_and_can_be_paused(opened: Callable[..., Any]
 
 
 def test_without_motion_each_press_shows_a_frame(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")), reduced_motion="reduce")
+    page = opened(html_document(Shown(*sheet("causal"))), reduced_motion="reduce")
     page.keyboard.press("s")
     assert page.locator("#play").is_hidden()
     moving = "getComputedStyle(document.querySelector('#stage .entry')).transitionDuration"
@@ -363,7 +366,7 @@ def test_without_motion_each_press_shows_a_frame(opened: Callable[..., Any]) -> 
 
 
 def test_the_chosen_entry_goes_along(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("two_heads")))
+    page = opened(html_document(Shown(*sheet("two_heads"))))
     chosen = page.locator("section#scores [data-h='1'] tr[data-r='1'] td[data-c='0']").last
     chosen.click()
     page.keyboard.press("s")
@@ -381,7 +384,7 @@ def test_the_chosen_entry_goes_along(opened: Callable[..., Any]) -> None:
 
 def test_a_changed_page_says_so_on_the_stage(opened: Callable[..., Any]) -> None:
     derivation, values = sheet("causal")
-    page = opened(html_document(derivation, values))
+    page = opened(html_document(Shown(derivation, values)))
     page.click("#edit")
     page.locator("#given td input").first.fill("3")
     page.keyboard.press("Enter")
@@ -402,7 +405,7 @@ def test_a_changed_page_says_so_on_the_stage(opened: Callable[..., Any]) -> None
 
 
 def test_print_shows_the_sheet_whatever_the_mode(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal"), notation=Notation(page="stage")))
+    page = opened(html_document(Shown(*sheet("causal"), notation=Notation(page="stage"))))
     assert page.locator("#stage").is_visible()
     page.emulate_media(media="print")
     assert page.locator("#stage").is_hidden()
@@ -432,7 +435,7 @@ def test_axe_finds_nothing_on_the_stage(
 ) -> None:
     axe = node_file("axe-core/axe.min.js").read_text(encoding="utf-8")
     for name, width, scheme in (("causal", 375, "light"), ("two_heads", 1440, "dark")):
-        page = opened(html_document(*sheet(name)), width=width, color_scheme=scheme)
+        page = opened(html_document(Shown(*sheet(name))), width=width, color_scheme=scheme)
         page.keyboard.press("s")
         for step in ("scores", "weights"):
             page.locator(f"#contents a[href='#{step}']").click()
@@ -479,7 +482,7 @@ def test_steps_are_grouped_by_what_they_are() -> None:
 def test_a_matrix_has_the_same_colour_on_the_stage_and_on_the_sheet(
     opened: Callable[..., Any],
 ) -> None:
-    page = opened(html_document(*sheet("causal")), reduced_motion="reduce")
+    page = opened(html_document(Shown(*sheet("causal"))), reduced_motion="reduce")
     page.locator('#scores .home td[data-c="1"]').first.click()
     ground = "(cell) => getComputedStyle(cell).backgroundColor"
     of = {hue: page.locator(f"#scores .strip td.of-{hue}").first.evaluate(ground) for hue in "qk"}
@@ -505,7 +508,7 @@ def test_colours_of_the_stage_can_be_read() -> None:
 def test_next_lands_a_heading_in_view_and_the_panel_hides_no_focus(
     width: int, opened: Callable[..., Any]
 ) -> None:
-    page = opened(html_document(*sheet("two_heads")), width=width, reduced_motion="reduce")
+    page = opened(html_document(Shown(*sheet("two_heads"))), width=width, reduced_motion="reduce")
     under = """() => {
         const bar = document.querySelector("#controls");
         const sticky = getComputedStyle(bar).position === "sticky";

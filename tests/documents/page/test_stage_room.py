@@ -12,6 +12,7 @@ import pytest
 from symattn import VARIANTS, Attention
 from symattn.documents.html import html_document
 from symattn.documents.page import frame
+from symattn.documents.shown import Shown
 from tests import ROOT
 from tests.documents.page.opening import settled, sheet, variant
 from tests.program import source
@@ -30,7 +31,7 @@ BARS = """() => [...document.querySelectorAll("#stage .result.of-a")]
 @cache
 def page_of(name: str) -> str:
     """The page of a variant."""
-    return html_document(*variant(name))
+    return html_document(Shown(*variant(name)))
 
 
 def walk(page: Any) -> list[dict[str, Any]]:
@@ -61,7 +62,7 @@ def judged(frames: list[dict[str, Any]]) -> None:
 @pytest.mark.parametrize("width", SCREENS)
 def test_every_frame_shows_what_is_worked_out(width: int, opened: Callable[..., Any]) -> None:
     derivation, values = sheet("it_cat_mat")
-    frames = walk(on_a_screen(opened, html_document(derivation, values), width))
+    frames = walk(on_a_screen(opened, html_document(Shown(derivation, values)), width))
     judged(frames)
     assert list(dict.fromkeys(one["step"] for one in frames)) == [s.name for s in derivation.steps]
 
@@ -72,7 +73,7 @@ def test_variants_on_a_small_phone(name: str, opened: Callable[..., Any]) -> Non
 
 
 def test_a_product_is_shown_whole_where_there_is_room(opened: Callable[..., Any]) -> None:
-    page = on_a_screen(opened, html_document(*sheet("it_cat_mat")), 375)
+    page = on_a_screen(opened, html_document(Shown(*sheet("it_cat_mat"))), 375)
     page.keyboard.press("s")
     scheme = page.locator("#stage .scheme")
     assert scheme.locator(".gap").count() == 0
@@ -91,7 +92,7 @@ def test_a_term_out_of_sight_would_be_found(
     monkeypatch.setattr(frame, "scripts", lambda: wrong)
     derivation, row = Attention().derivation(), [["0.1234"] * 6]
     values = derivation.evaluate(Q=row, K=row, V=[[1]])
-    frames = walk(on_a_screen(opened, html_document(derivation, values), 320))
+    frames = walk(on_a_screen(opened, html_document(Shown(derivation, values)), 320))
     assert any("term in sight" in fault for one in frames for fault in one["faults"])
 
 
@@ -100,7 +101,7 @@ def test_a_term_out_of_sight_would_be_found(
 
 @pytest.mark.parametrize("width", [375, 1440])
 def test_temperature_and_undo_on_the_stage(width: int, opened: Callable[..., Any]) -> None:
-    page = on_a_screen(opened, html_document(*sheet("causal")), width)
+    page = on_a_screen(opened, html_document(Shown(*sheet("causal"))), width)
     page.keyboard.press("s")
     page.locator("#contents a[href='#weights']").click()
     page.keyboard.press("End")
@@ -137,7 +138,7 @@ def test_temperature_and_undo_on_the_stage(width: int, opened: Callable[..., Any
 
 
 def test_the_one_status_is_heard_on_the_stage(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")), width=375)
+    page = opened(html_document(Shown(*sheet("causal"))), width=375)
     page.keyboard.press("s")
     page.keyboard.press("ArrowRight")
     session = page.context.new_cdp_session(page)
@@ -156,7 +157,7 @@ def test_the_one_status_is_heard_on_the_stage(opened: Callable[..., Any]) -> Non
 
 
 def test_the_stage_is_found_and_left(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")), width=1440)
+    page = opened(html_document(Shown(*sheet("causal"))), width=1440)
     page.get_by_role("button", name="Step through it").click()
     assert page.evaluate("document.activeElement.id") == "stage-heading"
     ring = "getComputedStyle(document.activeElement).outlineStyle"
@@ -172,7 +173,7 @@ def test_the_stage_is_found_and_left(opened: Callable[..., Any]) -> None:
 def test_a_copy_saved_from_the_stage_opens_as_a_page(
     opened: Callable[..., Any], tmp_path: Path
 ) -> None:
-    page = opened(html_document(*sheet("two_heads")))
+    page = opened(html_document(Shown(*sheet("two_heads"))))
     page.locator(".which button").last.click()
     page.keyboard.press("s")
     page.keyboard.press("ArrowRight")
