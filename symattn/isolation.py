@@ -219,8 +219,8 @@ def serve(keeps: bool, modules: list[str]) -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if keeps:
-        _be_kept()
+    if keeps and not _is_kept():
+        return
     with os.fdopen(os.dup(0), "rb") as asked, os.fdopen(os.dup(1), "wb") as answers:
         silent = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1):
@@ -407,10 +407,11 @@ def _receive(stream: IO[bytes], most: int | None = None) -> bytes:
 _PR_SET_CHILD_SUBREAPER, _PR_SET_PDEATHSIG = 36, 1
 
 
-def _be_kept() -> None:
+def _is_kept() -> bool:
     """Go on in a child; this process stays and keeps it, and ends as it does, after all the rest.
 
-    The child is ended where nobody asks any more, and when its keeper is told to end.
+    True in the child, and False when it has ended. It is ended where nobody asks any more, and when
+    its keeper is told to end.
     """
     system = ctypes.CDLL(None)
     system.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -418,7 +419,7 @@ def _be_kept() -> None:
     if not child:
         os.setpgid(0, 0)  # whoever ends its own group does not end the keeper
         system.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        return
+        return True
 
     def end(*_: object) -> None:
         with contextlib.suppress(ProcessLookupError):
@@ -438,7 +439,7 @@ def _be_kept() -> None:
     if code < 0:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
-    os._exit(code)
+    return False
 
 
 def _end_the_rest() -> None:
