@@ -17,7 +17,6 @@ from click.testing import CliRunner, Result
 
 from symattn import isolation
 from symattn.cli import main
-from symattn.cli.progress import Progress
 from symattn.doors import Failure
 from symattn.isolation import Limits, Run, here, within
 from symattn.reports.annotations import github_annotations
@@ -331,16 +330,3 @@ def test_progress_is_shown_and_taken_away_at_a_terminal() -> None:
 def test_nothing_is_shown_where_it_could_not_be_taken_away(name: str, value: str) -> None:
     shown = shown_at_a_terminal("-c", PROGRESS.format(seconds=0.5), **{name: value})
     assert shown == "a line\r\nFalse\r\n"
-
-
-def test_progress_has_no_colour_where_none_is_wanted() -> None:
-    shown = shown_at_a_terminal("-c", PROGRESS.format(seconds=0.8), NO_COLOR="1")
-    assert "marking 2 of 3" in shown
-    assert "\x1b[3" not in shown
-
-
-def test_nothing_is_shown_but_at_a_terminal(capfd: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("symattn.cli.progress._AFTER", 0.0)
-    with Progress("marking").watched():
-        time.sleep(0.2)
-    assert capfd.readouterr() == ("", "")

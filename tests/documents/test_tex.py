@@ -278,15 +278,6 @@ def test_each_step_can_be_referred_to(typeset: Typeset, tmp_path: Path) -> None:
     assert found == []
 
 
-def test_the_pdf_shows_the_digits(tool: Callable[[str], str], tmp_path: Path) -> None:
-    tool("pdflatex")
-    for flavor in FILES:
-        (tmp_path / "page.pdf").write_bytes(pdf_document(file_of(page("causal"), flavor=flavor)))
-        text = words_of(tool, tmp_path, "-layout")
-        for number in ("0.2840", "0.1400", "0.5760", "1.7199", "2.8640"):
-            assert number in text
-
-
 def test_a_fragment_has_the_labels_and_headings_asked_for(typeset: Typeset, tmp_path: Path) -> None:
     path = str(EXAMPLES[0].parent / "causal.toml")
     arguments = ["derive", path, "--format", "tex", "--flavor", "fragment", "--label", "eq:mine"]

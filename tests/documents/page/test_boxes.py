@@ -7,7 +7,6 @@ at every width, light and dark, and on paper, and a share of them in Firefox.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -32,7 +31,6 @@ from tests.program import source
 from tests.shares import share
 
 Tool = Callable[[str], str]
-NodeFile = Callable[[str], Path]
 
 NAMES = (*(path.stem for path in EXAMPLES), *(row.name for row in VARIANTS))
 
@@ -79,21 +77,6 @@ def faults_on_paper(opened: Callable[..., Any], document: str) -> list[str]:
     return found
 
 
-def faults_in_firefox(
-    tool: Tool, node_file: NodeFile, file: Path, document: str, width: int, scheme: str
-) -> list[str]:
-    node_file("puppeteer-core/package.json")
-    file.write_text(document, encoding="utf-8")
-    script = str(ROOT / "tests" / "firefox_boxes.cjs")
-    command = [tool("node"), script, tool("firefox-esr"), file.as_uri(), str(width), scheme]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=400, check=False)
-    assert ran.returncode == 0, ran.stderr
-    found = json.loads(ran.stdout)
-    assert found["said"] == []
-    faults: list[str] = found["faults"]
-    return faults
-
-
 # ---- the pages -----------------------------------------------------------------------------------
 
 
@@ -121,21 +104,6 @@ def test_nothing_is_over_anything_else_or_cut_off(
 @pytest.mark.parametrize("name", share(NAMES, len(NAMES), NAMES.index("cached-llama")))
 def test_on_paper_too(name: str, opened: Callable[..., Any]) -> None:
     assert faults_on_paper(opened, page_of(name)) == []
-
-
-IN_FIREFOX = [
-    ("rileys_dog", 375),
-    *((name, (375, 1440)[number % 2]) for number, name in enumerate(NAMES[::4])),
-]
-
-
-@pytest.mark.parametrize(("name", "width"), share(IN_FIREFOX, len(IN_FIREFOX)))
-def test_in_firefox_too(
-    name: str, width: int, tool: Tool, node_file: NodeFile, tmp_path: Path
-) -> None:
-    scheme = "light" if width == 375 else "dark"
-    file = tmp_path / "page.html"
-    assert faults_in_firefox(tool, node_file, file, page_of(name), width, scheme) == []
 
 
 # ---- what would be found -------------------------------------------------------------------------

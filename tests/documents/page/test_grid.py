@@ -184,17 +184,6 @@ def test_heads_singly_or_overlaid(opened: Callable[..., Any]) -> None:
     assert page.get_by_role("button", name="Overlaid").get_attribute("aria-pressed") == "true"
 
 
-def test_the_panel_hides_no_focus(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(Shown(*sheet("causal"))), width=375)
-    for step in ("Q", "masked", "output"):
-        page.locator(f"section#{step} .home td[data-c]").first.focus()
-        page.keyboard.press("Control+End")
-        below, panel = page.evaluate("""() => [
-            document.activeElement.getBoundingClientRect().bottom,
-            document.querySelector("#origin").getBoundingClientRect().top]""")
-        assert below <= panel
-
-
 def test_axe_finds_nothing_in_a_large_matrix_or_an_overlay(
     opened: Callable[..., Any], node_file: Callable[[str], Any]
 ) -> None:
@@ -207,14 +196,6 @@ def test_axe_finds_nothing_in_a_large_matrix_or_an_overlay(
         page.evaluate(f"{axe};0")
         found = page.evaluate("async () => (await axe.run()).violations.map((each) => each.id)")
         assert found == []
-
-
-def test_masked_cells_say_so_before_anything_is_chosen(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(Shown(*sheet("causal"))))
-    masked = page.locator("#weights .home td.masked")
-    labels = masked.evaluate_all("(all) => all.map((cell) => cell.getAttribute('aria-label'))")
-    assert labels == ["0, masked"] * 3
-    assert page.locator("#weights .home td.w5").first.get_attribute("aria-label") is None
 
 
 def test_a_query_that_sees_nothing_is_explained(opened: Callable[..., Any]) -> None:

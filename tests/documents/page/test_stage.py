@@ -232,31 +232,6 @@ def test_an_exponential_is_that_of_the_score_and_not_of_its_digits(
         assert found > 5
 
 
-def test_shares_have_three_moves_with_proven_digits(opened: Callable[..., Any]) -> None:
-    derivation, values = sheet("causal")
-    page = opened(html_document(Shown(derivation, values)))
-    page.keyboard.press("s")
-    page.locator("#contents a[href='#weights']").click()
-    moves = []
-    for _ in range(9):
-        page.keyboard.press("ArrowRight")
-        moves.append(page.evaluate(SHOWN)["where"])
-    assert [re.findall("exponentials|the sum|the shares", move)[0] for move in moves] == [
-        "exponentials",
-        "the sum",
-        "the shares",
-    ] * 3
-    shown = page.evaluate(SHOWN)
-    spots = {cell["spot"]: Decimal(cell["text"]) for cell in shown["cells"] if cell["spot"]}
-    raised = np.exp(values.array("G"))
-    for i in range(3):
-        assert [spots[f"part|{i}|{j}"] for j in range(3)] == [*map(four, raised[i])]
-        assert spots[f"sum|{i}|0"] == four(raised[i].sum())
-    bars = page.evaluate("""() => [...document.querySelectorAll("#stage .result.of-a")].map(
-        (cell) => Number(cell.style.getPropertyValue("--share")))""")
-    assert np.allclose(bars, values.array("A").ravel(), atol=1e-4)
-
-
 @pytest.mark.parametrize("name", share(NAMES, 8, 2))
 def test_every_variant_makes_sense_on_the_stage(name: str, opened: Callable[..., Any]) -> None:
     derivation, values = variant(name)
@@ -296,41 +271,6 @@ def test_a_wrong_transpose_would_be_found(
         page.locator("#contents a[href='#scores']").click()
         page.keyboard.press("End")
         assert bool(wrong_products(page.evaluate(SHOWN), values)) == found
-
-
-def test_the_stage_by_touch(opened: Callable[..., Any]) -> None:
-    derivation, values = sheet("causal")
-    page = opened(
-        html_document(Shown(derivation, values)), width=375, has_touch=True, is_mobile=True
-    )
-    page.locator("#mode").tap()
-    session = page.context.new_cdp_session(page)
-
-    def swipe(start: int, end: int) -> None:
-        # as a finger does: Chromium drops the click of a tap that follows a jump in no time
-        moves = [start + (end - start) * part / 8 for part in range(1, 9)] + [end] * 3
-        kinds = ["touchStart", *("touchMove" for _ in moves), "touchEnd"]
-        for kind, x in zip(kinds, [start, *moves, None], strict=True):
-            points = [] if x is None else [{"x": x, "y": 260}]
-            session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-            page.wait_for_timeout(16)
-
-    names = [page.evaluate(SHOWN)["step"]]
-    for _ in derivation.steps[1:]:
-        swipe(300, 90)
-        names.append(page.evaluate(SHOWN)["step"])
-        assert page.evaluate("document.documentElement.scrollWidth") <= 375
-        box = page.locator("#contents [aria-current]").bounding_box()
-        assert box["x"] >= 0 and box["x"] + box["width"] <= 375
-    assert names == [step.name for step in derivation.steps]
-    swipe(90, 300)
-    assert page.evaluate(SHOWN)["step"] == names[-2]
-    for button in ("#back", "#play", "#onward"):
-        box = page.locator(button).bounding_box()
-        assert box["height"] >= 44 and box["width"] >= 44 and box["y"] + box["height"] <= 800
-    page.locator("#onward").tap()
-    page.locator(".where", has_text="exponentials").wait_for(timeout=20_000)
-    assert page.evaluate(SHOWN)["at"] == 1
 
 
 def test_play_goes_through_one_step_and_can_be_paused(opened: Callable[..., Any]) -> None:
@@ -404,14 +344,6 @@ def test_a_changed_page_says_so_on_the_stage(opened: Callable[..., Any]) -> None
         page.keyboard.press("n")
 
 
-def test_print_shows_the_sheet_whatever_the_mode(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(Shown(*sheet("causal"), notation=Notation(page="stage"))))
-    assert page.locator("#stage").is_visible()
-    page.emulate_media(media="print")
-    assert page.locator("#stage").is_hidden()
-    assert page.locator("section.step table:visible").count() > 5
-
-
 def test_a_page_with_a_story_opens_on_the_stage(tmp_path: Path) -> None:
     source = tmp_path / "story.toml"
     text = (ROOT / "examples/causal.toml").read_text(encoding="utf-8")
@@ -477,23 +409,6 @@ def test_steps_are_grouped_by_what_they_are() -> None:
         "weights": "a",
         **dict.fromkeys(("X", "scores", "scaled", "mask", "masked", "output"), ""),
     }
-
-
-def test_a_matrix_has_the_same_colour_on_the_stage_and_on_the_sheet(
-    opened: Callable[..., Any],
-) -> None:
-    page = opened(html_document(Shown(*sheet("causal"))), reduced_motion="reduce")
-    page.locator('#scores .home td[data-c="1"]').first.click()
-    ground = "(cell) => getComputedStyle(cell).backgroundColor"
-    of = {hue: page.locator(f"#scores .strip td.of-{hue}").first.evaluate(ground) for hue in "qk"}
-    page.keyboard.press("s")
-    page.keyboard.press("End")
-    for hue in "qk":
-        assert page.locator(f"#stage td.of-{hue}.lit").first.evaluate(ground) == of[hue]
-    assert of["q"] != of["k"]
-    letters = page.locator("#stage .formula .in-q, #scores .formula .in-q")
-    inks = letters.evaluate_all("(all) => all.map((one) => getComputedStyle(one).color)")
-    assert len(inks) == 2 and len({*inks}) == 1
 
 
 def test_colours_of_the_stage_can_be_read() -> None:

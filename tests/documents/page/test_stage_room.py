@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -168,28 +167,6 @@ def test_the_stage_is_found_and_left(opened: Callable[..., Any]) -> None:
     told = page.locator(".keys").inner_text()
     for words in ("step through it", "frame", "what it reaches", "Undo".lower()):
         assert words in told
-
-
-def test_a_copy_saved_from_the_stage_opens_as_a_page(
-    opened: Callable[..., Any], tmp_path: Path
-) -> None:
-    page = opened(html_document(Shown(*sheet("two_heads"))))
-    page.locator(".which button").last.click()
-    page.keyboard.press("s")
-    page.keyboard.press("ArrowRight")
-    (tmp_path / "copy.html").write_text(page.content(), encoding="utf-8")
-    copy = page.context.new_page()  # its policy refuses styles that were written by the script
-    thrown: list[str] = []
-    copy.on("pageerror", lambda error: thrown.append(str(error)))
-    copy.goto((tmp_path / "copy.html").as_uri())
-    assert copy.locator("section.step table:visible").count() > 5
-    for name, count in (("#stage", 1), ("#mode", 1), (".which", 1), ("#picture .head", 3)):
-        assert copy.locator(name).count() == count
-    assert copy.locator("#picture .head:visible").count() == 2
-    copy.keyboard.press("s")
-    copy.keyboard.press("ArrowRight")
-    assert "term 1 of 2" in str(copy.locator("#stage .where").text_content())
-    assert thrown == []
 
 
 # ---- with a finger -------------------------------------------------------------------------------

@@ -404,39 +404,6 @@ def test_a_backward_pass_has_no_temperature(opened: Callable[..., Any], tmp_path
 # ---- the row of controls -----------------------------------------------------------------------
 
 
-def test_the_controls_are_one_row_that_stays(opened: Callable[..., Any]) -> None:
-    page = opened(
-        html_document(Shown(*sheet("two_heads"), worksheet=HEAD)), reduced_motion="reduce"
-    )
-    for width in (320, 375, 768, 1024, 1280, 1440):
-        page.set_viewport_size({"width": width, "height": 800})
-        page.click("#edit")
-        write(page, 0, f"1/{width}")
-        row = page.locator("#controls").bounding_box()
-        assert row["height"] < 56
-        assert row["x"] >= 0
-        assert row["x"] + row["width"] <= width
-        parts = page.locator("#controls > *").evaluate_all(
-            "all => all.map((part) => part.getBoundingClientRect()).map((r) => [r.left, r.right])"
-        )
-        for left, right in parts:
-            assert right == 0 or row["x"] - 1 <= left <= right <= row["x"] + row["width"] + 1
-        page.click("#edit")
-        page.click("#next")
-        page.click("#next")
-        row = page.locator("#controls").bounding_box()
-        assert row["y"] <= 1
-        heading = page.evaluate("document.activeElement.getBoundingClientRect().top")
-        assert row["y"] + row["height"] - 1 <= heading < 400
-        page.click("#more")
-        menu = page.locator("#menu").bounding_box()
-        assert menu["x"] >= 0
-        assert menu["x"] + menu["width"] <= width
-        page.mouse.click(5, 700)
-        assert page.locator("#menu").is_hidden()
-        page.evaluate("scrollTo(0, 0)")
-
-
 # ---- what is certified -------------------------------------------------------------------------
 
 

@@ -76,19 +76,6 @@ def test_a_heat_map_shows_the_proven_digits() -> None:
     assert "0.2840, 0.1400, 0.5760" in drawing.alternative
 
 
-@pytest.mark.parametrize("kind", ["heat", "lines"])
-def test_a_label_has_fourteen_letters_at_most(kind: str) -> None:
-    labels = ["fourteenletter", "fifteen letters"]
-    derivation = Attention().derivation(labels={"n": labels, "m": labels})
-    values = derivation.evaluate(Q=[[1], [0]], K=[[1], [0]], V=[[1], [0]])
-    words = [
-        shape.plain
-        for shape in picture(kind, derivation, values).shapes
-        if isinstance(shape, Words) and "een" in shape.plain
-    ]
-    assert sorted(words) == ["fifteen lette…"] * 2 + ["fourteenletter"] * 2
-
-
 def letters_in(drawing: Drawing) -> list[str]:
     return [shape.plain for shape in drawing.shapes if isinstance(shape, Words)]
 
