@@ -61,9 +61,7 @@ def _views(context: click.Context, option: click.Parameter, value: str) -> tuple
     return names
 
 
-def _chunks(
-    context: click.Context, option: click.Parameter, text: str | None
-) -> int | list[int] | None:
+def _chunks(text: str | None) -> int | list[int] | None:
     """How the tokens are cut: ``2`` at a time, or ``3,1,1``."""
     if text is None:
         return None
@@ -235,7 +233,6 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
 @click.option(
     "--chunks",
     metavar="1|3,1,1",
-    callback=_chunks,
     help="Decode with a cache: this many tokens at a time, or in each chunk.",
 )
 @click.option("--allow-large", is_flag=True, help="Derive however much work it takes.")
@@ -252,7 +249,7 @@ def derive(pdf: bool, output: str | None, watch: bool, **asked: Any) -> Status:
     destination = Destination.of(output)
     if destination.exists and is_file(source):
         destination.refuse_inputs(("-",) if source == "-" else _read(source))
-    asked["form"] = "pdf" if pdf else form
+    asked |= {"form": "pdf" if pdf else form, "chunks": _chunks(asked["chunks"])}
     request = Request(**asked, on_screen=destination.is_screen and asked["form"] == "text")
     if not watch:
         return _derive(request, destination)

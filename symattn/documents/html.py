@@ -23,6 +23,7 @@ from symattn.documents.page import claimed as claims_page
 from symattn.documents.page import frame, weights
 from symattn.documents.page.elements import Markup, compact, el, formula, inside, joined, prose
 from symattn.documents.page.falk import scheme
+from symattn.documents.page.figures import figure
 from symattn.documents.page.heated import heated, letter
 from symattn.documents.page.latex import latex_data, latex_names
 from symattn.documents.page.lines import Lines
@@ -265,7 +266,7 @@ class _Page:
     def input(self, section: Section, item: Item) -> Markup:
         """A matrix that is given, or one for each head."""
         matrix = self.matrices[item.letter]
-        figures = [matrix.figure(head, home=True) for head in matrix.shown]
+        figures = [figure(matrix, head, home=True) for head in matrix.shown]
         caption = el(
             "p",
             *([el("strong", matrix.words), ": "] if matrix.words else []),
@@ -297,9 +298,9 @@ class _Page:
                     continue
             read = self.read(step, head)
             shown.append((*read, (matrix, head)))
-            parts = [operand.figure(which) for operand, which in read]
+            parts = [figure(operand, which) for operand, which in read]
             arrow = [el("span", "→", class_="makes", aria_hidden="true")] if parts else []
-            result = el("div", *arrow, matrix.figure(head, home=True), class_="made")
+            result = el("div", *arrow, figure(matrix, head, home=True), class_="made")
             strips.append(el("div", *parts, result, class_="strip"))
         example = Markup()
         if "worked" in self.shown.views:
