@@ -463,22 +463,6 @@ def test_options_reach_the_library() -> None:
     assert run("prove", "n = 4", "--size", "n=4").exit_code == 0
 
 
-def test_effort_is_given_to_the_prover(monkeypatch: pytest.MonkeyPatch) -> None:
-    from symattn.algebra import identities
-
-    asked: list[int] = []
-    real = identities.prove
-
-    def bounded(row: Any, effort: int) -> Proof:
-        asked.append(effort)
-        return real(row)
-
-    monkeypatch.setattr(identities, "prove", bounded)
-    assert run("prove", "shift", "--effort", "3").exit_code == 0
-    assert run("prove", "shift").exit_code == 0
-    assert asked == [3, 1]
-
-
 def test_all_is_the_worst_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
     from symattn.algebra import identities
 

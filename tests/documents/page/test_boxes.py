@@ -7,12 +7,8 @@ at every width, light and dark, and on paper, and a share of them in Firefox.
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,12 +21,9 @@ from symattn.documents.page import frame
 from symattn.documents.shown import Shown
 from tests import ROOT
 from tests.documents.page.opening import variant
-from tests.extras import unavailable
 from tests.gates import EXAMPLES
 from tests.program import source
 from tests.shares import share
-
-Tool = Callable[[str], str]
 
 NAMES = (*(path.stem for path in EXAMPLES), *(row.name for row in VARIANTS))
 
@@ -184,56 +177,3 @@ def test_a_broken_program_would_be_found(
 
 
 # ---- without a font of mathematics ---------------------------------------------------------------
-
-
-def plain_fonts(tool: Tool, folder: Path) -> Path:
-    """A configuration with one font, of letters, which lacks the parts of tall brackets."""
-    listed = subprocess.run(
-        [tool("fc-list"), ":family=Latin Modern Roman", "file"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    files = [line.rstrip(": ") for line in listed.stdout.splitlines() if "lmroman10-" in line]
-    if not files:
-        unavailable("Latin Modern Roman")
-    for file in files:
-        shutil.copy(file, folder)
-    configuration = folder / "fonts.conf"
-    configuration.write_text(
-        '<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">'
-        f"<fontconfig><dir>{folder}</dir><cachedir>{folder}/cache</cachedir></fontconfig>",
-        encoding="utf-8",
-    )
-    return configuration
-
-
-def test_brackets_are_tall_without_a_font_of_mathematics(
-    browser: Any, tool: Tool, tmp_path: Path
-) -> None:
-    """The brace of cases, and the brackets of blocks: measured as they are, and as letters."""
-    heights = """() => [...document.querySelectorAll('mo[stretchy="true"]')].map((sign) => {
-        const [own, whole] = [sign, sign.parentElement].map((one) => one.getBoundingClientRect());
-        const drawn = sign.style.transform;
-        sign.style.transform = "none";
-        const before = sign.getBoundingClientRect().height / whole.height;
-        sign.style.transform = drawn;
-        return [sign.textContent, own.height / whole.height, before,
-            Math.abs(own.top + own.bottom - whole.top - whole.bottom) / 2];
-    })"""
-    plain = browser.browser_type.launch(
-        executable_path=tool("chromium"),
-        args=["--no-sandbox"],
-        env={**os.environ, "FONTCONFIG_FILE": str(plain_fonts(tool, tmp_path))},
-    )
-    for name, sign in (("causal", "{"), ("cached-llama", "[")):
-        file = tmp_path / f"{name}.html"
-        file.write_text(page_of(name), encoding="utf-8")
-        page = plain.new_page(viewport={"width": 1024, "height": 800})
-        page.goto(file.as_uri())
-        found = page.evaluate(heights)
-        assert sign in [one[0] for one in found]
-        for _, height, before, aside in found:
-            assert before < 0.8  # or this font has the parts, and shows nothing
-            assert 0.9 < height < 1.2 and aside < 2
-    plain.close()

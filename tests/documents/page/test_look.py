@@ -13,19 +13,8 @@ from symattn.documents.page import frame
 from symattn.documents.shown import Shown
 from tests.documents.page.opening import sheet, variant
 
-#: What each caption of a matrix on the sheet is coloured as.
-COLOURS = """() => Object.fromEntries([...document.querySelectorAll(".step figcaption math")].map(
-    (math) => [math.textContent, /in-(\\w)/.exec(math.innerHTML + math.className)?.[1] ?? null]))"""
-
 #: The second weight of the second row is chosen.
 CHOOSE = "document.querySelector(\"#weights .home tr[data-r='1'] td[data-c='1']\").click()"
-
-
-def test_letters_of_a_backward_pass_have_their_own_colours(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(Shown(*sheet("backward"))))
-    colours = {"A": "a", "K": "k", "Q": "q", "V": "v", "S": None, "O": None}
-    gradients = {f"d{letter}": colour for letter, colour in colours.items()}
-    assert page.evaluate(COLOURS).items() >= (colours | gradients).items()
 
 
 @pytest.mark.parametrize("width", [320, 768, 1440])

@@ -13,7 +13,7 @@ from symattn.documents.html import html_document
 from symattn.documents.page import frame
 from symattn.documents.shown import Shown
 from tests import ROOT
-from tests.documents.page.opening import settled, sheet, variant
+from tests.documents.page.opening import sheet, variant
 from tests.program import source
 from tests.shares import share
 
@@ -21,10 +21,6 @@ NAMES = tuple(row.name for row in VARIANTS)
 
 #: A small phone, a common one, a tablet, a desk.
 SCREENS = {320: 568, 375: 667, 768: 1000, 1440: 900}
-
-#: The shares of the row that is worked out, as its bars show them.
-BARS = """() => [...document.querySelectorAll("#stage .result.of-a")]
-    .map((cell) => Number(cell.style.getPropertyValue("--share")))"""
 
 
 @cache
@@ -96,44 +92,6 @@ def test_a_term_out_of_sight_would_be_found(
 
 
 # ---- what is within reach ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("width", [375, 1440])
-def test_temperature_and_undo_on_the_stage(width: int, opened: Callable[..., Any]) -> None:
-    page = on_a_screen(opened, html_document(Shown(*sheet("causal"))), width)
-    page.keyboard.press("s")
-    page.locator("#contents a[href='#weights']").click()
-    page.keyboard.press("End")
-    assert page.locator("#undo").is_visible() and page.locator("#redo").is_visible()
-    if width == 375:
-        page.click("#more")
-    assert page.locator("#decimals").is_visible() and page.locator("#temperature").is_visible()
-    first = page.evaluate(BARS)
-    move = """(value) => {
-        const slider = document.querySelector("#slider");
-        slider.value = value;
-        slider.dispatchEvent(new Event("input", {bubbles: true}));
-    }"""
-    page.evaluate(move, 0.5)
-    held = page.evaluate(BARS)
-    assert held != first  # the bars follow while it is dragged
-    menu, picture = (page.locator(name).bounding_box() for name in ("#menu", ".picture-on-stage"))
-    if menu:
-        assert menu["y"] >= picture["y"] + picture["height"] - 40  # and the menu hides none of them
-    page.evaluate(
-        "document.querySelector('#slider').dispatchEvent(new Event('change', {bubbles: true}))"
-    )
-    settled(page)
-    assert "Changed" in page.locator("#state").inner_text()
-    if width == 375:
-        page.keyboard.press("Escape")  # the menu goes; a second one would leave the stage
-    page.click("#undo")
-    settled(page)
-    assert page.evaluate(BARS) == first
-    assert page.locator("#state").text_content() == "Proven digits."
-    page.keyboard.press("s")
-    assert page.locator("header #controls").count() == 0
-    assert page.locator("#edit").is_visible() and page.locator("#next").is_visible()
 
 
 def test_the_one_status_is_heard_on_the_stage(opened: Callable[..., Any]) -> None:
