@@ -16,7 +16,7 @@ from symattn.cli import completing as completes
 from symattn.cli.attentions import missing
 from symattn.cli.formats import FORMS, format_options, show, write_data
 from symattn.cli.help import Explained
-from symattn.cli.limits import limit_options, runs
+from symattn.cli.limits import asked_seconds, limit_options, runs
 from symattn.cli.marking import Asked, Marked, Mending, mark
 from symattn.cli.progress import Progress
 from symattn.cli.screen import complain, debug_asked, is_folder, paths_given
@@ -86,9 +86,7 @@ _OF_RUNS = ("sarif", "junit")
 )
 @watch_option
 @limit_options
-def check(
-    output: str | None, timeout: float | None, isolated: bool, watch: bool, **asked: Any
-) -> Status:
+def check(output: str | None, watch: bool, **asked: Any) -> Status:
     """Mark the claims in worksheets and pages (- for standard input), the first wrong one first.
 
     Pages are Markdown, MyST, reStructuredText, LaTeX and notebooks; folders are searched. A number
@@ -111,9 +109,9 @@ def check(
     destination = Destination.of(output)
     if destination.exists:
         destination.refuse_inputs([*_inputs(request.paths), *request.archives])
-    if timeout is not None:
+    if asked_seconds() is not None:
         request = replace(request, allow_large=True)
-    with runs(timeout, isolated, "symattn.cli.marking") as run:
+    with runs("symattn.cli.marking") as run:
         if not watch:
             return _check(request, destination, run)
         kept = Remembered(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from symattn.derivations import Derivation, Evaluation, Item, Place, Step, worked
@@ -243,7 +243,7 @@ class _Page:
         for item in by_name.values():
             if item.weights:
                 picture = weights.section(self.matrices[item.letter])
-        data = self.data(live)
+        data = _Data(self, live).data()
         if series is not None:
             data["chunk"] = series[0]
         claimed = Markup()
@@ -349,79 +349,105 @@ class _Page:
         """The worked line of an entry as shown; exact where the reader wants that."""
         return worked(self.evaluation, step, i, j, head, self.notation)
 
-    def data(self, live: Live) -> dict[str, Data]:
+
+@dataclass(frozen=True)
+class _Data:
+    """What the page's own program needs to know."""
+
+    page: _Page
+    live: Live
+    lines: Lines = field(default_factory=Lines)
+    labels: list[Sequence[str]] = field(default_factory=list)
+
+    def facts(self, matrix: MatrixView) -> dict[str, Data]:
+        """What the program needs to know of a matrix, whatever it follows from."""
+        item = matrix.item
+        entry: dict[str, Data] = {
+            "name": item.name,
+            "letter": item.letter,
+            "variable": self.live.names[item.letter],
+            "heads": len(matrix.heads) if item.per_head else 0,
+            "shape": matrix.shape,
+            "labels": [_place(names, self.labels) for names in matrix.labels],
+            "entry": matrix.entry_names(),
+            "text": " ".join(matrix.digits(*place) for place in matrix.places(whole=True)),
+        }
+        if role := self.page.parts.role(item):
+            entry["role"] = role
+        if item.letter in self.live.letters:
+            entry["values"] = [number_data(value) for value in matrix.exact.ravel()]
+            entry["logits"] = item.logits or (isinstance(item, Step) and item.fixed)
+        if item.is_number:
+            entry["alone"] = True
+        if (derived := derived_from(item.letter)) is not None and derived[0] == GRADIENT:
+            entry["gradientOf"] = derived[1]
+        if matrix.masks:
+            entry["masks"] = matrix.masks
+        return entry
+
+    def copied(self, section: Section, matrix: MatrixView) -> dict[str, Data]:
+        """The LaTeX of a step, with the temperature where it has one."""
+        told = latex_data(section, matrix)
+        if matrix.item.letter == self.live.tempered:
+            warm = self.page.warm(section)
+            told["warm"] = [*displays(tuple(each for each in warm if each.view == "formula"))]
+        return told
+
+    def data(self) -> dict[str, Data]:
         """All that the page's own program needs to know."""
-        lines = Lines()
-        labels: list[Sequence[str]] = []
         items = []
-        whole = sum(self.evaluation.array(letter).size for letter in self.matrices)
+        whole = sum(self.page.evaluation.array(letter).size for letter in self.page.matrices)
         left = MOST_WORKED if whole <= MANY else OF_MANY
-        sections = {section.name: section for section in self.outline.steps}
-        for matrix in self.matrices.values():
+        sections = {section.name: section for section in self.page.outline.steps}
+        for matrix in self.page.matrices.values():
             item = matrix.item
-            entry = {
-                "name": item.name,
-                "letter": item.letter,
-                "variable": live.names[item.letter],
-                "heads": len(matrix.heads) if item.per_head else 0,
-                "shape": matrix.shape,
-                "labels": [_place(names, labels) for names in matrix.labels],
-                "entry": matrix.entry_names(),
-                "text": " ".join(matrix.digits(*place) for place in matrix.places(whole=True)),
-            }
-            if role := self.parts.role(item):
-                entry["role"] = role
-            if item.letter in live.letters:
-                entry["values"] = [number_data(value) for value in matrix.exact.ravel()]
-                entry["logits"] = item.logits or (isinstance(item, Step) and item.fixed)
-            if item.is_number:
-                entry["alone"] = True
-            if (derived := derived_from(item.letter)) is not None and derived[0] == GRADIENT:
-                entry["gradientOf"] = derived[1]
-            if matrix.masks:
-                entry["masks"] = matrix.masks
+            entry = self.facts(matrix)
             if isinstance(item, Step):
                 entry["rule"] = rule_data(
-                    item, matrix.shape, len(matrix.heads), self.evaluation.sizes, self.notation
+                    item,
+                    matrix.shape,
+                    len(matrix.heads),
+                    self.page.evaluation.sizes,
+                    self.page.notation,
                 )
                 worked_lines = {}
                 for head, i, j in matrix.places():
-                    if left and "worked" in self.shown.views:
+                    if left and "worked" in self.page.shown.views:
                         left -= 1
                         place = ((head or 0) * matrix.shape[0] + i) * matrix.shape[1] + j
-                        worked_lines[place] = lines.packed(self.worked(item, head, i, j))
+                        worked_lines[place] = self.lines.packed(self.page.worked(item, head, i, j))
                 entry["lines"] = worked_lines
                 if item.name in sections:
-                    told = latex_data(sections[item.name], matrix)
-                    if item.letter == live.tempered:
-                        warm = self.warm(sections[item.name])
-                        formulas = tuple(each for each in warm if each.view == "formula")
-                        told["warm"] = [*displays(formulas)]
-                    entry["latex"] = told
+                    entry["latex"] = self.copied(sections[item.name], matrix)
             items.append(entry)
         sheet: Data = None
-        if self.shown.worksheet is not None:
-            tempered = {step.letter: step for step in self.derivation.steps}.get(live.tempered)
-            sheet = worksheet_data(self.shown.worksheet, self.notation, self.evaluation, tempered)
-        claims = self.shown.claims
-        claimed = None if claims is None else claims_page.by_key(claims, self.matrices)
+        if self.page.shown.worksheet is not None:
+            tempered = {step.letter: step for step in self.page.derivation.steps}.get(
+                self.live.tempered
+            )
+            sheet = worksheet_data(
+                self.page.shown.worksheet, self.page.notation, self.page.evaluation, tempered
+            )
+        claims = self.page.shown.claims
+        claimed = None if claims is None else claims_page.by_key(claims, self.page.matrices)
         return {
             "worksheet": sheet,
-            "digits": self.notation.digits,
-            "rounding": self.notation.rounding,
-            "base": self.notation.index_base,
-            "limit": self.notation.limit,
-            "flipped": self.notation.convention == "columns",
-            "tempered": live.tempered,
-            "temperature": [f(letter(self.notation)) for f in (inside, latex)],
-            "chosen": self.chosen(),
+            "digits": self.page.notation.digits,
+            "rounding": self.page.notation.rounding,
+            "base": self.page.notation.index_base,
+            "limit": self.page.notation.limit,
+            "flipped": self.page.notation.convention == "columns",
+            "tempered": self.live.tempered,
+            "temperature": [f(letter(self.page.notation)) for f in (inside, latex)],
+            "chosen": self.page.chosen(),
             "claims": claimed,
-            "stage": (self.notation.page or ("stage" if self.derivation.story else "")) == "stage",
-            "transposed": compact(mathml(self.notation.transposed(t.Num(GAPS[0])))),
-            "labels": [[escape_controls(name) for name in names] for names in labels],
-            "latexNames": latex_names(name for names in labels for name in names),
-            "pieces": lines.pieces,
-            "templates": lines.templates,
+            "stage": (self.page.notation.page or ("stage" if self.page.derivation.story else ""))
+            == "stage",
+            "transposed": compact(mathml(self.page.notation.transposed(t.Num(GAPS[0])))),
+            "labels": [[escape_controls(name) for name in names] for names in self.labels],
+            "latexNames": latex_names(name for names in self.labels for name in names),
+            "pieces": self.lines.pieces,
+            "templates": self.lines.templates,
             "items": items,
         }
 
