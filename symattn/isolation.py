@@ -364,11 +364,15 @@ class _Process:
         try:
             with contextlib.suppress(EOFError, OSError):
                 _send(self.asks, what)
-                answers = [_receive(self.answers, most) for _ in range(count)]
+                while len(answers) < count:
+                    answers.append(_receive(self.answers, most))
+                    timer.cancel()  # once it answers, it has not taken too long
         finally:
             timer.cancel()
             timer.join()
-        return None if late.is_set() else answers
+        if late.is_set():
+            return None
+        return answers if len(answers) == count else []
 
     def end(self, patience: float = 0.0) -> int | None:
         """End it, unless it has ended within so many seconds; the signal that it ended by."""
