@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from symattn import handed
+from symattn.version import VERSION
 
 if TYPE_CHECKING:
     from symattn.algebra.equality import Equality, equal
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from symattn.notation.text import text
     from symattn.pages.display import check, compare
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 #: The public names of each module, which is imported when one of them is first used.
 _PUBLIC = {

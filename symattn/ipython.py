@@ -8,6 +8,7 @@ import shlex
 from dataclasses import replace
 from typing import NoReturn
 
+from symattn.documents.shown import VIEWS
 from symattn.errors import SymattnError, needing
 
 with needing("symattn.ipython", "IPython", "symattn[notebook]"):
@@ -19,7 +20,6 @@ from symattn.budget import budgeted
 from symattn.claims.references import entries_at
 from symattn.documents import markdown, text
 from symattn.documents.job import Job, document_of
-from symattn.documents.outline import VIEWS
 from symattn.documents.page import static
 from symattn.doors import failure
 from symattn.notation.options import DISPLAY, displayed

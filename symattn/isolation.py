@@ -7,24 +7,21 @@ of modules, and their arguments and results are plain data: all of it is pickled
 runs a stranger's code, its results are bytes and stay so (`stranger`): a pickle that it
 makes would be run here when it is read.
 
-On Linux a server process imports what the functions need, once, and forks a worker whenever there
-is none; elsewhere, where forking is not safe, `multiprocessing` spawns it. A worker is idle or at
-work for one task at a time, so that what it keeps from one task serves the next. On Linux all that
-a worker has started ends with it: what it leaves behind becomes the server's, which ends it.
+A worker is idle or at work for one task at a time, so that what it keeps from one task serves the
+next. It is a process of `subprocess`, and tasks and answers go through its pipes. On Linux that
+process keeps the worker as a child of its own, and all that a worker has started ends with it: what
+it leaves behind becomes its keeper's, which ends it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
-import gc
 import math
-import multiprocessing
 import os
 import pickle
 import select
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -32,10 +29,9 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from queue import SimpleQueue
+from typing import IO, Any, Protocol, TypeVar
 
 from symattn.doors import Failure, defect, failure
 from symattn.errors import SymattnError
@@ -48,7 +44,7 @@ Result = TypeVar("Result")
 #: Seconds that a new process may take before it is ready for its first task.
 _START = 120.0
 
-#: Seconds that a process which has hung up may take to end.
+#: Seconds that a process may take to end.
 _LAST = 2.0
 
 #: Seconds of processor time for one task: without a limit, and beyond the one on the clock. The
@@ -59,7 +55,8 @@ _PROCESSOR, _BEYOND = 3600, 60
 #: answer may have.
 _DONE, _MOST_ANSWERED = b"done", 2**30
 
-_FORKS = sys.platform == "linux"
+#: Whether a worker has a keeper; Linux alone hands it what the worker leaves behind.
+_KEEPS = sys.platform == "linux"
 
 
 @dataclass(frozen=True)
@@ -116,72 +113,61 @@ class Worker:
         debug: bool = False,
         stranger: bool = False,
     ) -> None:
-        self.limits, self._debug, self._stranger = limits, debug, stranger
-        self._starter: _Starter = _Forked(modules) if _FORKS else _Spawned(modules)
+        self.limits, self._modules = limits, modules
+        self._debug, self._stranger = debug, stranger
         self._process: _Process | None = None
 
     def __call__(
         self, function: Callable[[Argument], Result], argument: Argument, name: str
     ) -> Result | Failure:
         """The function's result, or why it has none: see `Run`."""
+        task = pickle.dumps((function, argument, name))
         if self._process is None:
             self._process = self._started()
-        answers = self._process.answers
-        ready = False
-        # where the process has died meanwhile, or its answer is too long, there is none either
-        with contextlib.suppress(EOFError, OSError):
-            answers.send((function, argument, name))
-            ready = bool(wait([answers], self.limits.seconds))
-            if ready:
-                answer: Result | Failure = self._read(answers, name)
-                return answer
-            return self._too_slow(name)
-        return self._died(name)
-
-    def _read(self, answers: Connection, name: str) -> Any:
-        """A result, or a failure: its status and its line."""
         most = _MOST_ANSWERED if self._stranger else None
-        kind, answer = answers.recv_bytes(most), answers.recv_bytes(most)
+        answers = self._process.ask(task, 2, self.limits.seconds, most)
+        if answers is None:
+            return self._too_slow(name)
+        if not answers:
+            return self._died(name)
+        found: Result | Failure = self._read(answers, name)
+        return found
+
+    def _read(self, answers: list[bytes], name: str) -> Any:
+        """A result, or a failure: its status and its line."""
+        kind, answer = answers
         if kind == _DONE:
             return answer if self._stranger else pickle.loads(answer)  # noqa: S301 made by this code
         with contextlib.suppress(ValueError, IndexError):
             return _failed(Status(kind[0]), "", answer.decode())
-        self._stop()
+        self.close()
         return _failed(Status.UNUSABLE, name, "its process gave no answer that can be read")
-
-    def close(self) -> None:
-        """End the process, and what starts it."""
-        self._stop()
-        self._starter.close()
 
     def _started(self) -> _Process:
         """A process that is ready for its first task."""
-        process = self._starter.start()
-        with contextlib.suppress(EOFError, ConnectionError):
-            process.answers.send((self.limits, self._debug, self._stranger))
-            if wait([process.answers], _START) and process.answers.recv_bytes() == _DONE:
-                return process
-        process.kill()
+        process = _Process.running(self._modules)
+        first = pickle.dumps((self.limits, self._debug, self._stranger))
+        if process.ask(first, 1, _START) == [_DONE]:
+            return process
+        process.end()
         raise SymattnError(
             "no process could be started to work within the limits; leave out --timeout and "
             "--isolated"
         )
 
-    def _stop(self, patience: float = 0.0) -> int | None:
-        """Kill the process, if there is one; see `_Process.kill`."""
-        if self._process is None:
-            return None
+    def close(self, patience: float = 0.0) -> int | None:
+        """End the process, if there is one; see `_Process.end`."""
         process, self._process = self._process, None
-        return process.kill(patience)
+        return None if process is None else process.end(patience)
 
     def _too_slow(self, name: str) -> Failure:
-        self._stop()
+        self.close()
         message = f"not finished in {self.limits.seconds:g} s"
         more = "leave something out, or allow more time with --timeout"
         return _failed(Status.UNSETTLED, name, f"{message}; {more}")
 
     def _died(self, name: str) -> Failure:
-        number = self._stop(_LAST)
+        number = self.close(_LAST)
         if number == getattr(signal, "SIGXCPU", None):
             message = "not finished in the processor time allowed; leave something out"
             return _failed(Status.UNSETTLED, name, message)
@@ -224,24 +210,60 @@ def _outcome(
         return failure(error, name, debug)
 
 
-def _serve(answers: Connection) -> None:
-    """Answer one task after the other, until nobody asks."""
-    with contextlib.suppress(EOFError, ConnectionError):
-        limits, debug, stranger = answers.recv()
-        _limit(limits, debug)
-        answers.send_bytes(_DONE)
-        while True:
-            function, argument, name = answers.recv()
-            _allow_processor_time(limits.seconds)
-            if not stranger:
-                function, argument = _pickled, (function, argument)
-            outcome = _outcome(function, argument, name, debug, limits.memory)
-            if isinstance(outcome, Failure):
-                answers.send_bytes(bytes([outcome.status]))
-                answers.send_bytes(outcome.line.encode())
-            else:
-                answers.send_bytes(_DONE)
-                answers.send_bytes(outcome)
+def serve(keeps: bool, modules: list[str]) -> None:
+    """What the process of a worker does: import what is needed, and answer until nobody asks.
+
+    `keeps`: in a child that it keeps.
+    """
+    if sys.platform != "win32":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if keeps and not _is_kept():
+        return
+    with os.fdopen(os.dup(0), "rb") as asked, os.fdopen(os.dup(1), "wb") as answers:
+        silent = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1):
+            os.dup2(silent, stream)
+        for module in modules:
+            import_module(module)
+        with contextlib.suppress(EOFError, ConnectionError):
+            _answer(_received_from(asked, keeps), answers)
+
+
+def _received_from(asked: IO[bytes], kept: bool) -> Callable[[], Any]:
+    """How the next thing that is asked is had; without a keeper the process ends with the asker."""
+    if kept:
+        return lambda: pickle.loads(_receive(asked))  # noqa: S301 made by this code
+    waiting: SimpleQueue[bytes] = SimpleQueue()
+
+    def read() -> None:
+        with contextlib.suppress(EOFError):
+            while True:
+                waiting.put(_receive(asked))
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=read, daemon=True).start()
+    return lambda: pickle.loads(waiting.get())  # noqa: S301 made by this code
+
+
+def _answer(asked: Callable[[], Any], answers: IO[bytes]) -> None:
+    """Answer one task after the other."""
+    limits, debug, stranger = asked()
+    _limit(limits, debug)
+    _send(answers, _DONE)
+    while True:
+        function, argument, name = asked()
+        _allow_processor_time(limits.seconds)
+        if not stranger:
+            function, argument = _pickled, (function, argument)
+        outcome = _outcome(function, argument, name, debug, limits.memory)
+        if isinstance(outcome, Failure):
+            _send(answers, bytes([outcome.status]))
+            _send(answers, outcome.line.encode())
+        else:
+            _send(answers, _DONE)
+            _send(answers, outcome)
 
 
 def _pickled(task: tuple[Callable[[object], object], object]) -> bytes:
@@ -253,16 +275,12 @@ def _pickled(task: tuple[Callable[[object], object], object]) -> bytes:
 def _limit(limits: Limits, debug: bool) -> None:
     """Let the system bound this process, and leave the screen to the one that asks."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # ^C is for the one that asks, who ends this one
-    silent = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(silent, 1)
     if not debug:  # a library in C complains there before it gives up
-        os.dup2(silent, 2)
-    os.close(silent)
+        os.dup2(1, 2)
     if sys.platform == "win32":
         return
     import resource
 
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if limits.memory is not None:
         most = _memory_in_use() + limits.memory * 2**20
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
@@ -295,142 +313,137 @@ def _allow_processor_time(seconds: float | None) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (most, hard))
 
 
-# ---- where workers come from -----------------------------------------------------------------
+# ---- the process of a worker -----------------------------------------------------------------
 
 
-class _Process(Protocol):
-    """A worker as the one that asks sees it."""
-
-    answers: Connection
-
-    def kill(self, patience: float = 0.0) -> int | None:
-        """End it, unless it has ended within so many seconds; the signal that it ended by."""
-
-
-class _Starter(Protocol):
-    """Starts workers."""
-
-    def start(self) -> _Process:
-        """A new worker."""
-
-    def close(self) -> None:
-        """Start no more; all workers have been killed."""
-
-
-#: What the server runs. The folder where the command is called is not searched for modules: `-P`.
-_SERVER = (
-    "import sys; sys.path[:] = sys.argv[3:]; from symattn.isolation import fork_on_request; "
-    "fork_on_request(int(sys.argv[1]), sys.argv[2].split())"
+#: What it runs. The folder where the command is called is not searched for modules: `-P`.
+_PROGRAM = (
+    "import sys; sys.path[:] = sys.argv[3:]; from symattn.isolation import serve; "
+    "serve(sys.argv[1] == 'kept', sys.argv[2].split())"
 )
 
-#: The option of ``prctl`` by which a process becomes the parent of what its children leave.
-_PR_SET_CHILD_SUBREAPER = 36
 
-#: What is asked of the server: one more worker, or how the last one ended.
-_FORK, _ENDED = b"f", b"e"
+@dataclass(frozen=True)
+class _Process:
+    """A worker as the one that asks sees it."""
 
+    popen: subprocess.Popen[bytes]
+    asks: IO[bytes]
+    answers: IO[bytes]
 
-class _Forked:
-    """Workers forked by a server that has the modules in its memory."""
+    @classmethod
+    def running(cls, modules: tuple[str, ...]) -> _Process:
+        """A new process, which imports the modules."""
+        isolated = "-I" if sys.flags.isolated else "-P"
+        kept = "kept" if _KEEPS else "alone"
+        popen = subprocess.Popen(  # noqa: S603 Python itself
+            [sys.executable, isolated, "-c", _PROGRAM, kept, " ".join(modules), *sys.path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**_ONE_THREAD, **os.environ},
+            start_new_session=True,  # ^C, and the end of a terminal, are for the one that asks
+        )
+        assert popen.stdin is not None
+        assert popen.stdout is not None
+        return cls(popen, popen.stdin, popen.stdout)
 
-    def __init__(self, modules: tuple[str, ...]) -> None:
-        self._modules = modules
-        self._server: subprocess.Popen[bytes] | None = None
+    def ask(
+        self, what: bytes, count: int, seconds: float | None, most: int | None = None
+    ) -> list[bytes] | None:
+        """So many answers, of at most so many bytes; [] if it died, None if it took too long."""
+        late = threading.Event()
 
-    def start(self) -> _ForkedProcess:
-        if self._server is not None and self._server.poll() is not None:  # killed from outside
-            self.close()
-        if self._server is None:
-            self._serve()
-        ours, theirs = socket.socketpair()
-        watched, lifeline = os.pipe()
+        def expire() -> None:
+            late.set()
+            self.popen.terminate()
+
+        timer = threading.Timer(threading.TIMEOUT_MAX if seconds is None else seconds, expire)
+        timer.daemon = True
+        timer.start()
+        answers: list[bytes] = []
         try:
-            socket.send_fds(self._control, [_FORK], [theirs.fileno(), watched])
-            number = int(self._control.recv(32) or 0)
-        except OSError:
-            number = 0
+            with contextlib.suppress(EOFError, OSError):
+                _send(self.asks, what)
+                while len(answers) < count:
+                    answers.append(_receive(self.answers, most))
+                    timer.cancel()  # once it answers, it has not taken too long
         finally:
-            theirs.close()
-            os.close(watched)
-        return _ForkedProcess(number, Connection(ours.detach()), lifeline, self._control)
+            timer.cancel()
+            timer.join()
+        if late.is_set():
+            return None
+        return answers if len(answers) == count else []
 
-    def _serve(self) -> None:
-        """Start the server."""
-        self._control, theirs = socket.socketpair()
-        with theirs:
-            isolated = "-I" if sys.flags.isolated else "-P"
-            words = [sys.executable, isolated, "-c", _SERVER, str(theirs.fileno())]
-            self._server = subprocess.Popen(  # noqa: S603 Python itself
-                [*words, " ".join(self._modules), *sys.path],
-                pass_fds=[theirs.fileno()],
-                env={**_ONE_THREAD, **os.environ},
-            )
-
-    def close(self) -> None:
-        if self._server is not None:
-            self._control.close()  # by which it ends, with all that is left
-            try:
-                self._server.wait(_LAST)
-            except subprocess.TimeoutExpired:
-                self._server.kill()
-                self._server.wait()
-            self._server = None
-
-
-@dataclass
-class _ForkedProcess:
-    """A child of the server; it ends when this process, which holds its lifeline, is gone."""
-
-    number: int
-    answers: Connection
-    lifeline: int
-    control: socket.socket
-
-    def kill(self, patience: float = 0.0) -> int | None:
+    def end(self, patience: float = 0.0) -> int | None:
+        """End it, unless it has ended within so many seconds; the signal that it ended by."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.popen.wait(patience)
+        self.popen.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.popen.wait(_LAST)
+        self.popen.kill()
+        code = self.popen.wait()
+        with contextlib.suppress(OSError):  # what nobody reads any more
+            self.asks.close()
         self.answers.close()
-        ended = b""
-        if self.number:
-            with contextlib.suppress(OSError):  # it, or the server, was killed from outside
-                if not patience:  # the server keeps its number until it is asked
-                    os.kill(self.number, signal.SIGKILL)
-                self.control.send(_ENDED)
-                if patience and not wait([self.control], patience):
-                    os.kill(self.number, signal.SIGKILL)
-                ended = self.control.recv(32)
-        os.close(self.lifeline)
-        return -int(ended) if ended.startswith(b"-") else None
+        return -code if code < 0 else None
 
 
-def fork_on_request(control: int, modules: list[str]) -> None:
-    """What the server does: fork a worker, or wait for the last one, whenever it is asked to."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    asked = socket.socket(fileno=control)
-    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    for module in modules:
-        import_module(module)
-    gc.freeze()  # what a worker never writes to, it shares with the server
-    child = 0
-    with contextlib.suppress(ConnectionError):
-        while True:
-            message, handles, _, _ = socket.recv_fds(asked, 1, 2)
-            if message == _FORK:
-                child = os.fork()
-                if not child:
-                    os.setpgid(0, 0)  # with what it starts, it can be ended together
-                    asked.close()
-                    _live_with(handles[1])
-                    _serve(Connection(handles[0]))
-                    return
-                for handle in handles:
-                    os.close(handle)
-                asked.send(b"%d" % child)
-            elif message == _ENDED:
-                _, ended = os.waitpid(child, 0)
-                _end_the_rest()
-                asked.send(b"%d" % os.waitstatus_to_exitcode(ended))
-            else:
-                break  # nobody asks any more
+def _send(stream: IO[bytes], content: bytes) -> None:
+    """Bytes behind their number."""
+    stream.write(len(content).to_bytes(8, "big"))
+    stream.write(content)
+    stream.flush()
+
+
+def _receive(stream: IO[bytes], most: int | None = None) -> bytes:
+    """What `_send` sends. Raises `EOFError` where that is cut off, or longer than `most`."""
+    number = stream.read(8)
+    size = int.from_bytes(number, "big")
+    content = stream.read(size) if most is None or size <= most else b""
+    if len(number) < 8 or len(content) < size:
+        raise EOFError
+    return content
+
+
+#: The options of ``prctl`` by which a process becomes the parent of what its children leave, and by
+#: which it ends with its own parent.
+_PR_SET_CHILD_SUBREAPER, _PR_SET_PDEATHSIG = 36, 1
+
+
+def _is_kept() -> bool:
+    """Go on in a child; this process stays and keeps it, and ends as it does, after all the rest.
+
+    True in the child, and False when it has ended. It is ended where nobody asks any more, and when
+    its keeper is told to end.
+    """
+    system = ctypes.CDLL(None)
+    system.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    child = os.fork()
+    if not child:
+        os.setpgid(0, 0)  # whoever ends its own group does not end the keeper
+        system.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        return True
+
+    def end(*_: object) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+
+    def watch() -> None:
+        hung_up = select.poll()
+        hung_up.register(0, 0)
+        hung_up.poll()
+        end()
+
+    signal.signal(signal.SIGTERM, end)
+    threading.Thread(target=watch, daemon=True).start()
+    _, ended = os.waitpid(child, 0)
     _end_the_rest()
+    code = os.waitstatus_to_exitcode(ended)
+    if code < 0:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    return False
 
 
 def _end_the_rest() -> None:
@@ -445,78 +458,6 @@ def _end_the_rest() -> None:
             for number in children.read_text("ascii").split():
                 os.kill(int(number), signal.SIGKILL)
             os.waitpid(-1, 0)
-
-
-def _live_with(lifeline: int) -> None:
-    """Let the system end this process when the other end of the pipe is closed, whatever it does.
-
-    A thread that reads the pipe would have to wait for a call in C that keeps Python's lock.
-    """
-    import fcntl
-
-    fcntl.fcntl(lifeline, fcntl.F_SETOWN, -os.getpid())  # and what it has started
-    fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
-    if select.select([lifeline], [], [], 0)[0]:  # it was closed before
-        os.kill(os.getpid(), signal.SIGKILL)
-
-
-class _Spawned:
-    """Workers each of which imports the modules for itself."""
-
-    def __init__(self, modules: tuple[str, ...]) -> None:
-        self._modules = modules
-
-    def start(self) -> _SpawnedProcess:
-        context = multiprocessing.get_context("spawn")
-        ours, theirs = context.Pipe()
-        # no daemon, which may start none of its own: `close` ends it
-        process = context.Process(target=_serve_spawned, args=(theirs, self._modules))
-        before = os.environ.get("PYTHONSAFEPATH")
-        os.environ["PYTHONSAFEPATH"] = "1"  # as -P
-        try:
-            process.start()
-        finally:
-            if before is None:
-                del os.environ["PYTHONSAFEPATH"]
-            else:
-                os.environ["PYTHONSAFEPATH"] = before
-        theirs.close()
-        return _SpawnedProcess(process, ours)
-
-    def close(self) -> None:
-        pass
-
-
-@dataclass
-class _SpawnedProcess:
-    """A process of `multiprocessing`."""
-
-    process: SpawnProcess
-    answers: Connection
-
-    def kill(self, patience: float = 0.0) -> int | None:
-        self.answers.close()
-        self.process.join(patience)
-        self.process.kill()
-        self.process.join()
-        code = self.process.exitcode
-        self.process.close()
-        return -code if code is not None and code < 0 else None
-
-
-def _serve_spawned(answers: Connection, modules: tuple[str, ...]) -> None:
-    """What a spawned worker does."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-
-    def watch() -> None:
-        wait([parent.sentinel])
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    threading.Thread(target=watch, daemon=True).start()
-    for module in modules:
-        import_module(module)
-    _serve(answers)
 
 
 #: Small matrices gain nothing by threads, each of which takes memory for itself.

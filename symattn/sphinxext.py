@@ -17,6 +17,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
+from symattn.documents.shown import VIEWS, View
 from symattn.errors import needing
 
 with needing("symattn.sphinxext", "Sphinx", "symattn[sphinx]"):
@@ -40,7 +41,7 @@ from symattn.documents import blocks as b
 from symattn.documents.job import Job, room_of
 from symattn.documents.latex import displays
 from symattn.documents.mathml import formula, xhtml
-from symattn.documents.outline import VIEWS, Outline, Page, Section, View, flowed
+from symattn.documents.outline import Outline, Page, Section, flowed
 from symattn.documents.wrap import ROOM, size_of
 from symattn.doors import failure
 from symattn.errors import ReadError, SymattnError, nearest, quote

@@ -19,7 +19,8 @@ import pytest
 from symattn import VARIANTS, Notation
 from symattn.derivations import Derivation, Evaluation
 from symattn.documents import blocks as b
-from symattn.documents.outline import VIEWS, Outline, View, derivation_document, outline
+from symattn.documents.outline import Outline, derivation_document, outline
+from symattn.documents.shown import VIEWS, Shown, View
 from symattn.notation.tree import Fenced, Grid, Row, Scheme, Tree
 from symattn.sheets.worksheet import read_worksheet
 from tests import ROOT
@@ -187,7 +188,9 @@ def derived(subject: str) -> tuple[Derivation, Evaluation | None]:
 def page(subject: str, notation: str = "default", *views: View) -> Outline:
     """What the document of a subject says; in all views unless some are named."""
     derivation, evaluation = derived(subject)
-    return outline(derivation, evaluation, notation=NOTATIONS[notation], views=views or VIEWS)
+    return outline(
+        Shown(derivation, evaluation, notation=NOTATIONS[notation], views=views or VIEWS)
+    )
 
 
 def labelled(folder: Path, title: str, labels: Sequence[str]) -> Outline:
@@ -199,7 +202,9 @@ def labelled(folder: Path, title: str, labels: Sequence[str]) -> Outline:
     sheet = read_worksheet(path)
     derivation = sheet.derivation()
     notes = tuple(labels)
-    return outline(derivation, sheet.evaluate(derivation), notation=Notation(limit=0), notes=notes)
+    return outline(
+        Shown(derivation, sheet.evaluate(derivation), notation=Notation(limit=0), notes=notes)
+    )
 
 
 def trees(shown: Outline) -> Iterator[Tree]:

@@ -22,6 +22,7 @@ from typing import Any
 from symattn import Attention
 from symattn.attention.example import small_example
 from symattn.documents.html import html_document
+from symattn.documents.shown import Shown
 from symattn.sheets.worksheet import worksheet_of
 from tests import ROOT
 from tests.documents.page.opening import sheet, variant
@@ -51,20 +52,20 @@ def _named(tokens: list[str], big: int = 1) -> str:
     )
     found = worksheet_of(text)
     derivation = found.derivation()
-    return html_document(derivation, found.evaluate(derivation))
+    return html_document(Shown(derivation, found.evaluate(derivation)))
 
 
 def _heads(count: int, tokens: int) -> str:
     spec = Attention(heads=count, mask="causal")
-    return html_document(*small_example(spec, tokens=tokens, title=f"{count} heads"))
+    return html_document(Shown(*small_example(spec, tokens=tokens, title=f"{count} heads")))
 
 
 #: The pages; the last are hard to draw.
 PAGES: dict[str, Callable[[], str]] = {
-    "causal": lambda: html_document(*sheet("causal")),
-    "two_heads": lambda: html_document(*sheet("two_heads")),
-    "cached-llama": lambda: html_document(*variant("cached-llama")),
-    "backward": lambda: html_document(*sheet("backward")),
+    "causal": lambda: html_document(Shown(*sheet("causal"))),
+    "two_heads": lambda: html_document(Shown(*sheet("two_heads"))),
+    "cached-llama": lambda: html_document(Shown(*variant("cached-llama"))),
+    "backward": lambda: html_document(Shown(*sheet("backward"))),
     "long": lambda: _named(["Donaudampfschifffahrtsgesellschaft", "internationalisation", "a"]),
     "right-to-left": lambda: _named(["שלום", "عالم", "hello", "ﷺ"]),
     "large": lambda: _named(["one", "two", "three"], 987654321),

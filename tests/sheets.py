@@ -15,7 +15,8 @@ from typing import Any
 from symattn import VARIANTS, Notation
 from symattn.attention.example import small_inputs
 from symattn.derivations import Derivation, Evaluation
-from symattn.documents.outline import VIEWS, Outline, View, outline
+from symattn.documents.outline import Outline, outline
+from symattn.documents.shown import VIEWS, Shown, View
 from symattn.sheets.worksheet import Worksheet, read_worksheet, worksheet_of
 from tests.gates import EXAMPLES
 
@@ -206,6 +207,6 @@ def notation_of(name: str) -> Notation:
 def outlines(name: str, *views: View) -> tuple[Outline, ...]:
     """What a document of the worksheet says; in all views unless some are named."""
     return tuple(
-        outline(derivation, values, notation=notation_of(name), views=views or VIEWS)
+        outline(Shown(derivation, values, notation=notation_of(name), views=views or VIEWS))
         for derivation, values in evaluated(name)
     )

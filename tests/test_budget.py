@@ -134,7 +134,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
 @pytest.mark.parametrize("name", sorted(set(COMMANDS) - set(APART)))
 def test_every_command_stops_after_its_timeout(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if command(name).meters:  # its budget is for the work inside
-        work = {"derive": "symattn.cli.derive._jobs", "prove": "symattn.cli.prove._show"}
+        work = {"derive": "symattn.cli.derive.jobs_of", "prove": "symattn.cli.prove._show"}
         monkeypatch.setattr(work[name], endless)
     else:
         monkeypatch.setattr(command(name), "callback", endless)
@@ -162,7 +162,7 @@ def test_without_a_timeout_processor_time_is_limited(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("symattn.budget.SECONDS", 0.2)
-    work = {"derive": "symattn.cli.derive._jobs", "prove": "symattn.cli.prove._show"}
+    work = {"derive": "symattn.cli.derive.jobs_of", "prove": "symattn.cli.prove._show"}
     if name in work:
         monkeypatch.setattr(work[name], endless)
     else:

@@ -16,7 +16,7 @@ PACKAGE = ROOT / "symattn"
 
 #: From the ground up; names on one line stand on the same floor and do not know one another.
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("status", "printable", "greek", "handed", "shown"),
+    ("status", "printable", "greek", "handed", "shown", "version"),
     ("errors",),
     ("arguments", "budget", "writing"),
     ("grammar", "notation"),
@@ -44,8 +44,8 @@ FLOORS: tuple[tuple[str, ...], ...] = (
 )
 LEVEL = {name: level for level, floor in enumerate(FLOORS) for name in floor}
 
-#: What the face of the package hands on, but for what it knows itself.
-NAMES = {*symattn.__all__} - {"__version__"}
+#: What the face of the package hands on.
+NAMES = {*symattn.__all__}
 
 #: Where what the package's own name stands for is made: below the doors.
 FACE = LEVEL["cli"] - 1

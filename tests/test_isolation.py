@@ -17,17 +17,13 @@ from click.testing import CliRunner, Result
 
 from symattn import isolation
 from symattn.cli import main
-from symattn.cli.progress import Progress
 from symattn.doors import Failure
 from symattn.isolation import Limits, Run, here, within
-from symattn.reports.annotations import github_annotations
-from symattn.reports.overview import Overview, overview_data
 from symattn.status import Status
 from tests import ROOT, tasks
 from tests.processes import environment, python
 from tests.reports.test_check_overview import RIGHT, SLIP
 from tests.terminal import shown_at_a_terminal
-from tests.written import html_overview, markdown_overview, text_overview
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and limits are of POSIX")
 
@@ -129,7 +125,7 @@ def test_a_result_that_cannot_be_sent_is_a_line(run: Run) -> None:
 
 def test_a_spawned_worker_does_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """What other systems than Linux use."""
-    monkeypatch.setattr(isolation, "_FORKS", False)
+    monkeypatch.setattr(isolation, "_KEEPS", False)
     with within(Limits(1.0), ("tests.tasks",)) as run:
         assert run(tasks.double, 4, "x") == 8
         found = run(tasks.search, 40, "x")
@@ -170,16 +166,6 @@ def test_isolated_files_are_marked_alike(folder: Path) -> None:
     assert alone.exit_code == isolated.exit_code == Status.UNUSABLE
 
 
-def test_isolated_files_are_put_right(folder: Path) -> None:
-    (folder / "b.toml").unlink()
-    shown = check(folder, "--diff", "--isolated")
-    assert shown.output == check(folder, "--diff").output
-    assert "3 numbers" not in shown.output and "+" in shown.output
-    result = check(folder, "--fix", "--isolated")
-    assert result.exit_code == 0, result.output
-    assert check(folder).exit_code == 0
-
-
 def test_a_file_that_takes_too_long_stops_no_other(folder: Path) -> None:
     (folder / "b.toml").write_text(slow(), encoding="utf-8")
     result = check(folder, "--timeout", 4, "--format", "json")
@@ -203,22 +189,6 @@ def test_a_single_file_that_takes_too_long(tmp_path: Path) -> None:
     assert told.startswith(f"{tmp_path}/a.toml: not finished in 1e-09 s; ")
     assert total == "No numbers marked; 1 file not finished"
     assert result.stderr == f"symattn: {told}\n"
-
-
-@pytest.mark.parametrize(
-    "write",
-    [
-        markdown_overview,
-        html_overview,
-        github_annotations,
-        lambda found: str(overview_data(found)),
-        text_overview,
-    ],
-)
-def test_every_format_says_what_was_not_finished(write: Callable[[Overview], str]) -> None:
-    told = "not finished in 3 s"
-    shown = write(Overview((), ("b.toml: is a pipe",), (f"a.toml: {told}",)))
-    assert told in shown and "1 file not finished" in shown
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "1e9", "x"])
@@ -331,16 +301,3 @@ def test_progress_is_shown_and_taken_away_at_a_terminal() -> None:
 def test_nothing_is_shown_where_it_could_not_be_taken_away(name: str, value: str) -> None:
     shown = shown_at_a_terminal("-c", PROGRESS.format(seconds=0.5), **{name: value})
     assert shown == "a line\r\nFalse\r\n"
-
-
-def test_progress_has_no_colour_where_none_is_wanted() -> None:
-    shown = shown_at_a_terminal("-c", PROGRESS.format(seconds=0.8), NO_COLOR="1")
-    assert "marking 2 of 3" in shown
-    assert "\x1b[3" not in shown
-
-
-def test_nothing_is_shown_but_at_a_terminal(capfd: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("symattn.cli.progress._AFTER", 0.0)
-    with Progress("marking").watched():
-        time.sleep(0.2)
-    assert capfd.readouterr() == ("", "")

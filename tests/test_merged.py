@@ -16,7 +16,8 @@ from symattn import VARIANTS, Attention, Notation, SymattnError, document, text,
 from symattn.attention.example import small_example
 from symattn.cli import main
 from symattn.derivations import Derivation, Evaluation
-from symattn.documents.outline import Outline, View, outline, overview
+from symattn.documents.outline import Outline, outline, overview
+from symattn.documents.shown import Shown, View
 from symattn.nodes import rule as r
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -60,7 +61,7 @@ def test_merged_formulas_have_the_values_of_their_steps(name: str) -> None:
         for step in merged:
             true = values.array(step.letter).astype(float)
             assert np.allclose(again.array(step.letter).astype(float), true, equal_nan=True)
-        shown = outline(merged, values, only=kept)
+        shown = outline(Shown(merged, values, only=kept))
         for section in shown.steps:
             for each in section.lines:
                 if each.view == "worked":
@@ -84,7 +85,9 @@ def test_no_letter_of_a_merged_formula_has_two_meanings(name: str, kept: tuple[s
     heads = (None, 1) if any(step.per_head for step in merged) else (None,)
     for head in heads:
         shown = outline(
-            merged, values, notation=Notation(head=head), views=("formula", "entry"), only=kept
+            Shown(
+                merged, values, notation=Notation(head=head), views=("formula", "entry"), only=kept
+            )
         )
         for section in shown.steps:
             assert [x for each in section.lines for x in bound_again(each.tree)] == []
@@ -203,7 +206,7 @@ def test_functions_of_a_merged_formula_are_defined_where_its_rule_is_too_long(
     views: tuple[View, ...],
 ) -> None:
     derivation = variant("rotary").spec.derivation().merged(["scores", "output"])
-    shown = outline(derivation, views=views, only=["scores", "output"])
+    shown = outline(Shown(derivation, views=views, only=["scores", "output"]))
     rope, *letters = where_lines(shown, "scores")
     assert rope.startswith("where rope(Q) has the entries q^r_ij = ")
     assert [one[:4] for one in letters] == ["and "] * 3
@@ -213,10 +216,10 @@ def test_functions_of_a_merged_formula_are_defined_where_its_rule_is_too_long(
     ]
     (output,) = (one for one in shown.steps if one.name == "output")
     assert ("cases inside a sum" in output.left_out) is ("entry" in views)
-    again = outline(derivation.merged(["output"]), views=views, only=["output"])
+    again = outline(Shown(derivation.merged(["output"]), views=views, only=["output"]))
     assert len(where_lines(again, "output")) == 3 + 3  # rope with its three letters
     short = Attention().derivation().merged(["weights"])
-    assert where_lines(outline(short, only=["weights"]), "weights") == []  # it has a rule
+    assert where_lines(outline(Shown(short, only=["weights"])), "weights") == []  # it has a rule
 
 
 #: Steps that are shown of each variant: the result, with the weights, and with one in the middle.
@@ -240,7 +243,7 @@ def test_what_a_page_uses_is_defined_and_what_it_defines_is_used(
     derivation, values = example(name)
     merged = derivation.merged(kept)
     for numbers in (values, None):
-        shown = outline(merged, numbers, views=views, only=kept)
+        shown = outline(Shown(merged, numbers, views=views, only=kept))
         lines = told(merged, shown)
         assert undefined(lines) == []
         assert unused(lines) == []
@@ -313,7 +316,7 @@ def test_each_definition_of_a_merged_formula_is_told_once(
     choices: dict[str, Any], said: list[str]
 ) -> None:
     derivation = Attention(**choices).derivation().merged(["weights"])
-    lines = told(derivation, outline(derivation, only=["weights"]))
+    lines = told(derivation, outline(Shown(derivation, only=["weights"])))
     assert twice(lines) == []
     where = "\n".join(one for view, one in lines if view == "where")
     assert [where.count(one) for one in said] == [1] * len(said)
@@ -324,7 +327,7 @@ def test_each_definition_of_a_merged_formula_is_told_once(
 
 def test_a_function_without_a_definition_and_a_letter_without_use_are_found() -> None:
     derivation = variant("rotary").spec.derivation().merged(["scores"])
-    formula, entries, *letters = told(derivation, outline(derivation, only=["scores"]))
+    formula, entries, *letters = told(derivation, outline(Shown(derivation, only=["scores"])))
     assert " has the entries " in entries[1]
     assert undefined([formula, *letters]) == ["rope"] * 2
     assert unused([formula, *letters]) == ["ψ"]
@@ -347,12 +350,12 @@ def test_a_vector_for_all_rows_stands_beside_ones(
     choices: dict[str, Any], name: str, formula: str
 ) -> None:
     derivation = Attention(**choices).derivation().merged([name])
-    shown = outline(derivation, only=[name])
+    shown = outline(Shown(derivation, only=[name]))
     assert line(derivation[name].formula()) == formula
     assert where_lines(shown, name) == ["where 1 is a column of ones"]
 
 
 def test_another_step_is_named_by_the_words_of_its_heading() -> None:
-    shown = outline(Attention(source="self").derivation())
+    shown = outline(Shown(Attention(source="self").derivation()))
     words = {one.name: "".join(map(str, one.why)) for one in shown.steps}
     assert words["K"].endswith("The entries are computed like those of the queries.")

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from importlib.metadata import entry_points
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -33,7 +32,6 @@ from symattn.status import PRECEDENCE, Status, exit_statuses, worst
 from tests import ROOT
 from tests.processes import environment, python
 from tests.rows import every_one_has_a_row
-from tests.sphinxed import warnings_of
 
 pytest_plugins = ["pytester"]
 
@@ -465,22 +463,6 @@ def test_options_reach_the_library() -> None:
     assert run("prove", "n = 4", "--size", "n=4").exit_code == 0
 
 
-def test_effort_is_given_to_the_prover(monkeypatch: pytest.MonkeyPatch) -> None:
-    from symattn.algebra import identities
-
-    asked: list[int] = []
-    real = identities.prove
-
-    def bounded(row: Any, effort: int) -> Proof:
-        asked.append(effort)
-        return real(row)
-
-    monkeypatch.setattr(identities, "prove", bounded)
-    assert run("prove", "shift", "--effort", "3").exit_code == 0
-    assert run("prove", "shift").exit_code == 0
-    assert asked == [3, 1]
-
-
 def test_all_is_the_worst_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
     from symattn.algebra import identities
 
@@ -494,38 +476,6 @@ def test_all_is_the_worst_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
         rows = tuple(Identity(name, "", "A = B", "", "", for_all=False) for name in names)
         monkeypatch.setattr(identities, "IDENTITIES", rows)
         assert run("prove", "--all").exit_code == status
-
-
-#: What each command calls; where a defect is planted, and the words that lead there.
-PLANTS: tuple[tuple[str, str], ...] = (
-    ("symattn.derivations.Derivation.evaluate", "derive {right}"),
-    ("symattn.pages.checked.check_file", "check {right}"),
-    ("symattn.reports.overview.report_of", "check {right}"),
-    ("symattn.pages.filling.fill_page", "render {page}"),
-    ("symattn.algebra.identities.proofs.decide", "prove shift"),
-    ("symattn.attention.jacobian.read_row", "jacobian 1,2"),
-    ("symattn.attention.ladder.before_attention", "ladder"),
-    ("symattn.cli.lists.show", "variants"),
-)
-
-
-@pytest.mark.parametrize(("name", "words"), PLANTS, ids=[words for _, words in PLANTS])
-def test_a_defect_is_one_line_and_status_3(
-    name: str, words: str, given: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(name, planted)
-    arguments = words.format(**given).split()
-    result = run(*arguments)
-    assert result.exit_code == Status.INTERNAL
-    assert REPORT.search(result.stderr) and result.stderr.count("\n") == 1
-    shown = run("--debug", *arguments)
-    assert shown.exit_code == Status.INTERNAL
-    assert "Traceback" in shown.stderr and "in planted" in shown.stderr
-    assert REPORT.search(shown.stderr.splitlines()[-1])
-    monkeypatch.setenv("SYMATTN_DEBUG", "1")
-    assert "in planted" in run(*arguments).stderr
-    monkeypatch.setenv("SYMATTN_DEBUG", "0")
-    assert "in planted" not in run(*arguments).stderr
 
 
 def test_a_defect_outside_of_the_commands(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -557,25 +507,6 @@ def test_a_defect_in_one_file_stops_no_other(
     assert len(lines) == 2
     assert any(line.startswith(f"symattn: {paths[1]}: internal error") for line in lines)
     assert f"{paths[2]}:6:13: weights[1,1]: you wrote 0.4" in result.stdout
-
-
-def test_a_page_that_fails_stops_no_other(
-    file: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from symattn.pages import filling
-
-    first, second = file("a.md", PAGE), file("b.md", PAGE)
-    real = filling.fill_page
-    monkeypatch.setattr(
-        filling,
-        "fill_page",
-        lambda text, name, *rest: planted() if name == first else real(text, name, *rest),
-    )
-    result = run("render", first, second)
-    assert result.exit_code == Status.INTERNAL
-    assert result.stderr.startswith(f"symattn: {first}: internal error")
-    assert Path(second).read_text(encoding="utf-8") == FILLED
-    assert Path(first).read_text(encoding="utf-8") == PAGE
 
 
 def test_a_file_that_cannot_be_put_right_stops_no_other(
@@ -644,24 +575,6 @@ def test_a_reader_that_leaves_changes_no_status(
     assert (done.returncode, done.stderr) == (status, b"")
 
 
-@pytest.mark.parametrize(
-    ("words", "status"),
-    [("--help", 0), ("derive --help", 4), ("--version", 0), ("variants", 0), ("derive casual", 2)],
-)
-def test_a_reader_of_neither_stream(words: str, status: int) -> None:
-    read, write = os.pipe()
-    os.close(read)
-    with os.fdopen(write, "wb") as closed:
-        done = subprocess.run(
-            [sys.executable, "-m", "symattn", *words.split()],
-            stdout=closed,
-            stderr=closed,
-            env=environment(),
-            check=False,
-        )
-    assert done.returncode == status
-
-
 @pytest.mark.skipif(os.name == "nt", reason="signals are of POSIX")
 def test_an_interrupted_command_is_not_settled(tmp_path: Path) -> None:
     code = (
@@ -688,76 +601,3 @@ def test_an_interrupted_command_is_not_settled(tmp_path: Path) -> None:
 
 
 # ---- the other doors -------------------------------------------------------------------------
-
-
-def test_a_defect_in_a_cell(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    from IPython.core.error import UsageError
-
-    from symattn import ipython
-
-    monkeypatch.setattr(ipython, "document_of", planted)
-    with pytest.raises(UsageError) as caught:
-        ipython.cell("", SHEET)
-    assert REPORT.fullmatch(str(caught.value))
-    assert capsys.readouterr().err == ""
-    monkeypatch.setenv("SYMATTN_DEBUG", "1")
-    with pytest.raises(UsageError):
-        ipython.cell("", SHEET)
-    assert "in planted" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    "at",
-    ["symattn.pages.checked.check_file", "symattn.reports.results.Finding.message"],
-)
-def test_a_defect_in_pytest(
-    at: str, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(at, property(planted) if at.endswith("message") else planted)
-    pytester.path.joinpath("a.toml").write_text(WRONG, encoding="utf-8")
-    loaded = any(e.value == "symattn.pytest_plugin" for e in entry_points(group="pytest11"))
-    plugin = () if loaded else ("-p", "symattn.pytest_plugin")
-    options = ("-p", "no:cacheprovider", "-p", "no:xdist", *plugin)
-    result = pytester.runpytest_inprocess(*options, "--symattn")
-    result.assert_outcomes(failed=1)
-    shown = result.stdout.str()
-    assert REPORT.search(shown)
-    assert "Traceback" not in shown and "planted()" not in shown
-
-
-def test_a_defect_in_mkdocs(monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
-    from symattn import mkdocsext
-
-    monkeypatch.setattr(mkdocsext, "fill_page", planted)
-    shown: Any = SimpleNamespace(abs_src_path="/docs/a.md", content_string=PAGE)
-    page: Any = SimpleNamespace(file=shown)
-    plugin = mkdocsext.Fills()
-    plugin.load_config({})
-    assert plugin.on_page_markdown(PAGE, page=page) == PAGE
-    (record,) = caplog.records
-    assert record.levelname == "WARNING"  # which fails a strict build
-    assert re.fullmatch(f"/docs/a.md: {REPORT.pattern}", record.getMessage().split("symattn: ")[-1])
-
-
-@pytest.mark.parametrize(
-    ("at", "page"),
-    [
-        ("check_text", "Text.\n"),
-        ("Job", ".. attention:: causal\n"),
-        ("displays", ".. attention:: causal\n"),
-        ("worksheet_of", ".. symattn::\n\n   [given]\n   scores = [[0, 0]]\n"),
-        ("quotation", ".. symattn::\n\n   [given]\n   scores = [[0, 0]]\n\n:value:`scores[1,1]`\n"),
-    ],
-)
-def test_a_defect_in_sphinx(
-    at: str, page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A warning where it happened, which fails ``sphinx-build -W``; the page is built."""
-    from symattn import sphinxext
-
-    (tmp_path / "index.rst").write_text(f"Title\n=====\n\n{page}", encoding="utf-8")
-    monkeypatch.setattr(sphinxext, at, planted)
-    warnings = warnings_of(tmp_path)
-    assert REPORT.search(warnings)
-    assert "Traceback" not in warnings
-    assert "index.rst" in warnings

@@ -18,10 +18,10 @@ from symattn.attention.spec import Attention
 from symattn.derivations import Derivation, Evaluation, Given
 from symattn.documents.blocks import Block, Break, Document, Paragraph
 from symattn.documents.data import Data, derivation_data
-from symattn.documents.outline import View, derivation_document, outline
+from symattn.documents.outline import derivation_document, outline
+from symattn.documents.shown import Shown, View
 from symattn.errors import SymattnError, nearest, quote
 from symattn.notation.numbers import number
-from symattn.notation.options import Notation
 from symattn.notation.text import line
 
 #: Small vectors with one disagreement: the first and the last key point apart.
@@ -327,7 +327,7 @@ def ladder_document(rungs: Sequence[Rung], brief: bool = False) -> Document:
     parts: list[Document] = []
     for rung in rungs:
         derivation, values = rung.make()
-        shown = outline(derivation, values, views=_VIEWS, only=rung.steps)
+        shown = outline(Shown(derivation, values, views=_VIEWS, only=rung.steps))
         inside = derivation_document(shown, facts=brief, prefix=f"{rung.name}-").blocks
         note = Paragraph((f"In numbers: {rung.wrong(values)}",), "note")
         title = f"{1 + LADDER.index(rung)}. {rung.name}: {rung.idea}"
@@ -344,6 +344,6 @@ def ladder_data(rungs: Sequence[Rung]) -> list[dict[str, Data]]:
     for rung in rungs:
         derivation, values = rung.make()
         data = {"name": rung.name, "idea": rung.idea, "in_numbers": rung.wrong(values)}
-        shown = derivation_data(derivation, values, Notation(), rung.steps)
+        shown = derivation_data(Shown(derivation, values, only=rung.steps))
         found.append({"number": 1 + LADDER.index(rung)} | data | {"derivation": shown})
     return found

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,7 +16,7 @@ from symattn.cli import completing as completes
 from symattn.cli.attentions import missing
 from symattn.cli.formats import FORMS, format_options, show, write_data
 from symattn.cli.help import Explained
-from symattn.cli.limits import limit_options, runs
+from symattn.cli.limits import asked_seconds, limit_options, runs
 from symattn.cli.marking import Asked, Marked, Mending, mark
 from symattn.cli.progress import Progress
 from symattn.cli.screen import complain, debug_asked, is_folder, paths_given
@@ -85,17 +86,7 @@ _OF_RUNS = ("sarif", "junit")
 )
 @watch_option
 @limit_options
-def check(
-    paths: tuple[str, ...],
-    form: str,
-    flavor: str | None,
-    output: str | None,
-    timeout: float | None,
-    isolated: bool,
-    watch: bool,
-    claims: str | None,
-    **options: bool,
-) -> Status:
+def check(output: str | None, watch: bool, **asked: Any) -> Status:
     """Mark the claims in worksheets and pages (- for standard input), the first wrong one first.
 
     Pages are Markdown, MyST, reStructuredText, LaTeX and notebooks; folders are searched. A number
@@ -103,86 +94,124 @@ def check(
     claims, unless --if-any is given; files of a folder without claims are skipped. A file that
     cannot be used does not keep the others from being marked.
     """
-    if (options["diff"] or options["fix"]) and form != "text":
-        raise SymattnError(f"--format {form}: applies to reports, not to corrections; leave it out")
-    if claims is not None:
-        if len(paths) > 1 or _is_folder(paths[0]):
-            raise SymattnError("--claims: belongs to one worksheet; name one")
-        if options["diff"] or options["fix"]:
-            raise SymattnError("--claims: an array cannot be corrected; leave --diff and --fix out")
-        if not claims:
-            raise SymattnError("--claims: name a file that ends in .npz or .safetensors")
-    if options["fix"] and watch:
+    request = Request(**asked)
+    if request.mends and request.form != "text":
+        raise SymattnError(
+            f"--format {request.form}: applies to reports, not to corrections; leave it out"
+        )
+    if request.claims is not None:
+        _check_claims(request)
+    if request.fix and watch:
         raise SymattnError("check: give --fix or --watch, not both")
     if watch:
-        check_watchable(paths)
-    check_flavor(form, flavor)
+        check_watchable(request.paths)
+    check_flavor(request.form, request.flavor)
     destination = Destination.of(output)
     if destination.exists:
-        destination.refuse_inputs([*_inputs(paths), *([claims] if claims else [])])
-    options["allow_large"] = options["allow_large"] or timeout is not None
-    with runs(timeout, isolated, "symattn.cli.marking") as run:
+        destination.refuse_inputs([*_inputs(request.paths), *request.archives])
+    if asked_seconds() is not None:
+        request = replace(request, allow_large=True)
+    with runs("symattn.cli.marking") as run:
         if not watch:
-            return _check(paths, form, flavor, destination, run, options, claims)
+            return _check(request, destination, run)
         kept = Remembered(
             run, lambda asked: [Path(name) for name in (asked.name, asked.claims) if name]
         )
         return again(
-            lambda: _check(paths, form, flavor, destination, kept, options, claims),
-            lambda: (*_read(paths), *([Path(claims)] if claims else ())),
+            lambda: _check(request, destination, kept),
+            lambda: (*_read(request.paths), *map(Path, request.archives)),
             destination,
         )
 
 
-def _check(
-    paths: tuple[str, ...],
-    form: str,
-    flavor: str | None,
-    destination: Destination,
-    run: Run,
-    options: Mapping[str, bool],
-    claims: str | None,
-) -> Status:
+@dataclass(frozen=True)
+class Request:
+    """The options of ``check`` by the names that click gives them."""
+
+    paths: tuple[str, ...]
+    form: str
+    flavor: str | None
+    full: bool
+    no_explain: bool
+    diff: bool
+    fix: bool
+    if_any: bool
+    allow_large: bool
+    claims: str | None
+
+    @property
+    def mends(self) -> bool:
+        """Whether files are corrected, or it is shown how they would be."""
+        return self.diff or self.fix
+
+    @property
+    def archives(self) -> list[str]:
+        """The archive of arrays that is read, if there is one."""
+        return [self.claims] if self.claims else []
+
+    @property
+    def of_one(self) -> bool:
+        """Whether one file is named, of which a report speaks as the only one."""
+        return len(self.paths) == 1 and not _is_folder(self.paths[0]) and self.form not in _OF_RUNS
+
+
+def _check_claims(request: Request) -> None:
+    """Refuse an archive of arrays where it cannot be compared."""
+    if len(request.paths) > 1 or _is_folder(request.paths[0]):
+        raise SymattnError("--claims: belongs to one worksheet; name one")
+    if request.mends:
+        raise SymattnError("--claims: an array cannot be corrected; leave --diff and --fix out")
+    if not request.claims:
+        raise SymattnError("--claims: name a file that ends in .npz or .safetensors")
+
+
+def _check(request: Request, destination: Destination, run: Run) -> Status:
     """Mark all files, and say what became of them."""
-    mends = options["diff"] or options["fix"]
-    options_of_all = not options["no_explain"], options["full"], mends, options["allow_large"]
-    hint = "--full shows all" if form == "text" and destination.is_screen else ""
-    asked = [
-        one if isinstance(one, Failure) else Asked(*one, *options_of_all, claims or "", hint)
-        for one in _names(paths, options["if_any"])
-    ]
-    failures: list[Failure] = []
-    marked: list[Marked] = []
-    skipped: list[str] = []
-    with Progress("marking").watched() as progress:
-        for number, one in enumerate(asked, 1):
-            if isinstance(one, Failure):
-                failures.append(one)
-                continue
-            progress.at(f"marking {number} of {len(asked)}: {one.printable_name}")
-            result = run(mark, one, one.printable_name)
-            if isinstance(result, Failure):
-                failures.append(result)
-            elif result is None:
-                skipped.append(one.printable_name)
-            else:
-                destination.refuse_inputs(result.files)
-                marked.append(result)
+    every = Asked(
+        "",
+        explain=not request.no_explain,
+        full=request.full,
+        mends=request.mends,
+        allow_large=request.allow_large,
+        claims=request.claims or "",
+        hint="--full shows all" if request.form == "text" and destination.is_screen else "",
+    )
+    asked = [*_files(request, every)]
+    results = [*_results(asked, destination, run)]
+    failures = [one for one in results if isinstance(one, Failure)]
+    marked = [one for one in results if isinstance(one, Marked)]
     statuses = [status for one in marked for status in one.statuses]
     parts = [Failure(Status.UNUSABLE, problem) for one in marked for problem in one.problems]
-    alone = len(paths) == 1 and not _is_folder(paths[0]) and form not in _OF_RUNS
-    unmarked = alone and failures and all(one.status != Status.UNSETTLED for one in failures)
-    if mends and not unmarked:
-        statuses = _mend(marked, failures, options["diff"], options["fix"], destination)
+    finished = all(one.status != Status.UNSETTLED for one in failures)
+    unmarked = request.of_one and failures and finished
+    if request.mends and not unmarked:
+        statuses = _mend(marked, failures, request, destination)
     failed = [*failures, *parts]
     status = worst([*statuses, *(one.status for one in failed)])
-    if not mends and not unmarked:
+    if not request.mends and not unmarked:
         names = [one.printable_name for one in asked if isinstance(one, Asked)]
+        skipped = [one for one in results if isinstance(one, str)]
         overview = _overview(marked, failures, skipped, names, status)
-        _show(overview, form, flavor, options["full"], destination)
+        _show(overview, request, destination)
     for failure_of_one in failed:
         complain(failure_of_one.line)
     return status
+
+
+def _results(
+    asked: Sequence[Asked | Failure], destination: Destination, run: Run
+) -> Iterator[Marked | Failure | str]:
+    """What became of each file; of one that holds nothing to mark, its name."""
+    with Progress("marking").watched() as progress:
+        for number, one in enumerate(asked, 1):
+            if isinstance(one, Failure):
+                yield one
+                continue
+            progress.at(f"marking {number} of {len(asked)}: {one.printable_name}")
+            result = run(mark, one, one.printable_name)
+            if isinstance(result, Marked):
+                destination.refuse_inputs(result.files)
+            yield one.printable_name if result is None else result
 
 
 def _inputs(paths: tuple[str, ...]) -> Iterator[str | Path]:
@@ -220,26 +249,26 @@ def _is_folder(path: str) -> bool:
     return path != "-" and is_folder(path)
 
 
-def _names(paths: tuple[str, ...], if_any: bool) -> Iterator[tuple[str, bool] | Failure]:
-    """Every file to mark, and whether it has to hold claims: those named do.
+def _files(request: Request, every: Asked) -> Iterator[Asked | Failure]:
+    """Every file to mark, as `every` is; those named have to hold claims.
 
     Between them stands, for what is not read in a folder, why.
     """
     from symattn.pages.checked import files_in
 
-    for path in paths:
+    for path in request.paths:
         if lost := missing(path):
             yield Failure(Status.UNUSABLE, lost)
             continue
         if not _is_folder(path):
-            yield path, not if_any
+            yield replace(every, name=path, must_claim=not request.if_any)
             continue
         problems: list[str] = []
         for name in chain(files_in(path, problems), (None,)):
             yield from (Failure(Status.UNUSABLE, problem) for problem in problems)
             problems.clear()
             if name is not None:
-                yield str(name), False
+                yield replace(every, name=str(name))
 
 
 def _overview(
@@ -258,9 +287,7 @@ def _overview(
     return Overview(files, tuple(problems), tuple(unfinished), tuple(skipped), tuple(names), status)
 
 
-def _show(
-    found: Overview, form: str, flavor: str | None, full: bool, destination: Destination
-) -> None:
+def _show(found: Overview, request: Request, destination: Destination) -> None:
     """The report of a single worksheet, or the overview of several files, in a format."""
     from symattn.reports.annotations import github_annotations
     from symattn.reports.documents import overview_document, report_document
@@ -270,7 +297,7 @@ def _show(
     from symattn.reports.single import report_data
 
     alone = report_alone(found)
-    match form:
+    match request.form:
         case "json":
             data = overview_data(found) if alone is None else report_data(alone)
             write_data(data, destination)
@@ -281,16 +308,17 @@ def _show(
         case "junit":
             destination.write(junit_xml(found))
         case _:
-            brief = FORMATS[form].brief
+            brief = FORMATS[request.form].brief
             if alone is not None:
                 document = report_document(alone, brief)
             else:
-                document = overview_document(found, brief, full, listed=not destination.is_screen)
-            show(form, [document], flavor, destination)
+                listed = not destination.is_screen
+                document = overview_document(found, brief, request.full, listed=listed)
+            show(request.form, [document], request.flavor, destination)
 
 
 def _mend(
-    marked: list[Marked], failures: list[Failure], diff: bool, fix: bool, destination: Destination
+    marked: list[Marked], failures: list[Failure], request: Request, destination: Destination
 ) -> list[Status]:
     """Show, or make, the changes that put wrong numbers right; the statuses of what is left."""
     from symattn.cli.screen import diff_line
@@ -302,13 +330,13 @@ def _mend(
         if (mending := one.mending) is None:
             continue
         try:
-            lines += _mended(one.name, mending, diff, fix)
+            lines += _mended(one.name, mending, request.diff, request.fix)
         except BaseException as error:
             failures.append(failure(error, one.name, debug_asked()))
             continue
         mended += mending.count
-        left += mending.statuses if fix else one.statuses
-    if not diff:
+        left += mending.statuses if request.fix else one.statuses
+    if not request.diff:
         lines.append(f"{counted(mended, 'number')} corrected\n")
     destination.write("".join(map(diff_line, lines) if destination.is_screen else lines))
     return left

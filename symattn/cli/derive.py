@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from symattn.cli import completing as completes
-from symattn.cli.attentions import (
-    equations_in,
-    is_equations,
-    is_file,
-    on_top,
-    variant_named,
-    worksheet_at,
-)
+from symattn.cli.attentions import is_equations, is_file
 from symattn.cli.entries import choose_entries
 from symattn.cli.formats import format_options, show, width_option
 from symattn.cli.help import Explained
 from symattn.cli.limits import metered
 from symattn.cli.progress import Progress
+from symattn.cli.request import Request
 from symattn.cli.screen import complain
+from symattn.cli.sources import InFile, jobs_of
 from symattn.cli.watching import again, check_watchable, watch_option
 from symattn.documents.job import (
     FORMATS,
@@ -35,26 +29,16 @@ from symattn.documents.job import (
     PICTURES,
     VIEWS,
     Job,
-    Series,
     check_format,
     document_of,
 )
-from symattn.errors import SymattnError, counted, nearest, quote
+from symattn.errors import SymattnError, nearest, quote
 from symattn.status import Status, worst
 from symattn.writing import Destination
 
 if TYPE_CHECKING:
-    from symattn.attention.decoding import Chunk
-    from symattn.attention.vocabulary import Notation
     from symattn.derivations import Check, Derivation, Place, Step
     from symattn.documents.blocks import Document
-    from symattn.documents.claims import Claims
-    from symattn.language.spec import Equations
-    from symattn.sheets.worksheet import Worksheet
-
-
-#: The options of the command as click hands them on, by name.
-Options: TypeAlias = dict[str, Any]
 
 
 def _names(
@@ -75,6 +59,19 @@ def _views(context: click.Context, option: click.Parameter, value: str) -> tuple
             known = nearest(name, VIEWS) or f"; they are {', '.join(VIEWS)}"
             raise click.BadParameter(f"no view is called {quote(name)}{known}", context, option)
     return names
+
+
+def _chunks(text: str | None) -> int | list[int] | None:
+    """How the tokens are cut: ``2`` at a time, or ``3,1,1``."""
+    if text is None:
+        return None
+    parts = text.split(",")
+    if len(text) > 400 or not all(re.fullmatch(r" *[0-9]{1,6} *", part) for part in parts):
+        raise SymattnError(
+            f"--chunks {quote(text)}: give how many tokens at a time, as in --chunks 1, or how "
+            "many in each chunk, as in --chunks 3,1,1"
+        )
+    return int(parts[0]) if len(parts) == 1 else [int(part) for part in parts]
 
 
 class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versions only
@@ -240,19 +237,11 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
 )
 @click.option("--allow-large", is_flag=True, help="Derive however much work it takes.")
 @watch_option
-def derive(
-    source: str,
-    form: str,
-    pdf: bool,
-    output: str | None,
-    symbolic: bool,
-    watch: bool,
-    **options: Any,
-) -> Status:
+def derive(pdf: bool, output: str | None, watch: bool, **asked: Any) -> Status:
     """Derive attention step by step from a worksheet (- for standard input) or a named variant."""
+    source, form = asked["source"], asked["form"]
     if pdf and form not in ("text", "tex", "pdf"):
         raise SymattnError(f"--pdf: is produced with LaTeX; leave out --format {form}")
-    form = "pdf" if pdf else form
     if watch:
         check_watchable([source])
         if not is_file(source):
@@ -260,13 +249,11 @@ def derive(
     destination = Destination.of(output)
     if destination.exists and is_file(source):
         destination.refuse_inputs(("-",) if source == "-" else _read(source))
+    asked |= {"form": "pdf" if pdf else form, "chunks": _chunks(asked["chunks"])}
+    request = Request(**asked, on_screen=destination.is_screen and asked["form"] == "text")
     if not watch:
-        return _derive(source, form, symbolic, options, destination)
-    return again(
-        lambda: _derive(source, form, symbolic, options, destination),
-        lambda: _read(source),
-        destination,
-    )
+        return _derive(request, destination)
+    return again(lambda: _derive(request, destination), lambda: _read(source), destination)
 
 
 def _read(source: str) -> Iterator[Path]:
@@ -276,33 +263,20 @@ def _read(source: str) -> Iterator[Path]:
     return reached([Path(source)])
 
 
-def _derive(
-    source: str, form: str, symbolic: bool, options: Options, destination: Destination
-) -> Status:
+def _derive(request: Request, destination: Destination) -> Status:
     """Derive, print or write the document, and say whether NumPy agrees."""
-    on_screen = destination.is_screen and form == "text"
+    form, on_screen = request.form, request.on_screen
     documents: list[Document] = []
     document: str | bytes = ""
-    allowed = metered(allow_large=options["allow_large"])
-    with Progress(f"deriving {source}").watched(), allowed:
-        arranged = isinstance(options["heads"], str)
-        jobs, in_file = _jobs(source, form, symbolic, options, destination)
+    allowed = metered(allow_large=request.allow_large)
+    with Progress(f"deriving {request.source}").watched(), allowed:
+        jobs, in_file = _checked(request, destination)
         with in_file():
-            is_graph = FORMATS[form].kind == "picture" and options["picture"] == "steps"
-            _check_heads(jobs, options["head"], arranged, is_graph)
-            choose_entries(jobs, options["entries"])
-        check_format(form, jobs)
-        if on_screen and _may_be_more(jobs[-1]):
-            jobs[-1].notes = [*jobs[-1].notes, _more(source, jobs[-1])]
-        if options["why"] is not None:
-            with in_file():
-                reason = _reason_document(jobs[0].derivation, options["why"], form)
-            show(form, [reason], None, destination)
-            return Status.AGREES
-        if {*options["views"]} <= {"worked", "value"} and any(x.evaluation is None for x in jobs):
-            asked = ",".join(options["views"])
-            raise SymattnError(f"--view {asked} needs numbers; give a worksheet")
-        with in_file():
+            if request.why is not None:
+                documents = [_reason_document(jobs[0].derivation, request.why, form)]
+                show(form, documents, None, destination)
+                return Status.AGREES
+            _check_views(jobs, request)
             for job in jobs:
                 if job.evaluation is not None:
                     job.check = job.evaluation.check()
@@ -318,6 +292,18 @@ def _derive(
     for words in dict.fromkeys(words for job in jobs for words in job.unshown(form, on_screen)):
         complain(words)
     return worst(map(status_of, (job.check for job in jobs)))
+
+
+def _checked(request: Request, destination: Destination) -> tuple[list[Job], InFile]:
+    """The jobs, with the entries that are chosen, if all that is asked for goes together."""
+    jobs, in_file = jobs_of(request, destination)
+    with in_file():
+        _check_heads(jobs, request)
+        choose_entries(jobs, request.entries)
+    check_format(request.form, jobs)
+    if request.on_screen and _may_be_more(jobs[-1]):
+        jobs[-1].notes = [*jobs[-1].notes, _more(request.source, jobs[-1])]
+    return jobs, in_file
 
 
 def _may_be_more(job: Job) -> bool:
@@ -433,19 +419,18 @@ def status_of(check: Check | None) -> Status:
     return Status.UNSETTLED if check.overflowed else Status.WRONG
 
 
-def _check_heads(jobs: Sequence[Job], head: int | None, arranged: bool, is_graph: bool) -> None:
-    """Refuse what is said of heads where there are none, no matrices of theirs, or no difference.
-
-    `is_graph`: the graph of steps is shown.
-    """
-    if head is None and not arranged:
+def _check_heads(jobs: Sequence[Job], request: Request) -> None:
+    """Refuse what is said of heads where there are none, no matrices, or no difference."""
+    head, arranges = request.head, request.arranges
+    if head is None and not arranges:
         return
     option = "--heads" if head is None else f"head {head}"
     derivations = [job.derivation for job in jobs]
     if not any(item.per_head for one in derivations for item in (*one.inputs, *one.steps)):
         raise SymattnError(f"{option}: this attention has no heads; leave it out")
-    if arranged and all(job.evaluation is None for job in jobs):
+    if arranges and all(job.evaluation is None for job in jobs):
         raise SymattnError("--heads: arranges matrices of numbers, and none are shown")
+    is_graph = FORMATS[request.form].kind == "picture" and request.picture == "steps"
     if head is not None and is_graph:
         raise SymattnError(
             f"head {head}: the graph of steps is the same for every head; leave it out, or give "
@@ -453,337 +438,8 @@ def _check_heads(jobs: Sequence[Job], head: int | None, arranged: bool, is_graph
         )
 
 
-def _jobs(
-    source: str, form: str, symbolic: bool, options: Options, destination: Destination
-) -> tuple[list[Job], Callable[[], AbstractContextManager[None]]]:
-    """The derivations to show, and the context that names the file in what is refused later."""
-    from symattn.attention.vocabulary import Notation
-
-    changes: Options = {"exact": options["exact"]}
-    if isinstance(options["heads"], str):
-        changes["heads"], options["heads"] = options["heads"], None
-    for name in ("digits", "layout", "steps", "worked", "head"):
-        if options[name] is not None:
-            changes[name] = options[name]
-    if options["full"]:
-        changes["limit"] = 0
-    if options["stage"] is not None:
-        changes["page"] = "stage" if options["stage"] else "sheet"
-        if form != "html":
-            raise SymattnError(
-                f"--{changes['page']}: is of the interactive page; use --format html"
-            )
-    chunks = None if options["chunks"] is None else _read_chunks(options["chunks"])
-    if chunks is not None and options["gradient"] is not None:
-        raise SymattnError("--gradient: applies to a whole pass; leave --chunks out")
-    if options["equations"] and (is_equations(source) or is_file(source)):
-        raise SymattnError("--with: goes on top of a variant; write the equations into the file")
-    if is_equations(source):
-        notation = _lettered(Notation().but(**changes), options)
-        spec = equations_in(source)
-        return _of_equations(spec, "", form, symbolic, chunks, notation, options), nullcontext
-    if is_file(source):
-        if any(options[name] for name in ("tokens", "d_k", "heads")):
-            raise SymattnError(
-                "--tokens, --d-k, --heads: apply to examples of variants, not to a file"
-            )
-        return _of_worksheet(source, form, symbolic, chunks, changes, options, destination)
-    if options["batch"] is not None:
-        raise SymattnError("--batch: chooses a calculation of a worksheet, not of a variant")
-    notation = _lettered(Notation().but(**changes), options)
-    jobs = _of_variant(source, form, symbolic, chunks, notation, options)
-    return jobs, nullcontext
-
-
-def _of_equations(
-    spec: Equations,
-    name: str,
-    form: str,
-    symbolic: bool,
-    chunks: int | list[int] | None,
-    notation: Notation,
-    options: Options,
-) -> list[Job]:
-    """The derivation of a text of equations, alone or on top of a variant of this name."""
-    if chunks is not None or options["batch"] is not None:
-        raise SymattnError("--chunks, --batch: are of worksheets and variants, not of equations")
-    if options["heads"] is not None and not any(s.name == "h" for s in spec.whole.size_symbols):
-        raise SymattnError("--heads: these equations have no heads; leave it out")
-    counts = {"h": options["heads"] or 2, "g": 1}
-    there = {symbol.name for symbol in spec.whole.size_symbols}
-    sizes = {} if symbolic else {size: n for size, n in counts.items() if size in there}
-    forward = whole = spec.derivation(sizes=sizes)
-    if options["gradient"] is not None:
-        whole = forward.gradient(options["gradient"] or None)
-    base = "" if not name else f", symattn.variant({name!r}).derivation()"
-    code = f"import symattn\n\nderivation = symattn.derivation({spec.text!r}{base})"
-    code += _backward_code(options["gradient"])
-    how = _how(options)
-    notes = []
-    if spec.unused:
-        said = "is" if len(spec.unused) == 1 else "are"
-        notes = [f"{', '.join(spec.unused)} {said} not used any more and left out"]
-    shows = _shows_numbers(form, options)
-    sized = {k: options[k] for k in ("tokens", "d_k") if options[k]}
-    is_program = FORMATS[form].kind == "program"
-    if symbolic or not (shows or sized or is_program):
-        return [Job(whole, None, notation, **how, notes=notes, code=code)]
-    from symattn.attention.example import small_numbers
-
-    given = small_numbers(forward, whole, **sized)
-    evaluation = whole.evaluate(**given)
-    code += f"\nvalues = derivation.evaluate(**{given!r})"
-    return [Job(whole, evaluation, notation, **how, notes=notes, code=code, example=_EXAMPLE)]
-
-
-def _of_worksheet(
-    source: str,
-    form: str,
-    symbolic: bool,
-    chunks: int | list[int] | None,
-    changes: Options,
-    options: Options,
-    destination: Destination,
-) -> tuple[list[Job], Callable[[], AbstractContextManager[None]]]:
-    """The derivation, or those of the chunks, of a file, and the context that names the file."""
-    sheet = worksheet_at(source, [destination])
-    if options["batch"] is not None:
-        with sheet.in_file():
-            sheet = sheet.of_batch(options["batch"])
-    if options["gradient"] is not None:
-        sheet = sheet.backward(options["gradient"])
-    with sheet.in_file():
-        notation = _lettered(sheet.notation.but(**changes), options)
-    decoded = chunks is not None or sheet.chunks is not None
-    is_marked = FORMATS[form].interactive and not symbolic
-    notes, beside = [], ""
-    if sheet.claims and not is_marked:
-        unmarked = _unmarked(len(sheet.claims))
-        if FORMATS[form].kind == "page" and not (destination.is_screen and form == "text"):
-            beside = unmarked  # a document speaks to its reader
-        else:
-            notes = [unmarked]
-    if decoded:
-        with sheet.in_file():
-            parts = sheet.decode(chunks, options["dtype"])
-        sizes = "" if chunks is None else repr(chunks)
-        chosen = "" if options["batch"] is None else f"\nsheet = sheet.of_batch({options['batch']})"
-        series = Series(
-            sheet.title, f"{_sheet_code(sheet)}{chosen}\nchunks = sheet.decode({sizes})"
-        )
-        jobs = _series(parts, series, symbolic, notation, options, notes)
-        jobs[-1].beside = beside
-        if is_marked and sheet.claims:
-            _mark_chunks(jobs, parts, sheet)
-        return jobs, sheet.in_file
-    with sheet.in_file():
-        derivation = sheet.derivation()
-        # --symbolic shows no numbers, but wrong ones are still refused
-        evaluation = sheet.evaluate(derivation, options["dtype"])
-    values = None if symbolic else evaluation
-    code = _derived_code(sheet, options["gradient"], symbolic, options["batch"])
-    how = _how(options)
-    if form == "html":
-        from symattn.sheets.rewriting import head_of
-
-        how["worksheet"] = head_of(sheet)
-    claims = _marked(sheet) if is_marked and sheet.claims else None
-    job = Job(derivation, values, notation, **how, notes=notes, code=code, claims=claims)
-    job.beside = beside
-    return [job], sheet.in_file
-
-
-def _marked(sheet: Worksheet) -> Claims:
-    """The claims of a worksheet as they are marked, with what would explain wrong ones."""
-    from symattn.reports.check import check_worksheet
-    from symattn.reports.claimed import claims_of
-
-    with sheet.in_file():
-        return claims_of(check_worksheet(sheet))
-
-
-def _mark_chunks(jobs: Sequence[Job], parts: Sequence[Chunk], sheet: Worksheet) -> None:
-    """Give each chunk that is shown those of the claims that are about its tokens."""
-    from symattn.reports.claimed import claims_of_chunk
-
-    claims, whole = _marked(sheet), sheet.derivation()
-    for job in jobs:
-        part = next(part for part in parts if part.evaluation is job.evaluation)
-        job.claims = claims_of_chunk(claims, whole, part)
-
-
-def _lettered(notation: Notation, options: Options) -> Notation:
-    """The notation with the letters that --notation and --symbol ask for."""
-    from symattn.sheets.symbols import read_symbols
-
-    return notation.lettered(options["notation"], read_symbols(options["symbols"]))
-
-
-def _how(options: Options) -> Options:
-    """How the options of the command line show a derivation."""
-    return {
-        "views": options["views"],
-        "flavor": options["flavor"],
-        "picture": options["picture"],
-        "layout": options["layout"],
-        "headings": options["headings"],
-        "label": options["label"],
-        "width": options["width"],
-        "errors": options["errors"],
-    }
-
-
-def _of_variant(
-    source: str,
-    form: str,
-    symbolic: bool,
-    chunks: int | list[int] | None,
-    notation: Notation,
-    options: Options,
-) -> list[Job]:
-    """The derivation of a named variant, or, decoded with a cache, one for each chunk."""
-    row = variant_named(source)
-    if options["equations"]:
-        own = on_top(row.derivation(), "\n".join(options["equations"]))
-        return _of_equations(own, row.name, form, symbolic, chunks, notation, options)
-    title = row.title
-    sized = {name: options[name] for name in ("tokens", "d_k", "heads") if options[name]}
-    is_program = FORMATS[form].kind == "program"
-    if is_program and not sized:  # a program has sizes
-        sized = {"tokens": 3}
-    if chunks is not None:
-        from symattn.attention.decoding import decode
-        from symattn.attention.example import small_inputs
-
-        spec, given = small_inputs(row.spec, **sized)
-        decoded = decode(spec, chunks, title=title, dtype=options["dtype"], **given)
-        arguments = "".join(f", {name}={value!r}" for name, value in sized.items())
-        code = (
-            "from symattn import decode, variant\n"
-            "from symattn.attention.example import small_inputs\n\n"
-            f'spec, given = small_inputs(variant("{row.name}").spec{arguments})\n'
-            f"chunks = decode(spec, {chunks!r}, title={title!r}, **given)"
-        )
-        jobs = _series(decoded, Series(title, code), symbolic, notation, options, [])
-        jobs[0].example = _EXAMPLE
-        return jobs
-    if symbolic or not (sized or _shows_numbers(form, options)):
-        derivation = row.derivation()
-        if options["gradient"] is not None:
-            derivation = derivation.gradient(options["gradient"] or None)
-        code = (
-            f'from symattn import variant\n\nderivation = variant("{row.name}").spec.derivation()'
-        )
-        code += _backward_code(options["gradient"])
-        return [Job(derivation, None, notation, **_how(options), code=code)]
-    from symattn.attention.example import small_example
-
-    derivation, evaluation = small_example(
-        row.spec, title=title, gradient=options["gradient"], counted=not is_program, **sized
-    )  # code is for any number of heads
-    choices = sized if options["gradient"] is None else sized | {"gradient": options["gradient"]}
-    arguments = "".join(f", {name}={value!r}" for name, value in choices.items())
-    code = (
-        "from symattn import variant\nfrom symattn.attention.example import small_example\n\n"
-        f'derivation, values = small_example(variant("{row.name}").spec{arguments})'
-    )
-    told = row.told_of(derivation)
-    how = _how(options)
-    if form == "html":
-        from symattn.attention.example import small_inputs
-        from symattn.sheets.rewriting import head_of_variant
-
-        spec, _ = small_inputs(row.spec, **sized)
-        how["worksheet"] = head_of_variant(row.name, title, spec, options["gradient"])
-    return [Job(told, evaluation, notation, **how, code=code, example=_EXAMPLE)]
-
-
-def _shows_numbers(form: str, options: Options) -> bool:
-    """Whether a document is a page with more than formulas on it."""
-    return FORMATS[form].kind == "page" and not {*options["views"]} <= {"formula", "entry"}
-
-
-#: What is said of numbers that nobody gave.
-_EXAMPLE = "The numbers are a small example."
-
-
-def _sheet_code(sheet: Worksheet) -> str:
-    """Python that reads the worksheet, whose text it holds."""
-    text = sheet.text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"').rstrip("\n")
-    return (
-        "from symattn.sheets.worksheet import worksheet_of\n\n"
-        f'sheet = worksheet_of("""\\\n{text}\n""", {sheet.name!r})'
-    )
-
-
-def _derived_code(
-    sheet: Worksheet, gradient: tuple[str, ...] | None, symbolic: bool, batch: int | None = None
-) -> str:
-    """Python that derives from a worksheet."""
-    lines = [_sheet_code(sheet)]
-    if batch is not None:
-        lines.append(f"sheet = sheet.of_batch({batch})")
-    if gradient is not None:
-        lines.append(f"sheet = sheet.backward({gradient!r})")
-    lines.append("derivation = sheet.derivation()")
-    if not symbolic:
-        lines.append("values = sheet.evaluate(derivation)")
-    return "\n".join(lines)
-
-
-def _backward_code(gradient: tuple[str, ...] | None) -> str:
-    return "" if gradient is None else f".gradient({gradient or None!r})"
-
-
-def _series(
-    chunks: Sequence[Chunk],
-    series: Series,
-    symbolic: bool,
-    notation: Notation,
-    options: Options,
-    notes: list[str],
-) -> list[Job]:
-    """A job for each chunk; a step asked for is shown where there is one."""
-    from symattn.step import called
-
-    code = "derivation = chunks[{0}].derivation" if symbolic else "values = chunks[{0}].evaluation"
-    jobs = [
-        Job(
-            c.derivation,
-            None if symbolic else c.evaluation,
-            notation,
-            **_how(options),
-            series=series,
-            code=code.format(number),
-        )
-        for number, c in enumerate(chunks)
-    ]
-    if notation.steps:
-        there = [(*c.derivation.inputs, *c.derivation) for c in chunks]
-        every = {item.name: item for items in there for item in items}
-        asked = called([*every.values()], notation.steps, notation)
-        for job, items in zip(jobs, there, strict=True):
-            names = {item.name for item in items}
-            job.notation = notation.but(steps=tuple(name for name in asked if name in names))
-        jobs = [job for job in jobs if job.steps]
-    for number, job in enumerate(jobs):
-        job.before = jobs[:number]
-    jobs[-1].notes = notes
-    return jobs
-
-
-def _read_chunks(text: str) -> int | list[int]:
-    """How the tokens are cut: ``2`` at a time, or ``3,1,1``."""
-    parts = text.split(",")
-    if len(text) > 400 or not all(re.fullmatch(r" *[0-9]{1,6} *", part) for part in parts):
-        raise SymattnError(
-            f"--chunks {quote(text)}: give how many tokens at a time, as in --chunks 1, or how "
-            "many in each chunk, as in --chunks 3,1,1"
-        )
-    return int(parts[0]) if len(parts) == 1 else [int(part) for part in parts]
-
-
-def _unmarked(count: int) -> str:
-    """What is said of claims, which another command marks."""
-    stand, them = ("stands", "it") if count == 1 else ("stand", "them")
-    return f"{counted(count, 'claim')} {stand} in this worksheet; derive does not mark {them}"
+def _check_views(jobs: Sequence[Job], request: Request) -> None:
+    """Refuse views of numbers alone where there are none."""
+    if {*request.views} <= {"worked", "value"} and any(job.evaluation is None for job in jobs):
+        asked = ",".join(request.views)
+        raise SymattnError(f"--view {asked} needs numbers; give a worksheet")

@@ -20,8 +20,8 @@ from symattn.cli.screen import debug_asked
 if TYPE_CHECKING:
     from symattn.isolation import Run
 
-#: Where the time that is asked for is kept.
-_TIMEOUT = "symattn.timeout"
+#: Where the time that is asked for is kept, and whether a process of its own is.
+_TIMEOUT, _ISOLATED = "symattn.timeout", "symattn.isolated"
 
 #: MiB of memory that a file may need with --isolated, beyond what the process has by itself.
 _MEMORY = 2048
@@ -39,6 +39,10 @@ def seconds(context: click.Context, option: click.Parameter, value: float | None
 
 def _kept(context: click.Context, option: click.Parameter, value: float | None) -> None:
     context.meta[_TIMEOUT] = seconds(context, option, value)
+
+
+def _kept_apart(context: click.Context, option: click.Parameter, value: bool) -> None:
+    context.meta[_ISOLATED] = value
 
 
 #: The option ``--timeout`` of a command as a whole, kept for `metered`.
@@ -72,27 +76,31 @@ def usual_budget(allow_large: bool, times: int = 1) -> contextlib.AbstractContex
 
 
 def limit_options(command: Command) -> Command:
-    """Gives a command the options."""
+    """Gives a command the options, kept for `runs`."""
     command = click.option(
         "--isolated",
         is_flag=True,
+        callback=_kept_apart,
+        expose_value=False,
         help="Run each file in its own process; one that crashes or needs more than "
         f"{_MEMORY // 1024} GiB of memory does not stop the others.",
     )(command)
     return click.option(
         "--timeout",
         type=float,
-        callback=seconds,
+        callback=_kept,
+        expose_value=False,
         metavar="SECONDS",
         help="Give up on a file that takes longer, and continue with the next.",
     )(command)
 
 
 @contextlib.contextmanager
-def runs(timeout: float | None, isolated: bool, *modules: str) -> Iterator[Run]:
+def runs(*modules: str) -> Iterator[Run]:
     """Runs functions on files as the options ask for; the `modules` hold what the functions use."""
     from symattn.isolation import Limits, here, within
 
+    timeout, isolated = asked_seconds(), click.get_current_context().meta[_ISOLATED]
     if timeout is None and not isolated:
         yield here(debug_asked())
         return

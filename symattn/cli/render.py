@@ -11,7 +11,7 @@ import click
 
 from symattn.cli import completing as completes
 from symattn.cli.help import Explained
-from symattn.cli.limits import limit_options, runs, usual_budget
+from symattn.cli.limits import asked_seconds, limit_options, runs, usual_budget
 from symattn.cli.progress import Progress
 from symattn.cli.screen import (
     complain,
@@ -68,8 +68,6 @@ def render(
     check: bool,
     watch: bool,
     allow_large: bool,
-    timeout: float | None,
-    isolated: bool,
 ) -> Status:
     """Fill in Markdown pages: derivations after their worksheets, and numbers in sentences.
 
@@ -84,8 +82,8 @@ def render(
         raise SymattnError("render: give --check or --watch, not both")
     if watch:
         check_watchable(paths)
-    allow_large = allow_large or timeout is not None
-    with runs(timeout, isolated) as run:
+    allow_large = allow_large or asked_seconds() is not None
+    with runs() as run:
         if not watch:
             return _Filling(flavor, not check, allow_large, run).fill_all(paths)
         kept = Remembered(run, lambda asked: [asked.path])

@@ -5,21 +5,23 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
 from sympy.printing.str import StrPrinter
 
 from symattn.arithmetic.base import Array, elementwise
-from symattn.derivations import Check, Derivation, Evaluation, Input, Item, Step, defined_numbers
+from symattn.derivations import Check, Evaluation, Input, Item, Step, defined_numbers
+from symattn.documents.shown import Shown
 from symattn.documents.unseeing import unseeing
 from symattn.merging import lettered
 from symattn.nodes.base import used
 from symattn.nodes.spell import Speller
 from symattn.notation.latex import latex
 from symattn.notation.mathml import mathml
-from symattn.notation.options import Notation, notation_of
+from symattn.notation.options import Notation
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
 
@@ -44,58 +46,30 @@ _HIDDEN = re.compile(
 _EXACTLY = StrPrinter({"order": "none"})
 
 
-def json_document(
-    derivation: Derivation,
-    evaluation: Evaluation | None = None,
-    *,
-    notation: Notation | None = None,
-    only: Sequence[str] = (),
-    check: Check | None = None,
-    notes: Sequence[str] = (),
-) -> str:
+def json_document(shown: Shown) -> str:
     """The document as indented JSON; ``inputs`` and ``steps`` are keyed by name, in order."""
-    data = derivation_data(derivation, evaluation, notation_of(notation), only, check, notes)
-    return written(data) + "\n"
+    return written(derivation_data(shown)) + "\n"
 
 
-def json_series(
-    parts: Iterable[tuple[Derivation, Evaluation | None, Check | None, Sequence[str]]],
-    title: str,
-    *,
-    notation: Notation | None = None,
-    notes: Sequence[str] = (),
-) -> str:
-    """Several derivations in a row as one JSON document: each as it stands alone, in ``chunks``.
-
-    A part is a derivation, its evaluation, its check and the names of the steps shown (all if
-    there are none).
-    """
+def json_series(parts: Sequence[Shown], title: str, notes: Sequence[str] = ()) -> str:
+    """Several derivations in a row as one JSON document: each as it stands alone, in ``chunks``."""
     data: dict[str, Data] = {"schema": SCHEMA, "title": title}
-    data["chunks"] = [
-        derivation_data(derivation, evaluation, notation_of(notation), only, check)
-        for derivation, evaluation, check, only in parts
-    ]
+    data["chunks"] = [derivation_data(replace(part, notes=())) for part in parts]
     if notes:
         data["notes"] = list(notes)
     return written(data) + "\n"
 
 
-def derivation_data(
-    derivation: Derivation,
-    evaluation: Evaluation | None,
-    notation: Notation,
-    only: Sequence[str] = (),
-    check: Check | None = None,
-    notes: Sequence[str] = (),
-) -> dict[str, Data]:
-    """A derivation as plain data, of the items named in `only` where there are any."""
+def derivation_data(shown: Shown) -> dict[str, Data]:
+    """A derivation as plain data, of the items that are named where there are any."""
+    derivation, evaluation, only = shown.derivation, shown.evaluation, shown.only
     data: dict[str, Data] = {"schema": SCHEMA, "title": derivation.title}
     if derivation.story:
         data["story"] = derivation.story
     data["sizes"] = (evaluation or derivation).known_sizes
     data["labels"] = {str(size): list(names) for size, names in derivation.labels.items()}
     items = (*derivation.inputs, *derivation.steps)
-    notation = lettered(items, derivation.size_symbols, notation)
+    notation = lettered(items, derivation.size_symbols, shown.notation)
     data["digits"] = notation.digits
     data["convention"] = notation.convention
     data["inputs"] = {
@@ -108,10 +82,10 @@ def derivation_data(
         for step in derivation.steps
         if not only or step.name in only
     }
-    if check is not None:
-        data["check"] = _check(check)
-    if notes:
-        data["notes"] = list(notes)
+    if shown.check is not None:
+        data["check"] = _check(shown.check)
+    if shown.notes:
+        data["notes"] = list(shown.notes)
     return data
 
 

@@ -9,21 +9,21 @@ rationals and enclosures, which prove the digits anew; it says which of the two 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from symattn.derivations import Check, Derivation, Evaluation, Item, Place, Step, worked
+from symattn.derivations import Derivation, Evaluation, Item, Place, Step, worked
 from symattn.documents.blocks import Line
-from symattn.documents.claims import Claims
 from symattn.documents.code.program import at_sizes
 from symattn.documents.data import Data
 from symattn.documents.latex import displays
-from symattn.documents.outline import VIEWS, Outline, Section, View, outline
+from symattn.documents.outline import Outline, Section, outline
 from symattn.documents.page import claimed as claims_page
 from symattn.documents.page import frame, weights
 from symattn.documents.page.elements import Markup, compact, el, formula, inside, joined, prose
 from symattn.documents.page.falk import scheme
+from symattn.documents.page.figures import figure
 from symattn.documents.page.heated import heated, letter
 from symattn.documents.page.latex import latex_data, latex_names
 from symattn.documents.page.lines import Lines
@@ -33,13 +33,14 @@ from symattn.documents.page.numbers import number_data
 from symattn.documents.page.rules import rule_data
 from symattn.documents.page.stage import Parts
 from symattn.documents.page.wide import room_of
-from symattn.documents.page.worksheet import Head, worksheet_data
+from symattn.documents.page.worksheet import worksheet_data
+from symattn.documents.shown import Shown, View
 from symattn.evaluate.telling import telling
 from symattn.notation import tree as t
 from symattn.notation.latex import escape_controls, latex
 from symattn.notation.letters import GRADIENT, derived_from
 from symattn.notation.mathml import mathml
-from symattn.notation.options import Notation, notation_of
+from symattn.notation.options import Notation
 from symattn.notation.spoken import spoken
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
@@ -57,63 +58,26 @@ _SAID: tuple[View, ...] = ("formula", "entry")
 _ALTERED = "Changed by hand: the rule that the mask had no longer describes it."
 
 
-def html_document(
-    derivation: Derivation,
-    evaluation: Evaluation | None = None,
-    *,
-    notation: Notation | None = None,
-    views: Sequence[View] = VIEWS,
-    only: Sequence[str] = (),
-    check: Check | None = None,
-    notes: Sequence[str] = (),
-    worksheet: Head | None = None,
-    entries: Mapping[str, Place] | None = None,
-    claims: Claims | None = None,
-    example: str = "",
-) -> str:
+def html_document(shown: Shown) -> str:
     """The whole page. Without an evaluation it has formulas and sentences alone.
 
-    `worksheet` is what it was made of but for the numbers: the page offers a worksheet with those
-    that it shows. `entries` are worked out in their steps, and the first of them is chosen when the
-    page opens; `claims` are shown beside the proven values; `example` is what is said of numbers
-    that nobody gave.
+    It offers a worksheet with the numbers that it shows, where there is one without them. Entries
+    that are chosen are worked out in their steps, and the first of them is chosen when the page
+    opens; claims are shown beside the proven values.
 
     Raises `SymattnError` where a value has more axes than heads, rows and columns.
     """
-    notation = notation_of(notation)
-    allowed = tuple(views) if evaluation is None else _said(views)
-    page = outline(
-        derivation,
-        evaluation,
-        notation=notation,
-        views=allowed or _SAID,
-        only=only,
-        check=check,
-        notes=notes,
-        example=example,
-    )
-    if evaluation is None:
+    if shown.evaluation is None:
+        page = outline(replace(shown, views=tuple(shown.views) or _SAID, entries={}))
         steps = [_step(page, section) for section in page.steps]
-        content = frame.content(page, _given(page), steps, parts=Parts(derivation))
+        body = frame.Body(page, _given(page), steps, Parts(shown.derivation))
     else:
-        shown = _Page(page, derivation, evaluation, tuple(views), worksheet, entries or {}, claims)
-        content = shown.content()
+        body = _Page(shown).body()
+    content = body.content()
     return frame.page(content.title, [content])
 
 
-def _said(views: Sequence[View]) -> tuple[View, ...]:
-    """The views that stand beside the matrices of a page."""
-    return tuple(view for view in views if view in _SAID)
-
-
-def html_series(
-    chunks: Sequence[Chunk],
-    title: str = "",
-    *,
-    notation: Notation | None = None,
-    views: Sequence[View] = VIEWS,
-    notes: Sequence[str] = (),
-) -> str:
+def html_series(chunks: Sequence[Shown], title: str = "") -> str:
     """The chunks of a decoding as one page, which shows one of them at a time.
 
     Their numbers cannot be changed there: those of a later chunk follow from earlier ones.
@@ -121,41 +85,16 @@ def html_series(
     >>> from symattn import Attention, decode
     >>> rows = [[1, 0], [0, 2]]
     >>> parts = decode(Attention(mask="causal"), 1, Q=rows, K=rows, V=rows)
-    >>> chunks = [Chunk(part.derivation, part.evaluation) for part in parts]
+    >>> chunks = [Shown(part.derivation, part.evaluation) for part in parts]
     >>> html_series(chunks, "Two tokens").count("<template")
     1
     """
-    notation = notation_of(notation)
     titles = [one.derivation.title for one in chunks]
     frames = []
     for number, one in enumerate(chunks, 1):
-        page = outline(
-            one.derivation,
-            one.evaluation,
-            notation=notation,
-            views=_said(views) or _SAID,
-            only=one.only,
-            check=one.check,
-            notes=notes,
-        )
-        shown = _Page(
-            page, one.derivation, one.evaluation, tuple(views), None, one.entries, one.claims
-        )
         series = (number, titles) if len(chunks) > 1 else None
-        frames.append(shown.content(series))
+        frames.append(_Page(one).body(series).content())
     return frame.page(title or frames[0].title, frames)
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """A derivation of a series with its values, and what of it is shown."""
-
-    derivation: Derivation
-    evaluation: Evaluation
-    check: Check | None = None
-    only: Sequence[str] = ()
-    entries: Mapping[str, Place] = field(default_factory=dict)
-    claims: Claims | None = None
 
 
 def _given(page: Outline) -> Markup:
@@ -244,13 +183,22 @@ def _step(
 
 @dataclass(frozen=True)
 class _Page:
-    outline: Outline
-    derivation: Derivation
-    evaluation: Evaluation
-    views: tuple[View, ...]
-    worksheet: Head | None
-    entries: Mapping[str, Place]
-    claims: Claims | None
+    shown: Shown
+
+    @cached_property
+    def outline(self) -> Outline:
+        """What is said beside the matrices."""
+        said = tuple(view for view in self.shown.views if view in _SAID)
+        return outline(replace(self.shown, views=said or _SAID, entries={}))
+
+    @property
+    def derivation(self) -> Derivation:
+        return self.shown.derivation
+
+    @property
+    def evaluation(self) -> Evaluation:
+        assert self.shown.evaluation is not None
+        return self.shown.evaluation
 
     @property
     def notation(self) -> Notation:
@@ -270,9 +218,9 @@ class _Page:
     @cached_property
     def telling(self) -> dict[str, Place]:
         """The entry of each step that is worked out at first."""
-        return telling(self.evaluation, self.derivation.steps, self.notation, self.entries)
+        return telling(self.evaluation, self.derivation.steps, self.notation, self.shown.entries)
 
-    def content(self, series: tuple[int, Sequence[str]] | None = None) -> frame.Content:
+    def body(self, series: tuple[int, Sequence[str]] | None = None) -> frame.Body:
         """The parts of the page; of a chunk of a series, its number and the titles of all."""
         by_name: dict[str, Item] = {
             item.name: item for item in (*self.derivation.inputs, *self.derivation.steps)
@@ -295,30 +243,30 @@ class _Page:
         for item in by_name.values():
             if item.weights:
                 picture = weights.section(self.matrices[item.letter])
-        data = self.data(live)
+        data = _Data(self, live).data()
         if series is not None:
             data["chunk"] = series[0]
         claimed = Markup()
-        if self.claims is not None:
-            claimed = claims_page.summary(self.claims, tuple(self.matrices))
-        return frame.content(
+        if self.shown.claims is not None:
+            claimed = claims_page.summary(self.shown.claims, tuple(self.matrices))
+        return frame.Body(
             self.outline,
             given,
             steps,
-            parts=self.parts,
+            self.parts,
             picture=picture,
             data=_json(data),
             program=live.code,
             tempered=live.tempered,
-            worksheet=self.worksheet is not None,
+            worksheet=self.shown.worksheet is not None,
             claimed=claimed,
-            scrubber=None if series is None else frame.scrubber(*series),
+            scrubber=Markup() if series is None else frame.scrubber(*series),
         )
 
     def input(self, section: Section, item: Item) -> Markup:
         """A matrix that is given, or one for each head."""
         matrix = self.matrices[item.letter]
-        figures = [matrix.figure(head, home=True) for head in matrix.shown]
+        figures = [figure(matrix, head, home=True) for head in matrix.shown]
         caption = el(
             "p",
             *([el("strong", matrix.words), ": "] if matrix.words else []),
@@ -342,7 +290,7 @@ class _Page:
         matrix = self.matrices[step.letter]
         strips = []
         shown = []
-        for head in matrix.shown if "value" in self.views else ():
+        for head in matrix.shown if "value" in self.shown.views else ():
             if self.notation.layout == "falk":
                 drawn = scheme(step, self.matrices, head)
                 if drawn is not None:
@@ -350,19 +298,20 @@ class _Page:
                     continue
             read = self.read(step, head)
             shown.append((*read, (matrix, head)))
-            parts = [operand.figure(which) for operand, which in read]
+            parts = [figure(operand, which) for operand, which in read]
             arrow = [el("span", "→", class_="makes", aria_hidden="true")] if parts else []
-            result = el("div", *arrow, matrix.figure(head, home=True), class_="made")
+            result = el("div", *arrow, figure(matrix, head, home=True), class_="made")
             strips.append(el("div", *parts, result, class_="strip"))
         example = Markup()
-        if "worked" in self.views:
+        if "worked" in self.shown.views:
             head, *place = self.seen(step.letter, self.telling[step.name])
             first = formula(self.worked(step, head, *place), display=True)
             key = _key(step.letter, head, *place)
             example = el("div", first, class_="worked", data_m=step.letter, data_entry=key)
         if not strips and not example:
             return Markup()
-        claimed = Markup() if self.claims is None else claims_page.tables(self.claims, matrix)
+        claims = self.shown.claims
+        claimed = Markup() if claims is None else claims_page.tables(claims, matrix)
         drawn_all = el("div", *strips, class_=f"strips{room_of(shown)}") if strips else Markup()
         return el("div", drawn_all, example, claimed, class_="values")
 
@@ -392,86 +341,113 @@ class _Page:
     def chosen(self) -> str | None:
         """The key of the entry that is chosen when the page opens."""
         for step in self.derivation.steps:
-            if step.name in self.entries:
-                return _key(step.letter, *self.seen(step.letter, self.entries[step.name]))
+            if step.name in self.shown.entries:
+                return _key(step.letter, *self.seen(step.letter, self.shown.entries[step.name]))
         return None
 
     def worked(self, step: Step, head: int | None, i: int, j: int) -> Tree:
         """The worked line of an entry as shown; exact where the reader wants that."""
         return worked(self.evaluation, step, i, j, head, self.notation)
 
-    def data(self, live: Live) -> dict[str, Data]:
+
+@dataclass(frozen=True)
+class _Data:
+    """What the page's own program needs to know."""
+
+    page: _Page
+    live: Live
+    lines: Lines = field(default_factory=Lines)
+    labels: list[Sequence[str]] = field(default_factory=list)
+
+    def facts(self, matrix: MatrixView) -> dict[str, Data]:
+        """What the program needs to know of a matrix, whatever it follows from."""
+        item = matrix.item
+        entry: dict[str, Data] = {
+            "name": item.name,
+            "letter": item.letter,
+            "variable": self.live.names[item.letter],
+            "heads": len(matrix.heads) if item.per_head else 0,
+            "shape": matrix.shape,
+            "labels": [_place(names, self.labels) for names in matrix.labels],
+            "entry": matrix.entry_names(),
+            "text": " ".join(matrix.digits(*place) for place in matrix.places(whole=True)),
+        }
+        if role := self.page.parts.role(item):
+            entry["role"] = role
+        if item.letter in self.live.letters:
+            entry["values"] = [number_data(value) for value in matrix.exact.ravel()]
+            entry["logits"] = item.logits or (isinstance(item, Step) and item.fixed)
+        if item.is_number:
+            entry["alone"] = True
+        if (derived := derived_from(item.letter)) is not None and derived[0] == GRADIENT:
+            entry["gradientOf"] = derived[1]
+        if matrix.masks:
+            entry["masks"] = matrix.masks
+        return entry
+
+    def copied(self, section: Section, matrix: MatrixView) -> dict[str, Data]:
+        """The LaTeX of a step, with the temperature where it has one."""
+        told = latex_data(section, matrix)
+        if matrix.item.letter == self.live.tempered:
+            warm = self.page.warm(section)
+            told["warm"] = [*displays(tuple(each for each in warm if each.view == "formula"))]
+        return told
+
+    def data(self) -> dict[str, Data]:
         """All that the page's own program needs to know."""
-        lines = Lines()
-        labels: list[Sequence[str]] = []
         items = []
-        whole = sum(self.evaluation.array(letter).size for letter in self.matrices)
+        whole = sum(self.page.evaluation.array(letter).size for letter in self.page.matrices)
         left = MOST_WORKED if whole <= MANY else OF_MANY
-        sections = {section.name: section for section in self.outline.steps}
-        for matrix in self.matrices.values():
+        sections = {section.name: section for section in self.page.outline.steps}
+        for matrix in self.page.matrices.values():
             item = matrix.item
-            entry = {
-                "name": item.name,
-                "letter": item.letter,
-                "variable": live.names[item.letter],
-                "heads": len(matrix.heads) if item.per_head else 0,
-                "shape": matrix.shape,
-                "labels": [_place(names, labels) for names in matrix.labels],
-                "entry": matrix.entry_names(),
-                "text": " ".join(matrix.digits(*place) for place in matrix.places(whole=True)),
-            }
-            if role := self.parts.role(item):
-                entry["role"] = role
-            if item.letter in live.letters:
-                entry["values"] = [number_data(value) for value in matrix.exact.ravel()]
-                entry["logits"] = item.logits or (isinstance(item, Step) and item.fixed)
-            if item.is_number:
-                entry["alone"] = True
-            if (derived := derived_from(item.letter)) is not None and derived[0] == GRADIENT:
-                entry["gradientOf"] = derived[1]
-            if matrix.masks:
-                entry["masks"] = matrix.masks
+            entry = self.facts(matrix)
             if isinstance(item, Step):
                 entry["rule"] = rule_data(
-                    item, matrix.shape, len(matrix.heads), self.evaluation.sizes, self.notation
+                    item,
+                    matrix.shape,
+                    len(matrix.heads),
+                    self.page.evaluation.sizes,
+                    self.page.notation,
                 )
                 worked_lines = {}
                 for head, i, j in matrix.places():
-                    if left and "worked" in self.views:
+                    if left and "worked" in self.page.shown.views:
                         left -= 1
                         place = ((head or 0) * matrix.shape[0] + i) * matrix.shape[1] + j
-                        worked_lines[place] = lines.packed(self.worked(item, head, i, j))
+                        worked_lines[place] = self.lines.packed(self.page.worked(item, head, i, j))
                 entry["lines"] = worked_lines
                 if item.name in sections:
-                    told = latex_data(sections[item.name], matrix)
-                    if item.letter == live.tempered:
-                        warm = self.warm(sections[item.name])
-                        formulas = tuple(each for each in warm if each.view == "formula")
-                        told["warm"] = [*displays(formulas)]
-                    entry["latex"] = told
+                    entry["latex"] = self.copied(sections[item.name], matrix)
             items.append(entry)
         sheet: Data = None
-        if self.worksheet is not None:
-            tempered = {step.letter: step for step in self.derivation.steps}.get(live.tempered)
-            sheet = worksheet_data(self.worksheet, self.notation, self.evaluation, tempered)
-        claimed = None if self.claims is None else claims_page.by_key(self.claims, self.matrices)
+        if self.page.shown.worksheet is not None:
+            tempered = {step.letter: step for step in self.page.derivation.steps}.get(
+                self.live.tempered
+            )
+            sheet = worksheet_data(
+                self.page.shown.worksheet, self.page.notation, self.page.evaluation, tempered
+            )
+        claims = self.page.shown.claims
+        claimed = None if claims is None else claims_page.by_key(claims, self.page.matrices)
         return {
             "worksheet": sheet,
-            "digits": self.notation.digits,
-            "rounding": self.notation.rounding,
-            "base": self.notation.index_base,
-            "limit": self.notation.limit,
-            "flipped": self.notation.convention == "columns",
-            "tempered": live.tempered,
-            "temperature": [f(letter(self.notation)) for f in (inside, latex)],
-            "chosen": self.chosen(),
+            "digits": self.page.notation.digits,
+            "rounding": self.page.notation.rounding,
+            "base": self.page.notation.index_base,
+            "limit": self.page.notation.limit,
+            "flipped": self.page.notation.convention == "columns",
+            "tempered": self.live.tempered,
+            "temperature": [f(letter(self.page.notation)) for f in (inside, latex)],
+            "chosen": self.page.chosen(),
             "claims": claimed,
-            "stage": (self.notation.page or ("stage" if self.derivation.story else "")) == "stage",
-            "transposed": compact(mathml(self.notation.transposed(t.Num(GAPS[0])))),
-            "labels": [[escape_controls(name) for name in names] for names in labels],
-            "latexNames": latex_names(name for names in labels for name in names),
-            "pieces": lines.pieces,
-            "templates": lines.templates,
+            "stage": (self.page.notation.page or ("stage" if self.page.derivation.story else ""))
+            == "stage",
+            "transposed": compact(mathml(self.page.notation.transposed(t.Num(GAPS[0])))),
+            "labels": [[escape_controls(name) for name in names] for names in self.labels],
+            "latexNames": latex_names(name for names in self.labels for name in names),
+            "pieces": self.lines.pieces,
+            "templates": self.lines.templates,
             "items": items,
         }
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from symattn.documents.outline import Outline, Page
     from symattn.documents.page.worksheet import Head
     from symattn.documents.pictures.drawing import Drawing
+    from symattn.documents.shown import Shown
     from symattn.notation.options import Notation
 
 PICTURES = ("heat", "lines", "falk", "steps")
@@ -108,22 +109,32 @@ class Job:
         """The derivation of the steps that are shown."""
         return self.derivation.merged(self.steps) if self.steps else self.derivation
 
+    @property
+    def what(self) -> Shown:
+        """The same for any format."""
+        from symattn.documents.shown import Shown
+
+        return Shown(
+            self.shown,
+            self.evaluation,
+            self.notation,
+            self.views,
+            self.steps,
+            self.check,
+            self.errors,
+            self.notes,
+            self.entries,
+            [job.what for job in self.before],
+            self.example,
+            self.worksheet,
+            self.claims,
+        )
+
     def outline(self) -> Outline:
         """The document before any format."""
         from symattn.documents.outline import outline
 
-        return outline(
-            self.shown,
-            self.evaluation,
-            notation=self.notation,
-            views=self.views,
-            only=self.steps,
-            check=self.check,
-            notes=self.notes,
-            entries=self.entries,
-            before=[(job.shown, job.evaluation) for job in self.before],
-            example=self.example,
-        )
+        return outline(self.what)
 
     def _shows(self, name: str) -> Mapping[str, str]:
         """What a notebook shows of the value of a step."""
@@ -144,12 +155,7 @@ class Job:
         headings = 0 if self.headings is None and self.flavor == "fragment" else self.headings
         page = self.page(form)
         document = derivation_document(
-            self.outline(),
-            facts=form.brief,
-            cells=cells,
-            page=page,
-            hints=hints,
-            errors=self.errors,
+            self.outline(), facts=form.brief, cells=cells, page=page, hints=hints
         )
         room = page.width if form.is_set else None
         drawn = self._drawn() if self.flavor in _SLIDES else {}
@@ -380,18 +386,12 @@ def _documents(form: Format, jobs: Sequence[Job]) -> list[Document]:
 def _json(form: str, jobs: Sequence[Job]) -> str:
     from symattn.documents.data import json_document, json_series
 
-    job = jobs[0]
-    if job.series is not None:
-        parts = [(each.shown, each.evaluation, each.check, each.steps) for each in jobs]
-        return json_series(parts, job.series.title, notation=job.notation, notes=jobs[-1].notes)
-    return json_document(
-        job.shown,
-        job.evaluation,
-        notation=job.notation,
-        only=job.steps,
-        check=job.check,
-        notes=job.notes,
-    )
+    series = jobs[0].series
+    if series is None:
+        return json_document(jobs[0].what)
+    notation = jobs[0].notation  # each chunk has its own of the steps that are shown
+    parts = [replace(job.what, notation=notation) for job in jobs]
+    return json_series(parts, series.title, jobs[-1].notes)
 
 
 def _respelled(job: Job) -> str:
@@ -423,35 +423,17 @@ def _equations(form: str, jobs: Sequence[Job]) -> str:
 
 
 def _html(form: str, jobs: Sequence[Job]) -> str:
-    from symattn.documents.html import Chunk, html_document, html_series
+    from symattn.documents.html import html_document, html_series
 
-    job = jobs[0]
-    if job.series is not None:
-        chunks = [
-            Chunk(each.shown, each.evaluation, each.check, each.steps, each.entries, each.claims)
-            for each in jobs
-            if each.evaluation is not None
-        ]
-        return html_series(
-            chunks,
-            job.series.title,
-            notation=job.notation,
-            views=job.views,
-            notes=jobs[-1].notes,
-        )
-    return html_document(
-        job.shown,
-        job.evaluation,
-        notation=job.notation,
-        views=job.views,
-        only=job.steps,
-        check=job.check,
-        notes=job.notes,
-        worksheet=job.worksheet,
-        entries=job.entries,
-        claims=job.claims,
-        example=job.example,
-    )
+    first, last = jobs[0], jobs[-1]
+    if first.series is None:
+        return html_document(first.what)
+    parts = [
+        replace(job.what, notation=first.notation, notes=last.notes, before=(), example="")
+        for job in jobs
+        if job.evaluation is not None
+    ]
+    return html_series(parts, first.series.title)
 
 
 def _picture(form: str, jobs: Sequence[Job]) -> str | bytes:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby, pairwise, product
-from typing import Literal, NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeVar
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -30,6 +30,7 @@ from symattn.derivations import (
 )
 from symattn.documents import blocks as b
 from symattn.documents.blocks import Line
+from symattn.documents.shown import VIEWS, Shown, View
 from symattn.documents.unseeing import unseeing
 from symattn.documents.wrap import ROOM, size_of
 from symattn.errors import SymattnError, nearest, quote
@@ -47,15 +48,12 @@ from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.latex import latex
 from symattn.notation.letters import OTHERS, derived_from, reader_name
-from symattn.notation.options import Notation, notation_of
+from symattn.notation.options import Notation
 from symattn.notation.prose import Prose, read_prose
 from symattn.notation.text import box_width, line, side_by_side
 from symattn.notation.text import width as columns_of
 from symattn.notation.tree import Tree
 from symattn.step import COLUMN, HEAD, ROW, called, suited
-
-View: TypeAlias = Literal["formula", "entry", "worked", "value"]
-VIEWS: tuple[View, ...] = ("formula", "entry", "worked", "value")
 
 #: How many characters wide a line of formulas side by side is, where nothing else is said.
 WIDTH = 60
@@ -114,6 +112,8 @@ class Outline:
     check: Check | None
     notation: Notation
     notes: tuple[str, ...] = ()
+    #: Whether the check is shown step by step.
+    errors: bool = False
     #: What its tokens are about.
     story: str = ""
     #: The result in one formula, over what is given, where that is not too long.
@@ -129,72 +129,58 @@ class Outline:
     introductions: Mapping[str, Prose] = field(default_factory=dict)
 
 
-def outline(
-    derivation: Derivation,
-    evaluation: Evaluation | None = None,
-    *,
-    notation: Notation | None = None,
-    views: Sequence[View] = VIEWS,
-    only: Sequence[str] = (),
-    check: Check | None = None,
-    notes: Sequence[str] = (),
-    entries: Mapping[str, Place] | None = None,
-    before: Sequence[tuple[Derivation, Evaluation | None]] = (),
-    example: str = "",
-) -> Outline:
-    """The outline of a derivation, with values where there is an evaluation.
+def outline(shown: Shown) -> Outline:
+    """The outline of what is shown, with values where there is an evaluation.
 
-    `only` names the steps and inputs to show; all if empty. `entries` chooses an entry of a step,
-    by its place in the array: it is the one that is worked out, and boxed in the matrix. What
-    stands in derivations `before` this one is not told again. `example` is what is said of numbers
-    that nobody gave. Raises `SymattnError` for a name or view that does not exist.
+    Raises `SymattnError` for a name or view that does not exist.
     """
+    derivation, evaluation, notation = shown.derivation, shown.evaluation, shown.notation
     if evaluation is not None and evaluation.batch:
         sizes = " × ".join(map(str, evaluation.batch))
         raise SymattnError(
             f"batch: a derivation shows one of the {sizes} calculations of this batch; say which: "
             "--batch 1 at the command line, batch=1 or :batch: 1 in a page"
         )
-    notation = notation_of(notation)
-    for view in views:
+    for view in shown.views:
         if view not in VIEWS:
             raise SymattnError(f"no view is called {quote(view)}{nearest(view, VIEWS)}")
-    if entries and not {"worked", "value"} & {*views}:
+    if shown.entries and not {"worked", "value"} & {*shown.views}:
         raise SymattnError("entry: appears in the worked and the value view; show one of them")
-    only = called((*derivation.inputs, *derivation.steps), only, notation)
+    only = called((*derivation.inputs, *derivation.steps), shown.only, notation)
     given = [item for item in derivation.inputs if not only or item.name in only]
     steps = [step for step in derivation.steps if not only or step.name in only]
     notation = suited(notation, (*derivation.inputs, *steps))
     _check_letters((*derivation.inputs, *steps), derivation.size_symbols, notation)
     notation = lettered((*derivation.inputs, *derivation.steps), derivation.size_symbols, notation)
-    writer = _Writer(evaluation, notation, tuple(views), entries or {}, steps)
-    for earlier, values in before:
-        given = [item for item in given if not _is_told(item, evaluation, earlier, values)]
-        writer.told |= {step.name: step.formula(notation) for step in earlier}
-    in_one = None if only or "formula" not in views else overview(derivation, notation)
+    writer = _Writer(_Numbers(evaluation, notation, tuple(shown.views), shown.entries, steps))
+    for earlier in shown.before:
+        given = [item for item in given if not _is_told(item, evaluation, earlier)]
+        writer.told |= {step.name: step.formula(notation) for step in earlier.derivation}
+    in_one = None if only or "formula" not in shown.views else overview(derivation, notation)
+    is_first = not shown.before
     return Outline(
         derivation.title,
         tuple((evaluation or derivation).known_sizes.items()),
         tuple(map(writer.input, given)),
         tuple(writer.step(number, step) for number, step in enumerate(steps, 1)),
-        check,
+        shown.check,
         notation,
-        tuple(notes),
-        "" if before else derivation.story,
-        None if before else in_one,
-        "" if before or evaluation is None else example,
+        tuple(shown.notes),
+        shown.errors,
+        derivation.story if is_first else "",
+        in_one if is_first else None,
+        shown.example if is_first and evaluation is not None else "",
         "" if notation.layout == "matrix" or any(map(multiplied, steps)) else _NO_PRODUCT,
-        len(views) == 1,
+        len(shown.views) == 1,
         {item.name: item.heading for item in (*derivation.inputs, *derivation.steps)},
         {item.name: introduction(item, notation) for item in derivation.inputs},
     )
 
 
-def _is_told(
-    item: Input, evaluation: Evaluation | None, earlier: Derivation, values: Evaluation | None
-) -> bool:
+def _is_told(item: Input, evaluation: Evaluation | None, earlier: Shown) -> bool:
     """Whether an input, with its numbers, is one of an earlier derivation."""
-    if all(item.letter != other.letter for other in earlier.inputs):
+    values = earlier.evaluation
+    if all(item.letter != other.letter for other in earlier.derivation.inputs):
         return False
     if evaluation is None or values is None:
         return evaluation is values
@@ -287,13 +273,104 @@ def _check_letters(
             )
 
 
-@dataclass
-class _Writer:
+@dataclass(frozen=True)
+class _Numbers:
+    """The numbers of a section: the matrix, the entries that are worked out, the shape."""
+
     evaluation: Evaluation | None
     notation: Notation
     views: tuple[View, ...]
     entries: Mapping[str, Place]
     steps: Sequence[Step]
+
+    @property
+    def alone(self) -> bool:
+        """Whether there is one view."""
+        return len(self.views) == 1
+
+    def values(self, item: Item) -> tuple[list[Line], list[Gap]]:
+        """The matrix of an item, or those of its heads, and the heads that are left out."""
+        assert self.evaluation is not None
+        entry = self.entries.get(item.name)
+        trees, heads = matrices(self.evaluation, item, self.notation, entry)
+        gaps: list[Gap] = []
+        if heads:
+            base = self.notation.index_base
+            first, last = heads[0] + base, heads[-1] + base
+            gaps.append(
+                Gap(f"heads {first} to {last} are left out", f"--head {first} shows one of them")
+            )
+        return [Line("value", tree) for tree in trees], gaps
+
+    def worked(self, step: Step) -> tuple[list[Line], list[Gap]]:
+        """The entry that tells most or was chosen, or, where they are asked for, all; what not."""
+        assert self.evaluation is not None
+        numbers = count_entries(rule_of(step.expr, ROW, COLUMN), self.evaluation.sizes)
+        if numbers > _MOST_NUMBERS and _is_nested(step):
+            words = f"no entry is worked out, since it is computed from {numbers} numbers"
+            return [], [Gap(words, "show more steps to work it out")]
+        turned = self.notation.convention == "columns"
+        places = [
+            (*head, column, row) if turned else (*head, row, column)
+            for *head, row, column in self._places(step)
+        ]
+        trees = worked_together(self.evaluation, step, places, self.notation)
+        lines = [Line("worked", tree) for tree in trees]
+        heads = heads_of(self.evaluation, step, self.notation)
+        rows, columns = self.evaluation.shape(step.letter)[-2:]
+        more = len(heads) * rows * columns - len(lines)
+        wanted = self.alone or self.notation.worked == "all"
+        if not (more and wanted) or step.name in self.entries:
+            return lines, []
+        return lines, [Gap(f"{more} more entries are left out", "--full shows them")]
+
+    def _places(self, step: Step) -> list[Place]:
+        """The entries that are worked out, from 0, in the order of the reader's rows."""
+        assert self.evaluation is not None
+        if step.name in self.entries:
+            return [self.entries[step.name]]
+        if not self.alone and self.notation.worked == "telling":
+            return [self._telling[step.name]]
+        limit, turned = self.notation.limit, self.notation.convention == "columns"
+        rows, columns = (
+            range(min(size, limit) if limit else size)
+            for size in self.evaluation.shape(step.letter)[-2:]
+        )
+        heads = heads_of(self.evaluation, step, self.notation)[: limit or None]
+        within = product(columns, rows) if turned else product(rows, columns)
+        pairs = [(i, j) if not turned else (j, i) for i, j in within]
+        return [pair if head is None else (head, *pair) for head in heads for pair in pairs]
+
+    @cached_property
+    def _telling(self) -> dict[str, Place]:
+        assert self.evaluation is not None
+        return telling(self.evaluation, self.steps, self.notation, self.entries)
+
+    def shape(self, item: Item) -> Prose:
+        """3 × 4; of several, 2 heads, each 3 × 4, or 3 matrices, unless one of them is shown."""
+        if item.is_number:
+            return ("one number",)
+        sizes = {} if self.evaluation is None else self.evaluation.sizes
+        spelled = (Speller(self.notation).scalar(size.subs(sizes)) for size in item.shape)
+        shape = [t.bracketed(size, t.MULTIPLICATIVE) for size in spelled]
+        if self.notation.convention == "columns":
+            shape.reverse()
+        size = t.row(shape[0], t.Op("×"), shape[1])
+        if not item.per_head or self.notation.head is not None:
+            return (size,)
+        if self.evaluation is None:
+            each = ("for each ", t.Ident(item.each), ", ") if item.each else ("each head ",)
+            return (*each, size)
+        count = self.evaluation.shape(item.letter)[-3]
+        noun, many = ("matrix", "matrices") if item.each else ("head", "heads")
+        return (f"1 {noun}, " if count == 1 else f"{count} {many}, each ", size)
+
+
+@dataclass
+class _Writer:
+    """The sections: what is said of each step, and not again of a later one; its numbers below."""
+
+    numbers: _Numbers
     #: What is defined already: a letter that several steps use is defined once.
     defined: set[Tree] = field(default_factory=set)
     #: The formulas of steps of an earlier derivation, by name.
@@ -302,76 +379,91 @@ class _Writer:
     patterns: dict[object, Step] = field(default_factory=dict)
 
     @property
+    def evaluation(self) -> Evaluation | None:
+        return self.numbers.evaluation
+
+    @property
+    def notation(self) -> Notation:
+        return self.numbers.notation
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        return self.numbers.views
+
+    @property
     def alone(self) -> bool:
-        """Whether there is one view."""
-        return len(self.views) == 1
+        return self.numbers.alone
 
     def input(self, item: Input) -> Section:
         lines: list[Line] = []
         gaps: list[Gap] = []
         if self.evaluation is not None and (not self.alone or "value" in self.views):
-            lines, gaps = self._values(item)  # a view is one of the steps: these are given
+            lines, gaps = self.numbers.values(item)  # a view is one of the steps: these are given
         elif not self.alone:
             lines = [Line("formula", Speller(self.notation).matrix(item.symbol))]
         why = read_prose(item.meaning, self.notation)
         letter = self.notation.letter(item.letter, item.per_head)
-        return Section(item.name, None, self._shape(item), why, tuple(lines), tuple(gaps), letter)
+        return Section(
+            item.name, None, self.numbers.shape(item), why, tuple(lines), tuple(gaps), letter
+        )
 
     def step(self, number: int, step: Step) -> Section:
         """A step; what is told of another one already is not told again, but for its numbers."""
-        lines: list[Line] = []
-        gaps: list[Gap] = []
         refused: list[Gap] = []
-        stated = self._stated(step)
+        numbers, worked_out = self.numbers, step.name in self.numbers.entries
         why, is_told = self._why(step)
-        if "formula" in self.views:
-            lines.append(Line("formula", stated.formula(self.notation)))
-        if "entry" in self.views and not is_told:
-            rule = self._rule(stated)
-            functions = dict.fromkeys(functions_in(stated.formula(self.notation)))
-            where: list[Tree] = []
-            if rule is not None:
-                lines.append(Line("entry", rule))
-                self.defined.update(functions)
-            else:
-                gaps.append(_why_no_rule(step))
-                where += self._applied(step, functions)
-            printed = [*(each.tree for each in lines), *where]
-            where += self._definitions(step, printed, "and " if where else "where ")
-            lines += [Line("where", tree) for tree in where]
-        elif "formula" in self.views and "entry" not in self.views:
-            functions = dict.fromkeys(functions_in(lines[0].tree))
-            new = functions.keys() - self.defined
-            rule = self._rule(stated) if new else None
-            where = [t.row(t.Text("where "), rule)] if rule is not None else []
-            where += self._applied(step, functions) if rule is None else []
-            self.defined.update(functions)
-            printed = [lines[0].tree, *where]
-            where += self._definitions(step, printed, "and " if where else "where ")
-            lines += [Line("where", tree) for tree in where]
+        lines, gaps = self._rules(step, is_told)
         if self.evaluation is not None:
-            if "worked" in self.views and (not is_told or step.name in self.entries):
-                shown, refused = self._worked(step)
+            if "worked" in self.views and (not is_told or worked_out):
+                shown, refused = numbers.worked(step)
                 lines += shown
                 gaps += refused
             if "value" in self.views:
-                values, heads_left_out = self._values(step)
+                values, heads_left_out = numbers.values(step)
                 lines += [*self._factors(step), *values]
                 gaps += heads_left_out
         if step.is_number and any(each.view == "worked" for each in lines):
             lines = [each for each in lines if each.view != "value"]  # the end of the worked line
-        shape = self._shape(step)
-        asked = step.name in self.entries or self.notation.worked == "all" or self.alone
+        asked = worked_out or self.notation.worked == "all" or self.alone
         return Section(
             step.name,
             number,
-            shape,
+            numbers.shape(step),
             why,
             tuple(lines),
             tuple(gaps),
             refused="; ".join(map("; ".join, refused)) if asked else "",
             unseeing=unseeing(self.evaluation, step, self.notation),
         )
+
+    def _rules(self, step: Step, is_told: bool) -> tuple[list[Line], list[Gap]]:
+        """The formula and the rule of an entry, and what the letters and functions in them are.
+
+        The rule stands below the formula where it is shown, and else behind "where", if it says
+        what a function does that is not defined already.
+        """
+        stated = self._stated(step)
+        formula = stated.formula(self.notation)
+        lines = [Line("formula", formula)] if "formula" in self.views else []
+        ruled = "entry" in self.views
+        if (ruled and is_told) or not (ruled or lines):
+            return lines, []
+        gaps: list[Gap] = []
+        where: list[Tree] = []
+        functions = dict.fromkeys(functions_in(formula))
+        rule = self._rule(stated) if ruled or functions.keys() - self.defined else None
+        if rule is None:
+            gaps += [_why_no_rule(step)] if ruled else []
+            where += self._applied(step, functions)
+        elif ruled:
+            lines.append(Line("entry", rule))
+        else:
+            where.append(t.row(t.Text("where "), rule))
+        if rule is not None or not ruled:
+            self.defined.update(functions)
+        printed = [*(each.tree for each in lines), *where]
+        where += self._definitions(step, printed, "and " if where else "where ")
+        return lines + [Line("where", tree) for tree in where], gaps
 
     def _rule(self, step: Step) -> Tree | None:
         """What an entry is made of; None where that is too long to be read."""
@@ -465,19 +557,6 @@ class _Writer:
             head = t.equation(speller.index(HEAD), (t.EQUALS, which))
             yield t.row(t.equation(left, (t.EQUALS, shares)), t.Text(" for "), head)
 
-    def _values(self, item: Item) -> tuple[list[Line], list[Gap]]:
-        assert self.evaluation is not None
-        entry = self.entries.get(item.name)
-        trees, heads = matrices(self.evaluation, item, self.notation, entry)
-        gaps: list[Gap] = []
-        if heads:
-            base = self.notation.index_base
-            first, last = heads[0] + base, heads[-1] + base
-            gaps.append(
-                Gap(f"heads {first} to {last} are left out", f"--head {first} shows one of them")
-            )
-        return [Line("value", tree) for tree in trees], gaps
-
     def _factors(self, step: Step) -> Iterator[Line]:
         """What the factors in the scheme of a merged formula are, as far as no step shows them."""
         product = multiplied(step) if self.notation.layout == "falk" else None
@@ -490,69 +569,6 @@ class _Writer:
             if part.letter in factors:
                 yield Line("where", t.row(t.Text(word), whole.formula(self.notation)))
                 word = "and "
-
-    def _worked(self, step: Step) -> tuple[list[Line], list[Gap]]:
-        """The entry that tells most or was chosen, or, where they are asked for, all; what not."""
-        assert self.evaluation is not None
-        numbers = count_entries(rule_of(step.expr, ROW, COLUMN), self.evaluation.sizes)
-        if numbers > _MOST_NUMBERS and _is_nested(step):
-            words = f"no entry is worked out, since it is computed from {numbers} numbers"
-            return [], [Gap(words, "show more steps to work it out")]
-        turned = self.notation.convention == "columns"
-        places = [
-            (*head, column, row) if turned else (*head, row, column)
-            for *head, row, column in self._places(step)
-        ]
-        trees = worked_together(self.evaluation, step, places, self.notation)
-        lines = [Line("worked", tree) for tree in trees]
-        heads = heads_of(self.evaluation, step, self.notation)
-        rows, columns = self.evaluation.shape(step.letter)[-2:]
-        more = len(heads) * rows * columns - len(lines)
-        wanted = self.alone or self.notation.worked == "all"
-        if not (more and wanted) or step.name in self.entries:
-            return lines, []
-        return lines, [Gap(f"{more} more entries are left out", "--full shows them")]
-
-    def _places(self, step: Step) -> list[Place]:
-        """The entries that are worked out, from 0, in the order of the reader's rows."""
-        assert self.evaluation is not None
-        if step.name in self.entries:
-            return [self.entries[step.name]]
-        if not self.alone and self.notation.worked == "telling":
-            return [self._telling[step.name]]
-        limit, turned = self.notation.limit, self.notation.convention == "columns"
-        rows, columns = (
-            range(min(size, limit) if limit else size)
-            for size in self.evaluation.shape(step.letter)[-2:]
-        )
-        heads = heads_of(self.evaluation, step, self.notation)[: limit or None]
-        within = product(columns, rows) if turned else product(rows, columns)
-        pairs = [(i, j) if not turned else (j, i) for i, j in within]
-        return [pair if head is None else (head, *pair) for head in heads for pair in pairs]
-
-    @cached_property
-    def _telling(self) -> dict[str, Place]:
-        assert self.evaluation is not None
-        return telling(self.evaluation, self.steps, self.notation, self.entries)
-
-    def _shape(self, item: Item) -> Prose:
-        """3 × 4; of several, 2 heads, each 3 × 4, or 3 matrices, unless one of them is shown."""
-        if item.is_number:
-            return ("one number",)
-        sizes = {} if self.evaluation is None else self.evaluation.sizes
-        spelled = (Speller(self.notation).scalar(size.subs(sizes)) for size in item.shape)
-        shape = [t.bracketed(size, t.MULTIPLICATIVE) for size in spelled]
-        if self.notation.convention == "columns":
-            shape.reverse()
-        size = t.row(shape[0], t.Op("×"), shape[1])
-        if not item.per_head or self.notation.head is not None:
-            return (size,)
-        if self.evaluation is None:
-            each = ("for each ", t.Ident(item.each), ", ") if item.each else ("each head ",)
-            return (*each, size)
-        count = self.evaluation.shape(item.letter)[-3]
-        noun, many = ("matrix", "matrices") if item.each else ("head", "heads")
-        return (f"1 {noun}, " if count == 1 else f"{count} {many}, each ", size)
 
 
 #: Why no scheme of Falk's is drawn.
@@ -668,26 +684,16 @@ def derivation_document(
     prefix: str = "",
     page: Page = Page(),
     hints: bool = False,
-    errors: bool = False,
 ) -> b.Document:
     """A derivation as blocks.
 
     `page`: how wide a line is, so that formulas stand side by side where they fit.
 
-    `facts`: with the sizes and NumPy's check, and `errors`: step by step. `hints`: with what to do
-    to see what is left out, for somebody at a terminal. `cells`: with the Python that a notebook
-    runs. `prefix`: what the labels of its steps begin with, where others stand beside it.
+    `facts`: with the sizes and NumPy's check. `hints`: with what to do to see what is left out, for
+    somebody at a terminal. `cells`: with the Python that a notebook runs. `prefix`: what the labels
+    of its steps begin with, where others stand beside it.
     """
-    blocks: list[b.Block] = []
-    if outline.story:
-        blocks.append(b.Paragraph((outline.story,)))
-    listed = not facts and any(section.lines for section in outline.given)
-    if outline.example and not listed:  # else it stands behind what is given
-        blocks.append(b.Paragraph((outline.example,)))
-    if facts and outline.sizes:
-        blocks.append(b.Paragraph(sizes_of(outline), "note"))
-    if outline.title or outline.story or outline.example or outline.sizes:
-        blocks.append(b.Break())
+    blocks = [*_opening(outline, facts)]
     if cells is not None:
         blocks += [b.Notebook(cells.code), b.Break()] if cells.code else []
     if outline.overview is not None:
@@ -710,11 +716,24 @@ def derivation_document(
             blocks.append(b.Notebook(f'values["{section.name}"]', shows))
         blocks.append(b.Break())
     if facts and outline.check is not None:
-        blocks += _check(outline.check, outline.notation, errors)
+        blocks += _check(outline.check, outline.notation, outline.errors)
     for note in outline.notes:
         blocks.append(b.Paragraph(_note(note), "note"))
         blocks += [b.Break()] if cells is not None else []
     return b.Document(outline.title, tuple(blocks))
+
+
+def _opening(outline: Outline, facts: bool) -> Iterator[b.Block]:
+    """What is told before anything is shown."""
+    listed = not facts and any(section.lines for section in outline.given)
+    if outline.story:
+        yield b.Paragraph((outline.story,))
+    if outline.example and not listed:  # else it stands behind what is given
+        yield b.Paragraph((outline.example,))
+    if facts and outline.sizes:
+        yield b.Paragraph(sizes_of(outline), "note")
+    if outline.title or outline.story or outline.example or outline.sizes:
+        yield b.Break()
 
 
 def _is_in(line: Line, shows: Mapping[str, str]) -> bool:

@@ -240,11 +240,7 @@ class _Part:
 def _frames(document: b.Document, overlays: bool) -> Iterator[str]:
     """The slides: the title with what is given, then one for each step, or several."""
     first = _first(document)
-    opening: list[_Part] = []
-    trees = [block.tree for block in document.blocks[:first] if isinstance(block, b.Worked)]
-    if document.title or trees:
-        opening = [*_parts_of("", "", [*_displays([b.Line("formula", tree) for tree in trees])])]
-        opening = opening or [_Part("", "", (), 0)]
+    opening = _opening(document, document.blocks[:first])
     loose: list[b.Block] = []
     for block in (*document.blocks[first:], b.Section("", ())):
         parts: list[_Part] = []
@@ -277,6 +273,14 @@ def _frames(document: b.Document, overlays: bool) -> Iterator[str]:
                 yield from [_flowing(title, blocks)] if blocks else []
             case _:
                 loose.append(block)
+
+
+def _opening(document: b.Document, lead: Sequence[b.Block]) -> list[_Part]:
+    """The slides of the title, with the formulas that lead."""
+    lines = [b.Line("formula", block.tree) for block in lead if isinstance(block, b.Worked)]
+    if not (document.title or lines):
+        return []
+    return [*_parts_of("", "", [*_displays(lines)])] or [_Part("", "", (), 0)]
 
 
 def _first(document: b.Document) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 from unicodedata import category, combining, east_asian_width
 
@@ -150,12 +151,128 @@ def _cell_width(character: str) -> int:
 
 
 @dataclass(frozen=True)
+class _Tables:
+    """What takes several lines: brackets, grids, Falk's scheme; `box` lays out a cell."""
+
+    charset: Charset
+    box: Callable[[Tree], Box]
+
+    def fenced(self, body: Box, left: str, right: str, padded: bool = False) -> Box:
+        if len(body.lines) == 1:
+            gap = " " * padded
+            return beside(Box((left + gap,)), body, Box((gap + right,)))
+        sides = []
+        for fence in (left, right):
+            if not fence:
+                sides.append(Box(("",) * len(body.lines), body.baseline))
+            elif fence not in _BRACKETS:
+                raise CannotSpell(f"the fence {fence!r} has no text spelling here")
+            else:
+                sides.append(self._tall_fence(fence, body))
+        if not right:
+            return beside(sides[0], body)
+        space = Box((" ",) * len(body.lines), body.baseline)
+        return beside(sides[0], space, body, space, sides[1])
+
+    def _tall_fence(self, fence: str, body: Box) -> Box:
+        count = len(body.lines)
+        gap = " " if fence == "{" else ""
+        top, middle, bottom = (piece + gap for piece in _BRACKETS[fence])
+        side = "⎪" + gap if fence in "{}" else middle
+        if self.charset == "ascii":
+            top = middle = side = bottom = "|" + gap
+        sides = [side] * (count - 2)
+        sides[(count - 3) // 2 : (count - 1) // 2] = [middle] * (count > 2)  # a brace's tip
+        return Box((top, *sides, bottom), body.baseline)
+
+    def flat_grid(self, grid: t.Grid) -> Box:
+        lines = ["[" + ", ".join(str(self.box(x)) for x in row) + "]" for row in grid.rows]
+        return Box((lines[0] if len(lines) == 1 else f"[{', '.join(lines)}]",))
+
+    def _tall_grid(self, boxes: list[list[Box]]) -> Box:
+        """Cells of several lines, as in conditions inside conditions."""
+        widths = [max(cell.width for cell in column) for column in zip(*boxes, strict=True)]
+        rows = []
+        for line in boxes:
+            pieces: list[Box] = []
+            for cell, size in zip(line, widths, strict=True):
+                pad = Box((" " * (size - cell.width + 2),) * len(cell.lines), cell.baseline)
+                pieces += [cell, pad]
+            rows.append(beside(*pieces))
+        return below(*rows)
+
+    def labelled(self, grid: t.Grid) -> Box:
+        """A matrix in brackets with the names of its rows and columns outside them."""
+        body = self.grid(t.Grid(grid.rows, (), grid.column_labels, grid.align))
+        head = body.lines[:1] if grid.column_labels else ()
+        rows = body.lines[len(head) :]
+        fenced = self.fenced(Box(rows, (len(rows) - 1) // 2), "[", "]", padded=True)
+        lines = [f"  {line}  " for line in head] + list(fenced.lines)
+        if grid.row_labels:
+            names = _padded([escape_controls(label) for label in grid.row_labels], "l")
+            blank = " " * width(names[0])
+            lines = [
+                f"{x} {name}" for name, x in zip([blank] * len(head) + names, lines, strict=True)
+            ]
+        return Box(tuple(lines), len(head) + fenced.baseline)
+
+    def grid(self, grid: t.Grid) -> Box:
+        boxes = [[self.box(cell) for cell in row] for row in grid.rows]
+        if any(len(cell.lines) > 1 for line in boxes for cell in line):
+            return self._tall_grid(boxes)
+        columns = [self._column(column, grid.align) for column in zip(*grid.rows, strict=True)]
+        labels = [escape_controls(label) for label in grid.column_labels]
+        if labels:
+            columns = [
+                _padded([label, *column], "r")
+                for label, column in zip(labels, columns, strict=True)
+            ]
+        lines = ["  ".join(row) for row in zip(*columns, strict=True)] or [""]
+        return Box(tuple(lines), (len(lines) - 1) // 2)
+
+    def _column(self, cells: tuple[Tree, ...], align: str) -> list[str]:
+        """A column in line; the brackets of what is picked stand outside the others' width."""
+        bare = [str(self.box(c.body if isinstance(c, t.Picked) else c)) for c in cells]
+        levelled = t.levelled([[cell] for cell in cells], align)
+        blanks = [" " * len(figures) for ((_, figures),) in levelled]
+        lines = _padded([text + blank for text, blank in zip(bare, blanks, strict=True)], align)
+        if not any(isinstance(cell, t.Picked) for cell in cells):
+            return lines
+        out = []
+        for cell, text, padded in zip(cells, bare, lines, strict=True):
+            left, right = (
+                (" ", " ") if not isinstance(cell, t.Picked) else "[]" if cell.boxed else "()"
+            )
+            start = padded.index(text)
+            out.append(f"{padded[:start]}{left}{text}{right}{padded[start + len(text) :]}")
+        return out
+
+    def scheme(self, scheme: t.Scheme) -> Box:
+        """Falk's scheme with its two rules; the numbers above and below are aligned apart."""
+        table = t.ruled(scheme)
+        columns = [
+            _padded(self._column(c[: table.above], a) + self._column(c[table.above :], a), a)
+            for c, a in zip(zip(*table.lines, strict=True), table.align, strict=True)
+        ]
+        upright, level, cross = "│─┼" if self.charset == "unicode" else "|-+"
+        sides = (columns[: table.before], columns[table.before :])
+        left, right = (["  ".join(line) for line in zip(*side, strict=True)] for side in sides)
+        lines = [f"{a} {upright} {b}" for a, b in zip(left, right, strict=True)]
+        rule = level * (width(left[0]) + 1) + cross + level * (width(right[0]) + 1)
+        return Box((*lines[: table.above], rule, *lines[table.above :]), table.above)
+
+
+@dataclass(frozen=True)
 class _Layout:
     charset: Charset
     flat: bool
 
     def __post_init__(self) -> None:
         choice(self.charset, "charset", ("unicode", "ascii"))
+
+    @cached_property
+    def tables(self) -> _Tables:
+        return _Tables(self.charset, self.box)
 
     def box(self, tree: Tree) -> Box:
         match tree:
@@ -185,21 +302,23 @@ class _Layout:
                     atom = False  # √(a²), and (√a)² below
                 return beside(Box((sign,)), self.box(body if atom else _in_brackets(body)))
             case t.Fenced(t.Grid() as grid, _, _) if self.flat:
-                return self._flat_grid(grid)
+                return self.tables.flat_grid(grid)
             case t.Fenced(t.Grid() as grid, _, _) if grid.row_labels or grid.column_labels:
-                return self._labelled(grid)
+                return self.tables.labelled(grid)
             case t.Fenced(body, left, right):
-                return self._fenced(self.box(body), left, right, padded=isinstance(body, t.Grid))
+                return self.tables.fenced(
+                    self.box(body), left, right, padded=isinstance(body, t.Grid)
+                )
             case t.Grid():
-                return self._flat_grid(tree) if self.flat else self._grid(tree)
+                return self.tables.flat_grid(tree) if self.flat else self.tables.grid(tree)
             case t.Text(words):
                 return Box((escape_controls(words),))
             case t.Custom(latex):
                 return Box((self._glyphs(_plain(latex)),))
             case t.Picked(body, boxed):
-                return self._fenced(self.box(body), *("[]" if boxed else "()"))
+                return self.tables.fenced(self.box(body), *("[]" if boxed else "()"))
             case t.Scheme():
-                return self.box(tree.equations) if self.flat else self._scheme(tree)
+                return self.box(tree.equations) if self.flat else self.tables.scheme(tree)
         raise t.no_tree(tree)
 
     def _glyphs(self, words: str) -> str:
@@ -300,110 +419,6 @@ class _Layout:
 
     def _lowered(self, sub: Tree) -> str:
         return str(self.box(_dotted(sub))).replace(" ", "")
-
-    def _fenced(self, body: Box, left: str, right: str, padded: bool = False) -> Box:
-        if len(body.lines) == 1:
-            gap = " " * padded
-            return beside(Box((left + gap,)), body, Box((gap + right,)))
-        sides = []
-        for fence in (left, right):
-            if not fence:
-                sides.append(Box(("",) * len(body.lines), body.baseline))
-            elif fence not in _BRACKETS:
-                raise CannotSpell(f"the fence {fence!r} has no text spelling here")
-            else:
-                sides.append(self._tall_fence(fence, body))
-        if not right:
-            return beside(sides[0], body)
-        space = Box((" ",) * len(body.lines), body.baseline)
-        return beside(sides[0], space, body, space, sides[1])
-
-    def _tall_fence(self, fence: str, body: Box) -> Box:
-        count = len(body.lines)
-        gap = " " if fence == "{" else ""
-        top, middle, bottom = (piece + gap for piece in _BRACKETS[fence])
-        side = "⎪" + gap if fence in "{}" else middle
-        if self.charset == "ascii":
-            top = middle = side = bottom = "|" + gap
-        sides = [side] * (count - 2)
-        sides[(count - 3) // 2 : (count - 1) // 2] = [middle] * (count > 2)  # a brace's tip
-        return Box((top, *sides, bottom), body.baseline)
-
-    def _flat_grid(self, grid: t.Grid) -> Box:
-        lines = ["[" + ", ".join(str(self.box(x)) for x in row) + "]" for row in grid.rows]
-        return Box((lines[0] if len(lines) == 1 else f"[{', '.join(lines)}]",))
-
-    def _tall_grid(self, boxes: list[list[Box]]) -> Box:
-        """Cells of several lines, as in conditions inside conditions."""
-        widths = [max(cell.width for cell in column) for column in zip(*boxes, strict=True)]
-        rows = []
-        for line in boxes:
-            pieces: list[Box] = []
-            for cell, size in zip(line, widths, strict=True):
-                pad = Box((" " * (size - cell.width + 2),) * len(cell.lines), cell.baseline)
-                pieces += [cell, pad]
-            rows.append(beside(*pieces))
-        return below(*rows)
-
-    def _labelled(self, grid: t.Grid) -> Box:
-        """A matrix in brackets with the names of its rows and columns outside them."""
-        body = self._grid(t.Grid(grid.rows, (), grid.column_labels, grid.align))
-        head = body.lines[:1] if grid.column_labels else ()
-        rows = body.lines[len(head) :]
-        fenced = self._fenced(Box(rows, (len(rows) - 1) // 2), "[", "]", padded=True)
-        lines = [f"  {line}  " for line in head] + list(fenced.lines)
-        if grid.row_labels:
-            names = _padded([escape_controls(label) for label in grid.row_labels], "l")
-            blank = " " * width(names[0])
-            lines = [
-                f"{x} {name}" for name, x in zip([blank] * len(head) + names, lines, strict=True)
-            ]
-        return Box(tuple(lines), len(head) + fenced.baseline)
-
-    def _grid(self, grid: t.Grid) -> Box:
-        boxes = [[self.box(cell) for cell in row] for row in grid.rows]
-        if any(len(cell.lines) > 1 for line in boxes for cell in line):
-            return self._tall_grid(boxes)
-        columns = [self._column(column, grid.align) for column in zip(*grid.rows, strict=True)]
-        labels = [escape_controls(label) for label in grid.column_labels]
-        if labels:
-            columns = [
-                _padded([label, *column], "r")
-                for label, column in zip(labels, columns, strict=True)
-            ]
-        lines = ["  ".join(row) for row in zip(*columns, strict=True)] or [""]
-        return Box(tuple(lines), (len(lines) - 1) // 2)
-
-    def _column(self, cells: tuple[Tree, ...], align: str) -> list[str]:
-        """A column in line; the brackets of what is picked stand outside the others' width."""
-        bare = [str(self.box(c.body if isinstance(c, t.Picked) else c)) for c in cells]
-        levelled = t.levelled([[cell] for cell in cells], align)
-        blanks = [" " * len(figures) for ((_, figures),) in levelled]
-        lines = _padded([text + blank for text, blank in zip(bare, blanks, strict=True)], align)
-        if not any(isinstance(cell, t.Picked) for cell in cells):
-            return lines
-        out = []
-        for cell, text, padded in zip(cells, bare, lines, strict=True):
-            left, right = (
-                (" ", " ") if not isinstance(cell, t.Picked) else "[]" if cell.boxed else "()"
-            )
-            start = padded.index(text)
-            out.append(f"{padded[:start]}{left}{text}{right}{padded[start + len(text) :]}")
-        return out
-
-    def _scheme(self, scheme: t.Scheme) -> Box:
-        """Falk's scheme with its two rules; the numbers above and below are aligned apart."""
-        table = t.ruled(scheme)
-        columns = [
-            _padded(self._column(c[: table.above], a) + self._column(c[table.above :], a), a)
-            for c, a in zip(zip(*table.lines, strict=True), table.align, strict=True)
-        ]
-        upright, level, cross = "│─┼" if self.charset == "unicode" else "|-+"
-        sides = (columns[: table.before], columns[table.before :])
-        left, right = (["  ".join(line) for line in zip(*side, strict=True)] for side in sides)
-        lines = [f"{a} {upright} {b}" for a, b in zip(left, right, strict=True)]
-        rule = level * (width(left[0]) + 1) + cross + level * (width(right[0]) + 1)
-        return Box((*lines[: table.above], rule, *lines[table.above :]), table.above)
 
 
 def below(*boxes: Box) -> Box:

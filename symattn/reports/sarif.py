@@ -15,10 +15,10 @@ from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote
 
-from symattn import __version__
 from symattn.printable import as_line
 from symattn.reports.overview import FileReport, Overview, Problem
 from symattn.reports.results import Finding
+from symattn.version import VERSION
 
 _SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -90,8 +90,8 @@ def sarif_log(overview: Overview) -> str:
     }
     driver = {
         "name": "symattn",
-        "version": __version__,
-        "semanticVersion": __version__,
+        "version": VERSION,
+        "semanticVersion": VERSION,
         "rules": [_rule(verdict, *words) for verdict, words in _RULES.items()],
     }
     base = {"description": _message("The folder in which symattn was run.")}

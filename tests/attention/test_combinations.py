@@ -23,6 +23,7 @@ from symattn.attention.sources import POSITIONS
 from symattn.derivations import worked
 from symattn.documents.data import json_document
 from symattn.documents.outline import outline
+from symattn.documents.shown import Shown
 from tests.combinations import (
     AXES,
     CRASH,
@@ -204,14 +205,14 @@ def test_a_choice_that_says_nothing_is_noticed() -> None:
 @pytest.mark.parametrize(("name", "convention"), CONVENED)
 def test_symbols_print_in_every_format(name: str, convention: Any) -> None:
     derivation, notation = derived(name), Notation(convention=convention)
-    page = outline(derivation, notation=notation)
+    page = outline(Shown(derivation, notation=notation))
     words = text_document(page)
     for number, step in enumerate(derivation, 1):
         heading = rf"\n{number}\. (.*  \[)?{step.name}\]?  \("
         assert re.search(heading, words, re.IGNORECASE), step.name
     assert latex_document(page).count(r"\[") >= len(derivation)
     assert mathml_faults(mathml_document(page)) == []
-    assert tuple(json.loads(json_document(derivation, notation=notation))["steps"]) == (
+    assert tuple(json.loads(json_document(Shown(derivation, notation=notation)))["steps"]) == (
         derivation.names
     )
 

@@ -22,6 +22,7 @@ from typing import Any
 
 from symattn import Attention
 from symattn.documents.html import html_document
+from symattn.documents.shown import Shown
 
 TOKENS = 64
 
@@ -56,7 +57,7 @@ def document(heads: int) -> str:
     form = Attention(heads=heads, mask="causal") if heads > 1 else Attention(mask="causal")
     derivation = form.derivation()
     given = tables if heads > 1 else {name: table[0] for name, table in tables.items()}
-    return html_document(derivation, derivation.evaluate(**given))
+    return html_document(Shown(derivation, derivation.evaluate(**given)))
 
 
 def costs(session: Any) -> dict[str, float]:

@@ -23,6 +23,7 @@ from symattn.claims.policy import Policy
 from symattn.cli import main
 from symattn.derivations import Evaluation, Step
 from symattn.documents.data import json_document
+from symattn.documents.shown import Shown
 from symattn.errors import ReadError, SymattnError
 from symattn.marking.lines import check_lines
 from symattn.marking.verdicts import Marker
@@ -77,7 +78,7 @@ def test_what_derive_prints_is_right(variant: Variant) -> None:
         shown = values.spelled(notation)
         whole = notation.but(limit=0)
         assert not_right(shown, {name: printed(shown, name, whole) for name in shown}) == []
-        data = json.loads(json_document(derivation, shown, notation=notation))
+        data = json.loads(json_document(Shown(derivation, shown, notation=notation)))
         told = {**data["inputs"], **data["steps"]}
         assert not_right(shown, {name: told[name]["decimals"] for name in told}) == []
 
@@ -93,7 +94,7 @@ def test_a_matrix_the_other_way_round_is_wrong() -> None:
 def test_exact_values_of_derive_are_right() -> None:
     for variant in VARIANTS[:6]:
         derivation, values = small_example(variant.spec, tokens=2)
-        data = json.loads(json_document(derivation, values))["steps"]
+        data = json.loads(json_document(Shown(derivation, values)))["steps"]
         assert not_right(values, {name: step["exact"] for name, step in data.items()}) == []
 
 

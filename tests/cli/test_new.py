@@ -192,13 +192,3 @@ def test_new_takes_a_variant_and_no_file() -> None:
     refused = run("new", "my sheet.toml")
     assert refused.exit_code == 2
     assert "symattn new causal -o 'my sheet.toml' begins one" in refused.stderr
-
-
-def test_two_worksheets_are_compared_without_their_numbers(tmp_path: Path) -> None:
-    for name, last in (("a", 1), ("b", 2)):
-        text = worksheet_text({}, {"Q": [[1]], "K": [[1]], "V": [[last]]})
-        (tmp_path / f"{name}.toml").write_text(text, "utf-8")
-    found = run("prove", str(tmp_path / "a.toml"), str(tmp_path / "b.toml"))
-    assert found.exit_code == 0
-    assert "the numbers in a file take no part" in found.stdout
-    assert "take no part" not in run("prove", "multi-head", "multi-head-sum").stdout

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
 
 import pytest
 
@@ -55,33 +54,6 @@ def test_a_closed_standard_output_is_an_error(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(OSError, match="standard output is closed"):
         print_lines(LINES)
     assert not can_show_unicode()
-
-
-def soon(happens: Callable[[], bool]) -> bool:
-    """Whether something happens within ten seconds."""
-    end = time.monotonic() + 10
-    while not happens() and time.monotonic() < end:
-        time.sleep(0.01)
-    return happens()
-
-
-def test_the_line_of_progress_is_taken_away_for_others_and_at_the_end(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("symattn.cli.progress._AFTER", 0.0)
-    with terminal_here(monkeypatch) as shown:
-        with Progress("marking").watched() as told:
-            assert soon(lambda: "marking… 0 s" in shown())
-            told.at("marking 2 of 3: a\x1b]0;b\n.toml")
-            with told.aside():
-                print_lines([("plain", "a line")])
-            assert soon(lambda: "marking 2 of 3: a\\x1b]0;b\\n.toml… 0 s" in shown())
-        told.show()  # a timer that comes too late
-    before, after = shown().split("a line")
-    assert before.endswith("\x1b[2K")
-    assert "\x1b[2K" in after.rpartition("… 0 s")[2]
-    assert "\x1b]0" not in shown()
-    assert shown().rfind("\x1b[?25h") > shown().rfind("\x1b[?25l")
 
 
 def test_what_is_quick_shows_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,6 +31,7 @@ from symattn.attention.vocabulary import symbol_of
 from symattn.cli import main
 from symattn.derivatives import rules
 from symattn.documents.outline import outline
+from symattn.documents.shown import Shown
 from symattn.evaluate.walk import program_of
 from symattn.nodes import (
     normalise,
@@ -496,7 +497,7 @@ def test_batches_have_a_gradient_each() -> None:
 
 def test_documents_keep_both_sides() -> None:
     backward = Attention().derivation().gradient(forward=False)
-    page = outline(backward)
+    page = outline(Shown(backward))
     assert r"\mathrm{d} S = \frac{\mathrm{d} Z}{\sqrt{d_{k}}}" in latex_document(page)
     assert r"\mathrm{d} Q = \mathrm{d} S \, K" in latex_document(page)
     shown = mathml_document(page)

@@ -13,13 +13,13 @@ from xml.etree import ElementTree
 import pytest
 from latex2mathml.converter import convert
 
-from symattn.documents.outline import VIEWS, View, derivation_document
+from symattn.documents.outline import derivation_document
+from symattn.documents.shown import VIEWS, View
 from symattn.notation.latex import latex
 from symattn.notation.mathml import mathml
 from symattn.notation.text import line, text
-from symattn.notation.tree import Scheme, Tree
+from symattn.notation.tree import Tree
 from tests.gates import (
-    EXAMPLES,
     SPELLED,
     SUBJECTS,
     displays,
@@ -32,14 +32,11 @@ from tests.gates import (
     trees,
     without_phantoms,
 )
-from tests.written import latex_document, mathml_document, text_document
+from tests.written import latex_document, mathml_document
 
 #: The views as documents show them: a few worked entries beside the rest, or all of them alone.
 _VIEWS: tuple[tuple[View, ...], ...] = (VIEWS, ("worked",))
 
-_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾", "0123456789()")
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_WORDS = re.compile(r"\\text\{(?:[^{}\\]|\\.)*\}")
 
 #: The rule below the head of a table.
 _RULES = re.compile(r"(\\\\) \\hline")
@@ -78,24 +75,6 @@ def disagreement(source: str, markup: str) -> str:
     return "" if theirs == ours else f"{source}\n  LaTeX  {theirs}\n  MathML {ours}"
 
 
-def numbers_in_text(words: str) -> list[str]:
-    """The numbers of the text spelling, in LaTeX's order: w^Q⁽¹⁾_12 has its indices first."""
-    turned = re.sub(r"(\^\w)([⁰-⁹¹²³⁽⁾]+)_(\w+)", r"\1_\3\2", words)
-    apart = re.sub("[⁰-⁹¹²³]+", r"^\g<0>^", turned)
-    return _NUMBER.findall(apart.translate(_RAISED))
-
-
-def numbers_in_latex(source: str) -> list[str]:
-    """The numbers of a LaTeX formula, those in its words left out."""
-    return _NUMBER.findall(_WORDS.sub(" ", without_phantoms(_RULES.sub(_unruled, source))))
-
-
-def numbers_in_mathml(markup: str) -> list[str]:
-    """The numbers of a MathML formula, those in its words left out."""
-    said = reading(ElementTree.fromstring(markup), words=False)
-    return _NUMBER.findall(said.replace("\u2063", ""))  # which stands between two indices
-
-
 def is_within(part: list[str], whole: list[str]) -> bool:
     """Whether `part` is what is left of `whole` when some of it is struck out."""
     rest: Iterator[str] = iter(whole)
@@ -122,22 +101,6 @@ def test_names_stand_in_every_spelling() -> None:
         tokens = {(each.text or "") for each in ElementTree.fromstring(mathml(tree)).iter()}
         assert set(names_of(tree)) <= tokens
         assert all(name in line(tree) or name in text(tree) for name in names_of(tree))
-
-
-@pytest.mark.parametrize(("notation", "subjects"), SPELLED)
-def test_the_digits_agree(notation: str, subjects: tuple[str, ...]) -> None:
-    differing = []
-    for tree, subject in shown(notation, subjects).items():
-        text, source, markup = line(tree), latex(tree), mathml(tree)
-        words, digits = numbers_in_text(text), numbers_in_latex(source)
-        # in a line of text a ∑ has its index alone, without "= 1" and the upper limit
-        same = is_within(words, digits) if "∑" in markup else words == digits
-        if isinstance(tree, Scheme):  # which a line of text tells one matrix after the other
-            same = sorted(words) == sorted(digits)
-        if not same or digits != numbers_in_mathml(markup):
-            differing.append((subject, text, source))
-    assert differing == []
-    assert sum(len(numbers_in_text(line(tree))) for tree in shown(notation, subjects)) > 300
 
 
 def in_one_line(display: str) -> str:
@@ -189,20 +152,6 @@ def test_a_matrix_keeps_its_alignment_marks() -> None:
     assert in_one_line(aligned) == r"X=\begin{array}{r|r}&a\\b&1\end{array}=Y"
 
 
-@pytest.mark.parametrize("subject", [path.stem for path in EXAMPLES])
-def test_text_documents_show_the_same_digits(subject: str) -> None:
-    text = re.sub(r"[^\d.]+", " ", text_document(page(subject)))
-    values = [
-        tree
-        for section in page(subject).steps
-        for tree in (each.tree for each in section.lines if each.view == "value")
-    ]
-    assert values
-    for tree in values:
-        digits = numbers_in_latex(latex(tree).partition("{array}")[2])
-        assert {*digits} <= {*text.split()}
-
-
 @pytest.mark.parametrize(
     ("source", "markup", "agree"),
     [
@@ -224,23 +173,3 @@ def test_text_documents_show_the_same_digits(subject: str) -> None:
 )
 def test_a_difference_is_noticed(source: str, markup: str, agree: bool) -> None:
     assert (disagreement(source, markup) == "") is agree
-
-
-def test_numbers_are_found_in_order() -> None:
-    assert numbers_in_text("w^Q⁽¹⁾_12 = 3·10⁹ + e^0.5/√2 − e⁰") == [
-        "12",
-        "1",
-        "3",
-        "10",
-        "9",
-        "0.5",
-        "2",
-        "0",
-    ]
-    assert numbers_in_latex(r"w_{12}^{Q(1)} \text{if 7\_} \frac{0.5}{2}") == ["12", "1", "0.5", "2"]
-    assert numbers_in_mathml("<mfrac><mn>0.5</mn><mrow><mn>1</mn><mn>2</mn></mrow></mfrac>") == [
-        "0.5",
-        "12",
-    ]
-    assert is_within(["1", "3"], ["1", "2", "3"])
-    assert not is_within(["3", "1"], ["1", "2", "3"])

@@ -22,6 +22,7 @@ from symattn.attention.words import SIZES
 from symattn.derivations import Derivation
 from symattn.documents.data import json_document
 from symattn.documents.outline import Outline, Section, outline
+from symattn.documents.shown import Shown
 from symattn.nodes.base import Definition, Node
 from symattn.nodes.biases import ALiBi, RelativeBias, alibi_slopes, relative_bucket
 from symattn.nodes.entrywise import Features
@@ -29,6 +30,7 @@ from symattn.nodes.masks import Documents
 from symattn.nodes.normalise import Hardmax, Sigmoid, Sparsemax
 from symattn.nodes.positions import Rotary, Sinusoidal
 from symattn.nodes.spell import Speller
+from symattn.notation.options import notation_of
 from symattn.notation.text import line
 from symattn.notation.tree import (
     APPLY,
@@ -168,7 +170,7 @@ _PAGES: dict[str, Attention] = {row.name: row.spec for row in VARIANTS} | {
 @pytest.mark.parametrize("name", _PAGES)
 def test_every_letter_is_defined_on_the_page(name: str, notation: str) -> None:
     derivation = _PAGES[name].derivation()
-    shown = outline(derivation, notation=NOTATIONS[notation])
+    shown = outline(Shown(derivation, notation=NOTATIONS[notation]))
     assert undefined(derivation, shown) == {}
 
 
@@ -188,7 +190,7 @@ _NEEDED = {
 @pytest.mark.parametrize("name", _NEEDED)
 def test_a_missing_definition_is_noticed(name: str) -> None:
     derivation = _PAGES[name].derivation()
-    shown = outline(derivation)
+    shown = outline(Shown(derivation))
     bare = tuple(
         Section(s.name, s.number, s.shape, s.why, tuple(x for x in s.lines if x.view != "where"))
         for s in shown.steps
@@ -208,7 +210,7 @@ def test_a_defined_letter_is_no_matrix_of_the_page(name: str) -> None:
     }
     lefts = {
         letter
-        for section in outline(derivation).steps
+        for section in outline(Shown(derivation)).steps
         for each in section.lines
         if each.view == "where"
         for letter in islice(names(left_of(each.tree)), 1)
@@ -419,7 +421,7 @@ def example(
     spec: Mapping[str, Any], given: Mapping[str, Any], notation: Notation | None = None
 ) -> Outline:
     derivation = Attention(**spec).derivation()
-    return outline(derivation, derivation.evaluate(**given), notation=notation)
+    return outline(Shown(derivation, derivation.evaluate(**given), notation_of(notation)))
 
 
 ROTARY: dict[str, Any] = {"scale": False, "positions": {"rotary": {"base": 100}}}
@@ -455,14 +457,14 @@ def test_slopes_are_listed_as_fractions() -> None:
 
 def test_a_step_shown_alone_defines_its_own_letters() -> None:
     derivation = Attention(**ROTARY).derivation()
-    shown = outline(derivation, only=["K_rotated"])
+    shown = outline(Shown(derivation, only=["K_rotated"]))
     assert len(where(shown, "K_rotated")) == 3
 
 
 def test_every_format_shows_them() -> None:
     derivation = Attention(**ROTARY).derivation()
     evaluation = derivation.evaluate(**WIDE)
-    shown = outline(derivation, evaluation)
+    shown = outline(Shown(derivation, evaluation))
     assert "   and θ_t = 100^(−2 (t − 1)/d_k)\n   θ_1 = 1," in text_document(shown)
     source = latex_document(shown)
     assert r"\text{and }\theta_{t} &= 100^{-2 (t - 1)/d_{k}}" in source
@@ -472,7 +474,7 @@ def test_every_format_shows_them() -> None:
     stated = ["".join(re.findall(r">([^<]+)<", row)) for row in rows]
     assert [words.count("=") for words in stated] == [2, 1, 1]  # t and ψ_it side by side
     assert stated[2] == "θ1=1,θ2≈0.4642,θ3≈0.2154,⋯,θ6≈0.0215"
-    step = json.loads(json_document(derivation, evaluation))["steps"]["K_rotated"]
+    step = json.loads(json_document(Shown(derivation, evaluation)))["steps"]["K_rotated"]
     assert [each["text"] for each in step["where"]][:2] == ["t = ⌈j/2⌉", "ψ_it = (i − 1) θ_t"]
     assert step["where"][3]["text"].startswith("θ_1 = 1, ")
 

@@ -19,6 +19,7 @@ from symattn.attention.example import small_example
 from symattn.attention.presets import PRESETS
 from symattn.derivations import Derivation, Evaluation
 from symattn.documents.outline import outline
+from symattn.documents.shown import Shown
 from symattn.notation import tree as t
 from symattn.notation.text import line
 
@@ -123,7 +124,7 @@ def printed(derivation: Derivation, values: Evaluation, notation: Notation) -> l
         arrays[base] = array.T if flipped else array
     sizes = {line(notation.scalar(name)): n for name, n in values.known_sizes.items()}
     checked = []
-    for section in outline(derivation, notation=notation, views=("entry", "formula")).steps:
+    for section in outline(Shown(derivation, notation=notation, views=("entry", "formula"))).steps:
         for each in section.lines:
             if each.view != "entry":
                 continue
@@ -186,7 +187,7 @@ def test_the_evaluator_notices_a_captured_index() -> None:
 )
 def test_a_third_index_is_of_the_same_alphabet(preset: str, indices: str) -> None:
     derivation = Attention(source="self").derivation().merged(["weights", "output"])
-    shown = outline(derivation, notation=_NOTATIONS[preset])
+    shown = outline(Shown(derivation, notation=_NOTATIONS[preset]))
     (rule,) = (line(x.tree) for x in shown.steps[0].lines if x.view == "entry")
     found = re.findall(r"^\w_(\w)(\w)", rule)[0] + tuple(re.findall(r"Σ_(\w)", rule))
     assert "".join(dict.fromkeys(found)) == indices
@@ -194,7 +195,7 @@ def test_a_third_index_is_of_the_same_alphabet(preset: str, indices: str) -> Non
 
 def test_a_function_of_a_hidden_matrix_is_said_in_one_breath() -> None:
     derivation = Attention(source="self", mask="causal").derivation().merged(["output"])
-    lines = [line(x.tree) for x in outline(derivation).steps[0].lines if x.view == "where"]
+    lines = [line(x.tree) for x in outline(Shown(derivation)).steps[0].lines if x.view == "where"]
     assert lines[0] == "where softmax(G) has the entries a_ij = e^(g_ij) / Σ_l e^(g_il)"
     assert lines[1].startswith("and causal(n, n) has the entries M_ij = ")
     assert "for any" not in " ".join(lines)

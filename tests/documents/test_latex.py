@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import unicodedata
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
@@ -15,15 +14,14 @@ from typing import Any
 import pytest
 
 from symattn import VARIANTS, Notation, SymattnError
-from symattn.documents.outline import VIEWS, View, outline
+from symattn.documents.outline import outline
+from symattn.documents.shown import Shown
 from symattn.notation.latex import latex
 from symattn.notation.mathml import math
 from symattn.notation.tree import Fenced, Grid, Ident, Num, Op, Row, Text
 from tests.conftest import Formulas, Tool
 from tests.gates import (
-    EXAMPLES,
     HOSTILE_LABELS,
-    HOSTILE_TITLE,
     ODD_SYMBOLS,
     SPELLED,
     displays,
@@ -91,81 +89,6 @@ def formulas(document: str) -> list[tuple[bool, str]]:
     return shown + [(False, each) for each in inlines(document)]
 
 
-def faulty(said: Mapping[str, list[str]], start: str) -> dict[str, list[str]]:
-    """The complaints about overfull boxes or, with "" for `start`, all the others."""
-    kept = {
-        name: [line for line in lines if line.startswith("Overfull") == bool(start)]
-        for name, lines in said.items()
-    }
-    return {name: lines for name, lines in kept.items() if lines}
-
-
-@pytest.mark.parametrize(("notation", "subjects"), SPELLED)
-def test_documents_compile_and_fit(
-    notation: str, subjects: tuple[str, ...], typeset: Typeset
-) -> None:
-    said = typeset({subject: document(subject, notation) for subject in subjects})
-    assert len(said) == len(subjects)
-    assert {subject: lines for subject, lines in said.items() if lines} == {}
-
-
-@pytest.mark.parametrize("view", VIEWS)
-def test_single_views_compile_and_fit(typeset: Typeset, view: View) -> None:
-    said = typeset(
-        {
-            f"{path.stem} ({notation})": latex_document(page(path.stem, notation, view))
-            for path in EXAMPLES
-            for notation in ("default", "exact")
-        }
-    )
-    assert len(said) == 2 * len(EXAMPLES)
-    assert {name: lines for name, lines in said.items() if lines} == {}
-
-
-@pytest.mark.parametrize(
-    ("document", "complaint"),
-    [
-        (r"\[ \frac{1} \]", "! "),
-        (r"$\unknown$", "! Undefined control sequence"),
-        ("a \u4e00 b", "! LaTeX Error: Unicode character"),
-        (r"\[ " + "x + " * 80 + r"x \]", r"Overfull \hbox"),
-        (r"\[ \rule{1pt}{900pt} \]", r"Overfull \vbox"),
-        (r"\ref{nowhere}", "LaTeX Warning"),
-    ],
-)
-def test_a_spoilt_document_is_noticed(typeset: Typeset, document: str, complaint: str) -> None:
-    said = typeset({"sound": "A sentence.", "spoilt": document, "after": r"\[ x \]"})
-    assert said["sound"] == said["after"] == []
-    assert any(line.startswith(complaint) for line in said["spoilt"]), said
-    assert bool(faulty(said, "Overfull")) == complaint.startswith("Overfull")
-
-
-def test_hostile_words_are_set_as_words(tool: Tool, tmp_path: Path) -> None:
-    document = latex_document(labelled(tmp_path, HOSTILE_TITLE, HOSTILE_LABELS))
-    said = run(tool("pdflatex"), tmp_path, {"hostile": document})
-    assert faulty(said, "") == {}
-    ran = subprocess.run(
-        [tool("pdftotext"), "-layout", "-enc", "UTF-8", "all.pdf", "-"],
-        cwd=tmp_path,
-        capture_output=True,
-        check=True,
-        encoding="utf-8",
-        timeout=60,
-    )
-    shown = letters(ran.stdout)
-    assert letters("cannot be in it") not in shown
-    assert letters(HOSTILE_TITLE) in shown
-    # once as a note in the text and at least twice as the name of a row
-    assert [words for words in HOSTILE_LABELS if shown.count(letters(words)) < 3] == []
-
-
-def letters(words: str) -> str:
-    """The words without what TeX's first fonts lose: blanks, _ (a rule), kinds of quote."""
-    plain = unicodedata.normalize("NFKC", words.replace("ı", "i"))
-    plain = plain.translate(str.maketrans("∧∼”“’‘", '^~""\'`'))
-    return re.sub(r"[\s_]", "", plain)
-
-
 @pytest.mark.parametrize(("notation", "subjects"), SPELLED)
 def test_katex_takes_every_formula(
     notation: str, subjects: tuple[str, ...], katex: Formulas
@@ -217,7 +140,7 @@ def test_a_symbol_is_refused_or_set(katex: Formulas, typeset: Typeset) -> None:
     for symbol in ODD_SYMBOLS:
         with suppress(SymattnError):
             notation = Notation(symbols={"weights": symbol})
-            taken[symbol] = latex_document(outline(derivation, notation=notation))
+            taken[symbol] = latex_document(outline(Shown(derivation, notation=notation)))
     assert r"\tilde{\mathbf{Q}}" in taken
     pairs = [(symbol, each) for symbol, document in taken.items() for each in formulas(document)]
     said = katex([each for _, each in pairs])

@@ -15,6 +15,7 @@ from symattn.attention.variants import variant
 from symattn.derivations import Derivation
 from symattn.documents.job import Job, document_of
 from symattn.documents.outline import outline
+from symattn.documents.shown import Shown
 from symattn.notation.latex import latex
 from symattn.notation.text import line
 from symattn.sheets.worksheet import worksheet_of
@@ -24,7 +25,7 @@ from tests.shares import share
 
 def clashes(derivation: Derivation, notation: Notation) -> list[str]:
     """The letters with two meanings among all that is printed of a derivation."""
-    shown = outline(derivation, notation=notation)
+    shown = outline(Shown(derivation, notation=notation))
     sections = (*shown.given, *shown.steps)
     lines = [(s.name, each.view, latex(each.tree)) for s in sections for each in s.lines]
     shapes = [latex(part) for s in sections for part in s.shape if not isinstance(part, str)]
@@ -183,7 +184,7 @@ def test_a_worksheet_names_letters() -> None:
 )
 def test_a_letter_that_is_taken_is_refused(symbols: Mapping[str, str], words: str) -> None:
     with pytest.raises(SymattnError) as refused:
-        outline(variant("self").spec.derivation(), notation=Notation(symbols=symbols))
+        outline(Shown(variant("self").spec.derivation(), notation=Notation(symbols=symbols)))
     assert words in str(refused.value) and "\n" not in str(refused.value)
 
 

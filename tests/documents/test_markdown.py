@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,8 +15,8 @@ from symattn.documents.markdown import FLAVORS
 from symattn.pages.checked import check_text
 from symattn.pages.filling import fill_page
 from tests.conftest import Formulas
-from tests.gates import HOSTILE_LABELS, HOSTILE_TITLE, SUBJECTS, labelled, page, some_subjects
-from tests.written import markdown_document, mathml_document
+from tests.gates import HOSTILE_LABELS, HOSTILE_TITLE, labelled, page
+from tests.written import markdown_document
 
 _DISPLAY = re.compile(
     r"^\$\$\n(.*?)\n\$\$|^```(?:math|\{math\})\n(?::label: \S+\n)?(.*?)\n```", re.M | re.S
@@ -54,29 +51,6 @@ def formulas(document: str) -> list[tuple[bool, str]]:
     shown = [(True, one or other) for one, other in _DISPLAY.findall(document)]
     rest = _DISPLAY.sub("", document)
     return shown + [(False, each) for each in _INLINE.findall(rest)]
-
-
-@pytest.mark.parametrize(
-    ("flavor", "subjects"),
-    [
-        *((each, some_subjects(turn, 5)) for turn, each in enumerate(FLAVORS)),
-        pytest.param("github", SUBJECTS, marks=pytest.mark.nightly),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_katex_and_mathjax_take_every_formula(
-    flavor: str, subjects: tuple[str, ...], katex: Formulas, mathjax: Formulas
-) -> None:
-    wanted: dict[tuple[bool, str], str] = {}
-    for subject in subjects:
-        document = markdown_document(page(subject), flavor)
-        found = formulas(document)
-        assert sum(display for display, _ in found) == len(_DISPLAY.findall(document)) > 0
-        wanted |= dict.fromkeys(found, subject)
-    assert len(wanted) > 100
-    for judge in (katex, mathjax):
-        said = judge(list(wanted))
-        assert [pair for pair in zip(wanted.items(), said, strict=True) if pair[1]] == []
 
 
 def test_hostile_labels_in_katex_and_mathjax(
@@ -234,67 +208,6 @@ def test_a_folder_is_filled_in_but_for_the_page_that_is_wrong(tmp_path: Path) ->
     assert ran.stderr.startswith(f"symattn: {tmp_path}/in/b.qmd:")
     assert ran.stdout == f"{tmp_path}/a.md: filled in\n{tmp_path}/in/c.md: filled in\n"
     assert (tmp_path / "d.txt").read_text("utf-8") == PAGE
-
-
-def office(source: str, kind: str, tool: Callable[[str], str], folder: Path) -> str:
-    """The formulas of a Word file that pandoc makes, read back as LaTeX."""
-    told = [tool("pandoc"), "-f", kind, "-o", "page.docx"]
-    subprocess.run(told, input=source, cwd=folder, check=True, encoding="utf-8", timeout=120)
-    with zipfile.ZipFile(folder / "page.docx") as book:
-        assert b"<m:oMath>" in book.read("word/document.xml")
-    back = subprocess.run(
-        [tool("pandoc"), "page.docx", "-t", "markdown", "--wrap=none"],
-        cwd=folder,
-        check=True,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=120,
-    )
-    return back.stdout
-
-
-@pytest.mark.parametrize("kind", ["markdown", "html"])
-def test_word_takes_every_formula_and_keeps_the_digits(
-    kind: str, tool: Callable[[str], str], tmp_path: Path
-) -> None:
-    for subject in ("causal", "illustrated_self_attention", "variant rotary"):
-        shown = page(subject)
-        source = markdown_document(shown, "katex") if kind == "markdown" else mathml_document(shown)
-        back = office(source, kind, tool, tmp_path)
-        latex = " ".join(source for _, source in formulas(markdown_document(shown)))
-        numbers = set(re.findall(r"\d+\.\d{3,}", latex))
-        assert (len(numbers) > 3) == (subject == "causal" or "illustrated" in subject)
-        assert {number for number in numbers if number not in back} == set()
-
-
-def test_libreoffice_opens_the_word_file(tool: Callable[[str], str], tmp_path: Path) -> None:
-    writer = tool("soffice")
-    office(
-        markdown_document(page("causal", "default", "value"), "katex"), "markdown", tool, tmp_path
-    )
-    subprocess.run(
-        [
-            writer,
-            f"-env:UserInstallation=file://{tmp_path}/profile",
-            "--headless",
-            "--convert-to",
-            "pdf",
-            "page.docx",
-        ],
-        cwd=tmp_path,
-        check=True,
-        capture_output=True,
-        timeout=300,
-    )
-    text = subprocess.run(
-        [tool("pdftotext"), "page.pdf", "-"],
-        cwd=tmp_path,
-        check=True,
-        capture_output=True,
-        encoding="utf-8",
-    ).stdout
-    for number in ("0.2840", "1.7199", "2.8640"):
-        assert number in text
 
 
 @pytest.mark.parametrize("flavor", FLAVORS)

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from symattn import VARIANTS, Notation, SymattnError
 from symattn.documents import mathml as mathml_writer
-from symattn.documents.outline import VIEWS, View, derivation_document, outline
+from symattn.documents.outline import derivation_document, outline
 from symattn.documents.page import static
+from symattn.documents.shown import VIEWS, Shown, View
 from symattn.notation.latex import latex
 from symattn.notation.mathml import math, mathml, without_intent
 from symattn.notation.tree import Fenced, Grid, Ident, Num, Op, Row, Script, Text, Tree
@@ -155,7 +156,7 @@ def test_a_symbol_is_refused_or_sound(symbol: str) -> None:
         refusal = str(error)
     else:
         refusal = ""
-        assert mathml_faults(mathml_document(outline(derivation, notation=notation))) == []
+        assert mathml_faults(mathml_document(outline(Shown(derivation, notation=notation)))) == []
     assert refusal == "" or f'"{symbol}"' in refusal
 
 

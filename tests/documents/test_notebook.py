@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
-import subprocess
-import sys
-from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -20,8 +14,8 @@ from symattn.cli import main
 from symattn.sheets.worksheet import read_worksheet
 from tests import ROOT
 from tests.extras import package
-from tests.gates import EXAMPLES, without_phantoms
-from tests.processes import environment, python
+from tests.gates import EXAMPLES
+from tests.processes import python
 
 nbformat = package("nbformat")
 CAUSAL = ROOT / "examples" / "causal.toml"
@@ -59,17 +53,6 @@ def ran(book: Any, folder: Path) -> Path:
 def _own(folder: Path) -> dict[str, str]:
     """Nothing of the user's."""
     return {"HOME": str(folder), "IPYTHONDIR": str(folder), "JUPYTER_PLATFORM_DIRS": "1"}
-
-
-def test_a_notebook_runs_and_shows_the_digits(executed: Path) -> None:
-    book = nbformat.read(executed, as_version=4)
-    outputs = [out for cell in book.cells if cell.cell_type == "code" for out in cell.outputs]
-    assert all(out.output_type == "execute_result" for out in outputs)
-    last = outputs[-1].data
-    assert {"text/plain", "text/latex", "text/markdown"} <= set(last)
-    for number in ("1.7199", "2.8640"):
-        assert number in last["text/latex"]
-        assert number in last["text/plain"]
 
 
 def test_a_notebook_shows_before_it_is_run_what_it_shows_afterwards(executed: Path) -> None:
@@ -142,101 +125,6 @@ def test_a_notebook_is_exported_to_html(executed: Path, tmp_path: Path) -> None:
     page = (tmp_path / "done.html").read_text("utf-8")
     assert "0.2840 &amp; 0.1400 &amp; 0.5760" in page
     assert r"\begin{aligned}" in page
-
-
-#: nbconvert's own exporter to PDF, by a TeX that says which letters its fonts lack.
-_PDF = """
-c = get_config()
-c.PDFExporter.latex_command = ["lualatex", "-no-shell-escape", "-interaction=nonstopmode",
-                               "{filename}"]
-c.PDFExporter.latex_count = 1
-c.PDFExporter.verbose = True
-"""
-_MATRIX = re.compile(r"\\begin\{array\}.*?\\end\{array\}", re.DOTALL)
-_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
-
-
-@pytest.fixture(scope="module")
-def exported(tool: Callable[[str], str]) -> Callable[[Path], tuple[str, str]]:
-    """What nbconvert says while it makes a PDF of a notebook, and the text of that PDF."""
-    needed = [tool(name) for name in ("pandoc", "lualatex", "pdftotext")]
-
-    def run(path: Path) -> tuple[str, str]:
-        config = path.with_name("config.py")
-        config.write_text(_PDF, "utf-8")
-        ran = subprocess.run(
-            [sys.executable, "-m", "nbconvert", "--to", "pdf", "--config", str(config), str(path)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            errors="replace",
-            timeout=300,
-            check=False,
-            env=environment(**_own(path.parent)),
-            cwd=path.parent,
-        )
-        assert ran.returncode == 0, ran.stdout[-3000:]
-        read = subprocess.run(
-            [needed[-1], "-layout", str(path.with_suffix(".pdf")), "-"],
-            capture_output=True,
-            encoding="utf-8",
-            check=True,
-        )
-        return ran.stdout, read.stdout
-
-    return run
-
-
-def in_matrices(book: Any) -> Counter[str]:
-    """How often each number stands in a matrix, in what is written and in what cells show."""
-    shown = [cell.source for cell in book.cells if cell.cell_type == "markdown"]
-    for cell in book.cells:
-        shown += [out.data.get("text/latex", "") for out in cell.get("outputs", ())]
-    arrays = (array for source in shown for array in _MATRIX.findall(without_phantoms(source)))
-    bare = (re.sub(r"\\rule\{.*?\}\{.*?\}|\[2pt\]|[\^_]\{.*?\}", " ", array) for array in arrays)
-    return Counter(number for array in bare for number in _NUMBER.findall(array))
-
-
-def entries_of(path: Path) -> int:
-    """How many entries but −∞ the matrices of a worksheet have: each is shown once."""
-    sheet = read_worksheet(path)
-    derivation = sheet.derivation()
-    values = sheet.evaluate(derivation)
-    arrays = [values[one.name].array for one in (*derivation.inputs, *derivation.steps)]
-    return sum(int(np.isfinite(array).sum()) for array in arrays)
-
-
-def lost(wanted: Counter[str], text: str) -> Counter[str]:
-    """What a page shows less often than it should."""
-    return wanted - Counter(_NUMBER.findall(text))
-
-
-@pytest.mark.nightly
-def test_a_notebook_is_exported_to_pdf_without_loss(
-    executed: Path, exported: Callable[[Path], tuple[str, str]], tmp_path: Path
-) -> None:
-    drawn = tmp_path / "falk.ipynb"
-    two_heads = ROOT / "examples" / "two_heads.toml"
-    nbformat.write(written(str(two_heads), "--layout", "falk", "--entry", "first"), drawn)
-    for path, worksheet in ((executed, CAUSAL), (drawn, two_heads)):
-        wanted = in_matrices(nbformat.read(path, as_version=4))
-        assert sum(wanted.values()) >= entries_of(worksheet)
-        said, text = exported(path)
-        assert "Missing character" not in said
-        assert lost(wanted, text) == Counter()
-        some = max((number for number in wanted if "." in number), key=len)
-        assert lost(wanted, text.replace(some, "", 1 + text.count(some) - wanted[some]))
-
-
-def test_a_letter_that_is_lost_is_noticed(
-    exported: Callable[[Path], tuple[str, str]], tmp_path: Path
-) -> None:
-    path = tmp_path / "lost.ipynb"
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("A \u732b, 0.5")])
-    nbformat.write(book, path)
-    said, text = exported(path)
-    assert "Missing character" in said
-    assert "0.5" in text
 
 
 @pytest.mark.parametrize("source", [*map(str, EXAMPLES), "causal", "grouped-query"])

@@ -33,11 +33,12 @@ from symattn.documents.data import json_document
 from symattn.documents.html import html_document
 from symattn.documents.job import FORMATS
 from symattn.documents.markdown import FLAVORS
-from symattn.documents.outline import Outline, Section, View, outline
+from symattn.documents.outline import Outline, Section, outline
 from symattn.documents.pictures.drawing import Drawing
 from symattn.documents.pictures.kinds import MOST_WITH_DIGITS, picture
 from symattn.documents.pictures.svg import svg_document
 from symattn.documents.pictures.tikz import tikz_document
+from symattn.documents.shown import Shown, View
 from symattn.notation.prose import Prose
 from symattn.notation.text import line
 from tests import ROOT
@@ -442,8 +443,8 @@ def test_page(names: Sequence[str], browser: Any, tmp_path: Path) -> None:
             continue
         ((derivation, values),) = evaluated(name)
         whole = notation_of(name).but(limit=0)
-        text = text_document(outline(derivation, values, notation=whole, views=["value"]))
-        html = html_document(derivation, values, notation=whole)
+        text = text_document(outline(Shown(derivation, values, notation=whole, views=["value"])))
+        html = html_document(Shown(derivation, values, notation=whole))
         (tmp_path / "page.html").write_text(html, "utf-8")
         page.goto((tmp_path / "page.html").as_uri())
         tables: dict[tuple[str, str], dict[tuple[int, int], str]] = {}
@@ -602,7 +603,7 @@ def whole(name: str, digits: int | None = None) -> list[Seen]:
         seen
         for derivation, values in evaluated(name)
         for seen in in_text(
-            text_document(outline(derivation, values, notation=notation, views=["value"]))
+            text_document(outline(Shown(derivation, values, notation=notation, views=["value"])))
         )
     ]
 
@@ -620,7 +621,7 @@ def test_json(names: Sequence[str]) -> None:
         found[name] = []
         notation = notation_of(name).but(limit=0, exact=False)
         for derivation, values in evaluated(name):
-            data = json.loads(json_document(derivation, values, notation=notation))
+            data = json.loads(json_document(Shown(derivation, values, notation=notation)))
             for item in (*data["inputs"].values(), *data["steps"].values()):
                 per_head = len(item["shape"]) == 3
                 both = item["decimals"], item["decimals_are_exact"]
@@ -696,7 +697,9 @@ def heat_maps(name: str) -> Iterator[tuple[Drawing, str]]:
         if max(values.array(step.letter).shape[-2:]) > MOST_WITH_DIGITS:
             continue
         notation = notation_of(name).but(limit=0, exact=False)
-        page = outline(derivation, values, notation=notation, views=["value"], only=[step.name])
+        page = outline(
+            Shown(derivation, values, notation=notation, views=["value"], only=[step.name])
+        )
         seen = in_text(text_document(page))
         yield (
             picture("heat", derivation, values, notation, step.name),
@@ -930,7 +933,7 @@ def test_spoilt_pages_are_noticed(name: str, tool: Callable[[str], str], tmp_pat
 def test_a_spoilt_cell_and_a_hidden_one_are_noticed(browser: Any, tmp_path: Path) -> None:
     page = browser.new_page()
     ((derivation, values),) = evaluated("hidden")
-    html = html_document(derivation, values, notation=Notation(limit=0))
+    html = html_document(Shown(derivation, values, notation=Notation(limit=0)))
     shown = []
     for each in (html, html.replace(">0.6225<", ">0.6226<"), html.replace(">−0.5<", ">0.5<")):
         (tmp_path / "page.html").write_text(each, "utf-8")

@@ -11,6 +11,7 @@ from symattn.attention.example import small_example
 from symattn.attention.variants import variant
 from symattn.documents.job import Job, document_of
 from symattn.documents.outline import introduction, outline
+from symattn.documents.shown import Shown
 from symattn.notation.latex import latex
 from symattn.notation.prose import read_prose
 from symattn.notation.spoken import spoken
@@ -94,7 +95,7 @@ def test_gradients_of_what_is_learned_are_called_what_it_is() -> None:
 def test_the_shape_of_one_head_is_that_of_its_matrix() -> None:
     derivation, values = small_example(variant("grouped-query").spec, title="", tokens=3, heads=4)
     for head in (None, 2):
-        shown = outline(derivation, values, notation=Notation(head=head))
+        shown = outline(Shown(derivation, values, notation=Notation(head=head)))
         sizes = [line(part) for part in shown.steps[0].shape if not isinstance(part, str)]
         words = [part for part in shown.steps[0].shape if isinstance(part, str)]
         assert sizes == ["3 × 2"]

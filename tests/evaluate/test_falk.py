@@ -17,6 +17,7 @@ from symattn.attention.example import small_example
 from symattn.cli import main
 from symattn.derivations import Derivation, Evaluation, Step, value_view
 from symattn.documents.outline import outline
+from symattn.documents.shown import Shown
 from symattn.evaluate.cells import indices_of
 from symattn.notation.latex import latex
 from symattn.notation.mathml import mathml
@@ -216,7 +217,7 @@ def test_exact_values_that_are_long_stand_in_lines() -> None:
 
 def test_the_entry_is_worked_out_and_boxed() -> None:
     derivation, values = example("causal-multi-head")
-    page = outline(derivation, values, entries={"scores": (1, 2, 0)})
+    page = outline(Shown(derivation, values, entries={"scores": (1, 2, 0)}))
     section = next(each for each in page.steps if each.name == "scores")
     worked = [line(each.tree) for each in section.lines if each.view == "worked"]
     assert [each.split(" ")[0] for each in worked] == ["s_31⁽²⁾"]
@@ -287,9 +288,9 @@ def test_what_cannot_be_done_is_one_line(arguments: tuple[str, ...], complaint: 
 
 def test_of_a_merged_formula_the_factors_of_its_last_step_are_drawn_and_named() -> None:
     derivation, values = example("causal")
-    whole = outline(derivation, values, notation=FALK).steps
+    whole = outline(Shown(derivation, values, notation=FALK)).steps
     merged = derivation.merged(["output"])
-    (section,) = outline(merged, values, notation=FALK, only=["output"]).steps
+    (section,) = outline(Shown(merged, values, notation=FALK, only=["output"])).steps
     drawn = [x.tree for x in section.lines if isinstance(x.tree, Scheme)]
     assert drawn == [x.tree for x in whole[-1].lines if isinstance(x.tree, Scheme)] != []
     said = [line(x.tree) for x in section.lines if x.view == "where"]

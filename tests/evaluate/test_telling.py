@@ -6,6 +6,7 @@ import pytest
 from symattn import variant
 from symattn.attention.example import small_example
 from symattn.documents.outline import outline
+from symattn.documents.shown import Shown
 from symattn.evaluate.telling import telling
 from symattn.notation.options import Notation
 from symattn.notation.text import line
@@ -46,7 +47,7 @@ def test_a_chosen_head_is_followed() -> None:
     places = telling(values, derivation.steps, Notation(head=3))
     assert places["weights"][0] == places["Q"][0] == places["heads"][0] == 2
     assert places["K"][0] == 1, "of the second group"
-    shown = outline(derivation, values, notation=Notation(head=3))
+    shown = outline(Shown(derivation, values, notation=Notation(head=3)))
     formulas = [line(each.tree) for step in shown.steps for each in step.lines]
     assert "S⁽³⁾ = Q⁽³⁾ K⁽²⁾ᵀ" in formulas
     assert not any("S⁽¹⁾" in formula or "S⁽ʰ⁾" in formula for formula in formulas)

@@ -330,11 +330,12 @@ class Bomb:
         return os.system, ("touch run",)
 
 def pickles(q, k, v):
-    from multiprocessing.connection import Connection
+    from io import BufferedWriter
     for one in gc.get_objects():
-        if type(one) is Connection:
+        if type(one) is BufferedWriter and one.fileno() > 2:
             for part in (b"done", pickle.dumps(Bomb())):
-                one.send_bytes(part)
+                one.write(len(part).to_bytes(8, "big") + part)
+                one.flush()
     return right(q, k, v)
 
 def answers(q, k, v):

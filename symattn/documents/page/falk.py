@@ -11,6 +11,7 @@ import sympy
 
 from symattn.derivations import Step
 from symattn.documents.page.elements import Markup, el
+from symattn.documents.page.figures import figure
 from symattn.documents.page.matrices import MatrixView, head_of
 from symattn.evaluate.falk import is_product
 
@@ -30,7 +31,7 @@ def scheme(step: Step, matrices: Mapping[str, MatrixView], head: int | None) -> 
         turned = isinstance(part, sympy.Transpose)
         symbol = part.arg if turned else part
         factor = matrices[str(symbol.name)]
-        drawn = factor.figure(head_of(step, factor, head), False, turned, labelled)
+        drawn = figure(factor, head_of(step, factor, head), False, turned, labelled)
         figures.append(el("div", drawn, class_=side))
-    made = el("div", result.figure(head, home=True, labelled=(False, False)), class_="product")
+    made = el("div", figure(result, head, home=True, labelled=(False, False)), class_="product")
     return el("div", *figures[::-1], made, class_="falk")

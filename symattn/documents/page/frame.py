@@ -49,37 +49,109 @@ class Content:
     claimed: bool = False
 
 
-def content(
-    outline: Outline,
-    given: Markup,
-    steps: Sequence[Markup],
-    *,
-    parts: Parts,
-    picture: Markup | None = None,
-    data: str = "",
-    program: str = "",
-    tempered: str = "",
-    worksheet: bool = False,
-    claimed: Markup | None = None,
-    scrubber: Markup | None = None,
-) -> Content:
-    """A derivation as the parts of a page. `scrubber` leads to the other chunks of a series."""
-    title = outline.title or "Attention, step by step"
-    main = _main(
-        outline,
-        title,
-        given,
-        steps,
-        picture,
-        bool(data),
-        tempered,
-        worksheet,
-        claimed or Markup(),
-        scrubber,
-    )
-    contents = _contents(outline, picture, parts)
-    program = re.sub(r"(?m)^ *(?://.*\n)?", "", program)  # without indentation and comments
-    return Content(title, contents, main, data, program, bool(claimed))
+#: Nothing.
+_NONE = Markup()
+
+
+@dataclass(frozen=True)
+class Body:
+    """A derivation as the parts of a page, before they are put together.
+
+    `tempered` is the letter of what its temperature divides, "" for none; `worksheet`: whether the
+    page offers one. `scrubber` leads to the other chunks of a series.
+    """
+
+    outline: Outline
+    given: Markup
+    steps: Sequence[Markup]
+    parts: Parts
+    picture: Markup = _NONE
+    data: str = ""
+    program: str = ""
+    tempered: str = ""
+    worksheet: bool = False
+    claimed: Markup = _NONE
+    scrubber: Markup = _NONE
+
+    def content(self) -> Content:
+        """What differs between this and the other chunks of a series."""
+        title = self.outline.title or "Attention, step by step"
+        program = re.sub(r"(?m)^ *(?://.*\n)?", "", self.program)  # no indentation, no comments
+        main = self._main(title)
+        return Content(title, self._contents(), main, self.data, program, bool(self.claimed))
+
+    def _contents(self) -> Markup:
+        """The steps as links, in the groups that a calculation goes through."""
+        links = [el("li", el("a", "Given", href="#given"), class_="whole")]
+        if self.picture:
+            words = "Which token attends to which"
+            links.append(el("li", el("a", words, href="#picture"), class_="whole"))
+        numbers = {section.name: section.number for section in self.outline.steps}
+        by_name = {step.name: step for step in self.parts.derivation.steps}
+        groups = self.parts.groups([by_name[name] for name in numbers])
+        for group, steps in groups:
+            numbered = [
+                el(
+                    "li",
+                    el(
+                        "a",
+                        el("span", str(numbers[step.name]), class_="number"),
+                        " ",
+                        self.outline.headings[step.name],
+                        href=f"#{step.name}",
+                        class_="main" if self.parts.is_main(step) else None,
+                    ),
+                )
+                for step in steps
+            ]
+            if len(groups) == 1:
+                links += numbered
+            else:
+                links.append(el("li", el("span", group, class_="group"), el("ul", *numbered)))
+        lists = el("ul", *links)
+        return el(
+            "nav",
+            el("details", el("summary", "Contents"), lists, open=True),
+            id="contents",
+            aria_label="Contents",
+        )
+
+    def _main(self, title: str) -> Markup:
+        """The heading, the controls, what is given, and the steps."""
+        outline = self.outline
+        summary = [el("p", outline.story, class_="story")] if outline.story else []
+        summary += [el("p", outline.example)] if outline.example else []
+        summary += [el("p", prose(sizes_of(outline)), class_="sizes")] if outline.sizes else []
+        checked = [_check(outline.check)] if outline.check is not None else []
+        changed = [el("div", id="changed")] if self.data else []
+        notes = [el("p", note, class_="note") for note in outline.notes]
+        return el(
+            "main",
+            el(
+                "header",
+                el("h1", el("bdi", title)),
+                self.scrubber,
+                *summary,
+                *checked,
+                self.claimed,
+                *changed,
+                *notes,
+            ),
+            _controls(bool(self.tempered), self.worksheet, not self.scrubber)
+            if self.data
+            else _NONE,
+            el(
+                "section",
+                el("h2", "Given", id="given-heading", tabindex=-1),
+                self.given,
+                id="given",
+                class_="inputs",
+                aria_labelledby="given-heading",
+            ),
+            self.picture,
+            *self.steps,
+            id="main",
+        )
 
 
 def page(title: str, frames: Sequence[Content]) -> str:
@@ -201,88 +273,6 @@ def _file(name: str) -> str:
 def _digest(text: str) -> str:
     hashed = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     return f"sha256-{hashed}"
-
-
-def _contents(outline: Outline, picture: Markup | None, parts: Parts) -> Markup:
-    """The steps as links, in the groups that a calculation goes through."""
-    links = [el("li", el("a", "Given", href="#given"), class_="whole")]
-    if picture:
-        words = "Which token attends to which"
-        links.append(el("li", el("a", words, href="#picture"), class_="whole"))
-    numbers = {section.name: section.number for section in outline.steps}
-    by_name = {step.name: step for step in parts.derivation.steps}
-    groups = parts.groups([by_name[name] for name in numbers])
-    for group, steps in groups:
-        numbered = [
-            el(
-                "li",
-                el(
-                    "a",
-                    el("span", str(numbers[step.name]), class_="number"),
-                    " ",
-                    outline.headings[step.name],
-                    href=f"#{step.name}",
-                    class_="main" if parts.is_main(step) else None,
-                ),
-            )
-            for step in steps
-        ]
-        if len(groups) == 1:
-            links += numbered
-        else:
-            links.append(el("li", el("span", group, class_="group"), el("ul", *numbered)))
-    lists = el("ul", *links)
-    return el(
-        "nav",
-        el("details", el("summary", "Contents"), lists, open=True),
-        id="contents",
-        aria_label="Contents",
-    )
-
-
-def _main(
-    outline: Outline,
-    title: str,
-    given: Markup,
-    steps: Sequence[Markup],
-    picture: Markup | None,
-    live: bool,
-    tempered: str,
-    worksheet: bool,
-    claimed: Markup,
-    scrubber: Markup | None,
-) -> Markup:
-    summary = [el("p", outline.story, class_="story")] if outline.story else []
-    summary += [el("p", outline.example)] if outline.example else []
-    summary += [el("p", prose(sizes_of(outline)), class_="sizes")] if outline.sizes else []
-    checked = [_check(outline.check)] if outline.check is not None else []
-    changed = [el("div", id="changed")] if live else []
-    notes = [el("p", note, class_="note") for note in outline.notes]
-    return el(
-        "main",
-        el(
-            "header",
-            el("h1", el("bdi", title)),
-            scrubber or Markup(),
-            *summary,
-            *checked,
-            claimed,
-            *changed,
-            *notes,
-        ),
-        _controls(bool(tempered), worksheet, scrubber is None) if live else Markup(),
-        el(
-            "section",
-            el("h2", "Given", id="given-heading", tabindex=-1),
-            given,
-            id="given",
-            class_="inputs",
-            aria_labelledby="given-heading",
-        ),
-        picture or Markup(),
-        *steps,
-        id="main",
-    )
 
 
 def _check(check: Check) -> Markup:

@@ -1,8 +1,8 @@
-"""A matrix on the page: a table of cells that can be pointed at, with its proven digits."""
+"""A matrix as a page shows it: its entries in the convention, with their proven digits."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 
 from symattn.derivations import Evaluation, Item, Step
 from symattn.documents.page.colour import shade_of
-from symattn.documents.page.elements import Markup, compact, el, formula
+from symattn.documents.page.elements import compact
 from symattn.errors import SymattnError
 from symattn.evaluate.cells import indices_of, named
 from symattn.evaluate.value_view import heads_of
@@ -197,103 +197,6 @@ class MatrixView:
         plain = self.item.name == self.item.letter or derived_from(self.item.letter) is not None
         return "" if plain else self.item.name.replace("_", " ")
 
-    def figure(
-        self,
-        head: int | None,
-        home: bool = False,
-        turned: bool = False,
-        labelled: tuple[bool, bool] = (True, True),
-    ) -> Markup:
-        """The matrix with its name; `home` is the step's own, not a copy as an operand.
-
-        `turned`: its transpose. `labelled`: whether rows and columns have their names.
-        """
-        name = "" if home else self.words
-        table = self.table(head, turned, labelled)
-        kinds = ["matrix"] + ["home"] * home + ["alone"] * self.item.is_number
-        hidden = None in (*self.indices(self.shape[0]), *self.indices(self.shape[1]))
-        opener = (
-            el(
-                "button",
-                f"Show all {self.shape[0]} × {self.shape[1]}",
-                type="button",
-                class_="open",
-            )
-            if hidden and home
-            else Markup()
-        )
-        words = [" ", el("span", name, class_="name")] if name else []
-        return el(
-            "figure",
-            el("figcaption", formula(self.symbol(head, turned)), *words),
-            el("div", table, class_="scroll"),
-            opener,
-            class_=" ".join(kinds),
-        )
-
-    def table(
-        self, head: int | None, turned: bool = False, labelled: tuple[bool, bool] = (True, True)
-    ) -> Markup:
-        """The cells, as a grid with one tab stop; each row says its number, each cell its column.
-
-        Where some are left out, rows and columns say which they are of how many. `turned`: rows as
-        columns. `labelled`: whether rows and columns have their names.
-        """
-        labels = self.labels[::-1] if turned else self.labels
-        names, across = (each if kept else () for each, kept in zip(labels, labelled, strict=True))
-        height, width = self.shape[::-1] if turned else self.shape
-        rows, columns = self.indices(height), self.indices(width)
-        cut = None in rows or None in columns
-
-        def place(k: int | None, before: Sequence[str]) -> int | None:
-            return k + 1 + bool(before) if cut and k is not None else None
-
-        lines: list[str] = []
-        if across:
-            corner = [el("td", class_="corner")] if names else []
-            heads = [_named(j, across, "col", place(j, names)) for j in columns]
-            line_of_names = el("tr", *corner, *heads, aria_rowindex=1 if cut else None)
-            lines.append(el("thead", line_of_names))
-        body: list[str] = []
-        for i in rows:
-            cells: list[str] = []
-            if names:
-                cells.append(_named(i, names, "row", 1 if cut else None))
-            for j in columns:
-                if i is None or j is None:
-                    dots = "⋱" if i is j else "⋮" if i is None else "⋯"
-                    cells.append(el("td", dots, class_="gap", aria_hidden=_if(i is not None)))
-                    continue
-                entry = (j, i) if turned else (i, j)
-                cells.append(
-                    el(
-                        "td",
-                        self.text(head, *entry),
-                        class_=self.kinds(head, *entry),
-                        data_c=j,
-                        aria_colindex=place(j, names),
-                    )
-                )
-            hidden = _if(i is None)
-            body.append(
-                el("tr", *cells, data_r=i, aria_rowindex=place(i, across), aria_hidden=hidden)
-            )
-        lines.append(el("tbody", *body))
-        which_head = "" if head is None else f", head {head + self.notation.index_base}"
-        size = "one number" if self.item.is_number else f"{height} by {width}"
-        label = f"{self.item.name}{which_head}{' transposed' * turned}, {size}"
-        return el(
-            "table",
-            *lines,
-            role="grid",
-            aria_label=label,
-            aria_rowcount=height + bool(across) if cut else None,
-            aria_colcount=width + bool(names) if cut else None,
-            data_m=self.item.letter,
-            data_h=head,
-            data_turned=turned,
-        )
-
     def kinds(self, head: int | None, i: int, j: int) -> str | None:
         """The classes of a cell: a weight's shade, and whether its key is masked."""
         if not self.item.weights:
@@ -357,28 +260,6 @@ class MatrixView:
     def _sizes(self) -> Any:
         """|entry|, and 0 where that is not finite."""
         return np.where(np.isfinite(self.array), np.abs(self.array), 0.0)
-
-
-#: A name with more letters may be cut where it stands; it then says itself when pointed at.
-_SHORT = 12
-
-
-def _named(k: int | None, names: Sequence[str], scope: str, place: int | None) -> Markup:
-    """The head of a row or column, its letters apart from their surroundings; dots for a gap."""
-    if k is None:
-        return el("th", "⋯" if scope == "col" else "⋮", aria_hidden="true")
-    name = names[k]
-    return el(
-        "th",
-        el("bdi", name),
-        scope=scope,
-        title=name if len(name) > _SHORT else None,
-        aria_colindex=place,
-    )
-
-
-def _if(holds: bool) -> str | None:
-    return "true" if holds else None
 
 
 def pretty(digits: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from symattn.documents.page.colour import SHADES
 from symattn.documents.page.elements import Markup, el
+from symattn.documents.page.figures import table
 from symattn.documents.page.matrices import MatrixView
 from symattn.documents.pictures.kinds import tokens
 from symattn.documents.pictures.svg import svg_element
@@ -25,9 +26,9 @@ def section(matrix: MatrixView) -> Markup:
             drawing = tokens(matrix, head, titled=False)
             drawn = svg_element(drawing, data_h=head, class_="lines-between")
         caption = [el("figcaption", name)] if name else []
-        table = el("div", matrix.table(head), class_="scroll")
+        cells = el("div", table(matrix, head), class_="scroll")
         figures.append(
-            el("figure", *caption, el("div", drawn, table, class_="both"), class_="head")
+            el("figure", *caption, el("div", drawn, cells, class_="both"), class_="head")
         )
     return el(
         "section",

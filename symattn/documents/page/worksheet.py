@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 from symattn.derivations import Evaluation, Step
-from symattn.documents.data import Data
 from symattn.nodes.scale import Quotient
 from symattn.notation.options import Notation
 
@@ -44,7 +44,7 @@ def in_toml(value: object) -> str:
 
 def worksheet_data(
     head: Head, notation: Notation, evaluation: Evaluation, tempered: Step | None
-) -> dict[str, Data]:
+) -> dict[str, Any]:
     """The data of the page's own writer; `tempered` is what its temperature divides."""
     usual = Notation()
     chosen = [

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import sympy
 
-from symattn.derivations import Derivation, Step
+from symattn.derivations import Derivation, Item, Step
 from symattn.documents.page.stage import Parts
 from symattn.documents.pictures.drawing import HEIGHT, LETTER, Box, Drawing, Shape, Stroke, Words
 from symattn.nodes.spell import Speller
@@ -32,94 +34,119 @@ _WORDS = {"Concat": "join", "Stacked": "join", "Slice": "part", "MatrixSymbol": 
 
 def graph(derivation: Derivation, notation: Notation) -> Drawing:
     """Inputs on top, each step below the matrices that it reads, its operation where they meet."""
-    items = {item.letter: item for item in (*derivation.inputs, *derivation.steps)}
-    speller = Speller(notation)
-    done = {step.letter: operation(step, speller) for step in derivation.steps}
-    widths = {
-        letter: max(
-            LETTER * len(item.name),
-            LETTER * len(line(speller.matrix(item.symbol))),
-            LETTER * len(Words(0, 0, done.get(letter, "")).plain),
-            _HEADS * (len(item.operands) - 1 if isinstance(item, Step) else 0),
+    return _Graph(derivation, Speller(notation)).drawing()
+
+
+@dataclass(frozen=True)
+class _Graph:
+    derivation: Derivation
+    speller: Speller
+
+    @cached_property
+    def items(self) -> dict[str, Item]:
+        """Inputs and steps by their letters."""
+        return {item.letter: item for item in (*self.derivation.inputs, *self.derivation.steps)}
+
+    @cached_property
+    def done(self) -> dict[str, str | t.Tree]:
+        """The operation of each step."""
+        return {step.letter: operation(step, self.speller) for step in self.derivation.steps}
+
+    @cached_property
+    def widths(self) -> dict[str, float]:
+        """How wide each node is."""
+        return {
+            letter: max(
+                LETTER * len(item.name),
+                LETTER * len(line(self.speller.matrix(item.symbol))),
+                LETTER * len(Words(0, 0, self.done.get(letter, "")).plain),
+                _HEADS * (len(item.operands) - 1 if isinstance(item, Step) else 0),
+            )
+            + 26
+            for letter, item in self.items.items()
+        }
+
+    @cached_property
+    def level(self) -> dict[str, int]:
+        """How far down each node stands."""
+        return _levels(self.derivation)
+
+    @cached_property
+    def passing(self) -> list[str]:
+        """The letters that are read further down than in the next row, in the order of lanes."""
+        far = {
+            letter
+            for step in self.derivation.steps
+            for letter in step.operands
+            if self.level[step.letter] - self.level[letter] > 1
+        }
+        return [letter for letter in self.items if letter in far]
+
+    def drawing(self) -> Drawing:
+        """The nodes, and the arrows between them."""
+        place, whole = _placed(self.level, self.widths)
+        shapes: list[Shape] = []
+        for step in self.derivation.steps:
+            shapes += self._arrows(step, place, whole)
+        for letter in self.items:
+            shapes += self._node(letter, *place[letter])
+        description = "; ".join(
+            f"{step.name} from {' and '.join(self.items[x].name for x in step.operands)}"
+            for step in self.derivation.steps
+            if step.operands
         )
-        + 26
-        for letter, item in items.items()
-    }
-    level = _levels(derivation)
-    place, whole = _placed(level, widths)
-    shapes: list[Shape] = []
-    far = {
-        letter
-        for step in derivation.steps
-        for letter in step.operands
-        if level[step.letter] - level[letter] > 1
-    }
-    passing = [letter for letter in items if letter in far]
-    for step in derivation.steps:
+        whole += _LANE * (len(self.passing) + 1) if self.passing else 0
+        height = max(y for _, y in place.values()) + _NODE
+        drawn = Drawing(whole, height, tuple(shapes), f"Graph of the steps: {description}.")
+        return Drawing(whole + 2, height + 2, tuple(drawn.moved(1, 1)), drawn.alternative)
+
+    def _arrows(
+        self, step: Step, place: Mapping[str, tuple[float, float]], whole: float
+    ) -> Iterator[Shape]:
+        """From all that a step reads; past other nodes on a lane of its own."""
         x2, y2 = place[step.letter]
         ways = []
         for letter in step.operands:
             x1, y1 = place[letter]
             way = [(x1, y1 + _NODE)]
-            if level[step.letter] - level[letter] > 1:  # past the others on a lane of its own
-                lane = whole + _LANE * (1 + passing.index(letter))
+            if self.level[step.letter] - self.level[letter] > 1:
+                lane = whole + _LANE * (1 + self.passing.index(letter))
                 way += [(lane, y1 + _NODE + _APART), (lane, y2 - _APART)]
             ways.append(way)
         for k, way in enumerate(sorted(ways, key=lambda way: way[-1])):
             port = x2 + _HEADS * (k - (len(ways) - 1) / 2)
             stops = [*way, (port, y2 - 1)]
-            shapes += [
-                Stroke(*start, *end, 1.3, "soft", arrow=end == stops[-1])
-                for start, end in pairwise(stops)
-            ]
-    whole += _LANE * (len(passing) + 1) if passing else 0
-    parts = Parts(derivation)
-    read = {letter for step in derivation.steps for letter in step.operands}
-    for letter, item in items.items():
-        matters = item.weights or (isinstance(item, Step) and letter not in read)
-        shapes += _node(
-            place[letter],
-            widths[letter],
-            speller.matrix(item.symbol),
-            "" if item.name == letter else item.name.replace("_", " "),
-            done.get(letter),
-            parts.role(item) or ("card" if isinstance(item, Step) else "quiet"),
-            matters,
-        )
-    description = "; ".join(
-        f"{step.name} from {' and '.join(items[x].name for x in step.operands)}"
-        for step in derivation.steps
-        if step.operands
-    )
-    height = max(y for _, y in place.values()) + _NODE
-    drawn = Drawing(whole, height, tuple(shapes), f"Graph of the steps: {description}.")
-    return Drawing(whole + 2, height + 2, tuple(drawn.moved(1, 1)), drawn.alternative)
+            for start, end in pairwise(stops):
+                yield Stroke(*start, *end, 1.3, "soft", arrow=end == stops[-1])
 
+    @cached_property
+    def parts(self) -> Parts:
+        """What each matrix is."""
+        return Parts(self.derivation)
 
-def _node(
-    place: tuple[float, float],
-    width: float,
-    symbol: t.Tree,
-    name: str,
-    done: str | t.Tree | None,
-    fill: str,
-    matters: bool,
-) -> list[Shape]:
-    """A box with symbol and name; that of a step with its operation in a band at the top."""
-    x, y = place
-    shapes: list[Shape] = [Box(x - width / 2, y, width, _NODE, fill, "soft")]
-    below = 0.0
-    if done is not None:
-        shapes.append(Box(x - width / 2, y, width, _BAND, "quiet", "soft"))
-        shapes.append(Words(x, y + HEIGHT - 1, done))
-        below = _BAND
-    middle = y + below + (_NODE - below) / 2
-    if name:
-        shapes.append(Words(x, middle - 2, symbol, bold=matters))
-        shapes.append(Words(x, middle + 13, name, ink="soft"))
-    else:
-        shapes.append(Words(x, middle + 5, symbol, bold=matters))
-    return shapes
+    @cached_property
+    def read(self) -> set[str]:
+        """The letters that a step reads."""
+        return {letter for step in self.derivation.steps for letter in step.operands}
+
+    def _node(self, letter: str, x: float, y: float) -> Iterator[Shape]:
+        """A box with symbol and name; that of a step with its operation in a band at the top."""
+        item, width = self.items[letter], self.widths[letter]
+        fill = self.parts.role(item) or ("card" if isinstance(item, Step) else "quiet")
+        yield Box(x - width / 2, y, width, _NODE, fill, "soft")
+        below = 0.0
+        if letter in self.done:
+            yield Box(x - width / 2, y, width, _BAND, "quiet", "soft")
+            yield Words(x, y + HEIGHT - 1, self.done[letter])
+            below = _BAND
+        middle = y + below + (_NODE - below) / 2
+        symbol = self.speller.matrix(item.symbol)
+        matters = item.weights or (isinstance(item, Step) and letter not in self.read)
+        if item.name == letter:
+            yield Words(x, middle + 5, symbol, bold=matters)
+        else:
+            yield Words(x, middle - 2, symbol, bold=matters)
+            yield Words(x, middle + 13, item.name.replace("_", " "), ink="soft")
 
 
 def operation(step: Step, speller: Speller) -> str | t.Tree:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from math import ceil
 from typing import Any
@@ -361,6 +362,27 @@ def _factor(part: sympy.Expr) -> tuple[str, bool] | None:
     return None if name is None else (str(name), turned)
 
 
+@dataclass(frozen=True)
+class _Numbers:
+    """A table of a scheme: where it stands, and the row and the column of it that are marked."""
+
+    x: float
+    y: float
+    rows: list[list[str]]
+    fill: str
+    of_row: int | None = None
+    of_column: int | None = None
+
+    def cells(self, width: float) -> Iterator[Shape]:
+        """Each number in its box."""
+        for i, row in enumerate(self.rows):
+            for j, text in enumerate(row):
+                marked = self.of_row in (None, i) and self.of_column in (None, j)
+                fill = self.fill if marked else "card"
+                yield Box(self.x + j * width, self.y + i * _CELL, width, _CELL, fill, "rule")
+                yield Words(self.x + (j + 0.5) * width, _base(self.y, i), text)
+
+
 def _crossed(
     product: MatrixView,
     head: int | None,
@@ -383,26 +405,13 @@ def _crossed(
     tints = [role_of(left[0].item) or "x", role_of(right[0].item) or "y"]
     if tints[0] == tints[1]:
         tints[1] = "y"
-    tables: tuple[tuple[float, float, list[list[str]], str, int | None, int | None], ...] = (
-        (x, name_room, above, tints[1], None, 0),
-        (margin, y, beside_it, tints[0], 0, None),
-        (x, y, result, "chosen", 0, 0),
-    )  # where, what, and of which row and column the cells are marked
-    for start, top, rows, fill, of_row, of_column in tables:
-        for i, row in enumerate(rows):
-            for j, text in enumerate(row):
-                marked = of_row in (None, i) and of_column in (None, j)
-                shapes.append(
-                    Box(
-                        start + j * cell,
-                        top + i * _CELL,
-                        cell,
-                        _CELL,
-                        fill if marked else "card",
-                        "rule",
-                    )
-                )
-                shapes.append(Words(start + (j + 0.5) * cell, _base(top, i), text))
+    tables = (
+        _Numbers(x, name_room, above, tints[1], of_column=0),
+        _Numbers(margin, y, beside_it, tints[0], of_row=0),
+        _Numbers(x, y, result, "chosen", 0, 0),
+    )
+    for table in tables:
+        shapes += table.cells(cell)
     shapes += [
         _name(margin - 7, _base(y, i), name, "end", ink="soft") for i, name in enumerate(down)
     ]

@@ -7,13 +7,8 @@ at every width, light and dark, and on paper, and a share of them in Firefox.
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import subprocess
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,15 +18,12 @@ from symattn import VARIANTS
 from symattn.cli import main
 from symattn.documents.html import html_document
 from symattn.documents.page import frame
+from symattn.documents.shown import Shown
 from tests import ROOT
 from tests.documents.page.opening import variant
-from tests.extras import unavailable
 from tests.gates import EXAMPLES
 from tests.program import source
 from tests.shares import share
-
-Tool = Callable[[str], str]
-NodeFile = Callable[[str], Path]
 
 NAMES = (*(path.stem for path in EXAMPLES), *(row.name for row in VARIANTS))
 
@@ -50,7 +42,7 @@ def page_of(name: str) -> str:
     """The page of an example, as the command writes it, or of a variant."""
     path = next((path for path in EXAMPLES if path.stem == name), None)
     if path is None:
-        return html_document(*variant(name))
+        return html_document(Shown(*variant(name)))
     ran = CliRunner().invoke(main, ["derive", str(path), "--format", "html"])
     assert ran.exit_code == 0, ran.output
     return ran.output
@@ -76,21 +68,6 @@ def faults_on_paper(opened: Callable[..., Any], document: str) -> list[str]:
     page.emulate_media(media="print")
     found: list[str] = page.evaluate(measuring(), True)
     return found
-
-
-def faults_in_firefox(
-    tool: Tool, node_file: NodeFile, file: Path, document: str, width: int, scheme: str
-) -> list[str]:
-    node_file("puppeteer-core/package.json")
-    file.write_text(document, encoding="utf-8")
-    script = str(ROOT / "tests" / "firefox_boxes.cjs")
-    command = [tool("node"), script, tool("firefox-esr"), file.as_uri(), str(width), scheme]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=400, check=False)
-    assert ran.returncode == 0, ran.stderr
-    found = json.loads(ran.stdout)
-    assert found["said"] == []
-    faults: list[str] = found["faults"]
-    return faults
 
 
 # ---- the pages -----------------------------------------------------------------------------------
@@ -120,21 +97,6 @@ def test_nothing_is_over_anything_else_or_cut_off(
 @pytest.mark.parametrize("name", share(NAMES, len(NAMES), NAMES.index("cached-llama")))
 def test_on_paper_too(name: str, opened: Callable[..., Any]) -> None:
     assert faults_on_paper(opened, page_of(name)) == []
-
-
-IN_FIREFOX = [
-    ("rileys_dog", 375),
-    *((name, (375, 1440)[number % 2]) for number, name in enumerate(NAMES[::4])),
-]
-
-
-@pytest.mark.parametrize(("name", "width"), share(IN_FIREFOX, len(IN_FIREFOX)))
-def test_in_firefox_too(
-    name: str, width: int, tool: Tool, node_file: NodeFile, tmp_path: Path
-) -> None:
-    scheme = "light" if width == 375 else "dark"
-    file = tmp_path / "page.html"
-    assert faults_in_firefox(tool, node_file, file, page_of(name), width, scheme) == []
 
 
 # ---- what would be found -------------------------------------------------------------------------
@@ -215,56 +177,3 @@ def test_a_broken_program_would_be_found(
 
 
 # ---- without a font of mathematics ---------------------------------------------------------------
-
-
-def plain_fonts(tool: Tool, folder: Path) -> Path:
-    """A configuration with one font, of letters, which lacks the parts of tall brackets."""
-    listed = subprocess.run(
-        [tool("fc-list"), ":family=Latin Modern Roman", "file"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    files = [line.rstrip(": ") for line in listed.stdout.splitlines() if "lmroman10-" in line]
-    if not files:
-        unavailable("Latin Modern Roman")
-    for file in files:
-        shutil.copy(file, folder)
-    configuration = folder / "fonts.conf"
-    configuration.write_text(
-        '<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">'
-        f"<fontconfig><dir>{folder}</dir><cachedir>{folder}/cache</cachedir></fontconfig>",
-        encoding="utf-8",
-    )
-    return configuration
-
-
-def test_brackets_are_tall_without_a_font_of_mathematics(
-    browser: Any, tool: Tool, tmp_path: Path
-) -> None:
-    """The brace of cases, and the brackets of blocks: measured as they are, and as letters."""
-    heights = """() => [...document.querySelectorAll('mo[stretchy="true"]')].map((sign) => {
-        const [own, whole] = [sign, sign.parentElement].map((one) => one.getBoundingClientRect());
-        const drawn = sign.style.transform;
-        sign.style.transform = "none";
-        const before = sign.getBoundingClientRect().height / whole.height;
-        sign.style.transform = drawn;
-        return [sign.textContent, own.height / whole.height, before,
-            Math.abs(own.top + own.bottom - whole.top - whole.bottom) / 2];
-    })"""
-    plain = browser.browser_type.launch(
-        executable_path=tool("chromium"),
-        args=["--no-sandbox"],
-        env={**os.environ, "FONTCONFIG_FILE": str(plain_fonts(tool, tmp_path))},
-    )
-    for name, sign in (("causal", "{"), ("cached-llama", "[")):
-        file = tmp_path / f"{name}.html"
-        file.write_text(page_of(name), encoding="utf-8")
-        page = plain.new_page(viewport={"width": 1024, "height": 800})
-        page.goto(file.as_uri())
-        found = page.evaluate(heights)
-        assert sign in [one[0] for one in found]
-        for _, height, before, aside in found:
-            assert before < 0.8  # or this font has the parts, and shows nothing
-            assert 0.9 < height < 1.2 and aside < 2
-    plain.close()

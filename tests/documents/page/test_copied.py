@@ -16,6 +16,7 @@ from symattn.derivations import Evaluation
 from symattn.documents.html import html_document
 from symattn.documents.latex import displays
 from symattn.documents.outline import outline
+from symattn.documents.shown import Shown
 from symattn.evaluate.value_view import heads_of, value_view
 from symattn.notation.latex import latex
 from tests.conftest import Tool
@@ -51,7 +52,7 @@ def in_latex(subject: Subject, values: Evaluation, without: str = "") -> dict[st
     """The formula and the matrices of each step, as documents in LaTeX have them."""
     notation = subject.notation
     found = {}
-    for section in outline(subject.derivation, subject.evaluation, notation=notation).steps:
+    for section in outline(Shown(subject.derivation, subject.evaluation, notation=notation)).steps:
         step = subject.derivation[section.name]
         lines = tuple(line for line in section.lines if line.view == "formula")
         bodies = [] if section.name == without else [*displays(lines)]
@@ -88,7 +89,7 @@ def test_notations_are_copied(
     spec, given = small_inputs(spec, tokens=tokens)
     derivation = spec.derivation(given, labels=labels)
     values = derivation.evaluate(**given)
-    page = opened(html_document(derivation, values, notation=notation))
+    page = opened(html_document(Shown(derivation, values, notation=notation)))
     assert page.evaluate(COPIED) == in_latex(Subject(derivation, values, notation), values)
 
 
@@ -145,7 +146,7 @@ def test_exact_values_are_copied_as_the_page_has_them(opened: Callable[..., Any]
 
 def test_a_matrix_that_was_opened_is_copied_in_full(opened: Callable[..., Any]) -> None:
     derivation, values = small_example(Attention(), tokens=12)
-    page = opened(html_document(derivation, values))
+    page = opened(html_document(Shown(derivation, values)))
     page.locator("#weights button.open").click()
     whole = in_latex(Subject(derivation, values, Notation(limit=0)), values)
     assert page.evaluate(COPIED)["weights"] == whole["weights"]
@@ -189,8 +190,7 @@ def test_what_is_copied_compiles(opened: Callable[..., Any], tool: Tool, tmp_pat
         copied += settled(page).evaluate(COPIED).values()
     spec, given = small_inputs(Attention(mask="causal"), tokens=3)
     derivation = spec.derivation(given, labels={"n": HOSTILE_LABELS[:3]})
-    copied += (
-        opened(html_document(derivation, derivation.evaluate(**given))).evaluate(COPIED).values()
-    )
+    page = opened(html_document(Shown(derivation, derivation.evaluate(**given))))
+    copied += page.evaluate(COPIED).values()
     assert complaints(pdflatex, tmp_path, "\n".join(copied)) == []
     assert complaints(pdflatex, tmp_path, "\n".join([*copied, "\\[ \\frac{1} \\]"]))

@@ -12,6 +12,7 @@ import pytest
 
 from symattn import VARIANTS
 from symattn.documents.html import html_document
+from symattn.documents.shown import Shown
 from tests import ROOT
 from tests.documents.page.opening import sheet, variant
 
@@ -27,7 +28,7 @@ def found(
 ) -> dict[str, Any]:
     """What Firefox shows of a page, and which formulas of it and of these variants it cuts off."""
     node_file("puppeteer-core/package.json")
-    pages = {"page": first, **{name: html_document(*variant(name)) for name in others}}
+    pages = {"page": first, **{name: html_document(Shown(*variant(name))) for name in others}}
     for name, document in pages.items():
         (folder / f"{name}.html").write_text(document, encoding="utf-8")
     addresses = [(folder / f"{name}.html").as_uri() for name in pages]
@@ -40,7 +41,7 @@ def found(
 
 
 def test_firefox_does_the_main_things(tool: Tool, node_file: NodeFile, tmp_path: Path) -> None:
-    page = html_document(*sheet("causal"))
+    page = html_document(Shown(*sheet("causal")))
     shown = found(tool, node_file, tmp_path, page, HIGH)
     assert shown["said"] == []
     assert shown["halves"] == 0
@@ -66,7 +67,7 @@ def test_firefox_cuts_no_formula_of_any_variant(
     tool: Tool, node_file: NodeFile, tmp_path: Path
 ) -> None:
     names = tuple(row.name for row in VARIANTS)
-    page = html_document(*sheet("causal"))
+    page = html_document(Shown(*sheet("causal")))
     assert found(tool, node_file, tmp_path, page, names)["clipped"] == []
 
 
@@ -79,5 +80,5 @@ def test_a_formula_that_is_cut_off_would_be_found(
     file = frame._file  # pyright: ignore
     narrow = ".line{overflow:hidden!important;width:20px!important;height:4px}"
     monkeypatch.setattr(frame, "_file", lambda name: file(name) + narrow)
-    page = html_document(*sheet("causal"))
+    page = html_document(Shown(*sheet("causal")))
     assert found(tool, node_file, tmp_path, page, ())["clipped"]

@@ -12,6 +12,7 @@ import pytest
 
 from symattn.documents.html import html_document
 from symattn.documents.page import frame
+from symattn.documents.shown import Shown
 from tests import ROOT
 from tests.documents.page.opening import variant
 from tests.program import source
@@ -24,7 +25,7 @@ def touched(tool: Tool, node_file: NodeFile, folder: Path) -> dict[str, Any]:
     """What swipes, taps and drags do on the stage of a variant with matrices wider than a phone."""
     node_file("puppeteer-core/package.json")
     page = folder / "page.html"
-    page.write_text(html_document(*variant("cached-llama")), encoding="utf-8")
+    page.write_text(html_document(Shown(*variant("cached-llama"))), encoding="utf-8")
     script = str(ROOT / "tests" / "firefox_touch.cjs")
     command = [tool("node"), script, tool("firefox-esr"), page.as_uri()]
     run = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)

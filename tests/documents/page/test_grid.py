@@ -12,6 +12,7 @@ from symattn import Attention
 from symattn.derivations import Derivation, Evaluation
 from symattn.documents.html import html_document
 from symattn.documents.page.matrices import MatrixView
+from symattn.documents.shown import Shown
 from symattn.notation.options import notation_of
 from tests.documents.page.opening import settled, sheet, variant
 
@@ -29,7 +30,7 @@ def named(names: list[str]) -> tuple[Derivation, Evaluation]:
 
 
 def test_every_matrix_is_a_grid_with_one_stop(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")))
+    page = opened(html_document(Shown(*sheet("causal"))))
     roles = page.evaluate("""() => [...document.querySelectorAll("table")].map((table) => [
         table.getAttribute("role"), table.querySelectorAll('[tabindex="0"]').length])""")
     assert set(map(tuple, roles)) == {("grid", 1)}
@@ -39,7 +40,7 @@ def test_every_matrix_is_a_grid_with_one_stop(opened: Callable[..., Any]) -> Non
 
 
 def test_keys_of_a_grid(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*named([f"t{k}" for k in range(12)])))
+    page = opened(html_document(Shown(*named([f"t{k}" for k in range(12)]))))
     page.locator("section#scores button.open").click()
     table = page.locator("section#scores .home table")
     table.locator("td[data-c]").first.focus()
@@ -62,7 +63,7 @@ def test_keys_of_a_grid(opened: Callable[..., Any]) -> None:
 
 
 def test_what_is_left_out_is_counted(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*named([f"t{k}" for k in range(12)])))
+    page = opened(html_document(Shown(*named([f"t{k}" for k in range(12)]))))
     table = page.locator("section#scores .home table")
     assert [table.get_attribute(f"aria-{of}count") for of in ("row", "col")] == ["13", "13"]
     last = table.locator("tr[data-r='11']")
@@ -74,7 +75,7 @@ def test_what_is_left_out_is_counted(opened: Callable[..., Any]) -> None:
 
 
 def test_only_a_choice_speaks(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")))
+    page = opened(html_document(Shown(*sheet("causal"))))
     assert page.locator("[role=status], [aria-live], [role=alert]").count() == 1
     page.locator("section#scores .home td[data-c]").first.focus()
     page.keyboard.press("ArrowRight")
@@ -88,7 +89,7 @@ def test_only_a_choice_speaks(opened: Callable[..., Any]) -> None:
 
 
 def test_names_cannot_disturb_what_is_around_them(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*named(NAMES)), width=375)
+    page = opened(html_document(Shown(*named(NAMES))), width=375)
     assert page.locator("h1 bdi").count() == 1
     heads = page.locator("section#scores .home tbody th")
     assert heads.locator("bdi").all_text_contents() == NAMES
@@ -105,7 +106,7 @@ def test_names_cannot_disturb_what_is_around_them(opened: Callable[..., Any]) ->
 
 
 def test_a_masked_weight_is_not_a_small_one(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")))
+    page = opened(html_document(Shown(*sheet("causal"))))
     masked = page.locator("section#weights .home td.masked")
     assert masked.count() == 3
     assert "masked" in page.locator("#picture .key").inner_text()
@@ -117,7 +118,7 @@ def test_a_masked_weight_is_not_a_small_one(opened: Callable[..., Any]) -> None:
     assert masked.count() == 2
     page.click("#reset")
     assert masked.count() == 3
-    assert "w0 masked" not in html_document(*variant("sparsemax"))  # its zeros are computed
+    assert "w0 masked" not in html_document(Shown(*variant("sparsemax")))  # its zeros are computed
 
 
 @pytest.mark.parametrize("name", ["causal", "masked", "biased", "causal-linear", "alibi", "self"])
@@ -137,7 +138,7 @@ def test_masked_is_what_a_mask_holds(name: str) -> None:
 
 
 def test_a_token_shows_its_lines_alone(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")))
+    page = opened(html_document(Shown(*sheet("causal"))))
     shown = page.locator(".lines-between line:not(.away)")
     assert page.locator('.lines-between [tabindex="0"]').count() == 1
     page.locator(".lines-between [data-q='2']").hover()
@@ -163,7 +164,7 @@ def test_a_token_shows_its_lines_alone(opened: Callable[..., Any]) -> None:
 
 
 def test_heads_singly_or_overlaid(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("two_heads")))
+    page = opened(html_document(Shown(*sheet("two_heads"))))
     figures = page.locator("#picture .head:visible")
     assert figures.count() == 2
     page.get_by_role("button", name="Head 2").click()
@@ -183,24 +184,13 @@ def test_heads_singly_or_overlaid(opened: Callable[..., Any]) -> None:
     assert page.get_by_role("button", name="Overlaid").get_attribute("aria-pressed") == "true"
 
 
-def test_the_panel_hides_no_focus(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")), width=375)
-    for step in ("Q", "masked", "output"):
-        page.locator(f"section#{step} .home td[data-c]").first.focus()
-        page.keyboard.press("Control+End")
-        below, panel = page.evaluate("""() => [
-            document.activeElement.getBoundingClientRect().bottom,
-            document.querySelector("#origin").getBoundingClientRect().top]""")
-        assert below <= panel
-
-
 def test_axe_finds_nothing_in_a_large_matrix_or_an_overlay(
     opened: Callable[..., Any], node_file: Callable[[str], Any]
 ) -> None:
     axe = node_file("axe-core/axe.min.js").read_text(encoding="utf-8")
-    large = opened(html_document(*named([f"t{k}" for k in range(12)])), color_scheme="dark")
+    large = opened(html_document(Shown(*named([f"t{k}" for k in range(12)]))), color_scheme="dark")
     large.locator("section#scores button.open").click()
-    heads = opened(html_document(*sheet("two_heads")), width=375)
+    heads = opened(html_document(Shown(*sheet("two_heads"))), width=375)
     heads.get_by_role("button", name="Overlaid").click()
     for page in (large, heads):
         page.evaluate(f"{axe};0")
@@ -208,16 +198,8 @@ def test_axe_finds_nothing_in_a_large_matrix_or_an_overlay(
         assert found == []
 
 
-def test_masked_cells_say_so_before_anything_is_chosen(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")))
-    masked = page.locator("#weights .home td.masked")
-    labels = masked.evaluate_all("(all) => all.map((cell) => cell.getAttribute('aria-label'))")
-    assert labels == ["0, masked"] * 3
-    assert page.locator("#weights .home td.w5").first.get_attribute("aria-label") is None
-
-
 def test_a_query_that_sees_nothing_is_explained(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")))
+    page = opened(html_document(Shown(*sheet("causal"))))
     assert page.locator(".unseeing").count() == 0
     page.keyboard.press("e")
     page.locator("#mask .home td[data-c] button").first.click()
@@ -230,7 +212,7 @@ def test_a_query_that_sees_nothing_is_explained(opened: Callable[..., Any]) -> N
 
 def test_what_the_mouse_points_at_is_in_sight(opened: Callable[..., Any]) -> None:
     """At the end of the page the panel opens above, and the page stays where it is."""
-    page = opened(html_document(*sheet("causal")))
+    page = opened(html_document(Shown(*sheet("causal"))))
     page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
     page.mouse.move(5, 5)
     cell = page.locator("#output .home td[data-c='0']").last
@@ -244,7 +226,7 @@ def test_what_the_mouse_points_at_is_in_sight(opened: Callable[..., Any]) -> Non
 
 
 def test_what_a_mask_cuts_off_is_not_underlined(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")))
+    page = opened(html_document(Shown(*sheet("causal"))))
     page.locator("#output .home tr[data-r='1'] td").first.click()
     rows = page.locator("#given table[data-m='X'] td.from").evaluate_all(
         "(all) => [...new Set(all.map((cell) => cell.parentElement.dataset.r))]"

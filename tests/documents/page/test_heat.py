@@ -13,6 +13,7 @@ from symattn.documents.blocks import Line
 from symattn.documents.html import html_document
 from symattn.documents.page.heated import heated
 from symattn.documents.page.live import live_program
+from symattn.documents.shown import Shown
 from symattn.notation.text import line
 from tests.documents.page.opening import cells, settled, sheet, variant
 from tests.documents.page.test_page import in_text, places_of
@@ -59,7 +60,7 @@ def said(page: Any, where: str) -> list[str]:
 
 
 def test_formula_and_entry_have_it_while_it_is_not_1(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")))
+    page = opened(html_document(Shown(*sheet("causal"))))
     plain = said(page, "#scaled .lines")
     assert plain == ["Z = S/√d_k", "z_ij = s_ij/√d_k"]
     spoken = page.locator("#scaled .said > .spoken")
@@ -94,7 +95,7 @@ def test_worked_lines_have_it_and_hold(
     name: str, letter: str, text: str, opened: Callable[..., Any]
 ) -> None:
     subject = variant(name)
-    page = opened(html_document(*subject))
+    page = opened(html_document(Shown(*subject)))
     warm(page, text)
     lines = lines_of(page, subject, letter)
     assert [fault for one in lines for fault in faults(one, 4, {})] == []

@@ -14,6 +14,7 @@ from symattn import VARIANTS, Notation
 from symattn.attention.example import small_example
 from symattn.derivations import Derivation, Evaluation
 from symattn.documents.html import html_document
+from symattn.documents.shown import Shown
 from tests.documents.page.opening import variant
 from tests.shares import share
 
@@ -118,13 +119,13 @@ def test_what_lights_up_is_what_changes(of: str, name: str, opened: Callable[...
     derivation, values = variant(name)
     if of == "generic numbers":
         values = generic(derivation, values)
-    page = opened(html_document(derivation, values))
+    page = opened(html_document(Shown(derivation, values)))
     assert faults(page, changed(derivation, values)) == []
 
 
 def test_a_mask_cuts_off_and_the_words_say_so(opened: Callable[..., Any]) -> None:
     derivation, values = variant("causal")
-    page = opened(html_document(derivation, values))
+    page = opened(html_document(Shown(derivation, values)))
     expected = changed(derivation, values)
     expected["X||2|0"].add("A||0|0")  # the test can fail: nothing before a token changes with it
     assert faults(page, expected) == ["X||2|0 changes A||0|0"]
@@ -137,7 +138,7 @@ def test_a_mask_cuts_off_and_the_words_say_so(opened: Callable[..., Any]) -> Non
 
 
 def test_keys_turn_from_sources_to_what_is_reached(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*variant("causal")))
+    page = opened(html_document(Shown(*variant("causal"))))
     page.locator('#scores .home tr[data-r="1"] td[data-c="0"]').focus()
     assert page.locator("#scores .home .chosen").count() == 1
     pressed = '#origin [data-way][aria-pressed="true"]'
@@ -153,7 +154,7 @@ def test_a_gradient_is_told_of_what_it_is_with_respect_to(opened: Callable[..., 
     derivation, values = small_example(
         next(row.spec for row in VARIANTS if row.name == "causal"), tokens=3, gradient=()
     )
-    page = opened(html_document(derivation, values))
+    page = opened(html_document(Shown(derivation, values)))
     page.locator('#given table[data-m="X"] tr[data-r="1"] td[data-c="0"]').focus()
     chip = page.locator('#origin .chip[data-key="dX||1|0"]')
     assert values.digits("dX", (1, 0), Notation()).text in chip.locator(
@@ -165,7 +166,7 @@ def test_a_gradient_is_told_of_what_it_is_with_respect_to(opened: Callable[..., 
 
 def test_products_stand_with_the_heaviest_first(opened: Callable[..., Any]) -> None:
     derivation, values = variant("self")
-    page = opened(html_document(derivation, values))
+    page = opened(html_document(Shown(derivation, values)))
     page.locator('#output .home tr[data-r="2"] td[data-c="1"]').focus()
     weights = [
         float(text.split("≈")[-1].split("=")[-1])
@@ -181,7 +182,7 @@ def test_products_stand_with_the_heaviest_first(opened: Callable[..., Any]) -> N
 
 
 def test_the_panel_does_not_cover_the_chosen_cell(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*variant("causal")), width=375)
+    page = opened(html_document(Shown(*variant("causal"))), width=375)
     for step in ("scores", "weights", "output"):
         page.locator(f"#{step} .home td[data-c]").last.focus()
         cell = page.locator(f"#{step} .home td[data-c]").last.bounding_box()

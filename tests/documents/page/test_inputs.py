@@ -25,6 +25,7 @@ from symattn.documents.code.program import Program, recorded
 from symattn.documents.html import html_document
 from symattn.documents.page import live
 from symattn.documents.page.matrices import MatrixView
+from symattn.documents.shown import Shown
 from symattn.errors import SymattnError
 from symattn.sheets.worksheet import read_worksheet
 from tests.documents.page.opening import cells, settled
@@ -99,7 +100,7 @@ def of_worksheet(path: Path) -> Subject:
 
 def page_of(subject: Subject) -> str:
     """Its page."""
-    return html_document(subject.derivation, subject.evaluation, notation=subject.notation)
+    return html_document(Shown(subject.derivation, subject.evaluation, notation=subject.notation))
 
 
 @dataclass

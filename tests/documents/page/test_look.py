@@ -10,26 +10,16 @@ import pytest
 
 from symattn.documents.html import html_document
 from symattn.documents.page import frame
+from symattn.documents.shown import Shown
 from tests.documents.page.opening import sheet, variant
-
-#: What each caption of a matrix on the sheet is coloured as.
-COLOURS = """() => Object.fromEntries([...document.querySelectorAll(".step figcaption math")].map(
-    (math) => [math.textContent, /in-(\\w)/.exec(math.innerHTML + math.className)?.[1] ?? null]))"""
 
 #: The second weight of the second row is chosen.
 CHOOSE = "document.querySelector(\"#weights .home tr[data-r='1'] td[data-c='1']\").click()"
 
 
-def test_letters_of_a_backward_pass_have_their_own_colours(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("backward")))
-    colours = {"A": "a", "K": "k", "Q": "q", "V": "v", "S": None, "O": None}
-    gradients = {f"d{letter}": colour for letter, colour in colours.items()}
-    assert page.evaluate(COLOURS).items() >= (colours | gradients).items()
-
-
 @pytest.mark.parametrize("width", [320, 768, 1440])
 def test_the_panel_gives_a_line_all_its_width(width: int, opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*variant("cached-llama")), width)
+    page = opened(html_document(Shown(*variant("cached-llama"))), width)
     page.evaluate(CHOOSE)
     box = "(element) => element.getBoundingClientRect().toJSON()"
     names = (".origin", ".origin .line", ".origin .where", ".ways button")
@@ -49,7 +39,7 @@ def shaded(opened: Callable[..., Any]) -> list[str]:
     """Formulas that fit, and whose last pixels are not those of the page."""
     from PIL import Image
 
-    page = opened(html_document(*sheet("two_heads")), 375)
+    page = opened(html_document(Shown(*sheet("two_heads"))), 375)
     found = []
     for line in page.locator(".step .line").all():
         if not line.is_visible() or line.evaluate("(box) => box.scrollWidth > box.clientWidth"):
@@ -76,7 +66,7 @@ def test_a_shade_would_be_found(
 
 
 def test_forced_colours_outline_what_is_lit_alone(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("two_heads")), forced_colors="active")
+    page = opened(html_document(Shown(*sheet("two_heads"))), forced_colors="active")
     page.keyboard.press("s")
     page.locator("#contents a[href='#weights']").click()
     page.keyboard.press("ArrowRight")
@@ -87,7 +77,7 @@ def test_forced_colours_outline_what_is_lit_alone(opened: Callable[..., Any]) ->
 
 
 def test_a_long_line_goes_on_below_on_paper(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*variant("cached-llama")), 680)  # A4 between its margins
+    page = opened(html_document(Shown(*variant("cached-llama"))), 680)  # A4 between its margins
     out = """(lines) => lines.filter((line) => [...line.querySelectorAll("mi, mn, mo")].some(
         (sign) => sign.getBoundingClientRect().right > innerWidth)).map((line) => line.innerText)"""
     assert page.locator(".worked").evaluate_all(out)

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from symattn.documents.html import html_document
+from symattn.documents.shown import Shown
 from tests.documents.page.opening import cells, settled, sheet
 
 
 def test_the_page_states_it_and_keeps_it_up_to_date(opened: Callable[..., Any]) -> None:
     derivation, values = sheet("backward")
-    page = opened(html_document(derivation, values))
+    page = opened(html_document(Shown(derivation, values)))
     step = page.locator("#loss_linear")
     assert "its value is not given" in step.locator(".why").inner_text()
     assert "one number" in step.locator("summary").inner_text()

@@ -9,6 +9,7 @@ from typing import Any
 
 from symattn import Attention
 from symattn.documents.html import html_document
+from symattn.documents.shown import Shown
 from symattn.evaluate.worked import worked
 from symattn.notation.text import line
 from tests.documents.page.opening import settled, sheet
@@ -29,7 +30,7 @@ LINKS = """() => {
 
 
 def test_no_link_of_a_line_on_the_stage_is_the_one_before(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")), reduced_motion="reduce")
+    page = opened(html_document(Shown(*sheet("causal"))), reduced_motion="reduce")
     page.evaluate("location.hash = 'stage=mask'")
     page.wait_for_selector("#stage:visible")
     seen = set()
@@ -42,7 +43,7 @@ def test_no_link_of_a_line_on_the_stage_is_the_one_before(opened: Callable[..., 
 
 
 def test_a_minus_between_terms_has_room_on_both_sides(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")))
+    page = opened(html_document(Shown(*sheet("causal"))))
     page.evaluate("location.hash = 't=0.9;at=masked.1'")  # a line that the page makes
     settled(page)
     before, after = page.evaluate("""() => {
@@ -55,43 +56,12 @@ def test_a_minus_between_terms_has_room_on_both_sides(opened: Callable[..., Any]
     assert min(before, after) > 0.15
 
 
-def test_weights_behind_a_mask_are_hatched_on_the_stage(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")), reduced_motion="reduce")
-    page.evaluate("location.hash = 'stage=weights'")
-    page.keyboard.press("End")
-    hatched = """() => [...document.querySelectorAll("#stage td.result.entry[class*=of-a]")].map(
-        (cell) => [getComputedStyle(cell).backgroundImage !== "none", cell.ariaLabel])"""
-    found = page.evaluate(hatched)
-    assert [is_hatched for is_hatched, _ in found] == [0, 1, 1, 0, 0, 1, 0, 0, 0]
-    assert [label for _, label in found if label] == ["0, masked"] * 3
-    page.evaluate("location.hash = 'x=mask.1:0;stage=weights'")
-    settled(page)
-    page.keyboard.press("End")
-    assert [is_hatched for is_hatched, _ in page.evaluate(hatched)] == [0, 0, 1, 0, 0, 1, 0, 0, 0]
-
-
-def test_underlines_are_explained_where_there_are_some(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")))
-    underlined = page.locator("td.from:not(.source, .chosen)")
-    page.locator("#weights .home td[data-c]").nth(3).click()
-    assert underlined.count() > 0
-    told = page.locator("#origin .legend")
-    assert told.inner_text() == "Underlined: what it depends on further back."
-    page.locator("[data-way=on]").click()
-    assert told.count() == (underlined.count() > 0)
-    page.locator("[data-way=back]").click()
-    page.locator("#given td[data-c]").first.click()
-    assert told.inner_text() == "Underlined: what changes with it further on."
-    page.locator("#Q .home td[data-c]").first.click()  # made of what is given alone
-    assert (underlined.count(), told.count()) == (0, 0)
-
-
 def test_wide_numbers_of_a_line_are_powers_of_ten_as_derive_writes_them(
     opened: Callable[..., Any],
 ) -> None:
     derivation = Attention(scale=False).derivation()
     values = derivation.evaluate(Q=[[5]], K=[["47/10"], [5]], V=[["1/3"], [2]])
-    page = opened(html_document(derivation, values))
+    page = opened(html_document(Shown(derivation, values)))
     page.evaluate("location.hash = 'x=Q.0:51/10'")
     settled(page)
     then = derivation.evaluate(Q=[["51/10"]], K=[["47/10"], [5]], V=[["1/3"], [2]])

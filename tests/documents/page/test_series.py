@@ -12,10 +12,12 @@ import pytest
 from click.testing import CliRunner
 
 from symattn import Notation, decode, variant
-from symattn.attention.decoding import Chunk as Part
+from symattn.attention.decoding import Chunk
 from symattn.attention.example import small_inputs
 from symattn.cli import main
-from symattn.documents.html import Chunk, html_series
+from symattn.documents.html import html_series
+from symattn.documents.shown import Shown
+from symattn.notation.options import notation_of
 from tests.documents.page.opening import cells, settled
 from tests.documents.page.test_inputs import texts_of
 from tests.gates import EXAMPLES
@@ -40,14 +42,14 @@ DECODED = (
 )
 
 
-def parts_of(name: str, chunks: int | list[int] = 1, tokens: int = 3) -> tuple[Part, ...]:
+def parts_of(name: str, chunks: int | list[int] = 1, tokens: int = 3) -> tuple[Chunk, ...]:
     spec, given = small_inputs(variant(name).spec, tokens=tokens)
     return decode(spec, chunks, title=name, **given)
 
 
-def page_of(parts: tuple[Part, ...], notation: Notation | None = None) -> str:
-    chunks = [Chunk(part.derivation, part.evaluation) for part in parts]
-    return html_series(chunks, "A series", notation=notation)
+def page_of(parts: tuple[Chunk, ...], notation: Notation | None = None) -> str:
+    chunks = [Shown(part.derivation, part.evaluation, notation_of(notation)) for part in parts]
+    return html_series(chunks, "A series")
 
 
 def derived(*options: str) -> str:

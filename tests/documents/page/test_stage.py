@@ -23,6 +23,7 @@ from symattn.documents.html import html_document
 from symattn.documents.page import frame
 from symattn.documents.page.colour import ROLES, SCHEMES, contrast
 from symattn.documents.page.stage import Parts
+from symattn.documents.shown import Shown
 from symattn.sheets.worksheet import read_worksheet, worksheet_of
 from tests import ROOT
 from tests.documents.page.opening import settled, sheet, variant
@@ -167,7 +168,7 @@ def walked(page: Any, derivation: Derivation, values: Evaluation, notation: Nota
 def test_the_stage_is_walked_to_its_end_by_keyboard(opened: Callable[..., Any]) -> None:
     derivation, values = sheet("causal")
     digits = digits_with(derivation, values)
-    page = opened(html_document(derivation, values))
+    page = opened(html_document(Shown(derivation, values)))
     page.keyboard.press("s")
     assert page.locator("section.step").first.is_hidden()
     seen: dict[str, list[dict[str, Any]]] = {}
@@ -207,7 +208,7 @@ def test_an_exponential_is_that_of_the_score_and_not_of_its_digits(
     """e^√2 is 4.1133; of 1.4142 it is 4.1132. The line has the decimals that give it."""
     for name, edit in (("causal", False), ("two_heads", False), ("causal", True)):
         derivation, values = sheet(name)
-        page = opened(html_document(derivation, values), reduced_motion="reduce")
+        page = opened(html_document(Shown(derivation, values)), reduced_motion="reduce")
         if edit:  # and back again: all of it is computed in the page now
             page.locator("#decimals").fill("5")
             page.locator("#decimals").press("Enter")
@@ -231,36 +232,11 @@ def test_an_exponential_is_that_of_the_score_and_not_of_its_digits(
         assert found > 5
 
 
-def test_shares_have_three_moves_with_proven_digits(opened: Callable[..., Any]) -> None:
-    derivation, values = sheet("causal")
-    page = opened(html_document(derivation, values))
-    page.keyboard.press("s")
-    page.locator("#contents a[href='#weights']").click()
-    moves = []
-    for _ in range(9):
-        page.keyboard.press("ArrowRight")
-        moves.append(page.evaluate(SHOWN)["where"])
-    assert [re.findall("exponentials|the sum|the shares", move)[0] for move in moves] == [
-        "exponentials",
-        "the sum",
-        "the shares",
-    ] * 3
-    shown = page.evaluate(SHOWN)
-    spots = {cell["spot"]: Decimal(cell["text"]) for cell in shown["cells"] if cell["spot"]}
-    raised = np.exp(values.array("G"))
-    for i in range(3):
-        assert [spots[f"part|{i}|{j}"] for j in range(3)] == [*map(four, raised[i])]
-        assert spots[f"sum|{i}|0"] == four(raised[i].sum())
-    bars = page.evaluate("""() => [...document.querySelectorAll("#stage .result.of-a")].map(
-        (cell) => Number(cell.style.getPropertyValue("--share")))""")
-    assert np.allclose(bars, values.array("A").ravel(), atol=1e-4)
-
-
 @pytest.mark.parametrize("name", share(NAMES, 8, 2))
 def test_every_variant_makes_sense_on_the_stage(name: str, opened: Callable[..., Any]) -> None:
     derivation, values = variant(name)
     notation = Notation(limit=0)
-    page = opened(html_document(derivation, values, notation=notation))
+    page = opened(html_document(Shown(derivation, values, notation=notation)))
     assert walked(page, derivation, values, notation)
 
 
@@ -268,12 +244,12 @@ def test_gradients_and_columns_on_the_stage(opened: Callable[..., Any]) -> None:
     spec = next(row.spec for row in VARIANTS if row.name == "causal")
     derivation, values = small_example(spec, tokens=3, gradient=("Q", "W_K"))
     notation = Notation(limit=0)
-    page = opened(html_document(derivation, values, notation=notation))
+    page = opened(html_document(Shown(derivation, values, notation=notation)))
     assert walked(page, derivation, values, notation) > 12
     assert "Backward: compare" in page.locator("#contents").inner_text()
     columns = Notation(limit=0, convention="columns")
     derivation, values = variant("causal")
-    page = opened(html_document(derivation, values, notation=columns))
+    page = opened(html_document(Shown(derivation, values, notation=columns)))
     assert walked(page, derivation, values, columns)
     page.locator("#contents a[href='#weights']").click()
     page.keyboard.press("ArrowRight")
@@ -290,48 +266,15 @@ def test_a_wrong_transpose_would_be_found(
     assert wrong != right
     for script, found in ((right, 0), (wrong, 1)):
         monkeypatch.setattr(frame, "scripts", lambda script=script: script)
-        page = opened(html_document(derivation, values))
+        page = opened(html_document(Shown(derivation, values)))
         page.keyboard.press("s")
         page.locator("#contents a[href='#scores']").click()
         page.keyboard.press("End")
         assert bool(wrong_products(page.evaluate(SHOWN), values)) == found
 
 
-def test_the_stage_by_touch(opened: Callable[..., Any]) -> None:
-    derivation, values = sheet("causal")
-    page = opened(html_document(derivation, values), width=375, has_touch=True, is_mobile=True)
-    page.locator("#mode").tap()
-    session = page.context.new_cdp_session(page)
-
-    def swipe(start: int, end: int) -> None:
-        # as a finger does: Chromium drops the click of a tap that follows a jump in no time
-        moves = [start + (end - start) * part / 8 for part in range(1, 9)] + [end] * 3
-        kinds = ["touchStart", *("touchMove" for _ in moves), "touchEnd"]
-        for kind, x in zip(kinds, [start, *moves, None], strict=True):
-            points = [] if x is None else [{"x": x, "y": 260}]
-            session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-            page.wait_for_timeout(16)
-
-    names = [page.evaluate(SHOWN)["step"]]
-    for _ in derivation.steps[1:]:
-        swipe(300, 90)
-        names.append(page.evaluate(SHOWN)["step"])
-        assert page.evaluate("document.documentElement.scrollWidth") <= 375
-        box = page.locator("#contents [aria-current]").bounding_box()
-        assert box["x"] >= 0 and box["x"] + box["width"] <= 375
-    assert names == [step.name for step in derivation.steps]
-    swipe(90, 300)
-    assert page.evaluate(SHOWN)["step"] == names[-2]
-    for button in ("#back", "#play", "#onward"):
-        box = page.locator(button).bounding_box()
-        assert box["height"] >= 44 and box["width"] >= 44 and box["y"] + box["height"] <= 800
-    page.locator("#onward").tap()
-    page.locator(".where", has_text="exponentials").wait_for(timeout=20_000)
-    assert page.evaluate(SHOWN)["at"] == 1
-
-
 def test_play_goes_through_one_step_and_can_be_paused(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")))
+    page = opened(html_document(Shown(*sheet("causal"))))
     page.clock.install()
     page.keyboard.press("s")
     page.keyboard.press(" ")
@@ -349,7 +292,7 @@ def test_play_goes_through_one_step_and_can_be_paused(opened: Callable[..., Any]
 
 
 def test_without_motion_each_press_shows_a_frame(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")), reduced_motion="reduce")
+    page = opened(html_document(Shown(*sheet("causal"))), reduced_motion="reduce")
     page.keyboard.press("s")
     assert page.locator("#play").is_hidden()
     moving = "getComputedStyle(document.querySelector('#stage .entry')).transitionDuration"
@@ -363,7 +306,7 @@ def test_without_motion_each_press_shows_a_frame(opened: Callable[..., Any]) -> 
 
 
 def test_the_chosen_entry_goes_along(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("two_heads")))
+    page = opened(html_document(Shown(*sheet("two_heads"))))
     chosen = page.locator("section#scores [data-h='1'] tr[data-r='1'] td[data-c='0']").last
     chosen.click()
     page.keyboard.press("s")
@@ -381,7 +324,7 @@ def test_the_chosen_entry_goes_along(opened: Callable[..., Any]) -> None:
 
 def test_a_changed_page_says_so_on_the_stage(opened: Callable[..., Any]) -> None:
     derivation, values = sheet("causal")
-    page = opened(html_document(derivation, values))
+    page = opened(html_document(Shown(derivation, values)))
     page.click("#edit")
     page.locator("#given td input").first.fill("3")
     page.keyboard.press("Enter")
@@ -399,14 +342,6 @@ def test_a_changed_page_says_so_on_the_stage(opened: Callable[..., Any]) -> None
         shown = page.evaluate(SHOWN)
         assert wrong_digits(shown, walk) == []
         page.keyboard.press("n")
-
-
-def test_print_shows_the_sheet_whatever_the_mode(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal"), notation=Notation(page="stage")))
-    assert page.locator("#stage").is_visible()
-    page.emulate_media(media="print")
-    assert page.locator("#stage").is_hidden()
-    assert page.locator("section.step table:visible").count() > 5
 
 
 def test_a_page_with_a_story_opens_on_the_stage(tmp_path: Path) -> None:
@@ -432,7 +367,7 @@ def test_axe_finds_nothing_on_the_stage(
 ) -> None:
     axe = node_file("axe-core/axe.min.js").read_text(encoding="utf-8")
     for name, width, scheme in (("causal", 375, "light"), ("two_heads", 1440, "dark")):
-        page = opened(html_document(*sheet(name)), width=width, color_scheme=scheme)
+        page = opened(html_document(Shown(*sheet(name))), width=width, color_scheme=scheme)
         page.keyboard.press("s")
         for step in ("scores", "weights"):
             page.locator(f"#contents a[href='#{step}']").click()
@@ -476,23 +411,6 @@ def test_steps_are_grouped_by_what_they_are() -> None:
     }
 
 
-def test_a_matrix_has_the_same_colour_on_the_stage_and_on_the_sheet(
-    opened: Callable[..., Any],
-) -> None:
-    page = opened(html_document(*sheet("causal")), reduced_motion="reduce")
-    page.locator('#scores .home td[data-c="1"]').first.click()
-    ground = "(cell) => getComputedStyle(cell).backgroundColor"
-    of = {hue: page.locator(f"#scores .strip td.of-{hue}").first.evaluate(ground) for hue in "qk"}
-    page.keyboard.press("s")
-    page.keyboard.press("End")
-    for hue in "qk":
-        assert page.locator(f"#stage td.of-{hue}.lit").first.evaluate(ground) == of[hue]
-    assert of["q"] != of["k"]
-    letters = page.locator("#stage .formula .in-q, #scores .formula .in-q")
-    inks = letters.evaluate_all("(all) => all.map((one) => getComputedStyle(one).color)")
-    assert len(inks) == 2 and len({*inks}) == 1
-
-
 def test_colours_of_the_stage_can_be_read() -> None:
     for scheme, roles in ROLES.items():
         ink, paper = SCHEMES[scheme]["ink"], SCHEMES[scheme]["ground"]
@@ -505,7 +423,7 @@ def test_colours_of_the_stage_can_be_read() -> None:
 def test_next_lands_a_heading_in_view_and_the_panel_hides_no_focus(
     width: int, opened: Callable[..., Any]
 ) -> None:
-    page = opened(html_document(*sheet("two_heads")), width=width, reduced_motion="reduce")
+    page = opened(html_document(Shown(*sheet("two_heads"))), width=width, reduced_motion="reduce")
     under = """() => {
         const bar = document.querySelector("#controls");
         const sticky = getComputedStyle(bar).position === "sticky";

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +11,9 @@ import pytest
 from symattn import VARIANTS, Attention
 from symattn.documents.html import html_document
 from symattn.documents.page import frame
+from symattn.documents.shown import Shown
 from tests import ROOT
-from tests.documents.page.opening import settled, sheet, variant
+from tests.documents.page.opening import sheet, variant
 from tests.program import source
 from tests.shares import share
 
@@ -22,15 +22,11 @@ NAMES = tuple(row.name for row in VARIANTS)
 #: A small phone, a common one, a tablet, a desk.
 SCREENS = {320: 568, 375: 667, 768: 1000, 1440: 900}
 
-#: The shares of the row that is worked out, as its bars show them.
-BARS = """() => [...document.querySelectorAll("#stage .result.of-a")]
-    .map((cell) => Number(cell.style.getPropertyValue("--share")))"""
-
 
 @cache
 def page_of(name: str) -> str:
     """The page of a variant."""
-    return html_document(*variant(name))
+    return html_document(Shown(*variant(name)))
 
 
 def walk(page: Any) -> list[dict[str, Any]]:
@@ -61,7 +57,7 @@ def judged(frames: list[dict[str, Any]]) -> None:
 @pytest.mark.parametrize("width", SCREENS)
 def test_every_frame_shows_what_is_worked_out(width: int, opened: Callable[..., Any]) -> None:
     derivation, values = sheet("it_cat_mat")
-    frames = walk(on_a_screen(opened, html_document(derivation, values), width))
+    frames = walk(on_a_screen(opened, html_document(Shown(derivation, values)), width))
     judged(frames)
     assert list(dict.fromkeys(one["step"] for one in frames)) == [s.name for s in derivation.steps]
 
@@ -72,7 +68,7 @@ def test_variants_on_a_small_phone(name: str, opened: Callable[..., Any]) -> Non
 
 
 def test_a_product_is_shown_whole_where_there_is_room(opened: Callable[..., Any]) -> None:
-    page = on_a_screen(opened, html_document(*sheet("it_cat_mat")), 375)
+    page = on_a_screen(opened, html_document(Shown(*sheet("it_cat_mat"))), 375)
     page.keyboard.press("s")
     scheme = page.locator("#stage .scheme")
     assert scheme.locator(".gap").count() == 0
@@ -91,53 +87,15 @@ def test_a_term_out_of_sight_would_be_found(
     monkeypatch.setattr(frame, "scripts", lambda: wrong)
     derivation, row = Attention().derivation(), [["0.1234"] * 6]
     values = derivation.evaluate(Q=row, K=row, V=[[1]])
-    frames = walk(on_a_screen(opened, html_document(derivation, values), 320))
+    frames = walk(on_a_screen(opened, html_document(Shown(derivation, values)), 320))
     assert any("term in sight" in fault for one in frames for fault in one["faults"])
 
 
 # ---- what is within reach ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("width", [375, 1440])
-def test_temperature_and_undo_on_the_stage(width: int, opened: Callable[..., Any]) -> None:
-    page = on_a_screen(opened, html_document(*sheet("causal")), width)
-    page.keyboard.press("s")
-    page.locator("#contents a[href='#weights']").click()
-    page.keyboard.press("End")
-    assert page.locator("#undo").is_visible() and page.locator("#redo").is_visible()
-    if width == 375:
-        page.click("#more")
-    assert page.locator("#decimals").is_visible() and page.locator("#temperature").is_visible()
-    first = page.evaluate(BARS)
-    move = """(value) => {
-        const slider = document.querySelector("#slider");
-        slider.value = value;
-        slider.dispatchEvent(new Event("input", {bubbles: true}));
-    }"""
-    page.evaluate(move, 0.5)
-    held = page.evaluate(BARS)
-    assert held != first  # the bars follow while it is dragged
-    menu, picture = (page.locator(name).bounding_box() for name in ("#menu", ".picture-on-stage"))
-    if menu:
-        assert menu["y"] >= picture["y"] + picture["height"] - 40  # and the menu hides none of them
-    page.evaluate(
-        "document.querySelector('#slider').dispatchEvent(new Event('change', {bubbles: true}))"
-    )
-    settled(page)
-    assert "Changed" in page.locator("#state").inner_text()
-    if width == 375:
-        page.keyboard.press("Escape")  # the menu goes; a second one would leave the stage
-    page.click("#undo")
-    settled(page)
-    assert page.evaluate(BARS) == first
-    assert page.locator("#state").text_content() == "Proven digits."
-    page.keyboard.press("s")
-    assert page.locator("header #controls").count() == 0
-    assert page.locator("#edit").is_visible() and page.locator("#next").is_visible()
-
-
 def test_the_one_status_is_heard_on_the_stage(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")), width=375)
+    page = opened(html_document(Shown(*sheet("causal"))), width=375)
     page.keyboard.press("s")
     page.keyboard.press("ArrowRight")
     session = page.context.new_cdp_session(page)
@@ -156,7 +114,7 @@ def test_the_one_status_is_heard_on_the_stage(opened: Callable[..., Any]) -> Non
 
 
 def test_the_stage_is_found_and_left(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")), width=1440)
+    page = opened(html_document(Shown(*sheet("causal"))), width=1440)
     page.get_by_role("button", name="Step through it").click()
     assert page.evaluate("document.activeElement.id") == "stage-heading"
     ring = "getComputedStyle(document.activeElement).outlineStyle"
@@ -167,28 +125,6 @@ def test_the_stage_is_found_and_left(opened: Callable[..., Any]) -> None:
     told = page.locator(".keys").inner_text()
     for words in ("step through it", "frame", "what it reaches", "Undo".lower()):
         assert words in told
-
-
-def test_a_copy_saved_from_the_stage_opens_as_a_page(
-    opened: Callable[..., Any], tmp_path: Path
-) -> None:
-    page = opened(html_document(*sheet("two_heads")))
-    page.locator(".which button").last.click()
-    page.keyboard.press("s")
-    page.keyboard.press("ArrowRight")
-    (tmp_path / "copy.html").write_text(page.content(), encoding="utf-8")
-    copy = page.context.new_page()  # its policy refuses styles that were written by the script
-    thrown: list[str] = []
-    copy.on("pageerror", lambda error: thrown.append(str(error)))
-    copy.goto((tmp_path / "copy.html").as_uri())
-    assert copy.locator("section.step table:visible").count() > 5
-    for name, count in (("#stage", 1), ("#mode", 1), (".which", 1), ("#picture .head", 3)):
-        assert copy.locator(name).count() == count
-    assert copy.locator("#picture .head:visible").count() == 2
-    copy.keyboard.press("s")
-    copy.keyboard.press("ArrowRight")
-    assert "term 1 of 2" in str(copy.locator("#stage .where").text_content())
-    assert thrown == []
 
 
 # ---- with a finger -------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from symattn.documents.html import html_document
 from symattn.documents.page.frame import _file
 from symattn.documents.page.matrices import pretty
 from symattn.documents.page.worksheet import Head
+from symattn.documents.shown import Shown
 from symattn.sheets.rewriting import head_of
 from symattn.sheets.worksheet import read_worksheet, worksheet_of
 from tests.documents.page.opening import cells, settled, sheet, variant
@@ -28,7 +29,7 @@ HEAD = Head({}, {"variant": '"causal"'})
 
 @pytest.fixture
 def causal(opened: Callable[..., Any]) -> Any:
-    return opened(html_document(*sheet("causal"), worksheet=HEAD))
+    return opened(html_document(Shown(*sheet("causal"), worksheet=HEAD)))
 
 
 def write(page: Any, place: int, text: str) -> None:
@@ -311,7 +312,7 @@ def test_what_no_worksheet_says_is_told(opened: Callable[..., Any]) -> None:
 
 
 def test_numbers_in_words_are_exact_and_told_as_typed(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*variant("cosine")))
+    page = opened(html_document(Shown(*variant("cosine"))))
     page.click("#edit")
     for place, text in enumerate(("sqrt(2)", "0", "exp(1)")):
         write(page, place, text)
@@ -329,10 +330,12 @@ def test_a_worksheet_comes_back(name: str, opened: Callable[..., Any]) -> None:
     derivation = found.derivation()
     page = opened(
         html_document(
-            derivation,
-            found.evaluate(derivation),
-            notation=found.notation,
-            worksheet=head_of(found),
+            Shown(
+                derivation,
+                found.evaluate(derivation),
+                notation=found.notation,
+                worksheet=head_of(found),
+            )
         )
     )
     before = downloaded(page)
@@ -357,7 +360,7 @@ def columns() -> tuple[Derivation, Evaluation, Any]:
 def test_other_conventions_and_hostile_words_come_back(opened: Callable[..., Any]) -> None:
     derivation, values, found = columns()
     page = opened(
-        html_document(derivation, values, notation=found.notation, worksheet=head_of(found))
+        html_document(Shown(derivation, values, notation=found.notation, worksheet=head_of(found)))
     )
     page.click("#edit")
     page.locator("section#given td input").nth(1).fill("1/7")
@@ -401,37 +404,6 @@ def test_a_backward_pass_has_no_temperature(opened: Callable[..., Any], tmp_path
 # ---- the row of controls -----------------------------------------------------------------------
 
 
-def test_the_controls_are_one_row_that_stays(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("two_heads"), worksheet=HEAD), reduced_motion="reduce")
-    for width in (320, 375, 768, 1024, 1280, 1440):
-        page.set_viewport_size({"width": width, "height": 800})
-        page.click("#edit")
-        write(page, 0, f"1/{width}")
-        row = page.locator("#controls").bounding_box()
-        assert row["height"] < 56
-        assert row["x"] >= 0
-        assert row["x"] + row["width"] <= width
-        parts = page.locator("#controls > *").evaluate_all(
-            "all => all.map((part) => part.getBoundingClientRect()).map((r) => [r.left, r.right])"
-        )
-        for left, right in parts:
-            assert right == 0 or row["x"] - 1 <= left <= right <= row["x"] + row["width"] + 1
-        page.click("#edit")
-        page.click("#next")
-        page.click("#next")
-        row = page.locator("#controls").bounding_box()
-        assert row["y"] <= 1
-        heading = page.evaluate("document.activeElement.getBoundingClientRect().top")
-        assert row["y"] + row["height"] - 1 <= heading < 400
-        page.click("#more")
-        menu = page.locator("#menu").bounding_box()
-        assert menu["x"] >= 0
-        assert menu["x"] + menu["width"] <= width
-        page.mouse.click(5, 700)
-        assert page.locator("#menu").is_hidden()
-        page.evaluate("scrollTo(0, 0)")
-
-
 # ---- what is certified -------------------------------------------------------------------------
 
 
@@ -439,7 +411,7 @@ def test_steps_beyond_the_bound_say_so(opened: Callable[..., Any]) -> None:
     numbers = np.arange(2 * 64 * 2).reshape(2, 64, 2) % 7
     derivation = Attention(heads=2).derivation()
     values = derivation.evaluate(Q=numbers, K=numbers[:, ::-1], V=numbers)
-    page = opened(html_document(derivation, values))
+    page = opened(html_document(Shown(derivation, values)))
     page.fill("#decimals", "3")
     page.press("#decimals", "Enter")
     page.wait_for_selector(".uncertified", timeout=60_000)
@@ -493,7 +465,7 @@ def test_a_line_that_the_page_makes_has_the_digits_of_what_it_names(
 ) -> None:
     """Not those of an exponential of rounded scores."""
     derivation, values = variant(name)
-    page = opened(html_document(derivation, values))
+    page = opened(html_document(Shown(derivation, values)))
     page.locator("#decimals").fill("5")  # from here on the page makes its lines
     page.locator("#decimals").press("Enter")
     settled(page)

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from symattn import SymattnError
 from symattn.cli import main
 from symattn.documents.html import html_document
+from symattn.documents.shown import Shown
 from symattn.sheets.worksheet import read_worksheet
 from tests import ROOT
 
@@ -65,4 +66,4 @@ def test_the_story_goes_with_the_worksheet_that_a_page_writes() -> None:
     assert BEGINS in data["worksheet"]["top"]["story"]
     sheet = read_worksheet(RILEY)
     derivation = sheet.derivation()
-    assert BEGINS in html_document(derivation, sheet.evaluate(derivation))
+    assert BEGINS in html_document(Shown(derivation, sheet.evaluate(derivation)))

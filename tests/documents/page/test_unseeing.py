@@ -13,6 +13,7 @@ from symattn.derivations import Derivation, Evaluation
 from symattn.documents.data import derivation_data
 from symattn.documents.html import html_document
 from symattn.documents.job import document
+from symattn.documents.shown import Shown
 from symattn.documents.unseeing import unseeing
 from tests.documents.page.opening import settled, sheet
 
@@ -71,7 +72,7 @@ def test_every_format_says_it(form: str) -> None:
 
 
 def test_json_says_it_in_its_reason() -> None:
-    data = derivation_data(*hidden((1,)), Notation())
+    data = derivation_data(Shown(*hidden((1,))))
     assert BECAUSE in json.dumps(data["steps"]["weights"]["reason"])
 
 
@@ -80,7 +81,7 @@ def test_the_page_says_after_a_change_what_a_new_one_would(
     convention: Any, opened: Callable[..., Any]
 ) -> None:
     notation = Notation(convention=convention)
-    page = opened(html_document(*hidden((), labels=True), notation=notation))
+    page = opened(html_document(Shown(*hidden((), labels=True), notation=notation)))
     for rows in ((1,), (0, 2), (0, 1, 2), ()):
         changes = [
             f"allowed.{3 * i + j if convention == 'rows' else 3 * j + i}:0"
@@ -91,7 +92,7 @@ def test_the_page_says_after_a_change_what_a_new_one_would(
         settled(page)
         found = page.locator("#weights .unseeing").all_inner_texts()
         assert "".join(found) == said(hidden(rows, labels=True), notation)
-    fresh = opened(html_document(*hidden((1,), labels=True), notation=notation))
+    fresh = opened(html_document(Shown(*hidden((1,), labels=True), notation=notation)))
     assert fresh.locator("#weights .unseeing").count() == 1
-    page = opened(html_document(*sheet("causal")))
+    page = opened(html_document(Shown(*sheet("causal"))))
     assert page.locator(".unseeing").count() == 0

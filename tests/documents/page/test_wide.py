@@ -11,6 +11,7 @@ import pytest
 from symattn import Attention
 from symattn.derivations import Derivation, Evaluation
 from symattn.documents.html import html_document
+from symattn.documents.shown import Shown
 from tests.documents.page.opening import settled, sheet
 
 #: How many lines the matrices of each step take.
@@ -30,18 +31,18 @@ def five() -> tuple[Derivation, Evaluation]:
 
 
 def test_three_matrices_five_wide_stand_in_one_line(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*five()), width=1440)
+    page = opened(html_document(Shown(*five())), width=1440)
     found = page.evaluate(LINES)
     assert {found[step] for step in ("Q", "K", "V", "output")} == {1}, found
     said, values = page.locator("#Q .said"), page.locator("#Q .values")
     assert said.bounding_box()["y"] < values.bounding_box()["y"]  # below what is said
     assert page.evaluate("document.documentElement.scrollWidth") <= 1440
-    narrow = opened(html_document(*five()), width=375)
+    narrow = opened(html_document(Shown(*five())), width=375)
     assert narrow.evaluate("document.documentElement.scrollWidth") <= 375
 
 
 def test_what_fits_beside_its_formulas_stays_there(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")), width=1440)
+    page = opened(html_document(Shown(*sheet("causal"))), width=1440)
     wide = page.locator(".below").evaluate_all("(all) => all.map((x) => x.closest('.step').id)")
     assert wide == ["masked"]
     assert page.locator(".close").count() == 1  # that of the panel
@@ -52,7 +53,7 @@ def test_what_fits_beside_its_formulas_stays_there(opened: Callable[..., Any]) -
 
 @pytest.mark.parametrize("height", [667, 740])
 def test_the_panel_leaves_the_edited_cell_in_sight(height: int, opened: Callable[..., Any]) -> None:
-    page = opened(html_document(*sheet("causal")), width=375, has_touch=True)
+    page = opened(html_document(Shown(*sheet("causal"))), width=375, has_touch=True)
     page.set_viewport_size({"width": 375, "height": height})
     page.evaluate("document.querySelector('#edit').click()")
     for k in range(8):

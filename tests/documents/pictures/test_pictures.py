@@ -76,19 +76,6 @@ def test_a_heat_map_shows_the_proven_digits() -> None:
     assert "0.2840, 0.1400, 0.5760" in drawing.alternative
 
 
-@pytest.mark.parametrize("kind", ["heat", "lines"])
-def test_a_label_has_fourteen_letters_at_most(kind: str) -> None:
-    labels = ["fourteenletter", "fifteen letters"]
-    derivation = Attention().derivation(labels={"n": labels, "m": labels})
-    values = derivation.evaluate(Q=[[1], [0]], K=[[1], [0]], V=[[1], [0]])
-    words = [
-        shape.plain
-        for shape in picture(kind, derivation, values).shapes
-        if isinstance(shape, Words) and "een" in shape.plain
-    ]
-    assert sorted(words) == ["fifteen lette…"] * 2 + ["fourteenletter"] * 2
-
-
 def letters_in(drawing: Drawing) -> list[str]:
     return [shape.plain for shape in drawing.shapes if isinstance(shape, Words)]
 
@@ -290,30 +277,6 @@ def test_plot_returns_axes() -> None:
     assert plot(values, "masked", own) is own
     assert "−∞" in [text.get_text() for text in own.texts]
     assert own.texts[0].get_fontsize() > axes.texts[0].get_fontsize()  # as the room is larger
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_matplotlib_is_given_every_shape(kind: str) -> None:
-    """Boxes, arrows, lines as wide as they are and words, each where it stands."""
-    drawing = drawn(kind)
-    boxes = [shape for shape in drawing.shapes if isinstance(shape, Box)]
-    strokes = [shape for shape in drawing.shapes if isinstance(shape, Stroke)]
-    words = [shape for shape in drawing.shapes if isinstance(shape, Words)]
-    axes = plot(read_worksheet(CAUSAL).evaluate(), picture=kind)
-    assert [patch.get_xy() for patch in axes.patches] == [(box.x, box.y) for box in boxes]
-    plain = [stroke for stroke in strokes if stroke.width and not stroke.arrow]
-    assert [line.get_linewidth() for line in axes.lines] == [stroke.width for stroke in plain]
-    assert [line.get_xydata().tolist() for line in axes.lines] == [
-        [[stroke.x1, stroke.y1], [stroke.x2, stroke.y2]] for stroke in plain
-    ]
-    arrows = [text for text in axes.texts if not text.get_text()]
-    assert [(text.xy, text.get_position()) for text in arrows] == [
-        ((stroke.x2, stroke.y2), (stroke.x1, stroke.y1)) for stroke in strokes if stroke.arrow
-    ]
-    assert [text.get_text() for text in axes.texts if text.get_text()] == [
-        shape.plain for shape in words
-    ]
-    assert png_document(drawing).startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("form", ["png", "svg"])

@@ -1,0 +1,127 @@
+"""What ``symattn derive`` is asked for: its options, each with its type."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from symattn.documents.job import FORMATS, Job, Series
+from symattn.errors import SymattnError
+
+if TYPE_CHECKING:
+    from symattn.attention.vocabulary import Notation
+    from symattn.derivations import Derivation, Evaluation
+
+
+@dataclass(frozen=True)
+class Request:
+    """The options of ``derive`` by the names that click gives them; None for what is not given."""
+
+    source: str
+    form: str
+    #: Whether the document is text for the screen, where it says how more is seen.
+    on_screen: bool
+    flavor: str | None
+    views: tuple[str, ...]
+    steps: tuple[str, ...] | None
+    worked: str | None
+    head: int | None
+    picture: str
+    layout: str | None
+    stage: bool | None
+    entries: tuple[str, ...]
+    label: str
+    width: float | None
+    headings: int | None
+    notation: str | None
+    symbols: tuple[str, ...]
+    digits: int | None
+    exact: bool
+    errors: bool
+    full: bool
+    gradient: tuple[str, ...] | None
+    why: str | None
+    equations: tuple[str, ...]
+    symbolic: bool
+    dtype: str
+    tokens: int | None
+    d_k: int | None
+    #: How many there are, or how their matrices are arranged.
+    heads: int | str | None
+    batch: int | None
+    chunks: int | list[int] | None
+    allow_large: bool
+
+    @property
+    def arranges(self) -> bool:
+        """Whether the matrices of heads are to be arranged in a way."""
+        return isinstance(self.heads, str)
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        """The sizes of an example that are given."""
+        sizes = {"tokens": self.tokens, "d_k": self.d_k, "heads": self.heads}
+        return {name: size for name, size in sizes.items() if isinstance(size, int)}
+
+    @property
+    def shows_numbers(self) -> bool:
+        """Whether the document is a page with more than formulas on it."""
+        return FORMATS[self.form].kind == "page" and not {*self.views} <= {"formula", "entry"}
+
+    @property
+    def is_program(self) -> bool:
+        """Whether the document is a program, which has sizes."""
+        return FORMATS[self.form].kind == "program"
+
+    @property
+    def marks(self) -> bool:
+        """Whether the document shows how claims are marked."""
+        return FORMATS[self.form].interactive and not self.symbolic
+
+    def spelled(self, usual: Notation) -> Notation:
+        """A notation with what is asked for changed."""
+        from symattn.sheets.symbols import read_symbols
+
+        asked = {
+            "digits": self.digits,
+            "layout": self.layout,
+            "steps": self.steps,
+            "worked": self.worked,
+            "head": self.head,
+            "limit": 0 if self.full else None,
+            "page": {None: None, True: "stage", False: "sheet"}[self.stage],
+            "heads": self.heads if self.arranges else None,
+        }
+        changes = {name: value for name, value in asked.items() if value is not None}
+        changed = usual.but(exact=self.exact, **changes)
+        return changed.lettered(self.notation, read_symbols(self.symbols))
+
+    def job(
+        self,
+        derivation: Derivation,
+        evaluation: Evaluation | None,
+        notation: Notation,
+        code: str,
+        series: Series | None = None,
+    ) -> Job:
+        """A derivation to show as it is asked for, without its numbers where none are wanted."""
+        return Job(
+            derivation,
+            None if self.symbolic else evaluation,
+            notation,
+            self.views,
+            self.flavor,
+            self.picture,
+            self.layout,
+            self.headings,
+            self.label,
+            self.width,
+            series=series,
+            code=code,
+            errors=self.errors,
+        )
+
+    def refuse(self, message: str, *names: str) -> None:
+        """Raise `SymattnError` where one of these options is given."""
+        if any(getattr(self, name) is not None for name in names):
+            raise SymattnError(message)

@@ -1,0 +1,263 @@
+"""What ``symattn derive`` derives from: a worksheet, a named variant, or a text of equations.
+
+Each becomes the same: jobs, one for a derivation, or one for each chunk of a decoding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, TypeAlias
+
+from symattn.cli.attentions import (
+    equations_in,
+    is_equations,
+    is_file,
+    on_top,
+    variant_named,
+    worksheet_at,
+)
+from symattn.cli.request import Request
+from symattn.documents.job import FORMATS, Job, Series
+from symattn.errors import SymattnError, counted
+
+if TYPE_CHECKING:
+    from symattn.attention.decoding import Chunk
+    from symattn.attention.variants import Variant
+    from symattn.attention.vocabulary import Notation
+    from symattn.derivations import Derivation
+    from symattn.language.spec import Equations
+    from symattn.sheets.worksheet import Worksheet
+    from symattn.writing import Destination
+
+#: Puts the name of a file before what is refused inside.
+InFile: TypeAlias = Callable[[], AbstractContextManager[None]]
+
+#: What is said of numbers that nobody gave.
+_EXAMPLE = "The numbers are a small example."
+
+#: Python that makes what is shown; a notebook begins with it.
+_OF_EQUATIONS = "import symattn\n\nderivation = symattn.derivation({text!r}{base})"
+_OF_VARIANT = 'from symattn import variant\n\nderivation = variant("{name}").spec.derivation()'
+_OF_EXAMPLE = """\
+from symattn import variant
+from symattn.attention.example import small_example
+
+derivation, values = small_example(variant("{name}").spec{arguments})"""
+_OF_DECODING = """\
+from symattn import decode, variant
+from symattn.attention.example import small_inputs
+
+spec, given = small_inputs(variant("{name}").spec{arguments})
+chunks = decode(spec, {chunks!r}, title={title!r}, **given)"""
+_OF_WORKSHEET = '''\
+from symattn.sheets.worksheet import worksheet_of
+
+sheet = worksheet_of("""\\
+{text}
+""", {name!r})'''
+
+
+def jobs_of(request: Request, destination: Destination) -> tuple[list[Job], InFile]:
+    """The derivations to show, and the context that names the file in what is refused later."""
+    from symattn.attention.vocabulary import Notation
+
+    source = request.source
+    if request.stage is not None and request.form != "html":
+        page = "stage" if request.stage else "sheet"
+        raise SymattnError(f"--{page}: is of the interactive page; use --format html")
+    if request.chunks is not None:
+        request.refuse("--gradient: applies to a whole pass; leave --chunks out", "gradient")
+    if request.equations and (is_equations(source) or is_file(source)):
+        raise SymattnError("--with: goes on top of a variant; write the equations into the file")
+    if is_equations(source):
+        notation = request.spelled(Notation())
+        return _of_equations(equations_in(source), request, notation), nullcontext
+    if is_file(source):
+        if request.sizes:
+            raise SymattnError(
+                "--tokens, --d-k, --heads: apply to examples of variants, not to a file"
+            )
+        sheet = worksheet_at(source, [destination])
+        return _of_worksheet(sheet, request), sheet.in_file
+    request.refuse("--batch: chooses a calculation of a worksheet, not of a variant", "batch")
+    notation = request.spelled(Notation())
+    row = variant_named(source)
+    if not request.equations:
+        return _of_variant(row, request, notation), nullcontext
+    own = on_top(row.derivation(), "\n".join(request.equations))
+    base = f", symattn.variant({row.name!r}).derivation()"
+    return _of_equations(own, request, notation, base), nullcontext
+
+
+def _of_equations(
+    spec: Equations, request: Request, notation: Notation, base: str = ""
+) -> list[Job]:
+    """The derivation of a text of equations; `base` is Python for what they stand on top of."""
+    request.refuse(
+        "--chunks, --batch: are of worksheets and variants, not of equations", "chunks", "batch"
+    )
+    sizes = request.sizes
+    heads = sizes.pop("heads", None)
+    there = {symbol.name for symbol in spec.whole.size_symbols}
+    if heads is not None and "h" not in there:
+        raise SymattnError("--heads: these equations have no heads; leave it out")
+    counts = {"h": heads or 2, "g": 1}
+    known = {} if request.symbolic else {size: n for size, n in counts.items() if size in there}
+    forward = spec.derivation(sizes=known)
+    whole = _backward(forward, request)
+    code = _OF_EQUATIONS.format(text=spec.text, base=base) + _backward_code(request)
+    evaluation = None
+    if not request.symbolic and (request.shows_numbers or sizes or request.is_program):
+        from symattn.attention.example import small_numbers
+
+        given = small_numbers(forward, whole, **sizes)
+        evaluation = whole.evaluate(**given)
+        code += f"\nvalues = derivation.evaluate(**{given!r})"
+    job = request.job(whole, evaluation, notation, code)
+    job.example = "" if evaluation is None else _EXAMPLE
+    if spec.unused:
+        said = "is" if len(spec.unused) == 1 else "are"
+        job.notes = [f"{', '.join(spec.unused)} {said} not used any more and left out"]
+    return [job]
+
+
+def _of_variant(row: Variant, request: Request, notation: Notation) -> list[Job]:
+    """The derivation of a named variant, or, decoded with a cache, one for each chunk."""
+    from symattn.attention.example import small_example, small_inputs
+
+    sizes = request.sizes
+    if request.is_program and not sizes:
+        sizes = {"tokens": 3}
+    words = {"name": row.name, "title": row.title, "chunks": request.chunks}
+    arguments = "".join(f", {name}={value!r}" for name, value in sizes.items())
+    if request.chunks is not None:
+        from symattn.attention.decoding import decode
+
+        spec, given = small_inputs(row.spec, **sizes)
+        chunks = decode(spec, request.chunks, title=row.title, dtype=request.dtype, **given)
+        series = Series(row.title, _OF_DECODING.format(arguments=arguments, **words))
+        jobs = _series(chunks, series, request, notation)
+        jobs[0].example = _EXAMPLE
+        return jobs
+    if request.symbolic or not (sizes or request.shows_numbers):
+        code = _OF_VARIANT.format(**words) + _backward_code(request)
+        return [request.job(_backward(row.derivation(), request), None, notation, code)]
+    derivation, evaluation = small_example(
+        row.spec,
+        title=row.title,
+        gradient=request.gradient,
+        counted=not request.is_program,  # code is for any number of heads
+        **sizes,
+    )
+    arguments += "" if request.gradient is None else f", gradient={request.gradient!r}"
+    code = _OF_EXAMPLE.format(arguments=arguments, **words)
+    job = request.job(row.told_of(derivation), evaluation, notation, code)
+    job.example = _EXAMPLE
+    if request.form == "html":
+        from symattn.sheets.rewriting import head_of_variant
+
+        spec, _ = small_inputs(row.spec, **sizes)
+        job.worksheet = head_of_variant(row.name, row.title, spec, request.gradient)
+    return [job]
+
+
+def _of_worksheet(sheet: Worksheet, request: Request) -> list[Job]:
+    """The derivation of a file, or, decoded with a cache, one for each chunk."""
+    text = sheet.text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"').rstrip("\n")
+    code = _OF_WORKSHEET.format(text=text, name=sheet.name)
+    with sheet.in_file():
+        if request.batch is not None:
+            sheet = sheet.of_batch(request.batch)
+            code += f"\nsheet = sheet.of_batch({request.batch})"
+        if request.gradient is not None:
+            sheet = sheet.backward(request.gradient)
+            code += f"\nsheet = sheet.backward({request.gradient!r})"
+        notation = request.spelled(sheet.notation)
+        if request.chunks is not None or sheet.chunks is not None:
+            sizes = "" if request.chunks is None else repr(request.chunks)
+            series = Series(sheet.title, f"{code}\nchunks = sheet.decode({sizes})")
+            chunks = sheet.decode(request.chunks, request.dtype)
+            jobs = _series(chunks, series, request, notation)
+        else:
+            chunks = ()
+            derivation = sheet.derivation()
+            code += "\nderivation = sheet.derivation()"
+            # --symbolic shows no numbers, but wrong ones are still refused
+            evaluation = sheet.evaluate(derivation, request.dtype)
+            code += "" if request.symbolic else "\nvalues = sheet.evaluate(derivation)"
+            jobs = [request.job(derivation, evaluation, notation, code)]
+    if request.form == "html" and not chunks:
+        from symattn.sheets.rewriting import head_of
+
+        jobs[0].worksheet = head_of(sheet)
+    if sheet.claims and request.marks:
+        _mark(jobs, chunks, sheet)
+    elif sheet.claims:
+        _leave_unmarked(jobs[-1], len(sheet.claims), request)
+    return jobs
+
+
+def _mark(jobs: Sequence[Job], chunks: Sequence[Chunk], sheet: Worksheet) -> None:
+    """Give the job the claims as they are marked, or each chunk those about its tokens."""
+    from symattn.reports.check import check_worksheet
+    from symattn.reports.claimed import claims_of, claims_of_chunk
+
+    with sheet.in_file():
+        claims = claims_of(check_worksheet(sheet))
+    if not chunks:
+        jobs[0].claims = claims
+        return
+    whole = sheet.derivation()
+    for job in jobs:
+        part = next(part for part in chunks if part.evaluation is job.evaluation)
+        job.claims = claims_of_chunk(claims, whole, part)
+
+
+def _leave_unmarked(job: Job, count: int, request: Request) -> None:
+    """Say that another command marks the claims: beside a document, which speaks to its reader."""
+    stand, them = ("stands", "it") if count == 1 else ("stand", "them")
+    words = f"{counted(count, 'claim')} {stand} in this worksheet; derive does not mark {them}"
+    if FORMATS[request.form].kind == "page" and not request.on_screen:
+        job.beside = words
+    else:
+        job.notes = [words]
+
+
+def _backward(derivation: Derivation, request: Request) -> Derivation:
+    """With the backward pass where it is asked for."""
+    if request.gradient is None:
+        return derivation
+    return derivation.gradient(request.gradient or None)
+
+
+def _backward_code(request: Request) -> str:
+    return "" if request.gradient is None else f".gradient({request.gradient or None!r})"
+
+
+def _series(
+    chunks: Sequence[Chunk], series: Series, request: Request, notation: Notation
+) -> list[Job]:
+    """A job for each chunk; a step asked for is shown where there is one."""
+    from symattn.step import called
+
+    code = (
+        "derivation = chunks[{0}].derivation"
+        if request.symbolic
+        else "values = chunks[{0}].evaluation"
+    )
+    jobs = [
+        request.job(c.derivation, c.evaluation, notation, code.format(number), series)
+        for number, c in enumerate(chunks)
+    ]
+    if notation.steps:
+        there = [(*c.derivation.inputs, *c.derivation) for c in chunks]
+        every = {item.name: item for items in there for item in items}
+        asked = called([*every.values()], notation.steps, notation)
+        for job, items in zip(jobs, there, strict=True):
+            names = {item.name for item in items}
+            job.notation = notation.but(steps=tuple(name for name in asked if name in names))
+        jobs = [job for job in jobs if job.steps]
+    for number, job in enumerate(jobs):
+        job.before = jobs[:number]
+    return jobs
