@@ -35,8 +35,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache
-from itertools import pairwise
+from functools import cache, reduce
+from itertools import combinations, pairwise
+from operator import add, mul, truediv
 from typing import Any, cast
 
 from symattn.errors import ReadError, close_to, nearest, quote
@@ -416,7 +417,7 @@ class _Lexer:
                 kind, token, start, position = found
                 if self.closed and kind not in _IN_CLOSED:
                     hint = "; write a decimal with a point" if token == "," else ""
-                    raise self.wrong(start, self._foreign(start) + hint)
+                    raise self.wrong(start, self.foreign(start) + hint)
                 before = kind, position
                 yield found
 
@@ -426,13 +427,13 @@ class _Lexer:
         token, (start, end) = match[kind], match.span(kind)
         match kind:
             case "unknown":
-                why = self._foreign(start) if self.closed else "this has no meaning here"
+                why = self.foreign(start) if self.closed else "this has no meaning here"
                 raise self.wrong(start, why)
             case "cut":
                 letter = token.rstrip("+-−")[-1]
                 raise self.wrong(start, f"an exponent is cut off; write 2e3, or 2*{letter}")
             case "word":
-                yield from self._closed_word(start) if self.closed else self._word(start)
+                yield from self._word(start)
             case "option" if not self.closed:
                 yield "OPTION", token.rstrip("= \t"), start, end
                 word = _OPTION_WORD.match(self.text, end)
@@ -441,7 +442,7 @@ class _Lexer:
             case "summed" if not self.closed:
                 yield *self._summed(token, start, end), start, end
             case "root":
-                yield self._applied(token, end), token, start, end
+                yield ("FUNCTION" if self.opens(end) else "BARE"), token, start, end
             case "sign":
                 yield *self._sign(token, start, before), start, end
             case "axis":
@@ -471,145 +472,20 @@ class _Lexer:
         known = word in self.declared or word in GREEK or word in FUNCTIONS or word in _CONSTANTS
         return known or _ONE_NAME.fullmatch(word) is not None
 
-    def _foreign(self, start: int) -> str:
+    def foreign(self, start: int) -> str:
         """The reason why a token cannot stand in a closed number."""
         word = quote(_found(_ANYTHING, self.text, start))
         return f"{word} is not part of a number; names and code are not read"
 
-    def _opens(self, end: int) -> bool:
+    def opens(self, end: int) -> bool:
         """Whether a bracket opens behind a word."""
         return _OPENS.match(self.text, end) is not None
 
-    def _applied(self, word: str, end: int) -> str:
-        """The kind of a function's name, which may stand without brackets; empty otherwise."""
-        if self._opens(end):
-            return "FUNCTION"
-        return "BARE" if canonical(word) in _WITHOUT_BRACKETS else ""
-
-    def _closed_word(self, start: int) -> Iterator[_Cut]:
-        word = _found(_CLOSED_WORD, self.text, start)
-        end = start + len(word)
-        if word in _CONSTANTS:
-            yield "CONSTANT", _CONSTANTS[word], start, end
-        elif word in _CLOSED_FUNCTIONS:
-            whole = _found(_IDENTIFIER, self.text, start)
-            if whole in ("log2", "log10", "exp2"):
-                why = f"{quote(whole)} is not a function here: {_OFFERS[whole]}"
-                raise self.wrong(start, why)
-            yield "FUNCTION" if self._opens(end) else "BARE", word, start, end
-        else:
-            raise self.wrong(start, self._foreign(start))
-
     def _word(self, start: int) -> Iterator[_Cut]:
-        """What a run of letters, digits and one subscript is: a name, a function, a product."""
-        token, word = (_found(one, self.text, start) for one in (_NAME, _IDENTIFIER))
-        stop, end = start + len(token), start + len(word)
-        letter = greek(_bare(token))
-        direct = self.text[stop : stop + 1] == "("
-        if letter in (self.own or ()) and self._opens(stop):
-            yield "FUNCTION", letter, start, stop
-        elif letter in self.declared:
-            yield "NAME", letter, start, stop
-        elif word in _KEYWORDS:
-            if not self.equation:
-                why = f"{quote(word)} is a word of equations, not a product of letters"
-                raise self.wrong(start, why)
-            yield _KEYWORDS[word], word, start, end
-        elif letter != _bare(token) and word not in _CONSTANTS:  # alpha, beta_1
-            if direct:
-                why = f"{letter} is no function; write {letter} (…) for a product"
-                raise self.wrong(start, why)
-            yield "NAME", letter, start, stop
-        elif self.text[end : end + 1] != "'" and (known := self._known_word(word, start, end)):
-            yield known
-        elif _ONE_NAME.fullmatch(token):
-            if self.equation and direct:
-                raise self.wrong(
-                    start,
-                    f"{token} is neither a function nor a letter that is given or made; write "
-                    f"{token} (…) for a product, or define {token}(x) = …",
-                )
-            yield "NAME", _bare(token), start, stop
-        else:
-            yield from self._letters(start, token, word)
-
-    def _known_word(self, word: str, start: int, end: int) -> _Cut | None:
-        """A word that has a meaning whatever is declared."""
-        direct = self.text[end : end + 1] == "("
-        if word in _AXES:
-            return "AXIS", _AXES[word], start, end
-        if word == "ones" and not direct:
-            return "ONES", word, start, end
-        if word in _CONSTANTS:
-            return "CONSTANT", _CONSTANTS[word], start, end
-        if word in FUNCTIONS:
-            return self._function(word, start), word, start, end
-        if _BEFORE_DIGITS.fullmatch(word) and not direct:  # ln2, sqrt2
-            name = word.rstrip("0123456789")
-            return "BARE", name, start, start + len(name)
-        return None
-
-    def _letters(self, start: int, token: str, word: str) -> Iterator[_Cut]:
-        """Letters written together: a product, unless they look like a word."""
-        end = start + len(word)
-        letters = token.partition("_")[0].rstrip("'")
-        small = any(letter.islower() for letter in letters)
-        direct = self.text[end : end + 1] == "("
-        apart = not direct and self._opens(end)
-        function = word.lower() in _ANY_CASE and len(word) > 2
-        parts = _ONE_NAME.findall(token)
-        product = " ".join(map(_bare, parts))
-        product = product if len(product) <= 40 else f"{product[:39]}…"
-        if function and (direct or small):
-            yield self._function(word, start), word, start, end
-            return
-        offer = _OFFERS.get(word.lower())
-        close = ""
-        run = _LOWERCASE_RUN.search(letters)
-        if run:
-            close = close_to(word, [*_KNOWN, *(self.own or ())])
-        why = ""
-        if function and apart:
-            why = f"write {word}(…) for the function or {product} (…) for the product"
-        elif direct or (apart and small):
-            mend = f": {offer}" if offer else f"; did you mean {close}?" if close else ""
-            product = f"; write {product} (…) for a product{nearest(word, _KNOWN)}"
-            why = f"{quote(word)} is no function{mend or product}"
-        elif meant := self._meant(parts):
-            why = f"{quote(token)} would be the product {product}; did you mean {meant}?"
-        elif run:
-            hint = offer or f"write {product} for a product"
-            hint = f"did you mean {close}(…)? Else {hint}" if close and not offer else hint
-            why = f"{quote(word)} is no name; {hint}"
-        if why:
-            raise self.wrong(start, why)
-        for part in _ONE_NAME.finditer(self.text, start, start + len(token)):
-            yield "NAME", _bare(part[0]), part.start(), part.end()
-
-    def _meant(self, parts: Sequence[str]) -> str:
-        """What letters written together are meant for, if they spell a usual name without its mark.
-
-        dk is d_k, and XWQ is X W_Q, unless all the letters are made or given.
-        """
-        names = {_bare(name).replace("_", ""): name for name in self.usual if "_" in name}
-        for first in range(len(parts)):
-            for last in range(len(parts), first + 1, -1):
-                run = parts[first:last]
-                name = names.get("".join(run))
-                if name and not all(_bare(part) in self.declared for part in run):
-                    return " ".join((*parts[:first], name, *parts[last:]))
-        return ""
-
-    def _function(self, word: str, start: int) -> str:
-        """The kind of token that a function's name is, by what follows it."""
-        kind = self._applied(word, start + len(word))
-        if not kind and ARITY.get(canonical(word), (1, 1))[0] == 0:
-            kind = "NULLARY"
-        if not kind and word in ("σ", "Σ"):  # the letters, as nothing follows to be applied to
-            kind = "NAME"
-        if not kind:
-            raise self.wrong(start, f"{word} needs brackets: {word}(…)")
-        return kind
+        """What stands for a run of letters, digits and one subscript."""
+        found = (_found(one, self.text, start) for one in (_NAME, _IDENTIFIER, _CLOSED_WORD))
+        word = _Word(self, start, *found)
+        return word.in_closed() if self.closed else word.read()
 
     def _summed(self, token: str, start: int, end: int) -> tuple[str, str]:
         if _bare(token) in self.declared:
@@ -617,20 +493,172 @@ class _Lexer:
         word, _, index = token.partition("_")
         index = index.strip("{}")
         concat = word.lower() == "concat"
-        if self.equation and index and self._opens(end):
+        if self.equation and index and self.opens(end):
             return "EVERY", f"{'concat' if concat else 'sum'}_{index}"
         if concat:
             raise self.wrong(start, "Concat_h joins the matrices of heads, in equations only")
         if index not in _SUMS:
             why = "Σ_i sums over rows and Σ_j over columns; write Σ_j(A) or rowsum(A)"
             raise self.wrong(start, why)
-        return ("FUNCTION" if self._opens(end) else "BARE"), _SUMS[index]
+        return ("FUNCTION" if self.opens(end) else "BARE"), _SUMS[index]
 
     def _axis(self, token: str, start: int) -> str:
-        number = token.partition("=")[2].strip().replace("−", "-")
-        if number not in ("0", "1", "-1"):
+        axis = token.partition("=")[2].strip().replace("−", "-")
+        if axis not in _AXES:
             raise self.wrong(start, "softmax(S), softmax(S, columns) or softmax(S, axis=0)")
-        return "columns" if number == "0" else "rows"
+        return _AXES[axis]
+
+
+@dataclass(frozen=True)
+class _Word:
+    """A run of letters, digits and one subscript: a name, a function, a product of letters.
+
+    `name` is all of it, `word` without a prime or braces, `letters` without anything but letters.
+    """
+
+    lexer: _Lexer
+    start: int
+    name: str
+    word: str
+    letters: str
+
+    def _cut(self, kind: str, spelling: str, written: str) -> _Cut:
+        """A token that is spelled so, from the beginning of the word."""
+        return kind, spelling, self.start, self.start + len(written)
+
+    def _wrong(self, why: str) -> Refused:
+        return self.lexer.wrong(self.start, why)
+
+    def _behind(self, written: str) -> str:
+        """The sign that touches what is written."""
+        end = self.start + len(written)
+        return self.lexer.text[end : end + 1]
+
+    def _opens(self, written: str) -> bool:
+        return self.lexer.opens(self.start + len(written))
+
+    def _applied(self, word: str) -> str:
+        """The kind of a function's name, by what follows it."""
+        if self._opens(word):
+            return "FUNCTION"
+        if canonical(word) in _WITHOUT_BRACKETS:
+            return "BARE"
+        if ARITY.get(canonical(word), (1, 1))[0] == 0:
+            return "NULLARY"
+        if word in ("σ", "Σ"):  # the letters, where nothing follows that they could be applied to
+            return "NAME"
+        raise self._wrong(f"{word} needs brackets: {word}(…)")
+
+    def in_closed(self) -> Iterator[_Cut]:
+        """What stands for it in a closed number: a constant or a function."""
+        word = self.letters
+        if word in _CONSTANTS:
+            yield self._cut("CONSTANT", _CONSTANTS[word], word)
+        elif word not in _CLOSED_FUNCTIONS:
+            raise self._wrong(self.lexer.foreign(self.start))
+        elif self.word in ("log2", "log10", "exp2"):
+            offer = _OFFERS[self.word]
+            raise self._wrong(f"{quote(self.word)} is not a function here: {offer}")
+        else:
+            yield self._cut("FUNCTION" if self._opens(word) else "BARE", word, word)
+
+    def read(self) -> Iterator[_Cut]:
+        """What stands for it in a statement."""
+        name, word, known = self.name, self.word, self.lexer
+        letter = greek(_bare(name))
+        direct = self._behind(name) == "("
+        if letter in (known.own or ()) and self._opens(name):
+            yield self._cut("FUNCTION", letter, name)
+        elif letter in known.declared:
+            yield self._cut("NAME", letter, name)
+        elif word in _KEYWORDS:
+            if not known.equation:
+                why = f"{quote(word)} is a word of equations, not a product of letters"
+                raise self._wrong(why)
+            yield self._cut(_KEYWORDS[word], word, word)
+        elif letter != _bare(name) and word not in _CONSTANTS:  # alpha, beta_1
+            if direct:
+                raise self._wrong(f"{letter} is no function; write {letter} (…) for a product")
+            yield self._cut("NAME", letter, name)
+        elif meant := self._meaning():
+            yield meant
+        elif not _ONE_NAME.fullmatch(name):
+            yield from self._together()
+        elif known.equation and direct:
+            raise self._wrong(
+                f"{name} is neither a function nor a letter that is given or made; write "
+                f"{name} (…) for a product, or define {name}(x) = …"
+            )
+        else:
+            yield self._cut("NAME", _bare(name), name)
+
+    def _meaning(self) -> _Cut | None:
+        """What it means whatever is declared, if it does."""
+        word, after = self.word, self._behind(self.word)
+        if after == "'":
+            return None
+        if word in _AXES:
+            return self._cut("AXIS", _AXES[word], word)
+        if word in _CONSTANTS:
+            return self._cut("CONSTANT", _CONSTANTS[word], word)
+        if word in FUNCTIONS:
+            return self._cut(self._applied(word), word, word)
+        if word == "ones" and after != "(":
+            return self._cut("ONES", word, word)
+        if _BEFORE_DIGITS.fullmatch(word) and after != "(":  # ln2, sqrt2
+            name = word.rstrip("0123456789")
+            return self._cut("BARE", name, name)
+        return None
+
+    def _together(self) -> Iterator[_Cut]:
+        """Letters written together: a product, unless they look like a word."""
+        word, letters = self.word, self.name.partition("_")[0].rstrip("'")
+        small = any(letter.islower() for letter in letters)
+        direct = self._behind(word) == "("
+        if word.lower() in _ANY_CASE and len(word) > 2 and (direct or small):
+            yield self._cut(self._applied(word), word, word)
+            return
+        why = self._refused(direct, self._opens(word), small)
+        if why:
+            raise self._wrong(why)
+        for part in _ONE_NAME.finditer(self.name):
+            yield "NAME", _bare(part[0]), self.start + part.start(), self.start + part.end()
+
+    def _refused(self, direct: bool, opens: bool, small: bool) -> str:
+        """Why letters written together are no product; empty where they are one."""
+        word, parts = self.word, _ONE_NAME.findall(self.name)
+        product = " ".join(map(_bare, parts))
+        product = product if len(product) <= 40 else f"{product[:39]}…"
+        if opens and not small and word.lower() in _ANY_CASE and len(word) > 2:
+            return f"write {word}(…) for the function or {product} (…) for the product"
+        offer, close = _OFFERS.get(word.lower(), ""), ""
+        run = _LOWERCASE_RUN.search(self.name.partition("_")[0])
+        if run:
+            close = close_to(word, [*_KNOWN, *(self.lexer.own or ())])
+        if direct or (opens and small):
+            mend = f": {offer}" if offer else f"; did you mean {close}?" if close else ""
+            product = f"; write {product} (…) for a product{nearest(word, _KNOWN)}"
+            return f"{quote(word)} is no function{mend or product}"
+        if meant := self._usual(parts):
+            return f"{quote(self.name)} would be the product {product}; did you mean {meant}?"
+        if not run:
+            return ""
+        hint = offer or f"write {product} for a product"
+        hint = f"did you mean {close}(…)? Else {hint}" if close and not offer else hint
+        return f"{quote(word)} is no name; {hint}"
+
+    def _usual(self, parts: Sequence[str]) -> str:
+        """What letters written together are meant for, if they spell a usual name without its mark.
+
+        dk is d_k, and XWQ is X W_Q, unless all the letters are made or given.
+        """
+        names = {_bare(name).replace("_", ""): name for name in self.lexer.usual if "_" in name}
+        for first, last in combinations(range(len(parts) + 1), 2):
+            run = parts[first:last]
+            name = names.get("".join(run))
+            if name and not all(_bare(part) in self.lexer.declared for part in run):
+                return " ".join((*parts[:first], name, *parts[last:]))
+        return ""
 
 
 def _found(pattern: re.Pattern[str], text: str, start: int) -> str:
@@ -1117,42 +1145,31 @@ def _power(base: _Phrase, exponent: _Phrase) -> _Phrase:
 
 def _folded(tree: Tree) -> Fraction | None:
     """The rational number that a closed exponent is, if it is one of a moderate size."""
+    try:
+        return _rational(tree)
+    except ArithmeticError:
+        return None
+
+
+def _rational(tree: Tree) -> Fraction:
+    """The same. Raises `ArithmeticError` for another number, and for one that is too large."""
     match tree:
         case Number(value, False):
-            out: Fraction | None = value
-        case Apart("^", (base,), exponent):
-            out = _folded_power(_folded(base), exponent)
+            out = value
+        case Apart("^", (base,), exponent) if abs(exponent) <= MAX_EXPONENT:
+            if exponent.denominator != 1:
+                raise ArithmeticError
+            out = _rational(base) ** exponent.numerator
         case Apart("inv", (base,)):
-            out = _folded_power(_folded(base), Fraction(-1))
-        case Apart("neg" | "+" | "*" | "×" | "/" as sign, parts):
-            values = [_folded(part) for part in parts]
-            out = None if None in values else _combined(sign, [v for v in values if v is not None])
+            out = 1 / _rational(base)
+        case Apart("neg", (part,)):
+            out = -_rational(part)
+        case Apart("+" | "*" | "×" | "/" as sign, parts):
+            out = reduce(_OPERATIONS[sign], map(_rational, parts))
         case _:
-            return None
-    small = out is not None and max(abs(out.numerator), out.denominator) < _FOLDED_BELOW
-    return out if small else None
-
-
-def _folded_power(base: Fraction | None, exponent: Fraction) -> Fraction | None:
-    if base is None or exponent.denominator != 1 or abs(exponent) > MAX_EXPONENT:
-        return None
-    if base == 0 and exponent < 0:
-        return None
-    bits = max(abs(base.numerator), base.denominator).bit_length()
-    return base ** int(exponent) if bits * abs(exponent) < 4096 else None
-
-
-def _combined(sign: str, values: list[Fraction]) -> Fraction | None:
-    match sign:
-        case "neg":
-            return -values[0]
-        case "+":
-            return sum(values, Fraction(0))
-        case "/":
-            return values[0] / values[1] if values[1] else None
-    out = Fraction(1)
-    for value in values:
-        out *= value
+            raise ArithmeticError
+    if max(abs(out.numerator), out.denominator) >= _FOLDED_BELOW:
+        raise ArithmeticError
     return out
 
 
@@ -1384,12 +1401,16 @@ _AXES = {
     "axis0": "columns",
     "rows": "rows",
     "axis1": "rows",
+    "0": "columns",
+    "1": "rows",
+    "-1": "rows",
 }
 _SOFTMAX_TAKES = "write softmax(S), softmax(S, columns) or softmax(S, axis=0)"
 _UNCLOSED = "the bracket opened at ‹› is not closed"
 _TOO_DEEP = f"it is nested deeper than {MAX_DEPTH}"
 _TWO_NUMBERS = "a number is not expected after a number; write * between them"
 _FOLDED_BELOW = 10**6
+_OPERATIONS = {"+": add, "*": mul, "×": mul, "/": truediv}
 #: How many arguments a function of one's own may have, which its definition says.
 _MOST_OF_OWN = 16
 
