@@ -31,7 +31,7 @@ from symattn.greek import in_ascii
 from symattn.language.composing import composed, cut
 from symattn.language.making import Maker
 from symattn.language.shapes import KNOWN_SIZES, GivenShape, Shape, Unfit
-from symattn.language.sizes import COUNTS, HEADS, ROWS, Sizes, is_small, size_symbol
+from symattn.language.sizes import COUNTS, HEADS, ROWS, Sizes, is_small, name_all, size_symbol
 from symattn.language.texts import Equation, Left, Place, Text, Wrong, read_text, wrong
 from symattn.nodes.defined import ByEntries
 from symattn.nodes.heads import Concat, Head
@@ -403,7 +403,7 @@ class _Builder:
             if name in self.sizes.letters:
                 self.sizes.count(name)  # of which one matrix may be all that is used
         try:
-            self.sizes.name_all(self.letters.made, self.letters.sizes)
+            name_all(self.sizes, {*self.letters.sizes, *self.letters.made})
         except Unfit as unfit:
             with _at(self._holding(unfit.tree)):
                 raise

@@ -8,7 +8,7 @@ its own parts. Well-known letters lend their sizes their usual names (Q is n × 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -63,9 +63,28 @@ GivenShape: TypeAlias = Any
 #: Functions of a number, which a scalar may be given to.
 OF_NUMBERS = ("exp", "ln", "√", "tanh", "cos", "sin", "abs", "σ", "max0", "erf", "SiLU", "GELU")
 
-#: Functions whose value is a column, with a number for each row.
-OF_ROWS = ("rowsum", "rowmean", "norm2", "rowmax", "lse", "rowvar")
+#: How the shapes of functions follow from those of their arguments, where it is not that of the
+#: first one: a column (a number for each row), a row, one number; the same of all arguments; of all
+#: pairs of rows.
+_RULES: Mapping[str, str] = {
+    **dict.fromkeys(("rowsum", "rowmean", "norm2", "rowmax", "lse", "rowvar", "lengths"), "column"),
+    **dict.fromkeys(("colsum", "colmean"), "row"),
+    **dict.fromkeys(("any", "keep"), "same"),
+    **dict.fromkeys(("dist2", "additive"), "pairs"),
+    **dict.fromkeys(("beside", "below"), "blocks"),
+    "sum": "number",
+    "tr": "trace",
+    "diag": "diagonal",
+    "T": "turned",
+    "inv": "square",
+    "softcap": "scaled",
+}
 
+#: Functions of matrices that are nodes, of which numbers may stand before the first matrix.
+NODES = (
+    *("allow", "sinksoftmax", "unnormalised", "any", "keep", "additive", "lengths", "shift"),
+    "clip",
+)
 
 _TWO_PRODUCTS = (
     "* between two matrices may mean two products; write A B for the matrix product, A ∘ B for the "
@@ -80,15 +99,27 @@ class Sum:
     parts: tuple[int, ...]
 
 
-class Unfit(Exception):
-    """These shapes do not fit together, or a part means nothing; `tree` is that part, if known."""
+@dataclass(frozen=True)
+class Times:
+    """The size of so many matrices of one size beside one another."""
 
-    tree: Tree | None = None
+    count: int
+    part: int
+
+
+class Unfit(Exception):
+    """These shapes do not fit together, or a part means nothing; `tree` is that part, if known.
+
+    `mends`: it says what to write instead.
+    """
+
+    def __init__(self, why: str, tree: Tree | None = None, *, mends: bool = False) -> None:
+        super().__init__(why)
+        self.tree, self.mends = tree, mends
 
     def at(self, tree: Tree) -> Unfit:
         """The same of this part, unless it is said of a smaller one already."""
-        self.tree = self.tree or tree
-        return self
+        return self if self.tree else Unfit(str(self), tree, mends=self.mends)
 
 
 @dataclass
@@ -102,6 +133,8 @@ class Dims:
     #: The name a size would like, and whether it was given.
     name: list[str] = field(default_factory=list)
     given: list[bool] = field(default_factory=list)
+    #: What sizes that stay open are called in the end.
+    names: dict[int, str] = field(default_factory=dict)
 
     def new(self, value: sympy.Expr | None = None, name: str = "", given: bool = False) -> int:
         """One more size: a number or symbol if known, and its name."""
@@ -120,6 +153,41 @@ class Dims:
     def roots(self) -> list[int]:
         """All sizes, those that are the same once."""
         return list(dict.fromkeys(map(self.root, range(len(self.parent)))))
+
+    def nameless(self) -> list[int]:
+        """The sizes that nothing says, and that have no name yet."""
+        return [x for x in self.roots() if self.value[x] is None and x not in self.names]
+
+    def name_wished(self, taken: Collection[str] = ()) -> None:
+        """Give open sizes the names that they would like, or with a number, those given first."""
+        for given in (True, False):
+            for root in self.nameless():
+                wish = self.name[root].partition(SQUARE)[0]
+                if wish and self.given[root] is given:
+                    self.name_one(root, (wish, *(f"{wish}_{k}" for k in range(2, 99))), taken)
+
+    def name_rest(self, taken: Collection[str]) -> None:
+        """Give names to the others."""
+        spare = [f"{x}{k}" for k in ("", *range(1, 99)) for x in "nmpr"]
+        for root in self.nameless():
+            self.name_one(root, spare, taken)
+
+    def name_one(self, root: int, names: Iterable[str], taken: Collection[str]) -> None:
+        """Call a size by the first of some names that is free."""
+        used = {*taken, *self.names.values()}
+        self.names[root] = next(name for name in names if name not in used)
+
+    def size(self, dim: int) -> sympy.Expr:
+        """The size as SymPy's number or symbol."""
+        root = self.root(dim)
+        match self.value[root]:
+            case Sum(parts):
+                return sympy.Add(*map(self.size, parts))
+            case Times(count, part):
+                return self.size(count) * self.size(part)
+            case None:
+                return sympy.Symbol(self.names[root], integer=True, positive=True)
+        return sympy.sympify(self.value[root], strict=True)
 
     def same(self, one: int, other: int) -> None:
         """Two sizes are the same. Raises `Unfit` where they cannot be."""
@@ -182,7 +250,8 @@ class Dims:
         if number and value == 1 and not self.loose:
             raise Unfit(
                 f"the size {self.size_text(dim)} would have to be 1; if that is meant, say so by a "
-                "shape such as W : 1 × d_k"
+                "shape such as W : 1 × d_k",
+                mends=True,
             )
         if isinstance(value, Sum) and self._within(dim, value):
             raise Unfit(f"{self.size_text(dim)} would have to be a part of itself")
@@ -258,6 +327,9 @@ class Shapes:
                 return size, size
             case Name(name):
                 return self.letter(name)
+            case Call("causal"):
+                self.masks.append((self.dims.new(), self.dims.new()))
+                return self.masks[-1]
             case Call(name, args):
                 return self._call(name, [self.shape(arg) for arg in args])
             case Apart("T", (part,)):
@@ -270,15 +342,16 @@ class Shapes:
                 try:
                     self.dims.same(*(inner or (self.one, self.one)))
                 except Unfit as unfit:
-                    why = "the inverse is of a square matrix" if sign == "inv" else _POWER
-                    raise Unfit(f"{why}: {unfit}") from None
+                    power = sign == "^"
+                    why = _POWER if power else "the inverse is of a square matrix"
+                    raise Unfit(f"{why}: {unfit}", mends=power or unfit.mends) from None
                 return inner
             case Apart("/", parts):  # by a column: rows, by a row: columns, else entries
                 return self._together(parts, False)
             case Apart("*" | "×" as sign, parts):
                 shapes = [self.shape(part) for part in parts]
                 if sign == "×" and not any(map(self.is_number, shapes)):
-                    raise Unfit(_TWO_PRODUCTS)
+                    raise Unfit(_TWO_PRODUCTS, mends=True)
                 return self._product(parts, shapes)
             case Apart(_, parts):
                 return self._together(parts, self.strict)
@@ -348,22 +421,13 @@ class Shapes:
             out.append(more if repeated and self.dims.is_one(size) else size)
         return out[0], out[1]
 
-    def same_masks(self) -> None:
-        """Masks with as many rows have as many columns, where nothing tells those of one.
+    def size(self, dim: int) -> sympy.Expr:
+        """The size as SymPy's number or symbol, once all are named."""
+        return self.dims.size(dim)
 
-        A mask of which nothing at all tells the shape is the first one again.
-        """
-        known = {self.dims.root(dim) for shape in self.letters.values() if shape for dim in shape}
-        known |= {root for root in self.dims.roots() if isinstance(self.dims.value[root], Sum)}
-        for rows, columns in self.masks[1:]:
-            if not {self.dims.root(rows), self.dims.root(columns)} & known:
-                self.dims.same(rows, self.masks[0][0])
-                self.dims.same(columns, self.masks[0][1])
-        for k, (rows, columns) in enumerate(self.masks):
-            for more, wide in self.masks[:k]:
-                ends = {self.dims.root(columns), self.dims.root(wide)}
-                if self.dims.root(rows) == self.dims.root(more) and ends - known:
-                    self.dims.same(columns, wide)
+    def sized(self, shape: tuple[int, int]) -> tuple[sympy.Expr, sympy.Expr]:
+        """A shape in SymPy's numbers and symbols."""
+        return self.size(shape[0]), self.size(shape[1])
 
     def is_number(self, shape: Shape) -> bool:
         """Whether a shape is that of a number: a scalar or 1 × 1."""
@@ -394,53 +458,50 @@ class Shapes:
             self.outer += self.dims.is_one(left[1])
 
     def _call(self, name: str, shapes: list[Shape]) -> Shape:
-        if name == "causal":
-            self.masks.append((self.dims.new(), self.dims.new()))
-            return self.masks[-1]
-        first = shapes[0]
-        if first is None:
-            if name in OF_NUMBERS:
-                return None
+        known = [shape for shape in shapes if shape is not None]
+        if shapes[0] is None and name in OF_NUMBERS:
+            return None
+        if not known or (shapes[0] is None and name not in NODES):
             raise Unfit(f"{name} needs a matrix")
-        rows, columns = first
-        if name in OF_ROWS:
-            return rows, self.one
-        match name:
-            case "colsum" | "colmean":
+        (rows, columns), *others = known
+        match _RULES.get(name):
+            case "column":
+                return rows, self.one
+            case "row":
                 return self.one, columns
-            case "sum" | "tr":
-                if name == "tr":
-                    self.dims.same(rows, columns)
-                return self.one, self.one
-            case "diag":
-                if self.dims.is_one(columns):
-                    return rows, rows
-                if self.dims.is_one(rows):
-                    return columns, columns
-                raise Unfit("diag needs a column or a row")
-            case "T":
+            case "turned":
                 return columns, rows
-            case "inv":
+            case "number":
+                return self.one, self.one
+            case "trace":
                 self.dims.same(rows, columns)
-                return first
-            case "softcap":
-                if shapes[1] is not None:
-                    raise Unfit("softcap needs a number as its second argument")
-                return first
-            case "dist2":
-                other = shapes[1]
-                if other is None:
-                    raise Unfit("dist2 needs two matrices")
-                self.dims.same(columns, other[1])
-                return rows, other[0]
-            case "beside" | "below":
+                return self.one, self.one
+            case "square":
+                self.dims.same(rows, columns)
+            case "diagonal":
+                size = rows if self.dims.is_one(columns) else columns
+                if size == columns and not self.dims.is_one(rows):
+                    raise Unfit("diag needs a column or a row")
+                return size, size
+            case "scaled" if others:
+                raise Unfit(f"{name} needs a number as its second argument")
+            case "pairs":
+                if not others:
+                    raise Unfit(f"{name} needs two matrices")
+                self.dims.same(columns, others[0][1])
+                return rows, others[0][0]
+            case "same":
+                for other in others:
+                    self.dims.same(rows, other[0])
+                    self.dims.same(columns, other[1])
+            case "blocks":
                 return self._joined(name == "beside", shapes)
-        return first
+        return rows, columns
 
     def _joined(self, beside: bool, shapes: list[Shape]) -> Shape:
         known = [shape for shape in shapes if shape is not None]
         if len(known) != len(shapes):
-            raise Unfit("blocks are matrices; write 0*A for a block of zeros")
+            raise Unfit("blocks are matrices; write 0*A for a block of zeros", mends=True)
         for shape in known[1:]:
             self.dims.same(known[0][not beside], shape[not beside])
         total = self.dims.new(Sum(tuple(shape[beside] for shape in known)))

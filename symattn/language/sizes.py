@@ -30,7 +30,17 @@ from symattn.grammar import (
     children,
     subtrees,
 )
-from symattn.language.shapes import KNOWN_SIZES, USUAL, Dims, Shape, Shapes, Sum, Unfit
+from symattn.language.shapes import (
+    KNOWN_SIZES,
+    NODES,
+    USUAL,
+    Dims,
+    Shape,
+    Shapes,
+    Sum,
+    Times,
+    Unfit,
+)
 from symattn.language.texts import Equation
 from symattn.nodes.written import CONSTANTS
 
@@ -66,29 +76,14 @@ MADE_TO_FIT = (
     *("alibi", "sinusoidal", "relative"),
 )
 
-#: Functions of matrices that are nodes, and how their shapes follow: that of the first matrix
-#: ("of first"), which the others share ("same"), of all pairs of rows, a column, other columns.
-_MATRICES: Mapping[str, str] = {
-    **dict.fromkeys(("allow", "sinksoftmax", "unnormalised"), "of first"),
-    **dict.fromkeys(("any", "keep"), "same"),
-    "additive": "pairs",
-    "lengths": "line",
-    **dict.fromkeys(("shift", "clip"), "columns"),
-}
+#: The nodes whose columns an option says.
+_SHIFTS = ("shift", "clip")
 
 #: Functions of numbers, beside those of matrices entry by entry.
 OF_WHOLE = ("floor", "ceil", "mod", "min", "max")
 
 #: The letters that functions of rows are given beside their matrix, a row each.
 ROWS = ("gain", "shift")
-
-
-@dataclass(frozen=True)
-class Times:
-    """The size of so many matrices of one size beside one another."""
-
-    count: int
-    part: int
 
 
 @dataclass
@@ -519,12 +514,9 @@ class Sizes(Shapes):
             return self.fitting()
         if name == "sum" and any(isinstance(arg, Indexed) for arg in args):
             raise Unfit("sum(A) is the sum of all entries; the sum over heads is sum_h(A[h])")
-        shapes = [self.shape(arg) for arg in args]
-        if name in _MATRICES:
-            return self._of_matrices(name, shapes, dict(options))
-        if shapes[0] is None and name in ("exp", "ln", "√", "SiLU", "GELU"):
-            return None
-        out = self._call(name, shapes)
+        out = self._call(name, [self.shape(arg) for arg in args])
+        if name in NODES:
+            return self._shifted(out, dict(options).get("columns")) if name in _SHIFTS else out
         for option, said in options:
             if isinstance(said, str):
                 continue
@@ -550,34 +542,14 @@ class Sizes(Shapes):
                 self.dims.same(shape[0], self.size_of(sympy.Rational(str(rows))))
         self.dims.same(shape[1], self.one)
 
-    def _of_matrices(
-        self, name: str, shapes: list[Shape], options: Mapping[str, str | Tree]
-    ) -> Shape:
-        """The shape of a node that equations have a word for, by how it follows from the others."""
-        known = [shape for shape in shapes if shape is not None]
-        if not known:
-            raise Unfit(f"{name} needs a matrix")
-        first, *others = known
-        match _MATRICES[name]:
-            case "same":
-                for other in others:
-                    self.dims.same(first[0], other[0])
-                    self.dims.same(first[1], other[1])
-            case "pairs":  # of each row with each row of the second
-                for other in known[1:2]:
-                    self.dims.same(first[1], other[1])
-                return first[0], known[1][0]
-            case "line":
-                return first[0], self.one
-            case "columns":
-                said = options.get("columns")
-                if said is None or isinstance(said, str):
-                    return first[0], self.dims.new()
-                columns = self.written(said)
-                if columns.is_number and not (columns.is_Integer and columns > 0):
-                    raise Unfit(f"columns={columns}: give a whole number from 1")
-                return first[0], self.size_of(columns)
-        return first
+    def _shifted(self, shape: Shape, columns: str | Tree | None) -> Shape:
+        """As many rows, and the columns that an option says."""
+        if shape is None or columns is None or isinstance(columns, str):
+            return shape and (shape[0], self.dims.new())
+        size = self.written(columns)
+        if size.is_number and not (size.is_Integer and size > 0):
+            raise Unfit(f"columns={size}: give a whole number from 1")
+        return shape[0], self.size_of(size)
 
     def _own(self, name: str, args: tuple[Tree, ...]) -> Shape:
         """A function of one's own, entry by entry."""
@@ -608,87 +580,6 @@ class Sizes(Shapes):
                 case Indexed():
                     raise Unfit(f"{name} is a function of numbers, which have no parts")
 
-    # ---- names -----------------------------------------------------------------------------
-
-    def name_all(self, letters: Collection[str], symbols: Collection[str]) -> None:
-        """Name every size that is open, and find those that formulas use as numbers.
-
-        `letters` are made or given, `symbols` said in shapes and parts: no other size is called so.
-        """
-        dims = self.dims
-        given = [shape for name, shape in self.letters.items() if name not in self.made]
-        dims.settle([dim for shape in given for dim in shape or ()])
-        open_roots = [root for root in dims.roots() if dims.value[root] is None]
-        self.size_names: dict[int, str] = {}
-        taken = {*symbols, *letters}
-        wished = [root for root in open_roots if dims.name[root]]
-        for root in wished:
-            wish = dims.name[root]
-            if wish == "d_k" and "d" in self.used and "d_k" not in self.used and "d" not in taken:
-                wish = "d"
-            free = (wish, *(f"{wish}_{k}" for k in range(2, 99)))
-            name = next(x for x in free if x not in taken)
-            self.size_names[root] = name
-            taken.add(name)
-        spare = (*"nmpr", *(f"{x}{k}" for k in range(1, 99) for x in "nmpr"))
-        nameless = [root for root in open_roots if root not in self.size_names]
-        for name in self.used:
-            own = KNOWN_SIZES.get(name, name)
-            if own in self.size_names.values() or own in map(str, self._said()):
-                continue
-            if len(nameless) != 1 or own in taken:
-                raise Unfit(self._no_size(name)).at(self.used[name])
-            self.size_names[nameless.pop()] = own
-            taken.add(own)
-        for root in nameless:
-            name = next(x for x in spare if x not in taken and x not in self.used)
-            self.size_names[root] = name
-            taken.add(name)
-        self._check_ambiguous()
-        for one, other in dims.pending:
-            if sympy.expand(self.size(one) - self.size(other)) != 0:
-                raise Unfit(
-                    f"{self.size(one)} and {self.size(other)} would have to be the same size"
-                )
-
-    def _no_size(self, name: str) -> str:
-        shapes = (*self.letters.values(), tuple(self.counts.values()))
-        stand = {self.dims.root(dim) for shape in shapes for dim in shape or ()}
-        named = [word for root, word in self.size_names.items() if root in stand]
-        known = dict.fromkeys((*named, *map(str, self._said())))
-        listed = f"; the sizes are {', '.join(known)}" if known else ""
-        return f"{name} is no size of any matrix{listed}; say where it stands, e.g. Q : n × {name}"
-
-    def _said(self) -> Iterator[sympy.Symbol]:
-        for value in self.dims.value:
-            if isinstance(value, sympy.Expr):
-                yield from value.free_symbols
-
-    def _check_ambiguous(self) -> None:
-        """Refuse a size as a number where another open size would go by its name as well."""
-        for name in self.used:
-            own = KNOWN_SIZES.get(name, name)
-            if f"{own}_2" in self.size_names.values() and own in self.size_names.values():
-                raise Unfit(
-                    f"{name} could be more than one size; say the shapes, e.g. Q : n × {name}"
-                ).at(self.used[name])
-
-    def size(self, dim: int) -> sympy.Expr:
-        """The size in numbers and symbols."""
-        root = self.dims.root(dim)
-        value = self.dims.value[root]
-        if isinstance(value, Sum):
-            return sympy.Add(*(self.size(part) for part in value.parts))
-        if isinstance(value, Times):
-            return self.size(value.count) * self.size(value.part)
-        if value is not None:
-            return sympy.sympify(value, strict=True)
-        return size_symbol(self.size_names[root])
-
-    def sized(self, shape: tuple[int, int]) -> tuple[sympy.Expr, sympy.Expr]:
-        """A shape in numbers and symbols."""
-        return self.size(shape[0]), self.size(shape[1])
-
 
 def is_small(name: str) -> bool:
     """Whether a letter that nobody made is a number: small, Greek ones too; not dA."""
@@ -698,3 +589,55 @@ def is_small(name: str) -> bool:
 def size_symbol(name: str) -> sympy.Symbol:
     """The symbol of a size."""
     return sympy.Symbol(KNOWN_SIZES.get(name, name), integer=True, positive=True)
+
+
+# ---- names ---------------------------------------------------------------------------------
+
+
+def name_all(sizes: Sizes, taken: Collection[str]) -> None:
+    """Name every size that is open, and find those that formulas use as numbers.
+
+    `taken` are letters that are made or given, and sizes that shapes and parts say: no other size
+    is called so. Raises `Unfit` for a size as a number that is none, or more than one.
+    """
+    dims, used = sizes.dims, sizes.used
+    given = [shape for name, shape in sizes.letters.items() if name not in sizes.made]
+    dims.settle([dim for shape in given for dim in shape or ()])
+    wide = [root for root in dims.nameless() if dims.name[root] == "d_k"]
+    if wide and "d" in used and not {"d", "d_k"} & ({*used} - {"d"} | {*taken} - {"d_k"}):
+        dims.names[wide[0]] = "d"
+    dims.name_wished(taken)
+    said = {str(symbol) for symbol in _said(dims)}
+    nameless = dims.nameless()
+    for name in used:
+        own = KNOWN_SIZES.get(name, name)
+        if own in dims.names.values() or own in said:
+            continue
+        if len(nameless) != 1 or own in taken:
+            raise Unfit(_no_size(sizes, name), used[name])
+        dims.names[nameless.pop()] = own
+    dims.name_rest({*taken, *used})
+    for name, tree in used.items():
+        own = KNOWN_SIZES.get(name, name)
+        if {own, f"{own}_2"} <= {*dims.names.values()}:
+            why = f"{name} could be more than one size; say the shapes, e.g. Q : n × {name}"
+            raise Unfit(why, tree)
+    for one, other in dims.pending:
+        if sympy.expand(dims.size(one) - dims.size(other)) != 0:
+            raise Unfit(f"{dims.size(one)} and {dims.size(other)} would have to be the same size")
+
+
+def _no_size(sizes: Sizes, name: str) -> str:
+    dims = sizes.dims
+    shapes = (*sizes.letters.values(), tuple(sizes.counts.values()))
+    stand = {dims.root(dim) for shape in shapes for dim in shape or ()}
+    named = [word for root, word in dims.names.items() if root in stand]
+    known = dict.fromkeys((*named, *map(str, _said(dims))))
+    listed = f"; the sizes are {', '.join(known)}" if known else ""
+    return f"{name} is no size of any matrix{listed}; say where it stands, e.g. Q : n × {name}"
+
+
+def _said(dims: TextDims) -> list[sympy.Symbol]:
+    """The symbols in sizes that are known."""
+    known = (value for value in dims.value if isinstance(value, sympy.Expr))
+    return [symbol for value in known for symbol in value.free_symbols]
