@@ -327,6 +327,9 @@ class Shapes:
                 return size, size
             case Name(name):
                 return self.letter(name)
+            case Call(name, _, ((option, _), *_)):
+                why = f"{name} takes no {option}=… in a statement; write what it means"
+                raise Unfit(why, mends=True)
             case Call("causal"):
                 self.masks.append((self.dims.new(), self.dims.new()))
                 return self.masks[-1]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import sympy
@@ -84,6 +84,10 @@ OF_WHOLE = ("floor", "ceil", "mod", "min", "max")
 
 #: The letters that functions of rows are given beside their matrix, a row each.
 ROWS = ("gain", "shift")
+
+
+#: What is added to an index that stands for the state before.
+_LESS_ONE = Apart("neg", (Number(Fraction(1)),))
 
 
 @dataclass
@@ -171,48 +175,62 @@ class TextDims(Dims):
         return super().size_text(dim)
 
 
-class Sizes(Shapes):
-    """The shapes of the equations of one text, line by line."""
+@dataclass
+class Letters:
+    """What a text says of its letters, and what is known beside it."""
 
-    def __init__(
-        self,
-        kinds: Mapping[str, str],
-        declared: Mapping[str, tuple[sympy.Expr, ...]],
-        families: Collection[str],
-        said: Collection[str] = (),
-        functions: Mapping[str, Equation] | None = None,
-        numbered: Mapping[str, int] | None = None,
-    ) -> None:
-        super().__init__(kinds, {}, strict=False)
+    #: The equation that makes a letter; where a recurrence starts: S[0] = …
+    made: dict[str, Equation] = field(default_factory=dict)
+    starts: dict[str, Equation] = field(default_factory=dict)
+    #: The functions of one's own.
+    functions: dict[str, Equation] = field(default_factory=dict)
+    numbers: dict[str, sympy.Expr] = field(default_factory=dict)
+    #: How many heads and groups there are, where the text says so: n_h = 4.
+    numbered: dict[str, int] = field(default_factory=dict)
+    #: Shapes in numbers and symbols, () of a number; and the sizes that were said by name.
+    declared: dict[str, tuple[sympy.Expr, ...]] = field(default_factory=dict)
+    sizes: dict[str, None] = field(default_factory=dict)
+    families: dict[str, None] = field(default_factory=dict)
+    #: How small letters are meant: a number, a row or a column.
+    kinds: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Where a part of an equation stands.
+
+    `bound` are the indices and what they count, `entries` those of the rows and columns of a
+    matrix by its entries; `making` is the letter of a recurrence.
+    """
+
+    equation: Equation | None = None
+    bound: Mapping[str, int] = field(default_factory=dict)
+    entries: tuple[str, ...] = ()
+    making: str = ""
+
+
+class Places(Shapes):
+    """Shapes of parts: the indices of heads and tokens, ranges of rows and columns, and sizes."""
+
+    def __init__(self, letters: Letters) -> None:
+        super().__init__(letters.kinds, {}, strict=False)
         self.dims: TextDims = TextDims()
         self.one = self.dims.new(sympy.S.One)
-        #: Shapes that were said, in numbers and symbols; () of a number; and the sizes in them.
-        self.declared, self.said = declared, {*said}
+        self.said, self.declared, self.functions = letters, letters.declared, letters.functions
+        self.families = {*letters.families}
+        self.scope = Scope()
         #: How many matrices a family has: the size of its count.
         self.counts: dict[str, int] = {}
-        self.families = set(families)
-        #: The indices that are bound, and what they count.
-        self.bound: dict[str, int] = {}
-        #: How many heads and groups a text says there are, by the names of these sizes.
-        self.numbered = numbered or {}
         #: How many heads and groups there are: what h and g count, wherever they are bound.
         self.heads, self.groups = (
             self.dims.new(self._numbered(name), name=KNOWN_SIZES[name], given=True)
             for name in COUNTS
         )
         self.dims.single = {*filter(self.dims.is_one, (self.heads, self.groups))}
-        #: How many there are of what a sum or a concatenation runs over, by its tree.
-        self.counted: dict[int, int] = {}
         #: The sizes that stand somewhere as numbers, and where they do first.
         self.used: dict[str, Tree] = {}
         #: Letters that an equation has made.
         self.made: set[str] = set()
-        #: The rows and columns of the matrix by its entries that is being made.
-        self.entries: tuple[str, ...] = ()
-        #: The functions of one's own.
-        self.functions = functions or {}
-        #: The recurrence that is being made.
-        self.making = ""
         #: The parts that were taken of a matrix along an axis: what is before them, and their end.
         self.parts: dict[tuple[Tree, int], list[tuple[sympy.Expr, sympy.Expr | None]]] = {}
 
@@ -222,28 +240,8 @@ class Sizes(Shapes):
         """Whether a name that no equation makes stands for a size."""
         if name in self.made or name in self.declared or name in self.kinds:
             return False
-        known = name in KNOWN_SIZES or name in self.said
+        known = name in KNOWN_SIZES or name in self.said.sizes
         return known or _SIZE_LIKE.match(name) is not None
-
-    def _new_letter(self, name: str) -> Shape:
-        if name in self.declared:
-            said = self.declared[name]
-            return (self.size_of(said[0]), self.size_of(said[1])) if said else None
-        if name in CONSTANTS or self.is_size(name):
-            return None
-        match self.kinds.get(name):
-            case "scalar":
-                return None
-            case "column":
-                return self.dims.new(), self.one
-            case "row":
-                return self.one, self.dims.new()
-        for table in (FIRM, INPUTS):
-            names = table.get(name) or table.get(name.rstrip("'0123456789"))
-            if names is not None:
-                rows, columns = (self.dims.named(one, table is FIRM) for one in names)
-                return rows, columns
-        return self.dims.new(), self.dims.new()
 
     def size_of(self, value: sympy.Expr) -> int:
         """A size that was said."""
@@ -255,14 +253,8 @@ class Sizes(Shapes):
             self.counts[name] = self.dims.new()
         return self.counts[name]
 
-    def fitting(self) -> tuple[int, int]:
-        """A shape that follows from where a matrix stands."""
-        shape = self.dims.new(), self.dims.new()
-        self.dims.fitted |= {*shape}
-        return shape
-
     def _numbered(self, name: str) -> sympy.Integer | None:
-        return sympy.Integer(self.numbered[name]) if name in self.numbered else None
+        return sympy.Integer(self.said.numbered[name]) if name in self.said.numbered else None
 
     def symbol(self, name: str) -> sympy.Expr:
         """The size of a name: its symbol, or how many heads the text says there are."""
@@ -270,86 +262,12 @@ class Sizes(Shapes):
 
     def use(self, name: str, tree: Tree) -> None:
         """A size stands as a number, which is asked for unless the text says it."""
-        if name not in self.numbered:
+        if name not in self.said.numbered:
             self.used.setdefault(name, tree)
 
     def counting(self, index: str) -> int:
         """What an index counts: heads by h, groups by g, or whatever it will stand at."""
         return {"h": self.heads, "g": self.groups}.get(index) or self.dims.new()
-
-    @contextmanager
-    def binding(self, **indices: int) -> Iterator[None]:
-        """These indices count so much inside."""
-        before = dict(self.bound)
-        self.bound |= indices
-        try:
-            yield
-        finally:
-            self.bound = before
-
-    # ---- trees -----------------------------------------------------------------------------
-
-    def _shape(self, tree: Tree) -> Shape:
-        match tree:
-            case Name(name) if name in self.bound:
-                if not self.entries:
-                    raise Unfit(f"{name} is an index, which is a number in M[i,j] = … alone")
-                return None
-            case Name(name) if name in self.families and not self.entries:
-                raise Unfit(f"{name} is one matrix for each index; write {name}[h]")
-            case Name(name) if self.is_size(name):
-                self.use(name, tree)
-                return None
-            case Name("I") if "I" not in self.declared:
-                size = self.dims.new()
-                return size, size
-            case Indexed():
-                return self._indexed(tree)
-            case Every():
-                return self._every(tree)
-            case Compared(sides, _):
-                return self._numbers(sides)
-            case Joined(_, tests):
-                return self._numbers(tests)
-            case Chosen():
-                if not self.entries:
-                    raise Unfit(
-                        "cases stand in matrices by their entries, M[i,j] = …, and in functions, "
-                        "f(x) = …"
-                    )
-                return self._numbers(children(tree))
-            case Call(name, args, options):
-                return self._called(name, args, options)
-            case Apart("^", (base, exponent)):
-                self._numbers((exponent,))
-                if self.shape(base) is not None:
-                    raise Unfit(
-                        "the exponent of a matrix is a whole number; entry by entry, define a "
-                        "function: f(x) = x^p"
-                    )
-                return None
-        return super()._shape(tree)
-
-    def _numbers(self, trees: Collection[Tree]) -> Shape:
-        """Parts that have to be numbers, as what is made of them is."""
-        for part in trees:
-            if self.shape(part) is not None:
-                raise Unfit("a matrix stands where a number is needed; write its entry, S[i,j]")
-        return None
-
-    def _every(self, tree: Every) -> Shape:
-        word, index, body = tree.word, tree.index, tree.body
-        if index in self.bound:
-            raise Unfit(f"the index {index} is bound already; take another letter")
-        count = self.counting(index)
-        self.counted[id(tree)] = count
-        with self.binding(**{index: count}):
-            shape = self.shape(body)
-        if shape is None:
-            raise Unfit(f"{word}_{index} is of matrices, one for each {index}")
-        if word == "sum" or self.dims.is_one(count):
-            return shape
-        return shape[0], self.dims.new(Times(count, shape[1]))
 
     # ---- indices ---------------------------------------------------------------------------
 
@@ -361,73 +279,59 @@ class Sizes(Shapes):
         if shape is None:
             raise Unfit("a number has no parts")
         if len(parts) == 1:
-            shape = self._part(shape, 0, parts[0], base), shape[1]
-            single = parts[0].single and self._is_column(base)
-            return None if single else shape
+            rows = self._part(shape, 0, parts[0], base)
+            return None if parts[0].single and self.dims.is_one(shape[1]) else (rows, shape[1])
         rows, columns = (self._part(shape, axis, part, base) for axis, part in enumerate(parts))
         return None if all(part.single for part in parts) else (rows, columns)
 
-    def _is_column(self, base: Tree) -> bool:
-        """Whether one index of it is a number: β[t]."""
-        shape = self.shapes.get(id(base))
-        return shape is not None and self.dims.is_one(shape[1])
-
     def _of_family(self, name: str, part: Part) -> Shape:
         """The matrix of one head: its index, that of its group, a number, or the state before."""
-        if name == self.making:
-            self._check_before(part, name)
-            return self.letter(name)
+        shape, bound = self.letter(name), self.scope.bound
+        if name == self.scope.making:
+            if part.start not in [Apart("+", (Name(index), _LESS_ONE)) for index in bound]:
+                raise Unfit(f"{name} is made of the state before it: {name}[t-1], and of no other")
+            return shape
         if not part.single or part.start is None:
             raise Unfit(f"{name} is one matrix for each index; write {name}[h], then its parts")
         match part.start:
-            case Call("group", (Name(index),)) if index in self.bound:
+            case Call("group", (Name(index),)) if index in bound:
                 self.dims.same(self.groups, self.count(name))
-            case Name(index) if index in self.bound:
-                self.dims.same(self.count(name), self.bound[index])
+            case Name(index) if index in bound:
+                self.dims.same(self.count(name), bound[index])
             case _:
                 self._index(part.start)
-        return self.letter(name)
-
-    def _check_before(self, part: Part, name: str) -> None:
-        """A recurrence uses the state before, S[t-1], and none after it."""
-        match part.start:
-            case Apart("+", (Name(index), Apart("neg", (Number(value),)))) if value == 1:
-                if index in self.bound:
-                    return
-        raise Unfit(f"{name} is made of the state before it: {name}[t-1], and of no other")
+        return shape
 
     def _index(self, tree: Tree) -> None:
         """Refuse what is no index: a free letter, a fraction, a place that may not be there."""
+        bound = [name for name in self.scope.bound if Name(name) in subtrees(tree)]
         match tree:
             case Number(value) if value == 0:
                 raise Unfit("rows and columns are counted from 1; there is no place 0")
             case Number(value) if value.denominator == 1:
                 return
-            case Name(name) if name in self.bound:
+            case Name(name):
+                if self.is_size(name) and not bound:
+                    self.use(name, tree)
+                elif not bound:
+                    raise Unfit(f"no sum, family or left side binds the index {name}")
                 return
-            case Name(name) if self.is_size(name):
-                self.use(name, tree)
-                return
-            case _ if self.entries and any(
-                isinstance(part, Name) and part.name in self.bound for part in subtrees(tree)
-            ):
-                raise Unfit(
+            case _ if self.scope.entries and bound:
+                why = (
                     "no entry is taken from a place that is computed; a bias by distance is "
                     "relative(r, clip=2), whose column r has a number for each j - i from -2 to 2; "
                     "of a matrix with a column for each it is clip(P)"
-                ).at(tree)
+                )
+                raise Unfit(why, tree)
             case Apart("+" | "neg", parts):
-                for part in subtrees(tree):
-                    if isinstance(part, Name) and part.name in self.bound:
-                        raise Unfit(
-                            f"an index beside {part.name} stands only in S[{part.name}-1], the "
-                            f"state before S[{part.name}], in the equation that makes it"
-                        )
+                for name in bound:
+                    raise Unfit(
+                        f"an index beside {name} stands only in S[{name}-1], the state before "
+                        f"S[{name}], in the equation that makes it"
+                    )
                 for part in parts:
                     self._index(part)
                 return
-            case Name(name):
-                raise Unfit(f"no sum, family or left side binds the index {name}")
         raise Unfit("an index is a letter, a whole number, or a letter ± a whole number")
 
     def _part(self, shape: tuple[int, int], axis: int, part: Part, base: Tree) -> int:
@@ -435,8 +339,8 @@ class Sizes(Shapes):
         whole = shape[axis]
         if part.single:
             assert part.start is not None
-            if isinstance(part.start, Name) and part.start.name in self.bound:
-                self.dims.same(whole, self.bound[part.start.name])
+            if isinstance(part.start, Name) and part.start.name in self.scope.bound:
+                self.dims.same(whole, self.scope.bound[part.start.name])
             else:
                 self._index(part.start)
             return self.one
@@ -492,6 +396,154 @@ class Sizes(Shapes):
             case Apart("/", (above, below)):
                 return self.written(above) / self.written(below)
         raise Unfit("a size is a whole number, a letter, or a sum or product of these")
+
+
+class Sizes(Places):
+    """The shapes of the equations of one text, line by line."""
+
+    def __init__(self, letters: Letters) -> None:
+        super().__init__(letters)
+        #: How many there are of what a sum or a concatenation runs over, by its tree.
+        self.counted: dict[int, int] = {}
+
+    @contextmanager
+    def within(self, scope: Scope) -> Iterator[None]:
+        """What is inside stands there."""
+        before = self.scope
+        self.scope = scope
+        try:
+            yield
+        finally:
+            self.scope = before
+
+    # ---- letters ---------------------------------------------------------------------------
+
+    def letter(self, name: str) -> Shape:
+        """The shape of a letter. Raises `Unfit` for one that an equation below makes."""
+        if self._is_early(name):
+            raise Unfit(self._too_early(name))
+        return super().letter(name)
+
+    def _is_early(self, name: str) -> bool:
+        return name in self.said.made and not (name in self.made or name in self.letters)
+
+    def _too_early(self, name: str) -> str:
+        maker, equation = self.said.made[name], self.scope.equation
+        if maker is equation:
+            return f"{name} is made of itself; give the new matrix a letter of its own"
+        mend = "move that up"
+        if equation is not None and any(
+            isinstance(one.parts[0].start, Apart) for one in states(equation.tree, name)
+        ):
+            mend = (
+                "states that need one another are one state, Z[t] = [A; B], with parts such as "
+                "Z[t-1][1:2,:]"
+            )
+        return f"{name} is used before line {maker.place.line} makes it; {mend}"
+
+    def _new_letter(self, name: str) -> Shape:
+        if name in self.declared:
+            said = self.declared[name]
+            return (self.size_of(said[0]), self.size_of(said[1])) if said else None
+        if name in CONSTANTS or self.is_size(name):
+            return None
+        match self.kinds.get(name):
+            case "scalar":
+                return None
+            case "column":
+                return self.dims.new(), self.one
+            case "row":
+                return self.one, self.dims.new()
+        for table in (FIRM, INPUTS):
+            names = table.get(name) or table.get(name.rstrip("'0123456789"))
+            if names is not None:
+                rows, columns = (self.dims.named(one, table is FIRM) for one in names)
+                return rows, columns
+        return self.dims.new(), self.dims.new()
+
+    def fitting(self) -> tuple[int, int]:
+        """A shape that follows from where a matrix stands."""
+        shape = self.dims.new(), self.dims.new()
+        self.dims.fitted |= {*shape}
+        return shape
+
+    def same_shape(self, one: Shape, other: Shape) -> None:
+        """Two matrices have the same sizes; numbers have none."""
+        for size, more in zip(one or (), other or (), strict=False):
+            self.dims.same(size, more)
+
+    def make(self, name: str, shape: tuple[int, int]) -> None:
+        """An equation has made a letter of this shape."""
+        self.made.add(name)
+        if name in self.letters or name in self.declared:
+            self.same_shape(self.letter(name) or (self.one, self.one), shape)
+        self.letters[name] = shape
+
+    # ---- trees -----------------------------------------------------------------------------
+
+    def _shape(self, tree: Tree) -> Shape:
+        match tree:
+            case Name(name) if self._is_early(name):
+                raise Unfit(self._too_early(name))
+            case Name(name) if name in self.scope.bound:
+                if not self.scope.entries:
+                    raise Unfit(f"{name} is an index, which is a number in M[i,j] = … alone")
+                return None
+            case Name(name) if name in self.families and not self.scope.entries:
+                raise Unfit(f"{name} is one matrix for each index; write {name}[h]")
+            case Name(name) if self.is_size(name):
+                self.use(name, tree)
+                return None
+            case Name("I") if "I" not in self.declared:
+                size = self.dims.new()
+                return size, size
+            case Indexed():
+                return self._indexed(tree)
+            case Every():
+                return self._every(tree)
+            case Compared(sides, _):
+                return self._numbers(sides)
+            case Joined(_, tests):
+                return self._numbers(tests)
+            case Chosen():
+                if not self.scope.entries:
+                    raise Unfit(
+                        "cases stand in matrices by their entries, M[i,j] = …, and in functions, "
+                        "f(x) = …"
+                    )
+                return self._numbers(children(tree))
+            case Call(name, args, options):
+                return self._called(name, args, options)
+            case Apart("^", (base, exponent)):
+                self._numbers((exponent,))
+                if self.shape(base) is not None:
+                    raise Unfit(
+                        "the exponent of a matrix is a whole number; entry by entry, define a "
+                        "function: f(x) = x^p"
+                    )
+                return None
+        return super()._shape(tree)
+
+    def _numbers(self, trees: Collection[Tree]) -> Shape:
+        """Parts that have to be numbers, as what is made of them is."""
+        for part in trees:
+            if self.shape(part) is not None:
+                raise Unfit("a matrix stands where a number is needed; write its entry, S[i,j]")
+        return None
+
+    def _every(self, tree: Every) -> Shape:
+        word, index, body = tree.word, tree.index, tree.body
+        if index in self.scope.bound:
+            raise Unfit(f"the index {index} is bound already; take another letter")
+        count = self.counting(index)
+        self.counted[id(tree)] = count
+        with self.within(replace(self.scope, bound={**self.scope.bound, index: count})):
+            shape = self.shape(body)
+        if shape is None:
+            raise Unfit(f"{word}_{index} is of matrices, one for each {index}")
+        if word == "sum" or self.dims.is_one(count):
+            return shape
+        return shape[0], self.dims.new(Times(count, shape[1]))
 
     # ---- functions -------------------------------------------------------------------------
 
@@ -579,6 +631,11 @@ class Sizes(Shapes):
                     self._check_body(inner)
                 case Indexed():
                     raise Unfit(f"{name} is a function of numbers, which have no parts")
+
+
+def states(tree: Tree, name: str) -> list[Indexed]:
+    """The parts of a tree that are one of a family."""
+    return [one for one in subtrees(tree) if isinstance(one, Indexed) and one.base == Name(name)]
 
 
 def is_small(name: str) -> bool:

@@ -73,17 +73,22 @@ class Left:
     @property
     def by_entries(self) -> bool:
         """Whether it makes a matrix by its entries."""
-        return len(self.indices) == 2 and self.indices[1] != ":"
+        return bool(self.indices) and not self.by_rows
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether it makes a matrix by its rows."""
+        return ":" in self.indices
 
 
 @dataclass(frozen=True)
 class Equation:
     """An equation: its left side, the text and the tree of the right one, and what is said of it.
 
-    `left` is None where a text ends with a right side alone.
+    `left` has no name where a text ends with a right side alone.
     """
 
-    left: Left | None
+    left: Left
     text: str
     place: Place
     heading: str = ""
@@ -93,12 +98,12 @@ class Equation:
     @property
     def name(self) -> str:
         """The letter that it makes; empty where it has no left side."""
-        return self.left.name if self.left is not None else ""
+        return self.left.name
 
     @property
     def arguments(self) -> tuple[str, ...]:
         """The arguments of the function that it makes; none where it makes a letter."""
-        return self.left.arguments if self.left is not None else ()
+        return self.left.arguments
 
     def at(self, offset: int) -> Place:
         """Where a character of the right side stands, counted from 0."""
@@ -156,7 +161,7 @@ def read_text(text: str, given: Collection[str] = ()) -> Text:
             heading = line.remark.lstrip("#").strip()
         if not line.content.strip():
             continue
-        if equations and equations[-1].left is None:
+        if equations and not equations[-1].name:
             bare = equations[-1]
             why = f"{quote(bare.text)} has no left side; only the last line may stand without one"
             raise wrong(bare.place, why)
@@ -174,7 +179,7 @@ def read_text(text: str, given: Collection[str] = ()) -> Text:
 def _with_trees(equations: list[Equation], shapes: list[Shape], given: Collection[str]) -> Text:
     """The right sides read, with all letters known that are made, declared or given."""
     letters = {greek(name) for name in given} | {shape.name for shape in shapes}
-    letters |= {one.name for one in equations if one.left and not one.arguments}
+    letters |= {one.name for one in equations if one.name and not one.arguments}
     functions = {one.name for one in equations if one.arguments}
     usual = letters.union(*_USUAL_NAMES)
     read: list[Equation] = []
@@ -249,7 +254,7 @@ def _equation(line: _Line, heading: str) -> Equation:
             replace(place, character=place.character + second),
             "a second = in one equation; write two equations, or == in a test",
         )
-    left = _left(content[: at - 1], place) if line.signs else None
+    left = _left(content[: at - 1], place) if line.signs else Left("")
     return Equation(left, right.strip(), where, heading, reason)
 
 

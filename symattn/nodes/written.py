@@ -105,10 +105,10 @@ class Writer:
                 return sympy.Identity(shape[0]), shape
             case Name(name):
                 return self._symbol(name)
-            case Call("causal"):
+            case Call("causal", (), ()):
                 shape = self._spared()
                 return Causal(*shape), shape
-            case Call(name, args):
+            case Call(name, args, ()):
                 return self._called(name, [self.build(arg) for arg in args])
             case Apart("T", (part,)):
                 inner, shape = self.build(part)
