@@ -350,14 +350,14 @@ class Shapes:
                     raise Unfit(f"{why}: {unfit}", mends=power or unfit.mends) from None
                 return inner
             case Apart("/", parts):  # by a column: rows, by a row: columns, else entries
-                return self._together(parts, False)
+                return self.together(parts, False)
             case Apart("*" | "×" as sign, parts):
                 shapes = [self.shape(part) for part in parts]
                 if sign == "×" and not any(map(self.is_number, shapes)):
                     raise Unfit(_TWO_PRODUCTS, mends=True)
                 return self._product(parts, shapes)
             case Apart(_, parts):
-                return self._together(parts, self.strict)
+                return self.together(parts, self.strict)
         raise Unfit("no shape")
 
     def letter(self, name: str) -> Shape:
@@ -394,15 +394,11 @@ class Shapes:
         value = sympy.Integer(int(size)) if isinstance(size, int | str) else size
         return self.one if value == 1 else self.dims.new(value)
 
-    def together(self, shapes: list[Shape], strict: bool = True) -> Shape:
-        """The shape of entry-by-entry work: scalars (else columns and rows too) are repeated."""
-        whole: Shape = None
-        for shape in shapes:
-            whole = self._both(whole, shape, strict)
-        return whole
+    def together(self, parts: Sequence[Tree], strict: bool) -> Shape:
+        """The shape of parts joined entry by entry: numbers (else lines too) are repeated.
 
-    def _together(self, parts: Sequence[Tree], strict: bool) -> Shape:
-        """The shape of parts joined entry by entry. Raises `Unfit` with the first that does not."""
+        Raises `Unfit` with the first that does not fit.
+        """
         whole: Shape = None
         for part, shape in [(part, self.shape(part)) for part in parts]:
             try:

@@ -269,6 +269,16 @@ class Places(Shapes):
         """What an index counts: heads by h, groups by g, or whatever it will stand at."""
         return {"h": self.heads, "g": self.groups}.get(index) or self.dims.new()
 
+    @contextmanager
+    def within(self, scope: Scope) -> Iterator[None]:
+        """What is inside stands there."""
+        before = self.scope
+        self.scope = scope
+        try:
+            yield
+        finally:
+            self.scope = before
+
     # ---- indices ---------------------------------------------------------------------------
 
     def _indexed(self, tree: Indexed) -> Shape:
@@ -406,16 +416,6 @@ class Sizes(Places):
         #: How many there are of what a sum or a concatenation runs over, by its tree.
         self.counted: dict[int, int] = {}
 
-    @contextmanager
-    def within(self, scope: Scope) -> Iterator[None]:
-        """What is inside stands there."""
-        before = self.scope
-        self.scope = scope
-        try:
-            yield
-        finally:
-            self.scope = before
-
     # ---- letters ---------------------------------------------------------------------------
 
     def letter(self, name: str) -> Shape:
@@ -551,7 +551,8 @@ class Sizes(Places):
         self, name: str, args: tuple[Tree, ...], options: tuple[tuple[str, str | Tree], ...]
     ) -> Shape:
         if name in self.functions:
-            return self._own(name, args)
+            self._check_function(name, len(args))
+            return self.together(args, False)
         if name in OF_WHOLE:
             self._numbers(args)
             return None
@@ -603,20 +604,11 @@ class Sizes(Places):
             raise Unfit(f"columns={size}: give a whole number from 1")
         return shape[0], self.size_of(size)
 
-    def _own(self, name: str, args: tuple[Tree, ...]) -> Shape:
-        """A function of one's own, entry by entry."""
-        self._check_count(name, args)
-        self._check_body(name)
-        return self._together(args, False)
-
-    def _check_count(self, name: str, args: tuple[Tree, ...]) -> None:
-        count = len(self.functions[name].arguments)
-        if len(args) != count:
-            raise Unfit(f"{name} takes {counted(count, 'argument')}")
-
-    def _check_body(self, name: str) -> None:
-        """The letters in a function's text are its arguments, sizes, or numbers."""
+    def _check_function(self, name: str, count: int) -> None:
+        """A function of one's own has so many arguments, sizes and numbers as its letters."""
         function = self.functions[name]
+        if count != len(function.arguments):
+            raise Unfit(f"{name} takes {counted(len(function.arguments), 'argument')}")
         for part in subtrees(function.tree):
             match part:
                 case Name("∞"):
@@ -627,8 +619,7 @@ class Sizes(Places):
                     elif not self.is_number(self.letter(letter)):
                         raise Unfit(f"{name} is a function of numbers, and {letter} is a matrix")
                 case Call(inner, args) if inner in self.functions:
-                    self._check_count(inner, args)
-                    self._check_body(inner)
+                    self._check_function(inner, len(args))
                 case Indexed():
                     raise Unfit(f"{name} is a function of numbers, which have no parts")
 
@@ -661,7 +652,7 @@ def name_all(sizes: Sizes, taken: Collection[str]) -> None:
     given = [shape for name, shape in sizes.letters.items() if name not in sizes.made]
     dims.settle([dim for shape in given for dim in shape or ()])
     wide = [root for root in dims.nameless() if dims.name[root] == "d_k"]
-    if wide and "d" in used and not {"d", "d_k"} & ({*used} - {"d"} | {*taken} - {"d_k"}):
+    if wide and "d" in used and "d_k" not in used and "d" not in taken:
         dims.names[wide[0]] = "d"
     dims.name_wished(taken)
     said = {str(symbol) for symbol in _said(dims)}

@@ -219,7 +219,7 @@ def _reading_of(
 ) -> _Reading:
     """A reading whose shapes fit. Raises `Unfit` otherwise."""
     shapes = Shapes(kinds, given, strict, loose)
-    sides = [shapes.together([shapes.shape(tree) for tree in texts]) for texts in trees]
+    sides = [shapes.together(texts, True) for texts in trees]
     _same_masks(shapes)
     letters = {name: None for texts in trees for tree in texts for name in _names(tree)}
     used = [name for name in letters if name in SIZES and name not in given]
