@@ -247,19 +247,10 @@ def _kinds(text: Text, levels: Mapping[str, int], letters: Letters) -> None:
         if "family" in found:
             letters.families[name] = None
         other = name in letters.numbers or name in CONSTANTS or name in bound
-        if other or not is_small(name):
-            continue
-        level = levels.get(name)
-        if level is None and (
-            name in KNOWN_SIZES or name in letters.sizes or _looks_like_a_size(name)
-        ):
-            continue
-        if "row" in found or name.startswith("b_") or (level == 1 and "indexed" not in found):
-            letters.kinds[name] = "row"
-        elif "indexed" in found:
-            letters.kinds[name] = "column"
-        elif level is None or level == 0:
-            letters.kinds[name] = "scalar"
+        if is_small(name) and not other:
+            size = name in letters.sizes or name in KNOWN_SIZES or name[:2] in ("d_", "n_")
+            for kind in _kind(name, found, levels.get(name), size):
+                letters.kinds[name] = kind
     for name, level in levels.items():
         if level == 3 and name not in letters.made:
             letters.families[name] = None
@@ -267,6 +258,18 @@ def _kinds(text: Text, levels: Mapping[str, int], letters: Letters) -> None:
             letters.kinds[name] = "scalar"
         elif level == 1 and name not in letters.declared:
             letters.kinds.setdefault(name, "row")
+
+
+def _kind(name: str, uses: Collection[str], level: int | None, size: bool) -> Iterator[str]:
+    """How a small letter is meant, if not as a size: by its uses, and by the brackets given."""
+    if level is None and size:
+        return
+    if "row" in uses or name.startswith("b_") or (level == 1 and "indexed" not in uses):
+        yield "row"
+    elif "indexed" in uses:
+        yield "column"
+    elif level is None or level == 0:
+        yield "scalar"
 
 
 def _uses(tree: Tree) -> Iterator[tuple[str, str]]:
@@ -294,10 +297,6 @@ def _index_in(tree: Tree | None) -> str:
         case Name(name) | Call("group", (Name(name),)):
             return name
     return ""
-
-
-def _looks_like_a_size(name: str) -> bool:
-    return name[:2] in ("d_", "n_")
 
 
 def _bound(equation: Equation) -> Iterator[str]:

@@ -550,40 +550,42 @@ class Sizes(Places):
     def _called(
         self, name: str, args: tuple[Tree, ...], options: tuple[tuple[str, str | Tree], ...]
     ) -> Shape:
+        said = {option: value for option, value in options if not isinstance(value, str)}
         if name in self.functions:
             self._check_function(name, len(args))
             return self.together(args, False)
         if name in OF_WHOLE:
-            self._numbers(args)
-            return None
+            return self._numbers(args)
         if name == "group":
             raise Unfit("group(h) stands in an index only: K[group(h)]")
         if name in MADE_TO_FIT:
             if name == "relative":
-                self._table(args, dict(options))
+                self._table(args, said)
             else:
                 self._numbers(args)
-            self._numbers([said for _, said in options if not isinstance(said, str)])
+            self._numbers(said.values())
             return self.fitting()
         if name == "sum" and any(isinstance(arg, Indexed) for arg in args):
             raise Unfit("sum(A) is the sum of all entries; the sum over heads is sum_h(A[h])")
         out = self._call(name, [self.shape(arg) for arg in args])
-        if name in NODES:
-            return self._shifted(out, dict(options).get("columns")) if name in _SHIFTS else out
-        for option, said in options:
-            if isinstance(said, str):
-                continue
-            shape = self.shape(said)
-            if option in ROWS:
-                if shape is None or out is None:
-                    raise Unfit(f"{option} is a row of numbers, one for each column")
-                self.dims.same(shape[0], self.one)
-                self.dims.same(shape[1], out[1])
-            elif not self.is_number(shape):
-                raise Unfit(f"{option} is a number")
+        if name in _SHIFTS:
+            return self._shifted(out, said.get("columns"))
+        for option, value in said.items():
+            if name not in NODES:
+                self._check_option(option, self.shape(value), out)
         return out
 
-    def _table(self, args: tuple[Tree, ...], options: Mapping[str, str | Tree]) -> None:
+    def _check_option(self, option: str, shape: Shape, whole: Shape) -> None:
+        """An option is a number, or a row beside a matrix."""
+        if option not in ROWS:
+            if not self.is_number(shape):
+                raise Unfit(f"{option} is a number")
+        elif shape is None or whole is None:
+            raise Unfit(f"{option} is a row of numbers, one for each column")
+        else:
+            self.same_shape(shape, (self.one, whole[1]))
+
+    def _table(self, args: tuple[Tree, ...], options: Mapping[str, Tree]) -> None:
         """The table of relative(r, clip=2): a column, one number for each distance or bucket."""
         shape = self.shape(args[0])
         if shape is None:
@@ -595,9 +597,9 @@ class Sizes(Places):
                 self.dims.same(shape[0], self.size_of(sympy.Rational(str(rows))))
         self.dims.same(shape[1], self.one)
 
-    def _shifted(self, shape: Shape, columns: str | Tree | None) -> Shape:
+    def _shifted(self, shape: Shape, columns: Tree | None) -> Shape:
         """As many rows, and the columns that an option says."""
-        if shape is None or columns is None or isinstance(columns, str):
+        if shape is None or columns is None:
             return shape and (shape[0], self.dims.new())
         size = self.written(columns)
         if size.is_number and not (size.is_Integer and size > 0):

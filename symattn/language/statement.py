@@ -173,19 +173,18 @@ def _names(tree: Tree) -> dict[str, None]:
     return {}
 
 
-def _vectors(tree: Tree, sure: bool) -> set[str]:
-    """Small letters that are transposed (sure), or stand beside one that is (not sure)."""
-    found: set[str] = set()
+def _is_vector(name: str, tree: Tree, sure: bool) -> bool:
+    """Whether a letter is transposed somewhere (sure), or stands beside one that is (not sure)."""
     for part in subtrees(tree):
         match part:
-            case Apart("T", (Name(name),)) if sure:
-                found.add(name)
+            case Apart("T", (Name(letter),)) if sure and letter == name:
+                return True
             case Apart("*", factors) if not sure:
                 turned = [isinstance(p, Apart) and p.sign == "T" for p in factors]
                 for k, factor in enumerate(factors):
-                    if isinstance(factor, Name) and any(turned[max(k - 1, 0) : k + 2]):
-                        found.add(factor.name)
-    return found
+                    if factor == Name(name) and any(turned[max(k - 1, 0) : k + 2]):
+                        return True
+    return False
 
 
 def is_small(name: str) -> bool:
@@ -199,13 +198,13 @@ def _kinds(name: str, trees: list[Tree], alone: bool) -> tuple[str, ...]:
     """How a small letter may be meant, the likeliest first."""
     if name == "T":
         return "scalar", "matrix"
-    turned = any(name in _vectors(tree, True) for tree in trees)
+    turned = any(_is_vector(name, tree, True) for tree in trees)
     token = name[0] in _TOKENS
     if turned or (token and not (alone and name[0] == "x")):
         return ("row", "column") if token else ("column", "row")
     if token:
         return "row", "column", "scalar"
-    if any(name in _vectors(tree, False) for tree in trees):
+    if any(_is_vector(name, tree, False) for tree in trees):
         return "column", "row", "scalar"
     return "scalar", "column", "row"
 
@@ -243,23 +242,7 @@ def readings(
     small = [name for name in letters if is_small(name) and name not in given]
     alone = all(name in SIZES or name in CONSTANTS or is_small(name) for name in letters)
     kinds_of = {name: _kinds(name, every, alone) for name in small}
-    tokens = all(name[0] in _TOKENS for name in small)
-    fitting: list[_Reading] = []
-    trouble: Unfit | None = None
-    for strict in (True, False):
-        for choice in _choices(kinds_of):
-            kinds = {name: kinds_of[name][k] for name, k in choice.items()}
-            try:
-                reading = _reading_of(trees, kinds, given, strict)
-            except Unfit as unfit:
-                trouble = trouble or unfit
-                continue
-            mixed = len({kind for kind in kinds.values() if kind != "scalar"}) > 1
-            outer = reading.shapes.outer if tokens else 0
-            rank = (not strict, mixed, outer, sum(choice.values()))
-            fitting.append(replace(reading, rank=rank))
-        if fitting:
-            break
+    fitting, trouble = _fitting(trees, kinds_of, given)
     if not fitting:
         raise _no_reading(groups, trees, kinds_of, given, trouble)
     meant = min(fitting, key=lambda one: one.rank)
@@ -277,6 +260,32 @@ def readings(
             for parts, texts, shape in zip(trees, groups, one.sides, strict=True)
         )
         yield Built(tuple(built), one.shapes_text(), is_rival(one))
+
+
+def _fitting(
+    trees: list[list[Tree]],
+    kinds_of: Mapping[str, tuple[str, ...]],
+    given: Mapping[str, tuple[GivenSize, ...]],
+) -> tuple[list[_Reading], Unfit | None]:
+    """The readings whose shapes fit, and why the first did not; lines are repeated if need be."""
+    tokens = all(name[0] in _TOKENS for name in kinds_of)
+    fitting: list[_Reading] = []
+    trouble: Unfit | None = None
+    for strict in (True, False):
+        for choice in _choices(kinds_of):
+            kinds = {name: kinds_of[name][k] for name, k in choice.items()}
+            try:
+                reading = _reading_of(trees, kinds, given, strict)
+            except Unfit as unfit:
+                trouble = trouble or unfit
+                continue
+            mixed = len({kind for kind in kinds.values() if kind != "scalar"}) > 1
+            outer = reading.shapes.outer if tokens else 0
+            rank = (not strict, mixed, outer, sum(choice.values()))
+            fitting.append(replace(reading, rank=rank))
+        if fitting:
+            break
+    return fitting, trouble
 
 
 def _choices(kinds_of: Mapping[str, tuple[str, ...]]) -> Iterator[dict[str, int]]:
@@ -318,15 +327,16 @@ def _given(name: str, shape: GivenShape) -> tuple[GivenSize, ...]:
 
 
 def _is_size(size: object) -> bool:
-    if isinstance(size, bool):
-        return False
-    if isinstance(size, int):
-        return size > 0
-    if isinstance(size, str):
-        return bool(size) and (
-            size.isidentifier() or SQUARE in size or (size.isdigit() and int(size) > 0)
-        )
-    return isinstance(size, sympy.Expr) and size.is_positive is True
+    match size:
+        case bool():
+            return False
+        case int():
+            return size > 0
+        case str():
+            return SQUARE in size or size.isidentifier() or (size.isdigit() and int(size) > 0)
+        case sympy.Expr():
+            return size.is_positive is True
+    return False
 
 
 def _no_reading(
