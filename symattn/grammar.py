@@ -36,7 +36,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, reduce
-from itertools import combinations, pairwise
+from itertools import pairwise
 from operator import add, mul, truediv
 from typing import Any, cast
 
@@ -653,11 +653,13 @@ class _Word:
         dk is d_k, and XWQ is X W_Q, unless all the letters are made or given.
         """
         names = {_bare(name).replace("_", ""): name for name in self.lexer.usual if "_" in name}
-        for first, last in combinations(range(len(parts) + 1), 2):
-            run = parts[first:last]
-            name = names.get("".join(run))
-            if name and not all(_bare(part) in self.lexer.declared for part in run):
-                return " ".join((*parts[:first], name, *parts[last:]))
+        longest = max(map(len, names), default=0)
+        for first in range(len(parts)):
+            for last in range(min(len(parts), first + longest), first + 1, -1):
+                run = parts[first:last]
+                name = names.get("".join(run))
+                if name and not all(_bare(part) in self.lexer.declared for part in run):
+                    return " ".join((*parts[:first], name, *parts[last:]))
         return ""
 
 

@@ -30,7 +30,7 @@ def _given(work: Work) -> dict[str, Any]:
     }
 
 
-ALL = (*WORKS, *BLOCKS)
+ALL = (*CASES, *WORKS, *BLOCKS)
 
 
 @pytest.mark.parametrize("work", ALL, ids=lambda work: work.name)
