@@ -8,6 +8,7 @@ it is multiplied by, and a number, column or row that is added to a matrix is re
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -46,7 +47,7 @@ CONSTANTS: Mapping[str, sympy.Expr] = {
     "∞": sympy.oo,
 }
 
-_ENTRYWISE = {"tanh", "√", "ln", "σ", "cos", "sin", "max0", "abs", "elu1", "erf"}
+_ENTRYWISE = ("tanh", "√", "ln", "σ", "cos", "sin", "max0", "abs", "elu1", "erf")
 _SCALAR: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] = {
     "exp": sympy.exp,
     "ln": sympy.log,
@@ -58,17 +59,6 @@ _SCALAR: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] = {
     "erf": sympy.erf,
     "σ": lambda x: 1 / (1 + sympy.exp(-x)),
     "SiLU": lambda x: x / (1 + sympy.exp(-x)),
-}
-_SAME_SHAPE: Mapping[str, Callable[[MatrixExpr], MatrixExpr]] = {
-    "softmax": Softmax,
-    "colsoftmax": lambda x: Softmax(x, 0),
-    "softmax1": OffByOneSoftmax,
-    "ratio": RowRatio,
-    "sparsemax": Sparsemax,
-    "hardmax": Hardmax,
-    "exp": Exponential,
-    "unit": UnitVectors,
-    "rotary": Rotary,
 }
 
 
@@ -110,38 +100,40 @@ class Writer:
                 return Causal(*shape), shape
             case Call(name, args, ()):
                 return self._called(name, [self.build(arg) for arg in args])
-            case Apart("T", (part,)):
-                inner, shape = self.build(part)
-                return (inner, None) if shape is None else (_transposed(inner), shape[::-1])
-            case Apart("neg", (part,)):
-                inner, shape = self.build(part)
-                return _scaled(sympy.S.NegativeOne, inner), shape
-            case Apart("inv", (part,)):
-                inner, shape = self.build(part)
-                if shape is not None:
-                    return sympy.Inverse(inner), shape
-                if inner == 0:
-                    raise ReadError("0 has no inverse: 1/0 has no value")
-                return _number(1 / inner), None
             case Apart("^", (part, *_), exponent):
                 inner, shape = self.build(part)
                 return self._power(inner, shape, exponent), shape
-            case Apart("*" | "×", parts):
-                return self._times([self.build(part) for part in parts])
-            case Apart("/", (above, below)):
-                return self._over(self.build(above), self.build(below))
             case Apart(sign, parts):
-                built = [self.build(part) for part in parts]
-                shape = together([own for _, own in built])
-                terms = [spread(value, own, shape) for value, own in built]
-                if sign == "+":
-                    return (sympy.Add if shape is None else sympy.MatAdd)(*terms), shape
-                left, right = terms
-                if shape is None:
-                    return _number(left * right if sign == "∘" else left / right), None
-                kind = EntryQuotient if sign == "⊘" else sympy.HadamardProduct
-                return kind(left, right), shape
+                return self._joined(sign, [self.build(part) for part in parts])
         raise ReadError("this cannot be built")
+
+    def _joined(self, sign: str, built: list[tuple[sympy.Expr, Shape]]) -> tuple[sympy.Expr, Shape]:
+        """The expression of an operation on parts, and its shape."""
+        first, own = built[0]
+        match sign:
+            case "T":
+                return (first, None) if own is None else (_transposed(first), own[::-1])
+            case "neg":
+                return _scaled(sympy.S.NegativeOne, first), own
+            case "inv" if own is not None:
+                return sympy.Inverse(first), own
+            case "inv":
+                if first == 0:
+                    raise ReadError("0 has no inverse: 1/0 has no value")
+                return _number(1 / first), None
+            case "*" | "×":
+                return self._times(built)
+            case "/":
+                return self._over(*built)
+        shape = together([own for _, own in built])
+        terms = [spread(value, own, shape) for value, own in built]
+        if sign == "+":
+            return (sympy.Add if shape is None else sympy.MatAdd)(*terms), shape
+        left, right = terms
+        if shape is None:
+            return _number(left * right if sign == "∘" else left / right), None
+        kind = EntryQuotient if sign == "⊘" else sympy.HadamardProduct
+        return kind(left, right), shape
 
     def _spared(self) -> tuple[sympy.Expr, sympy.Expr]:
         found = next(self.spare, None)
@@ -236,57 +228,10 @@ class Writer:
             if name == "ln" and first.is_nonpositive:
                 raise ReadError(f"{first} has no real logarithm; only positive numbers have one")
             return _number(_SCALAR[name](first)), None
-        if name in ("beside", "below"):
-            out = first
-            for part in parts[1:]:
-                out = Stacked(out, part, int(name == "beside"))
-            return out, tuple(out.shape)
-        out = self._function(name, first, parts)
+        if name not in MATRICES and name not in _ENTRYWISE:
+            raise ReadError(f"{name} is not known here")
+        out = Entrywise(first, name) if name in _ENTRYWISE else MATRICES[name](*parts)
         return out, tuple(out.shape)
-
-    def _function(self, name: str, first: sympy.Expr, parts: list[sympy.Expr]) -> sympy.Expr:
-        if name in _SAME_SHAPE:
-            return _SAME_SHAPE[name](first)
-        if name in _ENTRYWISE:
-            return Entrywise(first, name)
-        match name:
-            case "rowsum" | "colsum":
-                return LineSum(first, int(name == "rowsum"))
-            case "rowmean" | "colmean":
-                return _mean(first, int(name == "rowmean"))
-            case "norm2":
-                return LineSum(sympy.HadamardProduct(first, first), 1)
-            case "rowmax":
-                return RowMax(first)
-            case "GELU":
-                return _gelu(first)
-            case "lse":
-                return Entrywise(LineSum(Exponential(first), 1), "ln")
-            case "rowvar":
-                return _variance(first)
-            case "LayerNorm":
-                return LineQuotient(_centred(first), Entrywise(_variance(first), "√"))
-            case "RMSNorm":
-                square = sympy.HadamardProduct(first, first)
-                return LineQuotient(first, Entrywise(_mean(square, 1), "√"))
-            case "SiLU":
-                return sympy.HadamardProduct(first, Entrywise(first, "σ"))
-            case "sum":
-                return LineSum(LineSum(first, 1), 0)
-            case "tr":
-                unit = sympy.Identity(first.shape[0])
-                return LineSum(LineSum(sympy.HadamardProduct(first, unit), 1), 0)
-            case "diag":
-                return Diagonal(first)
-            case "T":
-                return _transposed(first)
-            case "inv":
-                return sympy.Inverse(first)
-            case "dist2":
-                return _scaled(sympy.S.NegativeOne, Distance(*parts))
-            case "softcap":
-                return SoftCap(first, parts[1])
-        raise ReadError(f"{name} is not known here")
 
 
 def together(shapes: Sequence[Shape]) -> Shape:
@@ -355,6 +300,18 @@ def _gelu(matrix: MatrixExpr) -> MatrixExpr:
     return sympy.HadamardProduct(matrix, share)
 
 
+def _squared(matrix: MatrixExpr) -> MatrixExpr:
+    return sympy.HadamardProduct(matrix, matrix)
+
+
+def _sum_of_all(matrix: MatrixExpr) -> MatrixExpr:
+    return LineSum(LineSum(matrix, 1), 0)
+
+
+def _trace(matrix: MatrixExpr) -> MatrixExpr:
+    return _sum_of_all(sympy.HadamardProduct(matrix, sympy.Identity(matrix.shape[0])))
+
+
 def _transposed(value: sympy.Expr) -> sympy.Expr:
     """The transpose; SymPy's own would cancel an inverse on the way."""
     match value:
@@ -387,8 +344,11 @@ def _centred(matrix: MatrixExpr) -> MatrixExpr:
 
 def _variance(matrix: MatrixExpr) -> MatrixExpr:
     """The mean squared distance of each row's entries from their mean."""
-    centred = _centred(matrix)
-    return _mean(sympy.HadamardProduct(centred, centred), 1)
+    return _mean(_squared(_centred(matrix)), 1)
+
+
+def _blocks(axis: int) -> Callable[..., MatrixExpr]:
+    return lambda *parts: reduce(lambda one, other: Stacked(one, other, axis), parts)
 
 
 def _number(value: sympy.Expr) -> sympy.Expr:
@@ -420,3 +380,38 @@ def _scaled(scalar: sympy.Expr, value: sympy.Expr) -> sympy.Expr:
         scalar = scalar * number
         value = sympy.MatMul(*factors) if len(factors) > 1 else factors[0]
     return value if scalar == 1 else sympy.MatMul(scalar, value)
+
+
+#: What the functions of matrices are.
+MATRICES: Mapping[str, Callable[..., MatrixExpr]] = {
+    "softmax": Softmax,
+    "colsoftmax": lambda x: Softmax(x, 0),
+    "softmax1": OffByOneSoftmax,
+    "ratio": RowRatio,
+    "sparsemax": Sparsemax,
+    "hardmax": Hardmax,
+    "exp": Exponential,
+    "unit": UnitVectors,
+    "rotary": Rotary,
+    "rowsum": lambda x: LineSum(x, 1),
+    "colsum": lambda x: LineSum(x, 0),
+    "rowmean": lambda x: _mean(x, 1),
+    "colmean": lambda x: _mean(x, 0),
+    "norm2": lambda x: LineSum(_squared(x), 1),
+    "rowmax": RowMax,
+    "GELU": _gelu,
+    "SiLU": lambda x: sympy.HadamardProduct(x, Entrywise(x, "σ")),
+    "lse": lambda x: Entrywise(LineSum(Exponential(x), 1), "ln"),
+    "rowvar": _variance,
+    "LayerNorm": lambda x: LineQuotient(_centred(x), Entrywise(_variance(x), "√")),
+    "RMSNorm": lambda x: LineQuotient(x, Entrywise(_mean(_squared(x), 1), "√")),
+    "sum": _sum_of_all,
+    "tr": _trace,
+    "diag": Diagonal,
+    "T": _transposed,
+    "inv": sympy.Inverse,
+    "dist2": lambda x, y: _scaled(sympy.S.NegativeOne, Distance(x, y)),
+    "softcap": SoftCap,
+    "beside": _blocks(1),
+    "below": _blocks(0),
+}
