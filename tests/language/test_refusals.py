@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from symattn import equal
 from symattn.cli import main
-from symattn.errors import ReadError
+from symattn.errors import ReadError, ShapeError
 from symattn.language.equations import derivation_of
 from symattn.language.writing import written
 from symattn.pages.checked import no_claims
@@ -48,6 +49,7 @@ REFUSED = (
     ("B[i,j] = r[i - j]; A = softmax(S + B)", "i - j", "a bias by distance is relative(r, clip=2)"),
     ("r : 4 × 1; A = softmax(S + relative(r, clip=2))", "relative", "4 and 5 would have to be"),
     ("f(x, y) = x y; A = f(Q)", "f(Q)", "f takes 2 arguments"),
+    ("S[0] = A; S[t] = S[t-1] + K[t]^T V[t]; A = X W", "A;", "A is used before line 1 makes it"),
     ("A = Q + (K [", "the end", "the bracket opened at line 1, character 12 is not closed"),
     ("M[i,j] = 0 if j <= i else -inf; A = softmax(S ∘ M)", "M)", "it is only added to scores"),
 )
@@ -81,6 +83,12 @@ def test_what_is_said_to_be_written_for_an_activation_is_read(word: str) -> None
     given = torch.tensor(x)
     functional = getattr(torch.nn.functional, word, None) or getattr(torch, word)
     np.testing.assert_allclose(found, functional(given).numpy(), rtol=1e-12, atol=1e-15)
+
+
+def test_a_statement_takes_no_options() -> None:
+    for text in ("RMSNorm(X, gain=g)", "softmax(S, eps=2)", "rotary(Q, base=500)"):
+        with pytest.raises(ShapeError, match=r"takes no \w+=… in a statement"):
+            equal(f"{text} = {text.partition(',')[0]})")
 
 
 def test_letters_together_are_a_product_where_no_usual_name_is_meant() -> None:

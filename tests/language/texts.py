@@ -12,9 +12,9 @@ from tests.language.literature import (
     INF,
     Tensor,
     Work,
+    beside,
     by,
     causal,
-    columns,
     layer,
     rms,
     rope,
@@ -50,7 +50,7 @@ def _latent(g: Any) -> Tensor:
         q = torch.cat([g.X @ g.W_Q[h], rope(g.X @ g.W_QR[h])], 1)
         k = torch.cat([c @ g.W_K[h], rope(g.X @ g.W_KR)], 1)
         heads.append(soft(q, k, causal(3)) @ c @ g.W_V[h])
-    return columns(heads) @ g.W_O
+    return beside(heads) @ g.W_O
 
 
 def _linear(g: Any) -> Tensor:
@@ -74,12 +74,12 @@ def _block(g: Any) -> Tensor:
 def _talking(g: Any) -> Tensor:
     k, v = (torch.repeat_interleave(one, 2, 0) for one in (g.K, g.V))
     scores = torch.einsum("hl,lij->hij", g.P, g.Q @ k.mT / math.sqrt(2))
-    return columns(torch.einsum("hl,lij->hij", g.R, torch.softmax(scores, -1)) @ v) @ g.W_O
+    return beside(torch.einsum("hl,lij->hij", g.R, torch.softmax(scores, -1)) @ v) @ g.W_O
 
 
 def _sloped(g: Any) -> Tensor:
     away, mask = by(3, 4, lambda i, j: j - i), by(3, 4, lambda i, j: 0 if j <= i else -INF)
-    return columns([soft(g.Q[h], g.K[h], g.a[h] * away + mask) @ g.V[h] for h in range(2)])
+    return beside([soft(g.Q[h], g.K[h], g.a[h] * away + mask) @ g.V[h] for h in range(2)])
 
 
 def _gated_delta(g: Any) -> Tensor:
