@@ -124,7 +124,7 @@ class Unfit(Exception):
 
 @dataclass
 class Dims:
-    """Sizes that are found to be the same."""
+    """Sizes that are found to be the same; two forms of one are compared when all are known."""
 
     #: Whether a size that nobody wrote may be 1 after all (only to explain a refusal).
     loose: bool = False
@@ -135,6 +135,16 @@ class Dims:
     given: list[bool] = field(default_factory=list)
     #: What sizes that stay open are called in the end.
     names: dict[int, str] = field(default_factory=dict)
+    #: Two forms of one size, to be compared in the end; None where they are refused at once.
+    pending: list[tuple[int, int]] | None = None
+    #: The sizes whose names are more than a wish.
+    firm: set[int] = field(default_factory=set)
+    #: The sizes of states, masks and matrices by their entries, which follow from where they stand:
+    #: they may turn out to be 1 though nobody wrote it, and are where they met nothing but a 1.
+    fitted: set[int] = field(default_factory=set)
+    met_one: list[int] = field(default_factory=list)
+    #: The sizes that are said to be 1, as where there is one head.
+    single: set[int] = field(default_factory=set)
 
     def new(self, value: sympy.Expr | None = None, name: str = "", given: bool = False) -> int:
         """One more size: a number or symbol if known, and its name."""
@@ -196,22 +206,53 @@ class Dims:
             return
         left, right = self.known(a), self.known(b)
         if left is None and right is None:
-            if self.given[a] and self.given[b] and self.name[a] != self.name[b]:
-                raise Unfit(f"{self.name[a]} and {self.name[b]} would have to be the same size")
+            self._check_names(a, b)
             self._merge(a, b)
         elif left is None:
-            self._bind(a, right)
+            self._bind(a, right, b in self.single)
         elif right is None:
-            self._bind(b, left)
+            self._bind(b, left, a in self.single)
+        elif isinstance(left, Times) and isinstance(right, Times):
+            self.same(left.count, right.count)
+            self.same(left.part, right.part)
         elif isinstance(left, Sum) and isinstance(right, Sum):
             self._same_in_sum(self._leaves(left), self._leaves(right))
+        elif self.pending is not None and {Sum, Times} & {type(left), type(right)}:
+            self.pending.append((a, b))
         elif left != right:
             raise Unfit(
                 f"{self.size_text(a)} and {self.size_text(b)} would have to be the same size"
             )
 
+    def _check_names(self, a: int, b: int) -> None:
+        """Refuse two names for one size, but for n and m, where they are not a wish alone."""
+        one, other = self.name[a], self.name[b]
+        if one == other:
+            return
+        if self.given[a] and self.given[b]:
+            raise Unfit(f"{one} and {other} would have to be the same size")
+        if {a, b} <= self.firm and {one, other} == {"n", "m"}:
+            self.name[a] = "n"
+        elif {a, b} <= self.firm:
+            raise Unfit(
+                f"{one} and {other} would have to be the same size; if they are meant to be, say "
+                "so by a shape such as K : m × d_k"
+            )
+
+    def is_fitted(self, dim: int) -> bool:
+        """Whether a size follows from where its matrix stands."""
+        return self.root(dim) in map(self.root, self.fitted)
+
     def repeated(self, one: int, other: int) -> None:
         """Two sizes stand together, of which one is 1: it is repeated."""
+        self.met_one += filter(self.is_fitted, (one, other))
+
+    def settle(self, inputs: Collection[int]) -> None:
+        """The sizes that met nothing but a 1 are 1, unless they are those of `inputs`."""
+        roots = {self.root(dim) for dim in inputs}
+        for dim in map(self.root, self.met_one):
+            if self.value[dim] is None and dim not in roots:
+                self.value[dim] = sympy.S.One
 
     def _leaves(self, total: Sum) -> list[int]:
         """The sizes in a sum, those of blocks within a block included."""
@@ -241,28 +282,26 @@ class Dims:
         if self.given[b] or (not self.given[a] and not self.name[a]):
             a, b = b, a
         self.parent[b] = a
+        if {a, b} & self.firm:
+            if a not in self.firm:  # the firm one gives the name
+                self.name[a] = self.name[b]
+            self.firm.add(a)
 
-    def _bind(self, dim: int, value: sympy.Expr) -> None:
-        """A size that is not known has this value."""
+    def _bind(self, dim: int, value: sympy.Expr, single: bool = False) -> None:
+        """A size that is not known has this value, which may be 1 where it is said to be."""
         number = isinstance(value, int | sympy.Integer)
-        if number and self.given[dim] and not self.loose:
-            raise Unfit(f"{self.name[dim]} would have to be {value}")
-        if number and value == 1 and not self.loose:
-            raise Unfit(
-                f"the size {self.size_text(dim)} would have to be 1; if that is meant, say so by a "
-                "shape such as W : 1 × d_k",
-                mends=True,
-            )
-        if isinstance(value, Sum) and self._within(dim, value):
+        if number and not (self.loose or single or (value == 1 and self.is_fitted(dim))):
+            if self.given[dim]:
+                raise Unfit(f"{self.name[dim]} would have to be {value}")
+            if value == 1:
+                raise Unfit(
+                    f"the size {self.size_text(dim)} would have to be 1; if that is meant, say so "
+                    "by a shape such as W : 1 × d_k",
+                    mends=True,
+                )
+        if isinstance(value, Sum) and dim in self._leaves(value):
             raise Unfit(f"{self.size_text(dim)} would have to be a part of itself")
         self.value[dim] = value
-
-    def _within(self, dim: int, value: Sum) -> bool:
-        for part in value.parts:
-            inner = self.value[self.root(part)]
-            if self.root(part) == dim or (isinstance(inner, Sum) and self._within(dim, inner)):
-                return True
-        return False
 
     def known(self, dim: int) -> sympy.Expr | None:
         """A number, a symbol, blocks together, or None; blocks of known sizes are a number."""
@@ -278,6 +317,8 @@ class Dims:
         value = self.known(dim)
         if isinstance(value, Sum):
             return " + ".join(map(self.size_text, value.parts))
+        if isinstance(value, Times):
+            return f"{self.size_text(value.count)} {self.size_text(value.part)}"
         name = self.name[self.root(dim)].partition(SQUARE)[0]
         return str(value) if value is not None else name or "of a letter"
 

@@ -91,91 +91,6 @@ _LESS_ONE = Apart("neg", (Number(Fraction(1)),))
 
 
 @dataclass
-class TextDims(Dims):
-    """Sizes, of which some are products; two forms of one are compared when all are known."""
-
-    pending: list[tuple[int, int]] = field(default_factory=list)
-    #: The sizes whose names are more than a wish.
-    firm: set[int] = field(default_factory=set)
-
-    #: The sizes of states, masks and matrices by their entries, which follow from where they stand:
-    #: they may turn out to be 1 though nobody wrote it, and are where they met nothing but a 1.
-    fitted: set[int] = field(default_factory=set)
-    met_one: list[int] = field(default_factory=list)
-
-    #: The sizes that the text says are 1, as where there is one head.
-    single: set[int] = field(default_factory=set)
-
-    def _bind(self, dim: int, value: sympy.Expr) -> None:
-        if value == 1 and self.is_fitted(dim):
-            self.value[dim] = value
-        else:
-            super()._bind(dim, value)
-
-    def is_fitted(self, dim: int) -> bool:
-        """Whether a size follows from where its matrix stands."""
-        return self.root(dim) in {self.root(one) for one in self.fitted}
-
-    def repeated(self, one: int, other: int) -> None:
-        self.met_one += [dim for dim in (one, other) if self.is_fitted(dim)]
-
-    def settle(self, inputs: Collection[int]) -> None:
-        """The sizes that met nothing but a 1 are 1, unless they are those of `inputs`."""
-        roots = {self.root(dim) for dim in inputs}
-        for dim in map(self.root, self.met_one):
-            if self.value[dim] is None and dim not in roots:
-                self.value[dim] = sympy.S.One
-
-    def named(self, name: str, firm: bool) -> int:
-        """A size with a usual name."""
-        dim = self.new(name=name)
-        self.firm |= {dim} if firm and name else set()
-        return dim
-
-    def same(self, one: int, other: int) -> None:
-        a, b = self.root(one), self.root(other)
-        if a != b and {a, b} <= self.firm and self.value[a] is None and self.value[b] is None:
-            names = {self.name[a], self.name[b]}
-            if len(names) > 1 and names != {"n", "m"}:
-                raise Unfit(
-                    f"{self.name[a]} and {self.name[b]} would have to be the same size; if they "
-                    "are meant to be, say so by a shape such as K : m × d_k"
-                )
-            if names == {"n", "m"} and self.name[a] == "m":
-                self.name[a] = "n"
-        left, right = self.value[a], self.value[b]
-        if left is None and b in self.single:
-            self.value[a] = right
-        elif right is None and a in self.single:
-            self.value[b] = left
-        elif a != b and isinstance(left, Times) and isinstance(right, Times):
-            super().same(left.count, right.count)
-            super().same(left.part, right.part)
-        elif a != b and None not in (left, right) and {Times, Sum} & {type(left), type(right)}:
-            if isinstance(left, Sum) and isinstance(right, Sum):
-                super().same(a, b)
-            else:
-                self.pending.append((a, b))
-        else:
-            super().same(a, b)
-
-    def _merge(self, a: int, b: int) -> None:
-        super()._merge(a, b)
-        if {a, b} & self.firm:
-            root = self.root(a)
-            if root not in self.firm:  # the firm one gives the name
-                self.name[root] = self.name[a if a in self.firm else b]
-            self.firm.add(root)
-
-    def size_text(self, dim: int) -> str:
-        """A size in a message."""
-        value = self.value[self.root(dim)]
-        if isinstance(value, Times):
-            return f"{self.size_text(value.count)} {self.size_text(value.part)}"
-        return super().size_text(dim)
-
-
-@dataclass
 class Letters:
     """What a text says of its letters, and what is known beside it."""
 
@@ -214,7 +129,7 @@ class Places(Shapes):
 
     def __init__(self, letters: Letters) -> None:
         super().__init__(letters.kinds, {}, strict=False)
-        self.dims: TextDims = TextDims()
+        self.dims = Dims(pending=[])
         self.one = self.dims.new(sympy.S.One)
         self.said, self.declared, self.functions = letters, letters.declared, letters.functions
         self.families = {*letters.families}
@@ -457,7 +372,10 @@ class Sizes(Places):
         for table in (FIRM, INPUTS):
             names = table.get(name) or table.get(name.rstrip("'0123456789"))
             if names is not None:
-                rows, columns = (self.dims.named(one, table is FIRM) for one in names)
+                rows, columns = (self.dims.new(name=one) for one in names)
+                self.dims.firm |= {
+                    x for x in (rows, columns) if table is FIRM and self.dims.name[x]
+                }
                 return rows, columns
         return self.dims.new(), self.dims.new()
 
@@ -672,7 +590,7 @@ def name_all(sizes: Sizes, taken: Collection[str]) -> None:
         if {own, f"{own}_2"} <= {*dims.names.values()}:
             why = f"{name} could be more than one size; say the shapes, e.g. Q : n × {name}"
             raise Unfit(why, tree)
-    for one, other in dims.pending:
+    for one, other in dims.pending or ():
         if sympy.expand(dims.size(one) - dims.size(other)) != 0:
             raise Unfit(f"{dims.size(one)} and {dims.size(other)} would have to be the same size")
 
@@ -687,7 +605,7 @@ def _no_size(sizes: Sizes, name: str) -> str:
     return f"{name} is no size of any matrix{listed}; say where it stands, e.g. Q : n × {name}"
 
 
-def _said(dims: TextDims) -> list[sympy.Symbol]:
+def _said(dims: Dims) -> list[sympy.Symbol]:
     """The symbols in sizes that are known."""
     known = (value for value in dims.value if isinstance(value, sympy.Expr))
     return [symbol for value in known for symbol in value.free_symbols]
