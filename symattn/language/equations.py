@@ -461,24 +461,23 @@ class _Steps:
         if left.head and not left.by_rows:
             count = self.sizes.size(self.sizes.count(left.name))
         expr = self._made(equation, count)
-        for part in subtrees(equation.tree):
-            if isinstance(part, Name):
-                self._input(part.name)
-        for part in sympy.preorder_traversal(expr):
-            if isinstance(part, sympy.MatrixSymbol):
-                self._input(greek(str(part.name)))
+        written = (part.name for part in subtrees(equation.tree) if isinstance(part, Name))
+        meant = (
+            x.name for x in sympy.preorder_traversal(expr) if isinstance(x, sympy.MatrixSymbol)
+        )
+        for one in (*written, *meant):
+            self._input(greek(str(one)))
         letter = in_ascii(left.name)
         name = left.word or letter
         if name in {item.name for item in (*self.inputs.values(), *self.steps)}:
             raise wrong(equation.place, f"a step is called {name} already; give it another word")
         number = expr.shape == (1, 1) and is_small(left.name)
         symbol = (NumberSymbol if number else sympy.MatrixSymbol)(letter, *expr.shape)
-        facts = dict(self.facts.get(left.word, {}))
         heading, reason = composed(expr, self.steps, letter)
+        facts = dict(self.facts.get(left.word, {}))
         if equation.heading or "title" not in facts:
             facts["title"] = equation.heading or heading
-        hides = any(part is sympy.S.NegativeInfinity for part in sympy.preorder_traversal(expr))
-        if hides or self.maker.is_mask(expr):
+        if self._hides(expr):
             facts["logits"] = True
             self.maker.masks.add(letter)
         if count is not None:
@@ -487,6 +486,11 @@ class _Steps:
         if index and index not in HEADS:
             facts["each"] = index
         self.steps.append(Step(name, symbol, expr, "", equation.reason or reason, **facts))
+
+    def _hides(self, expr: MatrixExpr) -> bool:
+        """Whether a matrix holds −∞, or is made of masks."""
+        parts = sympy.preorder_traversal(expr)
+        return sympy.S.NegativeInfinity in parts or self.maker.is_mask(expr)
 
     def _made(self, equation: Equation, count: sympy.Expr | None) -> MatrixExpr:
         """The expression of an equation, of which there may be a count."""

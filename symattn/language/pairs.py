@@ -81,25 +81,10 @@ def of_pairs(pairs: Iterable[tuple[MatrixExpr, MatrixExpr]]) -> Derivation:
     if not listed:
         raise ReadError("equations: give at least one pair of a MatrixSymbol and an expression")
     for number, pair in enumerate(listed, 1):
-        if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise ReadError(f"pair {number}: give a MatrixSymbol and an expression, (A, Q * K.T)")
-        symbol, said = pair
         with located(f"pair {number}"):
-            instance(symbol, sympy.MatrixSymbol, "its left side", "a MatrixSymbol")
-            if isinstance(said, sympy.MatrixBase):
-                said = said.as_immutable()
-            instance(
-                said, sympy.MatrixExpr | sympy.MatrixBase, "its right side", "a matrix of SymPy's"
-            )
-            if shape_of(symbol) != shape_of(said):
-                one, other = (" × ".join(map(str, shape_of(x))) for x in (symbol, said))
-                raise ReadError(f"{symbol} is {one}, its right side {other}")
-            sizes = {
-                x
-                for part in said.atoms(sympy.MatrixSymbol)
-                for n in part.shape
-                for x in n.free_symbols
-            }
+            symbol, said = _pair(pair)
+            shapes = (letter.shape for letter in said.atoms(sympy.MatrixSymbol))
+            sizes = {x for shape in shapes for n in shape for x in n.free_symbols}
             with located(str(symbol)):
                 expr = _understood(said, sizes, names)
                 Speller().matrix(expr)
@@ -110,6 +95,21 @@ def of_pairs(pairs: Iterable[tuple[MatrixExpr, MatrixExpr]]) -> Derivation:
         heading, reason = composed(expr, steps)
         steps.append(Step(symbol.name, symbol, expr, "", reason, title=heading))
     return Derivation(tuple(inputs.values()), tuple(steps))
+
+
+def _pair(pair: object) -> tuple[sympy.MatrixSymbol, sympy.MatrixExpr]:
+    """Both sides of a pair, which have one shape. Raises `ReadError` for what is none."""
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        raise ReadError("give a MatrixSymbol and an expression, (A, Q * K.T)")
+    symbol, said = pair
+    instance(symbol, sympy.MatrixSymbol, "its left side", "a MatrixSymbol")
+    if isinstance(said, sympy.MatrixBase):
+        said = said.as_immutable()
+    instance(said, sympy.MatrixExpr | sympy.MatrixBase, "its right side", "a matrix of SymPy's")
+    if shape_of(symbol) != shape_of(said):
+        one, other = (" × ".join(map(str, shape_of(x))) for x in (symbol, said))
+        raise ReadError(f"{symbol} is {one}, its right side {other}")
+    return symbol, said
 
 
 def _understood(expr: sympy.Expr, sizes: set[sympy.Symbol], names: _Names) -> sympy.Expr:
