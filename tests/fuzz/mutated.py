@@ -7,7 +7,6 @@ texts made long, options made wrong. Whatever is written, `equal` answers or rai
 
 from __future__ import annotations
 
-import argparse
 import re
 import time
 from collections import Counter
@@ -16,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.fuzz import asking
 from tests.fuzz.asking import OUTCOMES, Outcome, Worker
 from tests.statements import STATEMENTS
 
@@ -286,11 +286,7 @@ CHANGES = (_character, _character, _token, _token, _token, _soup, _nested, _long
 
 def main() -> int:
     """Count the outcomes; 1 if anything but our own errors escaped or time ran out."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=5000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=20.0, help="wall limit of each")
-    told = parser.parse_args()
+    told = asking.options(__doc__, count=5000, seed=0, seconds=20.0)
     start, worker = time.perf_counter(), Worker(told.seconds)
     counts: Counter[tuple[str, str]] = Counter()
     bad: list[tuple[str, str, dict[str, Any], Outcome]] = []
