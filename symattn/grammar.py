@@ -35,7 +35,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache, reduce
+from functools import cache, cached_property, reduce
 from itertools import pairwise
 from operator import add, mul, truediv
 from typing import Any, cast
@@ -370,14 +370,16 @@ class _Lexer:
     closed: bool = False
     own: Collection[str] | None = None
     usual: Collection[str] = ()
-    #: The text without LaTeX's spellings, and where its characters came from.
-    text: str = field(init=False)
-    origin: Sequence[int] = field(init=False)
 
-    def __post_init__(self) -> None:
-        text, origin = _plain(self.source)
-        object.__setattr__(self, "text", text)
-        object.__setattr__(self, "origin", origin)
+    @cached_property
+    def plain(self) -> tuple[str, Sequence[int]]:
+        """The text without LaTeX's spellings, and where its characters came from."""
+        return _plain(self.source)
+
+    @property
+    def text(self) -> str:
+        """The text without LaTeX's spellings."""
+        return self.plain[0]
 
     @property
     def equation(self) -> bool:
@@ -386,12 +388,14 @@ class _Lexer:
 
     def wrong(self, place: int, why: str, bracket: int = -1) -> Refused:
         """The error for what is wrong at a character of the plain text."""
-        at = self.origin[bracket] if bracket >= 0 else bracket
-        return _refused(self.source, self.origin[place], why, at)
+        origin = self.plain[1]
+        at = origin[bracket] if bracket >= 0 else bracket
+        return _refused(self.source, origin[place], why, at)
 
     def tokens(self) -> Iterator[_Token]:
         """The tokens, every bracket matched."""
         opened: list[tuple[str, int]] = []
+        origin = self.plain[1]
         for kind, token, start, end in self._cut():
             if kind in ("OPEN", "LSQB", "INDEX"):
                 opened.append((token, start))
@@ -404,7 +408,7 @@ class _Lexer:
                 if _CLOSES[bracket] != token:
                     why = f"the bracket {bracket} opened at ‹› is closed by {_CLOSES[bracket]}"
                     raise self.wrong(start, why, place)
-            yield _Token(kind, token, self.source, self.origin[start], self.origin[end])
+            yield _Token(kind, token, self.source, origin[start], origin[end])
         if opened:
             raise self.wrong(len(self.text), _UNCLOSED, opened[-1][1])
 

@@ -383,16 +383,9 @@ def as_lists(value: Nested, name: str) -> Nested:
     array = plain_array(value, name)
     if array.size > MAX_ENTRIES:
         raise ReadError(_too_many(name, array.size))
-    if array.dtype.kind == "f" and array.dtype != np.float64:
-        return _nested(array)
+    if array.dtype.kind == "f" and array.dtype != np.float64:  # whose text is the shortest
+        return np.array([*array.flat], dtype=object).reshape(array.shape).tolist()
     return array.tolist()
-
-
-def _nested(array: Array) -> Nested:
-    """Nested lists that keep NumPy scalars, whose text is the shortest for their own dtype."""
-    if array.ndim == 0:
-        return array[()]
-    return list(array) if array.ndim == 1 else [_nested(part) for part in array]
 
 
 def _too_many(name: str, count: int) -> str:

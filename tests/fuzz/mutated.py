@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -194,13 +194,19 @@ def statements(count: int, seed: int) -> Iterator[tuple[str, str, dict[str, Any]
     for _ in range(count):
         row = STATEMENTS[int(random.integers(len(STATEMENTS)))]
         text, options = row.text, dict(row.options)
-        for _ in range(int(random.integers(1, 4))):
-            text = CHANGES[int(random.integers(len(CHANGES)))](text, random)
+        text = changed(text, random, CHANGES)
         if random.random() < 0.15:
             options.update(_OPTIONS[int(random.integers(len(_OPTIONS)))])
         elif random.random() < 0.1:
             options = {}
         yield ("prove" if random.random() < 0.15 else "equal"), text, options
+
+
+def changed(text: str, random: Any, changes: Sequence[Callable[[str, Any], str]]) -> str:
+    """The text after a few of these changes."""
+    for _ in range(int(random.integers(1, 4))):
+        text = changes[int(random.integers(len(changes)))](text, random)
+    return text
 
 
 def _character(text: str, random: Any) -> str:
@@ -281,7 +287,9 @@ def _sides(text: str, random: Any) -> str:
     return ways[int(random.integers(len(ways)))]
 
 
-CHANGES = (_character, _character, _token, _token, _token, _soup, _nested, _long, _sides)
+#: Changes that leave most of a text as it is, and all of them.
+SMALL = (_character, _character, _token, _token, _token)
+CHANGES = (*SMALL, _soup, _nested, _long, _sides)
 
 
 def main() -> int:
