@@ -154,6 +154,13 @@ class Dims:
         self.given.append(given)
         return len(self.parent) - 1
 
+    def called(self, name: str) -> int:
+        """The size that was given this name, the same for all that have it."""
+        for dim, known in enumerate(self.name):
+            if known == name and (self.given[dim] or SQUARE in name):
+                return dim
+        return self.new(name=name, given=SQUARE not in name)
+
     def root(self, dim: int) -> int:
         """The size that stands for all that are the same."""
         while self.parent[dim] != dim:
@@ -330,18 +337,22 @@ class Dims:
 class Shapes:
     """One way to read the letters: infers the shape of every part."""
 
+    #: The usual sizes of rows.
+    rows: Mapping[str, str] = {"q": "d_k", "k": "d_k", "v": "d_v"}
+
     def __init__(
         self,
         kinds: Mapping[str, str],
         shapes: Mapping[str, tuple[GivenSize, ...]],
+        dims: Dims,
         strict: bool = True,
-        loose: bool = False,
     ) -> None:
         #: How each small letter is meant: scalar, column or row.
         self.kinds, self.given_shapes = kinds, shapes
         #: Whether what is added has to have one shape, and nothing is repeated to fit.
         self.strict = strict
-        self.dims = Dims(loose)
+        self.dims = dims
+        self.size = dims.size
         self.letters: dict[str, Shape] = {}
         self.shapes: dict[int, Shape] = {}
         self.one = self.dims.new(sympy.S.One)
@@ -411,7 +422,7 @@ class Shapes:
         if name in self.given_shapes:
             sizes = self.given_shapes[name]
             return (self._size(sizes[0]), self._size(sizes[1])) if sizes else None
-        if name in SIZES or name in CONSTANTS:
+        if name in CONSTANTS or self.is_size(name):
             return None
         match self.kinds.get(name, "matrix"):
             case "scalar":
@@ -419,21 +430,27 @@ class Shapes:
             case "column":
                 return self.dims.new(), self.one
             case "row":
-                return self.one, self.dims.new(
-                    name={"q": "d_k", "k": "d_k", "v": "d_v"}.get(name, "")
-                )
+                return self.one, self.dims.new(name=self.rows.get(name, ""))
+        return self._usual(name)
+
+    def is_size(self, name: str) -> bool:
+        """Whether a name stands for a size."""
+        return name in SIZES
+
+    def _usual(self, name: str) -> Shape:
+        """The shape of a letter of which nothing is said: its sizes have their usual names."""
         rows, columns = USUAL.get(name) or USUAL.get(name.rstrip("'0123456789"), ("", ""))
         return self.dims.new(name=rows), self.dims.new(name=columns)
+
+    def size_of(self, value: sympy.Expr) -> int:
+        """A size that was said."""
+        return self.one if value == 1 else self.dims.new(value)
 
     def _size(self, size: GivenSize) -> int:
         """A size that was given: a number, a name (the same for all that have it) or SymPy's."""
         if isinstance(size, str) and not size.isdigit():
-            for dim, name in enumerate(self.dims.name):
-                if name == size and (self.dims.given[dim] or SQUARE in name):
-                    return dim
-            return self.dims.new(name=size, given=SQUARE not in size)
-        value = sympy.Integer(int(size)) if isinstance(size, int | str) else size
-        return self.one if value == 1 else self.dims.new(value)
+            return self.dims.called(size)
+        return self.size_of(sympy.Integer(int(size)) if isinstance(size, int | str) else size)
 
     def together(self, parts: Sequence[Tree], strict: bool) -> Shape:
         """The shape of parts joined entry by entry: numbers (else lines too) are repeated.
@@ -460,10 +477,6 @@ class Shapes:
                 self.dims.same(size, more)
             out.append(more if repeated and self.dims.is_one(size) else size)
         return out[0], out[1]
-
-    def size(self, dim: int) -> sympy.Expr:
-        """The size as SymPy's number or symbol, once all are named."""
-        return self.dims.size(dim)
 
     def sized(self, shape: tuple[int, int]) -> tuple[sympy.Expr, sympy.Expr]:
         """A shape in SymPy's numbers and symbols."""

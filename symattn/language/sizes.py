@@ -42,7 +42,6 @@ from symattn.language.shapes import (
     Unfit,
 )
 from symattn.language.texts import Equation
-from symattn.nodes.written import CONSTANTS
 
 _SIZE_LIKE = re.compile(r"[dn]_\w+\Z")
 
@@ -127,10 +126,10 @@ class Scope:
 class Places(Shapes):
     """Shapes of parts: the indices of heads and tokens, ranges of rows and columns, and sizes."""
 
+    rows: Mapping[str, str] = {}
+
     def __init__(self, letters: Letters) -> None:
-        super().__init__(letters.kinds, {}, strict=False)
-        self.dims = Dims(pending=[])
-        self.one = self.dims.new(sympy.S.One)
+        super().__init__(letters.kinds, letters.declared, Dims(pending=[]), strict=False)
         self.said, self.declared, self.functions = letters, letters.declared, letters.functions
         self.families = {*letters.families}
         self.scope = Scope()
@@ -157,10 +156,6 @@ class Places(Shapes):
             return False
         known = name in KNOWN_SIZES or name in self.said.sizes
         return known or _SIZE_LIKE.match(name) is not None
-
-    def size_of(self, value: sympy.Expr) -> int:
-        """A size that was said."""
-        return self.one if value == 1 else self.dims.new(value)
 
     def count(self, name: str) -> int:
         """How many matrices a family has."""
@@ -356,19 +351,7 @@ class Sizes(Places):
             )
         return f"{name} is used before line {maker.place.line} makes it; {mend}"
 
-    def _new_letter(self, name: str) -> Shape:
-        if name in self.declared:
-            said = self.declared[name]
-            return (self.size_of(said[0]), self.size_of(said[1])) if said else None
-        if name in CONSTANTS or self.is_size(name):
-            return None
-        match self.kinds.get(name):
-            case "scalar":
-                return None
-            case "column":
-                return self.dims.new(), self.one
-            case "row":
-                return self.one, self.dims.new()
+    def _usual(self, name: str) -> Shape:
         for table in (FIRM, INPUTS):
             names = table.get(name) or table.get(name.rstrip("'0123456789"))
             if names is not None:
@@ -412,9 +395,6 @@ class Sizes(Places):
             case Name(name) if self.is_size(name):
                 self.use(name, tree)
                 return None
-            case Name("I") if "I" not in self.declared:
-                size = self.dims.new()
-                return size, size
             case Indexed():
                 return self._indexed(tree)
             case Every():

@@ -217,7 +217,7 @@ def _reading_of(
     loose: bool = False,
 ) -> _Reading:
     """A reading whose shapes fit. Raises `Unfit` otherwise."""
-    shapes = Shapes(kinds, given, strict, loose)
+    shapes = Shapes(kinds, given, Dims(loose), strict)
     sides = [shapes.together(texts, True) for texts in trees]
     _same_masks(shapes)
     letters = {name: None for texts in trees for tree in texts for name in _names(tree)}
