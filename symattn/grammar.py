@@ -35,15 +35,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property, reduce
 from itertools import pairwise
-from typing import TYPE_CHECKING, cast
+from operator import add, mul, truediv
+from typing import Any, cast
 
 from symattn.errors import ReadError, close_to, nearest, quote
 from symattn.greek import GREEK
-
-if TYPE_CHECKING:
-    from lark import Token
 
 MAX_LENGTH, MAX_DEPTH, MAX_POWER = 2000, 40, 64
 MAX_DIGITS, MAX_EXPONENT = 60, 400
@@ -160,7 +158,7 @@ Fraction(1, 1))), exponent=Fraction(1, 1))
     """
     if not isinstance(text, str):
         raise ReadError(f"{quote(text)} is not a text")
-    return _read(text, declared, False)
+    return _read(_Lexer(text, declared))
 
 
 def read_right(
@@ -177,7 +175,7 @@ def read_right(
     >>> read_right("0 if j <= i else 1").test
     Compared(sides=(Name(name='j'), Name(name='i')), signs=('≤',))
     """
-    return _read(text, declared, False, functions, usual)
+    return _read(_Lexer(text, declared, own=functions, usual=usual))
 
 
 def read_closed(text: str) -> Tree:
@@ -186,7 +184,7 @@ def read_closed(text: str) -> Tree:
     >>> read_closed("2^-1")
     Apart(sign='inv', parts=(Number(value=Fraction(2, 1), vector=False),), exponent=Fraction(1, 1))
     """
-    return _read(text, (), True)
+    return _read(_Lexer(text, closed=True))
 
 
 def sides(text: str) -> list[str]:
@@ -197,28 +195,21 @@ def sides(text: str) -> list[str]:
     """
     if len(text) > 2 * MAX_LENGTH + len("=="):
         raise _too_long(text)
-    opened: list[int] = []
     signs: list[tuple[int, int]] = []
     inside: tuple[int, int] | None = None  # an = in brackets, and the bracket
-    for match in _IN_STATEMENTS.finditer(text):
-        place, token = match.start(), match[0]
-        if token.endswith("="):
-            if not opened:  # where no option stands: d_k = 1 is a side
-                signs.append((place + len(token.rstrip("=")), match.end()))
-            elif inside is None and token in ("=", "=="):
-                inside = place, opened[-1]
-        elif token in "([{":
-            opened.append(place)
-        elif token in ")]}" and opened:
-            opened.pop()
+    opened: tuple[int, ...] = ()
+    for match, opened in marks(text, _IN_STATEMENTS):
+        token = match[0]
+        if token and not opened:  # where no option stands: d_k = 1 is a side
+            signs.append((match.start() + len(token.rstrip("=")), match.end()))
+        elif token in ("=", "==") and inside is None:
+            inside = match.start(), opened[-1]
     if inside is not None:
         place, bracket = inside
         if bracket in opened:
-            raise _refused(
-                text, place, f"the bracket opened at character {bracket + 1} is not closed"
-            )
-        where = f"inside the bracket opened at character {bracket + 1}"
-        raise _refused(text, place, f"an equation stands {where}; state it without brackets")
+            raise _refused(text, place, _UNCLOSED, bracket)
+        why = "an equation stands inside the bracket opened at ‹›; state it without brackets"
+        raise _refused(text, place, why, bracket)
     if not signs:
         raise _refused(text, len(text), "two sides are needed: write A = B")
     if len(signs) > 1:
@@ -231,68 +222,69 @@ def sides(text: str) -> list[str]:
     return [left, right]
 
 
+def marks(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[re.Match[str], tuple[int, ...]]]:
+    """Each match of a pattern but the brackets, and where the brackets were opened around it."""
+    opened: list[int] = []
+    for match in pattern.finditer(text):
+        if match[0] and match[0] in "([{":
+            opened.append(match.start())
+        elif match[0] and match[0] in ")]}":
+            del opened[-1:]
+        else:
+            yield match, tuple(opened)
+
+
 # ---- refusals --------------------------------------------------------------------------------
 
 
-class _Wrong(Exception):
-    """What is wrong, and the character of the text where it shows."""
+class Refused(ReadError):
+    """What cannot be read: why, and the character of the text where it shows, from 0.
 
-    def __init__(self, place: int, why: str, *quoted: tuple[int, int]) -> None:
-        self.place, self.why, self.quoted = place, why, quoted
+    `bracket` is the character that ‹› stands for in the reason.
+    """
 
-    def reason(self, text: str) -> str:
-        """The reason; each ‹› in it is a part of the text."""
-        why = self.why
-        for start, end in self.quoted:
-            why = why.replace("‹›", text[start:end].strip(), 1)
-        return why
+    def __init__(
+        self, message: str = "", place: int = -1, why: str = "", bracket: int = -1
+    ) -> None:
+        super().__init__(message)
+        self.place, self.why, self.bracket = place, why, bracket
 
 
 def _too_long(text: str) -> ReadError:
     return ReadError(f"{len(text)} characters are too many; write {MAX_LENGTH} at most")
 
 
-def _refused(text: str, place: int, why: str) -> ReadError:
+def _refused(text: str, place: int, why: str, bracket: int = -1) -> Refused:
     """The error for a text: its reason, and a quotation of the place."""
     at = len(text) - len(text[place:].lstrip())
     rest = text[at:].rstrip()
     quoted = quote(rest if len(rest) <= 20 else f"{rest[:19]}…") if rest else "the end"
-    return ReadError(f"{quote(text)} cannot be read: at character {at + 1}, {quoted}: {why}")
+    said = why.replace("‹›", f"character {bracket + 1}")
+    said = f"{quote(text)} cannot be read: at character {at + 1}, {quoted}: {said}"
+    return Refused(said, at, why if why.startswith('"') else f"{quoted}: {why}", bracket)
 
 
-def _read(
-    text: str,
-    declared: Collection[str],
-    closed: bool,
-    own: Collection[str] | None = None,
-    usual: Collection[str] = (),
-) -> Tree:
-    """The tree of a text; `own` are the reader's functions in an equation, None elsewhere."""
-    if len(text) > MAX_LENGTH:
-        raise _too_long(text)
-    try:
-        tokens = _tokens(text, _Known(declared, closed, own, usual))
-        phrase = _parsed(tokens, len(text), "start" if own is None else "right")
-        if not closed:
-            _check_exponents(phrase, own is not None)
-    except _Wrong as wrong:
-        raise _refused(text, wrong.place, wrong.reason(text)) from None
-    return phrase.tree
-
-
-def _parsed(tokens: list[Token], end: int, start: str) -> _Phrase:
+def _read(lexer: _Lexer) -> Tree:
+    """The tree of a text."""
     from lark.exceptions import UnexpectedToken  # heavy: most runs read no statement
 
+    text = lexer.source
+    if len(text) > MAX_LENGTH:
+        raise _too_long(text)
+    tokens = [*lexer.tokens()]
     if not tokens:
-        raise _Wrong(end, "it is empty")
+        raise _refused(text, len(text), "it is empty")
     try:
-        phrase = _parser()(tokens, start)
+        phrase = _parser()(tokens, "right" if lexer.equation else "start")
     except UnexpectedToken as unexpected:
         token = unexpected.token
         if token.type == "$END":
-            raise _Wrong(end, "it ends too early") from None
-        raise _Wrong(_span(token)[0], f"{quote(str(token))} is not expected here") from None
-    return phrase
+            raise _refused(text, len(text), "it ends too early") from None
+        why = f"{quote(token.spelling)} is not expected here"
+        raise _refused(text, token.start_pos, why) from None
+    if not lexer.closed:
+        _check_exponents(phrase, lexer.equation)
+    return phrase.tree
 
 
 def _check_exponents(phrase: _Phrase, equation: bool) -> None:
@@ -301,9 +293,9 @@ def _check_exponents(phrase: _Phrase, equation: bool) -> None:
         if exponent is None and not closed:
             if equation:  # it may be an index or a size
                 continue
-            raise _Wrong(place, "an exponent is a number: A^2, A^T, A^-1, x^(1/2)")
+            raise phrase.wrong("an exponent is a number: A^2, A^T, A^-1, x^(1/2)", place)
         if exponent is None or abs(exponent) > MAX_POWER or exponent.denominator > MAX_POWER:
-            raise _Wrong(place, f"keep exponents and their denominators to {MAX_POWER}")
+            raise phrase.wrong(f"keep exponents and their denominators to {MAX_POWER}", place)
 
 
 # ---- tokens ----------------------------------------------------------------------------------
@@ -313,19 +305,19 @@ def _plain(text: str) -> tuple[str, Sequence[int]]:
     """LaTeX's spellings as plain ones, and for each character of the result where it came from."""
     if not any(mark in text for mark in "\\𝟏𝟙"):
         return text, range(len(text) + 1)
-    pieces: list[str] = []
+    plain = ""
     origin: list[int] = []
     done = 0
     for match in _LATEX.finditer(text):
-        pieces.append(text[done : match.start()])
+        plain += text[done : match.start()]
         origin += range(done, match.start())
         new = _from_latex(match)
-        if len(new) > 1 and pieces[-1][-1:].isalpha():
+        if len(new) > 1 and text[done : match.start()][-1:].isalpha():
             new = f" {new}"
-        pieces.append(new)
+        plain += new
         origin += [match.start()] * len(new)
         done = match.end()
-    return "".join((*pieces, text[done:])), [*origin, *range(done, len(text) + 1)]
+    return plain + text[done:], [*origin, *range(done, len(text) + 1)]
 
 
 def _from_latex(match: re.Match[str]) -> str:
@@ -341,303 +333,349 @@ def _from_latex(match: re.Match[str]) -> str:
     return _LATEX_WORDS.get(word, word if known else match[0])
 
 
-@dataclass(frozen=True)
-class _Known:
-    """What a text may hold: declared letters, closed numbers only, functions of one's own."""
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """A token as Lark's parser takes it, and the text that it stands in."""
 
-    declared: Collection[str]
-    closed: bool
-    #: Functions of the reader's own, in the right side of an equation; None elsewhere.
-    own: Collection[str] | None
-    #: Names that letters written together may be meant for.
+    type: str
+    spelling: str
+    source: str
+    start_pos: int
+    end_pos: int
+    #: Lark asks for these at the end of a text.
+    line: int = 0
+    column: int = 0
+    end_line: int = 0
+    end_column: int = 0
+
+    def wrong(self, why: str) -> Refused:
+        """The error for what is wrong here."""
+        return _refused(self.source, self.start_pos, why)
+
+
+#: The kind and the spelling of a token, and where it begins and ends.
+_Cut = tuple[str, str, int, int]
+
+
+@dataclass(frozen=True)
+class _Lexer:
+    """Cuts a text into tokens; what it may hold are declared letters, and functions of one's own.
+
+    `own` are the reader's functions in the right side of an equation, None elsewhere; `usual` are
+    names that letters written together may be meant for.
+    """
+
+    source: str
+    declared: Collection[str] = ()
+    closed: bool = False
+    own: Collection[str] | None = None
     usual: Collection[str] = ()
+
+    @cached_property
+    def plain(self) -> tuple[str, Sequence[int]]:
+        """The text without LaTeX's spellings, and where its characters came from."""
+        return _plain(self.source)
+
+    @property
+    def text(self) -> str:
+        """The text without LaTeX's spellings."""
+        return self.plain[0]
 
     @property
     def equation(self) -> bool:
         """Whether it is the right side of an equation."""
         return self.own is not None
 
-    def is_own(self, word: str) -> bool:
-        """Whether a word is a function of the reader's own."""
-        return self.own is not None and word in self.own
+    def wrong(self, place: int, why: str, bracket: int = -1) -> Refused:
+        """The error for what is wrong at a character of the plain text."""
+        origin = self.plain[1]
+        at = origin[bracket] if bracket >= 0 else bracket
+        return _refused(self.source, origin[place], why, at)
 
+    def tokens(self) -> Iterator[_Token]:
+        """The tokens, every bracket matched."""
+        opened: list[tuple[str, int]] = []
+        origin = self.plain[1]
+        for kind, token, start, end in self._cut():
+            if kind in ("OPEN", "LSQB", "INDEX"):
+                opened.append((token, start))
+                if len(opened) > MAX_DEPTH:
+                    raise self.wrong(start, _TOO_DEEP)
+            elif kind in ("CLOSE", "RSQB"):
+                if not opened:
+                    raise self.wrong(start, f"{token} is not expected here; no bracket is open")
+                bracket, place = opened.pop()
+                if _CLOSES[bracket] != token:
+                    why = f"the bracket {bracket} opened at ‹› is closed by {_CLOSES[bracket]}"
+                    raise self.wrong(start, why, place)
+            yield _Token(kind, token, self.source, origin[start], origin[end])
+        if opened:
+            raise self.wrong(len(self.text), _UNCLOSED, opened[-1][1])
 
-def _tokens(text: str, known: _Known) -> list[Token]:
-    """The tokens, every bracket matched."""
-    from lark import Token  # heavy, as above
-
-    out: list[Token] = []
-    opened: list[tuple[str, int]] = []
-    for kind, token, start, end in _cut_in_place(text, known):
-        if kind in ("OPEN", "LSQB", "INDEX"):
-            opened.append((token, start))
-            if len(opened) > MAX_DEPTH:
-                raise _Wrong(start, _TOO_DEEP)
-        elif kind in ("CLOSE", "RSQB"):
-            if not opened:
-                raise _Wrong(start, f"{token} is not expected here; no bracket is open")
-            bracket, place = opened.pop()
-            if _CLOSES[bracket] != token:
-                raise _Wrong(
-                    start,
-                    f"the bracket {bracket} opened at character {place + 1} "
-                    f"is closed by {_CLOSES[bracket]}",
-                )
-        out.append(Token(kind, token, start_pos=start, end_pos=end))
-    if opened:
-        place = opened[-1][1]
-        raise _Wrong(len(text), f"the bracket opened at character {place + 1} is not closed")
-    return out
-
-
-_Cut = tuple[str, str, int, int]
-
-
-def _cut_in_place(text: str, known: _Known) -> Iterator[_Cut]:
-    """The tokens where they stand in the text, LaTeX's spellings in it included."""
-    plain, origin = _plain(text)
-    try:
-        for kind, token, start, end in _cut(plain, known):
-            yield kind, token, origin[start], origin[end]
-    except _Wrong as wrong:
-        raise _Wrong(origin[wrong.place], wrong.why) from None
-
-
-def _cut(text: str, known: _Known) -> Iterator[_Cut]:
-    """The kind and spelling of each token, and where it begins and ends."""
-    position, last = 0, len(text.rstrip())
-    declared, closed, before = known.declared, known.closed, ("", -1)
-    while position < last:
-        match = _TOKEN.match(text, position)
-        kind = match.lastgroup if match else None
-        if match is None or kind is None:
-            position += len(text[position:]) - len(text[position:].lstrip())
-            raise _Wrong(
-                position, _foreign(text, position) if closed else "this has no meaning here"
-            )
-        start, position = match.span(kind)
-        token = match[kind]
-        if kind == "cut":
-            letter = token.rstrip("+-−")[-1]
-            raise _Wrong(start, f"an exponent is cut off; write 2e3, or 2*{letter}")
-        if kind == "word":
-            for found in _closed_word(text, start) if closed else _word(text, start, known):
-                position, before = found[3], (found[0], found[3])
+    def _cut(self) -> Iterator[_Cut]:
+        position, last, before = 0, len(self.text.rstrip()), ("", -1)
+        while position < last:
+            match = _TOKEN.match(self.text, position)
+            assert match is not None
+            for found in self._read(match, before):
+                kind, token, start, position = found
+                if self.closed and kind not in _IN_CLOSED:
+                    hint = "; write a decimal with a point" if token == "," else ""
+                    raise self.wrong(start, self.foreign(start) + hint)
+                before = kind, position
                 yield found
-            continue
-        if kind == "option" and not closed:
-            yield "OPTION", token.rstrip("= \t"), start, position
-            word = _OPTION_WORD.match(text, position)
-            if word is not None and not _is_name(word[1], declared):
-                yield "WORD", word[1], *word.span(1)
-                position = word.end(1)
-            continue
-        if kind == "summed" and not closed and _bare(token) in declared:
-            kind, token = "NAME", _bare(token)
-        elif kind == "summed" and not closed:
-            kind, token = _summed(text, token, start, position, known)
-        elif kind == "root":
-            kind = "FUNCTION" if _OPENS.match(text, position) else "BARE"
-        elif kind == "sign":
-            kind, token = _sign(token, start, known, before)
-        elif kind == "axis":
-            token = _axis(token, start)
-        kind = kind.upper()
-        if closed and kind not in _IN_CLOSED:
-            hint = "; write a decimal with a point" if token == "," else ""
-            raise _Wrong(start, _foreign(text, start) + hint)
-        before = kind, position
-        yield kind, token, start, position
+
+    def _read(self, match: re.Match[str], before: tuple[str, int]) -> Iterator[_Cut]:
+        """The tokens that begin at a match; `before` is the token before it and its end."""
+        kind = match.lastgroup or ""
+        token, (start, end) = match[kind], match.span(kind)
+        match kind:
+            case "unknown":
+                why = self.foreign(start) if self.closed else "this has no meaning here"
+                raise self.wrong(start, why)
+            case "cut":
+                letter = token.rstrip("+-−")[-1]
+                raise self.wrong(start, f"an exponent is cut off; write 2e3, or 2*{letter}")
+            case "word":
+                yield from self._word(start)
+            case "option" if not self.closed:
+                yield "OPTION", token.rstrip("= \t"), start, end
+                word = _OPTION_WORD.match(self.text, end)
+                if word is not None and not self._is_name(word[1]):
+                    yield "WORD", word[1], *word.span(1)
+            case "summed" if not self.closed:
+                yield *self._summed(token, start, end), start, end
+            case "root":
+                yield ("FUNCTION" if self.opens(end) else "BARE"), token, start, end
+            case "sign":
+                yield *self._sign(token, start, before), start, end
+            case "axis":
+                yield "AXIS", self._axis(token, start), start, end
+            case _:
+                yield kind.upper(), token, start, end
+
+    def _sign(self, token: str, start: int, before: tuple[str, int]) -> tuple[str, str]:
+        """The kind of a sign, and its usual spelling."""
+        if token == "*" and not self.closed:
+            return "STAR", token
+        token = _SAME.get(token, token)
+        if token in _COMPARISONS:
+            if self.equation:
+                return "COMPARE", _COMPARISONS[token]
+            if token != "==":
+                raise self.wrong(start, "this has no meaning here")
+        touches = before[1] == start and before[0] in ("NAME", "CLOSE", "RSQB")
+        if token == "[" and touches and (before[0] == "NAME" or self.equation):
+            return "INDEX", token
+        if token not in _SIGNS:
+            raise self.wrong(start, "a sign of equality is not expected here")
+        return _SIGNS[token], token
+
+    def _is_name(self, word: str) -> bool:
+        """Whether what stands behind an option is a letter, a number's name or a function."""
+        known = word in self.declared or word in GREEK or word in FUNCTIONS or word in _CONSTANTS
+        return known or _ONE_NAME.fullmatch(word) is not None
+
+    def foreign(self, start: int) -> str:
+        """The reason why a token cannot stand in a closed number."""
+        word = quote(_found(_ANYTHING, self.text, start))
+        return f"{word} is not part of a number; names and code are not read"
+
+    def opens(self, end: int) -> bool:
+        """Whether a bracket opens behind a word."""
+        return _OPENS.match(self.text, end) is not None
+
+    def _word(self, start: int) -> Iterator[_Cut]:
+        """What stands for a run of letters, digits and one subscript."""
+        found = (_found(one, self.text, start) for one in (_NAME, _IDENTIFIER, _CLOSED_WORD))
+        word = _Word(self, start, *found)
+        return word.in_closed() if self.closed else word.read()
+
+    def _summed(self, token: str, start: int, end: int) -> tuple[str, str]:
+        if _bare(token) in self.declared:
+            return "NAME", _bare(token)
+        word, _, index = token.partition("_")
+        index = index.strip("{}")
+        concat = word.lower() == "concat"
+        if self.equation and index and self.opens(end):
+            return "EVERY", f"{'concat' if concat else 'sum'}_{index}"
+        if concat:
+            raise self.wrong(start, "Concat_h joins the matrices of heads, in equations only")
+        if index not in _SUMS:
+            why = "Σ_i sums over rows and Σ_j over columns; write Σ_j(A) or rowsum(A)"
+            raise self.wrong(start, why)
+        return ("FUNCTION" if self.opens(end) else "BARE"), _SUMS[index]
+
+    def _axis(self, token: str, start: int) -> str:
+        axis = token.partition("=")[2].strip().replace("−", "-")
+        if axis not in _AXES:
+            raise self.wrong(start, "softmax(S), softmax(S, columns) or softmax(S, axis=0)")
+        return _AXES[axis]
 
 
-def _sign(token: str, start: int, known: _Known, before: tuple[str, int]) -> tuple[str, str]:
-    """The kind of a sign, and its usual spelling; `before` is the token before it and its end."""
-    if token == "*" and not known.closed:
-        return "STAR", token
-    token = _SAME.get(token, token)
-    if token in _COMPARISONS:
-        if known.equation:
-            return "COMPARE", _COMPARISONS[token]
-        if token != "==":
-            raise _Wrong(start, "this has no meaning here")
-    touches = before[1] == start and before[0] in ("NAME", "CLOSE", "RSQB")
-    if token == "[" and touches and (before[0] == "NAME" or known.equation):
-        return "INDEX", token
-    kind = _SIGNS.get(token, "")
-    if not kind:
-        raise _Wrong(start, "a sign of equality is not expected here")
-    return kind, token
+@dataclass(frozen=True)
+class _Word:
+    """A run of letters, digits and one subscript: a name, a function, a product of letters.
 
+    `name` is all of it, `word` without a prime or braces, `letters` without anything but letters.
+    """
 
-def _is_name(word: str, declared: Collection[str]) -> bool:
-    """Whether what stands behind an option is a letter, a number's name or a function."""
-    known = word in declared or word in GREEK or word in FUNCTIONS or word in _CONSTANTS
-    return known or _ONE_NAME.fullmatch(word) is not None
+    lexer: _Lexer
+    start: int
+    name: str
+    word: str
+    letters: str
 
+    def _cut(self, kind: str, spelling: str, written: str) -> _Cut:
+        """A token that is spelled so, from the beginning of the word."""
+        return kind, spelling, self.start, self.start + len(written)
 
-def _foreign(text: str, start: int) -> str:
-    """The reason why a token cannot stand in a closed number."""
-    match = _ANYTHING.match(text, start)
-    word = quote(match[0] if match else "")
-    return f"{word} is not part of a number; names and code are not read"
+    def _wrong(self, why: str) -> Refused:
+        return self.lexer.wrong(self.start, why)
 
+    def _behind(self, written: str) -> str:
+        """The sign that touches what is written."""
+        end = self.start + len(written)
+        return self.lexer.text[end : end + 1]
 
-def _closed_word(text: str, start: int) -> Iterator[_Cut]:
-    match = _CLOSED_WORD.match(text, start)
-    word = match[0] if match else ""
-    end = start + len(word)
-    if word in _CONSTANTS:
-        yield "CONSTANT", _CONSTANTS[word], start, end
-    elif word in _CLOSED_FUNCTIONS:
-        _refuse_other_base(text, start)
-        yield "FUNCTION" if _OPENS.match(text, end) else "BARE", word, start, end
-    else:
-        raise _Wrong(start, _foreign(text, start))
+    def _opens(self, written: str) -> bool:
+        return self.lexer.opens(self.start + len(written))
 
+    def _applied(self, word: str) -> str:
+        """The kind of a function's name, by what follows it."""
+        if self._opens(word):
+            return "FUNCTION"
+        if canonical(word) in _WITHOUT_BRACKETS:
+            return "BARE"
+        if ARITY.get(canonical(word), (1, 1))[0] == 0:
+            return "NULLARY"
+        if word in ("σ", "Σ"):  # the letters, where nothing follows that they could be applied to
+            return "NAME"
+        raise self._wrong(f"{word} needs brackets: {word}(…)")
 
-def _refuse_other_base(text: str, start: int) -> None:
-    match = _IDENTIFIER.match(text, start)
-    word = match[0] if match else ""
-    if word in ("log2", "log10", "exp2"):
-        raise _Wrong(start, f"{quote(word)} is not a function here: {_OFFERS[word]}")
+    def in_closed(self) -> Iterator[_Cut]:
+        """What stands for it in a closed number: a constant or a function."""
+        word = self.letters
+        if word in _CONSTANTS:
+            yield self._cut("CONSTANT", _CONSTANTS[word], word)
+        elif word not in _CLOSED_FUNCTIONS:
+            raise self._wrong(self.lexer.foreign(self.start))
+        elif self.word in ("log2", "log10", "exp2"):
+            offer = _OFFERS[self.word]
+            raise self._wrong(f"{quote(self.word)} is not a function here: {offer}")
+        else:
+            yield self._cut("FUNCTION" if self._opens(word) else "BARE", word, word)
 
-
-def _word(text: str, start: int, known: _Known) -> Iterator[_Cut]:
-    """What a run of letters, digits and one subscript stands for: a name, a function, a product."""
-    name, identifier = _NAME.match(text, start), _IDENTIFIER.match(text, start)
-    assert name is not None
-    assert identifier is not None
-    token, word, end = name[0], identifier[0], identifier.end()
-    letter = greek(_bare(token))
-    if known.is_own(letter) and _OPENS.match(text, name.end()):
-        yield "FUNCTION", letter, start, name.end()
-        return
-    if letter in known.declared:
-        yield "NAME", letter, start, name.end()
-        return
-    if word in _KEYWORDS:
-        if not known.equation:
-            raise _Wrong(start, f"{quote(word)} is a word of equations, not a product of letters")
-        yield word.upper(), word, start, end
-        return
-    if letter != _bare(token) and word not in _CONSTANTS:  # alpha, beta_1
-        if text[name.end() : name.end() + 1] == "(":
-            raise _Wrong(start, f"{letter} is no function; write {letter} (…) for a product")
-        yield "NAME", letter, start, name.end()
-        return
-    primed = text[end : end + 1] == "'"
-    if not primed and word in _AXES:
-        yield "AXIS", _AXES[word], start, end
-    elif not primed and word == "ones" and text[end : end + 1] != "(":
-        yield "ONES", word, start, end
-    elif not primed and word in _CONSTANTS:
-        yield "CONSTANT", _CONSTANTS[word], start, end
-    elif not primed and word in FUNCTIONS:
-        yield _function(text, word, start, end), word, start, end
-    elif _BEFORE_DIGITS.fullmatch(word) and text[end : end + 1] != "(":  # ln2, sqrt2
-        yield "BARE", word.rstrip("0123456789"), start, start + len(word.rstrip("0123456789"))
-    elif _ONE_NAME.fullmatch(token):
-        if known.equation and text[name.end() : name.end() + 1] == "(":
-            raise _Wrong(
-                start,
-                f"{token} is neither a function nor a letter that is given or made; write "
-                f"{token} (…) for a product, or define {token}(x) = …",
+    def read(self) -> Iterator[_Cut]:
+        """What stands for it in a statement."""
+        name, word, known = self.name, self.word, self.lexer
+        letter = greek(_bare(name))
+        direct = self._behind(name) == "("
+        if letter in (known.own or ()) and self._opens(name):
+            yield self._cut("FUNCTION", letter, name)
+        elif letter in known.declared:
+            yield self._cut("NAME", letter, name)
+        elif word in _KEYWORDS:
+            if not known.equation:
+                why = f"{quote(word)} is a word of equations, not a product of letters"
+                raise self._wrong(why)
+            yield self._cut(_KEYWORDS[word], word, word)
+        elif letter != _bare(name) and word not in _CONSTANTS:  # alpha, beta_1
+            if direct:
+                raise self._wrong(f"{letter} is no function; write {letter} (…) for a product")
+            yield self._cut("NAME", letter, name)
+        elif meant := self._meaning():
+            yield meant
+        elif not _ONE_NAME.fullmatch(name):
+            yield from self._together()
+        elif known.equation and direct:
+            raise self._wrong(
+                f"{name} is neither a function nor a letter that is given or made; write "
+                f"{name} (…) for a product, or define {name}(x) = …"
             )
-        yield "NAME", _bare(token), start, name.end()
-    else:
-        yield from _letters(text, start, name.end(), word, known)
+        else:
+            yield self._cut("NAME", _bare(name), name)
 
+    def _meaning(self) -> _Cut | None:
+        """What it means whatever is declared, if it does."""
+        word, after = self.word, self._behind(self.word)
+        if after == "'":
+            return None
+        if word in _AXES:
+            return self._cut("AXIS", _AXES[word], word)
+        if word in _CONSTANTS:
+            return self._cut("CONSTANT", _CONSTANTS[word], word)
+        if word in FUNCTIONS:
+            return self._cut(self._applied(word), word, word)
+        if word == "ones" and after != "(":
+            return self._cut("ONES", word, word)
+        if _BEFORE_DIGITS.fullmatch(word) and after != "(":  # ln2, sqrt2
+            name = word.rstrip("0123456789")
+            return self._cut("BARE", name, name)
+        return None
 
-def _letters(text: str, start: int, end: int, word: str, known: _Known) -> Iterator[_Cut]:
-    """Letters written together: a product, unless they look like a word."""
-    token = text[start:end]
-    letters = token.partition("_")[0].rstrip("'")
-    small = any(letter.islower() for letter in letters)
-    direct = text[start + len(word) : start + len(word) + 1] == "("
-    apart = not direct and _OPENS.match(text, start + len(word)) is not None
-    function = word.lower() in _ANY_CASE and len(word) > 2
-    product = " ".join(_bare(part) for part in _ONE_NAME.findall(token))
-    product = product if len(product) <= 40 else f"{product[:39]}…"
-    if function and (direct or small):
-        yield _function(text, word, start, start + len(word)), word, start, start + len(word)
-        return
-    if function and apart:
-        raise _Wrong(start, f"write {word}(…) for the function or {product} (…) for the product")
-    offer = _OFFERS.get(word.lower())
-    close = close_to(word, [*_KNOWN, *(known.own or ())]) if _LOWERCASE_RUN.search(letters) else ""
-    if direct or (apart and small):
-        if offer:
-            raise _Wrong(start, f"{quote(word)} is no function: {offer}")
-        if close:
-            raise _Wrong(start, f"{quote(word)} is no function; did you mean {close}?")
-        raise _Wrong(
-            start,
-            f"{quote(word)} is no function; write {product} (…) for a product"
-            f"{nearest(word, _KNOWN)}",
-        )
-    meant = _meant(_ONE_NAME.findall(token), known)
-    if meant:
-        raise _Wrong(start, f"{quote(token)} would be the product {product}; did you mean {meant}?")
-    if _LOWERCASE_RUN.search(letters):
+    def _together(self) -> Iterator[_Cut]:
+        """Letters written together: a product, unless they look like a word."""
+        word, letters = self.word, self.name.partition("_")[0].rstrip("'")
+        small = any(letter.islower() for letter in letters)
+        direct = self._behind(word) == "("
+        if word.lower() in _ANY_CASE and len(word) > 2 and (direct or small):
+            yield self._cut(self._applied(word), word, word)
+            return
+        why = self._refused(direct, self._opens(word), small)
+        if why:
+            raise self._wrong(why)
+        for part in _ONE_NAME.finditer(self.name):
+            yield "NAME", _bare(part[0]), self.start + part.start(), self.start + part.end()
+
+    def _refused(self, direct: bool, opens: bool, small: bool) -> str:
+        """Why letters written together are no product; empty where they are one."""
+        word, parts = self.word, _ONE_NAME.findall(self.name)
+        product = " ".join(map(_bare, parts))
+        product = product if len(product) <= 40 else f"{product[:39]}…"
+        if opens and not small and word.lower() in _ANY_CASE and len(word) > 2:
+            return f"write {word}(…) for the function or {product} (…) for the product"
+        offer, close = _OFFERS.get(word.lower(), ""), ""
+        run = _LOWERCASE_RUN.search(self.name.partition("_")[0])
+        if run:
+            close = close_to(word, [*_KNOWN, *(self.lexer.own or ())])
+        if direct or (opens and small):
+            mend = f": {offer}" if offer else f"; did you mean {close}?" if close else ""
+            product = f"; write {product} (…) for a product{nearest(word, _KNOWN)}"
+            return f"{quote(word)} is no function{mend or product}"
+        if meant := self._usual(parts):
+            return f"{quote(self.name)} would be the product {product}; did you mean {meant}?"
+        if not run:
+            return ""
         hint = offer or f"write {product} for a product"
         hint = f"did you mean {close}(…)? Else {hint}" if close and not offer else hint
-        raise _Wrong(start, f"{quote(word)} is no name; {hint}")
-    for part in _ONE_NAME.finditer(text, start, end):
-        yield "NAME", _bare(part[0]), part.start(), part.end()
+        return f"{quote(word)} is no name; {hint}"
+
+    def _usual(self, parts: Sequence[str]) -> str:
+        """What letters written together are meant for, if they spell a usual name without its mark.
+
+        dk is d_k, and XWQ is X W_Q, unless all the letters are made or given.
+        """
+        names = {_bare(name).replace("_", ""): name for name in self.lexer.usual if "_" in name}
+        longest = max(map(len, names), default=0)
+        for first in range(len(parts)):
+            for last in range(min(len(parts), first + longest), first + 1, -1):
+                run = parts[first:last]
+                name = names.get("".join(run))
+                if name and not all(_bare(part) in self.lexer.declared for part in run):
+                    return " ".join((*parts[:first], name, *parts[last:]))
+        return ""
 
 
-def _meant(parts: Sequence[str], known: _Known) -> str:
-    """What letters written together are meant for, if they spell a usual name without its mark.
-
-    dk is d_k, and XWQ is X W_Q, unless all the letters are made or given.
-    """
-    names = {_bare(name).replace("_", ""): name for name in known.usual if "_" in name}
-    for first in range(len(parts)):
-        for last in range(len(parts), first + 1, -1):
-            run = parts[first:last]
-            name = names.get("".join(run))
-            if name and not all(_bare(part) in known.declared for part in run):
-                return " ".join((*parts[:first], name, *parts[last:]))
-    return ""
-
-
-def _function(text: str, word: str, start: int, end: int) -> str:
-    """The kind of token that a function's name is, by what follows it."""
-    name = canonical(word)
-    if _OPENS.match(text, end):
-        return "FUNCTION"
-    if ARITY.get(name, (1, 1))[0] == 0:
-        return "NULLARY"
-    if name in _WITHOUT_BRACKETS:
-        return "BARE"
-    if word in ("σ", "Σ"):  # the letters, where nothing follows that they could be applied to
-        return "NAME"
-    raise _Wrong(start, f"{word} needs brackets: {word}(…)")
-
-
-def _summed(text: str, token: str, start: int, end: int, known: _Known) -> tuple[str, str]:
-    word, _, index = token.partition("_")
-    index = index.strip("{}")
-    if known.equation and index and _OPENS.match(text, end):
-        return "EVERY", f"{'concat' if word.lower() == 'concat' else 'sum'}_{index}"
-    if word.lower() == "concat":
-        raise _Wrong(start, "Concat_h joins the matrices of heads, in equations only")
-    if index not in ("", "i", "j"):
-        raise _Wrong(start, "Σ_i sums over rows and Σ_j over columns; write Σ_j(A) or rowsum(A)")
-    name = {"i": "colsum", "j": "rowsum", "": "sum"}[index]
-    return ("FUNCTION" if _OPENS.match(text, end) else "BARE"), _SUMS[name]
-
-
-def _axis(token: str, start: int) -> str:
-    number = token.partition("=")[2].strip().replace("−", "-")
-    if number not in ("0", "1", "-1"):
-        raise _Wrong(start, "softmax(S), softmax(S, columns) or softmax(S, axis=0)")
-    return "columns" if number == "0" else "rows"
+def _found(pattern: re.Pattern[str], text: str, start: int) -> str:
+    """What matches at a place; empty where nothing does."""
+    match = pattern.match(text, start)
+    return match[0] if match else ""
 
 
 def _bare(name: str) -> str:
     """A name without the braces and commas of its subscript."""
-    return name.replace("{", "").replace("}", "").replace(",", "")
+    return name.translate(_BRACES)
 
 
 def canonical(word: str) -> str:
@@ -666,11 +704,11 @@ class _Phrase:
 
     `closed` if it has no letters; `first` if its first token is a number or a small letter;
     `bare` is a function written without brackets, its spelling; `together` if it is names side by
-    side; `exponents` are those inside: where, the number if it is one, whether it is closed. A
-    value of an `option` may be a `word`; a `part` is one of those of a matrix.
+    side; `exponents` are those inside: where, the number if it is one, whether it is closed.
     """
 
     tree: Tree
+    source: str
     start: int
     end: int
     depth: int = 0
@@ -678,212 +716,198 @@ class _Phrase:
     first: str = ""
     bare: str = ""
     together: bool = False
-    option: str = ""
-    word: str = ""
-    part: Part | None = None
     exponents: tuple[tuple[int, Fraction | None, bool], ...] = ()
 
+    def wrong(self, why: str, place: int = -1) -> Refused:
+        """The error for what is wrong here, or at a place in it."""
+        return _refused(self.source, self.start if place < 0 else place, why)
 
-def _phrase(tree: Tree, parts: Sequence[_Phrase], start: int, end: int, deeper: int = 1) -> _Phrase:
-    """A phrase made of parts, if it is not too deep."""
+
+def _phrase(
+    tree: Tree,
+    parts: Sequence[_Phrase],
+    start: _Token | _Phrase,
+    end: _Token | _Phrase,
+    deeper: int = 1,
+    **facts: Any,
+) -> _Phrase:
+    """A phrase made of parts, if it is not too deep, from the start of one to the end of one."""
+    source, (first, _), (_, last) = start.source, _span(start), _span(end)
     depth = max((part.depth for part in parts), default=0) + deeper
     if depth > MAX_DEPTH:
-        raise _Wrong(start, _TOO_DEEP)
+        raise _refused(source, first, _TOO_DEEP)
     exponents = tuple(one for part in parts for one in part.exponents)
-    closed = all(part.closed for part in parts)
-    tree = tree if tree.at >= 0 else replace(tree, at=start)
-    return _Phrase(tree, start, end, depth, closed, exponents=exponents)
+    facts = {"closed": all(part.closed for part in parts), "exponents": exponents, **facts}
+    tree = tree if tree.at >= 0 else replace(tree, at=first)
+    return _Phrase(tree, source, first, last, depth, **facts)
 
 
-def _span(token: Token) -> tuple[int, int]:
-    """Where a token begins and ends."""
-    assert token.start_pos is not None
-    assert token.end_pos is not None
-    return token.start_pos, token.end_pos
+def _of_token(tree: Tree, token: _Token, **facts: Any) -> _Phrase:
+    """A phrase of one token, which is no deeper than nothing."""
+    return _phrase(tree, (), token, token, 0, **{"closed": False, **facts})
 
 
-def _pairs(rest: Sequence[Token | _Phrase]) -> Iterator[tuple[Token, _Phrase]]:
-    """Operators, each with the part behind it."""
-    for token, part in zip(rest[::2], rest[1::2], strict=True):
-        assert isinstance(part, _Phrase)
-        assert not isinstance(token, _Phrase)
-        yield token, part
+def _span(part: _Token | _Phrase) -> tuple[int, int]:
+    """Where a token or a phrase begins and ends."""
+    return (part.start, part.end) if isinstance(part, _Phrase) else (part.start_pos, part.end_pos)
 
 
 class _Builder:
     """What is made of each rule of `_GRAMMAR`, of the tokens and phrases that it consists of."""
 
     @staticmethod
-    def number(token: Token) -> _Phrase:
+    def number(token: _Token) -> _Phrase:
         """A decimal, exactly."""
-        digits, _, exponent = token.replace("−", "-").lower().partition("e")
+        digits, _, exponent = token.spelling.replace("−", "-").lower().partition("e")
         if len(digits) > MAX_DIGITS:
-            raise _Wrong(_span(token)[0], f"a number has too many digits; {MAX_DIGITS} at most")
+            raise token.wrong(f"a number has too many digits; {MAX_DIGITS} at most")
         if len(exponent) > 9 or abs(int(exponent or 0)) > MAX_EXPONENT:
-            raise _Wrong(_span(token)[0], f"keep the exponent within ±{MAX_EXPONENT}")
+            raise token.wrong(f"keep the exponent within ±{MAX_EXPONENT}")
         value = Fraction(Decimal(digits)) * Fraction(10) ** int(exponent or 0)
-        start, end = _span(token)
-        return _Phrase(Number(value, at=start), start, end, closed=True, first="number")
+        return _of_token(Number(value), token, closed=True, first="number")
 
     @staticmethod
-    def name(token: Token) -> _Phrase:
+    def name(token: _Token) -> _Phrase:
         """A letter that is declared or means itself."""
-        small = token[0].islower() and not token[1:2].isupper()
-        start, end = _span(token)
-        return _Phrase(Name(str(token), at=start), start, end, first="small" if small else "")
+        letter = token.spelling
+        small = letter[0].islower() and not letter[1:2].isupper()
+        return _of_token(Name(letter), token, first="small" if small else "")
 
     @staticmethod
-    def constant(token: Token) -> _Phrase:
+    def constant(token: _Token) -> _Phrase:
         """The constants e, pi and ∞."""
-        start, end = _span(token)
-        return _Phrase(Name(str(token), at=start), start, end, closed=True)
+        return _of_token(Name(token.spelling), token, closed=True)
 
     @staticmethod
-    def ones(token: Token) -> _Phrase:
+    def ones(token: _Token) -> _Phrase:
         """A column of ones, spelled out."""
-        start, end = _span(token)
-        return _Phrase(_ones(start), start, end)
+        return _of_token(_ones(token.start_pos), token)
 
     @staticmethod
-    def nullary(token: Token) -> _Phrase:
+    def nullary(token: _Token) -> _Phrase:
         """A function of nothing."""
-        start, end = _span(token)
-        return _Phrase(Call(canonical(token), (), at=start), start, end)
+        return _of_token(Call(canonical(token.spelling), ()), token)
 
     @staticmethod
-    def bracket(opened: Token, inner: _Phrase, closed: Token) -> _Phrase:
+    def bracket(opened: _Token, inner: _Phrase, closed: _Token) -> _Phrase:
         """( … ) or { … }."""
-        return _phrase(inner.tree, [inner], _span(opened)[0], _span(closed)[1])
+        return _phrase(inner.tree, [inner], opened, closed)
 
     @staticmethod
-    def call(word: Token, _: Token, *rest: Token | _Phrase) -> _Phrase:
+    def call(word: _Token, opened: _Token, *rest: _Token | _Phrase | _Option) -> _Phrase:
         """A function with its arguments in brackets."""
-        name, start = canonical(str(word)), _span(word)[0]
-        phrases = [part for part in rest if isinstance(part, _Phrase)]
-        parts = [part for part in phrases if not part.option]
-        tokens = [part for part in rest if not isinstance(part, _Phrase)]
-        axes = [token for token in tokens if token.type == "AXIS" and token is not rest[0]]
-        if axes:
-            name = _along(name, axes[0], len(parts))
-        least, most = ARITY.get(name, (1, 1) if name in SPELLINGS else (1, _MOST_OF_OWN))
-        if not least <= len(parts) <= most:
-            if name == "softmax":
-                raise _Wrong(start, _SOFTMAX_TAKES)
-            if word in _OFFERS:
-                raise _Wrong(start, f"{quote(str(word))} is no function: {_OFFERS[word]}")
-            count = str(least) if least == most else f"{least} to {most}"
-            raise _Wrong(start, f"{word} takes {count} argument{'s' * (count != '1')}")
-        options = {part.option: part.word or part.tree for part in phrases if part.option}
-        named = [part.option for part in phrases if part.option]
-        for twice in {option for option in named if named.count(option) > 1}:
-            raise _Wrong(start, f"{word} is given {twice} twice")
-        tree = Call(name, tuple(part.tree for part in parts), tuple(options.items()))
-        out = _phrase(tree, phrases, start, _span(tokens[-1])[1])
-        return replace(out, closed=out.closed and bool(parts))
+        name, (*given, closed) = canonical(word.spelling), rest
+        assert isinstance(closed, _Token)
+        parts = [part for part in given if isinstance(part, _Phrase)]
+        options = [part for part in given if isinstance(part, _Option)]
+        for axis in given[1:]:
+            if isinstance(axis, _Token):
+                name = _along(name, axis, len(parts))
+        _check_arity(name, word, len(parts))
+        names = [option.name for option in options]
+        for twice in names:
+            if names.count(twice) > 1:
+                raise word.wrong(f"{word.spelling} is given {twice} twice")
+        settings = tuple((option.name, option.said) for option in options)
+        tree = Call(name, tuple(part.tree for part in parts), settings)
+        values = [option.value for option in options if option.value is not None]
+        words = len(values) < len(options)
+        out = _phrase(tree, [*parts, *values], word, closed)
+        return replace(out, closed=out.closed and bool(parts) and not words)
 
     @staticmethod
-    def option(name: Token, value: Token | _Phrase) -> _Phrase:
+    def option(name: _Token, value: _Token | _Phrase) -> _Option:
         """An option of a function: base=500, pairing=half."""
         if isinstance(value, _Phrase):
-            return replace(value, option=str(name))
-        return _Phrase(_ONE, *_span(value), option=str(name), word=str(value))
+            return _Option(name.spelling, value.tree, value)
+        return _Option(name.spelling, value.spelling)
 
     @staticmethod
-    def every(word: Token, opened: Token, inner: _Phrase, closed: Token) -> _Phrase:
+    def every(word: _Token, opened: _Token, inner: _Phrase, closed: _Token) -> _Phrase:
         """sum_h(…), concat_h(…); sum_i and sum_j of what has no such index are line sums."""
-        kind, _, index = word.partition("_")
+        kind, _, index = word.spelling.partition("_")
         tree: Tree = Every(kind, index, inner.tree)
         if kind == "sum" and index in ("i", "j") and not _uses(inner.tree, index):
             tree = Call("colsum" if index == "i" else "rowsum", (inner.tree,))
-        out = _phrase(tree, [inner], _span(word)[0], _span(closed)[1])
-        return replace(out, closed=False)
+        return _phrase(tree, [inner], word, closed, closed=False)
 
     @staticmethod
-    def indexed(base: _Phrase, opened: Token, *rest: Token | _Phrase) -> _Phrase:
+    def indexed(base: _Phrase, opened: _Token, *rest: _Range | _Token) -> _Phrase:
         """Parts of a matrix, an entry, or the matrix of one head."""
-        phrases = [part for part in rest if isinstance(part, _Phrase)]
-        closed = [part for part in rest if not isinstance(part, _Phrase)][-1]
-        if len(phrases) > 2:
-            raise _Wrong(_span(opened)[0], "two indices at most stand in one bracket")
-        parts = tuple(part.part for part in phrases if part.part is not None)
-        tree = Indexed(base.tree, parts)
-        out = _phrase(tree, [base, *phrases], base.start, _span(closed)[1])
-        return replace(out, closed=False, first=base.first)
+        *_, closed = rest
+        assert isinstance(closed, _Token)
+        ranges = [one for one in rest if isinstance(one, _Range)]
+        if len(ranges) > 2:
+            raise opened.wrong("two indices at most stand in one bracket")
+        inner = [base, *(end for one in ranges for end in one.ends)]
+        tree = Indexed(base.tree, tuple(one.part for one in ranges))
+        return _phrase(tree, inner, base, closed, closed=False, first=base.first)
 
     @staticmethod
-    def at(part: _Phrase) -> _Phrase:
+    def at(place: _Phrase) -> _Range:
         """One row, column, entry or head."""
-        return replace(part, part=Part(part.tree, None, True))
+        return _Range(Part(place.tree, None, True), (place,))
 
     @staticmethod
-    def between(*children: Token | _Phrase) -> _Phrase:
+    def between(start: _Phrase | None, stop: _Phrase | None) -> _Range:
         """A range, both ends of which are taken; an end may be left out."""
-        (colon,) = (child for child in children if not isinstance(child, _Phrase))
-        first, last = children[0], children[-1]
-        before = first.tree if isinstance(first, _Phrase) else None
-        after = last.tree if isinstance(last, _Phrase) else None
-        ends = [child for child in children if isinstance(child, _Phrase)]
-        return replace(_phrase(_ONE, ends, *_span(colon), 0), part=Part(before, after))
+        first, last = (None if end is None else end.tree for end in (start, stop))
+        return _Range(Part(first, last), tuple(end for end in (start, stop) if end is not None))
 
     @staticmethod
-    def comparison(*children: Token | _Phrase) -> _Phrase:
+    def comparison(*children: Any) -> _Phrase:
         """A chain of comparisons."""
-        sides = [child for child in children if isinstance(child, _Phrase)]
-        signs = tuple(str(child) for child in children if not isinstance(child, _Phrase))
-        tree = Compared(tuple(side.tree for side in sides), signs)
-        return _phrase(tree, sides, sides[0].start, sides[-1].end)
+        sides, signs = children[::2], children[1::2]
+        tree = Compared(tuple(side.tree for side in sides), tuple(sign.spelling for sign in signs))
+        return _phrase(tree, sides, sides[0], sides[-1])
 
     @staticmethod
-    def joined(*children: Token | _Phrase) -> _Phrase:
+    def joined(*children: Any) -> _Phrase:
         """Tests that all hold (and), or one of which does (or)."""
-        tests = [child for child in children if isinstance(child, _Phrase)]
-        (word, *_) = (str(child) for child in children if not isinstance(child, _Phrase))
-        tree = Joined(word, tuple(test.tree for test in tests))
-        return _phrase(tree, tests, tests[0].start, tests[-1].end)
+        tests, word = children[::2], children[1]
+        tree = Joined(word.spelling, tuple(test.tree for test in tests))
+        return _phrase(tree, tests, tests[0], tests[-1])
 
     @staticmethod
-    def negated(word: Token, test: _Phrase) -> _Phrase:
+    def negated(word: _Token, test: _Phrase) -> _Phrase:
         """A test that does not hold."""
-        return _phrase(Joined("not", (test.tree,)), [test], _span(word)[0], test.end)
+        return _phrase(Joined("not", (test.tree,)), [test], word, test)
 
     @staticmethod
-    def chosen(value: _Phrase, _: Token, test: _Phrase, __: Token, otherwise: _Phrase) -> _Phrase:
+    def chosen(value: _Phrase, test: _Phrase, otherwise: _Phrase) -> _Phrase:
         """Value if test else otherwise."""
         parts = [value, test, otherwise]
-        tree = Chosen(value.tree, test.tree, otherwise.tree)
-        return _phrase(tree, parts, value.start, otherwise.end)
+        return _phrase(Chosen(*(part.tree for part in parts)), parts, value, otherwise)
 
     @staticmethod
-    def bare(word: Token, part: _Phrase) -> _Phrase:
+    def bare(word: _Token, part: _Phrase) -> _Phrase:
         """A function without brackets takes the next number, name or call."""
-        tree = Call(canonical(word), (part.tree,))
-        out = _phrase(tree, [part], _span(word)[0], part.end)
-        return replace(out, bare=str(word))
+        tree = Call(canonical(word.spelling), (part.tree,))
+        return _phrase(tree, [part], word, part, bare=word.spelling)
 
     @staticmethod
-    def turned(part: _Phrase, token: Token) -> _Phrase:
+    def turned(part: _Phrase, token: _Token) -> _Phrase:
         """A transpose."""
-        _refuse_bare(part, *_span(token))
+        _refuse_bare(part, token)
         base = _ones(part.start) if part.tree == _ONE else part.tree
-        base = Apart("inv", (base,)) if token[0] in "⁻" or "-" in token or "−" in token else base
-        out = _phrase(Apart("T", (base,)), [part], part.start, _span(token)[1])
-        return replace(out, closed=False, first=part.first)
+        base = Apart("inv", (base,)) if {*token.spelling} & {*"⁻-−"} else base
+        tree = Apart("T", (base,))
+        return _phrase(tree, [part], part, token, closed=False, first=part.first)
 
     @staticmethod
-    def raised(part: _Phrase, token: Token) -> _Phrase:
+    def raised(part: _Phrase, token: _Token) -> _Phrase:
         """A superscript."""
-        value = Fraction(token.translate(_SUPERSCRIPTS))
-        exponent = _Phrase(Number(value), *_span(token), closed=True)
-        return _power(part, exponent)
+        value = Fraction(token.spelling.translate(_SUPERSCRIPTS))
+        return _power(part, _of_token(Number(value), token, closed=True))
 
     @staticmethod
-    def power(base: _Phrase, _: Token, exponent: _Phrase, turn: Token | None = None) -> _Phrase:
+    def power(base: _Phrase, exponent: _Phrase, turn: _Token | None = None) -> _Phrase:
         """A power, and the transpose that may stand behind it."""
         out = _power(base, exponent)
         return out if turn is None else _Builder.turned(out, turn)
 
     @staticmethod
-    def product(first: _Phrase, *rest: Token | _Phrase) -> _Phrase:
+    def product(first: _Phrase, *rest: _Token | _Phrase) -> _Phrase:
         """Factors with *, / or nothing between them."""
         operators, factors = [""], [first]
         for child in rest:
@@ -900,72 +924,102 @@ class _Builder:
             apart = operator in ("/", "×")
             row = [Apart(operator, (tree, factor))] if apart else [*row, factor]
             tree = row[0] if len(row) == 1 else Apart("*", tuple(row))
-        out = _phrase(tree, factors, factors[0].start, factors[-1].end, operators.count("/"))
-        side_by_side = not any(operators) and all(isinstance(one, Name) for one in trees)
-        return replace(
-            out,
-            together=side_by_side,
-            first=factors[0].first,
-            bare=factors[-1].bare if _is_sum(factors[-1]) else "",
+        last = factors[-1]
+        return _phrase(
+            tree,
+            factors,
+            first,
+            last,
+            operators.count("/"),
+            together=not any(operators) and all(isinstance(one, Name) for one in trees),
+            first=first.first,
+            bare=last.bare if _is_sum(last) else "",
         )
 
     @staticmethod
-    def entrywise(out: _Phrase, *rest: Token | _Phrase) -> _Phrase:
+    def entrywise(out: _Phrase, *rest: Any) -> _Phrase:
         """Products and quotients entry by entry, from left to right."""
-        for token, part in _pairs(rest):
+        for token, part in zip(rest[::2], rest[1::2], strict=True):
             _refuse_open_sum(out, part)
-            out = _phrase(
-                Apart(str(token), (out.tree, part.tree)), [out, part], out.start, part.end
-            )
+            out = _phrase(Apart(token.spelling, (out.tree, part.tree)), [out, part], out, part)
         return out
 
     @staticmethod
-    def signed(token: Token, part: _Phrase) -> _Phrase:
+    def signed(token: _Token, part: _Phrase) -> _Phrase:
         """A sign before a part."""
-        tree = Apart("neg", (part.tree,)) if token == "-" else part.tree
-        return _phrase(tree, [part], _span(token)[0], part.end)
+        return _phrase(_with_sign(token, part), [part], token, part)
 
     @staticmethod
-    def sum(first: _Phrase, *rest: Token | _Phrase) -> _Phrase:
+    def sum(first: _Phrase, *rest: Any) -> _Phrase:
         """Terms with + or - between them."""
-        parts, trees = [first], [first.tree]
-        for token, part in _pairs(rest):
-            parts.append(part)
-            trees.append(Apart("neg", (part.tree,)) if token == "-" else part.tree)
-        tree = Apart("+", tuple(trees))
-        return _phrase(tree, parts, parts[0].start, parts[-1].end, 0)
+        terms = [first, *rest[1::2]]
+        trees = map(_with_sign, rest[::2], rest[1::2])
+        return _phrase(Apart("+", (first.tree, *trees)), terms, first, terms[-1], 0)
 
     @staticmethod
-    def row(*children: Token | _Phrase) -> _Phrase:
+    def row(*parts: _Phrase) -> _Phrase:
         """Blocks beside one another."""
-        parts = [part for part in children if isinstance(part, _Phrase)]
         if len(parts) == 1:
             return parts[0]
         tree = Call("beside", tuple(part.tree for part in parts))
-        return _phrase(tree, parts, parts[0].start, parts[-1].end)
+        return _phrase(tree, parts, parts[0], parts[-1])
 
     @staticmethod
-    def blocks(opened: Token, *rest: Token | _Phrase) -> _Phrase:
+    def blocks(opened: _Token, *rest: Any) -> _Phrase:
         """[A, B; C, D]: blocks beside and below one another; in [A B; C D] they are products."""
-        rows = [row for row in rest if isinstance(row, _Phrase)]
-        closed = [token for token in rest if not isinstance(token, _Phrase)][-1]
-        if len(rows) == 1 and rows[0].together:
-            raise _Wrong(
-                rows[0].start, "write [A, B] for blocks beside one another, A B for a product"
-            )
-        if opened.type == "LSQB" and len(rows) == 1 and rows[0].first == "number":
-            raise _Wrong(_span(opened)[0], "a part of a matrix touches its letter: Q[1]")
-        tree = rows[0].tree if len(rows) == 1 else Call("below", tuple(r.tree for r in rows))
-        out = _phrase(tree, rows, _span(opened)[0], _span(closed)[1])
-        return replace(out, closed=False)
+        *rows, closed = rest
+        tree = Call("below", tuple(row.tree for row in rows))
+        if len(rows) == 1:
+            (row,) = rows
+            tree = row.tree
+            if row.together:
+                raise row.wrong("write [A, B] for blocks beside one another, A B for a product")
+            if row.first == "number":
+                raise opened.wrong("a part of a matrix touches its letter: Q[1]")
+        return _phrase(tree, rows, opened, closed, closed=False)
 
 
-def _along(name: str, axis: Token, arguments: int) -> str:
+@dataclass(frozen=True)
+class _Option:
+    """An option of a function: what is said, a word or an expression, and that as it was read."""
+
+    name: str
+    said: str | Tree
+    value: _Phrase | None = None
+
+
+@dataclass(frozen=True)
+class _Range:
+    """One of the parts in ``Q[:, 1:d]``, and its ends."""
+
+    part: Part
+    ends: tuple[_Phrase, ...]
+
+
+def _with_sign(sign: _Token, part: _Phrase) -> Tree:
+    """A term with the sign before it."""
+    return Apart("neg", (part.tree,)) if sign.spelling == "-" else part.tree
+
+
+def _check_arity(name: str, word: _Token, count: int) -> None:
+    """Refuse a function of too few or too many arguments."""
+    least, most = ARITY.get(name, (1, 1) if name in SPELLINGS else (1, _MOST_OF_OWN))
+    if least <= count <= most:
+        return
+    if name == "softmax":
+        raise word.wrong(_SOFTMAX_TAKES)
+    if word.spelling in _OFFERS:
+        raise word.wrong(f"{quote(word.spelling)} is no function: {_OFFERS[word.spelling]}")
+    takes = str(least) if least == most else f"{least} to {most}"
+    raise word.wrong(f"{word.spelling} takes {takes} argument{'s' * (takes != '1')}")
+
+
+def _along(name: str, axis: _Token, arguments: int) -> str:
     """Softmax along an axis."""
     if name != "softmax" or arguments != 1:
         offer = {"sum": "; write rowsum(A) or colsum(A)"}.get(name, "")
-        raise _Wrong(_span(axis)[0], f"only softmax takes an axis{offer or ': ' + _SOFTMAX_TAKES}")
-    return "colsoftmax" if axis == "columns" else "softmax"
+        raise axis.wrong(f"only softmax takes an axis{offer or ': ' + _SOFTMAX_TAKES}")
+    return "colsoftmax" if axis.spelling == "columns" else "softmax"
 
 
 def _with_ones(operators: list[str], factors: list[_Phrase]) -> list[Tree]:
@@ -984,7 +1038,7 @@ def _with_ones(operators: list[str], factors: list[_Phrase]) -> list[Tree]:
     for k in range(1, len(trees)):
         if not operators[k] and factors[k].first == "number" and trees[k] == factors[k].tree:
             if closed and not _begins_with_ones(trees[k]):
-                raise _Wrong(factors[k].start, _TWO_NUMBERS)
+                raise factors[k].wrong(_TWO_NUMBERS)
             if beside(k):
                 trees[k] = _ones(factors[k].start)
         closed = closed and factors[k].closed and trees[k] != _ONES
@@ -1061,80 +1115,67 @@ def _is_sum(phrase: _Phrase) -> bool:
 def _refuse_open_sum(before: _Phrase, after: _Phrase) -> None:
     """A sum without brackets may or may not go on over the next factor."""
     if _is_sum(before):
-        raise _Wrong(after.start, f"the sum may end before this or not; write {before.bare}(…)")
+        raise after.wrong(f"the sum may end before this or not; write {before.bare}(…)")
 
 
-def _refuse_bare(base: _Phrase, start: int, end: int) -> None:
+def _refuse_bare(base: _Phrase, power: _Token | _Phrase) -> None:
     """A power behind √x or ln x is the power of x to some readers, of the whole to others."""
     if base.bare:
-        argument = base.start + len(base.bare), base.end
-        whole, power = (base.start, base.end), (start, end)
-        raise _Wrong(
-            base.start, f"write {base.bare}(‹›‹›) or (‹›)‹›", argument, power, whole, power
+        argument, whole, raised = (
+            base.source[start:end].strip()
+            for start, end in (
+                (base.start + len(base.bare), base.end),
+                _span(base),
+                (base.end if isinstance(power, _Phrase) else power.start_pos, _span(power)[1]),
+            )
         )
+        raise base.wrong(f"write {base.bare}({argument}{raised}) or ({whole}){raised}")
 
 
 def _power(base: _Phrase, exponent: _Phrase) -> _Phrase:
-    start, end = base.start, exponent.end
-    _refuse_bare(base, base.end, end)
+    _refuse_bare(base, exponent)
+    parts = [base, exponent]
     if base.tree == Name("e") and base.closed:
-        return _phrase(Call("exp", (exponent.tree,)), [base, exponent], start, end)
+        return _phrase(Call("exp", (exponent.tree,)), parts, base, exponent)
     number = _folded(exponent.tree)
     if number == -1:
-        return _first(_phrase(Apart("inv", (base.tree,)), [base, exponent], start, end), base)
-    tree = (
-        Apart("^", (base.tree, exponent.tree))
-        if number is None
-        else Apart("^", (base.tree,), number)
+        return _phrase(Apart("inv", (base.tree,)), parts, base, exponent, first=base.first)
+    inside = parts if number is None else [base]
+    tree = Apart(
+        "^", tuple(part.tree for part in inside), Fraction(1) if number is None else number
     )
-    out = _phrase(tree, [base, exponent], start, end)
-    inner = base.exponents if number is not None else out.exponents
-    exponents = (*inner, (exponent.start, number, exponent.closed))
-    return _first(replace(out, closed=base.closed and exponent.closed, exponents=exponents), base)
-
-
-def _first(phrase: _Phrase, base: _Phrase) -> _Phrase:
-    return replace(phrase, first=base.first)
+    found = [one for part in inside for one in part.exponents]
+    exponents = (*found, (exponent.start, number, exponent.closed))
+    return _phrase(tree, parts, base, exponent, first=base.first, exponents=exponents)
 
 
 def _folded(tree: Tree) -> Fraction | None:
     """The rational number that a closed exponent is, if it is one of a moderate size."""
+    try:
+        return _rational(tree)
+    except ArithmeticError:
+        return None
+
+
+def _rational(tree: Tree) -> Fraction:
+    """The same. Raises `ArithmeticError` for another number, and for one that is too large."""
     match tree:
         case Number(value, False):
-            out: Fraction | None = value
-        case Apart("^", (base,), exponent):
-            out = _folded_power(_folded(base), exponent)
+            out = value
+        case Apart("^", (base,), exponent) if abs(exponent) <= MAX_EXPONENT:
+            if exponent.denominator != 1:
+                raise ArithmeticError
+            out = _rational(base) ** exponent.numerator
         case Apart("inv", (base,)):
-            out = _folded_power(_folded(base), Fraction(-1))
-        case Apart("neg" | "+" | "*" | "×" | "/" as sign, parts):
-            values = [_folded(part) for part in parts]
-            out = None if None in values else _combined(sign, [v for v in values if v is not None])
+            out = 1 / _rational(base)
+        case Apart("neg", (part,)):
+            out = -_rational(part)
+        case Apart("+" | "*" | "×" | "/" as sign, parts):
+            out = reduce(_OPERATIONS[sign], map(_rational, parts))
         case _:
-            return None
-    small = out is not None and max(abs(out.numerator), out.denominator) < _FOLDED_BELOW
-    return out if small else None
-
-
-def _folded_power(base: Fraction | None, exponent: Fraction) -> Fraction | None:
-    if base is None or exponent.denominator != 1 or abs(exponent) > MAX_EXPONENT:
-        return None
-    if base == 0 and exponent < 0:
-        return None
-    bits = max(abs(base.numerator), base.denominator).bit_length()
-    return base ** int(exponent) if bits * abs(exponent) < 4096 else None
-
-
-def _combined(sign: str, values: list[Fraction]) -> Fraction | None:
-    match sign:
-        case "neg":
-            return -values[0]
-        case "+":
-            return sum(values, Fraction(0))
-        case "/":
-            return values[0] / values[1] if values[1] else None
-    out = Fraction(1)
-    for value in values:
-        out *= value
+            raise ArithmeticError
+    if max(abs(out.numerator), out.denominator) >= _FOLDED_BELOW:
+        raise ArithmeticError
     return out
 
 
@@ -1142,9 +1183,9 @@ def _combined(sign: str, values: list[Fraction]) -> Fraction | None:
 
 
 @cache
-def _parser() -> Callable[[list[Token], str], _Phrase]:
+def _parser() -> Callable[[list[_Token], str], _Phrase]:
     """Lark's tables for the grammar, built once; loading Lark is what takes the time."""
-    from lark import Lark, Token, Transformer  # heavy, as above
+    from lark import Lark, Transformer  # heavy, as above
     from lark.lexer import Lexer  # heavy, as above
 
     class Cut(Lexer):
@@ -1153,13 +1194,13 @@ def _parser() -> Callable[[list[Token], str], _Phrase]:
         def __init__(self, lexer_conf: object) -> None:
             pass
 
-        def lex(self, data: list[Token]) -> Iterator[Token]:  # type: ignore[override]
+        def lex(self, data: list[_Token]) -> Iterator[_Token]:  # type: ignore[override]
             return iter(data)
 
-    class Builder(Transformer[Token, _Phrase]):
+    class Builder(Transformer[_Token, _Phrase]):
         """Calls the methods of `_Builder`, whose arguments are the children of a rule."""
 
-        def __getattr__(self, rule: str) -> Callable[[list[Token | _Phrase]], _Phrase]:
+        def __getattr__(self, rule: str) -> Callable[[list[_Token | _Phrase]], _Phrase]:
             make = getattr(_Builder, rule)
             return lambda children: make(*children)
 
@@ -1168,16 +1209,17 @@ def _parser() -> Callable[[list[Token], str], _Phrase]:
         parser="lalr",
         lexer=Cut,
         transformer=Builder(),
-        maybe_placeholders=False,
+        maybe_placeholders=True,
         start=["start", "right"],
     )
-    return cast(Callable[[list[Token], str], _Phrase], grammar.parse)
+    return cast(Callable[[list[_Token], str], _Phrase], grammar.parse)
 
 
+#: Terminals that begin with a low line are told apart by the rule that they stand in.
 _GRAMMAR = """
 ?start: sum
 ?right: sum | test | chosen
-chosen: sum IF test ELSE right
+chosen: sum _IF test _ELSE right
 ?test: both (OR both)+ -> joined | both
 ?both: single (AND single)+ -> joined | single
 ?single: NOT single -> negated | sum (COMPARE sum)+ -> comparison | OPEN test CLOSE -> bracket
@@ -1187,23 +1229,23 @@ chosen: sum IF test ELSE right
 ?entry: product | (PLUS | MINUS) entry -> signed
 ?product: power (TIMES factor | STAR factor | OVER factor | power)*
 ?factor: power | (PLUS | MINUS) factor -> signed
-?power: turned | turned POWER exponent
-?turned: atom | turned TURN | turned SUPER -> raised | turned POWER exponent TURN -> power
-?exponent: level | (PLUS | MINUS) exponent -> signed | level POWER exponent -> power
+?power: turned | turned _POWER exponent
+?turned: atom | turned TURN | turned SUPER -> raised | turned _POWER exponent TURN -> power
+?exponent: level | (PLUS | MINUS) exponent -> signed | level _POWER exponent -> power
 ?level: atom | level SUPER -> raised
 ?atom: NUMBER -> number | NAME -> name | CONSTANT -> constant | ONES -> ones | NULLARY -> nullary
      | call | BARE operand -> bare | OPEN sum CLOSE -> bracket | OPEN chosen CLOSE -> bracket
-     | LSQB row (SEMICOLON row)* RSQB -> blocks | EVERY OPEN sum CLOSE -> every
-     | atom INDEX range (COMMA range)* RSQB -> indexed
+     | LSQB row (_SEMICOLON row)* RSQB -> blocks | EVERY OPEN sum CLOSE -> every
+     | atom INDEX range (_COMMA range)* RSQB -> indexed
 ?operand: NUMBER -> number | NAME -> name | CONSTANT -> constant | call | BARE operand -> bare
-call: FUNCTION OPEN (argument (COMMA argument)*)? CLOSE
+call: FUNCTION OPEN _arguments? CLOSE
+_arguments: argument (_COMMA argument)*
 ?argument: sum | AXIS | OPTION (sum | WORD) -> option
-range: sum -> at | sum COLON sum -> between | sum COLON -> between | COLON sum -> between
-     | COLON -> between
-row: sum (COMMA sum)*
+range: sum -> at | [sum] _COLON [sum] -> between
+row: sum (_COMMA sum)*
 %declare NUMBER NAME CONSTANT ONES NULLARY FUNCTION BARE AXIS TURN SUPER
-%declare PLUS MINUS ENTRY TIMES OVER POWER OPEN CLOSE LSQB RSQB COMMA SEMICOLON
-%declare STAR INDEX COLON COMPARE IF ELSE AND OR NOT OPTION WORD EVERY
+%declare PLUS MINUS ENTRY TIMES OVER _POWER OPEN CLOSE LSQB RSQB _COMMA _SEMICOLON
+%declare STAR INDEX _COLON COMPARE _IF _ELSE AND OR NOT OPTION WORD EVERY
 """
 
 #: The functions, and what people write for each.
@@ -1356,7 +1398,8 @@ _ANY_CASE = {word.lower(): name for word, name in FUNCTIONS.items() if word.isas
 _CONSTANTS = {"e": "e", "pi": "pi", "π": "pi", "∞": "∞", "oo": "∞", "inf": "∞", "infinity": "∞"}
 _CLOSED_FUNCTIONS = ("sqrt", "exp", "ln", "log", "sin", "cos", "tanh")
 _WITHOUT_BRACKETS = ("√", "ln", "exp")
-_SUMS = {"rowsum": "Σ_j", "colsum": "Σ_i", "sum": "Σ"}
+#: The sums over an index, as they are printed.
+_SUMS = {"j": "Σ_j", "i": "Σ_i", "": "Σ"}
 _AXES = {
     "columns": "columns",
     "cols": "columns",
@@ -1364,17 +1407,23 @@ _AXES = {
     "axis0": "columns",
     "rows": "rows",
     "axis1": "rows",
+    "0": "columns",
+    "1": "rows",
+    "-1": "rows",
 }
 _SOFTMAX_TAKES = "write softmax(S), softmax(S, columns) or softmax(S, axis=0)"
+_UNCLOSED = "the bracket opened at ‹› is not closed"
 _TOO_DEEP = f"it is nested deeper than {MAX_DEPTH}"
 _TWO_NUMBERS = "a number is not expected after a number; write * between them"
 _FOLDED_BELOW = 10**6
+_OPERATIONS = {"+": add, "*": mul, "×": mul, "/": truediv}
 #: How many arguments a function of one's own may have, which its definition says.
 _MOST_OF_OWN = 16
 
 #: To compare with.
 _ONE, _ONES = Number(Fraction(1)), Number(Fraction(1), vector=True)
 _CLOSES = {"(": ")", "{": "}", "[": "]"}
+_BRACES = str.maketrans("", "", "{},")
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 
 _GREEK = "α-ωΑ-Ω"
@@ -1396,6 +1445,7 @@ _TOKEN = re.compile(
     | (?P<root>√)
     | (?P<word>[A-Za-z{_GREEK}∞])
     | (?P<sign>\.\*|\./|\*\*|[=<>!]=|[-−+*·×⋅@/^()\[\],;:=<>≤≥≠∘⊙⊘{{}}])
+    | (?P<unknown>\S)
     )""",
     re.VERBOSE,
 )
@@ -1410,7 +1460,7 @@ _BEFORE_DIGITS = re.compile(r"(?:sqrt|ln)[0-9]+")
 _LOWERCASE_RUN = re.compile(r"[a-z]{3}")
 _OPTION_WORD = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*(?:[-+][A-Za-z0-9]+)*)\s*(?=[,)])")
 _OPENS = re.compile(r"\s*[({]")
-_IN_STATEMENTS = re.compile(rf"(?<=[(,\s]){_OPTION}|==?|[()\[\]{{}}]")
+_IN_STATEMENTS = re.compile(rf"(?<=[(,\s]){_OPTION}|==?|[()\[\]{{}}]|\Z")
 
 _SAME = {
     "−": "-",
@@ -1430,16 +1480,16 @@ _SIGNS = {
     "⊘": "ENTRY",
     "*": "TIMES",
     "/": "OVER",
-    "^": "POWER",
+    "^": "_POWER",
     "(": "OPEN",
     "{": "OPEN",
     ")": "CLOSE",
     "}": "CLOSE",
     "[": "LSQB",
     "]": "RSQB",
-    ",": "COMMA",
-    ";": "SEMICOLON",
-    ":": "COLON",
+    ",": "_COMMA",
+    ";": "_SEMICOLON",
+    ":": "_COLON",
 }
 #: What is compared, and how it is printed.
 _COMPARISONS = {
@@ -1453,21 +1503,11 @@ _COMPARISONS = {
     ">": ">",
     "==": "=",
 }
-_KEYWORDS = ("if", "else", "and", "or", "not")
-_IN_CLOSED = {
-    "NUMBER",
-    "CONSTANT",
-    "FUNCTION",
-    "BARE",
-    "SUPER",
-    "PLUS",
-    "MINUS",
-    "TIMES",
-    "OVER",
-    "POWER",
-    "OPEN",
-    "CLOSE",
-}
+_KEYWORDS = {"if": "_IF", "else": "_ELSE", "and": "AND", "or": "OR", "not": "NOT"}
+_IN_CLOSED = (
+    *("NUMBER", "CONSTANT", "FUNCTION", "BARE", "SUPER", "PLUS", "MINUS", "TIMES", "OVER"),
+    *("_POWER", "OPEN", "CLOSE"),
+)
 
 _LATEX = re.compile(
     r"""\\mathrm\s*\{(?P<d>d)\}\s*(?=[A-Z])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-import random
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 import sympy
 from hypothesis import given, settings
@@ -30,6 +31,7 @@ from symattn.grammar import (
     sides,
 )
 from symattn.language.statement import readings
+from tests.fuzz.mutated import SMALL, changed
 from tests.processes import python
 
 A, B, C, D, K, Q, S, V, X, c, x, y = (Name(letter) for letter in "ABCDKQSVXcxy")
@@ -346,17 +348,6 @@ def test_precedence(short: str, whole: str) -> None:
     assert read(short) == read(whole)
 
 
-def test_precedence_is_not_the_other_way() -> None:
-    for short, other in (
-        ("2^3^2", "(2^3)^2"),
-        ("6/2 x", "6/(2 x)"),
-        ("A B ∘ C D", "A (B ∘ C) D"),
-        ("-x^2", "(-x)^2"),
-        ("a - b - c", "a - (b - c)"),
-    ):
-        assert read(short) != read(other)
-
-
 def test_a_declared_name_wins() -> None:
     assert read("abc (A)", {"abc"}) == times(Name("abc"), A)
     assert read("e^2", {"e"}) == power(Name("e"), 2)
@@ -376,26 +367,22 @@ def test_every_part_is_an_object_of_its_own() -> None:
         waiting += getattr(part, "parts", ()) or getattr(part, "args", ())
 
 
-@pytest.mark.parametrize(("text", "place", "why"), REFUSED, ids=[row[0][:30] for row in REFUSED])
-def test_a_refusal_is_one_line_that_quotes_the_place(text: str, place: str, why: str) -> None:
-    with pytest.raises(ReadError) as caught:
-        read(text)
-    message = str(caught.value)
-    assert message.startswith('"') and " cannot be read: at character " in message
-    assert place in message
-    assert why in message
-    assert "\n" not in message
+_WRONG = [*((read, *row) for row in REFUSED), *((sides, *row) for row in NOT_ONE_EQUATION)]
 
 
-@pytest.mark.parametrize(("text", "place", "why"), NOT_ONE_EQUATION)
-def test_what_is_not_one_equation_is_refused(text: str, place: str, why: str) -> None:
-    with pytest.raises(ReadError) as caught:
-        sides(text)
+@pytest.mark.parametrize(
+    ("reader", "text", "place", "why"), _WRONG, ids=[row[1][:30] for row in _WRONG]
+)
+def test_a_refusal_is_one_line_that_quotes_the_place(
+    reader: Callable[[str], object], text: str, place: str, why: str
+) -> None:
+    with pytest.raises(
+        ReadError, match=r'\A".* cannot be read: at character [0-9]+, .*\Z'
+    ) as caught:
+        reader(text)
     message = str(caught.value)
-    assert " cannot be read: at character " in message
     assert place in message
     assert why in message
-    assert "\n" not in message
 
 
 def test_an_equation_has_two_sides() -> None:
@@ -407,12 +394,10 @@ def test_an_equation_has_two_sides() -> None:
     ]
 
 
-@pytest.mark.parametrize("statement", ["softmax(Q K^T = A", "A = A = B", "(Q = Q)", "Q = ", "="])
+@pytest.mark.parametrize("statement", ["softmax(Q K^T = A", "Q = "])
 def test_the_command_line_says_it_in_one_line(statement: str) -> None:
     done = python("-m", "symattn.cli", "prove", statement, seconds=60)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert "cannot be read: at character" in done.stderr
 
 
@@ -572,28 +557,12 @@ def test_deep_closed_numbers_are_computed() -> None:
     assert read_number("sqrt(" * 30 + "1" + ")" * 30, "x") == 1
 
 
-def _mutated(text: str, chance: random.Random) -> str:
-    letters = "()[]{}=+-*/^∘,;.TᵀQKVSAxe1290 _'√πΣ∞\\²⁻\nσ"
-    for _ in range(chance.randint(1, 4)):
-        place, end = chance.randrange(len(text) + 1), chance.randrange(len(text) + 1)
-        match chance.randrange(4):
-            case 0:
-                text = text[:place] + chance.choice(letters) + text[place:]
-            case 1:
-                text = text[:place] + text[place + 1 :]
-            case 2:
-                text = text[:place] + text[min(place, end) : max(place, end)] + text[place:]
-            case 3:
-                text = text[: min(place, end)] + text[max(place, end) :]
-    return text
-
-
 def test_mutated_statements_are_read_or_refused() -> None:
-    chance = random.Random(7)
+    chance = np.random.default_rng(7)
     statements = [row.statement for row in IDENTITIES] + [text for text, _ in SPELLINGS]
     read_at_all = refused = 0
     for _ in range(1500):
-        text = _mutated(chance.choice(statements), chance)
+        text = changed(str(chance.choice(statements)), chance, SMALL)
         for reader in (sides, read, read_closed):
             try:
                 reader(text)

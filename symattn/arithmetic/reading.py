@@ -22,7 +22,7 @@ from sympy.logic.boolalg import BooleanAtom
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.enclosure import ball, precision
 from symattn.arithmetic.machine import is_machine, kept
-from symattn.errors import ReadError, quote
+from symattn.errors import ReadError, located, quote
 from symattn.grammar import Apart, Call, Name, Number, Tree, read_closed
 
 MAX_LENGTH = 200
@@ -30,9 +30,13 @@ MAX_EXPONENT = 400
 MAX_ENTRIES = 65_536
 _MOST_LEVELS = 8
 
-_DECIMAL = re.compile(r"([+-]?)([0-9]{0,120})(?:\.([0-9]{0,120}))?(?:[eE]([+-]?[0-9]{1,9}))?\Z")
+_DECIMAL = re.compile(
+    r"[+-]?(?P<whole>[0-9]{0,120})(?:\.(?P<fraction>[0-9]{0,120}))?"
+    r"(?:[eE](?P<exponent>[+-]?[0-9]{1,9}))?\Z"
+)
 _MINUS_INFINITY = {"-inf", "-infinity", "-oo", "-∞"}
 _ROUND = {"sin": sympy.sin, "cos": sympy.cos, "tanh": sympy.tanh}
+_FUNCTIONS = {**_ROUND, "exp": sympy.exp, "ln": sympy.log, "√": sympy.sqrt}
 _MOST_ANGLE = 1_000_000
 _CONSTANTS = {"e": sympy.E, "pi": sympy.pi, "∞": sympy.oo}
 
@@ -103,10 +107,8 @@ def _text(value: str, where: str, most: int) -> sympy.Expr:
         return _decimal(text, where)
     if text in _MINUS_INFINITY:
         return sympy.S.NegativeInfinity
-    try:
+    with located(where):
         tree = read_closed(text)
-    except ReadError as error:
-        raise ReadError(f"{where}: {error}") from None
     try:
         result = value_of(tree)
     except ReadError as error:
@@ -120,16 +122,13 @@ def _decimal(text: str, where: str) -> sympy.Expr:
     if lowered in ("-inf", "-infinity"):
         return sympy.S.NegativeInfinity
     match = _DECIMAL.match(text)
-    if match is None or not (match[2] or match[3]):
+    if match is None or not (match["whole"] or match["fraction"]):
         hint = "" if "inf" in lowered or "nan" in lowered else "; write at most 120 digits"
         raise ReadError(f"{where}: {quote(text)} is not a number that attention can use{hint}")
-    sign, whole, fraction, exponent = match[1], match[2], match[3] or "", int(match[4] or 0)
-    if abs(exponent) > MAX_EXPONENT:
+    if abs(int(match["exponent"] or 0)) > MAX_EXPONENT:
         raise ReadError(f"{where}: {text[:40]}: keep the exponent within ±{MAX_EXPONENT}")
-    units, places = int(sign + (whole + fraction or "0")), len(fraction) - exponent
-    if places <= 0:
-        return sympy.Integer(units * 10**-places)
-    return sympy.Rational(units, 10**places)
+    value = Fraction(text)
+    return sympy.Rational(value.numerator, value.denominator)
 
 
 def _checked(result: sympy.Expr, source: str, where: str) -> sympy.Expr:
@@ -138,17 +137,20 @@ def _checked(result: sympy.Expr, source: str, where: str) -> sympy.Expr:
         return result
     if result.has(sympy.oo, sympy.zoo, sympy.nan, sympy.I):
         raise ReadError(f"{where}: {quote(source)} is not a real number")
-    with precision(64):
-        value = ball(result)
-        usable = value.is_finite() and bool(value.abs_upper() < sympy_power_of_ten())
-    if not usable:
+    if not _is_usable(_enclosed(result)):
         raise ReadError(f"{where}: {quote(source)} is too large; keep below 1e{MAX_EXPONENT}")
     return result
 
 
-def sympy_power_of_ten() -> arb:
-    """The bound on sizes, as a ball."""
-    return ball(sympy.Integer(10) ** MAX_EXPONENT)
+def _enclosed(value: sympy.Expr) -> arb:
+    with precision(128):
+        return ball(value)
+
+
+def _is_usable(value: arb) -> bool:
+    """Whether a number is finite, and no larger than numbers may be."""
+    most = _enclosed(sympy.Integer(10) ** MAX_EXPONENT)
+    return bool(value.is_finite() and value.abs_upper() < most)
 
 
 def value_of(tree: Tree) -> sympy.Expr:
@@ -178,65 +180,51 @@ def value_of(tree: Tree) -> sympy.Expr:
 
 
 def _nonzero(value: sympy.Expr) -> sympy.Expr:
-    _bounded(value)
-    with precision(128):
-        if ball(value).contains(0):
-            raise ReadError("it divides by zero")
+    if _bounded(value).contains(0):
+        raise ReadError("it divides by zero")
     return value
 
 
 def _raised(base: sympy.Expr, exponent: sympy.Expr) -> sympy.Expr:
-    if base is not sympy.E:
-        _bounded(base)
-        _bounded(exponent)
     if base is sympy.E:
         return _applied("exp", exponent)
+    size, _ = _bounded(base), _bounded(exponent)
     if not isinstance(exponent, sympy.Rational) or exponent.q not in (1, 2):
         raise ReadError(
             "only e may have such an exponent; elsewhere write an integer or a half-integer"
         )
     if abs(exponent) > MAX_EXPONENT:
         raise ReadError(f"keep exponents within ±{MAX_EXPONENT}")
-    with precision(128):
-        size = ball(base)
-        if size.contains(0) and exponent < 0:
-            raise ReadError("it divides by zero")
-        if exponent.q == 2 and not bool(size >= 0):
-            raise ReadError("it is the root of a negative number")
-        if not size.contains(0) and abs(float(abs(size).log().mid())) * abs(exponent) > 2000:
-            raise ReadError("the power is too large or too small")
+    if size.contains(0) and exponent < 0:
+        raise ReadError("it divides by zero")
+    if exponent.q == 2 and not size >= 0:
+        raise ReadError("it is the root of a negative number")
+    if not size.contains(0) and abs(float(abs(size).log().mid())) * abs(exponent) > 2000:
+        raise ReadError("the power is too large or too small")
     return base**exponent
 
 
 def _applied(name: str, argument: sympy.Expr) -> sympy.Expr:
     if name == "exp" and argument is sympy.S.NegativeInfinity:
         return sympy.S.Zero
-    _bounded(argument)
-    if name == "exp":
-        return sympy.exp(argument)
-    if name in _ROUND:
-        with precision(64):
-            if not bool(ball(argument).abs_upper() < _MOST_ANGLE):
-                raise ReadError(f"the argument of {name} is too large")
-        return _ROUND[name](argument)
-    with precision(128):
-        value = ball(argument)
-        if name == "√":
-            if not bool(value >= 0):
-                raise ReadError("it is the root of a negative number")
-            return sympy.sqrt(argument)
-        if not bool(value > 0):
-            raise ReadError("it is the logarithm of a number that is not positive")
-    return sympy.log(argument)
+    value = _bounded(argument)
+    if name in _ROUND and not value.abs_upper() < _MOST_ANGLE:
+        raise ReadError(f"the argument of {name} is too large")
+    if name == "√" and not value >= 0:
+        raise ReadError("it is the root of a negative number")
+    if name == "ln" and not value > 0:
+        raise ReadError("it is the logarithm of a number that is not positive")
+    return _FUNCTIONS[name](argument)
 
 
-def _bounded(value: sympy.Expr) -> None:
-    """Raise `ReadError` for a part that is infinite or astronomically large."""
+def _bounded(value: sympy.Expr) -> arb:
+    """An enclosure. Raises `ReadError` for a part that is infinite or astronomically large."""
     if value.has(sympy.oo, sympy.zoo, sympy.nan):
         raise ReadError("infinity cannot be part of an expression")
-    with precision(64):
-        if not ball(value).is_finite() or not bool(ball(value).abs_upper() < sympy_power_of_ten()):
-            raise ReadError(f"a part of it is too large; keep below 1e{MAX_EXPONENT}")
+    enclosed = _enclosed(value)
+    if not _is_usable(enclosed):
+        raise ReadError(f"a part of it is too large; keep below 1e{MAX_EXPONENT}")
+    return enclosed
 
 
 def read_array(
@@ -395,16 +383,9 @@ def as_lists(value: Nested, name: str) -> Nested:
     array = plain_array(value, name)
     if array.size > MAX_ENTRIES:
         raise ReadError(_too_many(name, array.size))
-    if array.dtype.kind == "f" and array.dtype != np.float64:
-        return _nested(array)
+    if array.dtype.kind == "f" and array.dtype != np.float64:  # whose text is the shortest
+        return np.array([*array.flat], dtype=object).reshape(array.shape).tolist()
     return array.tolist()
-
-
-def _nested(array: Array) -> Nested:
-    """Nested lists that keep NumPy scalars, whose text is the shortest for their own dtype."""
-    if array.ndim == 0:
-        return array[()]
-    return list(array) if array.ndim == 1 else [_nested(part) for part in array]
 
 
 def _too_many(name: str, count: int) -> str:

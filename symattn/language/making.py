@@ -27,8 +27,8 @@ from symattn.grammar import (
     subtrees,
 )
 from symattn.greek import in_ascii
-from symattn.language.shapes import OF_NUMBERS, Unfit
-from symattn.language.sizes import MADE_TO_FIT, OF_MATRICES, Sizes, is_small
+from symattn.language.shapes import NODES, OF_NUMBERS, Unfit
+from symattn.language.sizes import MADE_TO_FIT, Sizes, is_small
 from symattn.nodes import operators, placed
 from symattn.nodes.catalogue import CALLED
 from symattn.nodes.defined import Applied, Formula, WherePlaced
@@ -415,7 +415,7 @@ class Maker(_Indices):
         if name in ("shift", "clip"):
             settings = {k: v for k, v in self._settings(options).items() if k != "columns"}
             return _called(name, CALLED[name], *values, self._sized(tree)[1], **settings)
-        if name in OF_MATRICES or name == "rotary":
+        if name in NODES or name == "rotary":
             return _called(name, CALLED[name], *values, **self._settings(options))
         if options:
             raise ReadError(f"{name} has no option {next(iter(options))}")

@@ -81,25 +81,10 @@ def of_pairs(pairs: Iterable[tuple[MatrixExpr, MatrixExpr]]) -> Derivation:
     if not listed:
         raise ReadError("equations: give at least one pair of a MatrixSymbol and an expression")
     for number, pair in enumerate(listed, 1):
-        if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise ReadError(f"pair {number}: give a MatrixSymbol and an expression, (A, Q * K.T)")
-        symbol, said = pair
         with located(f"pair {number}"):
-            instance(symbol, sympy.MatrixSymbol, "its left side", "a MatrixSymbol")
-            if isinstance(said, sympy.MatrixBase):
-                said = said.as_immutable()
-            instance(
-                said, sympy.MatrixExpr | sympy.MatrixBase, "its right side", "a matrix of SymPy's"
-            )
-            if shape_of(symbol) != shape_of(said):
-                one, other = (" × ".join(map(str, shape_of(x))) for x in (symbol, said))
-                raise ReadError(f"{symbol} is {one}, its right side {other}")
-            sizes = {
-                x
-                for part in said.atoms(sympy.MatrixSymbol)
-                for n in part.shape
-                for x in n.free_symbols
-            }
+            symbol, said = _pair(pair)
+            shapes = (letter.shape for letter in said.atoms(sympy.MatrixSymbol))
+            sizes = {x for shape in shapes for n in shape for x in n.free_symbols}
             with located(str(symbol)):
                 expr = _understood(said, sizes, names)
                 Speller().matrix(expr)
@@ -110,6 +95,21 @@ def of_pairs(pairs: Iterable[tuple[MatrixExpr, MatrixExpr]]) -> Derivation:
         heading, reason = composed(expr, steps)
         steps.append(Step(symbol.name, symbol, expr, "", reason, title=heading))
     return Derivation(tuple(inputs.values()), tuple(steps))
+
+
+def _pair(pair: object) -> tuple[sympy.MatrixSymbol, sympy.MatrixExpr]:
+    """Both sides of a pair, which have one shape. Raises `ReadError` for what is none."""
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        raise ReadError("give a MatrixSymbol and an expression, (A, Q * K.T)")
+    symbol, said = pair
+    instance(symbol, sympy.MatrixSymbol, "its left side", "a MatrixSymbol")
+    if isinstance(said, sympy.MatrixBase):
+        said = said.as_immutable()
+    instance(said, sympy.MatrixExpr | sympy.MatrixBase, "its right side", "a matrix of SymPy's")
+    if shape_of(symbol) != shape_of(said):
+        one, other = (" × ".join(map(str, shape_of(x))) for x in (symbol, said))
+        raise ReadError(f"{symbol} is {one}, its right side {other}")
+    return symbol, said
 
 
 def _understood(expr: sympy.Expr, sizes: set[sympy.Symbol], names: _Names) -> sympy.Expr:
@@ -124,25 +124,7 @@ def _understood(expr: sympy.Expr, sizes: set[sympy.Symbol], names: _Names) -> sy
                     sympy.Lambda(x, x**exponent), names, _understood(base, sizes, names)
                 )
         case sympy.MatMul():
-            number, product = expr.as_coeff_matrices()
-            parts = [_understood(part, sizes, names) for part in product]
-            own = sorted(number.free_symbols - sizes, key=str)
-            plain = sympy.Mul(*(x for x in sympy.Mul.make_args(number) if x not in own))
-            if made := sorted(map(str, number.atoms(sympy.MatrixSymbol))):
-                raise ReadError(
-                    f"{quote(str(number))}: a number made of {made[0]} is not understood; write "
-                    "the matrix that it multiplies"
-                )
-            if left := plain.free_symbols - sizes:
-                raise ReadError(
-                    f"{quote(str(number))}: {min(map(str, left))} is no size; a number is "
-                    "a factor by itself"
-                )
-            out = sympy.MatMul(*(() if plain == 1 else (plain,)), *parts)
-            out = out.args[0] if len(out.args) == 1 else out
-            for symbol in reversed(own):
-                out = NumberTimes(NumberSymbol(symbol.name), out)
-            return out
+            return _product(expr, sizes, names)
         case sympy.BlockMatrix(blocks=blocks):
             inner = blocks.applyfunc(lambda block: _understood(block, sizes, names)).tolist()
             rows = [reduce(lambda one, other: Stacked(one, other, 1), row) for row in inner]
@@ -172,6 +154,29 @@ def _understood(expr: sympy.Expr, sizes: set[sympy.Symbol], names: _Names) -> sy
         _understood(x, sizes, names) if isinstance(x, sympy.MatrixExpr) else x for x in expr.args
     ]
     return expr.func(*parts) if parts else expr
+
+
+def _product(expr: sympy.MatMul, sizes: set[sympy.Symbol], names: _Names) -> MatrixExpr:
+    """A product, whose letters that are no sizes are numbers before it."""
+    number, product = expr.as_coeff_matrices()
+    parts = [_understood(part, sizes, names) for part in product]
+    own = sorted(number.free_symbols - sizes, key=str)
+    plain = sympy.Mul(*(x for x in sympy.Mul.make_args(number) if x not in own))
+    if made := sorted(map(str, number.atoms(sympy.MatrixSymbol))):
+        raise ReadError(
+            f"{quote(str(number))}: a number made of {made[0]} is not understood; write "
+            "the matrix that it multiplies"
+        )
+    if left := plain.free_symbols - sizes:
+        raise ReadError(
+            f"{quote(str(number))}: {min(map(str, left))} is no size; a number is a factor by "
+            "itself"
+        )
+    parts = [*(() if plain == 1 else (plain,)), *parts]
+    out = parts[0] if len(parts) == 1 else sympy.MatMul(*parts)
+    for symbol in reversed(own):
+        out = NumberTimes(NumberSymbol(symbol.name), out)
+    return out
 
 
 def _applied(function: sympy.Lambda, names: _Names, matrix: MatrixExpr) -> MatrixExpr:

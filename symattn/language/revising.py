@@ -63,33 +63,21 @@ def revised(
 def _placed(base: Derivation, replaced: Mapping[str, Step], added: list[Step]) -> list[Step]:
     """All steps, each after what it needs: new ones just before the first that needs them."""
     renamed = {old: step.symbol for old, step in replaced.items() if step.letter != old}
-    rows: list[Step] = []
-    for step in base.steps:
-        new = replaced.get(step.letter)
-        if new is not None:
-            rows.append(new)
-        elif renamed:
-            rows.append(replace(step, expr=_with_symbols(step.expr, renamed)))
-        else:
-            rows.append(step)
-    waiting = list(added)
+    waiting = {step.letter: step for step in added}
     out: list[Step] = []
-    known = {item.letter for item in base.inputs}
 
     def add(step: Step) -> None:
         for letter in step.operands:
-            new = next((one for one in waiting if one.letter == letter), None)
-            if new is not None:
-                waiting.remove(new)
-                add(new)
+            if letter in waiting:
+                add(waiting.pop(letter))
         out.append(step)
-        known.add(step.letter)
 
-    for step in rows:
-        add(step)
+    for step in base.steps:
+        kept = replace(step, expr=_with_symbols(step.expr, renamed))
+        add(replaced.get(step.letter, kept))
     result = out[-1].letter
     while waiting:  # what the result is used by comes behind it, and is the new result
-        add(waiting.pop(0))
+        add(waiting.pop(next(iter(waiting))))
     behind = {result}
     for step in out:
         behind |= {step.letter} if behind & set(step.operands) else set()

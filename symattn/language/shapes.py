@@ -8,7 +8,7 @@ its own parts. Well-known letters lend their sizes their usual names (Q is n × 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -63,9 +63,28 @@ GivenShape: TypeAlias = Any
 #: Functions of a number, which a scalar may be given to.
 OF_NUMBERS = ("exp", "ln", "√", "tanh", "cos", "sin", "abs", "σ", "max0", "erf", "SiLU", "GELU")
 
-#: Functions whose value is a column, with a number for each row.
-OF_ROWS = ("rowsum", "rowmean", "norm2", "rowmax", "lse", "rowvar")
+#: How the shapes of functions follow from those of their arguments, where it is not that of the
+#: first one: a column (a number for each row), a row, one number; the same of all arguments; of all
+#: pairs of rows.
+_RULES: Mapping[str, str] = {
+    **dict.fromkeys(("rowsum", "rowmean", "norm2", "rowmax", "lse", "rowvar", "lengths"), "column"),
+    **dict.fromkeys(("colsum", "colmean"), "row"),
+    **dict.fromkeys(("any", "keep"), "same"),
+    **dict.fromkeys(("dist2", "additive"), "pairs"),
+    **dict.fromkeys(("beside", "below"), "blocks"),
+    "sum": "number",
+    "tr": "trace",
+    "diag": "diagonal",
+    "T": "turned",
+    "inv": "square",
+    "softcap": "scaled",
+}
 
+#: Functions of matrices that are nodes, of which numbers may stand before the first matrix.
+NODES = (
+    *("allow", "sinksoftmax", "unnormalised", "any", "keep", "additive", "lengths", "shift"),
+    "clip",
+)
 
 _TWO_PRODUCTS = (
     "* between two matrices may mean two products; write A B for the matrix product, A ∘ B for the "
@@ -80,20 +99,32 @@ class Sum:
     parts: tuple[int, ...]
 
 
-class Unfit(Exception):
-    """These shapes do not fit together, or a part means nothing; `tree` is that part, if known."""
+@dataclass(frozen=True)
+class Times:
+    """The size of so many matrices of one size beside one another."""
 
-    tree: Tree | None = None
+    count: int
+    part: int
+
+
+class Unfit(Exception):
+    """These shapes do not fit together, or a part means nothing; `tree` is that part, if known.
+
+    `mends`: it says what to write instead.
+    """
+
+    def __init__(self, why: str, tree: Tree | None = None, *, mends: bool = False) -> None:
+        super().__init__(why)
+        self.tree, self.mends = tree, mends
 
     def at(self, tree: Tree) -> Unfit:
         """The same of this part, unless it is said of a smaller one already."""
-        self.tree = self.tree or tree
-        return self
+        return self if self.tree else Unfit(str(self), tree, mends=self.mends)
 
 
 @dataclass
 class Dims:
-    """Sizes that are found to be the same."""
+    """Sizes that are found to be the same; two forms of one are compared when all are known."""
 
     #: Whether a size that nobody wrote may be 1 after all (only to explain a refusal).
     loose: bool = False
@@ -102,6 +133,18 @@ class Dims:
     #: The name a size would like, and whether it was given.
     name: list[str] = field(default_factory=list)
     given: list[bool] = field(default_factory=list)
+    #: What sizes that stay open are called in the end.
+    names: dict[int, str] = field(default_factory=dict)
+    #: Two forms of one size, to be compared in the end; None where they are refused at once.
+    pending: list[tuple[int, int]] | None = None
+    #: The sizes whose names are more than a wish.
+    firm: set[int] = field(default_factory=set)
+    #: The sizes of states, masks and matrices by their entries, which follow from where they stand:
+    #: they may turn out to be 1 though nobody wrote it, and are where they met nothing but a 1.
+    fitted: set[int] = field(default_factory=set)
+    met_one: list[int] = field(default_factory=list)
+    #: The sizes that are said to be 1, as where there is one head.
+    single: set[int] = field(default_factory=set)
 
     def new(self, value: sympy.Expr | None = None, name: str = "", given: bool = False) -> int:
         """One more size: a number or symbol if known, and its name."""
@@ -110,6 +153,13 @@ class Dims:
         self.name.append(name)
         self.given.append(given)
         return len(self.parent) - 1
+
+    def called(self, name: str) -> int:
+        """The size that was given this name, the same for all that have it."""
+        for dim, known in enumerate(self.name):
+            if known == name and (self.given[dim] or SQUARE in name):
+                return dim
+        return self.new(name=name, given=SQUARE not in name)
 
     def root(self, dim: int) -> int:
         """The size that stands for all that are the same."""
@@ -121,6 +171,41 @@ class Dims:
         """All sizes, those that are the same once."""
         return list(dict.fromkeys(map(self.root, range(len(self.parent)))))
 
+    def nameless(self) -> list[int]:
+        """The sizes that nothing says, and that have no name yet."""
+        return [x for x in self.roots() if self.value[x] is None and x not in self.names]
+
+    def name_wished(self, taken: Collection[str] = ()) -> None:
+        """Give open sizes the names that they would like, or with a number, those given first."""
+        for given in (True, False):
+            for root in self.nameless():
+                wish = self.name[root].partition(SQUARE)[0]
+                if wish and self.given[root] is given:
+                    self.name_one(root, (wish, *(f"{wish}_{k}" for k in range(2, 99))), taken)
+
+    def name_rest(self, taken: Collection[str]) -> None:
+        """Give names to the others."""
+        spare = [f"{x}{k}" for k in ("", *range(1, 99)) for x in "nmpr"]
+        for root in self.nameless():
+            self.name_one(root, spare, taken)
+
+    def name_one(self, root: int, names: Iterable[str], taken: Collection[str]) -> None:
+        """Call a size by the first of some names that is free."""
+        used = {*taken, *self.names.values()}
+        self.names[root] = next(name for name in names if name not in used)
+
+    def size(self, dim: int) -> sympy.Expr:
+        """The size as SymPy's number or symbol."""
+        root = self.root(dim)
+        match self.value[root]:
+            case Sum(parts):
+                return sympy.Add(*map(self.size, parts))
+            case Times(count, part):
+                return self.size(count) * self.size(part)
+            case None:
+                return sympy.Symbol(self.names[root], integer=True, positive=True)
+        return sympy.sympify(self.value[root], strict=True)
+
     def same(self, one: int, other: int) -> None:
         """Two sizes are the same. Raises `Unfit` where they cannot be."""
         a, b = self.root(one), self.root(other)
@@ -128,22 +213,53 @@ class Dims:
             return
         left, right = self.known(a), self.known(b)
         if left is None and right is None:
-            if self.given[a] and self.given[b] and self.name[a] != self.name[b]:
-                raise Unfit(f"{self.name[a]} and {self.name[b]} would have to be the same size")
+            self._check_names(a, b)
             self._merge(a, b)
         elif left is None:
-            self._bind(a, right)
+            self._bind(a, right, b in self.single)
         elif right is None:
-            self._bind(b, left)
+            self._bind(b, left, a in self.single)
+        elif isinstance(left, Times) and isinstance(right, Times):
+            self.same(left.count, right.count)
+            self.same(left.part, right.part)
         elif isinstance(left, Sum) and isinstance(right, Sum):
             self._same_in_sum(self._leaves(left), self._leaves(right))
+        elif self.pending is not None and {Sum, Times} & {type(left), type(right)}:
+            self.pending.append((a, b))
         elif left != right:
             raise Unfit(
                 f"{self.size_text(a)} and {self.size_text(b)} would have to be the same size"
             )
 
+    def _check_names(self, a: int, b: int) -> None:
+        """Refuse two names for one size, but for n and m, where they are not a wish alone."""
+        one, other = self.name[a], self.name[b]
+        if one == other:
+            return
+        if self.given[a] and self.given[b]:
+            raise Unfit(f"{one} and {other} would have to be the same size")
+        if {a, b} <= self.firm and {one, other} == {"n", "m"}:
+            self.name[a] = "n"
+        elif {a, b} <= self.firm:
+            raise Unfit(
+                f"{one} and {other} would have to be the same size; if they are meant to be, say "
+                "so by a shape such as K : m × d_k"
+            )
+
+    def is_fitted(self, dim: int) -> bool:
+        """Whether a size follows from where its matrix stands."""
+        return self.root(dim) in map(self.root, self.fitted)
+
     def repeated(self, one: int, other: int) -> None:
         """Two sizes stand together, of which one is 1: it is repeated."""
+        self.met_one += filter(self.is_fitted, (one, other))
+
+    def settle(self, inputs: Collection[int]) -> None:
+        """The sizes that met nothing but a 1 are 1, unless they are those of `inputs`."""
+        roots = {self.root(dim) for dim in inputs}
+        for dim in map(self.root, self.met_one):
+            if self.value[dim] is None and dim not in roots:
+                self.value[dim] = sympy.S.One
 
     def _leaves(self, total: Sum) -> list[int]:
         """The sizes in a sum, those of blocks within a block included."""
@@ -173,27 +289,26 @@ class Dims:
         if self.given[b] or (not self.given[a] and not self.name[a]):
             a, b = b, a
         self.parent[b] = a
+        if {a, b} & self.firm:
+            if a not in self.firm:  # the firm one gives the name
+                self.name[a] = self.name[b]
+            self.firm.add(a)
 
-    def _bind(self, dim: int, value: sympy.Expr) -> None:
-        """A size that is not known has this value."""
+    def _bind(self, dim: int, value: sympy.Expr, single: bool = False) -> None:
+        """A size that is not known has this value, which may be 1 where it is said to be."""
         number = isinstance(value, int | sympy.Integer)
-        if number and self.given[dim] and not self.loose:
-            raise Unfit(f"{self.name[dim]} would have to be {value}")
-        if number and value == 1 and not self.loose:
-            raise Unfit(
-                f"the size {self.size_text(dim)} would have to be 1; if that is meant, say so by a "
-                "shape such as W : 1 × d_k"
-            )
-        if isinstance(value, Sum) and self._within(dim, value):
+        if number and not (self.loose or single or (value == 1 and self.is_fitted(dim))):
+            if self.given[dim]:
+                raise Unfit(f"{self.name[dim]} would have to be {value}")
+            if value == 1:
+                raise Unfit(
+                    f"the size {self.size_text(dim)} would have to be 1; if that is meant, say so "
+                    "by a shape such as W : 1 × d_k",
+                    mends=True,
+                )
+        if isinstance(value, Sum) and dim in self._leaves(value):
             raise Unfit(f"{self.size_text(dim)} would have to be a part of itself")
         self.value[dim] = value
-
-    def _within(self, dim: int, value: Sum) -> bool:
-        for part in value.parts:
-            inner = self.value[self.root(part)]
-            if self.root(part) == dim or (isinstance(inner, Sum) and self._within(dim, inner)):
-                return True
-        return False
 
     def known(self, dim: int) -> sympy.Expr | None:
         """A number, a symbol, blocks together, or None; blocks of known sizes are a number."""
@@ -209,6 +324,8 @@ class Dims:
         value = self.known(dim)
         if isinstance(value, Sum):
             return " + ".join(map(self.size_text, value.parts))
+        if isinstance(value, Times):
+            return f"{self.size_text(value.count)} {self.size_text(value.part)}"
         name = self.name[self.root(dim)].partition(SQUARE)[0]
         return str(value) if value is not None else name or "of a letter"
 
@@ -220,18 +337,22 @@ class Dims:
 class Shapes:
     """One way to read the letters: infers the shape of every part."""
 
+    #: The usual sizes of rows.
+    rows: Mapping[str, str] = {"q": "d_k", "k": "d_k", "v": "d_v"}
+
     def __init__(
         self,
         kinds: Mapping[str, str],
         shapes: Mapping[str, tuple[GivenSize, ...]],
+        dims: Dims,
         strict: bool = True,
-        loose: bool = False,
     ) -> None:
         #: How each small letter is meant: scalar, column or row.
         self.kinds, self.given_shapes = kinds, shapes
         #: Whether what is added has to have one shape, and nothing is repeated to fit.
         self.strict = strict
-        self.dims = Dims(loose)
+        self.dims = dims
+        self.size = dims.size
         self.letters: dict[str, Shape] = {}
         self.shapes: dict[int, Shape] = {}
         self.one = self.dims.new(sympy.S.One)
@@ -258,6 +379,12 @@ class Shapes:
                 return size, size
             case Name(name):
                 return self.letter(name)
+            case Call(name, _, ((option, _), *_)):
+                why = f"{option}= of {name} has no meaning in a statement; write it out"
+                raise Unfit(why, mends=True)
+            case Call("causal"):
+                self.masks.append((self.dims.new(), self.dims.new()))
+                return self.masks[-1]
             case Call(name, args):
                 return self._call(name, [self.shape(arg) for arg in args])
             case Apart("T", (part,)):
@@ -270,18 +397,19 @@ class Shapes:
                 try:
                     self.dims.same(*(inner or (self.one, self.one)))
                 except Unfit as unfit:
-                    why = "the inverse is of a square matrix" if sign == "inv" else _POWER
-                    raise Unfit(f"{why}: {unfit}") from None
+                    power = sign == "^"
+                    why = _POWER if power else "the inverse is of a square matrix"
+                    raise Unfit(f"{why}: {unfit}", mends=power or unfit.mends) from None
                 return inner
             case Apart("/", parts):  # by a column: rows, by a row: columns, else entries
-                return self._together(parts, False)
+                return self.together(parts, False)
             case Apart("*" | "×" as sign, parts):
                 shapes = [self.shape(part) for part in parts]
                 if sign == "×" and not any(map(self.is_number, shapes)):
-                    raise Unfit(_TWO_PRODUCTS)
+                    raise Unfit(_TWO_PRODUCTS, mends=True)
                 return self._product(parts, shapes)
             case Apart(_, parts):
-                return self._together(parts, self.strict)
+                return self.together(parts, self.strict)
         raise Unfit("no shape")
 
     def letter(self, name: str) -> Shape:
@@ -294,7 +422,7 @@ class Shapes:
         if name in self.given_shapes:
             sizes = self.given_shapes[name]
             return (self._size(sizes[0]), self._size(sizes[1])) if sizes else None
-        if name in SIZES or name in CONSTANTS:
+        if name in CONSTANTS or self.is_size(name):
             return None
         match self.kinds.get(name, "matrix"):
             case "scalar":
@@ -302,31 +430,33 @@ class Shapes:
             case "column":
                 return self.dims.new(), self.one
             case "row":
-                return self.one, self.dims.new(
-                    name={"q": "d_k", "k": "d_k", "v": "d_v"}.get(name, "")
-                )
+                return self.one, self.dims.new(name=self.rows.get(name, ""))
+        return self._usual(name)
+
+    def is_size(self, name: str) -> bool:
+        """Whether a name stands for a size."""
+        return name in SIZES
+
+    def _usual(self, name: str) -> Shape:
+        """The shape of a letter of which nothing is said: its sizes have their usual names."""
         rows, columns = USUAL.get(name) or USUAL.get(name.rstrip("'0123456789"), ("", ""))
         return self.dims.new(name=rows), self.dims.new(name=columns)
+
+    def size_of(self, value: sympy.Expr) -> int:
+        """A size that was said."""
+        return self.one if value == 1 else self.dims.new(value)
 
     def _size(self, size: GivenSize) -> int:
         """A size that was given: a number, a name (the same for all that have it) or SymPy's."""
         if isinstance(size, str) and not size.isdigit():
-            for dim, name in enumerate(self.dims.name):
-                if name == size and (self.dims.given[dim] or SQUARE in name):
-                    return dim
-            return self.dims.new(name=size, given=SQUARE not in size)
-        value = sympy.Integer(int(size)) if isinstance(size, int | str) else size
-        return self.one if value == 1 else self.dims.new(value)
+            return self.dims.called(size)
+        return self.size_of(sympy.Integer(int(size)) if isinstance(size, int | str) else size)
 
-    def together(self, shapes: list[Shape], strict: bool = True) -> Shape:
-        """The shape of entry-by-entry work: scalars (else columns and rows too) are repeated."""
-        whole: Shape = None
-        for shape in shapes:
-            whole = self._both(whole, shape, strict)
-        return whole
+    def together(self, parts: Sequence[Tree], strict: bool) -> Shape:
+        """The shape of parts joined entry by entry: numbers (else lines too) are repeated.
 
-    def _together(self, parts: Sequence[Tree], strict: bool) -> Shape:
-        """The shape of parts joined entry by entry. Raises `Unfit` with the first that does not."""
+        Raises `Unfit` with the first that does not fit.
+        """
         whole: Shape = None
         for part, shape in [(part, self.shape(part)) for part in parts]:
             try:
@@ -348,22 +478,9 @@ class Shapes:
             out.append(more if repeated and self.dims.is_one(size) else size)
         return out[0], out[1]
 
-    def same_masks(self) -> None:
-        """Masks with as many rows have as many columns, where nothing tells those of one.
-
-        A mask of which nothing at all tells the shape is the first one again.
-        """
-        known = {self.dims.root(dim) for shape in self.letters.values() if shape for dim in shape}
-        known |= {root for root in self.dims.roots() if isinstance(self.dims.value[root], Sum)}
-        for rows, columns in self.masks[1:]:
-            if not {self.dims.root(rows), self.dims.root(columns)} & known:
-                self.dims.same(rows, self.masks[0][0])
-                self.dims.same(columns, self.masks[0][1])
-        for k, (rows, columns) in enumerate(self.masks):
-            for more, wide in self.masks[:k]:
-                ends = {self.dims.root(columns), self.dims.root(wide)}
-                if self.dims.root(rows) == self.dims.root(more) and ends - known:
-                    self.dims.same(columns, wide)
+    def sized(self, shape: tuple[int, int]) -> tuple[sympy.Expr, sympy.Expr]:
+        """A shape in SymPy's numbers and symbols."""
+        return self.size(shape[0]), self.size(shape[1])
 
     def is_number(self, shape: Shape) -> bool:
         """Whether a shape is that of a number: a scalar or 1 × 1."""
@@ -394,53 +511,50 @@ class Shapes:
             self.outer += self.dims.is_one(left[1])
 
     def _call(self, name: str, shapes: list[Shape]) -> Shape:
-        if name == "causal":
-            self.masks.append((self.dims.new(), self.dims.new()))
-            return self.masks[-1]
-        first = shapes[0]
-        if first is None:
-            if name in OF_NUMBERS:
-                return None
+        known = [shape for shape in shapes if shape is not None]
+        if shapes[0] is None and name in OF_NUMBERS:
+            return None
+        if not known or (shapes[0] is None and name not in NODES):
             raise Unfit(f"{name} needs a matrix")
-        rows, columns = first
-        if name in OF_ROWS:
-            return rows, self.one
-        match name:
-            case "colsum" | "colmean":
+        (rows, columns), *others = known
+        match _RULES.get(name):
+            case "column":
+                return rows, self.one
+            case "row":
                 return self.one, columns
-            case "sum" | "tr":
-                if name == "tr":
-                    self.dims.same(rows, columns)
-                return self.one, self.one
-            case "diag":
-                if self.dims.is_one(columns):
-                    return rows, rows
-                if self.dims.is_one(rows):
-                    return columns, columns
-                raise Unfit("diag needs a column or a row")
-            case "T":
+            case "turned":
                 return columns, rows
-            case "inv":
+            case "number":
+                return self.one, self.one
+            case "trace":
                 self.dims.same(rows, columns)
-                return first
-            case "softcap":
-                if shapes[1] is not None:
-                    raise Unfit("softcap needs a number as its second argument")
-                return first
-            case "dist2":
-                other = shapes[1]
-                if other is None:
-                    raise Unfit("dist2 needs two matrices")
-                self.dims.same(columns, other[1])
-                return rows, other[0]
-            case "beside" | "below":
+                return self.one, self.one
+            case "square":
+                self.dims.same(rows, columns)
+            case "diagonal":
+                size = rows if self.dims.is_one(columns) else columns
+                if size == columns and not self.dims.is_one(rows):
+                    raise Unfit("diag needs a column or a row")
+                return size, size
+            case "scaled" if others:
+                raise Unfit(f"{name} needs a number as its second argument")
+            case "pairs":
+                if not others:
+                    raise Unfit(f"{name} needs two matrices")
+                self.dims.same(columns, others[0][1])
+                return rows, others[0][0]
+            case "same":
+                for other in others:
+                    self.dims.same(rows, other[0])
+                    self.dims.same(columns, other[1])
+            case "blocks":
                 return self._joined(name == "beside", shapes)
-        return first
+        return rows, columns
 
     def _joined(self, beside: bool, shapes: list[Shape]) -> Shape:
         known = [shape for shape in shapes if shape is not None]
         if len(known) != len(shapes):
-            raise Unfit("blocks are matrices; write 0*A for a block of zeros")
+            raise Unfit("blocks are matrices; write 0*A for a block of zeros", mends=True)
         for shape in known[1:]:
             self.dims.same(known[0][not beside], shape[not beside])
         total = self.dims.new(Sum(tuple(shape[beside] for shape in known)))

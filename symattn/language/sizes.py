@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import sympy
@@ -30,9 +30,18 @@ from symattn.grammar import (
     children,
     subtrees,
 )
-from symattn.language.shapes import KNOWN_SIZES, USUAL, Dims, Shape, Shapes, Sum, Unfit
+from symattn.language.shapes import (
+    KNOWN_SIZES,
+    NODES,
+    USUAL,
+    Dims,
+    Shape,
+    Shapes,
+    Sum,
+    Times,
+    Unfit,
+)
 from symattn.language.texts import Equation
-from symattn.nodes.written import CONSTANTS
 
 _SIZE_LIKE = re.compile(r"[dn]_\w+\Z")
 
@@ -66,15 +75,8 @@ MADE_TO_FIT = (
     *("alibi", "sinusoidal", "relative"),
 )
 
-#: Functions of matrices that are nodes, and how their shapes follow: that of the first matrix
-#: ("of first"), which the others share ("same"), of all pairs of rows, a column, other columns.
-OF_MATRICES: Mapping[str, str] = {
-    **dict.fromkeys(("allow", "sinksoftmax", "unnormalised"), "of first"),
-    **dict.fromkeys(("any", "keep"), "same"),
-    "additive": "pairs",
-    "lengths": "line",
-    **dict.fromkeys(("shift", "clip"), "columns"),
-}
+#: The nodes whose columns an option says.
+_SHIFTS = ("shift", "clip")
 
 #: Functions of numbers, beside those of matrices entry by entry.
 OF_WHOLE = ("floor", "ceil", "mod", "min", "max")
@@ -83,141 +85,66 @@ OF_WHOLE = ("floor", "ceil", "mod", "min", "max")
 ROWS = ("gain", "shift")
 
 
-@dataclass(frozen=True)
-class Times:
-    """The size of so many matrices of one size beside one another."""
-
-    count: int
-    part: int
+#: What is added to an index that stands for the state before.
+_LESS_ONE = Apart("neg", (Number(Fraction(1)),))
 
 
 @dataclass
-class TextDims(Dims):
-    """Sizes, of which some are products; two forms of one are compared when all are known."""
+class Letters:
+    """What a text says of its letters, and what is known beside it."""
 
-    pending: list[tuple[int, int]] = field(default_factory=list)
-    #: The sizes whose names are more than a wish.
-    firm: set[int] = field(default_factory=set)
-
-    #: The sizes of states, masks and matrices by their entries, which follow from where they stand:
-    #: they may turn out to be 1 though nobody wrote it, and are where they met nothing but a 1.
-    fitted: set[int] = field(default_factory=set)
-    met_one: list[int] = field(default_factory=list)
-
-    #: The sizes that the text says are 1, as where there is one head.
-    single: set[int] = field(default_factory=set)
-
-    def _bind(self, dim: int, value: sympy.Expr) -> None:
-        if value == 1 and self.is_fitted(dim):
-            self.value[dim] = value
-        else:
-            super()._bind(dim, value)
-
-    def is_fitted(self, dim: int) -> bool:
-        """Whether a size follows from where its matrix stands."""
-        return self.root(dim) in {self.root(one) for one in self.fitted}
-
-    def repeated(self, one: int, other: int) -> None:
-        self.met_one += [dim for dim in (one, other) if self.is_fitted(dim)]
-
-    def settle(self, inputs: Collection[int]) -> None:
-        """The sizes that met nothing but a 1 are 1, unless they are those of `inputs`."""
-        roots = {self.root(dim) for dim in inputs}
-        for dim in map(self.root, self.met_one):
-            if self.value[dim] is None and dim not in roots:
-                self.value[dim] = sympy.S.One
-
-    def named(self, name: str, firm: bool) -> int:
-        """A size with a usual name."""
-        dim = self.new(name=name)
-        self.firm |= {dim} if firm and name else set()
-        return dim
-
-    def same(self, one: int, other: int) -> None:
-        a, b = self.root(one), self.root(other)
-        if a != b and {a, b} <= self.firm and self.value[a] is None and self.value[b] is None:
-            names = {self.name[a], self.name[b]}
-            if len(names) > 1 and names != {"n", "m"}:
-                raise Unfit(
-                    f"{self.name[a]} and {self.name[b]} would have to be the same size; if they "
-                    "are meant to be, say so by a shape such as K : m × d_k"
-                )
-            if names == {"n", "m"} and self.name[a] == "m":
-                self.name[a] = "n"
-        left, right = self.value[a], self.value[b]
-        if left is None and b in self.single:
-            self.value[a] = right
-        elif right is None and a in self.single:
-            self.value[b] = left
-        elif a != b and isinstance(left, Times) and isinstance(right, Times):
-            super().same(left.count, right.count)
-            super().same(left.part, right.part)
-        elif a != b and None not in (left, right) and {Times, Sum} & {type(left), type(right)}:
-            if isinstance(left, Sum) and isinstance(right, Sum):
-                super().same(a, b)
-            else:
-                self.pending.append((a, b))
-        else:
-            super().same(a, b)
-
-    def _merge(self, a: int, b: int) -> None:
-        super()._merge(a, b)
-        if {a, b} & self.firm:
-            root = self.root(a)
-            if root not in self.firm:  # the firm one gives the name
-                self.name[root] = self.name[a if a in self.firm else b]
-            self.firm.add(root)
-
-    def size_text(self, dim: int) -> str:
-        """A size in a message."""
-        value = self.value[self.root(dim)]
-        if isinstance(value, Times):
-            return f"{self.size_text(value.count)} {self.size_text(value.part)}"
-        return super().size_text(dim)
+    #: The equation that makes a letter; where a recurrence starts: S[0] = …
+    made: dict[str, Equation] = field(default_factory=dict)
+    starts: dict[str, Equation] = field(default_factory=dict)
+    #: The functions of one's own.
+    functions: dict[str, Equation] = field(default_factory=dict)
+    numbers: dict[str, sympy.Expr] = field(default_factory=dict)
+    #: How many heads and groups there are, where the text says so: n_h = 4.
+    numbered: dict[str, int] = field(default_factory=dict)
+    #: Shapes in numbers and symbols, () of a number; and the sizes that were said by name.
+    declared: dict[str, tuple[sympy.Expr, ...]] = field(default_factory=dict)
+    sizes: dict[str, None] = field(default_factory=dict)
+    families: dict[str, None] = field(default_factory=dict)
+    #: How small letters are meant: a number, a row or a column.
+    kinds: dict[str, str] = field(default_factory=dict)
 
 
-class Sizes(Shapes):
-    """The shapes of the equations of one text, line by line."""
+@dataclass(frozen=True)
+class Scope:
+    """Where a part of an equation stands.
 
-    def __init__(
-        self,
-        kinds: Mapping[str, str],
-        declared: Mapping[str, tuple[sympy.Expr, ...]],
-        families: Collection[str],
-        said: Collection[str] = (),
-        functions: Mapping[str, Equation] | None = None,
-        numbered: Mapping[str, int] | None = None,
-    ) -> None:
-        super().__init__(kinds, {}, strict=False)
-        self.dims: TextDims = TextDims()
-        self.one = self.dims.new(sympy.S.One)
-        #: Shapes that were said, in numbers and symbols; () of a number; and the sizes in them.
-        self.declared, self.said = declared, {*said}
+    `bound` are the indices and what they count, `entries` those of the rows and columns of a
+    matrix by its entries; `making` is the letter of a recurrence.
+    """
+
+    equation: Equation | None = None
+    bound: Mapping[str, int] = field(default_factory=dict)
+    entries: tuple[str, ...] = ()
+    making: str = ""
+
+
+class Places(Shapes):
+    """Shapes of parts: the indices of heads and tokens, ranges of rows and columns, and sizes."""
+
+    rows: Mapping[str, str] = {}
+
+    def __init__(self, letters: Letters) -> None:
+        super().__init__(letters.kinds, letters.declared, Dims(pending=[]), strict=False)
+        self.said, self.declared, self.functions = letters, letters.declared, letters.functions
+        self.families = {*letters.families}
+        self.scope = Scope()
         #: How many matrices a family has: the size of its count.
         self.counts: dict[str, int] = {}
-        self.families = set(families)
-        #: The indices that are bound, and what they count.
-        self.bound: dict[str, int] = {}
-        #: How many heads and groups a text says there are, by the names of these sizes.
-        self.numbered = numbered or {}
         #: How many heads and groups there are: what h and g count, wherever they are bound.
         self.heads, self.groups = (
             self.dims.new(self._numbered(name), name=KNOWN_SIZES[name], given=True)
             for name in COUNTS
         )
         self.dims.single = {*filter(self.dims.is_one, (self.heads, self.groups))}
-        #: How many there are of what a sum or a concatenation runs over, by its tree.
-        self.counted: dict[int, int] = {}
         #: The sizes that stand somewhere as numbers, and where they do first.
         self.used: dict[str, Tree] = {}
         #: Letters that an equation has made.
         self.made: set[str] = set()
-        #: The rows and columns of the matrix by its entries that is being made.
-        self.entries: tuple[str, ...] = ()
-        #: The functions of one's own.
-        self.functions = functions or {}
-        #: The recurrence that is being made.
-        self.making = ""
         #: The parts that were taken of a matrix along an axis: what is before them, and their end.
         self.parts: dict[tuple[Tree, int], list[tuple[sympy.Expr, sympy.Expr | None]]] = {}
 
@@ -227,32 +154,8 @@ class Sizes(Shapes):
         """Whether a name that no equation makes stands for a size."""
         if name in self.made or name in self.declared or name in self.kinds:
             return False
-        known = name in KNOWN_SIZES or name in self.said
+        known = name in KNOWN_SIZES or name in self.said.sizes
         return known or _SIZE_LIKE.match(name) is not None
-
-    def _new_letter(self, name: str) -> Shape:
-        if name in self.declared:
-            said = self.declared[name]
-            return (self.size_of(said[0]), self.size_of(said[1])) if said else None
-        if name in CONSTANTS or self.is_size(name):
-            return None
-        match self.kinds.get(name):
-            case "scalar":
-                return None
-            case "column":
-                return self.dims.new(), self.one
-            case "row":
-                return self.one, self.dims.new()
-        for table in (FIRM, INPUTS):
-            names = table.get(name) or table.get(name.rstrip("'0123456789"))
-            if names is not None:
-                rows, columns = (self.dims.named(one, table is FIRM) for one in names)
-                return rows, columns
-        return self.dims.new(), self.dims.new()
-
-    def size_of(self, value: sympy.Expr) -> int:
-        """A size that was said."""
-        return self.one if value == 1 else self.dims.new(value)
 
     def count(self, name: str) -> int:
         """How many matrices a family has."""
@@ -260,14 +163,8 @@ class Sizes(Shapes):
             self.counts[name] = self.dims.new()
         return self.counts[name]
 
-    def fitting(self) -> tuple[int, int]:
-        """A shape that follows from where a matrix stands."""
-        shape = self.dims.new(), self.dims.new()
-        self.dims.fitted |= {*shape}
-        return shape
-
     def _numbered(self, name: str) -> sympy.Integer | None:
-        return sympy.Integer(self.numbered[name]) if name in self.numbered else None
+        return sympy.Integer(self.said.numbered[name]) if name in self.said.numbered else None
 
     def symbol(self, name: str) -> sympy.Expr:
         """The size of a name: its symbol, or how many heads the text says there are."""
@@ -275,7 +172,7 @@ class Sizes(Shapes):
 
     def use(self, name: str, tree: Tree) -> None:
         """A size stands as a number, which is asked for unless the text says it."""
-        if name not in self.numbered:
+        if name not in self.said.numbered:
             self.used.setdefault(name, tree)
 
     def counting(self, index: str) -> int:
@@ -283,78 +180,14 @@ class Sizes(Shapes):
         return {"h": self.heads, "g": self.groups}.get(index) or self.dims.new()
 
     @contextmanager
-    def binding(self, **indices: int) -> Iterator[None]:
-        """These indices count so much inside."""
-        before = dict(self.bound)
-        self.bound |= indices
+    def within(self, scope: Scope) -> Iterator[None]:
+        """What is inside stands there."""
+        before = self.scope
+        self.scope = scope
         try:
             yield
         finally:
-            self.bound = before
-
-    # ---- trees -----------------------------------------------------------------------------
-
-    def _shape(self, tree: Tree) -> Shape:
-        match tree:
-            case Name(name) if name in self.bound:
-                if not self.entries:
-                    raise Unfit(f"{name} is an index, which is a number in M[i,j] = … alone")
-                return None
-            case Name(name) if name in self.families and not self.entries:
-                raise Unfit(f"{name} is one matrix for each index; write {name}[h]")
-            case Name(name) if self.is_size(name):
-                self.use(name, tree)
-                return None
-            case Name("I") if "I" not in self.declared:
-                size = self.dims.new()
-                return size, size
-            case Indexed():
-                return self._indexed(tree)
-            case Every():
-                return self._every(tree)
-            case Compared(sides, _):
-                return self._numbers(sides)
-            case Joined(_, tests):
-                return self._numbers(tests)
-            case Chosen():
-                if not self.entries:
-                    raise Unfit(
-                        "cases stand in matrices by their entries, M[i,j] = …, and in functions, "
-                        "f(x) = …"
-                    )
-                return self._numbers(children(tree))
-            case Call(name, args, options):
-                return self._called(name, args, options)
-            case Apart("^", (base, exponent)):
-                self._numbers((exponent,))
-                if self.shape(base) is not None:
-                    raise Unfit(
-                        "the exponent of a matrix is a whole number; entry by entry, define a "
-                        "function: f(x) = x^p"
-                    )
-                return None
-        return super()._shape(tree)
-
-    def _numbers(self, trees: Collection[Tree]) -> Shape:
-        """Parts that have to be numbers, as what is made of them is."""
-        for part in trees:
-            if self.shape(part) is not None:
-                raise Unfit("a matrix stands where a number is needed; write its entry, S[i,j]")
-        return None
-
-    def _every(self, tree: Every) -> Shape:
-        word, index, body = tree.word, tree.index, tree.body
-        if index in self.bound:
-            raise Unfit(f"the index {index} is bound already; take another letter")
-        count = self.counting(index)
-        self.counted[id(tree)] = count
-        with self.binding(**{index: count}):
-            shape = self.shape(body)
-        if shape is None:
-            raise Unfit(f"{word}_{index} is of matrices, one for each {index}")
-        if word == "sum" or self.dims.is_one(count):
-            return shape
-        return shape[0], self.dims.new(Times(count, shape[1]))
+            self.scope = before
 
     # ---- indices ---------------------------------------------------------------------------
 
@@ -366,73 +199,59 @@ class Sizes(Shapes):
         if shape is None:
             raise Unfit("a number has no parts")
         if len(parts) == 1:
-            shape = self._part(shape, 0, parts[0], base), shape[1]
-            single = parts[0].single and self._is_column(base)
-            return None if single else shape
+            rows = self._part(shape, 0, parts[0], base)
+            return None if parts[0].single and self.dims.is_one(shape[1]) else (rows, shape[1])
         rows, columns = (self._part(shape, axis, part, base) for axis, part in enumerate(parts))
         return None if all(part.single for part in parts) else (rows, columns)
 
-    def _is_column(self, base: Tree) -> bool:
-        """Whether one index of it is a number: β[t]."""
-        shape = self.shapes.get(id(base))
-        return shape is not None and self.dims.is_one(shape[1])
-
     def _of_family(self, name: str, part: Part) -> Shape:
         """The matrix of one head: its index, that of its group, a number, or the state before."""
-        if name == self.making:
-            self._check_before(part, name)
-            return self.letter(name)
+        shape, bound = self.letter(name), self.scope.bound
+        if name == self.scope.making:
+            if part.start not in [Apart("+", (Name(index), _LESS_ONE)) for index in bound]:
+                raise Unfit(f"{name} is made of the state before it: {name}[t-1], and of no other")
+            return shape
         if not part.single or part.start is None:
             raise Unfit(f"{name} is one matrix for each index; write {name}[h], then its parts")
         match part.start:
-            case Call("group", (Name(index),)) if index in self.bound:
+            case Call("group", (Name(index),)) if index in bound:
                 self.dims.same(self.groups, self.count(name))
-            case Name(index) if index in self.bound:
-                self.dims.same(self.count(name), self.bound[index])
+            case Name(index) if index in bound:
+                self.dims.same(self.count(name), bound[index])
             case _:
                 self._index(part.start)
-        return self.letter(name)
-
-    def _check_before(self, part: Part, name: str) -> None:
-        """A recurrence uses the state before, S[t-1], and none after it."""
-        match part.start:
-            case Apart("+", (Name(index), Apart("neg", (Number(value),)))) if value == 1:
-                if index in self.bound:
-                    return
-        raise Unfit(f"{name} is made of the state before it: {name}[t-1], and of no other")
+        return shape
 
     def _index(self, tree: Tree) -> None:
         """Refuse what is no index: a free letter, a fraction, a place that may not be there."""
+        bound = [name for name in self.scope.bound if Name(name) in subtrees(tree)]
         match tree:
             case Number(value) if value == 0:
                 raise Unfit("rows and columns are counted from 1; there is no place 0")
             case Number(value) if value.denominator == 1:
                 return
-            case Name(name) if name in self.bound:
+            case Name(name):
+                if self.is_size(name) and not bound:
+                    self.use(name, tree)
+                elif not bound:
+                    raise Unfit(f"no sum, family or left side binds the index {name}")
                 return
-            case Name(name) if self.is_size(name):
-                self.use(name, tree)
-                return
-            case _ if self.entries and any(
-                isinstance(part, Name) and part.name in self.bound for part in subtrees(tree)
-            ):
-                raise Unfit(
+            case _ if self.scope.entries and bound:
+                why = (
                     "no entry is taken from a place that is computed; a bias by distance is "
                     "relative(r, clip=2), whose column r has a number for each j - i from -2 to 2; "
                     "of a matrix with a column for each it is clip(P)"
-                ).at(tree)
+                )
+                raise Unfit(why, tree)
             case Apart("+" | "neg", parts):
-                for part in subtrees(tree):
-                    if isinstance(part, Name) and part.name in self.bound:
-                        raise Unfit(
-                            f"an index beside {part.name} stands only in S[{part.name}-1], the "
-                            f"state before S[{part.name}], in the equation that makes it"
-                        )
+                for name in bound:
+                    raise Unfit(
+                        f"an index beside {name} stands only in S[{name}-1], the state before "
+                        f"S[{name}], in the equation that makes it"
+                    )
                 for part in parts:
                     self._index(part)
                 return
-            case Name(name):
-                raise Unfit(f"no sum, family or left side binds the index {name}")
         raise Unfit("an index is a letter, a whole number, or a letter ± a whole number")
 
     def _part(self, shape: tuple[int, int], axis: int, part: Part, base: Tree) -> int:
@@ -440,8 +259,8 @@ class Sizes(Shapes):
         whole = shape[axis]
         if part.single:
             assert part.start is not None
-            if isinstance(part.start, Name) and part.start.name in self.bound:
-                self.dims.same(whole, self.bound[part.start.name])
+            if isinstance(part.start, Name) and part.start.name in self.scope.bound:
+                self.dims.same(whole, self.scope.bound[part.start.name])
             else:
                 self._index(part.start)
             return self.one
@@ -498,47 +317,173 @@ class Sizes(Shapes):
                 return self.written(above) / self.written(below)
         raise Unfit("a size is a whole number, a letter, or a sum or product of these")
 
+
+class Sizes(Places):
+    """The shapes of the equations of one text, line by line."""
+
+    def __init__(self, letters: Letters) -> None:
+        super().__init__(letters)
+        #: How many there are of what a sum or a concatenation runs over, by its tree.
+        self.counted: dict[int, int] = {}
+
+    # ---- letters ---------------------------------------------------------------------------
+
+    def letter(self, name: str) -> Shape:
+        """The shape of a letter. Raises `Unfit` for one that an equation below makes."""
+        if self._is_early(name):
+            raise Unfit(self._too_early(name))
+        return super().letter(name)
+
+    def _is_early(self, name: str) -> bool:
+        return name in self.said.made and not (name in self.made or name in self.letters)
+
+    def _too_early(self, name: str) -> str:
+        maker, equation = self.said.made[name], self.scope.equation
+        if maker is equation:
+            return f"{name} is made of itself; give the new matrix a letter of its own"
+        mend = "move that up"
+        if equation is not None and any(
+            isinstance(one.parts[0].start, Apart) for one in states(equation.tree, name)
+        ):
+            mend = (
+                "states that need one another are one state, Z[t] = [A; B], with parts such as "
+                "Z[t-1][1:2,:]"
+            )
+        return f"{name} is used before line {maker.place.line} makes it; {mend}"
+
+    def _usual(self, name: str) -> Shape:
+        for table in (FIRM, INPUTS):
+            names = table.get(name) or table.get(name.rstrip("'0123456789"))
+            if names is not None:
+                rows, columns = (self.dims.new(name=one) for one in names)
+                self.dims.firm |= {
+                    x for x in (rows, columns) if table is FIRM and self.dims.name[x]
+                }
+                return rows, columns
+        return self.dims.new(), self.dims.new()
+
+    def fitting(self) -> tuple[int, int]:
+        """A shape that follows from where a matrix stands."""
+        shape = self.dims.new(), self.dims.new()
+        self.dims.fitted |= {*shape}
+        return shape
+
+    def same_shape(self, one: Shape, other: Shape) -> None:
+        """Two matrices have the same sizes; numbers have none."""
+        for size, more in zip(one or (), other or (), strict=False):
+            self.dims.same(size, more)
+
+    def make(self, name: str, shape: tuple[int, int]) -> None:
+        """An equation has made a letter of this shape."""
+        self.made.add(name)
+        if name in self.letters or name in self.declared:
+            self.same_shape(self.letter(name) or (self.one, self.one), shape)
+        self.letters[name] = shape
+
+    # ---- trees -----------------------------------------------------------------------------
+
+    def _shape(self, tree: Tree) -> Shape:
+        match tree:
+            case Name(name) if self._is_early(name):
+                raise Unfit(self._too_early(name))
+            case Name(name) if name in self.scope.bound:
+                if not self.scope.entries:
+                    raise Unfit(f"{name} is an index, which is a number in M[i,j] = … alone")
+                return None
+            case Name(name) if name in self.families and not self.scope.entries:
+                raise Unfit(f"{name} is one matrix for each index; write {name}[h]")
+            case Name(name) if self.is_size(name):
+                self.use(name, tree)
+                return None
+            case Indexed():
+                return self._indexed(tree)
+            case Every():
+                return self._every(tree)
+            case Compared(sides, _):
+                return self._numbers(sides)
+            case Joined(_, tests):
+                return self._numbers(tests)
+            case Chosen():
+                if not self.scope.entries:
+                    raise Unfit(
+                        "cases stand in matrices by their entries, M[i,j] = …, and in functions, "
+                        "f(x) = …"
+                    )
+                return self._numbers(children(tree))
+            case Call(name, args, options):
+                return self._called(name, args, options)
+            case Apart("^", (base, exponent)):
+                self._numbers((exponent,))
+                if self.shape(base) is not None:
+                    raise Unfit(
+                        "the exponent of a matrix is a whole number; entry by entry, define a "
+                        "function: f(x) = x^p"
+                    )
+                return None
+        return super()._shape(tree)
+
+    def _numbers(self, trees: Collection[Tree]) -> Shape:
+        """Parts that have to be numbers, as what is made of them is."""
+        for part in trees:
+            if self.shape(part) is not None:
+                raise Unfit("a matrix stands where a number is needed; write its entry, S[i,j]")
+        return None
+
+    def _every(self, tree: Every) -> Shape:
+        word, index, body = tree.word, tree.index, tree.body
+        if index in self.scope.bound:
+            raise Unfit(f"the index {index} is bound already; take another letter")
+        count = self.counting(index)
+        self.counted[id(tree)] = count
+        with self.within(replace(self.scope, bound={**self.scope.bound, index: count})):
+            shape = self.shape(body)
+        if shape is None:
+            raise Unfit(f"{word}_{index} is of matrices, one for each {index}")
+        if word == "sum" or self.dims.is_one(count):
+            return shape
+        return shape[0], self.dims.new(Times(count, shape[1]))
+
     # ---- functions -------------------------------------------------------------------------
 
     def _called(
         self, name: str, args: tuple[Tree, ...], options: tuple[tuple[str, str | Tree], ...]
     ) -> Shape:
+        said = {option: value for option, value in options if not isinstance(value, str)}
         if name in self.functions:
-            return self._own(name, args)
+            self._check_function(name, len(args))
+            return self.together(args, False)
         if name in OF_WHOLE:
-            self._numbers(args)
-            return None
+            return self._numbers(args)
         if name == "group":
             raise Unfit("group(h) stands in an index only: K[group(h)]")
         if name in MADE_TO_FIT:
             if name == "relative":
-                self._table(args, dict(options))
+                self._table(args, said)
             else:
                 self._numbers(args)
-            self._numbers([said for _, said in options if not isinstance(said, str)])
+            self._numbers(said.values())
             return self.fitting()
         if name == "sum" and any(isinstance(arg, Indexed) for arg in args):
             raise Unfit("sum(A) is the sum of all entries; the sum over heads is sum_h(A[h])")
-        shapes = [self.shape(arg) for arg in args]
-        if name in OF_MATRICES:
-            return self._of_matrices(name, shapes, dict(options))
-        if shapes[0] is None and name in ("exp", "ln", "√", "SiLU", "GELU"):
-            return None
-        out = self._call(name, shapes)
-        for option, said in options:
-            if isinstance(said, str):
-                continue
-            shape = self.shape(said)
-            if option in ROWS:
-                if shape is None or out is None:
-                    raise Unfit(f"{option} is a row of numbers, one for each column")
-                self.dims.same(shape[0], self.one)
-                self.dims.same(shape[1], out[1])
-            elif not self.is_number(shape):
-                raise Unfit(f"{option} is a number")
+        out = self._call(name, [self.shape(arg) for arg in args])
+        if name in _SHIFTS:
+            return self._shifted(out, said.get("columns"))
+        for option, value in said.items():
+            if name not in NODES:
+                self._check_option(option, self.shape(value), out)
         return out
 
-    def _table(self, args: tuple[Tree, ...], options: Mapping[str, str | Tree]) -> None:
+    def _check_option(self, option: str, shape: Shape, whole: Shape) -> None:
+        """An option is a number, or a row beside a matrix."""
+        if option not in ROWS:
+            if not self.is_number(shape):
+                raise Unfit(f"{option} is a number")
+        elif shape is None or whole is None:
+            raise Unfit(f"{option} is a row of numbers, one for each column")
+        else:
+            self.same_shape(shape, (self.one, whole[1]))
+
+    def _table(self, args: tuple[Tree, ...], options: Mapping[str, Tree]) -> None:
         """The table of relative(r, clip=2): a column, one number for each distance or bucket."""
         shape = self.shape(args[0])
         if shape is None:
@@ -550,49 +495,20 @@ class Sizes(Shapes):
                 self.dims.same(shape[0], self.size_of(sympy.Rational(str(rows))))
         self.dims.same(shape[1], self.one)
 
-    def _of_matrices(
-        self, name: str, shapes: list[Shape], options: Mapping[str, str | Tree]
-    ) -> Shape:
-        """The shape of a node that equations have a word for, by how it follows from the others."""
-        known = [shape for shape in shapes if shape is not None]
-        if not known:
-            raise Unfit(f"{name} needs a matrix")
-        first, *others = known
-        match OF_MATRICES[name]:
-            case "same":
-                for other in others:
-                    self.dims.same(first[0], other[0])
-                    self.dims.same(first[1], other[1])
-            case "pairs":  # of each row with each row of the second
-                for other in known[1:2]:
-                    self.dims.same(first[1], other[1])
-                return first[0], known[1][0]
-            case "line":
-                return first[0], self.one
-            case "columns":
-                said = options.get("columns")
-                if said is None or isinstance(said, str):
-                    return first[0], self.dims.new()
-                columns = self.written(said)
-                if columns.is_number and not (columns.is_Integer and columns > 0):
-                    raise Unfit(f"columns={columns}: give a whole number from 1")
-                return first[0], self.size_of(columns)
-        return first
+    def _shifted(self, shape: Shape, columns: Tree | None) -> Shape:
+        """As many rows, and the columns that an option says."""
+        if shape is None or columns is None:
+            return shape and (shape[0], self.dims.new())
+        size = self.written(columns)
+        if size.is_number and not (size.is_Integer and size > 0):
+            raise Unfit(f"columns={size}: give a whole number from 1")
+        return shape[0], self.size_of(size)
 
-    def _own(self, name: str, args: tuple[Tree, ...]) -> Shape:
-        """A function of one's own, entry by entry."""
-        self._check_count(name, args)
-        self._check_body(name)
-        return self._together(args, False)
-
-    def _check_count(self, name: str, args: tuple[Tree, ...]) -> None:
-        count = len(self.functions[name].arguments)
-        if len(args) != count:
-            raise Unfit(f"{name} takes {counted(count, 'argument')}")
-
-    def _check_body(self, name: str) -> None:
-        """The letters in a function's text are its arguments, sizes, or numbers."""
+    def _check_function(self, name: str, count: int) -> None:
+        """A function of one's own has so many arguments, sizes and numbers as its letters."""
         function = self.functions[name]
+        if count != len(function.arguments):
+            raise Unfit(f"{name} takes {counted(len(function.arguments), 'argument')}")
         for part in subtrees(function.tree):
             match part:
                 case Name("∞"):
@@ -603,91 +519,14 @@ class Sizes(Shapes):
                     elif not self.is_number(self.letter(letter)):
                         raise Unfit(f"{name} is a function of numbers, and {letter} is a matrix")
                 case Call(inner, args) if inner in self.functions:
-                    self._check_count(inner, args)
-                    self._check_body(inner)
+                    self._check_function(inner, len(args))
                 case Indexed():
                     raise Unfit(f"{name} is a function of numbers, which have no parts")
 
-    # ---- names -----------------------------------------------------------------------------
 
-    def name_all(self, letters: Collection[str], symbols: Collection[str]) -> None:
-        """Name every size that is open, and find those that formulas use as numbers.
-
-        `letters` are made or given, `symbols` said in shapes and parts: no other size is called so.
-        """
-        dims = self.dims
-        given = [shape for name, shape in self.letters.items() if name not in self.made]
-        dims.settle([dim for shape in given for dim in shape or ()])
-        open_roots = [root for root in dims.roots() if dims.value[root] is None]
-        self.size_names: dict[int, str] = {}
-        taken = {*symbols, *letters}
-        wished = [root for root in open_roots if dims.name[root]]
-        for root in wished:
-            wish = dims.name[root]
-            if wish == "d_k" and "d" in self.used and "d_k" not in self.used and "d" not in taken:
-                wish = "d"
-            free = (wish, *(f"{wish}_{k}" for k in range(2, 99)))
-            name = next(x for x in free if x not in taken)
-            self.size_names[root] = name
-            taken.add(name)
-        spare = (*"nmpr", *(f"{x}{k}" for k in range(1, 99) for x in "nmpr"))
-        nameless = [root for root in open_roots if root not in self.size_names]
-        for name in self.used:
-            own = KNOWN_SIZES.get(name, name)
-            if own in self.size_names.values() or own in map(str, self._said()):
-                continue
-            if len(nameless) != 1 or own in taken:
-                raise Unfit(self._no_size(name)).at(self.used[name])
-            self.size_names[nameless.pop()] = own
-            taken.add(own)
-        for root in nameless:
-            name = next(x for x in spare if x not in taken and x not in self.used)
-            self.size_names[root] = name
-            taken.add(name)
-        self._check_ambiguous()
-        for one, other in dims.pending:
-            if sympy.expand(self.size(one) - self.size(other)) != 0:
-                raise Unfit(
-                    f"{self.size(one)} and {self.size(other)} would have to be the same size"
-                )
-
-    def _no_size(self, name: str) -> str:
-        shapes = (*self.letters.values(), tuple(self.counts.values()))
-        stand = {self.dims.root(dim) for shape in shapes for dim in shape or ()}
-        named = [word for root, word in self.size_names.items() if root in stand]
-        known = dict.fromkeys((*named, *map(str, self._said())))
-        listed = f"; the sizes are {', '.join(known)}" if known else ""
-        return f"{name} is no size of any matrix{listed}; say where it stands, e.g. Q : n × {name}"
-
-    def _said(self) -> Iterator[sympy.Symbol]:
-        for value in self.dims.value:
-            if isinstance(value, sympy.Expr):
-                yield from value.free_symbols
-
-    def _check_ambiguous(self) -> None:
-        """Refuse a size as a number where another open size would go by its name as well."""
-        for name in self.used:
-            own = KNOWN_SIZES.get(name, name)
-            if f"{own}_2" in self.size_names.values() and own in self.size_names.values():
-                raise Unfit(
-                    f"{name} could be more than one size; say the shapes, e.g. Q : n × {name}"
-                ).at(self.used[name])
-
-    def size(self, dim: int) -> sympy.Expr:
-        """The size in numbers and symbols."""
-        root = self.dims.root(dim)
-        value = self.dims.value[root]
-        if isinstance(value, Sum):
-            return sympy.Add(*(self.size(part) for part in value.parts))
-        if isinstance(value, Times):
-            return self.size(value.count) * self.size(value.part)
-        if value is not None:
-            return sympy.sympify(value, strict=True)
-        return size_symbol(self.size_names[root])
-
-    def sized(self, shape: tuple[int, int]) -> tuple[sympy.Expr, sympy.Expr]:
-        """A shape in numbers and symbols."""
-        return self.size(shape[0]), self.size(shape[1])
+def states(tree: Tree, name: str) -> list[Indexed]:
+    """The parts of a tree that are one of a family."""
+    return [one for one in subtrees(tree) if isinstance(one, Indexed) and one.base == Name(name)]
 
 
 def is_small(name: str) -> bool:
@@ -698,3 +537,55 @@ def is_small(name: str) -> bool:
 def size_symbol(name: str) -> sympy.Symbol:
     """The symbol of a size."""
     return sympy.Symbol(KNOWN_SIZES.get(name, name), integer=True, positive=True)
+
+
+# ---- names ---------------------------------------------------------------------------------
+
+
+def name_all(sizes: Sizes, taken: Collection[str]) -> None:
+    """Name every size that is open, and find those that formulas use as numbers.
+
+    `taken` are letters that are made or given, and sizes that shapes and parts say: no other size
+    is called so. Raises `Unfit` for a size as a number that is none, or more than one.
+    """
+    dims, used = sizes.dims, sizes.used
+    given = [shape for name, shape in sizes.letters.items() if name not in sizes.made]
+    dims.settle([dim for shape in given for dim in shape or ()])
+    wide = [root for root in dims.nameless() if dims.name[root] == "d_k"]
+    if wide and "d" in used and "d_k" not in used and "d" not in taken:
+        dims.names[wide[0]] = "d"
+    dims.name_wished(taken)
+    said = {str(symbol) for symbol in _said(dims)}
+    nameless = dims.nameless()
+    for name in used:
+        own = KNOWN_SIZES.get(name, name)
+        if own in dims.names.values() or own in said:
+            continue
+        if len(nameless) != 1 or own in taken:
+            raise Unfit(_no_size(sizes, name), used[name])
+        dims.names[nameless.pop()] = own
+    dims.name_rest({*taken, *used})
+    for name, tree in used.items():
+        own = KNOWN_SIZES.get(name, name)
+        if {own, f"{own}_2"} <= {*dims.names.values()}:
+            why = f"{name} could be more than one size; say the shapes, e.g. Q : n × {name}"
+            raise Unfit(why, tree)
+    for one, other in dims.pending or ():
+        if sympy.expand(dims.size(one) - dims.size(other)) != 0:
+            raise Unfit(f"{dims.size(one)} and {dims.size(other)} would have to be the same size")
+
+
+def _no_size(sizes: Sizes, name: str) -> str:
+    dims = sizes.dims
+    shapes = (*sizes.letters.values(), tuple(sizes.counts.values()))
+    stand = {dims.root(dim) for shape in shapes for dim in shape or ()}
+    named = [word for root, word in dims.names.items() if root in stand]
+    known = dict.fromkeys((*named, *map(str, _said(dims))))
+    listed = f"; the sizes are {', '.join(known)}" if known else ""
+    return f"{name} is no size of any matrix{listed}; say where it stands, e.g. Q : n × {name}"
+
+
+def _said(dims: Dims) -> list[sympy.Symbol]:
+    """The symbols in sizes that are known."""
+    known = (value for value in dims.value if isinstance(value, sympy.Expr))
+    return [symbol for value in known for symbol in value.free_symbols]

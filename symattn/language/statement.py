@@ -13,15 +13,14 @@ the one and a number by the other.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import islice, product
-from typing import Any
+from dataclasses import dataclass, replace
+from itertools import combinations, islice, product
 
 import sympy
 
 from symattn.errors import ReadError, ShapeError, quote
-from symattn.grammar import Apart, Call, Name, Number, Tree, read
-from symattn.language.shapes import SQUARE, GivenShape, GivenSize, Shape, Shapes, Sum, Unfit
+from symattn.grammar import Apart, Call, Name, Number, Tree, read, subtrees
+from symattn.language.shapes import SQUARE, Dims, GivenShape, GivenSize, Shape, Shapes, Sum, Unfit
 from symattn.nodes.written import CONSTANTS, SIZES, Writer, spread
 
 #: Letters of a token's vector, which is a row (Q and K have a row for each token).
@@ -60,72 +59,27 @@ class Built:
     rival: bool = False
 
 
-class _Reading(Shapes):
-    """One way to read the letters, built."""
+@dataclass(frozen=True)
+class _Reading:
+    """One way to read the letters: their shapes, and those of groups of texts.
 
-    positive: Sequence[str] = ()
+    `meant` are the sizes that formulas use as numbers (1/√d_k), by their names; `rank` is lowest
+    for the reading that is meant.
+    """
 
-    # ---- sizes -----------------------------------------------------------------------------
-
-    def name_sizes(self, used: Sequence[str]) -> None:
-        """Name every size, and find those that a formula uses as numbers (1/√d_k)."""
-        dims = self.dims
-        open_roots = [root for root in dims.roots() if dims.value[root] is None]
-        self.size_names: dict[int, str] = {}
-        for given in (True, False):
-            for root in open_roots:
-                wish = dims.name[root].partition(SQUARE)[0]
-                if wish and dims.given[root] is given:
-                    free = (wish, *(f"{wish}_{k}" for k in range(2, 99)))
-                    self.size_names[root] = next(
-                        x for x in free if x not in self.size_names.values()
-                    )
-        nameless = [root for root in open_roots if root not in self.size_names]
-        self.meant: dict[str, int] = {}
-        for name in used:
-            found = self._wished(name) or (self._wished("d_k") if name == "d" else [])
-            if len(found) > 1:
-                raise Unfit(f"{name} could be more than one size")
-            if found:
-                self.meant[name] = found[0]
-            elif len(nameless) > 1:
-                raise Unfit(f"the size {name} is not determined")
-            elif nameless:
-                self.meant[name] = nameless[0]
-                self.size_names[nameless.pop()] = name
-        spare = (f"{x}{k}" for k in ("", *range(1, 99)) for x in ("n", "m", "p", "r"))
-        for root in nameless:
-            self.size_names[root] = next(
-                x for x in spare if x not in self.size_names.values() and x not in used
-            )
-
-    def _wished(self, name: str) -> list[int]:
-        """The sizes that go by a name; those printed with it come first."""
-        printed = [root for root, word in self.size_names.items() if word == name]
-        return printed or list(
-            dict.fromkeys(
-                self.dims.root(dim) for dim, wish in enumerate(self.dims.name) if wish == name
-            )
-        )
-
-    def size(self, dim: int) -> sympy.Expr:
-        """The size as SymPy's number or symbol."""
-        root = self.dims.root(dim)
-        value = self.dims.value[root]
-        if isinstance(value, Sum):
-            return sympy.Add(*(self.size(part) for part in value.parts))
-        if value is not None:
-            return sympy.sympify(value, strict=True)
-        return sympy.Symbol(self.size_names[root], integer=True, positive=True)
+    shapes: Shapes
+    meant: Mapping[str, int]
+    sides: tuple[Shape, ...]
+    rank: tuple[int, ...] = ()
 
     def shapes_text(self) -> tuple[tuple[str, str], ...]:
         """Each letter with its shape: Q n × d_k, c a number."""
         out = []
-        for name, shape in self.letters.items():
+        for name, shape in self.shapes.letters.items():
             if shape is not None:
-                out.append((name, " × ".join(str(self.size(dim)) for dim in shape)))
+                out.append((name, " × ".join(map(str, self.shapes.sized(shape)))))
             elif name in self.meant:
-                size = str(self.size(self.meant[name]))
+                size = str(self.shapes.size(self.meant[name]))
                 out += [] if size == name else [(name, f"= {size}")]
             elif name in SIZES:
                 out.append((name, "a positive whole number"))
@@ -133,41 +87,78 @@ class _Reading(Shapes):
                 out.append((name, _CONSTANT if name in CONSTANTS else "a number"))
         return tuple(out)
 
-    # ---- building --------------------------------------------------------------------------
-
-    def writer(self) -> Writer:
+    def writer(self, positive: Sequence[str]) -> Writer:
         """What makes expressions of texts, the letters having these shapes."""
-        letters = {
-            name: shape and self.sized(shape)
-            for name, shape in self.letters.items()
-            if shape or name in self.given_shapes
-        }
+        given = self.shapes.given_shapes
+        letters: dict[str, tuple[sympy.Expr, sympy.Expr] | None] = {}
         values: dict[str, sympy.Expr] = {}
-        for name, shape in self.letters.items():
-            if name in self.given_shapes or shape is not None:
-                continue
-            if name in CONSTANTS and name != "∞":
+        for name, shape in self.shapes.letters.items():
+            if name in given or shape is not None:
+                letters[name] = shape and self.shapes.sized(shape)
+            elif name in CONSTANTS and name != "∞":
                 values[name] = CONSTANTS[name]
             elif name in self.meant:
-                values[name] = self.size(self.meant[name])
-        return Writer(letters, values, (), self.positive)
-
-    def sized(self, shape: tuple[int, int]) -> tuple[sympy.Expr, sympy.Expr]:
-        """A shape in SymPy's numbers and symbols."""
-        return self.size(shape[0]), self.size(shape[1])
+                values[name] = self.shapes.size(self.meant[name])
+        return Writer(letters, values, (), positive)
 
     def spare(self, tree: Tree) -> list[tuple[sympy.Expr, sympy.Expr]]:
         """The shapes of the columns of ones, identities and masks, in their order."""
-        match tree:
-            case Number(_, True) | Call("causal"):
-                own = self.shapes[id(tree)]
-                return [self.sized(own)] if own else []
-            case Name("I") if "I" not in self.given_shapes:
-                own = self.shapes[id(tree)]
-                return [self.sized(own)] if own else []
-            case Call(_, parts) | Apart(_, parts):
-                return [one for part in parts for one in self.spare(part)]
-        return []
+        out = []
+        for part in subtrees(tree):
+            match part:
+                case Number(_, True) | Call("causal"):
+                    own = self.shapes.shapes[id(part)]
+                case Name("I") if "I" not in self.shapes.given_shapes:
+                    own = self.shapes.shapes[id(part)]
+                case _:
+                    own = None
+            out += [self.shapes.sized(own)] if own else []
+        return out
+
+
+def _same_masks(shapes: Shapes) -> None:
+    """Masks with as many rows have as many columns, where nothing tells those of one.
+
+    A mask of which nothing at all tells the shape is the first one again.
+    """
+    dims = shapes.dims
+    known = {dims.root(dim) for shape in shapes.letters.values() if shape for dim in shape}
+    known |= {root for root in dims.roots() if isinstance(dims.value[root], Sum)}
+    for rows, columns in shapes.masks[1:]:
+        if not {dims.root(rows), dims.root(columns)} & known:
+            dims.same(rows, shapes.masks[0][0])
+            dims.same(columns, shapes.masks[0][1])
+    for (more, wide), (rows, columns) in combinations(shapes.masks, 2):
+        ends = {dims.root(columns), dims.root(wide)}
+        if dims.root(rows) == dims.root(more) and ends - known:
+            dims.same(columns, wide)
+
+
+def _named(dims: Dims, used: Sequence[str]) -> dict[str, int]:
+    """Name every size; which sizes a formula uses as numbers (1/√d_k), by their names."""
+    dims.name_wished()
+    nameless = dims.nameless()
+    meant: dict[str, int] = {}
+    for name in used:
+        found = _wished(dims, name) or (_wished(dims, "d_k") if name == "d" else [])
+        if len(found) > 1:
+            raise Unfit(f"{name} could be more than one size")
+        if not found and len(nameless) > 1:
+            raise Unfit(f"the size {name} is not determined")
+        if not found and nameless:
+            found = [nameless.pop()]
+            dims.names[found[0]] = name
+        if found:
+            meant[name] = found[0]
+    dims.name_rest(used)
+    return meant
+
+
+def _wished(dims: Dims, name: str) -> list[int]:
+    """The sizes that go by a name; those printed with it come first."""
+    printed = [root for root, word in dims.names.items() if word == name]
+    wished = (dims.root(dim) for dim, wish in enumerate(dims.name) if wish == name)
+    return printed or list(dict.fromkeys(wished))
 
 
 # ---- readings ------------------------------------------------------------------------------
@@ -182,21 +173,18 @@ def _names(tree: Tree) -> dict[str, None]:
     return {}
 
 
-def _vectors(tree: Tree, sure: bool) -> set[str]:
-    """Small letters that are transposed (sure), or stand beside one that is (not sure)."""
-    found: set[str] = set()
-    match tree:
-        case Apart("T", (Name(name),)) if sure:
-            found.add(name)
-        case Apart("*", parts) if not sure:
-            turned = [isinstance(p, Apart) and p.sign == "T" for p in parts]
-            for k, part in enumerate(parts):
-                if isinstance(part, Name) and any(turned[max(k - 1, 0) : k + 2]):
-                    found.add(part.name)
-    if isinstance(tree, Call | Apart):
-        for part in tree.parts if isinstance(tree, Apart) else tree.args:
-            found |= _vectors(part, sure)
-    return found
+def _is_vector(name: str, tree: Tree, sure: bool) -> bool:
+    """Whether a letter is transposed somewhere (sure), or stands beside one that is (not sure)."""
+    for part in subtrees(tree):
+        match part:
+            case Apart("T", (Name(letter),)) if sure and letter == name:
+                return True
+            case Apart("*", factors) if not sure:
+                turned = [isinstance(p, Apart) and p.sign == "T" for p in factors]
+                for k, factor in enumerate(factors):
+                    if factor == Name(name) and any(turned[max(k - 1, 0) : k + 2]):
+                        return True
+    return False
 
 
 def is_small(name: str) -> bool:
@@ -210,13 +198,13 @@ def _kinds(name: str, trees: list[Tree], alone: bool) -> tuple[str, ...]:
     """How a small letter may be meant, the likeliest first."""
     if name == "T":
         return "scalar", "matrix"
-    turned = any(name in _vectors(tree, True) for tree in trees)
+    turned = any(_is_vector(name, tree, True) for tree in trees)
     token = name[0] in _TOKENS
     if turned or (token and not (alone and name[0] == "x")):
         return ("row", "column") if token else ("column", "row")
     if token:
         return "row", "column", "scalar"
-    if any(name in _vectors(tree, False) for tree in trees):
+    if any(_is_vector(name, tree, False) for tree in trees):
         return "column", "row", "scalar"
     return "scalar", "column", "row"
 
@@ -227,17 +215,14 @@ def _reading_of(
     given: Mapping[str, tuple[GivenSize, ...]],
     strict: bool,
     loose: bool = False,
-) -> tuple[_Reading, list[Shape]]:
+) -> _Reading:
     """A reading whose shapes fit. Raises `Unfit` otherwise."""
-    reading = _Reading(kinds, given, strict, loose)
-    shapes = [
-        reading.together([reading.shape(tree) for tree in texts]) if texts else None
-        for texts in trees
-    ]
-    reading.same_masks()
+    shapes = Shapes(kinds, given, Dims(loose), strict)
+    sides = [shapes.together(texts, True) for texts in trees]
+    _same_masks(shapes)
     letters = {name: None for texts in trees for tree in texts for name in _names(tree)}
-    reading.name_sizes([name for name in letters if name in SIZES and name not in given])
-    return reading, shapes
+    used = [name for name in letters if name in SIZES and name not in given]
+    return _Reading(shapes, _named(shapes.dims, used), tuple(sides))
 
 
 def readings(
@@ -257,44 +242,57 @@ def readings(
     small = [name for name in letters if is_small(name) and name not in given]
     alone = all(name in SIZES or name in CONSTANTS or is_small(name) for name in letters)
     kinds_of = {name: _kinds(name, every, alone) for name in small}
-    tokens = all(name[0] in _TOKENS for name in small)
-    fitting: list[tuple[Any, _Reading, list[Shape]]] = []
-    trouble = ""
-    for strict in (True, False):
-        for choice in islice(
-            product(*(enumerate(kinds_of[name]) for name in small)), _MOST_READINGS
-        ):
-            kinds = {name: kind for name, (_, kind) in zip(small, choice, strict=True)}
-            try:
-                reading, sides = _reading_of(trees, kinds, given, strict)
-            except Unfit as unfit:
-                trouble = trouble or str(unfit)
-                continue
-            mixed = len({kind for kind in kinds.values() if kind != "scalar"}) > 1
-            rank = (not strict, mixed, reading.outer if tokens else 0, sum(k for k, _ in choice))
-            fitting.append((rank, reading, sides))
-        if fitting:
-            break
+    fitting, trouble = _fitting(trees, kinds_of, given)
     if not fitting:
         raise _no_reading(groups, trees, kinds_of, given, trouble)
-    (*least, _, _), meant, _ = first = min(fitting, key=lambda one: one[0])
+    meant = min(fitting, key=lambda one: one.rank)
 
-    def is_rival(one: tuple[Any, _Reading, list[Shape]]) -> bool:
-        return one[0][:2] == tuple(least) and one[1].outer < meant.outer
+    def is_rival(one: _Reading) -> bool:
+        return one.rank[:2] == meant.rank[:2] and one.shapes.outer < meant.shapes.outer
 
-    others = sorted(fitting, key=lambda one: (one is not first, not is_rival(one), one[0]))
-    for one in others:
-        _, reading, sides = one
-        reading.positive = positive
-        writer = reading.writer()
-        pairs = [
-            [
-                _built(reading, writer, tree, shape, text)
+    for one in sorted(fitting, key=lambda one: (one is not meant, not is_rival(one), one.rank)):
+        writer = one.writer(positive)
+        built = (
+            tuple(
+                _built(one, writer, tree, shape, text)
                 for tree, text in zip(parts, texts, strict=True)
-            ]
-            for parts, texts, shape in zip(trees, groups, sides, strict=True)
-        ]
-        yield Built(tuple(map(tuple, pairs)), reading.shapes_text(), is_rival(one))
+            )
+            for parts, texts, shape in zip(trees, groups, one.sides, strict=True)
+        )
+        yield Built(tuple(built), one.shapes_text(), is_rival(one))
+
+
+def _fitting(
+    trees: list[list[Tree]],
+    kinds_of: Mapping[str, tuple[str, ...]],
+    given: Mapping[str, tuple[GivenSize, ...]],
+) -> tuple[list[_Reading], Unfit | None]:
+    """The readings whose shapes fit, and why the first did not; lines are repeated if need be."""
+    tokens = all(name[0] in _TOKENS for name in kinds_of)
+    fitting: list[_Reading] = []
+    trouble: Unfit | None = None
+    for strict in (True, False):
+        for choice in _choices(kinds_of):
+            kinds = {name: kinds_of[name][k] for name, k in choice.items()}
+            try:
+                reading = _reading_of(trees, kinds, given, strict)
+            except Unfit as unfit:
+                trouble = trouble or unfit
+                continue
+            mixed = len({kind for kind in kinds.values() if kind != "scalar"}) > 1
+            outer = reading.shapes.outer if tokens else 0
+            rank = (not strict, mixed, outer, sum(choice.values()))
+            fitting.append(replace(reading, rank=rank))
+        if fitting:
+            break
+    return fitting, trouble
+
+
+def _choices(kinds_of: Mapping[str, tuple[str, ...]]) -> Iterator[dict[str, int]]:
+    """Which of its kinds each letter has, in every way up to a bound."""
+    ways = product(*(range(len(kinds)) for kinds in kinds_of.values()))
+    for way in islice(ways, _MOST_READINGS):
+        yield dict(zip(kinds_of, way, strict=True))
 
 
 def _built(reading: _Reading, writer: Writer, tree: Tree, shape: Shape, text: str) -> Written:
@@ -303,7 +301,7 @@ def _built(reading: _Reading, writer: Writer, tree: Tree, shape: Shape, text: st
     writer.spare, writer.needs = iter(spare), []
     try:
         value, own = writer.build(tree)
-        meaning = spread(value, own, None if shape is None else reading.sized(shape))
+        meaning = spread(value, own, shape and reading.shapes.sized(shape))
     except ReadError as error:
         raise ReadError(f"{quote(text)}: {error}") from None
     return Written(meaning, tuple(writer.needs), spare)
@@ -329,15 +327,16 @@ def _given(name: str, shape: GivenShape) -> tuple[GivenSize, ...]:
 
 
 def _is_size(size: object) -> bool:
-    if isinstance(size, bool):
-        return False
-    if isinstance(size, int):
-        return size > 0
-    if isinstance(size, str):
-        return bool(size) and (
-            size.isidentifier() or SQUARE in size or (size.isdigit() and int(size) > 0)
-        )
-    return isinstance(size, sympy.Expr) and size.is_positive is True
+    match size:
+        case bool():
+            return False
+        case int():
+            return size > 0
+        case str():
+            return SQUARE in size or size.isidentifier() or (size.isdigit() and int(size) > 0)
+        case sympy.Expr():
+            return size.is_positive is True
+    return False
 
 
 def _no_reading(
@@ -345,15 +344,14 @@ def _no_reading(
     trees: list[list[Tree]],
     kinds_of: Mapping[str, tuple[str, ...]],
     given: Mapping[str, tuple[GivenSize, ...]],
-    trouble: str,
+    trouble: Unfit | None,
 ) -> ShapeError:
     """Why no reading fits, and what to say."""
     text = " = ".join(next((texts for texts in groups if texts), ()))
-    small = list(kinds_of)
-    for choice in islice(product(*(kinds_of[name] for name in small)), _MOST_READINGS):
-        kinds = dict(zip(small, choice, strict=True))
+    for choice in _choices(kinds_of):
+        kinds = {name: kinds_of[name][k] for name, k in choice.items()}
         try:
-            reading, _ = _reading_of(trees, kinds, given, strict=True, loose=True)
+            reading = _reading_of(trees, kinds, given, strict=True, loose=True)
         except Unfit:
             continue
         ones = ", ".join(
@@ -367,9 +365,10 @@ def _no_reading(
             f"{text}: the shapes fit only with sizes of 1 ({ones}); if that is meant, say so, as "
             f"in {ones.split()[0]}: (1, 1)"
         )
-    if ";" in trouble:  # it says what to write
+    if trouble is not None and trouble.mends:
         return ShapeError(f"{text}: {trouble}")
-    letter = next(iter([*small, *(n for texts in trees for t in texts for n in _names(t))]), "A")
+    every = (name for texts in trees for tree in texts for name in _names(tree))
+    letter = next(iter([*kinds_of, *every]), "A")
     return ShapeError(
         f"{text}: {trouble or 'the shapes do not fit'}; correct the formula or give shapes such as "
         f'{letter}: ("n", "d")'

@@ -20,7 +20,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 from symattn.errors import ReadError, quote
-from symattn.grammar import FUNCTIONS, Tree, canonical, greek, read_right
+from symattn.grammar import FUNCTIONS, Refused, Tree, canonical, greek, marks, read_right
 from symattn.language.shapes import KNOWN_SIZES, USUAL
 
 MAX_LENGTH, MAX_LINE = 20_000, 2_000
@@ -73,17 +73,22 @@ class Left:
     @property
     def by_entries(self) -> bool:
         """Whether it makes a matrix by its entries."""
-        return len(self.indices) == 2 and self.indices[1] != ":"
+        return bool(self.indices) and not self.by_rows
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether it makes a matrix by its rows."""
+        return ":" in self.indices
 
 
 @dataclass(frozen=True)
 class Equation:
     """An equation: its left side, the text and the tree of the right one, and what is said of it.
 
-    `left` is None where a text ends with a right side alone.
+    `left` has no name where a text ends with a right side alone.
     """
 
-    left: Left | None
+    left: Left
     text: str
     place: Place
     heading: str = ""
@@ -93,12 +98,12 @@ class Equation:
     @property
     def name(self) -> str:
         """The letter that it makes; empty where it has no left side."""
-        return self.left.name if self.left is not None else ""
+        return self.left.name
 
     @property
     def arguments(self) -> tuple[str, ...]:
         """The arguments of the function that it makes; none where it makes a letter."""
-        return self.left.arguments if self.left is not None else ()
+        return self.left.arguments
 
     def at(self, offset: int) -> Place:
         """Where a character of the right side stands, counted from 0."""
@@ -150,26 +155,22 @@ def read_text(text: str, given: Collection[str] = ()) -> Text:
         )
     equations: list[Equation] = []
     shapes: list[Shape] = []
-    heading = reason = ""
-    bare: Equation | None = None
-    for place, content, remark in _lines(text):
-        if remark.startswith("##"):
-            heading = remark.lstrip("#").strip()
-        if not content.strip():
+    heading = ""
+    for line in _lines(text):
+        if line.remark.startswith("##"):
+            heading = line.remark.lstrip("#").strip()
+        if not line.content.strip():
             continue
-        if bare is not None:
-            raise wrong(bare.place, _no_left(bare.text))
-        declared = _SHAPE.match(content)
+        if equations and not equations[-1].name:
+            bare = equations[-1]
+            why = f"{quote(bare.text)} has no left side; only the last line may stand without one"
+            raise wrong(bare.place, why)
+        declared = _SHAPE.match(line.content)
         if declared is not None and "[" not in declared["shape"]:
-            shapes.append(_shape(declared, place))
-            continue
-        reason = "" if remark.startswith("##") else remark.lstrip("#").strip()
-        left, right, at = _sides(content, place)
-        equation = Equation(left, right, at, heading, reason)
-        heading = ""
-        if left is None:
-            bare = equation
-        equations.append(equation)
+            shapes.append(_shape(declared, line.place))
+        else:
+            equations.append(_equation(line, heading))
+            heading = ""
     if not equations:
         raise wrong(Place(1), "no equation is written; write e.g. O = softmax(Q K^T / sqrt(d_k)) V")
     return _with_trees(equations, shapes, given)
@@ -178,7 +179,7 @@ def read_text(text: str, given: Collection[str] = ()) -> Text:
 def _with_trees(equations: list[Equation], shapes: list[Shape], given: Collection[str]) -> Text:
     """The right sides read, with all letters known that are made, declared or given."""
     letters = {greek(name) for name in given} | {shape.name for shape in shapes}
-    letters |= {one.name for one in equations if one.left and not one.arguments}
+    letters |= {one.name for one in equations if one.name and not one.arguments}
     functions = {one.name for one in equations if one.arguments}
     usual = letters.union(*_USUAL_NAMES)
     read: list[Equation] = []
@@ -186,8 +187,11 @@ def _with_trees(equations: list[Equation], shapes: list[Shape], given: Collectio
         try:
             known = letters.union(equation.arguments)
             tree = read_right(equation.text, known, functions, usual)
+        except Refused as refused:
+            why = refused.why.replace("‹›", str(equation.at(refused.bracket)))
+            raise wrong(equation.at(refused.place), why) from None
         except ReadError as error:
-            raise _refused(equation, str(error)) from None
+            raise wrong(equation.place, str(error)) from None
         read.append(replace(equation, tree=tree))
     return Text(
         tuple(one for one in read if not one.arguments),
@@ -196,92 +200,62 @@ def _with_trees(equations: list[Equation], shapes: list[Shape], given: Collectio
     )
 
 
-_AT = re.compile(r'\A.*? cannot be read: at character (\d+), (?:"[^"]*": (?="))?', re.DOTALL)
-_OPENED = re.compile(r"(?<=opened at )character (\d+)")
-
 #: The usual sizes and letters that have more than one sign.
 _USUAL_NAMES = KNOWN_SIZES, USUAL
 
 
-def _refused(equation: Equation, message: str) -> Wrong:
-    """What is wrong with a right side, at its line and character in the text."""
-    found = _AT.match(message)
-    if found is None:
-        return wrong(equation.place, message)
-    why = _OPENED.sub(lambda at: str(equation.at(int(at[1]) - 1)), message[found.end() :])
-    return wrong(equation.at(int(found[1]) - 1), why)
+#: The marks that end a line or a side, and brackets, in which they do not.
+_MARKS = re.compile(r"#[^\n]*|[()\[\]{}\n;]|(?<![<>!=])=(?!=)|\Z")
 
 
-def _lines(text: str) -> Iterator[tuple[Place, str, str]]:
-    """Each piece of the text that may be an equation, where it begins, and its remark."""
-    depth, start, number, began = 0, 0, 1, Place(1)
-    content = ""
-    position, line_start = 0, 0
-    while position <= len(text):
-        sign = text[position] if position < len(text) else "\n"
-        last = position == len(text)
-        if sign in "([{":
-            depth += 1
-        elif sign in ")]}":
-            depth = max(depth - 1, 0)
-        ends = last or (sign in "\n;" and depth == 0)
-        if sign == "#" or ends:
-            content += text[start:position]
-            remark = ""
-            if sign == "#":
-                end = text.find("\n", position)
-                end = len(text) if end < 0 else end
-                remark, position = text[position:end], end
-                if depth and end < len(text):  # an equation goes on behind a remark in its middle
-                    start = position
-                    continue
+@dataclass(frozen=True)
+class _Line:
+    """A piece of a text that may be an equation, where it begins, and where it has a =."""
+
+    content: str
+    place: Place
+    remark: str
+    signs: tuple[int, ...]
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    """Each piece of the text that may be an equation."""
+    content, remark, start, place = "", "", 0, Place(1)
+    signs: list[int] = []
+    for match, opened in marks(text, _MARKS):
+        mark, at = match[0], match.start()
+        if mark.startswith("#"):
+            content += text[start:at]
+            start = match.end()
+            if not opened or start == len(text):  # else an equation goes on behind it
+                remark = mark
+        elif mark == "=":
+            signs += [] if opened else [len(content) + at - start]
+        elif not opened or not mark:
+            content += text[start:at]
             if len(content) > MAX_LINE:
-                raise wrong(began, f"{len(content)} characters are too many; a line has {MAX_LINE}")
-            yield began, content, remark
-            content = ""
-            if position < len(text) and text[position] == "\n":
-                number, line_start = number + 1, position + 1
-            start = position + 1
-            began, depth = Place(number, start - line_start + 1), 0
-        elif sign == "\n":
-            number, line_start = number + 1, position + 1
-        position += 1
+                raise wrong(place, f"{len(content)} characters are too many; a line has {MAX_LINE}")
+            yield _Line(content, place, remark, tuple(signs))
+            content, remark, start, signs = "", "", match.end(), []
+            place = Place(text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start))
 
 
-def _sides(content: str, place: Place) -> tuple[Left | None, str, Place]:
-    """The left side, the right one, and where that begins."""
-    at = _sign_of_equality(content)
-    if at is None:
-        right = content.strip()
-        lead = len(content) - len(content.lstrip())
-        return None, right, Place(place.line, place.character + lead)
-    right = content[at + 1 :]
-    lead = len(right) - len(right.lstrip())
-    where = Place(place.line, place.character + at + 1 + lead)
-    if not right.strip():
+def _equation(line: _Line, heading: str) -> Equation:
+    """An equation: its left side, if it has one, its right side, and where that begins."""
+    content, place = line.content, line.place
+    reason = "" if line.remark.startswith("##") else line.remark.lstrip("#").strip()
+    at = line.signs[0] + 1 if line.signs else 0
+    right = content[at:]
+    where = replace(place, character=place.character + at + len(right) - len(right.lstrip()))
+    if line.signs and not right.strip():
         raise wrong(place, f"nothing stands behind the = of {quote(content.strip())}")
-    second = _sign_of_equality(right)
-    if second is not None:
+    for second in line.signs[1:]:
         raise wrong(
-            Place(place.line, place.character + at + 1 + second),
+            replace(place, character=place.character + second),
             "a second = in one equation; write two equations, or == in a test",
         )
-    return _left(content[:at], place), right.strip(), where
-
-
-def _sign_of_equality(content: str) -> int | None:
-    """Where the = stands that is in no bracket and no part of a comparison."""
-    depth = 0
-    for position, sign in enumerate(content):
-        if sign in "([{":
-            depth += 1
-        elif sign in ")]}":
-            depth -= 1
-        elif sign == "=" and depth <= 0:
-            around = content[position - 1 : position], content[position + 1 : position + 2]
-            if around[0] not in ("<", ">", "!", "=") and around[1] != "=":
-                return position
-    return None
+    left = _left(content[: at - 1], place) if line.signs else Left("")
+    return Equation(left, right.strip(), where, heading, reason)
 
 
 def _left(text: str, place: Place) -> Left:
@@ -335,7 +309,3 @@ def _shape(found: re.Match[str], place: Place) -> Shape:
     if len(sizes) != 2 or not all(sizes):
         raise wrong(place, f"{quote(said)} is no shape; write {name} : n × d_k, or {name} : number")
     return Shape(name, greek(found["one"] or ""), tuple(sizes), place)
-
-
-def _no_left(text: str) -> str:
-    return f"{quote(text)} has no left side; only the last line may stand without one"

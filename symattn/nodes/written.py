@@ -205,38 +205,9 @@ class Writer:
             return CALLED[name](*parts)
         if name in FUNCTIONS:
             return Exponential(first) if name == "exp" else Entrywise(first, name)
-        match name:
-            case "beside" | "below":
-                return reduce(lambda one, other: Stacked(one, other, int(name == "beside")), parts)
-            case "rowmean" | "colmean":
-                return _mean(first, int(name == "rowmean"))
-            case "norm2":
-                return LineSum(sympy.HadamardProduct(first, first), 1)
-            case "GELU":
-                return _gelu(first)
-            case "lse":
-                return Entrywise(LineSum(Exponential(first), 1), "ln")
-            case "rowvar":
-                return _variance(first)
-            case "LayerNorm":
-                return LineQuotient(_centred(first), Entrywise(_variance(first), "√"))
-            case "RMSNorm":
-                square = sympy.HadamardProduct(first, first)
-                return LineQuotient(first, Entrywise(_mean(square, 1), "√"))
-            case "SiLU":
-                return sympy.HadamardProduct(first, Entrywise(first, "σ"))
-            case "sum":
-                return LineSum(LineSum(first, 1), 0)
-            case "tr":
-                unit = sympy.Identity(first.shape[0])
-                return LineSum(LineSum(sympy.HadamardProduct(first, unit), 1), 0)
-            case "T":
-                return _transposed(first)
-            case "inv":
-                return sympy.Inverse(first)
-            case "dist2":
-                return _scaled(sympy.S.NegativeOne, Distance(*parts))
-        raise ReadError(f"{name} is not known here")
+        if name not in _MADE:
+            raise ReadError(f"{name} is not known here")
+        return _MADE[name](*parts)
 
 
 def _is_matrix(value: sympy.Expr) -> bool:
@@ -336,6 +307,22 @@ def _gelu(matrix: MatrixExpr) -> MatrixExpr:
     return sympy.HadamardProduct(matrix, share)
 
 
+def _squared(matrix: MatrixExpr) -> MatrixExpr:
+    return sympy.HadamardProduct(matrix, matrix)
+
+
+def _sum_of_all(matrix: MatrixExpr) -> MatrixExpr:
+    return LineSum(LineSum(matrix, 1), 0)
+
+
+def _trace(matrix: MatrixExpr) -> MatrixExpr:
+    return _sum_of_all(sympy.HadamardProduct(matrix, sympy.Identity(matrix.shape[0])))
+
+
+def _blocks(axis: int) -> Callable[..., MatrixExpr]:
+    return lambda *parts: reduce(lambda one, other: Stacked(one, other, axis), parts)
+
+
 def _transposed(value: sympy.Expr) -> sympy.Expr:
     """The transpose; SymPy's own would cancel an inverse on the way."""
     match value:
@@ -368,8 +355,7 @@ def _centred(matrix: MatrixExpr) -> MatrixExpr:
 
 def _variance(matrix: MatrixExpr) -> MatrixExpr:
     """The mean squared distance of each row's entries from their mean."""
-    centred = _centred(matrix)
-    return _mean(sympy.HadamardProduct(centred, centred), 1)
+    return _mean(_squared(_centred(matrix)), 1)
 
 
 def _number(value: sympy.Expr) -> sympy.Expr:
@@ -397,3 +383,24 @@ def _scaled(scalar: sympy.Expr, value: sympy.Expr) -> sympy.Expr:
         scalar = scalar * number
         value = sympy.MatMul(*factors) if len(factors) > 1 else factors[0]
     return value if scalar == 1 else sympy.MatMul(scalar, value)
+
+
+#: What the functions of matrices are that are no nodes.
+_MADE: Mapping[str, Callable[..., MatrixExpr]] = {
+    "rowmean": lambda x: _mean(x, 1),
+    "colmean": lambda x: _mean(x, 0),
+    "norm2": lambda x: LineSum(_squared(x), 1),
+    "GELU": _gelu,
+    "SiLU": lambda x: sympy.HadamardProduct(x, Entrywise(x, "σ")),
+    "lse": lambda x: Entrywise(LineSum(Exponential(x), 1), "ln"),
+    "rowvar": _variance,
+    "LayerNorm": lambda x: LineQuotient(_centred(x), Entrywise(_variance(x), "√")),
+    "RMSNorm": lambda x: LineQuotient(x, Entrywise(_mean(_squared(x), 1), "√")),
+    "sum": _sum_of_all,
+    "tr": _trace,
+    "T": _transposed,
+    "inv": sympy.Inverse,
+    "dist2": lambda x, y: _scaled(sympy.S.NegativeOne, Distance(x, y)),
+    "beside": _blocks(1),
+    "below": _blocks(0),
+}

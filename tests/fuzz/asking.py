@@ -6,6 +6,7 @@ refutation; both are listed with a text that reproduces them. Everything else is
 
 from __future__ import annotations
 
+import argparse
 import json
 import select
 import subprocess
@@ -187,3 +188,27 @@ def table(judged: Sequence[Judged], slowest: int = 3) -> str:
         lines.append(f"{title}: {len(found)}")
         lines += [f"  {one}" for one in found]
     return "\n".join(lines)
+
+
+def options(doc: str | None, **defaults: bool | int | float | str) -> argparse.Namespace:
+    """What a fuzzer is told on the command line: its options, by their defaults."""
+    parser = argparse.ArgumentParser(description=doc)
+    for name, default in defaults.items():
+        if isinstance(default, bool):
+            parser.add_argument(f"--{name}", action="store_true")
+        else:
+            parser.add_argument(f"--{name}", type=type(default), default=default)
+    return parser.parse_args()
+
+
+def hold(questions: Iterable[Question], told: argparse.Namespace) -> int:
+    """Ask each of them, print the table; 1 if something false was said."""
+    start, worker, judged = time.perf_counter(), Worker(told.seconds), []
+    for one in asked(questions, worker):
+        judged.append(one)
+        if told.verbose:
+            print(f"{one.holds!s:5} {one.outcome.kind:16} {one}", flush=True)
+    worker.close()
+    print(f"{len(judged)} statements in {time.perf_counter() - start:.0f} s")
+    print(table(judged, slowest=10))
+    return int(any(one.falsely_equal or one.falsely_different for one in judged))

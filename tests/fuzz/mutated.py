@@ -7,15 +7,15 @@ texts made long, options made wrong. Whatever is written, `equal` answers or rai
 
 from __future__ import annotations
 
-import argparse
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from tests.fuzz import asking
 from tests.fuzz.asking import OUTCOMES, Outcome, Worker
 from tests.statements import STATEMENTS
 
@@ -194,13 +194,19 @@ def statements(count: int, seed: int) -> Iterator[tuple[str, str, dict[str, Any]
     for _ in range(count):
         row = STATEMENTS[int(random.integers(len(STATEMENTS)))]
         text, options = row.text, dict(row.options)
-        for _ in range(int(random.integers(1, 4))):
-            text = CHANGES[int(random.integers(len(CHANGES)))](text, random)
+        text = changed(text, random, CHANGES)
         if random.random() < 0.15:
             options.update(_OPTIONS[int(random.integers(len(_OPTIONS)))])
         elif random.random() < 0.1:
             options = {}
         yield ("prove" if random.random() < 0.15 else "equal"), text, options
+
+
+def changed(text: str, random: Any, changes: Sequence[Callable[[str, Any], str]]) -> str:
+    """The text after a few of these changes."""
+    for _ in range(int(random.integers(1, 4))):
+        text = changes[int(random.integers(len(changes)))](text, random)
+    return text
 
 
 def _character(text: str, random: Any) -> str:
@@ -281,16 +287,14 @@ def _sides(text: str, random: Any) -> str:
     return ways[int(random.integers(len(ways)))]
 
 
-CHANGES = (_character, _character, _token, _token, _token, _soup, _nested, _long, _sides)
+#: Changes that leave most of a text as it is, and all of them.
+SMALL = (_character, _character, _token, _token, _token)
+CHANGES = (*SMALL, _soup, _nested, _long, _sides)
 
 
 def main() -> int:
     """Count the outcomes; 1 if anything but our own errors escaped or time ran out."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=5000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=20.0, help="wall limit of each")
-    told = parser.parse_args()
+    told = asking.options(__doc__, count=5000, seed=0, seconds=20.0)
     start, worker = time.perf_counter(), Worker(told.seconds)
     counts: Counter[tuple[str, str]] = Counter()
     bad: list[tuple[str, str, dict[str, Any], Outcome]] = []

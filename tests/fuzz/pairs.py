@@ -8,8 +8,6 @@ acceptance and refutation is listed. The same seed gives the same pairs.
 
 from __future__ import annotations
 
-import argparse
-import time
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
@@ -17,8 +15,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tests.fuzz import terms
-from tests.fuzz.asking import Question, Worker, asked, table
+from tests.fuzz import asking, terms
+from tests.fuzz.asking import Question
 from tests.fuzz.terms import (
     DIGITS,
     FLOATS,
@@ -677,21 +675,8 @@ def _said(first: Term, second: Term, seed: int) -> dict[str, int]:
 
 def main() -> int:
     """Print the table; 1 if something false was said."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=2000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=20.0, help="wall limit of each")
-    parser.add_argument("--verbose", action="store_true", help="print each answer")
-    told = parser.parse_args()
-    start, worker, judged = time.perf_counter(), Worker(told.seconds), []
-    for one in asked(questions(told.count, told.seed), worker):
-        judged.append(one)
-        if told.verbose:
-            print(f"{one.holds!s:5} {one.outcome.kind:16} {one}", flush=True)
-    worker.close()
-    print(f"{len(judged)} pairs of seed {told.seed} in {time.perf_counter() - start:.0f} s")
-    print(table(judged, slowest=10))
-    return int(any(one.falsely_equal or one.falsely_different for one in judged))
+    told = asking.options(__doc__, count=2000, seed=0, seconds=20.0, verbose=False)
+    return asking.hold(questions(told.count, told.seed), told)
 
 
 if __name__ == "__main__":

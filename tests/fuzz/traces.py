@@ -9,7 +9,6 @@ then holds, by the formulas over arrays, of which the checker uses nothing.
 
 from __future__ import annotations
 
-import argparse
 import copy
 import json
 import re
@@ -53,6 +52,7 @@ from symattn.arithmetic.arrays import FLOAT64
 from symattn.errors import SymattnError
 from symattn.nodes.heads import Concat, Head, HeadSum, Split, Stacked
 from symattn.step import HEAD
+from tests.fuzz.asking import options
 from tests.statements import STATEMENTS
 
 #: Rows of the catalogue whose proofs use steps of every kind.
@@ -586,11 +586,7 @@ def table(found: Sequence[Outcome]) -> str:
 
 def main() -> int:
     """Print the table; 1 if something false was accepted."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--verbose", action="store_true", help="print every claim that is another")
-    told = parser.parse_args()
+    told = options(__doc__, count=10_000, seed=0, verbose=False)
     start = time.perf_counter()
     found = list(outcomes(mutated(certificates(), told.count, told.seed)))
     print(f"{len(found)} certificates in {time.perf_counter() - start:.0f} s")

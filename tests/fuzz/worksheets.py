@@ -9,7 +9,6 @@ and what refused, lists every false answer, and ends with 1 if there is any.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -24,6 +23,7 @@ import numpy as np
 
 from symattn.reports.check import check_worksheet
 from symattn.sheets.worksheet import worksheet_of
+from tests.fuzz.asking import options
 
 #: Matrices of mpmath's numbers, or of fractions where a calculation has only these.
 Values = dict[str, Any]
@@ -349,10 +349,7 @@ def rates(count: int, seed: int) -> tuple[Counter[tuple[str, str, bool]], list[T
 
 def main() -> int:
     """Print the table and the false answers."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=0)
-    asked = parser.parse_args()
+    asked = options(__doc__, count=100, seed=0)
     table, false = rates(asked.count, asked.seed)
     for attention, kind in sorted({row[:2] for row in table}):
         yes, no = table[attention, kind, True], table[attention, kind, False]

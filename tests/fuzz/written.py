@@ -7,7 +7,6 @@ of the axes of `Attention`, half are texts put together from what the language h
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 import traceback
@@ -23,6 +22,7 @@ from symattn.attention.example import small_inputs
 from symattn.errors import CannotSpell
 from symattn.language.writing import written
 from tests.combinations import AXES
+from tests.fuzz.asking import options
 
 
 @dataclass(frozen=True)
@@ -305,10 +305,7 @@ def outcomes(count: int, seed: int) -> Iterator[tuple[str, Outcome]]:
 
 def main() -> int:
     """Make, compare and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=5000)
-    parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
+    arguments = options(__doc__, count=5000, seed=1)
     counts: Counter[str] = Counter()
     refusals: Counter[str] = Counter()
     fails = 0

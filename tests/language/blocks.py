@@ -12,7 +12,7 @@ import math
 import torch
 from torch.nn import functional as f
 
-from tests.language.literature import INF, Tensor, Work, by, causal, layer, rms
+from tests.language.literature import INF, Tensor, Work, beside, by, causal, layer, rms, rope
 
 
 def recurrent(steps: int, state: Tensor, update, read) -> Tensor:  # type: ignore[no-untyped-def]
@@ -45,24 +45,10 @@ def attend(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | float = 0.0) -> Tenso
     return soft(q @ k.mT / math.sqrt(q.shape[-1]) + bias) @ v
 
 
-def heads(parts: Tensor) -> Tensor:
-    return torch.cat(list(parts), -1)
-
-
 def decay(g: Tensor, n: int) -> Tensor:
     """γ^(i − j) below the diagonal."""
     away = torch.arange(n)[:, None] - torch.arange(n)
     return torch.where(away >= 0, g ** away.clamp(min=0), 0.0)
-
-
-def turned(x: Tensor, base: float = 10000.0) -> Tensor:
-    """Rotary positions from 0, neighbours paired."""
-    n, d = x.shape[-2:]
-    angle = torch.arange(n, dtype=torch.float64)[:, None] * base ** (-torch.arange(0, d, 2) / d)
-    even, odd = x[..., ::2], x[..., 1::2]
-    cos, sin = angle.cos(), angle.sin()
-    pairs = torch.stack((even * cos - odd * sin, even * sin + odd * cos), -1)
-    return pairs.flatten(-2)
 
 
 def mab(x: Tensor, y: Tensor, z: Tensor) -> Tensor:
@@ -377,7 +363,7 @@ WORKS: tuple[Work, ...] = (
         O = concat_h(A[h] V) W_O
         """,
         {**X3, "W_Q": (2, 4, 2), "W_K": (4, 2), "W_V": (4, 2), "W_O": (4, 4)},
-        lambda z: heads(attend(z.X @ z.W_Q, z.X @ z.W_K, z.X @ z.W_V, causal(3))) @ z.W_O,
+        lambda z: beside(attend(z.X @ z.W_Q, z.X @ z.W_K, z.X @ z.W_V, causal(3))) @ z.W_O,
     ),
     Work(
         "grouped queries with norms (Qwen Team 2025)",
@@ -399,10 +385,10 @@ WORKS: tuple[Work, ...] = (
             "g_k": (1, 2),
         },
         lambda z: (
-            heads(
+            beside(
                 attend(
-                    turned(rms(z.X @ z.W_Q, z.g_q, 1e-6)),
-                    turned(rms(z.X @ z.W_K, z.g_k, 1e-6)).repeat_interleave(2, 0),
+                    rope(rms(z.X @ z.W_Q, z.g_q, 1e-6)),
+                    rope(rms(z.X @ z.W_K, z.g_k, 1e-6)).repeat_interleave(2, 0),
                     (z.X @ z.W_V).repeat_interleave(2, 0),
                     causal(3),
                 )
@@ -737,7 +723,7 @@ WORKS: tuple[Work, ...] = (
         },
         lambda z: (
             lambda n: (
-                heads(
+                beside(
                     torch.sigmoid(n @ z.W_G + z.b_G) * attend(n @ z.W_Q, n @ z.W_K, n @ z.W_V, z.B)
                 )
                 @ z.W_O
@@ -827,7 +813,7 @@ WORKS: tuple[Work, ...] = (
             "W_O": (4, 3),
         },
         lambda z: (
-            heads(
+            beside(
                 torch.cat(
                     [
                         attend(w @ z.W_Q, w @ z.W_K, w @ z.W_V, z.B[:, s, s])
@@ -910,7 +896,7 @@ WORKS: tuple[Work, ...] = (
             "W_O": (4, 4),
         },
         lambda z: (
-            heads(
+            beside(
                 torch.sigmoid(z.g[..., None]) * attend(z.X @ z.W_Q, z.M, z.N)
                 + (1 - torch.sigmoid(z.g[..., None]))
                 * attend(z.X @ z.W_Q, z.X @ z.W_K, z.X @ z.W_V, causal(3))

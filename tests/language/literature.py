@@ -59,17 +59,17 @@ def layer(
 
 
 def rope(x: Tensor, base: float = 10000.0) -> Tensor:
-    n, width = x.shape
+    n, width = x.shape[-2:]
     angle = by(n, width // 2, lambda i, j: (i - 1) * base ** (-2 * (j - 1) / width))
-    a, b, cos, sin = x[:, ::2], x[:, 1::2], angle.cos(), angle.sin()
-    return torch.stack([a * cos - b * sin, b * cos + a * sin], -1).reshape(n, width)
+    a, b, cos, sin = x[..., ::2], x[..., 1::2], angle.cos(), angle.sin()
+    return torch.stack([a * cos - b * sin, b * cos + a * sin], -1).reshape(x.shape)
 
 
 def soft(q: Tensor, k: Tensor, mask: Tensor | float = 0.0) -> Tensor:
     return torch.softmax(q @ k.mT / math.sqrt(k.shape[-1]) + mask, -1)
 
 
-def columns(heads: Tensor) -> Tensor:
+def beside(heads: Tensor) -> Tensor:
     """The heads beside one another."""
     return torch.cat(tuple(heads), -1)
 
@@ -105,7 +105,7 @@ def _differential(g: Any) -> Tensor:
 def _talking(g: Any) -> Tensor:
     scores = g.Q @ g.K.mT / math.sqrt(2)
     weights = torch.softmax(torch.einsum("lh,lij->hij", g.P, scores), -1)
-    return columns(torch.einsum("lh,lij->hij", g.R, weights) @ g.V) @ g.W_O
+    return beside(torch.einsum("lh,lij->hij", g.R, weights) @ g.V) @ g.W_O
 
 
 def _cosformer(g: Any) -> Tensor:
@@ -151,7 +151,7 @@ def _forgetting(g: Any) -> Tensor:
 
 def _alibi(g: Any) -> Tensor:
     bias = by(4, 4, lambda i, j: -abs(i - j))
-    return columns([soft(g.Q[h], g.K[h], g.a[h] * bias + causal(4)) @ g.V[h] for h in range(2)])
+    return beside([soft(g.Q[h], g.K[h], g.a[h] * bias + causal(4)) @ g.V[h] for h in range(2)])
 
 
 def _relative(g: Any) -> Tensor:
@@ -181,12 +181,12 @@ def _latent(g: Any) -> Tensor:
         q = torch.cat([c_q @ g.W_UQ[h], rope(c_q @ g.W_QR[h])], 1)
         k = torch.cat([c @ g.W_UK[h], rope(g.X @ g.W_KR)], 1)
         heads.append(soft(q, k, causal(4)) @ c @ g.W_UV[h])
-    return columns(heads) @ g.W_O
+    return beside(heads) @ g.W_O
 
 
 def _grouped(g: Any) -> Tensor:
     k, v = (torch.repeat_interleave(one, 2, 0) for one in (g.X @ g.W_K, g.X @ g.W_V))
-    return columns(soft(g.X @ g.W_Q, k, causal(4)) @ v) @ g.W_O
+    return beside(soft(g.X @ g.W_Q, k, causal(4)) @ v) @ g.W_O
 
 
 def _palm(g: Any) -> Tensor:
@@ -197,7 +197,7 @@ def _palm(g: Any) -> Tensor:
 
 def _pre(g: Any) -> Tensor:
     n = rms(g.X, g.g_1, 1e-6)
-    h = g.X + columns(soft(n @ g.W_Q, n @ g.W_K, causal(4)) @ (n @ g.W_V)) @ g.W_O
+    h = g.X + beside(soft(n @ g.W_Q, n @ g.W_K, causal(4)) @ (n @ g.W_V)) @ g.W_O
     return h + f.gelu(rms(h, g.g_2, 1e-6) @ g.W_1 + g.b_1) @ g.W_2 + g.b_2
 
 
@@ -375,7 +375,7 @@ WORKS = (
             "W_O": (4, 3),
         },
         lambda g: (
-            columns(
+            beside(
                 torch.sigmoid(g.X @ g.W_G)
                 * (soft(g.X @ g.W_Q, g.X @ g.W_K, causal(4)) @ (g.X @ g.W_V))
             )

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from symattn import equal
 from symattn.cli import main
-from symattn.errors import ReadError
+from symattn.errors import ReadError, ShapeError, SymattnError
 from symattn.language.equations import derivation_of
 from symattn.language.writing import written
 from symattn.pages.checked import no_claims
@@ -48,9 +49,53 @@ REFUSED = (
     ("B[i,j] = r[i - j]; A = softmax(S + B)", "i - j", "a bias by distance is relative(r, clip=2)"),
     ("r : 4 × 1; A = softmax(S + relative(r, clip=2))", "relative", "4 and 5 would have to be"),
     ("f(x, y) = x y; A = f(Q)", "f(Q)", "f takes 2 arguments"),
+    ("S[0] = A; S[t] = S[t-1] + K[t]^T V[t]; A = X W", "A;", "A is used before line 1 makes it"),
     ("A = Q + (K [", "the end", "the bracket opened at line 1, character 12 is not closed"),
     ("M[i,j] = 0 if j <= i else -inf; A = softmax(S ∘ M)", "M)", "it is only added to scores"),
 )
+
+
+#: Texts that say nothing sound, and why.
+UNSOUND = {
+    "Tanh(x) = x^3; O = Tanh(Q)": "has a meaning of its own",
+    "f(x) = floor(x); O = f(Q)": "floor is of places and sizes alone",
+    "S[t] = M[t-1] + K[t]^T V[t]; M[t] = S[t]": "are one state, Z[t] = [A; B]",
+    "O = relu(Q K^T)^2; Q : 2 × d; K : 3 × d": "entry by entry it is A ∘ A",
+    "A = Q[:, :d] K[:, :d]^T; B = Q[:, d:] K[:, d:]^T": "both parts take column d",
+    "A = X[:2, :]; B = X[2:, :]": "both parts take row 2",
+    "O = Q[:, 0:2]": "from 1",
+    "O = Q[0]": "there is no place 0",
+    "O = Q[:, 3:2]": "to its last place",
+    "O = Q [1]": "touches its letter",
+    "M[i,j] = 0 if i < j else -inf; O = softmax(Q K^T - M) V": "M hides by −∞",
+    "M[i,j] = 0 if i < j else -inf; O = softmax(Q K^T + 2 M) V": "M hides by −∞",
+    "M[i,j] = 0 if i < j else -inf; O = (Q K^T ∘ M) V": "M hides by −∞",
+    "M[i,j] = inf if i < j else 0; O = softmax(Q K^T + M) V": "only as a branch",
+    "M[i,j] = -inf; O = softmax(Q K^T + M) V": "only as a branch",
+    "f(x) = x if x > 0 else -inf; O = f(Q)": "only as a branch",
+    "M[i,j] = 1/0; O = M": "divides by 0",
+    "O = rotary(X, bose=2)": 'did you mean "base"?',
+    "f(x) = f(x); O = f(Q)": "made of itself",
+    "f(x) = g(x); g(x) = f(x); O = f(Q)": "defined below",
+    "f(x) = x; f(x) = 2; O = f(Q)": "defined in line 1 already",
+    "f(x) = Q x; O = f(K)": "Q is a matrix",
+    "f(x) = x; f = Q; O = f(K)": "a function and a letter",
+    "exp(x) = x^2; O = exp(Q)": "a meaning of its own",
+    "X[l] = X[l-1] + 1": "nothing says how far l goes",
+    "S[t] = S[t-1] + K[t]^T V[t]; O[t,:] = Q[t] S[t-1]": "an index beside t",
+    "O = 5": "no step",
+    "f(x) = x^2": "a function alone",
+    "O[t,:] = t Q[t]": "t is an index",
+    "Q K = V": "one letter stands on a left side",
+    "中 = Q K^T": "is no letter here",
+}
+
+
+@pytest.mark.parametrize("text", UNSOUND)
+def test_a_text_that_says_nothing_sound_is_refused(text: str) -> None:
+    with pytest.raises(SymattnError, match=r"\Aline 1, character .*") as refused:
+        derivation_of(text)
+    assert UNSOUND[text] in str(refused.value)
 
 
 @pytest.mark.parametrize(("text", "part", "why"), REFUSED, ids=[row[0] for row in REFUSED])
@@ -81,6 +126,12 @@ def test_what_is_said_to_be_written_for_an_activation_is_read(word: str) -> None
     given = torch.tensor(x)
     functional = getattr(torch.nn.functional, word, None) or getattr(torch, word)
     np.testing.assert_allclose(found, functional(given).numpy(), rtol=1e-12, atol=1e-15)
+
+
+def test_a_statement_takes_no_options() -> None:
+    for text in ("RMSNorm(X, gain=g)", "softmax(S, eps=2)", "rotary(Q, base=500)"):
+        with pytest.raises(ShapeError, match=r"takes no \w+=… in a statement"):
+            equal(f"{text} = {text.partition(',')[0]})")
 
 
 def test_letters_together_are_a_product_where_no_usual_name_is_meant() -> None:

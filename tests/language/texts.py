@@ -1,181 +1,108 @@
-"""Attentions as texts, each beside a plain NumPy function written from its formulas."""
+"""The attentions that the language was made for, beside their formulas in PyTorch."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
-import numpy as np
+import torch
+from torch.nn import functional as f
 
-Array: TypeAlias = Any
-
-
-def softmax(scores: Array) -> Array:
-    """Row by row; a row of −∞ alone becomes zeros."""
-    top = scores.max(axis=-1, keepdims=True)
-    powers = np.exp(scores - np.where(np.isfinite(top), top, 0))
-    sums = powers.sum(axis=-1, keepdims=True)
-    return powers / np.where(sums == 0, 1, sums)
-
-
-def causal(rows: int, columns: int) -> Array:
-    return np.where(np.tri(rows, columns, dtype=bool), 0.0, -np.inf)
-
-
-def sigmoid(x: Array) -> Array:
-    return 1 / (1 + np.exp(-x))
+from tests.language.literature import (
+    INF,
+    Tensor,
+    Work,
+    beside,
+    by,
+    causal,
+    layer,
+    rms,
+    rope,
+    soft,
+    states,
+)
 
 
-def erf(x: Array) -> Array:
-    return np.vectorize(math.erf)(x)
+def _gated(g: Any) -> Tensor:
+    weights = soft(g.X @ g.W_Q, g.X @ g.W_K, causal(3))
+    return weights @ g.X @ g.W_V * torch.sigmoid(g.X @ g.W_G)
 
 
-def gelu(x: Array) -> Array:
-    return x * (1 + erf(x / math.sqrt(2))) / 2
+def _retention(g: Any) -> Tensor:
+    decay = g.gamma ** by(3, 3, lambda i, j: max(i - j, 0))
+    return (g.Q @ g.K.mT * decay).tril() @ g.V
 
 
-def rms_norm(x: Array, gain: Array | float = 1.0, eps: float = 0.0) -> Array:
-    return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + eps) * gain
+def _differential(g: Any) -> Tensor:
+    q, k = g.X @ g.W_Q, g.X @ g.W_K
+    first, second = (soft(q[:, part], k[:, part], causal(3)) for part in ([0, 1], [2, 3]))
+    return (1 - g.lambda_) * rms((first - g.lambda_ * second) @ g.X @ g.W_V)
 
 
-def layer_norm(
-    x: Array, gain: Array | float = 1.0, shift: Array | float = 0.0, eps: float = 0.0
-) -> Array:
-    centred = x - x.mean(axis=-1, keepdims=True)
-    return centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + eps) * gain + shift
+def _normed(g: Any) -> Tensor:
+    q, k = rms(g.X @ g.W_Q, g.g_Q, 1e-6), rms(g.X @ g.W_K, g.g_K, 1e-6)
+    return soft(q, k, causal(3)) @ g.X @ g.W_V
 
 
-def rope(x: Array, base: float = 10000.0) -> Array:
-    out, width = x.copy(), x.shape[-1]
-    for row in range(x.shape[-2]):
-        for pair in range(width // 2):
-            angle = row * base ** (-2 * pair / width)
-            a, b = x[row, 2 * pair], x[row, 2 * pair + 1]
-            out[row, 2 * pair] = a * math.cos(angle) - b * math.sin(angle)
-            out[row, 2 * pair + 1] = b * math.cos(angle) + a * math.sin(angle)
-    return out
+def _latent(g: Any) -> Tensor:
+    c, heads = g.X @ g.W_D, []
+    for h in range(2):
+        q = torch.cat([g.X @ g.W_Q[h], rope(g.X @ g.W_QR[h])], 1)
+        k = torch.cat([c @ g.W_K[h], rope(g.X @ g.W_KR)], 1)
+        heads.append(soft(q, k, causal(3)) @ c @ g.W_V[h])
+    return beside(heads) @ g.W_O
 
 
-@dataclass(frozen=True)
-class Case:
-    """A text, the sizes of its inputs, and what its last step is."""
-
-    name: str
-    text: str
-    shapes: Mapping[str, tuple[int, ...]]
-    value: Callable[..., Array]
-    given: Mapping[str, int] = None  # type: ignore[assignment]  # levels of brackets
+def _linear(g: Any) -> Tensor:
+    q, k = f.elu(g.Q) + 1, f.elu(g.K) + 1
+    return q @ (k.mT @ g.V) / (q @ k.sum(0)[:, None])
 
 
-def _gated(X: Array, W_Q: Array, W_K: Array, W_V: Array, W_G: Array) -> Array:
-    q, k, v = X @ W_Q, X @ W_K, X @ W_V
-    weights = softmax(q @ k.T / math.sqrt(k.shape[1]) + causal(len(X), len(X)))
-    return (weights @ v) * sigmoid(X @ W_G)
+def _memories(g: Any) -> Tensor:
+    q, near = g.X @ g.W_Q, by(3, 3, lambda i, j: 0 if abs(i - j) <= 1 else -INF)
+    scores = torch.cat([q @ (g.Y @ g.W_K).mT, q @ (g.U @ g.W_J).mT + near], 1)
+    return torch.softmax(scores / math.sqrt(2), -1) @ torch.cat([g.Y, g.U]) @ g.W_V
 
 
-def _retention(Q: Array, K: Array, V: Array, gamma: Array) -> Array:
-    n = len(Q)
-    decay = np.array(
-        [[gamma.item() ** (i - j) if j <= i else 0.0 for j in range(n)] for i in range(n)]
-    )
-    return (Q @ K.T * decay) @ V
+def _block(g: Any) -> Tensor:
+    n = layer(g.X, g.g_1, g.s_1, 1e-5)
+    hidden = g.X + soft(n @ g.W_Q, n @ g.W_K, causal(3)) @ n @ g.W_V @ g.W_O + g.b_O
+    inner = f.gelu(layer(hidden, g.g_2, g.s_2, 1e-5) @ g.W_1 + g.b_1)
+    return hidden + inner @ g.W_2 + g.b_2
 
 
-def _differential(X: Array, W_Q: Array, W_K: Array, W_V: Array, lambda_: Array) -> Array:
-    q, k, v = X @ W_Q, X @ W_K, X @ W_V
-    d, lam = q.shape[1] // 2, lambda_.item()
-    mask = causal(len(X), len(X))
-    first = softmax(q[:, :d] @ k[:, :d].T / math.sqrt(d) + mask)
-    second = softmax(q[:, d:] @ k[:, d:].T / math.sqrt(d) + mask)
-    return (1 - lam) * rms_norm((first - lam * second) @ v)
+def _talking(g: Any) -> Tensor:
+    k, v = (torch.repeat_interleave(one, 2, 0) for one in (g.K, g.V))
+    scores = torch.einsum("hl,lij->hij", g.P, g.Q @ k.mT / math.sqrt(2))
+    return beside(torch.einsum("hl,lij->hij", g.R, torch.softmax(scores, -1)) @ v) @ g.W_O
 
 
-def _normed(X: Array, W_Q: Array, W_K: Array, W_V: Array, g_Q: Array, g_K: Array) -> Array:
-    q, k = rms_norm(X @ W_Q, g_Q, 1e-6), rms_norm(X @ W_K, g_K, 1e-6)
-    return softmax(q @ k.T / math.sqrt(q.shape[1]) + causal(len(X), len(X))) @ X @ W_V
+def _sloped(g: Any) -> Tensor:
+    away, mask = by(3, 4, lambda i, j: j - i), by(3, 4, lambda i, j: 0 if j <= i else -INF)
+    return beside([soft(g.Q[h], g.K[h], g.a[h] * away + mask) @ g.V[h] for h in range(2)])
 
 
-def _latent(
-    X: Array, W_D: Array, W_Q: Array, W_QR: Array, W_K: Array, W_KR: Array, W_V: Array, W_O: Array
-) -> Array:
-    c, heads = X @ W_D, []
-    for h in range(len(W_Q)):
-        q = np.concatenate([X @ W_Q[h], rope(X @ W_QR[h])], axis=1)
-        k = np.concatenate([c @ W_K[h], rope(X @ W_KR)], axis=1)
-        scores = q @ k.T / math.sqrt(q.shape[1]) + causal(len(X), len(X))
-        heads.append(softmax(scores) @ c @ W_V[h])
-    return np.concatenate(heads, axis=1) @ W_O
+def _gated_delta(g: Any) -> Tensor:
+    def step(s: Tensor, t: int) -> tuple[Tensor, Tensor]:
+        s = g.alpha[t] * s
+        s = s + g.beta[t] * torch.outer(g.K[t], g.V[t] - g.K[t] @ s)
+        return s, g.Q[t] @ s
+
+    return states(step, g.S_0, 3)
 
 
-def _linear(Q: Array, K: Array, V: Array) -> Array:
-    def feature(x: Array) -> Array:
-        return np.where(x >= 0, x + 1, np.exp(x))
+def _recurrent(g: Any) -> Tensor:
+    def step(s: Tensor, t: int) -> tuple[Tensor, Tensor]:
+        s = torch.tanh(g.X[t] @ g.W + s @ g.R)
+        return s, s @ g.W_Y
 
-    above = feature(Q) @ (feature(K).T @ V)
-    return above / (feature(Q) @ feature(K).sum(axis=0))[:, None]
-
-
-def _memories(
-    X: Array, Y: Array, U: Array, W_Q: Array, W_K: Array, W_J: Array, W_V: Array
-) -> Array:
-    q = X @ W_Q
-    near = np.array(
-        [[0.0 if abs(i - j) <= 1 else -np.inf for j in range(len(U))] for i in range(len(X))]
-    )
-    scores = np.concatenate([q @ (Y @ W_K).T, q @ (U @ W_J).T + near], axis=1)
-    return softmax(scores / math.sqrt(W_K.shape[1])) @ np.concatenate([Y @ W_V, U @ W_V])
-
-
-def _block(
-    X: Array, W_Q: Array, W_K: Array, W_V: Array, W_O: Array, W_1: Array, W_2: Array,
-    g_1: Array, s_1: Array, g_2: Array, s_2: Array, b_O: Array, b_1: Array, b_2: Array,
-) -> Array:  # fmt: skip
-    n = layer_norm(X, g_1, s_1, 1e-5)
-    weights = softmax(n @ W_Q @ (n @ W_K).T / math.sqrt(W_Q.shape[1]) + causal(len(X), len(X)))
-    hidden = X + weights @ n @ W_V @ W_O + b_O
-    return hidden + gelu(layer_norm(hidden, g_2, s_2, 1e-5) @ W_1 + b_1) @ W_2 + b_2
-
-
-def _talking(Q: Array, K: Array, V: Array, P: Array, R: Array, W_O: Array) -> Array:
-    share = len(Q) // len(K)
-    scores = np.array([Q[h] @ K[h // share].T / math.sqrt(Q.shape[2]) for h in range(len(Q))])
-    weights = softmax(np.einsum("hl,lij->hij", P, scores))
-    mixed = np.einsum("hl,lij->hij", R, weights)
-    return np.concatenate([mixed[h] @ V[h // share] for h in range(len(Q))], axis=1) @ W_O
-
-
-def _sloped(Q: Array, K: Array, V: Array, a: Array) -> Array:
-    i, j = np.arange(Q.shape[1])[:, None], np.arange(K.shape[1])[None, :]
-    heads = []
-    for h in range(len(Q)):
-        bias = np.where(j <= i, -np.ravel(a)[h] * (i - j), -np.inf)
-        heads.append(softmax(Q[h] @ K[h].T / math.sqrt(Q.shape[2]) + bias) @ V[h])
-    return np.concatenate(heads, axis=1)
-
-
-def _gated_delta(Q: Array, K: Array, V: Array, alpha: Array, beta: Array, S_0: Array) -> Array:
-    state, rows = S_0, []
-    for t in range(len(Q)):
-        a, b = np.ravel(alpha)[t], np.ravel(beta)[t]
-        state = a * state + b * np.outer(K[t], V[t] - a * (K[t] @ state))
-        rows.append(Q[t] @ state)
-    return np.array(rows)
-
-
-def _recurrent(X: Array, W: Array, R: Array, U: Array, W_Y: Array) -> Array:
-    state, rows = U[0], []
-    for row in X:
-        state = np.tanh(row @ W + state @ R)
-        rows.append(state @ W_Y)
-    return np.array(rows)
+    return states(step, g.U[0], 3)
 
 
 _X, _W = (3, 3), (3, 2)
 
 CASES = (
-    Case(
+    Work(
         "gated",
         """
         Q = X W_Q;  K = X W_K;  V = X W_V
@@ -187,7 +114,7 @@ CASES = (
         {"X": _X, "W_Q": _W, "W_K": _W, "W_V": _W, "W_G": _W},
         _gated,
     ),
-    Case(
+    Work(
         "retention",
         """
         D[i,j] = γ^(i-j) if j <= i else 0
@@ -196,7 +123,7 @@ CASES = (
         {"Q": (3, 2), "K": (3, 2), "V": (3, 2), "gamma": (1, 1)},
         _retention,
     ),
-    Case(
+    Work(
         "differential",
         """
         W_Q : d_model × 2 d;  W_K : d_model × 2 d
@@ -208,7 +135,7 @@ CASES = (
         {"X": _X, "W_Q": (3, 4), "W_K": (3, 4), "W_V": _W, "lambda": (1, 1)},
         _differential,
     ),
-    Case(
+    Work(
         "norms on queries and keys",
         """
         ε = 1e-6
@@ -220,7 +147,7 @@ CASES = (
         {"X": _X, "W_Q": _W, "W_K": _W, "W_V": _W, "g_Q": (1, 2), "g_K": (1, 2)},
         _normed,
     ),
-    Case(
+    Work(
         "latent",
         """
         W_D : d_model × d_c;  W_QR[h] : d_model × d_r
@@ -242,7 +169,7 @@ CASES = (
         },
         _latent,
     ),
-    Case(
+    Work(
         "linear",
         """
         φ(x) = x + 1 if x >= 0 else e^x
@@ -253,7 +180,7 @@ CASES = (
         {"Q": (3, 2), "K": (4, 2), "V": (4, 2)},
         _linear,
     ),
-    Case(
+    Work(
         "two memories",
         """
         Q = X W_Q
@@ -265,7 +192,7 @@ CASES = (
         {"X": _X, "W_Q": _W, "Y": (2, 2), "W_K": (2, 2), "U": (3, 2), "W_J": (2, 2), "W_V": (2, 2)},
         _memories,
     ),
-    Case(
+    Work(
         "block",
         """
         W_1 : d_model × d_ff
@@ -281,7 +208,7 @@ CASES = (
         },
         _block,
     ),
-    Case(
+    Work(
         "talking heads",
         """
         S[h] = Q[h] K[group(h)]^T / sqrt(d_k)
@@ -294,7 +221,7 @@ CASES = (
         },
         _talking,
     ),
-    Case(
+    Work(
         "slopes of one's own",
         """
         B[h][i,j] = -a[h] (i - j) if j <= i else -inf
@@ -304,7 +231,7 @@ CASES = (
         {"Q": (2, 3, 2), "K": (2, 4, 2), "V": (2, 4, 2), "a": (2, 1)},
         _sloped,
     ),
-    Case(
+    Work(
         "retention, token by token",
         """
         S[0] = 0
@@ -314,7 +241,7 @@ CASES = (
         {"Q": (3, 2), "K": (3, 2), "V": (3, 2), "gamma": (1, 1)},
         _retention,
     ),
-    Case(
+    Work(
         "gated delta rule",
         """
         S[t] = alpha[t] S[t-1] + beta[t] K[t]^T (V[t] - alpha[t] K[t] S[t-1])
@@ -326,7 +253,7 @@ CASES = (
         },
         _gated_delta,
     ),
-    Case(
+    Work(
         "a recurrent net",
         """
         H[0] = U
