@@ -2,7 +2,7 @@
 
 A comment ``.. claim`` says that the formulas, or the lines, of the paragraph behind it are claims.
 Literal blocks, code directives, comments and double backquotes show examples and are left alone;
-where all of these begin and end is docutils' business, so that Sphinx reads the same.
+where all of these begin and end is read as docutils reads it, so that Sphinx agrees.
 """
 
 from __future__ import annotations
