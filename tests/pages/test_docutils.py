@@ -1,4 +1,4 @@
-"""Pages in reStructuredText as docutils reads them: the same claims and worksheets stand in them."""
+"""Pages in reStructuredText as docutils reads them: the same claims and worksheets."""
 
 from __future__ import annotations
 
@@ -162,5 +162,5 @@ def test_docutils_finds_the_same(start: int) -> None:
 
 def test_a_claim_in_a_literal_block_would_be_noticed() -> None:
     page = "Before::\n\n   :claim:`O[1,1] = 0.5`\n"
-    assert by_docutils(page) == by_docutils(page.replace("::", ".", 1))[:0] == []
+    assert by_docutils(page) == []
     assert by_docutils(page.replace("::", ".", 1)) == ["O[1,1] = 0.5"]
