@@ -301,7 +301,7 @@ class Tracer(Checker):
                         return {**step, **more}
             rule = None if run.dependent else next(self._of_run(run, mono), None)
             if rule is not None:
-                return {**rule, "index": place}
+                return {"rule": rule["rule"], "index": place, **rule}
         return {"rule": "separate", "groups": self._groups(bound, factors)}
 
     def _sides(self, value: Form, size: Form) -> Iterator[Step]:

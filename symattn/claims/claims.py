@@ -143,6 +143,11 @@ class _Reader:
         return self.evaluation.notation
 
     @property
+    def letter(self) -> str:
+        """The letter of its step, which it may go by."""
+        return self.evaluation[self.reference.step].step.letter
+
+    @property
     def shape(self) -> Place:
         """The shape of the matrix as the notation prints it: tokens as rows, or as columns."""
         return self._turned(self.evaluation[self.reference.step].shape)
@@ -154,7 +159,7 @@ class _Reader:
 
     def read(self, value: object, before: Collection[tuple[str, Place]]) -> Iterator[Claim]:
         """The numbers of a value, in order."""
-        key, letter = self.reference.text, self.letters[self.reference.step]
+        key, letter = self.reference.text, self.letter
         index = self._index(self.shape, self.reference)
         free = tuple(
             len(range(*i.indices(size)))
@@ -212,8 +217,7 @@ class _Reader:
         if named is None:
             return False
         read = item.step.letter, self._turned(named)
-        letter = self.letters[self.reference.step]
-        return read in operands(self.evaluation, letter, self._turned(seen))
+        return read in operands(self.evaluation, self.letter, self._turned(seen))
 
     def _place(self, shape: tuple[int, ...], reference: Reference) -> Place | None:
         """The entry, from 0, that a reference names in an array of this shape, if it is one."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Self, TypeVar
 
-import flint
 import numpy as np
 import sympy
 
@@ -88,22 +87,15 @@ class Values(Matrices):
         other._known = {key: known for key, known in self._known.items() if key[0] != "shape"}
         return other
 
-    def value(
-        self, letter: str, arithmetic: Arithmetic, key: object, bits: int | None = None
-    ) -> Array:
+    def value(self, letter: str, arithmetic: Arithmetic, key: object) -> Array:
         """The value of the matrix with this letter; each is computed once for each `key`."""
         known = self._values.setdefault(key, {})
         if self._letter(letter) not in known:
-            with (
-                precision(bits or flint.ctx.prec),
-                np.errstate(all="ignore"),
-            ):  # check() says what overflows
-                known[letter] = self._computed(letter, arithmetic, key, bits)
+            with np.errstate(all="ignore"):  # check() says what overflows
+                known[letter] = self._computed(letter, arithmetic, key)
         return known[letter]
 
-    def _computed(
-        self, letter: str, arithmetic: Arithmetic, key: object, bits: int | None
-    ) -> Array:
+    def _computed(self, letter: str, arithmetic: Arithmetic, key: object) -> Array:
         if letter in self.given:
             if not isinstance(arithmetic, Arrays):
                 self._check_exact(letter)
@@ -115,9 +107,7 @@ class Values(Matrices):
             self.balls(letter, BITS[1])  # which refuses what floating point would gloss over
         if key == "array" and (fused := self._fused(step)) is not None:
             return self._by_rows(step, *fused)
-        return self.follow(
-            step, lambda operand: self.value(operand, arithmetic, key, bits), arithmetic
-        )
+        return self.follow(step, lambda operand: self.value(operand, arithmetic, key), arithmetic)
 
     def _fused(self, step: Step) -> tuple[Fusion, Sequence[Fused]] | None:
         """How a step is computed by rows; None where that is not worth it, or has been in vain."""
@@ -208,7 +198,8 @@ class Values(Matrices):
         """Proven enclosures of a matrix, computed with so many bits."""
         if type(bits) is not int or not 2 <= bits <= BITS[-1]:
             bits = whole(bits, "bits", 2, BITS[-1])
-        return self.value(letter, BALLS, bits, bits)
+        with precision(bits):
+            return self.value(letter, BALLS, bits)
 
     def rounded(self, letter: str, digits: int | None = None) -> Array:
         """Where floating point in this dtype may end up, as balls; `digits` as for `Rounded`."""
@@ -216,7 +207,7 @@ class Values(Matrices):
             digits = whole(digits, "digits", 1, 113)
         with precision(BITS[0]):  # of its unit of rounding, too
             arithmetic = Rounded(self.arithmetic.dtype, digits)
-        return self.value(letter, arithmetic, ("rounded", digits), BITS[0])
+            return self.value(letter, arithmetic, ("rounded", digits))
 
     def array(self, letter: str) -> Array:
         """NumPy's values of a matrix."""

@@ -90,7 +90,7 @@ class Explanations(tuple[Explanation, ...]):
 
     complete: bool
 
-    def __new__(cls, found: Iterable[Explanation], complete: bool) -> Explanations:
+    def __new__(cls, found: Iterable[Explanation], complete: bool = True) -> Explanations:
         """These explanations."""
         self = super().__new__(cls, found)
         self.complete = complete

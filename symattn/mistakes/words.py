@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import reduce
+from collections.abc import Callable, Mapping, Sequence
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -95,7 +94,15 @@ def blocks(logits: MatrixExpr, block: sympy.Integer) -> MatrixExpr:
     keys = int(logits.shape[1])
     starts = range(0, keys, int(block))
     parts = [Softmax(Slice(logits, at, min(int(block), keys - at), 1)) for at in starts]
-    return Quotient(reduce(lambda one, other: Stacked(one, other, 1), parts), len(parts))
+    return Quotient(_beside(parts), len(parts))
+
+
+def _beside(parts: Sequence[MatrixExpr]) -> MatrixExpr:
+    """Matrices side by side; halves, since thousands one in another are nested too deeply."""
+    if len(parts) == 1:
+        return parts[0]
+    half = len(parts) // 2
+    return Stacked(_beside(parts[:half]), _beside(parts[half:]), 1)
 
 
 #: Functions that are no nodes: of numbers, and of matrices.

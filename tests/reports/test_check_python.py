@@ -159,7 +159,7 @@ def test_nothing_is_loaded_before_it_is_called() -> None:
     code = (
         "import sys, symattn\n"
         "loaded = [name for name in sys.modules if name.startswith('symattn.')]\n"
-        "assert loaded == ['symattn.handed'], loaded\n"
+        "assert loaded == ['symattn.handed', 'symattn.version'], loaded\n"
         "assert 'check' in dir(symattn)\n"
         "assert callable(symattn.check)\n"
         "assert 'IPython' not in sys.modules and 'click' not in sys.modules\n"
