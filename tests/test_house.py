@@ -14,13 +14,13 @@ PACKAGE = ROOT / "symattn"
 
 #: What has been reached. Lower a number when it can be lowered; raise one with its reason.
 KEPT = {
-    "statements": 37_850,
-    "mentions of node classes outside nodes/": 1_174,
-    "classes over 150 statements": 26,
-    "attributes stored outside __init__": 142,
-    "functions of 30 statements or more": 99,
-    "functions of 7 parameters or more": 28,
-    "numbers set at module level": 240,
+    "statements": 36_600,
+    "mentions of node classes outside nodes/": 573,
+    "classes over 150 statements": 5,
+    "attributes stored outside __init__": 73,
+    "functions of 30 statements or more": 17,
+    "functions of 7 parameters or more": 8,
+    "numbers set at module level": 235,
     "lines of JavaScript": 4_735,
 }
 
