@@ -413,7 +413,7 @@ def _misconceptions(pages: Pages) -> None:
         "# Misconceptions\n",
         f"{len(OF_PROGRAMS)} things that are done instead of a step. `symattn check` looks for "
         "those that would produce the numbers of a sheet, `symattn verify` for those that would "
-        "produce what a function returns; [checking](../checking.md#what-would-explain-it) says "
+        "produce what a function returns; [marking](../marking.md#what-would-explain-it) says "
         "what “consistent with” means and how often it is right.\n",
     ]
     for title, rows in (

@@ -185,7 +185,7 @@ def test_a_function_of_a_module_and_a_part_of_one_are_found() -> None:
 
 
 def test_the_page_shows_what_is_printed() -> None:
-    page = (ROOT / "docs/checking.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/verifying.md").read_text(encoding="utf-8")
     program = next(part for part in page.split("```") if part.startswith("python\n# mine.py"))
     shown = next(part for part in page.split("```") if part.strip().startswith("attention does"))
     Path("mine.py").write_text(program.removeprefix("python\n"), encoding="utf-8")

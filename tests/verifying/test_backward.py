@@ -170,7 +170,7 @@ def test_a_kink_is_no_mistake() -> None:
 
 
 def test_the_table_of_the_docs_counts_these() -> None:
-    page = (ROOT / "docs/checking.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/verifying.md").read_text(encoding="utf-8")
     count, named = len(backward.WRONG), sum(1 for *_, name in backward.WRONG.values() if name)
     for row in (
         f"| backward passes: right, in unusual style | {len(backward.RIGHT)} | 0 refused |",

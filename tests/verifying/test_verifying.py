@@ -2,7 +2,7 @@
 
 What a broken one should be called is said here. They were written with the misconceptions known,
 and some of them led to a property or a rule: they are tests, and no estimate of error rates.
-`docs/checking.md` has the table of what came of them.
+`docs/verifying.md` has the table of what came of them.
 """
 
 from __future__ import annotations
@@ -542,7 +542,7 @@ def test_assert_attention_raises_the_report() -> None:
 
 
 def test_the_table_of_the_docs_counts_these() -> None:
-    page = (ROOT / "docs/checking.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/verifying.md").read_text(encoding="utf-8")
     named = sum(1 for _, _, mistake in BROKEN.values() if mistake)
     for row in (
         f"| right, in unusual style | {len(RIGHT)} | 0 refused |",
