@@ -198,18 +198,6 @@ def test_axe_finds_nothing_in_a_large_matrix_or_an_overlay(
         assert found == []
 
 
-def test_a_query_that_sees_nothing_is_explained(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(Shown(*sheet("causal"))))
-    assert page.locator(".unseeing").count() == 0
-    page.keyboard.press("e")
-    page.locator("#mask .home td[data-c] button").first.click()
-    settled(page)
-    assert "by convention" in page.locator("#weights .unseeing").inner_text()
-    page.keyboard.press("Control+z")
-    settled(page)
-    assert page.locator(".unseeing").count() == 0
-
-
 def test_what_the_mouse_points_at_is_in_sight(opened: Callable[..., Any]) -> None:
     """At the end of the page the panel opens above, and the page stays where it is."""
     page = opened(html_document(Shown(*sheet("causal"))))

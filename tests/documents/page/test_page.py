@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import re
 import subprocess
 from collections.abc import Callable, Iterator
@@ -178,26 +177,6 @@ def _plain(element: ElementTree.Element) -> str:
     return (element.text or "") + "".join(inner)
 
 
-def test_without_numbers_there_are_formulas_alone(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(Shown(Attention(heads="h").derivation(title="in symbols"))))
-    assert page.locator("section.step").count() == 5
-    assert page.locator("table").count() == 0
-    assert page.locator("math").count() > 10
-
-
-def test_exact_values_where_they_are_short(opened: Callable[..., Any]) -> None:
-    derivation, values = sheet("causal")
-    page = opened(html_document(Shown(derivation, values, notation=Notation(exact=True))))
-    assert cells(page)["Z||1|2"] == "√2"
-
-
-def test_views_and_steps_can_be_chosen() -> None:
-    derivation, values = sheet("causal")
-    one = html_document(Shown(derivation, values, only=["weights"], views=("value",)))
-    assert one.count('class="step"') == 1
-    assert '<div class="worked"' not in one
-
-
 # ---- what it does ----------------------------------------------------------------------------
 
 
@@ -240,13 +219,6 @@ def test_pointing_shows_and_leaving_goes_back(opened: Callable[..., Any]) -> Non
     assert chosen(page, "chosen") == {"A||0|0"}
 
 
-def test_a_tap_chooses(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(Shown(*sheet("causal"))), width=360, has_touch=True)
-    page.locator("section#output .home td[data-c]").nth(1).tap()
-    assert chosen(page, "chosen") == {"O||0|1"}
-    assert page.locator("#origin").is_visible()
-
-
 def test_the_keyboard_reaches_every_cell_and_step(opened: Callable[..., Any]) -> None:
     page = opened(html_document(Shown(*sheet("causal"))))
     page.locator("section#Q .home td[data-c]").first.focus()
@@ -285,30 +257,6 @@ def test_steps_fold(opened: Callable[..., Any]) -> None:
     assert page.locator("section.step table:visible").count() > 5
 
 
-def test_changed_numbers_run_through_all_steps(opened: Callable[..., Any]) -> None:
-    derivation, values = sheet("causal")
-    page = opened(html_document(Shown(derivation, values)))
-    before = cells(page)
-    page.click("#edit")
-    box = page.locator("#X input").nth(3)
-    box.fill("-1/3")
-    box.press("Enter")
-    given = {item.name: values.given[item.letter].tolist() for item in derivation.inputs}
-    given["X"][1][1] = "-1/3"
-    wanted = derivation.evaluate(**given)
-    for key, letter, place in entries(derivation, wanted):
-        m, _, i, j = key.split("|")
-        live = page.evaluate("([m, i, j]) => String(symattn.value(m, i, j))", [m, int(i), int(j)])
-        number = float(live.replace("Infinity", "inf"))
-        assert np.isclose(number, wanted.array(letter)[place], rtol=1e-12, atol=1e-15), key
-    page.click("#edit")
-    assert cells(settled(page)) == digits_of(derivation, wanted, NOTATION)
-    assert page.locator("#state").inner_text() == "Changed. Every digit is proven anew."
-    page.click("#reset")
-    assert cells(page) == before
-    assert page.locator("#state").inner_text() == "Proven digits."
-
-
 def test_what_is_no_number_is_refused(opened: Callable[..., Any]) -> None:
     page = opened(html_document(Shown(*sheet("causal"))))
     page.click("#edit")
@@ -330,42 +278,6 @@ def test_what_is_no_number_is_refused(opened: Callable[..., Any]) -> None:
         page.fill(field, wrong)
         page.press(field, "Enter")
         assert page.locator(field).get_attribute("aria-invalid") == "true"
-
-
-def test_temperature_divides_the_logits(opened: Callable[..., Any]) -> None:
-    derivation, values = sheet("causal")
-    page = opened(html_document(Shown(derivation, values)))
-    page.fill("#temperature", "0.5")
-    page.press("#temperature", "Enter")
-    logits = values.array("G") / 0.5
-    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    wanted = powers / powers.sum(axis=-1, keepdims=True)
-    found = [
-        [page.evaluate("([i, j]) => symattn.value('A', i, j)", [i, j]) for j in range(3)]
-        for i in range(3)
-    ]
-    assert np.allclose(found, wanted, rtol=1e-12)
-    assert page.locator("#scaled .tempered").text_content() == "with the temperature T=0.5"
-    page.locator("section#scaled .home td[data-c]").nth(3).click()
-    assert "0.5" in page.locator("#origin .line").inner_text()
-
-
-def test_a_mask_can_be_opened(opened: Callable[..., Any]) -> None:
-    derivation, values = sheet("causal")
-    page = opened(html_document(Shown(derivation, values)))
-    page.click("#edit")
-    flips = page.locator("section#mask button.toggle")
-    assert flips.count() == 9
-    assert flips.nth(1).get_attribute("aria-pressed") == "false"
-    flips.nth(1).click()
-    assert flips.nth(1).get_attribute("aria-pressed") == "true"
-    logits = values.array("Z")[0, :2]
-    powers = np.exp(logits)
-    assert np.isclose(page.evaluate("symattn.value('A', 0, 1)"), (powers / powers.sum())[1])
-    flips.nth(0).press("Enter")
-    assert page.evaluate("symattn.value('A', 0, 1)") == 1
-    page.click("#reset")
-    assert page.evaluate("symattn.value('A', 0, 1)") == 0
 
 
 def test_what_is_said_of_the_digits_follows_the_page(
@@ -440,35 +352,6 @@ def test_a_changed_mask_is_no_longer_called_causal(opened: Callable[..., Any]) -
     assert section.locator(".lines").is_visible()
 
 
-def test_more_and_fewer_decimals(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(Shown(*sheet("it_cat_mat"))))
-    derivation, values = sheet("it_cat_mat")
-    for digits in (1, 2, 8, 12, 15, 0):
-        page.fill("#decimals", str(digits))
-        page.press("#decimals", "Enter")
-        assert cells(settled(page)) == digits_of(derivation, values, Notation(digits=digits))
-
-
-def test_a_large_matrix_can_be_opened(opened: Callable[..., Any]) -> None:
-    numbers = random.Random(3)
-    rows = [[numbers.randint(-9, 9) for _ in range(2)] for _ in range(12)]
-    derivation = Attention().derivation(labels={"n": [f"t{k}" for k in range(12)]})
-    values = derivation.evaluate(Q=rows, K=rows, V=rows)
-    page = opened(html_document(Shown(derivation, values)))
-    table = page.locator("section#scores .home table")
-    assert table.locator("td[data-c]").count() == 49
-    page.locator("section#scores button.open").click()
-    assert table.locator("td[data-c]").count() == 144
-    shown = cells(page)
-    for i, j in np.ndindex(12, 12):
-        assert shown[f"S||{i}|{j}"] == pretty(values.digits("S", (i, j), NOTATION).text)
-    table.locator("td[data-c]").nth(100).click()
-    assert chosen(page, "chosen") == {"S||8|4"}
-    assert chosen(page, "of-k") >= {"K||4|0", "K||4|1"}
-    line = page.locator("#origin .line").inner_text()
-    assert str(abs(int(values.array("S")[8, 4]))) in line.replace("\n", "")
-
-
 # ---- how it is made ------------------------------------------------------------------------------
 
 
@@ -520,15 +403,6 @@ def test_the_policy_lets_nothing_else_in(browser: Any, tmp_path: Path) -> None:
     page.wait_for_timeout(100)
     assert len(refused) == 2
     page.close()
-
-
-def test_motion_is_left_out_where_it_is_not_wanted(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(Shown(*sheet("causal"))), reduced_motion="reduce")
-    page.keyboard.press("n")
-    page.keyboard.press("n")
-    page.keyboard.press("n")
-    top = page.evaluate("document.activeElement.getBoundingClientRect().top")
-    assert 0 <= top < 400  # there at once
 
 
 def test_print_shows_the_derivation_alone(opened: Callable[..., Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +19,6 @@ from symattn.documents.shown import Shown
 from symattn.notation.options import notation_of
 from tests.documents.page.opening import cells, settled
 from tests.documents.page.test_inputs import texts_of
-from tests.gates import EXAMPLES
 from tests.shares import share
 
 #: Variants in which no token attends to a later one.
@@ -83,23 +81,6 @@ def test_every_chunk_has_the_digits_of_derive(name: str, opened: Callable[..., A
         names = page.evaluate("[...document.querySelectorAll('.step')].map((one) => one.id)")
         assert names == [step.name for step in part.derivation]
         page.keyboard.press("]")
-
-
-def test_the_rows_are_those_of_the_text(opened: Callable[..., Any], tmp_path: Path) -> None:
-    decoding = next(path for path in EXAMPLES if path.stem == "decoding")
-    text = derived(str(decoding), "--steps", "weights", "--view", "value")
-    lines = re.findall(r"[⎡⎢⎣\[] ([^⎤⎥⎦\]]*) [⎤⎥⎦\]]", text)
-    file = tmp_path / "series.html"
-    derived(str(decoding), "--steps", "weights", "--format", "html", "-o", str(file))
-    page = opened(file.read_text(encoding="utf-8"))
-    count = page.locator("#chunk").get_attribute("max")
-    rows = []
-    for number in range(1, int(count) + 1):
-        expect(page, number, int(count))
-        found = page.locator("#weights .home tbody tr").all()
-        rows += [" ".join(row.locator("td").all_inner_texts()) for row in found]
-        page.keyboard.press("]")
-    assert rows == [" ".join(line.split()) for line in lines]
 
 
 @pytest.fixture

@@ -376,18 +376,6 @@ def test_other_conventions_and_hostile_words_come_back(opened: Callable[..., Any
     )
 
 
-def test_what_no_worksheet_says_is_refused(opened: Callable[..., Any], tmp_path: Path) -> None:
-    file = tmp_path / "dot.html"
-    arguments = ["derive", "dot-product", "--tokens", "2", "--format", "html", "-o", str(file)]
-    assert CliRunner().invoke(main, arguments).exit_code == 0
-    page = opened(file.read_text("utf-8"))
-    page.fill("#temperature", "2")
-    page.press("#temperature", "Enter")
-    page.click("#more")
-    page.click("#download")
-    assert page.locator("#state").inner_text().startswith("No worksheet says this: a temperature")
-
-
 def test_a_backward_pass_has_no_temperature(opened: Callable[..., Any], tmp_path: Path) -> None:
     """Its formulas are those of the attention without one; its worksheet comes back."""
     file = tmp_path / "backward.html"
