@@ -6,9 +6,8 @@ import html
 import io
 import json
 import re
-import subprocess
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -91,12 +90,6 @@ def test_no_document_tells_its_reader_of_options(name: str, form: str, shown: st
     assert _ABOUT_OPTIONS.findall(page) == []
 
 
-@pytest.mark.parametrize("view", VIEWS)
-def test_a_document_of_one_view_tells_of_none_either(view: str) -> None:
-    page = read("md", document("grouped-query", "md", "every entry, little room", (view,)))
-    assert _ABOUT_OPTIONS.findall(page) == []
-
-
 @pytest.mark.parametrize(
     "words",
     [
@@ -151,24 +144,6 @@ def test_a_proof_that_is_not_found_tells_of_none(form: str, tmp_path: Path) -> N
         assert _ABOUT_OPTIONS.findall(read(form, target.read_text())) == [], statement
 
 
-def test_the_terminal_says_what_to_assume() -> None:
-    ran = CliRunner().invoke(main, ["prove", *OPEN[0]])
-    assert "as in --positive A" in ran.output
-
-
-def test_the_pdf_tells_of_none(tmp_path: Path, tool: Callable[[str], str]) -> None:
-    target = tmp_path / "page.pdf"
-    for program in ("lualatex", "pdftotext"):
-        tool(program)
-    ran = CliRunner().invoke(main, ["derive", "causal", "--format", "pdf", "-o", str(target)])
-    assert ran.exit_code == 0, ran.output
-    words = subprocess.run(
-        [tool("pdftotext"), "-layout", str(target), "-"], capture_output=True, check=True
-    ).stdout.decode()
-    assert "The numbers are a small example." in " ".join(words.split())
-    assert _ABOUT_OPTIONS.findall(words) == []
-
-
 def test_a_sphinx_page_tells_of_none(tmp_path: Path) -> None:
     package("sphinx")
     (tmp_path / "index.rst").write_text(
@@ -180,10 +155,3 @@ def test_a_sphinx_page_tells_of_none(tmp_path: Path) -> None:
     main_part = page.partition('<div class="body"')[2].partition('<div class="sphinxsidebar"')[0]
     assert "softmax" in main_part
     assert _ABOUT_OPTIONS.findall(re.sub(r'\b(?:class|id|href|src)="[^"]*"', "", main_part)) == []
-
-
-def test_the_terminal_still_tells() -> None:
-    page = CliRunner().invoke(main, ["derive", "causal", "--steps", "output"]).stdout
-    assert "show more steps to see it" in page
-    more = page.partition("More: ")[2]
-    assert "--entry" in more and "--symbolic leaves the numbers out" in more

@@ -18,7 +18,7 @@ from symattn.documents.outline import outline
 from symattn.documents.shown import Shown
 from symattn.notation.latex import latex
 from symattn.notation.mathml import math
-from symattn.notation.tree import Fenced, Grid, Ident, Num, Op, Row, Text
+from symattn.notation.tree import Fenced, Grid, Ident, Num, Op, Row
 from tests.conftest import Formulas, Tool
 from tests.gates import (
     HOSTILE_LABELS,
@@ -101,15 +101,6 @@ def test_katex_takes_every_formula(
     said = katex(list(wanted))
     assert len(said) > 50
     assert [pair for pair in zip(wanted.values(), said, strict=True) if pair[1]] == []
-
-
-def test_katex_takes_hostile_labels(katex: Formulas, tmp_path: Path) -> None:
-    grids = formulas(latex_document(labelled(tmp_path, "", HOSTILE_LABELS)))
-    ascii_and_latin = [chr(code) for code in (*range(0x20, 0x7F), *range(0xC0, 0x100))]
-    words = [(True, latex(Text(each * 2))) for each in ascii_and_latin if each not in "×÷"]
-    assert len(grids) > 8
-    said = katex([*grids, *words])
-    assert [pair for pair in zip([*grids, *words], said, strict=True) if pair[1]] == []
 
 
 def test_mathjax_shows_no_escapes(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from symattn import equal
 from symattn.cli import main
 from symattn.sheets.worksheet import read_worksheet
 from tests import ROOT
@@ -119,14 +118,6 @@ def test_a_notebook_of_formulas_in_chunks_runs() -> None:
     assert len(room["chunks"]) == 2
 
 
-def test_a_notebook_is_exported_to_html(executed: Path, tmp_path: Path) -> None:
-    words = ("-m", "nbconvert", "--to", "html", "--output-dir", str(tmp_path), str(executed))
-    python(*words, cwd=tmp_path, check=True, seconds=200, **_own(tmp_path))
-    page = (tmp_path / "done.html").read_text("utf-8")
-    assert "0.2840 &amp; 0.1400 &amp; 0.5760" in page
-    assert r"\begin{aligned}" in page
-
-
 @pytest.mark.parametrize("source", [*map(str, EXAMPLES), "causal", "grouped-query"])
 def test_every_notebook_is_sound_and_its_first_cell_runs(source: str) -> None:
     book = written(source, "--view", "value" if source.endswith(".toml") else "formula")
@@ -168,20 +159,6 @@ def test_the_magic_shows_a_worksheet(shell: Any) -> None:
     assert "0.284 & 0.140 & 0.576" in shown["text/markdown"]
     assert "0.284  0.140  0.576" in shown["text/plain"]
     assert "scores" not in shown["text/markdown"]
-
-
-def test_the_magic_lays_products_out_and_boxes_entries(shell: Any) -> None:
-    told = "--steps V,output,weights --layout falk --entry weights[2,1]"
-    page = shell.run_cell_magic("symattn", told, CAUSAL.read_text("utf-8"))
-    assert "a_21 =" in page.words and "a_22" not in page.words
-    assert "┼" in page.words  # Falk's scheme of the output
-    assert r"\boxed" in page.markdown or r"\rule" in page.markdown
-
-
-def test_an_answer_is_shown_in_words() -> None:
-    found = equal("softmax(S + c 1^T) = softmax(S)")
-    assert repr(found) == str(found)
-    assert "Equality(" not in str(found)
 
 
 def test_the_magic_marks_claims(shell: Any) -> None:

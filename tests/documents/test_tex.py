@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from itertools import pairwise, product
 from pathlib import Path
@@ -377,12 +376,6 @@ def test_no_tex_and_tex_that_fails_are_said(
     monkeypatch.setattr(pdf, "PROGRAMS", ("no-such-tex",))
     with pytest.raises(SymattnError, match="no TeX is installed"):
         pdf_document("")
-
-
-def test_large_matrices_fit_a_slide(typeset: Typeset, tmp_path: Path) -> None:
-    wide = labelled(tmp_path, "wide", [f"token {k}" for k in range(16)])
-    sized = replace(wide, notation=Notation(limit=0))
-    assert typeset("pdflatex", tex_document(sized, flavor="beamer"), tmp_path) == []
 
 
 @pytest.mark.parametrize("turn", share(range(4), 4, 3))
