@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 import signal
@@ -14,7 +13,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import click
 import pytest
 from click.testing import CliRunner, Result
 
@@ -97,65 +95,6 @@ def test_the_status_of_several(several: tuple[int, ...], together: int) -> None:
     assert worst(map(Status, several)) == together
     assert worst(map(Status, reversed(several))) == together
     assert sorted(PRECEDENCE) == sorted(Status)
-
-
-#: The modules that decide or compare statuses.
-DOORS = [
-    *sorted((PACKAGE / "cli").glob("*.py")),
-    *(
-        PACKAGE / f"{name}.py"
-        for name in ("__main__", "doors", "ipython", "mkdocsext", "pytest_plugin", "sphinxext")
-    ),
-]
-
-
-def bare_statuses(source: str) -> list[int]:
-    """The lines that leave with a number, or give one back from a command or as a status."""
-    found: list[int] = []
-    values: list[Any]
-    for node in ast.walk(ast.parse(source)):
-        match node:
-            case ast.Call(func=ast.Name("exit" | "_exit") | ast.Attribute(attr="exit" | "_exit")):
-                values = node.args
-            case ast.FunctionDef(returns=ast.Name(kind), decorator_list=decorators) if (
-                kind == "Status" or (kind == "int" and decorators)
-            ):  # decorated: a command
-                values = [
-                    value
-                    for inner in ast.walk(node)
-                    if isinstance(inner, ast.Return) and inner.value
-                    for value in ast.walk(inner.value)
-                ]
-            case ast.Assign(targets=[ast.Name("status")], value=value):
-                values = list(ast.walk(value))
-            case ast.Compare(left=ast.Name("status"), comparators=values):
-                pass
-            case _:
-                continue
-        found += [v.lineno for v in values if isinstance(v, ast.Constant) and type(v.value) is int]
-    return sorted(found)
-
-
-@pytest.mark.parametrize("path", DOORS, ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_no_door_writes_a_status_as_a_number(path: Path) -> None:
-    assert bare_statuses(path.read_text(encoding="utf-8")) == []
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "sys.exit(2)",
-        "exit(1)",
-        "ctx.exit(2)",
-        "os._exit(3)",
-        "@click.command()\ndef f() -> int:\n    return 1",
-        "def f() -> Status:\n    return 2 if x else Status(0)",
-        "status = 0 if x else 1",
-        "if status == 2: pass",
-    ],
-)
-def test_a_bare_status_is_caught(source: str) -> None:
-    assert bare_statuses(source) != []
 
 
 def test_nothing_else_in_the_package_leaves() -> None:
@@ -407,14 +346,6 @@ def test_equations(equation: str, status: int) -> None:
     assert result.stderr.count("\n") == (1 if status == Status.UNUSABLE else 0)
 
 
-@pytest.mark.parametrize("equation", ["A == A", "A = A = B", "A := A", "A = A = ", "= = ="])
-def test_equations_of_other_forms_end_in_a_line_or_a_verdict(equation: str) -> None:
-    """What the grammar makes of them is its own affair; no door shows a traceback."""
-    result = run("prove", equation)
-    assert result.exit_code in (0, 1, 2, 4), result.output
-    assert result.stderr.count("\n") <= 1
-
-
 @pytest.mark.parametrize(
     "options",
     [
@@ -476,13 +407,6 @@ def test_all_is_the_worst_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
         rows = tuple(Identity(name, "", "A = B", "", "", for_all=False) for name in names)
         monkeypatch.setattr(identities, "IDENTITIES", rows)
         assert run("prove", "--all").exit_code == status
-
-
-def test_a_defect_outside_of_the_commands(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(click.Group, "make_context", planted)
-    result = run("variants")
-    assert result.exit_code == Status.INTERNAL
-    assert REPORT.search(result.stderr)
 
 
 @pytest.mark.parametrize("at", ["check_file", "report_of"])

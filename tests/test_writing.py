@@ -156,67 +156,7 @@ def test_a_naive_writer_is_caught(tmp_path: Path) -> None:
     assert wrong.count("neither old nor new") >= 2
 
 
-def test_an_interrupted_write_leaves_nothing_and_goes_on_to_be_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "file"
-    path.write_bytes(OLD)
-
-    def stopped(_: int) -> NoReturn:
-        raise KeyboardInterrupt
-
-    destination = Destination.of(path)
-    monkeypatch.setattr(os, "fsync", stopped)
-    with pytest.raises(KeyboardInterrupt):
-        destination.write(NEW)
-    assert what_is_wrong(tmp_path, "file", stat.S_IMODE(path.stat().st_mode), False) == ""
-    assert path.read_bytes() == OLD
-
-
 # ---- a full disk -----------------------------------------------------------------------------
-
-
-@pytest.fixture
-def full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder on a disk of 64 KiB; where none may be mounted, one in which writing says so."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = shutil.which("mount")
-    mounted = (
-        mount is not None
-        and not subprocess.run(
-            [mount, "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)],
-            check=False,
-            capture_output=True,
-        ).returncode
-    )
-    if mounted:
-        yield folder
-        subprocess.run(["umount", "-l", str(folder)], check=True)
-        return
-    real = os.write
-
-    def full(descriptor: int, content: Any) -> int:
-        if os.fstat(descriptor).st_size + len(content) > 65_536:
-            real(descriptor, content[:1000])
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return real(descriptor, content)
-
-    monkeypatch.setattr(os, "write", full)
-    yield folder
-
-
-def test_a_full_disk_leaves_the_old_content(full_disk: Path) -> None:
-    path = full_disk / "file"
-    path.write_bytes(OLD)
-    path.chmod(0o640)
-    with pytest.raises(SymattnError) as refused:
-        Destination.of(path).write(NEW)
-    assert str(refused.value) == (
-        f"{path}: cannot be written: no space left on device; the old content is kept"
-    )
-    assert what_is_wrong(full_disk, "file", 0o640, killed=False) == ""
-    assert path.read_bytes() == OLD
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EDQUOT])
@@ -434,13 +374,6 @@ def test_one_file_by_two_names_is_put_right_once(tmp_path: Path) -> None:
     result = run("check", "--fix", path, link)
     assert (result.exit_code, result.stderr) == (0, "")
     assert path.read_text(encoding="utf-8") == SHEET.replace("0.4", "0.5")
-
-
-def test_only_regular_files_are_put_right(tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    with pytest.raises(SymattnError, match="is not a regular file"):
-        replace_text(pipe, "a", "b")
 
 
 # ---- streams ---------------------------------------------------------------------------------
