@@ -13,20 +13,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sympy
-from click.testing import CliRunner, Result
 
 from symattn import Attention, check, document, equal
 from symattn.algebra.certificate import storable
 from symattn.arithmetic.balls import BALLS
 from symattn.budget import Spent, limited, spend, within
-from symattn.cli import COMMANDS, main
+from symattn.cli import COMMANDS
 from symattn.cli.help import Explained
 from symattn.errors import Undecided
 from tests import TRACED
-
-
-def run(*words: str) -> Result:
-    return CliRunner().invoke(main, words)
+from tests.command import run
 
 
 def endless(*_: object, **__: object) -> None:
@@ -140,8 +136,7 @@ def test_every_command_stops_after_its_timeout(name: str, monkeypatch: pytest.Mo
         monkeypatch.setattr(command(name), "callback", endless)
     words = ARGUMENTS.get(name, ())
     started = time.monotonic()
-    result = run(name, *words, "--timeout", "0.5")
-    assert result.exit_code == 4, result.output
+    result = run(name, *words, "--timeout", "0.5", status=4)
     assert result.stderr.count("\n") == 1
     assert "not finished in 0.5 s; leave something out, or allow more with --timeout" in (
         result.stderr
@@ -168,8 +163,7 @@ def test_without_a_timeout_processor_time_is_limited(
     else:
         monkeypatch.setattr(command(name), "callback", endless)
     words = ARGUMENTS.get(name, ())
-    result = run(name, *words)
-    assert result.exit_code == 4, result.output
+    result = run(name, *words, status=4)
     assert "not finished in 0.2 s of processor time" in result.stderr
     assert "--timeout 120" in result.stderr
 
@@ -187,8 +181,7 @@ def test_a_file_is_stopped_as_well(
     words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("symattn.budget.SECONDS", 0.3)
-    result = run(*words, sheet(tmp_path / "large.toml", 120))
-    assert result.exit_code == 4, result.output
+    result = run(*words, sheet(tmp_path / "large.toml", 120), status=4)
     assert "not finished in 0.3 s of processor time" in result.stderr
     assert result.stderr.count("\n") == 1
 
@@ -212,8 +205,7 @@ def test_a_proof_too_large_to_be_kept_is_an_answer(
     assert answer and answer.certified
     assert storable(answer.certificate) is None
     target = tmp_path / "proof.json"
-    result = run("prove", "softmax(S + c 1^T) = softmax(S)", "--certificate", str(target))
-    assert result.exit_code == 0, result.output
+    result = run("prove", "softmax(S + c 1^T) = softmax(S)", "--certificate", str(target), status=0)
     assert result.stderr == "no certificate is written: it is too large to be read again\n"
     assert not target.exists()
     result = run("prove", "softmax(S + c 1^T) = softmax(S)", "--format", "json")

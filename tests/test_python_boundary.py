@@ -33,6 +33,7 @@ from symattn.nodes.spell import Speller, ordered_terms
 from symattn.reports.check import check_worksheet
 from symattn.sheets.worksheet import read_worksheet, worksheet_of
 from tests import ROOT
+from tests.command import put
 from tests.extras import package
 
 SHEET = """
@@ -465,8 +466,7 @@ def test_what_is_looked_up_in_vain_is_a_lookup_error_too() -> None:
 
 
 def test_the_marks_of_a_page_are_a_sequence(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(f"```symattn\n{SHEET}```\n", encoding="utf-8")
+    page = put(tmp_path / "page.md", f"```symattn\n{SHEET}```\n")
     marks: Any = symattn.check(page, explain=False)
     assert len(list(marks)) == 1 and "x" not in marks
     with pytest.raises(IndexError, match="the page has 1 worksheet"):

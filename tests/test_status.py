@@ -14,12 +14,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
 from symattn.algebra.equality import Equality
 from symattn.algebra.identities.identity import Identity
 from symattn.algebra.identities.proofs import Link, Proof
-from symattn.cli import COMMANDS, main
+from symattn.cli import COMMANDS
 from symattn.cli.marking import status_of as status_of_finding
 from symattn.cli.prove import status_of
 from symattn.doors import failure
@@ -28,6 +27,7 @@ from symattn.pages import checked
 from symattn.pages.filling import fill_page
 from symattn.status import PRECEDENCE, Status, exit_statuses, worst
 from tests import ROOT
+from tests.command import run
 from tests.processes import environment, python
 from tests.rows import every_one_has_a_row
 
@@ -40,10 +40,6 @@ RIGHT, WRONG = (f"{SHEET}[claims]\nweights = [[{x}, 0.5]]\n" for x in ("0.5", "0
 BAD = "[given]\nscores = [[0,\n"
 PAGE = f"```symattn\n{SHEET}```\n\nIt is <!-- value weights[1,1] --><!-- /value -->.\n"
 FILLED = fill_page(PAGE, "page.md", "github")
-
-
-def run(*words: str) -> Result:
-    return CliRunner().invoke(main, list(words))
 
 
 @pytest.fixture
@@ -319,8 +315,7 @@ def test_every_command_has_its_statuses() -> None:
 
 @pytest.mark.parametrize(("words", "status"), CASES, ids=[words for words, _ in CASES])
 def test_doors(words: str, status: int, given: dict[str, str]) -> None:
-    result = run(*words.format(**given).split())
-    assert result.exit_code == status, result.output
+    result = run(*words.format(**given).split(), status=status)
     assert (result.stderr != "") == (status == Status.UNUSABLE)
     assert result.stderr.count("\n") <= 1
 
@@ -341,8 +336,7 @@ EQUATIONS: tuple[tuple[str, int], ...] = (
 
 @pytest.mark.parametrize(("equation", "status"), EQUATIONS)
 def test_equations(equation: str, status: int) -> None:
-    result = run("prove", equation)
-    assert result.exit_code == status, result.output
+    result = run("prove", equation, status=status)
     assert result.stderr.count("\n") == (1 if status == Status.UNUSABLE else 0)
 
 
@@ -370,8 +364,7 @@ def test_equations(equation: str, status: int) -> None:
     ],
 )
 def test_malformed_options_are_refused_in_a_line(options: str) -> None:
-    result = run("prove", "A A^T = A A^T", *options.split())
-    assert result.exit_code == 2
+    result = run("prove", "A A^T = A A^T", *options.split(), status=2)
     assert result.stderr.count("\n") == 1
     assert options.split(maxsplit=1)[0] in result.stderr
 
@@ -425,8 +418,7 @@ def test_a_defect_in_one_file_stops_no_other(
         return planted() if len(calls) == 2 else real(*arguments)
 
     monkeypatch.setattr(module, at, once)
-    result = run("check", *paths)
-    assert result.exit_code == Status.INTERNAL
+    result = run("check", *paths, status=Status.INTERNAL)
     lines = result.stderr.splitlines()
     assert len(lines) == 2
     assert any(line.startswith(f"symattn: {paths[1]}: internal error") for line in lines)
@@ -447,8 +439,7 @@ def test_a_file_that_cannot_be_put_right_stops_no_other(
         real(path, before, after)
 
     monkeypatch.setattr(writing, "replace_text", full)
-    result = run("check", "--fix", first, second)
-    assert result.exit_code == Status.UNUSABLE
+    result = run("check", "--fix", first, second, status=Status.UNUSABLE)
     assert result.stdout == "1 number corrected\n"
     assert result.stderr == f"symattn: {first}: cannot write: no space left on device\n"
     assert Path(second).read_text(encoding="utf-8") == RIGHT

@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from symattn import writing
-from symattn.cli import main
 from symattn.errors import SymattnError
 from symattn.pages import checked
 from symattn.writing import Destination, replace_text
 from tests import ROOT
+from tests.command import put, run
 
 OLD, NEW = b"old\n" * 5_000, b"new!\n" * 20_000
 
@@ -36,10 +36,6 @@ scores = [[0, 0]]
 weights = [["0.4", "0.5"]]
 """
 PAGE = f"# Page\n\n```symattn\n{SHEET}```\n"
-
-
-def run(*words: str | Path) -> Result:
-    return CliRunner().invoke(main, [str(word) for word in words])
 
 
 def assert_refused(result: Result, *told: str, status: int = 2) -> None:
@@ -242,8 +238,7 @@ def test_commands_keep_the_old_file_on_a_full_disk(
 
     few = identities.prove(identities.IDENTITIES[0], 1)
     monkeypatch.setattr(identities, "prove", lambda *_: few)
-    path = tmp_path / name
-    path.write_text(text, encoding="utf-8")
+    path = put(tmp_path / name, text)
     path.chmod(0o600)
     (tmp_path / "sheet.toml").write_text(SHEET, encoding="utf-8")
     given = {"FILE": path, "SHEET": tmp_path / "sheet.toml"}
@@ -349,8 +344,7 @@ def test_bytes_that_are_no_change_are_kept(tmp_path: Path) -> None:
 def test_a_file_that_was_changed_meanwhile_is_not_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "file"
-    path.write_text("a", encoding="utf-8")
+    path = put(tmp_path / "file", "a")
     with pytest.raises(SymattnError, match="changed while it was read"):
         replace_text(path, "b", "c")
     replace_text(path, "other", "a")  # it holds what it is to hold
@@ -594,8 +588,7 @@ def test_refused_before_the_work(
     from symattn.attention import jacobian
     from symattn.derivations import Derivation
 
-    sheet = tmp_path / "a.toml"
-    sheet.write_text(SHEET, encoding="utf-8")
+    sheet = put(tmp_path / "a.toml", SHEET)
     monkeypatch.setattr(Derivation, "evaluate", at_work)
     monkeypatch.setattr(checked, "check_file", at_work)
     monkeypatch.setattr(jacobian, "softmax_jacobian", at_work)
@@ -674,8 +667,7 @@ def test_an_input_that_shows_itself_late_is_refused(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its name, with an escape in it, is found only when the worksheet is read."""
-    sheet = folder / "in/refs.toml"
-    sheet.write_text(NAMING.replace("q.csv", "\\u0071.csv"), encoding="utf-8")
+    sheet = put(folder / "in/refs.toml", NAMING.replace("q.csv", "\\u0071.csv"))
     for command in (("check",), ("check", "--fix"), ("derive",)):
         result = run(*command, sheet, "-o", folder / "in/q.csv")
         assert_refused(result, "q.csv: is read here")
@@ -761,10 +753,8 @@ def test_an_empty_name_is_not_the_folder_of_the_command(
     words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    page = tmp_path / "page.md"
-    page.write_text("```symattn\n[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]\n```\n", encoding="utf-8")
+    page = put(tmp_path / "page.md", "```symattn\n[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]\n```\n")
     before = page.read_text(encoding="utf-8")
-    result = CliRunner().invoke(main, [*words, ""])
-    assert result.exit_code == 2
+    result = run(*words, "", status=2)
     assert "the name is empty; give a file or a folder" in result.stderr
     assert (result.stdout, page.read_text(encoding="utf-8")) == ("", before)

@@ -7,21 +7,16 @@ import shlex
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from symattn import Attention, SymattnError, document
-from symattn.cli import main
 from symattn.documents.job import FORMATS
 from symattn.sheets.worksheet import read_worksheet
 from tests import ROOT
+from tests.command import put, run
 from tests.processes import python
 from tests.terminal import shown_at_a_terminal
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
-
-
-def run(*words: str, given: str | None = None) -> Result:
-    return CliRunner().invoke(main, list(words), input=given)
 
 
 def _without_worksheet(page: str | bytes) -> str:
@@ -78,10 +73,10 @@ def test_python_writes_what_the_command_line_writes(form: str) -> None:
 def test_the_command_that_shows_more_repeats_what_the_page_was_made_with(
     options: str, tmp_path: Path
 ) -> None:
-    sheet = tmp_path / "sheet.toml"
-    sheet.write_text(
+    sheet = put(
+        tmp_path / "sheet.toml",
         "[attention]\n[given]\nQ = [[1], [3]]\nK = [[1], [2], [3]]\nV = [[1], [3], [4]]\n"
-        '[notation]\nindex_base = 0\nconvention = "columns"\n'
+        '[notation]\nindex_base = 0\nconvention = "columns"\n',
     )
     arguments = shlex.split(options.replace("{counted}", str(sheet)))
     page = run("derive", *arguments).stdout
@@ -122,8 +117,7 @@ def test_views_and_steps_are_chosen() -> None:
 
 def test_large_matrices_are_elided_and_shown_in_full_on_request(tmp_path: Path) -> None:
     rows = [[(i * j) % 5 for j in range(16)] for i in range(16)]
-    path = tmp_path / "large.toml"
-    path.write_text(f"[given]\nQ = {rows}\nK = {rows}\n", encoding="utf-8")
+    path = put(tmp_path / "large.toml", f"[given]\nQ = {rows}\nK = {rows}\n")
     short = run("derive", str(path), "--steps", "weights").stdout
     full = run("derive", str(path), "--steps", "weights", "--full").stdout
     assert "⋯" in short and "⋱" in short and "⋯" not in full
@@ -133,8 +127,7 @@ def test_large_matrices_are_elided_and_shown_in_full_on_request(tmp_path: Path) 
 
 def test_an_overflow_is_not_settled() -> None:
     text = '[given]\nQ = [["300"]]\nK = [["300"]]\n'
-    result = run("derive", "-", "--dtype", "float16", given=text)
-    assert result.exit_code == 4
+    result = run("derive", "-", "--dtype", "float16", given=text, status=4)
     assert "Check: overflows float16: from scores[1,1] on" in result.stdout
     assert "OVERFLOW" in result.stdout and "NOT agree" not in result.stdout
 
@@ -213,8 +206,7 @@ def test_a_terminal_gets_colour() -> None:
 
 @pytest.mark.parametrize("language", ["python", "numpy", "torch", "jax", "javascript"])
 def test_a_variant_as_a_program_is_for_any_size(language: str) -> None:
-    result = run("derive", "causal", "--format", language)
-    assert result.exit_code == 0, result.output
+    result = run("derive", "causal", "--format", language, status=0)
     batch = "" if language in ("python", "javascript") else "..., "
     assert f"x: token vectors, ({batch}n, d_model)" in result.stdout
     for sizes in (("--tokens", "5", "--d-k", "4"), ("--symbolic",)):
@@ -236,7 +228,6 @@ def test_a_variant_as_a_program_is_for_any_size(language: str) -> None:
     ],
 )
 def test_formats_refuse_what_they_cannot_show(words: str, complaint: str) -> None:
-    result = run("derive", *words.split())
-    assert result.exit_code == 2
+    result = run("derive", *words.split(), status=2)
     assert complaint in result.stderr
     assert result.stderr.count("\n") == 1

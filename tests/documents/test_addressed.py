@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from symattn import VARIANTS, Notation
 from symattn.attention.example import small_example
-from symattn.cli import main
 from symattn.documents.job import FORMATS, VIEWS, Job, document_of
+from tests.command import put, run
 from tests.extras import package
 from tests.shares import share
 from tests.sphinxed import warnings_of
@@ -106,17 +105,16 @@ def test_words_about_options_are_found(words: str) -> None:
 
 def test_what_the_command_writes_tells_of_none(tmp_path: Path) -> None:
     """Also what only the command line adds: notes, claims that are not marked, an example."""
-    sheet = tmp_path / "river.toml"
-    sheet.write_text(
+    sheet = put(
+        tmp_path / "river.toml",
         '[attention]\nvariant = "causal"\n[given]\nX = [[1, 0], [0, 2]]\nW_Q = [[1, 0], [0, 1]]\n'
-        "W_K = [[1, 0], [0, 1]]\nW_V = [[1, 1], [0, 1]]\n[claims]\nscores = [[1, 0], [0, 4]]\n"
+        "W_K = [[1, 0], [0, 1]]\nW_V = [[1, 1], [0, 1]]\n[claims]\nscores = [[1, 0], [0, 4]]\n",
     )
     for source in ("deepseek", "multi-head", str(sheet)):
         for form in ("tex", "md", "docx", "html", "ipynb", "mathml", "latex"):
             target = tmp_path / f"page.{form}"
             arguments = ["derive", source, "--format", form, "--steps", "weights", "-o"]
-            ran = CliRunner().invoke(main, [*arguments, str(target)])
-            assert ran.exit_code == 0, ran.output
+            ran = run(*arguments, str(target), status=0)
             page = target.read_bytes() if form == "docx" else target.read_text()
             found = _ABOUT_OPTIONS.findall(read(form, page).replace(str(sheet), ""))
             assert found == [], (source, form)
@@ -139,7 +137,7 @@ OPEN = (
 def test_a_proof_that_is_not_found_tells_of_none(form: str, tmp_path: Path) -> None:
     target = tmp_path / f"page.{form}"
     for statement in OPEN:
-        ran = CliRunner().invoke(main, ["prove", *statement, "--format", form, "-o", str(target)])
+        ran = run("prove", *statement, "--format", form, "-o", str(target))
         assert ran.exit_code in (1, 4), ran.output
         assert _ABOUT_OPTIONS.findall(read(form, target.read_text())) == [], statement
 

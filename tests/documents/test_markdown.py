@@ -6,13 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from symattn import SymattnError
-from symattn.cli import main
 from symattn.documents.markdown import FLAVORS
 from symattn.pages.checked import check_text
 from symattn.pages.filling import fill_page
+from tests.command import put, run
 from tests.conftest import Formulas
 from tests.gates import page
 from tests.written import markdown_document
@@ -105,10 +104,6 @@ def test_what_cannot_be_filled_in_is_one_line(changed: str, complaint: str) -> N
     assert "\n" not in str(refused.value)
 
 
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(main, list(arguments))
-
-
 def test_render_writes_a_page_and_checks_it(tmp_path: Path) -> None:
     path = tmp_path / "page.md"
     path.write_bytes(b"\xef\xbb\xbf" + PAGE.replace("\n", "\r\n").encode())
@@ -133,8 +128,7 @@ def test_render_writes_a_page_and_checks_it(tmp_path: Path) -> None:
 def test_render_says_what_is_wrong(arguments: list[str], complaint: str, tmp_path: Path) -> None:
     (tmp_path / "page.md").write_text(PAGE, "utf-8")
     told = [word.format(page=tmp_path / "page.md") for word in arguments]
-    ran = run("render", *told)
-    assert ran.exit_code == 2
+    ran = run("render", *told, status=2)
     assert complaint in ran.output
     assert ran.output.count("\n") == 1
 
@@ -151,10 +145,8 @@ def test_a_worksheet_in_a_comment_is_one_that_readers_do_not_see(tmp_path: Path)
         .replace("]]\n```", "]]\n-->")
     )
     assert filled == wanted
-    wrong = tmp_path / "page.md"
-    wrong.write_text(unseen.replace("0.33", "0.43"), "utf-8")
-    ran = CliRunner().invoke(main, ["check", str(wrong)])
-    assert ran.exit_code == 1
+    wrong = put(tmp_path / "page.md", unseen.replace("0.33", "0.43"))
+    ran = run("check", str(wrong), status=1)
     assert "page.md:10:" in ran.output
 
 
@@ -164,8 +156,7 @@ def test_a_folder_is_filled_in_but_for_the_page_that_is_wrong(tmp_path: Path) ->
         (tmp_path / name).write_text(PAGE, "utf-8")
     (tmp_path / "in" / "b.qmd").write_text(PAGE.replace("Q = [[1", "Q = [[x"), "utf-8")
     (tmp_path / "plain.md").write_text("# Nothing\n", "utf-8")
-    ran = run("render", str(tmp_path))
-    assert ran.exit_code == 2
+    ran = run("render", str(tmp_path), status=2)
     assert ran.stderr.startswith(f"symattn: {tmp_path}/in/b.qmd:")
     assert ran.stdout == f"{tmp_path}/a.md: filled in\n{tmp_path}/in/c.md: filled in\n"
     assert (tmp_path / "d.txt").read_text("utf-8") == PAGE

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from symattn.cli import main
 from symattn.sheets.worksheet import read_worksheet
 from tests import ROOT
+from tests.command import put, run
 from tests.extras import package
 from tests.gates import EXAMPLES
 from tests.processes import python
@@ -22,8 +21,7 @@ CAUSAL = ROOT / "examples" / "causal.toml"
 
 def written(*arguments: str) -> Any:
     """The notebook that ``symattn derive`` writes."""
-    ran = CliRunner().invoke(main, ["derive", *arguments, "--format", "ipynb"])
-    assert ran.exit_code == 0, ran.output
+    ran = run("derive", *arguments, "--format", "ipynb", status=0)
     book = nbformat.reads(ran.stdout, as_version=4)
     nbformat.validate(book)
     return book
@@ -134,8 +132,7 @@ def test_the_same_notebook_each_time_and_hostile_text_in_it(tmp_path: Path) -> N
     text = (
         CAUSAL.read_text("utf-8").replace('"cat"', r"""'a"b\n$'""").replace("# Each", '# """ Each')
     )
-    path = tmp_path / 'h"ostile.toml'
-    path.write_text(text, "utf-8")
+    path = put(tmp_path / 'h"ostile.toml', text)
     book = written(str(path))
     assert json.dumps(book) == json.dumps(written(str(path)))
     room: dict[str, Any] = {}

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 import symattn
-from symattn.cli import main
 from symattn.errors import SymattnError
 from tests import TRACED
 from tests.checking import toml
+from tests.command import put, run
 from tests.reports.test_published import ONE_ROW, PUBLISHED, worksheet
 
 SECONDS = 5.0 * TRACED  # on a busy machine; a second on a free one
@@ -37,7 +37,7 @@ WRONG = toml(GIVEN, {"weights[1,1]": "0.43", "output": [["2.00"], ["2.58"]]})
 
 def check(text: str | bytes, *options: str) -> Result:
     start = time.monotonic()
-    result = CliRunner().invoke(main, ["check", "-", *options], input=text)
+    result = run("check", "-", *options, given=text)
     assert time.monotonic() - start < SECONDS
     return result
 
@@ -101,8 +101,7 @@ def test_a_file_that_cannot_be_used_does_not_hide_the_others(tmp_path: Path) -> 
     told = [f"{tmp_path}/a.toml:", f"{tmp_path}/c.md:2: not UTF-8", f"{tmp_path}/d.toml: cannot be"]
 
     def checked(*options: str) -> Result:
-        result = CliRunner().invoke(main, ["check", str(tmp_path), *options])
-        assert result.exit_code == 2
+        result = run("check", str(tmp_path), *options, status=2)
         lines = result.stderr.splitlines()
         assert len(lines) == 3
         assert all(
@@ -123,9 +122,7 @@ def test_a_file_that_cannot_be_used_does_not_hide_the_others(tmp_path: Path) -> 
         assert "Could not be used" in page and "not UTF-8 text" in page
     assert checked("--fix").stdout == "1 number corrected\n"
     assert "0.43" not in (tmp_path / "b.toml").read_text("utf-8")
-    named = CliRunner().invoke(
-        main, ["check", *map(str, (tmp_path / "a.toml", tmp_path / "e.toml"))]
-    )
+    named = run("check", *map(str, (tmp_path / "a.toml", tmp_path / "e.toml")))
     assert (named.exit_code, named.stdout.splitlines()[-1][:18]) == (2, "1 file, 1 number: ")
 
 
@@ -142,8 +139,7 @@ def test_a_folder_that_cannot_be_read_is_told(
         return scan(path)
 
     monkeypatch.setattr(os, "scandir", scandir)
-    result = CliRunner().invoke(main, ["check", str(tmp_path)])
-    assert result.exit_code == 2
+    result = run("check", str(tmp_path), status=2)
     assert result.stderr == f"symattn: {tmp_path}/closed: cannot be read: permission denied\n"
     assert result.stdout.startswith("1 file, 1 number: 1 right")
 
@@ -160,10 +156,8 @@ def test_a_folder_that_cannot_be_read_is_told(
 def test_an_unknown_table_is_said_before_missing_claims(
     tmp_path: Path, text: str, said: str
 ) -> None:
-    path = tmp_path / "a.toml"
-    path.write_text(text, encoding="utf-8")
-    result = CliRunner().invoke(main, ["check", str(path)])
-    assert result.exit_code == 2
+    path = put(tmp_path / "a.toml", text)
+    result = run("check", str(path), status=2)
     assert said in result.stderr
     with pytest.raises(SymattnError) as raised:
         symattn.check(path)
@@ -171,13 +165,11 @@ def test_an_unknown_table_is_said_before_missing_claims(
 
 
 def test_files_without_claims(tmp_path: Path) -> None:
-    path = tmp_path / "a.md"
-    path.write_text("Nothing.\n", encoding="utf-8")
-    result = CliRunner().invoke(main, ["check", str(path)])
-    assert result.exit_code == 2
+    path = put(tmp_path / "a.md", "Nothing.\n")
+    result = run("check", str(path), status=2)
     assert "no claims" in result.stderr
-    assert CliRunner().invoke(main, ["check", "--if-any", str(path)]).exit_code == 0
-    assert CliRunner().invoke(main, ["check", str(tmp_path)]).exit_code == 0
+    assert run("check", "--if-any", str(path)).exit_code == 0
+    assert run("check", str(tmp_path)).exit_code == 0
 
 
 def test_a_page_may_hold_long_sentences_and_a_notebook_pictures() -> None:
@@ -429,10 +421,9 @@ PAGES = {
     ],
 )
 def test_hostile_pages_end_in_time(tmp_path: Path, suffix: str, text: str) -> None:
-    path = tmp_path / f"x{suffix}"
-    path.write_text(text if suffix == ".ipynb" else f"symattn claim\n{text}", encoding="utf-8")
+    path = put(tmp_path / f"x{suffix}", text if suffix == ".ipynb" else f"symattn claim\n{text}")
     start = time.monotonic()
-    result = CliRunner().invoke(main, ["check", str(path)])
+    result = run("check", str(path))
     assert time.monotonic() - start < SECONDS
     assert_refused(result, str(path))
 

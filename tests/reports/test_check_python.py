@@ -14,6 +14,7 @@ from symattn.marking.verdicts import EntryMark
 from symattn.pages.display import PageMarks
 from symattn.reports.results import Marking
 from symattn.reports.single import report_of
+from tests.command import put
 from tests.processes import python
 from tests.written import text_report
 
@@ -127,8 +128,7 @@ def test_a_page_is_the_sequence_of_its_worksheets(files: Path) -> None:
 
 
 def test_a_number_in_prose_after_a_right_one_is_wrong(tmp_path: Path) -> None:
-    path = tmp_path / "page.md"
-    path.write_text(page(RIGHT) + "\nSo {claim}`weights[1,2] = 0.44`.\n", encoding="utf-8")
+    path = put(tmp_path / "page.md", page(RIGHT) + "\nSo {claim}`weights[1,2] = 0.44`.\n")
     marks = symattn.check(path)
     assert not marks.passed
     first = marks.first_wrong

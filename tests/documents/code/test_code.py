@@ -30,6 +30,7 @@ from symattn.documents.code.spell import names, spelled
 from symattn.errors import CannotSpell
 from symattn.nodes.entrywise import Entrywise
 from symattn.step import Item
+from tests.command import put
 from tests.extras import package
 from tests.nodes.test_nodes_contract import IN_MPMATH
 from tests.shares import share
@@ -305,8 +306,7 @@ def run_javascript(node: str, folder: Path, calls: Iterable[Call]) -> Iterator[d
         )
         call = f"console.log(JSON.stringify(attention({{ {told} }}), plain));"
         parts.append(f"{{\n{code}\n{call}\n}}")
-    script = folder / "programs.js"
-    script.write_text("\n".join(parts), encoding="utf-8")
+    script = put(folder / "programs.js", "\n".join(parts))
     ran = subprocess.run([node, script], capture_output=True, text=True, check=True)
     for line in ran.stdout.splitlines():
         yield {
@@ -521,8 +521,7 @@ def test_a_function_of_an_entry_is_that_of_mpmath_in_javascript(
         numbers = arguments(name)
         code = code_document(of_each_entry(name), "javascript")
         told = f"Array.from(attention({{ x: matrix([{json.dumps(numbers)}]) }}).y.data)"
-        script = tmp_path / "function.js"
-        script.write_text(f"{code}\nconsole.log(JSON.stringify({told}));", encoding="utf-8")
+        script = put(tmp_path / "function.js", f"{code}\nconsole.log(JSON.stringify({told}));")
         ran = subprocess.run([tool("node"), script], capture_output=True, text=True, check=True)
         wanted = of_mpmath(name, numbers)
         np.testing.assert_allclose(json.loads(ran.stdout), wanted, rtol=4e-15, atol=2e-16)

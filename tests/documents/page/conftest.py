@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.command import put
+
 
 @pytest.fixture
 def opened(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
@@ -27,8 +29,7 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
                 said.append(request.url) if not request.url.startswith("file:") else None
             ),
         )
-        file = tmp_path / f"page{len(contexts)}.html"
-        file.write_text(document, encoding="utf-8")
+        file = put(tmp_path / f"page{len(contexts)}.html", document)
         page.goto(file.as_uri())
         return page
 

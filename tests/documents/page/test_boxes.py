@@ -12,14 +12,13 @@ from functools import cache
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from symattn import VARIANTS
-from symattn.cli import main
 from symattn.documents.html import html_document
 from symattn.documents.page import frame
 from symattn.documents.shown import Shown
 from tests import ROOT
+from tests.command import run
 from tests.documents.page.opening import variant
 from tests.gates import EXAMPLES
 from tests.program import source
@@ -43,8 +42,7 @@ def page_of(name: str) -> str:
     path = next((path for path in EXAMPLES if path.stem == name), None)
     if path is None:
         return html_document(Shown(*variant(name)))
-    ran = CliRunner().invoke(main, ["derive", str(path), "--format", "html"])
-    assert ran.exit_code == 0, ran.output
+    ran = run("derive", str(path), "--format", "html", status=0)
     return ran.output
 
 

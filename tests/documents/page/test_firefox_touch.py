@@ -14,6 +14,7 @@ from symattn.documents.html import html_document
 from symattn.documents.page import frame
 from symattn.documents.shown import Shown
 from tests import ROOT
+from tests.command import put
 from tests.documents.page.opening import variant
 from tests.program import source
 
@@ -24,8 +25,7 @@ NodeFile = Callable[[str], Path]
 def touched(tool: Tool, node_file: NodeFile, folder: Path) -> dict[str, Any]:
     """What swipes, taps and drags do on the stage of a variant with matrices wider than a phone."""
     node_file("puppeteer-core/package.json")
-    page = folder / "page.html"
-    page.write_text(html_document(Shown(*variant("cached-llama"))), encoding="utf-8")
+    page = put(folder / "page.html", html_document(Shown(*variant("cached-llama"))))
     script = str(ROOT / "tests" / "firefox_touch.cjs")
     command = [tool("node"), script, tool("firefox-esr"), page.as_uri()]
     run = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)

@@ -22,6 +22,7 @@ from symattn.documents.page.matrices import pretty
 from symattn.documents.shown import Shown
 from symattn.notation.text import line
 from symattn.sheets.worksheet import read_worksheet
+from tests.command import put
 from tests.documents.page.opening import cells, settled, sheet, variant
 from tests.gates import HOSTILE_LABELS, HOSTILE_TITLE
 from tests.shares import share
@@ -360,8 +361,9 @@ def test_words_stay_words(tmp_path: Path, opened: Callable[..., Any]) -> None:
     rows = [[index % 5, 1] for index in range(len(labels))]
     title = HOSTILE_TITLE + "".join(INJECTIONS)
     told = [f"title = {json.dumps(title)}", f"attention.tokens = {json.dumps(labels)}"]
-    path = tmp_path / "hostile.toml"
-    path.write_text("\n".join(told + [f"given.{name} = {rows}" for name in "QKV"]), "utf-8")
+    path = put(
+        tmp_path / "hostile.toml", "\n".join(told + [f"given.{name} = {rows}" for name in "QKV"])
+    )
     found = read_worksheet(path)
     derivation = found.derivation()
     page = opened(
@@ -388,8 +390,10 @@ def test_the_policy_lets_nothing_else_in(browser: Any, tmp_path: Path) -> None:
     assert policy is not None
     assert "unsafe" not in policy[1]
     assert policy[1].startswith("default-src &#x27;none&#x27;")
-    file = tmp_path / "policy.html"
-    file.write_text(document.replace("</main>", "<script>window.hit = 1</script></main>"), "utf-8")
+    file = put(
+        tmp_path / "policy.html",
+        document.replace("</main>", "<script>window.hit = 1</script></main>"),
+    )
     page = browser.new_page()
     refused: list[str] = []
     page.on("console", lambda message: refused.append(message.text))
@@ -469,8 +473,7 @@ def test_the_nu_checker_finds_nothing(
         )
     symbols = html_document(Shown(Attention(mask="causal").derivation()))
     (tmp_path / "symbols.html").write_text(symbols, encoding="utf-8")
-    spoilt = tmp_path / "spoilt.html"
-    spoilt.write_text(symbols.replace("<main", "<mian"), encoding="utf-8")
+    spoilt = put(tmp_path / "spoilt.html", symbols.replace("<main", "<mian"))
     command = [tool("java"), "-jar", str(jar), "--format", "json"]
     files = sorted(map(str, tmp_path.glob("*.html")))
     run = subprocess.run([*command, *files], capture_output=True, text=True, check=False)

@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from symattn import Notation, decode, variant
 from symattn.attention.decoding import Chunk
 from symattn.attention.example import small_inputs
-from symattn.cli import main
 from symattn.documents.html import html_series
 from symattn.documents.shown import Shown
 from symattn.notation.options import notation_of
+from tests.command import run
 from tests.documents.page.opening import cells, settled
 from tests.documents.page.test_inputs import texts_of
 from tests.shares import share
@@ -52,8 +51,7 @@ def page_of(parts: tuple[Chunk, ...], notation: Notation | None = None) -> str:
 
 def derived(*options: str) -> str:
     """What `derive` writes."""
-    done = CliRunner().invoke(main, ["derive", *options])
-    assert done.exit_code == 0, done.output
+    done = run("derive", *options, status=0)
     return done.output
 
 

@@ -25,6 +25,7 @@ from symattn.documents.pictures.svg import svg_document
 from symattn.documents.pictures.tikz import tikz_document
 from symattn.nodes.spell import Speller
 from symattn.sheets.worksheet import read_worksheet
+from tests.command import put
 from tests.gates import EXAMPLES, HOSTILE_LABELS
 
 CAUSAL = next(path for path in EXAMPLES if path.stem == "causal")
@@ -152,13 +153,12 @@ def test_tex_sets_the_pictures(tool: Callable[[str], str], tmp_path: Path) -> No
     values = derivation.evaluate(Q=rows, K=rows, V=rows)
     parts = [tikz_document(picture(kind, derivation, values)) for kind in KINDS]
     parts += [tikz_document(drawn(kind)) for kind in KINDS]
-    file = tmp_path / "pictures.tex"
-    file.write_text(
+    file = put(
+        tmp_path / "pictures.tex",
         "\\documentclass{article}\\usepackage[utf8]{inputenc}\\usepackage[T1]{fontenc}"
         "\\usepackage{amsmath,amssymb,tikz}\\begin{document}\n"
         + "\n\n\\newpage\n".join(parts)
         + "\\end{document}",
-        "utf-8",
     )
     command = [tool("pdflatex"), "-halt-on-error", "-no-shell-escape", "-interaction=nonstopmode"]
     run = subprocess.run([*command, file.name], cwd=tmp_path, capture_output=True, check=False)
