@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from html import unescape
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -55,8 +56,6 @@ from tests.seen import (
     in_formula,
     in_page,
     in_text,
-    of_chtml,
-    of_katex,
     of_mathml,
     prose_pattern,
     run_of,
@@ -87,28 +86,28 @@ _MATH = "{http://www.w3.org/1998/Math/MathML}math"
 _KATEX = """
 const katex = require("katex");
 const set = ([displayMode, source]) =>
-  ["mathml", "html"].map((output) => katex.renderToString(source, {displayMode, output}));
+  katex.renderToString(source, {displayMode, output: "mathml"});
 """
 _MATHJAX = """
 const { mathjax } = require("mathjax-full/js/mathjax.js");
 const { TeX } = require("mathjax-full/js/input/tex.js");
-const { CHTML } = require("mathjax-full/js/output/chtml.js");
 require("mathjax-full/js/input/tex/AllPackages.js");
+const { SerializedMmlVisitor } = require("mathjax-full/js/core/MmlTree/SerializedMmlVisitor.js");
 const { liteAdaptor } = require("mathjax-full/js/adaptors/liteAdaptor.js");
 const { RegisterHTMLHandler } = require("mathjax-full/js/handlers/html.js");
-const adaptor = liteAdaptor();
-RegisterHTMLHandler(adaptor);
-const page = mathjax.document("", {
-  InputJax: new TeX({ packages: ["base", "ams"] }), OutputJax: new CHTML(),
-});
-const set = ([display, source]) => [adaptor.outerHTML(page.convert(source, { display }))];
+const { STATE } = require("mathjax-full/js/core/MathItem.js");
+RegisterHTMLHandler(liteAdaptor());
+const page = mathjax.document("", { InputJax: new TeX({ packages: ["base", "ams"] }) });
+const visitor = new SerializedMmlVisitor();
+const set = ([display, source]) =>
+  visitor.visitTree(page.convert(source, { display, end: STATE.CONVERT }));
 """
 _RUN = """
 const sources = JSON.parse(require("fs").readFileSync(0, "utf8"));
 process.stdout.write(JSON.stringify(sources.map(set)));
 """
 
-Set = Callable[[list[tuple[bool, str]]], list[list[str]]]
+Set = Callable[[list[tuple[bool, str]]], list[str]]
 
 
 @cache
@@ -145,7 +144,7 @@ def node(tool: Callable[[str], str]) -> Callable[[str], Set]:
                 encoding="utf-8",
                 timeout=300,
             )
-            shown: list[list[str]] = json.loads(ran.stdout)
+            shown: list[str] = json.loads(ran.stdout)
             return shown
 
         return run
@@ -170,34 +169,32 @@ def seen_by(shown: dict[str, list[Part]]) -> dict[str, list[Seen]]:
     }
 
 
+def read_from(set_: Set, sources: Iterable[str]) -> dict[str, list[Seen]]:
+    """What is seen in each display as a program sets it; many derivations have the same."""
+    different = list(dict.fromkeys(sources))
+    shown = set_([(True, each) for each in different])
+    parts = (of_mathml(ElementTree.fromstring(each)) for each in shown)
+    return dict(zip(different, map(in_formula, parts), strict=True))
+
+
 @several
 def test_katex(names: Sequence[str], node: Callable[[str], Set], katex: Any) -> None:
     sources = {(name, flavor): displayed(name, flavor) for name in names for flavor in FLAVORS}
-    different = list(dict.fromkeys(source for each in sources.values() for source in each))
-    shown = dict(zip(different, node(_KATEX)([(True, each) for each in different]), strict=True))
-    for k, read in enumerate((of_mathml, of_katex)):
-        seen = {
-            source: in_formula(read(ElementTree.fromstring(shown[source][k])))
-            for source in different
+    seen = read_from(node(_KATEX), chain.from_iterable(sources.values()))
+    for flavor in FLAVORS:
+        found = {
+            name: [one for source in sources[name, flavor] for one in seen[source]]
+            for name in names
         }
-        for flavor in FLAVORS:
-            found = {
-                name: [one for source in sources[name, flavor] for one in seen[source]]
-                for name in names
-            }
-            assert differences(found, text_of) == []
+        assert differences(found, text_of) == []
 
 
 @several
 def test_mathjax(names: Sequence[str], node: Callable[[str], Set], mathjax: Any) -> None:
     sources = {name: displayed(name, "github") for name in names}
-    different = list(dict.fromkeys(source for each in sources.values() for source in each))
-    shown = dict(zip(different, node(_MATHJAX)([(True, each) for each in different]), strict=True))
-    found = {
-        name: [of_chtml(ElementTree.fromstring(shown[source][0])) for source in sources[name]]
-        for name in names
-    }
-    assert differences(seen_by(found), text_of) == []
+    seen = read_from(node(_MATHJAX), chain.from_iterable(sources.values()))
+    found = {name: [one for source in sources[name] for one in seen[source]] for name in names}
+    assert differences(found, text_of) == []
 
 
 @several
@@ -527,7 +524,7 @@ def test_notebooks(node: Callable[[str], Set], katex: Any, tmp_path: Path) -> No
     every = [source for name in _BOOKS for source in sources[name]]
     pieces = iter(node(_KATEX)([(True, source) for source in every]))
     katexed = {
-        name: [of_mathml(ElementTree.fromstring(next(pieces)[0])) for _ in sources[name]]
+        name: [of_mathml(ElementTree.fromstring(next(pieces))) for _ in sources[name]]
         for name in _BOOKS
     }
     assert differences(seen_by(katexed), steps_of) == []
@@ -588,7 +585,7 @@ def test_sphinx(node: Callable[[str], Set], katex: Any, tmp_path: Path) -> None:
     html = (tmp_path / "tex" / "index.html").read_text("utf-8")
     sources = re.findall(r'<div class="math.*?>\s*\\\[(.*?)\\\]</div>', html, re.DOTALL)
     shown = node(_KATEX)([(True, unescape(source)) for source in sources])
-    seen = [each for one in shown for each in in_formula(of_mathml(ElementTree.fromstring(one[0])))]
+    seen = [each for one in shown for each in in_formula(of_mathml(ElementTree.fromstring(one)))]
     assert differences({"tex": seen}, lambda _: wanted) == []
 
 
@@ -881,13 +878,11 @@ def test_spoilt_formulas_are_noticed(
     assert len(bad) >= 3
     wanted = in_text(text_document(page))
     shown = [(True, source) for each in bad for source in each]
-    for program, readers in ((_KATEX, (of_mathml, of_katex)), (_MATHJAX, (of_chtml,))):
-        pieces = node(program)(shown)
-        for k, read in enumerate(readers):
-            rest = iter(pieces)
-            for sources in bad:
-                parts = [read(ElementTree.fromstring(next(rest)[k])) for _ in sources]
-                assert [one for part in parts for one in in_formula(part)] != wanted
+    for program in (_KATEX, _MATHJAX):
+        rest = iter(node(program)(shown))
+        for sources in bad:
+            parts = [of_mathml(ElementTree.fromstring(next(rest))) for _ in sources]
+            assert [one for part in parts for one in in_formula(part)] != wanted
 
 
 @pytest.mark.parametrize("name", _SPOILT)

@@ -14,7 +14,7 @@ from symattn.documents.html import html_document
 from symattn.documents.page.matrices import MatrixView
 from symattn.documents.shown import Shown
 from symattn.notation.options import notation_of
-from tests.documents.page.opening import settled, sheet, variant
+from tests.documents.page.opening import entered, settled, sheet, variant
 
 #: Names from right to left, mixed, long, with accents apart, and of several code points.
 NAMES = ["שלום עולם", "abc (שלום)", "a" * 60, "👩‍👩‍👧‍👦 and more of it", "e\u0301" * 20]
@@ -177,9 +177,7 @@ def test_heads_singly_or_overlaid(opened: Callable[..., Any]) -> None:
     })""")
     assert looks[0][0] != looks[1][0]
     assert looks[0][1] != looks[1][1]
-    page.fill("#temperature", "3")
-    page.press("#temperature", "Enter")
-    settled(page)
+    entered(page, "#temperature", "3")
     assert figures.locator("[data-heads]").count() == 1
     assert page.get_by_role("button", name="Overlaid").get_attribute("aria-pressed") == "true"
 

@@ -23,7 +23,7 @@ from symattn.documents.shown import Shown
 from symattn.notation.text import line
 from symattn.sheets.worksheet import read_worksheet
 from tests.command import put
-from tests.documents.page.opening import cells, settled, sheet, variant
+from tests.documents.page.opening import cells, entered, settled, sheet, typed, variant
 from tests.gates import HOSTILE_LABELS, HOSTILE_TITLE
 from tests.shares import share
 from tests.worked_lines import faults
@@ -122,13 +122,9 @@ def test_worked_lines_are_those_of_every_document(opened: Callable[..., Any]) ->
 def test_lines_of_changed_numbers_give_their_results(name: str, opened: Callable[..., Any]) -> None:
     derivation, values = variant(name)
     page = opened(html_document(Shown(derivation, values)))
-    page.click("#edit")
-    first = page.locator("td input").first
-    first.fill("-7/3")
-    first.press("Enter")
+    typed(page, "-7/3")
     if page.locator("#temperature").count():
-        page.fill("#temperature", "0.7")
-        page.press("#temperature", "Enter")
+        entered(page, "#temperature", "0.7")
     settled(page)
     lines = [
         in_text(page.evaluate("([m, i, j, h]) => symattn.worked(m, i, j, h)", asked))
@@ -291,8 +287,7 @@ def test_what_is_said_of_the_digits_follows_the_page(
     page.click("#edit")
     page.locator("#X input").first.fill("3")
     page.locator("#X input").first.press("Enter")
-    page.fill("#temperature", "2")
-    page.press("#temperature", "Enter")
+    entered(page, "#temperature", "2")
     page.click("#edit")
     settled(page)
     for media in ("screen", "print"):
@@ -316,8 +311,7 @@ def test_what_is_said_of_the_digits_follows_the_page(
     page.locator("#X input").first.fill("1")
     page.locator("#X input").first.press("Enter")
     assert proven not in page.locator("header").inner_text()
-    page.fill("#temperature", "1")
-    page.press("#temperature", "Enter")
+    entered(page, "#temperature", "1")
     assert proven in page.locator("header").inner_text()
     assert page.locator("#state").inner_text() == "Proven digits."
     page.click("#edit")
@@ -436,8 +430,7 @@ def test_axe_finds_nothing(opened: Callable[..., Any], node_file: Callable[[str]
         page.locator("section#weights .home td[data-c]").nth(1).click()
         states.append(axe_faults(page, axe))
         page.click("#more")
-        page.fill("#temperature", "3")
-        page.press("#temperature", "Enter")
+        entered(page, "#temperature", "3")
         states.append(axe_faults(page, axe))
         assert states == [[], [], [], []]
     page = opened(html_document(Shown(Attention(mask="causal").derivation())), width=360)

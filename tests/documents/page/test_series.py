@@ -16,7 +16,7 @@ from symattn.documents.html import html_series
 from symattn.documents.shown import Shown
 from symattn.notation.options import notation_of
 from tests.command import run
-from tests.documents.page.opening import cells, settled
+from tests.documents.page.opening import cells, entered, settled
 from tests.documents.page.test_inputs import texts_of
 from tests.shares import share
 
@@ -117,10 +117,8 @@ def test_buttons_slider_keys_and_the_address_lead_to_a_chunk(series: Any) -> Non
 
 def test_step_temperature_and_decimals_go_along(series: Any) -> None:
     page = series
-    page.fill("#temperature", "1/2")
-    page.press("#temperature", "Enter")
-    page.fill("#decimals", "6")
-    page.press("#decimals", "Enter")
+    entered(page, "#temperature", "1/2")
+    entered(page, "#decimals", "6")
     page.evaluate("location.hash = 'output'")
     settled(page).evaluate("document.activeElement.blur()")
     page.keyboard.press("]")

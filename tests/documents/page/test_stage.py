@@ -26,7 +26,7 @@ from symattn.documents.page.stage import Parts
 from symattn.documents.shown import Shown
 from symattn.sheets.worksheet import read_worksheet, worksheet_of
 from tests import ROOT
-from tests.documents.page.opening import settled, sheet, variant
+from tests.documents.page.opening import entered, sheet, typed, variant
 from tests.documents.page.test_page import axe_faults, digits_of, in_text
 from tests.program import source
 from tests.shares import share
@@ -210,11 +210,8 @@ def test_an_exponential_is_that_of_the_score_and_not_of_its_digits(
         derivation, values = sheet(name)
         page = opened(html_document(Shown(derivation, values)), reduced_motion="reduce")
         if edit:  # and back again: all of it is computed in the page now
-            page.locator("#decimals").fill("5")
-            page.locator("#decimals").press("Enter")
-            page.locator("#decimals").fill("4")
-            page.locator("#decimals").press("Enter")
-            settled(page)
+            entered(page, "#decimals", "5")
+            entered(page, "#decimals", "4")
         page.keyboard.press("s")
         page.locator("#contents a[href='#weights']").click()
         page.keyboard.press("End")
@@ -325,11 +322,7 @@ def test_the_chosen_entry_goes_along(opened: Callable[..., Any]) -> None:
 def test_a_changed_page_says_so_on_the_stage(opened: Callable[..., Any]) -> None:
     derivation, values = sheet("causal")
     page = opened(html_document(Shown(derivation, values)))
-    page.click("#edit")
-    page.locator("#given td input").first.fill("3")
-    page.keyboard.press("Enter")
-    page.click("#edit")
-    settled(page)
+    typed(page, "3")
     page.keyboard.press("s")
     assert "Changed. Every digit is proven anew." in page.locator("#changed").inner_text()
     assert page.locator("#changed").is_visible() and page.locator(".check").is_hidden()
@@ -432,11 +425,7 @@ def test_next_lands_a_heading_in_view_and_the_panel_hides_no_focus(
     }"""
     for live in (False, True):
         if live:
-            page.click("#edit")
-            page.locator("#given td input").first.fill("3")
-            page.keyboard.press("Enter")
-            page.click("#edit")
-            settled(page)
+            typed(page, "3")
         for _ in range(14):
             page.locator("#next").evaluate("(button) => button.click()")
             page.wait_for_timeout(20)
