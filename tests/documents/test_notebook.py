@@ -27,13 +27,6 @@ def written(*arguments: str) -> Any:
     return book
 
 
-@pytest.fixture(scope="module")
-def executed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A notebook after nbclient has run it, in a process of its own."""
-    folder = tmp_path_factory.mktemp("notebook")
-    return ran(written(str(CAUSAL)), folder)
-
-
 def ran(book: Any, folder: Path) -> Path:
     """The notebook after nbclient has run it."""
     nbformat.write(book, folder / "book.ipynb")
@@ -50,14 +43,6 @@ def ran(book: Any, folder: Path) -> Path:
 def _own(folder: Path) -> dict[str, str]:
     """Nothing of the user's."""
     return {"HOME": str(folder), "IPYTHONDIR": str(folder), "JUPYTER_PLATFORM_DIRS": "1"}
-
-
-def test_a_notebook_shows_before_it_is_run_what_it_shows_afterwards(executed: Path) -> None:
-    before = [(cell.source, cell.get("outputs")) for cell in written(str(CAUSAL)).cells]
-    book = nbformat.read(executed, as_version=4)
-    after = [(cell.source, cell.get("outputs")) for cell in book.cells]
-    assert before == after
-    assert sum(bool(shown) for _, shown in after) > 5
 
 
 def test_a_notebook_shows_each_matrix_once() -> None:
