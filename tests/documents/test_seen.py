@@ -125,7 +125,7 @@ def node(tool: Callable[[str], str]) -> Callable[[str], Set]:
     """Formulas as a program for Node sets them, all in one run."""
 
     def program(source: str) -> Set:
-        def run(sources: list[tuple[bool, str]]) -> list[list[str]]:
+        def run(sources: list[tuple[bool, str]]) -> list[str]:
             ran = subprocess.run(
                 [tool("node"), "-e", source + _RUN],
                 input=json.dumps(sources),
