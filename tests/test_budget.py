@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -237,23 +236,6 @@ def test_products_of_sums_are_decided_or_not_in_seconds(statement: str) -> None:
     answer = equal(statement)
     assert answer.verdict in ("equal", "holds at the sizes tried", "undecided")
     assert time.process_time() - started < 15 * TRACED
-
-
-@pytest.fixture
-def timed() -> Callable[..., float]:
-    def seconds(*words: str) -> float:
-        started = time.process_time()
-        assert run(*words).exit_code == 0
-        return time.process_time() - started
-
-    return seconds
-
-
-@pytest.mark.parametrize("variant", ["deepseek", "multi-head-sum"])
-def test_a_new_worksheet_computes_no_more_than_it_shows(
-    variant: str, timed: Callable[..., float]
-) -> None:
-    assert timed("new", variant, "--tokens", "32", "--d-k", "32") < 10 * TRACED
 
 
 @pytest.mark.parametrize("name", ["cosine", "hopfield", "multi-query"])

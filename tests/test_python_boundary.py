@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import importlib
-import multiprocessing
 import pickle
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -477,15 +476,6 @@ def test_the_marks_of_a_page_are_a_sequence(tmp_path: Path) -> None:
         assert str(again) == str(marks) and again.passed is marks.passed
 
 
-def test_what_python_refuses_itself_stays() -> None:
-    with pytest.raises(TypeError):
-        symattn.variant()  # type: ignore[call-arg]
-    with pytest.raises(TypeError):
-        Notation(colour="red")  # type: ignore[call-arg]
-    with pytest.raises(TypeError):
-        DERIVATION.gradient(nothing=1)  # type: ignore[call-arg]
-
-
 def test_a_call_that_does_anything_else_is_found() -> None:
     def careless(x: Any) -> Any:
         return x.shape
@@ -593,17 +583,6 @@ def test_balls_pickle_without_losing_what_they_hold() -> None:
         assert again.contains(one) and again.mid() == one.mid()
         assert again.rad() <= one.rad() * 1.001
     assert pickle.loads(pickle.dumps(arb.nan())).is_nan()
-
-
-def test_an_evaluation_is_the_same_in_a_fresh_process() -> None:
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(1) as pool:
-        there = pool.apply(decimals_of, (VALUES,))
-    assert there == VALUES["output"].decimals(12)
-
-
-def decimals_of(values: Any) -> Any:
-    return values["output"].decimals(12)
 
 
 # ---- packages that are missing ---------------------------------------------------------------

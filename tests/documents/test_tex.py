@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise, product
 from pathlib import Path
@@ -117,28 +117,6 @@ def wide() -> tuple[Outline, ...]:
     return tuple(found)
 
 
-def renamed() -> Iterator[Outline]:
-    """Every variant with symbols that are longer than a letter."""
-    symbols = {
-        name: rf"\tilde{{\mathbf{{{letter}}}}}_{{name}}"
-        for name, letter in (
-            ("X", "X"),
-            ("Q", "Q"),
-            ("K", "K"),
-            ("Q_rotated", "R"),
-            ("K_rotated", "T"),
-            ("K_cached", "C"),
-            ("V_cached", "D"),
-            ("Q_position", "P"),
-            ("K_position", "N"),
-        )
-    }
-    for row in VARIANTS:
-        yield outline(
-            Shown(row.spec.derivation(title=row.name), notation=Notation(symbols=symbols))
-        )
-
-
 @pytest.fixture(scope="session")
 def typeset(tool: Callable[[str], str]) -> Typeset:
     """The complaints of a program about a file, whose PDF is left in the folder."""
@@ -192,11 +170,6 @@ def test_every_notation_compiles_and_fits(
 ) -> None:
     outlines = [page(path.stem, "mixed") for path in examples]
     assert typeset("pdflatex", file_of(*outlines, flavor=flavor), tmp_path) == []
-
-
-@pytest.mark.parametrize("flavor", ["article", "fragment"])
-def test_long_symbols_fit(flavor: str, typeset: Typeset, tmp_path: Path) -> None:
-    assert typeset("pdflatex", file_of(*renamed(), flavor=flavor), tmp_path) == []
 
 
 @pytest.mark.parametrize(
