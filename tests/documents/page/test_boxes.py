@@ -2,7 +2,7 @@
 
 `tests/boxes.js` goes through a page (as it opens, its menu, an entry chosen, edited, every step of
 the stage) and measures. The usual run takes a few pages; ``-m nightly`` all examples and variants
-at every width, light and dark, and on paper, and a share of them in Firefox.
+at every width, light and dark, and on paper.
 """
 
 from __future__ import annotations
@@ -172,6 +172,3 @@ def test_a_broken_program_would_be_found(
     monkeypatch.setattr(frame, "scripts", lambda: source().replace(right, wrong))
     found = faults(opened, page_of.__wrapped__("causal"), 1440)
     assert any(words in one for one in found), found
-
-
-# ---- without a font of mathematics ---------------------------------------------------------------

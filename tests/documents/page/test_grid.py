@@ -182,20 +182,6 @@ def test_heads_singly_or_overlaid(opened: Callable[..., Any]) -> None:
     assert page.get_by_role("button", name="Overlaid").get_attribute("aria-pressed") == "true"
 
 
-def test_axe_finds_nothing_in_a_large_matrix_or_an_overlay(
-    opened: Callable[..., Any], node_file: Callable[[str], Any]
-) -> None:
-    axe = node_file("axe-core/axe.min.js").read_text(encoding="utf-8")
-    large = opened(html_document(Shown(*named([f"t{k}" for k in range(12)]))), color_scheme="dark")
-    large.locator("section#scores button.open").click()
-    heads = opened(html_document(Shown(*sheet("two_heads"))), width=375)
-    heads.get_by_role("button", name="Overlaid").click()
-    for page in (large, heads):
-        page.evaluate(f"{axe};0")
-        found = page.evaluate("async () => (await axe.run()).violations.map((each) => each.id)")
-        assert found == []
-
-
 def test_what_the_mouse_points_at_is_in_sight(opened: Callable[..., Any]) -> None:
     """At the end of the page the panel opens above, and the page stays where it is."""
     page = opened(html_document(Shown(*sheet("causal"))))

@@ -22,7 +22,6 @@ from symattn.derivations import Derivation, Evaluation
 from symattn.documents.html import html_document
 from symattn.documents.page import frame
 from symattn.documents.page.colour import ROLES, SCHEMES, contrast
-from symattn.documents.page.stage import Parts
 from symattn.documents.shown import Shown
 from symattn.sheets.worksheet import read_worksheet, worksheet_of
 from tests import ROOT
@@ -371,37 +370,6 @@ def test_axe_finds_nothing_on_the_stage(
 
 
 # ---- the strip, the colours, the sheet -----------------------------------------------------------
-
-
-def test_steps_are_grouped_by_what_they_are() -> None:
-    def groups(name: str) -> dict[str, str]:
-        derivation, _ = variant(name)
-        parts = Parts(derivation)
-        return {step.name: parts.group(step) for step in derivation.steps}
-
-    causal = groups("causal")
-    assert [*dict.fromkeys(causal.values())] == [
-        "Project",
-        "Compare",
-        "Mask and normalise",
-        "Mix",
-    ]
-    assert causal["masked"] == "Mask and normalise" and causal["scaled"] == "Compare"
-    assert groups("embedded")["scores"] == "Compare"  # one-hot vectors are no mask
-    assert groups("transformer-xl")["content_bias"] == "Compare"
-    assert groups("absorbed-latent")["latent"] == "Project"
-    assert groups("multi-head")["projected"] == "Mix"  # projected, but after the weights
-    derivation, _ = variant("causal")
-    parts = Parts(derivation)
-    main_steps = [step.name for step in derivation.steps if parts.is_main(step)]
-    assert main_steps == ["scores", "weights", "output"]
-    assert {item.name: parts.role(item) for item in parts.items.values()} == {
-        **dict.fromkeys(("W_Q", "Q"), "q"),
-        **dict.fromkeys(("W_K", "K"), "k"),
-        **dict.fromkeys(("W_V", "V"), "v"),
-        "weights": "a",
-        **dict.fromkeys(("X", "scores", "scaled", "mask", "masked", "output"), ""),
-    }
 
 
 def test_colours_of_the_stage_can_be_read() -> None:

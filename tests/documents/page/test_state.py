@@ -19,7 +19,7 @@ from symattn.documents.page.matrices import pretty
 from symattn.documents.page.worksheet import Head
 from symattn.documents.shown import Shown
 from symattn.sheets.rewriting import head_of
-from symattn.sheets.worksheet import read_worksheet, worksheet_of
+from symattn.sheets.worksheet import worksheet_of
 from tests.documents.page.opening import cells, entered, settled, sheet, typed, variant
 from tests.documents.page.test_certified import run
 from tests.shares import share
@@ -315,29 +315,6 @@ def test_numbers_in_words_are_exact_and_told_as_typed(opened: Callable[..., Any]
     settled(page)
     assert "→ exp(1)" in page.locator("#changed").inner_text()
     assert cells(page)["Q_u||0|0"] == "1"  # √2/√(√2 √2 + 0)
-
-
-@pytest.mark.parametrize("name", ["two_heads", "causal", "it_cat_mat"])
-def test_a_worksheet_comes_back(name: str, opened: Callable[..., Any]) -> None:
-    from tests.gates import EXAMPLES
-
-    found = read_worksheet(next(path for path in EXAMPLES if path.stem == name))
-    derivation = found.derivation()
-    page = opened(
-        html_document(
-            Shown(
-                derivation,
-                found.evaluate(derivation),
-                notation=found.notation,
-                worksheet=head_of(found),
-            )
-        )
-    )
-    before = downloaded(page)
-    assert not before.startswith("#")
-    assert mismatches(page, before) == []
-    again = worksheet_of(before)
-    assert (again.title, again.spec, again.labels) == (found.title, found.spec, found.labels)
 
 
 def columns() -> tuple[Derivation, Evaluation, Any]:
