@@ -668,7 +668,7 @@ _IN_MATHML = (
     (r"(.*)<mo>≈</mo>", r"\1<mo>=</mo>"),
     (r"(.*)<mo>\?</mo>", r"\1"),
 )
-_SPOILT = ("signs", "hidden", "undecided")
+_SPOILT = ("signs", "undecided")
 
 
 def spoilt(source: str, ways: Sequence[tuple[str, str]]) -> list[str]:
