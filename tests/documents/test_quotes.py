@@ -20,8 +20,7 @@ V = [[1, 2], [3, 4]]
 """
 
 
-@pytest.mark.parametrize("engine", ["pdflatex", "lualatex"])
-@pytest.mark.parametrize("flavor", ["article", "beamer"])
+@pytest.mark.parametrize(("flavor", "engine"), [("article", "pdflatex"), ("beamer", "lualatex")])
 def test_quotes_are_kept(
     flavor: str, engine: str, tool: Tool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

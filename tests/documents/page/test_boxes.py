@@ -131,7 +131,7 @@ SPOILT = {
 }
 
 
-@pytest.mark.parametrize("what", SPOILT)
+@pytest.mark.parametrize("what", share([*SPOILT], 3))
 def test_a_spoilt_page_would_be_found(
     what: str, opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,7 +163,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("what", BROKEN)
+@pytest.mark.parametrize("what", share([*BROKEN], 3))
 def test_a_broken_program_would_be_found(
     what: str, opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -83,8 +83,10 @@ def lines_of(page: Any, subject: tuple[Derivation, Evaluation], letter: str) -> 
     ]
 
 
-@pytest.mark.parametrize(("name", "letter"), [("causal", "Z"), ("self", "Z"), ("alibi", "Z_bias")])
-@pytest.mark.parametrize("text", ["0.7", "sqrt(3)/2"])
+@pytest.mark.parametrize(
+    ("name", "letter", "text"),
+    [("causal", "Z", "0.7"), ("self", "Z", "sqrt(3)/2"), ("alibi", "Z_bias", "0.7")],
+)
 def test_worked_lines_have_it_and_hold(
     name: str, letter: str, text: str, opened: Callable[..., Any]
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 from tests import ROOT
 from tests.command import run
 from tests.documents.page.opening import settled
+from tests.shares import share
 
 CAUSAL = str(ROOT / "examples" / "causal.toml")
 CLAIMED = str(ROOT / "examples" / "checked_hand_calculation.toml")
@@ -39,7 +40,7 @@ def test_an_entry_that_is_asked_for_is_chosen(tmp_path: Path, opened: Callable[.
     assert worked.inner_html() != first
 
 
-@pytest.mark.parametrize("width", [375, 1440])
+@pytest.mark.parametrize("width", share([375, 1440], 2))
 def test_products_stand_in_falks_scheme(
     width: int, tmp_path: Path, opened: Callable[..., Any]
 ) -> None:
