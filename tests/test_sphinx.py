@@ -329,6 +329,16 @@ def test_lists_admonitions_and_cells_compile(anywhere: Path, tool: Callable[[str
     assert r"Overfull \hbox" not in said
 
 
+def test_products_are_laid_out_and_entries_boxed(tmp_path: Path) -> None:
+    asked = ".. attention:: sheet.toml\n   :layout: falk\n   :entry: weights[1,2] output[1,1]\n"
+    folder = project(tmp_path, index_rst=f"Title\n=====\n\n{asked}")
+    assert build(folder, "text", "-q") == (0, "")
+    text = (folder / "_out" / "text" / "index.txt").read_text("utf-8")
+    assert "┼" in text
+    assert "a_12 " in text
+    assert "a_11 " not in text
+
+
 def test_an_entry_that_is_asked_for_and_not_worked_out_is_a_warning(tmp_path: Path) -> None:
     sheet = Path("examples/causal.toml").read_text("utf-8")
     asked = ".. attention:: causal.toml\n   :steps: output\n   :width: column\n"

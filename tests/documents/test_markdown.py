@@ -77,6 +77,15 @@ def test_a_page_is_filled_in_once(flavor: str) -> None:
     assert [found.verdict for found in checked.findings] == ["right"]
 
 
+def test_products_are_laid_out_and_entries_boxed() -> None:
+    asked = "steps=weights,output view=worked,value layout=falk entry=weights[1,2];output[2,1]"
+    page = fill_page(PAGE.replace("steps=weights view=formula,value digits=2", asked), "page.md")
+    shown = page[page.index(asked) :]
+    assert "a_{12}" in shown
+    assert "a_{11}" not in shown
+    assert r"\hline" in shown  # Falk's scheme
+
+
 def test_line_ends_are_kept() -> None:
     windows = fill_page(PAGE.replace("\n", "\r\n"), "page.md")
     assert "\n" not in windows.replace("\r\n", "")

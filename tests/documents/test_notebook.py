@@ -143,6 +143,14 @@ def test_the_magic_shows_a_worksheet(shell: Any) -> None:
     assert "scores" not in shown["text/markdown"]
 
 
+def test_the_magic_lays_products_out_and_boxes_entries(shell: Any) -> None:
+    told = "--steps V,output,weights --layout falk --entry weights[2,1]"
+    page = shell.run_cell_magic("symattn", told, CAUSAL.read_text("utf-8"))
+    assert "a_21 =" in page.words and "a_22" not in page.words
+    assert "┼" in page.words  # Falk's scheme of the output
+    assert r"\boxed" in page.markdown or r"\rule" in page.markdown
+
+
 def test_the_magic_marks_claims(shell: Any) -> None:
     claims = CAUSAL.read_text("utf-8") + '\n[claims]\n"weights[2,:]" = ["0.5", "0.4", "0"]\n'
     page = shell.run_cell_magic("symattn", "--check", claims)
