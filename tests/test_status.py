@@ -425,6 +425,27 @@ def test_a_defect_in_one_file_stops_no_other(
     assert f"{paths[2]}:6:13: weights[1,1]: you wrote 0.4" in result.stdout
 
 
+def test_a_file_that_cannot_be_put_right_stops_no_other(
+    file: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from symattn import writing
+
+    first, second = file("a.toml", WRONG), file("b.toml", WRONG)
+    real = writing.replace_text
+
+    def full(path: Path, before: str, after: str) -> None:
+        if str(path) == first:
+            raise OSError(28, "No space left on device")
+        real(path, before, after)
+
+    monkeypatch.setattr(writing, "replace_text", full)
+    result = run("check", "--fix", first, second)
+    assert result.exit_code == Status.UNUSABLE
+    assert result.stdout == "1 number corrected\n"
+    assert result.stderr == f"symattn: {first}: cannot write: no space left on device\n"
+    assert Path(second).read_text(encoding="utf-8") == RIGHT
+
+
 # ---- real processes --------------------------------------------------------------------------
 
 

@@ -299,6 +299,17 @@ def test_owner_and_attributes_are_kept(tmp_path: Path) -> None:
     assert attributes <= set(os.listxattr(path))
 
 
+@pytest.mark.parametrize("name", ["n" * 255, "あ" * 85, "n" * 250 + ".toml"[:5], "é" * 127])
+def test_the_longest_names_can_be_written(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    Destination.of(path).write(OLD)
+    Destination.of(path).write(NEW)
+    assert path.read_bytes() == NEW
+    with pytest.raises(SymattnError, match="cannot be written: file name too long"):
+        Destination.of(tmp_path / f"{name}nn")
+    assert [other.name for other in tmp_path.iterdir()] == [name]
+
+
 def test_the_target_of_a_link_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     target, link, chain = tmp_path / "real/file", tmp_path / "link", tmp_path / "chain"
@@ -424,6 +435,7 @@ REFUSED: tuple[tuple[str, Callable[[Path], Any], str], ...] = (
     ("no name", lambda _: "", "the name is empty"),
     ("a null", lambda _: "a\0b", "null"),
     ("a closed descriptor", lambda _: "/dev/fd/987", "bad file descriptor"),
+    ("to be read", lambda _: f"/dev/fd/{os.open('/dev/null', os.O_RDONLY)}", "reading only"),
 )
 
 
