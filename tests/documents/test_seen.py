@@ -20,9 +20,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from click.testing import CliRunner
 
-from symattn.cli import main
 from symattn.documents.data import json_document
 from symattn.documents.job import FORMATS
 from symattn.documents.markdown import FLAVORS
@@ -35,6 +33,7 @@ from symattn.documents.shown import Shown, View
 from symattn.notation.prose import Prose
 from symattn.notation.text import line
 from tests import ROOT
+from tests.command import run
 from tests.documents.test_markdown import formulas
 from tests.extras import package
 from tests.processes import python
@@ -436,8 +435,7 @@ def derived(name: str, folder: Path, form: str, *told: str) -> str:
     (folder / f"{name}.toml").write_text(SHEETS[name], "utf-8")
     exact = ["--exact"] if notation_of(name).exact else []
     words = ["derive", str(folder / f"{name}.toml"), "--format", form, *exact, *told]
-    ran = CliRunner().invoke(main, words)
-    assert ran.exit_code == 0, ran.output
+    ran = run(*words, status=0)
     return ran.stdout
 
 
@@ -463,11 +461,11 @@ def test_notebooks(node: Callable[[str], Set], katex: Any, tmp_path: Path) -> No
         each["id"] = f"cell-{number}"
     nbformat.write(whole, tmp_path / "all.ipynb")
     before = [each.get("outputs") for each in whole.cells]
-    run = (
+    code = (
         "import nbformat, nbclient; book = nbformat.read('all.ipynb', as_version=4); "
         "nbclient.NotebookClient(book, timeout=200).execute(); nbformat.write(book, 'all.ipynb')"
     )
-    python("-c", run, cwd=tmp_path, check=True, seconds=300, HOME=str(tmp_path))
+    python("-c", code, cwd=tmp_path, check=True, seconds=300, HOME=str(tmp_path))
     done = nbformat.read(tmp_path / "all.ipynb", as_version=4).cells
     assert [each.get("outputs") for each in done] == before
     plain: dict[str, list[Seen]] = {}

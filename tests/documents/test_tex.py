@@ -10,14 +10,12 @@ from itertools import pairwise, product
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from symattn import VARIANTS, Notation, SymattnError
 from symattn.algebra.identities import IDENTITIES, prove
 from symattn.algebra.identities.reports import proofs_document
 from symattn.attention.decoding import decode
 from symattn.attention.example import small_example, small_inputs
-from symattn.cli import main
 from symattn.derivations import Derivation
 from symattn.documents import pdf, tex
 from symattn.documents.outline import Outline, outline
@@ -26,6 +24,7 @@ from symattn.documents.shown import Shown
 from symattn.documents.tex import FLAVORS
 from symattn.sheets.worksheet import worksheet_of
 from tests import ROOT
+from tests.command import run
 from tests.conftest import Tool
 from tests.gates import EXAMPLES, HOSTILE_LABELS, HOSTILE_TITLE, SUBJECTS, labelled, page
 from tests.shares import share
@@ -252,9 +251,7 @@ def test_each_step_can_be_referred_to(typeset: Typeset, tmp_path: Path) -> None:
 def test_a_fragment_has_the_labels_and_headings_asked_for(typeset: Typeset, tmp_path: Path) -> None:
     path = str(EXAMPLES[0].parent / "causal.toml")
     arguments = ["derive", path, "--format", "tex", "--flavor", "fragment", "--label", "eq:mine"]
-    plain, headed = (
-        CliRunner().invoke(main, [*arguments, *more]).stdout for more in ([], ["--headings", "2"])
-    )
+    plain, headed = (run(*arguments, *more).stdout for more in ([], ["--headings", "2"]))
     assert plain.startswith("% Needs \\usepackage{amsmath")
     assert r"section*{" not in plain
     assert headed.count(r"\subsection*{") == 1  # the title
@@ -279,8 +276,7 @@ def test_a_fragment_has_the_labels_and_headings_asked_for(typeset: Typeset, tmp_
     ],
 )
 def test_labels_and_headings_are_refused_where_there_are_none(options: list[str], why: str) -> None:
-    ran = CliRunner().invoke(main, ["derive", "causal", *options])
-    assert ran.exit_code == 2
+    ran = run("derive", "causal", *options, status=2)
     assert why in ran.output
 
 
@@ -385,7 +381,7 @@ def test_pages_are_as_few_as_promised(
     for flavor, most in (("article", pages), ("beamer", slides)):
         path = tmp_path / f"{flavor}.pdf"
         args = ["derive", name, *chosen, "--format", "pdf", "--flavor", flavor, "-o", str(path)]
-        assert CliRunner().invoke(main, args).exit_code == 0
+        assert run(*args).exit_code == 0
         told = subprocess.run([tool("pdfinfo"), path], capture_output=True, text=True, check=True)
         assert int(re.search(r"Pages: +(\d+)", told.stdout)[1]) <= most  # type: ignore[index]
 
@@ -393,9 +389,8 @@ def test_pages_are_as_few_as_promised(
 def test_a_fragment_is_broken_for_a_column(typeset: Typeset, tmp_path: Path) -> None:
     def widest(*more: str) -> float:
         args = ["derive", "causal-multi-head", "--tokens", "3", "--format", "tex"]
-        run = CliRunner().invoke(main, [*args, "--flavor", "fragment", *more])
-        assert run.exit_code == 0
-        shown = re.findall(r"\\\[\n(?:\\symattnfit\{)?(.*?)\}?\n\\\]", run.stdout, re.S)
+        ran = run(*args, "--flavor", "fragment", *more, status=0)
+        shown = re.findall(r"\\\[\n(?:\\symattnfit\{)?(.*?)\}?\n\\\]", ran.stdout, re.S)
         return max(len(row) for body in shown for row in re.split(r"\\\\(?:\[.*?\])?\n", body))
 
     assert widest("--width", "column") < widest() < widest("--width", "60")
@@ -403,16 +398,14 @@ def test_a_fragment_is_broken_for_a_column(typeset: Typeset, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("width", ["9", "101", "wide", "1e2", "-24", ""])
 def test_a_width_that_is_none_is_refused(width: str) -> None:
-    run = CliRunner().invoke(main, ["derive", "causal", "--format", "latex", "--width", width])
-    assert run.exit_code == 2
-    assert "give a number of em from 10 to 100, or column" in run.output
+    ran = run("derive", "causal", "--format", "latex", "--width", width, status=2)
+    assert "give a number of em from 10 to 100, or column" in ran.output
 
 
 def test_a_width_is_refused_where_lines_have_another_measure() -> None:
     for args in (["--format", "md"], ["--format", "pdf", "--flavor", "beamer"]):
-        run = CliRunner().invoke(main, ["derive", "causal", *args, "--width", "column"])
-        assert run.exit_code == 2
-        assert "has its own; use" in run.output
+        ran = run("derive", "causal", *args, "--width", "column", status=2)
+        assert "has its own; use" in ran.output
 
 
 def test_what_is_left_out_is_no_text_of_somebody_s_paper() -> None:
@@ -426,16 +419,16 @@ def test_what_is_left_out_is_no_text_of_somebody_s_paper() -> None:
         "--format",
         "tex",
     ]
-    paper = CliRunner().invoke(main, [*args, "--flavor", "fragment", "--entry", "projected[1,1]"])
+    paper = run(*args, "--flavor", "fragment", "--entry", "projected[1,1]")
     assert "\n% the rule of an entry is left out, since it is too long to be read" in paper.stdout
     assert "(the rule" not in paper.stdout
     assert "symattn: projected: no entry is worked out, since it is computed from" in paper.stderr
-    assert "(the rule of an entry" in CliRunner().invoke(main, args).stdout
+    assert "(the rule of an entry" in run(*args).stdout
 
 
 def test_a_slide_that_goes_on_says_so() -> None:
     args = ["derive", "grouped-query", "--tokens", "5", "--heads", "8", "--format", "tex"]
-    slides = CliRunner().invoke(main, [*args, "--flavor", "beamer"]).stdout
+    slides = run(*args, "--flavor", "beamer").stdout
     titles = re.findall(r"\\begin\{frame\}\{(.*)\}", slides)
     assert any("(continued)" in title for title in titles)
     new = [title for title in titles if not title.endswith("(continued)")]
@@ -449,8 +442,7 @@ _CAUSAL = ["derive", str(ROOT / "examples" / "causal.toml")]
 def _slides(*more: str, flavor: str = "beamer") -> list[str]:
     """The frames of a worksheet's slides."""
     args = [*_CAUSAL, *more, "--format", "tex", "--flavor", flavor]
-    ran = CliRunner().invoke(main, args)
-    assert ran.exit_code == 0, ran.output
+    ran = run(*args, status=0)
     return re.findall(r"\\begin\{frame\}(.*?)\\end\{frame\}", ran.stdout, re.DOTALL)
 
 
@@ -466,11 +458,11 @@ def test_a_slide_has_one_step_and_the_first_what_is_given() -> None:
 
 def test_slides_say_what_each_matrix_is_that_is_given() -> None:
     args = ["derive", "llama", "--format", "tex", "--flavor", "beamer"]
-    first, second, *_ = re.split(r"\\end\{frame\}", CliRunner().invoke(main, args).stdout)
+    first, second, *_ = re.split(r"\\end\{frame\}", run(*args).stdout)
     assert "Llama attention" in first and "{Given}" in second
     assert "$X$: token vectors" in second and "$n_{\\mathrm{h}} = 4$" in second
     equations = ["derive", "A = softmax(S); O = A V", *args[2:]]
-    (whole, *_) = re.split(r"\\end\{frame\}", CliRunner().invoke(main, equations).stdout)
+    (whole, *_) = re.split(r"\\end\{frame\}", run(*equations).stdout)
     assert "O = " in whole and "{Given}" not in whole and "S = " in whole and "Sizes: " in whole
 
 
@@ -487,7 +479,7 @@ def test_type_has_one_size_on_all_slides(tool: Tool, tmp_path: Path) -> None:
     """The heights of the digits that pdftotext reads, but for scripts and titles."""
     path = tmp_path / "slides.pdf"
     args = [*_CAUSAL, "--format", "pdf", "--flavor", "beamer", "-o", str(path)]
-    assert CliRunner().invoke(main, args).exit_code == 0
+    assert run(*args).exit_code == 0
     told = subprocess.run(
         [tool("pdftotext"), "-bbox", str(path), "-"], capture_output=True, text=True, check=True
     ).stdout

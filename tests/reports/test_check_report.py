@@ -11,7 +11,7 @@ import pytest
 
 from symattn.attention.vocabulary import Notation
 from symattn.claims.policy import VERDICTS
-from symattn.documents.page.colour import SCHEMES, TINTS
+from symattn.documents.page.colour import SCHEMES, TINTS, contrast
 from symattn.mistakes import MISCONCEPTIONS
 from symattn.mistakes.explanations import Explanation
 from symattn.mistakes.slips import Slip
@@ -45,19 +45,8 @@ def wrong() -> Marking:
     return check(GIVEN, CLAIMS, {"scale": False, "tokens": ["<b>", "|x"]}, explain=True)
 
 
-def luminance(colour: str) -> float:
-    """WCAG 2.2, relative luminance."""
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
 @pytest.mark.parametrize("scheme", TINTS)
 def test_tints_stand_off_from_the_text(scheme: str) -> None:
-    def contrast(one: str, other: str) -> float:
-        dark, light = sorted((luminance(one), luminance(other)))
-        return (light + 0.05) / (dark + 0.05)
-
     ink, ground = (SCHEMES[scheme][name] for name in ("ink", "ground"))
     assert {*WORDING} == set(VERDICTS)
     for verdict, wording in WORDING.items():

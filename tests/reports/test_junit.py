@@ -45,9 +45,7 @@ def test_skipped(): pytest.skip("why")
 
 
 def checked(*words: object) -> Result:
-    result = run("check", "--format", "junit", *map(str, words))
-    assert result.exception is None or isinstance(result.exception, SystemExit), result.output
-    return result
+    return run("check", "--format", "junit", *words)
 
 
 @pytest.fixture

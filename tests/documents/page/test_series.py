@@ -51,8 +51,7 @@ def page_of(parts: tuple[Chunk, ...], notation: Notation | None = None) -> str:
 
 def derived(*options: str) -> str:
     """What `derive` writes."""
-    done = run("derive", *options, status=0)
-    return done.output
+    return run("derive", *options, status=0).output
 
 
 def shown(page: Any) -> str:

@@ -13,11 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
-from click.testing import CliRunner
 
 from symattn import VARIANTS, Notation
 from symattn.attention.example import small_example
-from symattn.cli import main
 from symattn.derivations import Derivation, Evaluation
 from symattn.documents.html import html_document
 from symattn.documents.page import frame
@@ -25,6 +23,7 @@ from symattn.documents.page.colour import ROLES, SCHEMES, contrast
 from symattn.documents.shown import Shown
 from symattn.sheets.worksheet import read_worksheet, worksheet_of
 from tests import ROOT
+from tests.command import run
 from tests.documents.page.opening import entered, sheet, typed, variant
 from tests.documents.page.test_page import axe_faults, digits_of, in_text
 from tests.program import source
@@ -347,10 +346,9 @@ def test_a_page_with_a_story_opens_on_the_stage(tmp_path: Path) -> None:
         ([str(ROOT / "examples/causal.toml"), "--stage"], True),
         ([str(ROOT / "examples/causal.toml")], False),
     ):
-        run = CliRunner().invoke(main, ["derive", *words, "--format", "html", "-o", str(out)])
-        assert run.exit_code == 0, run.output
+        run("derive", *words, "--format", "html", "-o", str(out), status=0)
         assert ('"stage":true' in out.read_text(encoding="utf-8")) == stage
-    refused = CliRunner().invoke(main, ["derive", "causal", "--stage"])
+    refused = run("derive", "causal", "--stage")
     assert refused.exit_code == 2 and "--format html" in refused.output
 
 

@@ -9,11 +9,9 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from symattn import VARIANTS, Attention, Notation, SymattnError, plot
 from symattn.attention.example import small_example
-from symattn.cli import main
 from symattn.derivations import Derivation, Evaluation
 from symattn.documents.page.colour import shade_of
 from symattn.documents.page.matrices import pretty
@@ -25,7 +23,7 @@ from symattn.documents.pictures.svg import svg_document
 from symattn.documents.pictures.tikz import tikz_document
 from symattn.nodes.spell import Speller
 from symattn.sheets.worksheet import read_worksheet
-from tests.command import put
+from tests.command import put, run
 from tests.gates import EXAMPLES, HOSTILE_LABELS
 
 CAUSAL = next(path for path in EXAMPLES if path.stem == "causal")
@@ -161,8 +159,8 @@ def test_tex_sets_the_pictures(tool: Callable[[str], str], tmp_path: Path) -> No
         + "\\end{document}",
     )
     command = [tool("pdflatex"), "-halt-on-error", "-no-shell-escape", "-interaction=nonstopmode"]
-    run = subprocess.run([*command, file.name], cwd=tmp_path, capture_output=True, check=False)
-    assert run.returncode == 0, run.stdout.decode(errors="replace")[-1500:]
+    ran = subprocess.run([*command, file.name], cwd=tmp_path, capture_output=True, check=False)
+    assert ran.returncode == 0, ran.stdout.decode(errors="replace")[-1500:]
 
 
 def test_png_is_a_picture_with_words_inside() -> None:
@@ -193,17 +191,15 @@ def test_plot_returns_axes() -> None:
 @pytest.mark.parametrize("form", ["png", "svg"])
 def test_a_series_of_derivations_is_no_single_thing(form: str) -> None:
     words = ["derive", "cached", "--tokens", "3", "--chunks", "1", "--format", form]
-    run = CliRunner().invoke(main, words)
-    assert run.exit_code == 2
-    assert "shows one derivation" in run.output
+    ran = run(*words, status=2)
+    assert "shows one derivation" in ran.output
 
 
 @pytest.mark.parametrize("form", ["svg", "png", "tikz"])
 def test_the_command_line_draws(form: str, tmp_path: Path) -> None:
     file = tmp_path / f"picture.{form}"
     words = ["derive", str(CAUSAL), "--format", form, "--picture", "falk", "-o", str(file)]
-    run = CliRunner().invoke(main, words)
-    assert run.exit_code == 0, run.output
+    run(*words, status=0)
     content = file.read_bytes()
     start = {"svg": b"<svg", "png": b"\x89PNG", "tikz": b"% Falk"}[form]
     assert content.startswith(start)
