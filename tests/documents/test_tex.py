@@ -26,6 +26,7 @@ from symattn.sheets.worksheet import worksheet_of
 from tests import ROOT
 from tests.command import run
 from tests.conftest import Tool
+from tests.documents.conftest import HOST, Typeset
 from tests.gates import EXAMPLES, HOSTILE_LABELS, HOSTILE_TITLE, SUBJECTS, labelled, page
 from tests.shares import share
 from tests.written import latex_document, tex_document
@@ -36,22 +37,6 @@ PROGRAMS = ("pdflatex", "lualatex")
 #: Beside articles by pdflatex, of which every derivation is compiled.
 COMPILED = [pair for pair in product(FILES, PROGRAMS) if pair != ("article", "pdflatex")]
 
-#: What a log must not hold; an Overfull box below a point is not seen.
-_COMPLAINT = re.compile(
-    r"^(!.*|.*Warning: (?!Label\(s\)|Font shape|Some font|Shell escape|Size subst|File `page.out).*"
-    r"|Missing character.*"
-    r"|Overfull \\[hv]box \((?!0\.)[\d.]+pt.*)$",
-    re.MULTILINE,
-)
-
-Typeset = Callable[[str, str, Path], list[str]]
-
-#: A file of somebody's own into which a fragment is put, with LaTeX's usual narrow page.
-_HOST = (
-    "\\documentclass{{article}}\n\\usepackage[T1]{{fontenc}}\n"
-    "\\usepackage{{amsmath,amssymb,graphicx}}\n\\begin{{document}}\n{}\\end{{document}}\n"
-)
-
 #: Names longer than a column, one of them of the widest letters.
 _LONG_NAMES = ("internationalisation", "an extraordinarily long token", "the", "m" * 20, "W" * 16)
 
@@ -59,7 +44,7 @@ _LONG_NAMES = ("internationalisation", "an extraordinarily long token", "the", "
 def file_of(*outlines: Outline, flavor: str) -> str:
     """A file that TeX can be run on, a fragment in a host."""
     source = tex_document(*outlines, flavor=flavor)
-    return _HOST.format(source) if flavor == "fragment" else source
+    return HOST.format(source) if flavor == "fragment" else source
 
 
 def firsts(derivation: Derivation) -> dict[str, tuple[int, ...]]:
@@ -114,29 +99,6 @@ def wide() -> tuple[Outline, ...]:
         for c in decode(spec, 1, **given)
     ]
     return tuple(found)
-
-
-@pytest.fixture(scope="session")
-def typeset(tool: Callable[[str], str]) -> Typeset:
-    """The complaints of a program about a file, whose PDF is left in the folder."""
-
-    def run(program: str, source: str, folder: Path) -> list[str]:
-        (folder / "page.tex").write_text(source, "utf-8")
-        (folder / "page.pdf").unlink(missing_ok=True)
-        ran = subprocess.run(
-            [tool(program), "-no-shell-escape", "-interaction=nonstopmode", "page.tex"],
-            cwd=folder,
-            capture_output=True,
-            timeout=300,
-            check=False,
-        )
-        log = (folder / "page.log").read_text("utf-8", "replace")
-        found = _COMPLAINT.findall(log)
-        assert (folder / "page.pdf").exists(), log[-1500:]
-        assert (ran.returncode != 0) == any(line.startswith("!") for line in found)
-        return found
-
-    return run
 
 
 @pytest.mark.parametrize(
@@ -194,7 +156,7 @@ def test_what_is_wider_than_a_page_fits(
 def test_without_room_for_it_what_is_wide_is_noticed(typeset: Typeset, tmp_path: Path) -> None:
     """The fragment in a host that cannot make anything smaller, and the bare LaTeX."""
     source = file_of(*wide()[::4], flavor="fragment")
-    for poorer in (source.replace(",graphicx", ""), _HOST.format(latex_document(*wide()[::4]))):
+    for poorer in (source.replace(",graphicx", ""), HOST.format(latex_document(*wide()[::4]))):
         found = typeset("pdflatex", poorer, tmp_path)
         assert found
         assert all(line.startswith("Overfull") for line in found)
@@ -261,7 +223,7 @@ def test_a_fragment_has_the_labels_and_headings_asked_for(typeset: Typeset, tmp_
     for host in ("[twocolumn]{article}", "amsart"):
         options = host if host.startswith("[") else f"{{{host}}}"
         cited = rf"By \eqref{{eq:mine:weights}}. {plain}"
-        source = _HOST.format(cited).replace("{article}", options, 1)
+        source = HOST.format(cited).replace("{article}", options, 1)
         for _ in range(2):
             found = typeset("pdflatex", source, tmp_path)
         assert found == []

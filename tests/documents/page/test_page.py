@@ -240,7 +240,7 @@ def test_the_keyboard_reaches_every_cell_and_step(opened: Callable[..., Any]) ->
     assert page.evaluate("document.activeElement.id") == seen[-2]
 
 
-def test_steps_fold(opened: Callable[..., Any]) -> None:
+def test_steps_fold_and_print_shows_the_derivation_alone(opened: Callable[..., Any]) -> None:
     page = opened(html_document(Shown(*sheet("causal"))))
     page.locator("section#weights h2").click()
     assert page.locator("section#weights table").first.is_hidden()
@@ -250,6 +250,19 @@ def test_steps_fold(opened: Callable[..., Any]) -> None:
     assert page.locator("section.step table:visible").count() == 0
     page.click("#fold")
     assert page.locator("section.step table:visible").count() > 5
+    page.locator("section#weights .home td[data-c]").first.click()
+    page.emulate_media(media="print")
+    for part in ("#contents", "#controls", "#origin"):
+        assert page.locator(part).is_hidden()
+    assert page.locator("section.step table:visible").count() > 5
+    assert page.locator(".hint").is_hidden()
+    cell = "section#weights .home tbody tr:first-child td:first-of-type"
+    drawn = page.evaluate(
+        f"getComputedStyle(document.querySelector('{cell}'), '::before').borderTop"
+    )
+    assert re.match(r"1(\.5)?px solid", drawn)  # a background would not be printed
+    shaded = page.evaluate(f"getComputedStyle(document.querySelector('{cell}')).printColorAdjust")
+    assert shaded == "exact"
 
 
 def test_what_is_no_number_is_refused(opened: Callable[..., Any]) -> None:
@@ -399,23 +412,6 @@ def test_the_policy_lets_nothing_else_in(browser: Any, tmp_path: Path) -> None:
     page.wait_for_timeout(100)
     assert len(refused) == 2
     page.close()
-
-
-def test_print_shows_the_derivation_alone(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(Shown(*sheet("causal"))))
-    page.locator("section#weights .home td[data-c]").first.click()
-    page.emulate_media(media="print")
-    for part in ("#contents", "#controls", "#origin"):
-        assert page.locator(part).is_hidden()
-    assert page.locator("section.step table:visible").count() > 5
-    assert page.locator(".hint").is_hidden()
-    cell = "section#weights .home tbody tr:first-child td:first-of-type"
-    drawn = page.evaluate(
-        f"getComputedStyle(document.querySelector('{cell}'), '::before').borderTop"
-    )
-    assert re.match(r"1(\.5)?px solid", drawn)  # a background would not be printed
-    shaded = page.evaluate(f"getComputedStyle(document.querySelector('{cell}')).printColorAdjust")
-    assert shaded == "exact"
 
 
 def test_axe_finds_nothing(opened: Callable[..., Any], node_file: Callable[[str], Path]) -> None:
