@@ -514,6 +514,3 @@ def test_an_interrupted_command_is_not_settled(tmp_path: Path) -> None:
         _, said = running.communicate(timeout=60)
     assert running.returncode == Status.UNSETTLED
     assert said.strip() == "symattn: interrupted"
-
-
-# ---- the other doors -------------------------------------------------------------------------

@@ -354,9 +354,6 @@ def test_a_backward_pass_has_no_temperature(opened: Callable[..., Any], tmp_path
     assert mismatches(page, downloaded(typed(page, "sqrt(2)"))) == []
 
 
-# ---- the row of controls -----------------------------------------------------------------------
-
-
 # ---- what is certified -------------------------------------------------------------------------
 
 
