@@ -22,6 +22,7 @@ from symattn.cli.help import Explained
 from symattn.errors import Undecided
 from tests import TRACED
 from tests.command import run
+from tests.shares import share
 
 
 def endless(*_: object, **__: object) -> None:
@@ -224,12 +225,15 @@ def test_what_was_not_replayed_is_not_equal(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize(
     "statement",
-    [
-        "(A+B)^12 = (B+A)^12",
-        "tr((A+B+C)^6) = tr((C+B+A)^6)",
-        "(A+B)^64 = (B+A)^64",
-        "rowsum((A+B)^12) = rowsum((B+A)^12)",
-    ],
+    share(
+        [
+            "(A+B)^64 = (B+A)^64",
+            "(A+B)^12 = (B+A)^12",
+            "rowsum((A+B)^12) = rowsum((B+A)^12)",
+            "tr((A+B+C)^6) = tr((C+B+A)^6)",
+        ],
+        2,
+    ),
 )
 def test_products_of_sums_are_decided_or_not_in_seconds(statement: str) -> None:
     started = time.process_time()
