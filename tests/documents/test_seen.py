@@ -446,6 +446,11 @@ def steps_of(name: str) -> list[Seen]:
     return in_text(text_document(page))[given:]
 
 
+def data_of(cell: Any) -> list[Any]:
+    """What a cell of a notebook shows below itself."""
+    return [out.get("data") for out in cell.get("outputs", ())]
+
+
 def test_notebooks(node: Callable[[str], Set], katex: Any, tmp_path: Path) -> None:
     """What the cells of a notebook show when it is run is what is written above them."""
     nbformat = package("nbformat")
@@ -460,14 +465,14 @@ def test_notebooks(node: Callable[[str], Set], katex: Any, tmp_path: Path) -> No
     for number, each in enumerate(whole.cells):
         each["id"] = f"cell-{number}"
     nbformat.write(whole, tmp_path / "all.ipynb")
-    before = [each.get("outputs") for each in whole.cells]
+    before = [*map(data_of, whole.cells)]
     code = (
         "import nbformat, nbclient; book = nbformat.read('all.ipynb', as_version=4); "
         "nbclient.NotebookClient(book, timeout=200).execute(); nbformat.write(book, 'all.ipynb')"
     )
     python("-c", code, cwd=tmp_path, check=True, seconds=300, HOME=str(tmp_path))
     done = nbformat.read(tmp_path / "all.ipynb", as_version=4).cells
-    assert [each.get("outputs") for each in done] == before
+    assert [*map(data_of, done)] == before
     plain: dict[str, list[Seen]] = {}
     sources: dict[str, list[str]] = {}
     for name, start, stop in zip(_BOOKS, starts, [*starts[1:], len(done)], strict=True):
