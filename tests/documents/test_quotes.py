@@ -27,7 +27,7 @@ def test_quotes_are_kept(
     monkeypatch.chdir(tmp_path)
     Path("sheet.toml").write_text(SHEET, "utf-8")
     command = f"derive sheet.toml --steps scores --format tex --flavor {flavor} -o sheet.tex"
-    assert run(*command).exit_code == 0
+    run(*command.split(), status=0)
     typeset = [tool(engine), "-interaction=nonstopmode", "-halt-on-error", "sheet.tex"]
     subprocess.run(typeset, check=True, capture_output=True, timeout=120)
     assert "Missing character" not in Path("sheet.log").read_text("utf-8", "replace")
