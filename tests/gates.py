@@ -305,17 +305,6 @@ def _text_faults(element: Element, name: str) -> Iterator[str]:
         yield f"{name} {text!r} loses its outer blanks"
 
 
-def without_phantoms(source: str) -> str:
-    """LaTeX without what is set but not seen."""
-    while (start := re.search(r"\\phantom\{", source)) is not None:
-        depth, end = 1, start.end()
-        while depth:
-            depth += {"{": 1, "}": -1}.get(source[end], 0) * (source[end - 1] != "\\")
-            end += 1
-        source = source[: start.start()] + source[end:]
-    return source
-
-
 def nameless(tree: Tree) -> Tree:
     """A formula with the names of rows and columns left off its matrices."""
     match tree:
@@ -332,18 +321,6 @@ def nameless(tree: Tree) -> Tree:
             )
             return Scheme(*bare)
     return tree
-
-
-def names_of(tree: Tree) -> tuple[str, ...]:
-    """The names of rows and columns in a formula, in the order of the columns first."""
-    match tree:
-        case Grid():
-            return (*tree.column_labels, *tree.row_labels)
-        case Fenced():
-            return names_of(tree.body)
-        case Row():
-            return tuple(name for item in tree.items for name in names_of(item))
-    return ()
 
 
 def displays(document: str) -> list[str]:

@@ -205,63 +205,6 @@ def of_mathml(element: Element, upright: bool = False) -> Part:
     return Part(kind, words, (_SURD, *parts) if kind == "msqrt" else tuple(parts))
 
 
-def of_chtml(element: Element) -> Part:
-    """What MathJax shows in a page, whose letters are classes."""
-    kind = element.tag.removeprefix("mjx-")
-    if kind in ("mphantom", "assistive-mml"):
-        return Part("none")
-    if kind == "mspace" and "width: 1em" in element.get("style", ""):
-        return _QUAD
-    if kind == "line":
-        return _BAR
-    if kind == "c":
-        code = re.match("mjx-c([0-9A-F]+)", element.get("class", ""))  # none: part of a bracket
-        return Part("letter", chr(int(code[1], 16)) if code else "")
-    return Part(kind, element.text or "", tuple(map(of_chtml, element)))
-
-
-def of_katex(element: Element, downwards: bool = False) -> Part:
-    """What KaTeX shows in a page; its matrices are columns of lines that stand at heights."""
-    classes = element.get("class", "").split()
-    style = element.get("style", "")
-    if "color:transparent" in style or "katex-mathml" in classes:
-        return Part("none")
-    if "mspace" in classes and "margin-right:1em" in style:
-        return _QUAD
-    if "mtable" in classes:
-        columns = [
-            _lines_of(child) for child in element if child.get("class", "").startswith("col-align")
-        ]
-        rows = zip(*columns, strict=True)
-        return Part("mtable", "", tuple(Part("mtr", "", tuple(row)) for row in rows))
-    if "vlist" in classes:  # from above, but what stands over a matrix is read after it
-        stacked = sorted(_heights(element), key=lambda pair: pair[0] if downwards else -pair[0])
-        return Part("span", "", tuple(part for _, part in stacked))
-    if "frac-line" in classes:
-        return _BAR
-    inside = downwards or "mfrac" in classes or "msupsub" in classes
-    parts = [_SURD] if "sqrt" in classes else []
-    parts += [of_katex(child, inside) for child in element]
-    words = "" if parts else (element.text or "")
-    kind = "mtext" if "text" in classes else "letter" if "mathrm" in classes else "span"
-    return Part(kind, words, tuple(parts))
-
-
-def _heights(vlist: Element) -> list[tuple[float, Part]]:
-    found = []
-    for child in vlist:
-        top = re.search(r"top:(-?[\d.]+)em", child.get("style", ""))
-        if top is not None:
-            found.append((float(top[1]), Part("span", "", tuple(map(of_katex, child)))))
-    return found
-
-
-def _lines_of(column: Element) -> list[Part]:
-    vlist = next(each for each in column.iter() if each.get("class") == "vlist")
-    lines = sorted(_heights(vlist), key=lambda pair: pair[0])
-    return [Part("mtd", "", (line,)) for _, line in lines]
-
-
 def in_formula(formula: Part) -> list[Seen]:
     """The matrices of a display; of equations that stand below one another each as one cell."""
     return [seen for part in _apart(formula) for seen in _in_one(part)]

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import click
-from click.testing import CliRunner
 
 import symattn
 from symattn.attention.presets import PRESETS
@@ -29,6 +28,7 @@ from symattn.nodes.masks import MASKS
 from symattn.nodes.normalise import NORMALISERS
 from symattn.status import Status
 from tests import ROOT
+from tests.command import run
 
 FOLDER = ROOT / "tests" / "stable"
 
@@ -148,7 +148,7 @@ def json_keys() -> Iterator[str]:
     """Every key of what a command writes as JSON, with its kind; ``[]`` is any item of a list."""
     for words in JSON:
         arguments = shlex.split(words.replace("examples/", f"{ROOT}/examples/"))
-        ran = CliRunner().invoke(main, [*arguments, "--format", "json"])
+        ran = run(*arguments, "--format", "json")
         name = words.partition(" ")[0]
         yield from sorted({f"{name} {path}" for path in _paths(json.loads(ran.stdout))})
 

@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from symattn import Attention, SymattnError, document
-from symattn.cli import main
 from symattn.documents.job import FORMATS
 from symattn.nodes import masks
 from symattn.nodes.masks import Mask
 from tests import ROOT
+from tests.command import run
 from tests.conftest import Formulas
 from tests.documents.test_latex import formulas
 
@@ -42,7 +41,7 @@ def test_the_mask_is_printed_in_every_format(
     sheet, out = tmp_path / "sheet.toml", tmp_path / f"out.{form}"
     given = "".join(f"{name} = {rows}\n" for name, rows in GIVEN.items())
     sheet.write_text(f'attention.mask = "every-second"\n[given]\n{given}', encoding="utf-8")
-    result = CliRunner().invoke(main, ["derive", str(sheet), "--format", form, "-o", str(out)])
+    result = run("derive", str(sheet), "--format", form, "-o", str(out))
     assert (result.exit_code, result.output) == (0, "")
     expected = {"svg": b"0.6698", "tikz": b"0.6698", "png": b"PNG", "pdf": b"%PDF", "docx": b"PK"}
     assert expected.get(form, b"mask") in out.read_bytes()

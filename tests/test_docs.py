@@ -9,12 +9,11 @@ from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner
 
-from symattn.cli import main
 from symattn.cli.derive import derive
 from symattn.pages.checked import check_file
 from tests import ROOT
+from tests.command import run
 from tests.conftest import Tool
 
 GENERATED = ROOT / "docs" / "generated"
@@ -90,7 +89,7 @@ def test_every_option_of_derive_is_told_once_with_a_command_that_runs(
         assert name in command
         if name == "--watch":  # which goes on until it is stopped
             continue
-        run = CliRunner().invoke(main, shlex.split(command))
-        assert run.exit_code == 0, (command, run.output)
+        ran = run(*shlex.split(command))
+        assert ran.exit_code == 0, (command, ran.output)
     assert (tmp_path / "causal.pdf").read_bytes().startswith(b"%PDF")
     assert "# " in (tmp_path / "causal.md").read_text("utf-8")

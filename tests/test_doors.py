@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from symattn import cli
 from symattn.cli import main, screen
@@ -25,6 +25,7 @@ from symattn.errors import ReadError, SymattnError
 from symattn.pages import checked
 from symattn.status import Status
 from tests import ROOT
+from tests.command import run
 from tests.rows import every_one_has_a_row
 from tests.sphinxed import warnings_of
 
@@ -65,7 +66,6 @@ RAISED: tuple[tuple[BaseException, Status, str], ...] = (
     (ReadError("a\nb.md:3: x\x1b[2J\u202e"), Status.UNUSABLE, "a\\nb.md:3: x\\x1b[2J\\u202e"),
     (KeyboardInterrupt(), Status.UNSETTLED, "interrupted"),
 )
-NAMES = [f"{type(error).__name__}-{number}" for number, (error, _, _) in enumerate(RAISED)]
 
 #: Each command, and what it calls.
 COMMANDS = (
@@ -89,10 +89,6 @@ COMMANDS = (
     ("click.Command.get_help", "--help"),
     ("click.Group.make_context", "variants"),
 )
-
-
-def run(*words: str) -> Result:
-    return CliRunner().invoke(main, list(words))
 
 
 def raising(error: BaseException) -> Callable[..., Any]:
@@ -153,8 +149,7 @@ def test_a_traceback_is_for_those_who_ask(
         monkeypatch.setattr(f"symattn.{name}", planted)
     arguments = words.format(**given).split()
     assert "Traceback" not in run(*arguments).output
-    asked = run("--debug", *arguments)
-    assert asked.exit_code == Status.INTERNAL
+    asked = run("--debug", *arguments, status=Status.INTERNAL)
     assert "Traceback" in asked.stderr and "\\x1b[2J" in asked.stderr and "\x1b" not in asked.stderr
     monkeypatch.setenv("SYMATTN_DEBUG", "1")
     assert "Traceback" in run(*arguments).stderr
@@ -163,8 +158,7 @@ def test_a_traceback_is_for_those_who_ask(
 @pytest.mark.parametrize("error", [SystemExit(1), SystemExit("x")])
 def test_an_exit_from_below_is_a_defect(error: SystemExit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("symattn.cli.lists.show", raising(error))
-    result = run("variants")
-    assert result.exit_code == Status.INTERNAL
+    result = run("variants", status=Status.INTERNAL)
     assert result.stderr.startswith("symattn: internal error, please report: SystemExit at ")
 
 
@@ -182,8 +176,7 @@ def test_a_pipe_that_closes_leaves_the_status_open(
 @pytest.mark.parametrize("status", [7, -1, "x", 1.5])
 def test_a_status_that_is_none_is_a_defect(status: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(click.Group, "invoke", lambda *_: status)
-    result = run("variants")
-    assert result.exit_code == Status.INTERNAL
+    result = run("variants", status=Status.INTERNAL)
     assert result.stderr.startswith("symattn: internal error, please report: ValueError at ")
 
 
@@ -210,8 +203,7 @@ def test_words_of_strangers_in_options_stay_on_a_line() -> None:
         ["check", "x" * 5000, "y" * 300 + "/z.md"],
         ["no\nsuch"],
     ):
-        result = run(*words)
-        assert result.exit_code == Status.UNUSABLE, result.output
+        result = run(*words, status=Status.UNUSABLE)
         for line in result.stderr.splitlines():
             assert line.startswith("symattn: ") and line.isprintable() and len(line) <= 400
             assert "##[" not in line
@@ -252,7 +244,6 @@ def test_streams_that_are_full_or_closed(given: dict[str, str], tmp_path: Path) 
 
 #: What a door inside of another program says; an interruption is that program's.
 INSIDE = [row for row in RAISED if not isinstance(row[0], KeyboardInterrupt)]
-INSIDE_NAMES = NAMES[: len(INSIDE)]
 
 
 def test_words_that_cannot_be_had() -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-import symattn
 from symattn.attention.vocabulary import WORDS
 from tests import ROOT
 
@@ -44,11 +44,17 @@ FLOORS: tuple[tuple[str, ...], ...] = (
 )
 LEVEL = {name: level for level, floor in enumerate(FLOORS) for name in floor}
 
-#: What the face of the package hands on.
-NAMES = {*symattn.__all__}
-
 #: Where what the package's own name stands for is made: below the doors.
 FACE = LEVEL["cli"] - 1
+
+
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+#: Every file by the module it is.
+FILES = {
+    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in MODULES
+}
 
 
 def part_of(module: str, depth: int = 1) -> str:
@@ -57,7 +63,7 @@ def part_of(module: str, depth: int = 1) -> str:
 
 
 def imported(source: str) -> set[str]:
-    """Every symattn module imported anywhere in the source, functions and type checks included."""
+    """The modules that names are taken from anywhere in the source, functions included."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -65,13 +71,11 @@ def imported(source: str) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "relative imports hide which floor they reach"
             module = node.module or ""
-            if module in {"symattn", "symattn.notation", "symattn.nodes"}:
-                found |= {f"{module}.{alias.name}" for alias in node.names}
-            if module != "symattn" or any(alias.name in NAMES for alias in node.names):
-                found.add(module)
+            inside = (f"{module}.{alias.name}" for alias in node.names)
+            found |= {name if name in FILES else module for name in inside}
         elif named := _named(node):
             found.add(named)
-    return {name for name in found if name.partition(".")[0] == "symattn"}
+    return found & {*FILES}
 
 
 def _named(node: ast.AST) -> str:
@@ -96,9 +100,6 @@ def violations(part: str, source: str) -> list[str]:
         if part_of(module) != part
         and LEVEL.get(part_of(module), FACE if module == "symattn" else -1) >= LEVEL[part]
     ]
-
-
-MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
@@ -157,66 +158,29 @@ def test_grammar_and_notation_know_no_sympy() -> None:
         assert not names & {"sympy", "numpy"}
 
 
-#: Every file by the module it is.
-FILES = {
-    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path
-    for path in MODULES
-}
-
-
-def files_imported(source: str) -> set[str]:
-    """The modules that names are taken from anywhere in the source, functions included."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            module = node.module or ""
-            inside = (f"{module}.{alias.name}" for alias in node.names)
-            found |= {name if name in FILES else module for name in inside}
-        elif named := _named(node):
-            found.add(named)
-    return found & {*FILES}
-
-
-def circles(imports: Mapping[str, Iterable[str]]) -> list[frozenset[str]]:
-    """Sets of modules that all reach one another: Tarjan's strongly connected components."""
-    found: list[frozenset[str]] = []
-    lowest: dict[str, int] = {}
-    path: list[str] = []
-
-    def visit(name: str) -> None:
-        place = lowest[name] = len(lowest)
-        path.append(name)
-        for other in sorted(imports.get(name, ())):
-            if other not in lowest:
-                visit(other)
-            if other in path:
-                lowest[name] = min(lowest[name], lowest[other])
-        if lowest[name] == place:
-            start = path.index(name)
-            found.append(frozenset(path[start:]))
-            del path[start:]
-
-    for name in sorted(imports):
-        if name not in lowest:
-            visit(name)
-    return [circle for circle in found if len(circle) > 1]
+def circle(imports: Mapping[str, Iterable[str]]) -> list[str]:
+    """Modules each of which imports the next, and the last the first, if there are any."""
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        found: list[str] = error.args[1]
+        return found
+    return []
 
 
 def test_no_files_import_one_another_in_a_circle() -> None:
     """An import inside a function would only hide one, and counts here."""
     imports = {
-        name: files_imported(path.read_text(encoding="utf-8")) for name, path in FILES.items()
+        name: imported(path.read_text(encoding="utf-8")) - {name} for name, path in FILES.items()
     }
-    assert circles(imports) == []
+    assert circle(imports) == []
 
 
 def test_a_circle_is_caught() -> None:
-    assert circles({"a": ["b"], "b": ["c"], "c": ["b"], "d": ["a"]}) == [frozenset("bc")]
-    assert circles({"a": ["b", "c"], "b": ["d"], "c": ["d"], "d": []}) == []
+    assert {*circle({"a": ["b"], "b": ["c"], "c": ["b"], "d": ["a"]})} == {*"bc"}
+    assert circle({"a": ["b", "c"], "b": ["d"], "c": ["d"], "d": []}) == []
     hidden = "def f():\n    from symattn.nodes import base\n    from symattn.nodes.base import Node"
-    assert files_imported(hidden) == {"symattn.nodes.base"}
+    assert imported(hidden) == {"symattn.nodes.base"}
 
 
 #: The floors that serve any derivation: what they have to know of a matrix is a fact of its item.

@@ -14,8 +14,6 @@ import pytest
 from tests import ROOT
 from tests.extras import package
 
-SVG = "{http://www.w3.org/2000/svg}"
-
 
 @pytest.fixture(scope="module")
 def start() -> ModuleType:
@@ -50,15 +48,6 @@ def expected(sheet: str) -> list[str]:
 def test_the_figure_shows_the_numbers_of_the_worksheet(start: ModuleType) -> None:
     wide, tall = drawn(start.hero())
     assert wide == tall == expected(start.sheet())
-
-
-def test_the_figure_follows_the_worksheet(
-    start: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before, other = start.sheet(), start.sheet().replace("[1, 2], [1, 1]", "[3, 2], [1, 1]")
-    monkeypatch.setattr(start, "sheet", lambda: other)
-    wide, _ = drawn(start.hero())
-    assert wide == expected(other) != expected(before)
 
 
 def test_what_is_traced_makes_the_number_of_the_output(start: ModuleType) -> None:

@@ -180,17 +180,6 @@ def test_a_file_that_takes_too_long_stops_no_other(folder: Path) -> None:
     assert data["conclusion"].endswith("; 1 file not finished")
 
 
-def test_a_single_file_that_takes_too_long(tmp_path: Path) -> None:
-    (tmp_path / "a.toml").write_text(RIGHT, encoding="utf-8")
-    result = check(tmp_path / "a.toml", "--timeout", "1e-9")
-    assert result.exit_code == Status.UNSETTLED
-    heading, told, _, total = result.stdout.splitlines()
-    assert heading == "Not finished"
-    assert told.startswith(f"{tmp_path}/a.toml: not finished in 1e-09 s; ")
-    assert total == "No numbers marked; 1 file not finished"
-    assert result.stderr == f"symattn: {told}\n"
-
-
 @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "1e9", "x"])
 def test_a_time_that_is_none_is_refused(seconds: str, folder: Path) -> None:
     for command in ("check", "render"):

@@ -123,15 +123,6 @@ def test_the_result_in_one_formula() -> None:
     assert overview(variant("dot-product").spec.derivation().merged(["output"]), Notation()) is None
 
 
-def test_documents_show_the_steps_that_are_asked_for_and_count_them() -> None:
-    _, values = example("grouped-query")
-    page = document(values, "text", steps=["weights", "projected"])
-    assert isinstance(page, str)
-    assert "1. Attention weights" in page and "2. Projected output" in page
-    assert "Scores" not in page
-    assert "(no entry is worked out, since it is computed from" in page and "show more" not in page
-
-
 def test_a_step_is_called_by_its_name_or_its_letter() -> None:
     derivation = Attention(source="self", mask="causal").derivation()
     items = (*derivation.inputs, *derivation.steps)
@@ -353,9 +344,3 @@ def test_a_vector_for_all_rows_stands_beside_ones(
     shown = outline(Shown(derivation, only=[name]))
     assert line(derivation[name].formula()) == formula
     assert where_lines(shown, name) == ["where 1 is a column of ones"]
-
-
-def test_another_step_is_named_by_the_words_of_its_heading() -> None:
-    shown = outline(Shown(Attention(source="self").derivation()))
-    words = {one.name: "".join(map(str, one.why)) for one in shown.steps}
-    assert words["K"].endswith("The entries are computed like those of the queries.")

@@ -11,11 +11,10 @@ from typing import Any
 from xml.dom import minidom
 
 import pytest
-from click.testing import CliRunner, Result
 
-from symattn.cli import main
 from symattn.notation.mathml import INVISIBLE_COMMA
 from symattn.printable import as_line, printable, shortened
+from tests.command import run
 
 SHEET = "[attention]\nscale = false\n[given]\nscores = [[0, 0]]\n"
 PAGE = f"```symattn\n{SHEET}```\n\nIt is {{claim}}`weights[1,1] = 0.4`.\n"
@@ -49,10 +48,6 @@ NAMES = {
     "option": ("--fix.md", ""),
     "colon": ("a: b.md", ""),
 }
-
-
-def run(*words: str) -> Result:
-    return CliRunner().invoke(main, list(words))
 
 
 @pytest.fixture
@@ -118,8 +113,7 @@ def test_names_in_failures_diffs_and_renderings(name: str, here: Path) -> None:
     file, shown = NAMES[name]
     Path(file).write_text(PAGE.replace("= 0.4", "0.4"), encoding="utf-8")
     for form in FORMATS:
-        result = run("check", "--format", form, "--", file, file)
-        assert result.exit_code == 2
+        result = run("check", "--format", form, "--", file, file, status=2)
         told = set(lines_of(result.stderr)) - {""}
         assert len(told) == 1 and shown.lstrip("\\x3a:") in told.pop()
         lines_of(result.stdout)
@@ -158,8 +152,7 @@ def test_titles_and_labels_forge_no_line(here: Path) -> None:
     sheet = f'title = "{quoted}"\n' + SHEET.replace("[given]", f'tokens = ["{quoted}"]\n[given]')
     Path("a.toml").write_text(f"{sheet}[claims]\nweights = [[0.4, 0.5]]\n", encoding="utf-8")
     for form in FORMATS:
-        result = run("check", "a.toml", "--format", form)
-        assert result.exit_code == 1, result.output
+        result = run("check", "a.toml", "--format", form, status=1)
         commands = [line for line in lines_of(result.stdout) if line.lstrip().startswith("::")]
         assert len(commands) == (form == "github")
     for form in ("text", "md", "tex", "latex", "mathml", "html", "json", "ipynb", "python"):
@@ -169,8 +162,7 @@ def test_titles_and_labels_forge_no_line(here: Path) -> None:
 
 def test_a_long_name_leaves_the_mend(here: Path) -> None:
     for name in ("x" * 200 + "/" + "y" * 250 + ".toml", "a b/" * 1000 + "c.toml"):
-        result = run("check", name)
-        assert result.exit_code == 2
+        result = run("check", name, status=2)
         assert len(result.stderr) <= 401 and result.stderr.startswith(f"symattn: {name[:20]}")
         assert re.search(r"\.toml: cannot be read: [a-z ]+\n\Z", result.stderr)
 
@@ -234,8 +226,7 @@ def test_what_cannot_be_used_hides_no_number(
     Path(name).write_text(text, encoding="utf-8")
     wrong = sum("wrong" in number for number in numbers)
     for form in FORMATS:
-        result = run("check", name, "--format", form)
-        assert result.exit_code == 2
+        result = run("check", name, "--format", form, status=2)
         assert result.stderr.splitlines() == [f"symattn: {told}" for told in checked.problems]
         if form == "json":
             data = json.loads(result.stdout)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import importlib
-import multiprocessing
 import pickle
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -33,6 +32,7 @@ from symattn.nodes.spell import Speller, ordered_terms
 from symattn.reports.check import check_worksheet
 from symattn.sheets.worksheet import read_worksheet, worksheet_of
 from tests import ROOT
+from tests.command import put
 from tests.extras import package
 
 SHEET = """
@@ -465,8 +465,7 @@ def test_what_is_looked_up_in_vain_is_a_lookup_error_too() -> None:
 
 
 def test_the_marks_of_a_page_are_a_sequence(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(f"```symattn\n{SHEET}```\n", encoding="utf-8")
+    page = put(tmp_path / "page.md", f"```symattn\n{SHEET}```\n")
     marks: Any = symattn.check(page, explain=False)
     assert len(list(marks)) == 1 and "x" not in marks
     with pytest.raises(IndexError, match="the page has 1 worksheet"):
@@ -475,15 +474,6 @@ def test_the_marks_of_a_page_are_a_sequence(tmp_path: Path) -> None:
         marks["x"]
     for again in (pickle.loads(pickle.dumps(marks)), copy.deepcopy(marks)):
         assert str(again) == str(marks) and again.passed is marks.passed
-
-
-def test_what_python_refuses_itself_stays() -> None:
-    with pytest.raises(TypeError):
-        symattn.variant()  # type: ignore[call-arg]
-    with pytest.raises(TypeError):
-        Notation(colour="red")  # type: ignore[call-arg]
-    with pytest.raises(TypeError):
-        DERIVATION.gradient(nothing=1)  # type: ignore[call-arg]
 
 
 def test_a_call_that_does_anything_else_is_found() -> None:
@@ -593,17 +583,6 @@ def test_balls_pickle_without_losing_what_they_hold() -> None:
         assert again.contains(one) and again.mid() == one.mid()
         assert again.rad() <= one.rad() * 1.001
     assert pickle.loads(pickle.dumps(arb.nan())).is_nan()
-
-
-def test_an_evaluation_is_the_same_in_a_fresh_process() -> None:
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(1) as pool:
-        there = pool.apply(decimals_of, (VALUES,))
-    assert there == VALUES["output"].decimals(12)
-
-
-def decimals_of(values: Any) -> Any:
-    return values["output"].decimals(12)
 
 
 # ---- packages that are missing ---------------------------------------------------------------

@@ -9,10 +9,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from symattn.cli import main
 from tests import ROOT, pictures
+from tests.command import run
 from tests.extras import package
 from tests.sphinxed import warnings_of
 
@@ -44,7 +43,7 @@ def test_every_output_that_is_shown_is_printed(monkeypatch: pytest.MonkeyPatch) 
             command, _, shown = part.partition("\n")
             program, *words = shlex.split(command)
             if program == "symattn":
-                assert is_shown(shown, CliRunner().invoke(main, words).stdout), command
+                assert is_shown(shown, run(*words).stdout), command
                 ran += 1
     assert ran >= 2
 
@@ -76,7 +75,7 @@ def test_what_it_says_of_the_package() -> None:
 
 def test_every_command_it_names_is_there() -> None:
     for words in re.findall(r"`symattn ([a-z]+)", README):
-        assert CliRunner().invoke(main, [words, "--help"]).exit_code == 0, words
+        assert run(words, "--help").exit_code == 0, words
 
 
 def test_its_pictures_are_of_this_program() -> None:

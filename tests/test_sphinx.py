@@ -446,20 +446,6 @@ def test_numbers_in_docstrings_are_checked(tmp_path: Path) -> None:
     assert "docstring of documented:1: WARNING: weights[1,1]: you wrote 0.77" in said
 
 
-def test_a_page_is_read_again_when_its_worksheet_changes(tmp_path: Path) -> None:
-    page = "Title\n=====\n\n.. attention:: sheet.toml\n\n:value:`weights[1,2]`\n"
-    folder = project(tmp_path, index_rst=page)
-    assert build(folder, "text", "-q") == (0, "")
-    out = folder / "_out" / "text" / "index.txt"
-    assert "0.3302" in out.read_text("utf-8")
-    status, said = build(folder, "text")
-    assert "no targets are out of date" in said
-    (folder / "sheet.toml").write_text(SHEET.replace("K = [[1, 0]", "K = [[3, 0]"), "utf-8")
-    assert build(folder, "text", "-q") == (0, "")
-    assert "0.1070" in out.read_text("utf-8")
-    assert status == 0
-
-
 def test_words_beside_the_directive_are_prose_unless_they_name_a_file(tmp_path: Path) -> None:
     page = (
         "Title\n=====\n\n.. attention:: my sheet.toml\n\n.. attention:: Mind the gap!\n\n"
@@ -474,19 +460,23 @@ def test_words_beside_the_directive_are_prose_unless_they_name_a_file(tmp_path: 
     assert re.search(r"Attention:\n\n  It begins here, goes \*on\*\s*and ends\.\n", text)
 
 
-@pytest.mark.parametrize("held", ["in a file", "in what it includes"])
+@pytest.mark.parametrize("held", ["in a file", "in its worksheet", "in what it includes"])
 def test_a_page_is_read_again_when_its_numbers_change(held: str, tmp_path: Path) -> None:
     sheet = SHEET.replace("K = [[1, 0], [0, 1]]", 'K = "in/keys.csv"')
     body = ".. attention::\n\n" + sheet.replace("\n", "\n   ") + "\n\n:value:`weights[1,2]`\n"
-    page = {
-        "in a file": ".. attention:: keys.toml\n\n:value:`weights[1,2]`\n",
-        "in what it includes": ".. include:: part.rst\n",
-    }
-    folder = project(tmp_path, index_rst=f"Title\n=====\n\n{page[held]}", part_rst=body)
+    numbers = ("in/keys.csv", "1,0\n0,1\n", "3,0\n0,1\n")
+    itself = ("keys.toml", SHEET, SHEET.replace("K = [[1, 0]", "K = [[3, 0]"))
+    named = ".. attention:: keys.toml\n\n:value:`weights[1,2]`\n"
+    page, (name, *texts) = {
+        "in a file": (named, numbers),
+        "in its worksheet": (named, itself),
+        "in what it includes": (".. include:: part.rst\n", numbers),
+    }[held]
+    folder = project(tmp_path, index_rst=f"Title\n=====\n\n{page}", part_rst=body)
     (folder / "keys.toml").write_text(sheet, "utf-8")
     (folder / "in").mkdir()
-    for rows, weight in (("1,0\n0,1\n", "0.3302"), ("3,0\n0,1\n", "0.1070")):
-        (folder / "in" / "keys.csv").write_text(rows, "utf-8")
+    for text, weight in zip(texts, ("0.3302", "0.1070"), strict=True):
+        (folder / name).write_text(text, "utf-8")
         assert build(folder, "text", "-q") == (0, "")
         assert (folder / "_out" / "text" / "index.txt").read_text("utf-8").endswith(f"{weight}\n")
 

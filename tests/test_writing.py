@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from symattn import writing
-from symattn.cli import main
 from symattn.errors import SymattnError
 from symattn.pages import checked
 from symattn.writing import Destination, replace_text
 from tests import ROOT
+from tests.command import put, run
 
 OLD, NEW = b"old\n" * 5_000, b"new!\n" * 20_000
 
@@ -36,10 +36,6 @@ scores = [[0, 0]]
 weights = [["0.4", "0.5"]]
 """
 PAGE = f"# Page\n\n```symattn\n{SHEET}```\n"
-
-
-def run(*words: str | Path) -> Result:
-    return CliRunner().invoke(main, [str(word) for word in words])
 
 
 def assert_refused(result: Result, *told: str, status: int = 2) -> None:
@@ -156,67 +152,7 @@ def test_a_naive_writer_is_caught(tmp_path: Path) -> None:
     assert wrong.count("neither old nor new") >= 2
 
 
-def test_an_interrupted_write_leaves_nothing_and_goes_on_to_be_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "file"
-    path.write_bytes(OLD)
-
-    def stopped(_: int) -> NoReturn:
-        raise KeyboardInterrupt
-
-    destination = Destination.of(path)
-    monkeypatch.setattr(os, "fsync", stopped)
-    with pytest.raises(KeyboardInterrupt):
-        destination.write(NEW)
-    assert what_is_wrong(tmp_path, "file", stat.S_IMODE(path.stat().st_mode), False) == ""
-    assert path.read_bytes() == OLD
-
-
 # ---- a full disk -----------------------------------------------------------------------------
-
-
-@pytest.fixture
-def full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder on a disk of 64 KiB; where none may be mounted, one in which writing says so."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = shutil.which("mount")
-    mounted = (
-        mount is not None
-        and not subprocess.run(
-            [mount, "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)],
-            check=False,
-            capture_output=True,
-        ).returncode
-    )
-    if mounted:
-        yield folder
-        subprocess.run(["umount", "-l", str(folder)], check=True)
-        return
-    real = os.write
-
-    def full(descriptor: int, content: Any) -> int:
-        if os.fstat(descriptor).st_size + len(content) > 65_536:
-            real(descriptor, content[:1000])
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return real(descriptor, content)
-
-    monkeypatch.setattr(os, "write", full)
-    yield folder
-
-
-def test_a_full_disk_leaves_the_old_content(full_disk: Path) -> None:
-    path = full_disk / "file"
-    path.write_bytes(OLD)
-    path.chmod(0o640)
-    with pytest.raises(SymattnError) as refused:
-        Destination.of(path).write(NEW)
-    assert str(refused.value) == (
-        f"{path}: cannot be written: no space left on device; the old content is kept"
-    )
-    assert what_is_wrong(full_disk, "file", 0o640, killed=False) == ""
-    assert path.read_bytes() == OLD
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EDQUOT])
@@ -302,8 +238,7 @@ def test_commands_keep_the_old_file_on_a_full_disk(
 
     few = identities.prove(identities.IDENTITIES[0], 1)
     monkeypatch.setattr(identities, "prove", lambda *_: few)
-    path = tmp_path / name
-    path.write_text(text, encoding="utf-8")
+    path = put(tmp_path / name, text)
     path.chmod(0o600)
     (tmp_path / "sheet.toml").write_text(SHEET, encoding="utf-8")
     given = {"FILE": path, "SHEET": tmp_path / "sheet.toml"}
@@ -327,17 +262,6 @@ def test_a_new_file_has_the_mode_that_open_gives(tmp_path: Path) -> None:
         finally:
             os.umask(before)
         assert stat.S_IMODE((tmp_path / f"{mask:o}").stat().st_mode) == 0o666 & ~mask
-
-
-@pytest.mark.parametrize("mode", [0o600, 0o640, 0o666, 0o755, 0o2750, 0o200])
-def test_the_mode_of_the_old_file_is_kept(mode: int, tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    path.write_bytes(OLD)
-    path.chmod(mode)
-    Destination.of(path).write(NEW)
-    assert stat.S_IMODE(path.stat().st_mode) == mode
-    path.chmod(0o600)
-    assert path.read_bytes() == NEW
 
 
 def test_nobody_else_reads_a_private_file_while_it_is_written(
@@ -398,19 +322,10 @@ def test_the_target_of_a_link_is_replaced(tmp_path: Path) -> None:
     assert target.read_bytes() == NEW
 
 
-def test_bytes_that_are_no_change_are_kept(tmp_path: Path) -> None:
-    path = tmp_path / "a.toml"
-    text = SHEET.replace("\n", "\r\n")
-    path.write_bytes(b"\xef\xbb\xbf" + text.encode())
-    assert run("check", "--fix", path).exit_code == 0
-    assert path.read_bytes() == b"\xef\xbb\xbf" + text.replace("0.4", "0.5").encode()
-
-
 def test_a_file_that_was_changed_meanwhile_is_not_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "file"
-    path.write_text("a", encoding="utf-8")
+    path = put(tmp_path / "file", "a")
     with pytest.raises(SymattnError, match="changed while it was read"):
         replace_text(path, "b", "c")
     replace_text(path, "other", "a")  # it holds what it is to hold
@@ -436,13 +351,6 @@ def test_one_file_by_two_names_is_put_right_once(tmp_path: Path) -> None:
     assert path.read_text(encoding="utf-8") == SHEET.replace("0.4", "0.5")
 
 
-def test_only_regular_files_are_put_right(tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    with pytest.raises(SymattnError, match="is not a regular file"):
-        replace_text(pipe, "a", "b")
-
-
 # ---- streams ---------------------------------------------------------------------------------
 
 
@@ -465,21 +373,6 @@ def test_pipes_are_streamed(tmp_path: Path) -> None:
     destination.write(NEW)
     reader.join(30)
     assert read == [NEW] and stat.S_ISFIFO(pipe.stat().st_mode)
-
-
-@pytest.mark.parametrize("folder", ["/dev/fd", "/proc/self/fd"])
-def test_descriptors_are_streamed(folder: str, tmp_path: Path) -> None:
-    out, into = os.pipe()
-    Destination.of(f"{folder}/{into}").write("through it")
-    (tmp_path / "link").symlink_to(f"{folder}/{into}")
-    Destination.of(tmp_path / "link").write(", twice")
-    os.close(into)
-    assert os.read(out, 100) == b"through it, twice"
-    with pytest.raises(SymattnError, match="reading only"):
-        Destination.of(f"{folder}/{out}")
-    os.close(out)
-    with pytest.raises(SymattnError, match="cannot be written"):
-        Destination.of(f"{folder}/{into}")
 
 
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
@@ -542,6 +435,7 @@ REFUSED: tuple[tuple[str, Callable[[Path], Any], str], ...] = (
     ("no name", lambda _: "", "the name is empty"),
     ("a null", lambda _: "a\0b", "null"),
     ("a closed descriptor", lambda _: "/dev/fd/987", "bad file descriptor"),
+    ("to be read", lambda _: f"/dev/fd/{os.open('/dev/null', os.O_RDONLY)}", "reading only"),
 )
 
 
@@ -595,14 +489,6 @@ def test_a_folder_that_may_not_be_written_is_refused(open_folder: Path) -> None:
     finally:
         open_folder.chmod(0o777)
     assert (open_folder / "file").read_bytes() == OLD
-
-
-def test_a_file_that_may_not_be_written_is_refused(open_folder: Path) -> None:
-    path = open_folder / "file"
-    path.write_bytes(OLD)
-    path.chmod(0o444 if os.geteuid() else 0o644)
-    with as_nobody(), pytest.raises(SymattnError, match=r"permission denied|read-only"):
-        Destination.of(path)
 
 
 def test_an_owner_that_cannot_be_kept_is_refused(
@@ -661,8 +547,7 @@ def test_refused_before_the_work(
     from symattn.attention import jacobian
     from symattn.derivations import Derivation
 
-    sheet = tmp_path / "a.toml"
-    sheet.write_text(SHEET, encoding="utf-8")
+    sheet = put(tmp_path / "a.toml", SHEET)
     monkeypatch.setattr(Derivation, "evaluate", at_work)
     monkeypatch.setattr(checked, "check_file", at_work)
     monkeypatch.setattr(jacobian, "softmax_jacobian", at_work)
@@ -741,8 +626,7 @@ def test_an_input_that_shows_itself_late_is_refused(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its name, with an escape in it, is found only when the worksheet is read."""
-    sheet = folder / "in/refs.toml"
-    sheet.write_text(NAMING.replace("q.csv", "\\u0071.csv"), encoding="utf-8")
+    sheet = put(folder / "in/refs.toml", NAMING.replace("q.csv", "\\u0071.csv"))
     for command in (("check",), ("check", "--fix"), ("derive",)):
         result = run(*command, sheet, "-o", folder / "in/q.csv")
         assert_refused(result, "q.csv: is read here")
@@ -775,10 +659,6 @@ def test_a_report_in_the_folder_is_replaced_by_the_next_one(folder: Path) -> Non
             result = run("check", folder / "in", "--format", form, "-o", folder / "in/report.md")
             assert (result.exit_code, result.stderr) == (1, "")
             assert "0.4" in (folder / "in/report.md").read_text(encoding="utf-8")
-
-
-def test_what_is_no_file_may_be_read_and_written() -> None:
-    assert Destination.of("/dev/null", ["/dev/null"]).kind == "stream"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no shell that closes descriptors")
@@ -828,10 +708,8 @@ def test_an_empty_name_is_not_the_folder_of_the_command(
     words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    page = tmp_path / "page.md"
-    page.write_text("```symattn\n[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]\n```\n", encoding="utf-8")
+    page = put(tmp_path / "page.md", "```symattn\n[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]\n```\n")
     before = page.read_text(encoding="utf-8")
-    result = CliRunner().invoke(main, [*words, ""])
-    assert result.exit_code == 2
+    result = run(*words, "", status=2)
     assert "the name is empty; give a file or a folder" in result.stderr
     assert (result.stdout, page.read_text(encoding="utf-8")) == ("", before)

@@ -69,15 +69,5 @@ def text_overview(overview: Overview) -> str:
     return _text(overview_document(overview, brief=True), "unicode")
 
 
-def markdown_overview(overview: Overview) -> str:
-    """The overview in Markdown."""
-    return markdown.write([overview_document(overview)])
-
-
-def html_overview(overview: Overview) -> str:
-    """The overview as a page."""
-    return static.write([overview_document(overview)])
-
-
 def _text(document: Document, charset: Charset) -> str:
     return "\n".join(words for _, words in text.styled_lines([document], charset)) + "\n"

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import exp, lgamma, log
 from pathlib import Path
@@ -62,8 +62,6 @@ DEFAULTS = (200, 20261121)
 #: How unlikely a count must be, were the rate at its gate, for the gate to fail.
 _DOUBT = 0.01
 
-#: Failing gates on honest sheets that are printed, of one for each value and each style.
-_SHOWN = 12
 
 #: Students who round half up, and only what they write.
 _SURE = tuple(Style(keep, None, "half-up", False, keep) for keep in (0, None))
@@ -530,72 +528,51 @@ def _of(rate: Rate) -> str:
     return f"{rate} of {rate.total}"
 
 
+def table(title: str, rates: Mapping[str, Rate], limit: float | None = None) -> list[Gate]:
+    """The rates below their title, and their gates where there is a limit."""
+    print(f"\n{title}")
+    for label, rate in rates.items():
+        print(f"  {label:<70} {_of(rate)}")
+    return [Gate(f"{title}, {x}", rate, limit) for x, rate in rates.items() if limit is not None]
+
+
 def main(count: int, seed: int, verbose: bool = False) -> int:
-    """Print the table; 1 where a gate fails."""
+    """Print the tables; 1 where a gate fails."""
     exercises = Exercises(Random(seed))
     start = time.perf_counter()
-    gates: list[Gate] = []
-
     kept = honest_refused(symattn_marks, exercises, count)
-    gates += kept.gates
-    print(f"honest sheets refused ({count} of each of {len(kept.styles)} styles; at most 1 %)")
-    for label, rate in kept.by_value().items():
-        print(f"  {label:<70} {rate} of {rate.total}")
-    worst = kept.worst
-    print(f"  worst: {worst}: {kept.styles[worst]} of {kept.styles[worst].total}")
-    if verbose and worst in kept.examples:
-        print(kept.examples[worst])
-
-    refused_apart = apart_refused(symattn_marks, exercises, 6 * count)
-    gates.append(Gate("honest refused, each step with decimals of its own", refused_apart, 0.01))
-    print(f"  each step with decimals of its own {_of(refused_apart)}")
-    for rounding, rate in in_halves_refused(symattn_marks, exercises, count).items():
-        gates.append(Gate(f"honest refused, products as written, {rounding}", rate, 0.01))
-        print(f"  products rounded as they are written, {rounding} {_of(rate)}")
-    print("  with right numbers among them:")
-    for style, rate in among_right_refused(symattn_marks, exercises, count).items():
-        limit = 0.02 if style in AS_WRITTEN else 0.12
-        gates.append(Gate(f"honest refused, right numbers among them, {style}", rate, limit))
-        print(f"  {style!s:<70} {_of(rate)}")
-    print("\nsheets computed from whole numbers in place of decimals, accepted")
-    for name, rate in coarse_accepted(symattn_marks, exercises, count).items():
-        gates.append(Gate(f"coarse accepted, {name}", rate, 0.01))
-        print(f"  {name:<20} {_of(rate)}")
-
+    gates = [*kept.gates]
+    table(f"honest refused ({count} of each of {len(kept.styles)} styles)", kept.by_value())
+    print(f"  worst: {kept.worst}: {_of(kept.styles[kept.worst])}")
+    if verbose and kept.worst in kept.examples:
+        print(kept.examples[kept.worst])
+    own = {"each step with decimals of its own": apart_refused(symattn_marks, exercises, 6 * count)}
+    gates += table("honest refused, decimals", own, 0.01)
+    halves = in_halves_refused(symattn_marks, exercises, count)
+    gates += table("honest refused, products rounded as they are written", halves, 0.01)
+    among = among_right_refused(symattn_marks, exercises, count)
+    for styles, limit in ((AS_WRITTEN, 0.02), (BETWEEN, 0.12)):
+        rates = {str(style): among[style] for style in styles}
+        gates += table("honest refused, right numbers among them", rates, limit)
+    rough = coarse_accepted(symattn_marks, exercises, count)
+    gates += table("computed from whole numbers in place of decimals, accepted", rough, 0.01)
     for name, made in (("slips", first_slips), ("second slips", second_slips)):
-        rates = slips_accepted(symattn_marks, made(exercises, count), name)
-        print_slips(rates, verbose)
-        gates += rates.gates
-
-    print("\nentries judged worse where more is claimed")
-    for kind, rate in claiming_more(symattn_marks, exercises, count).items():
-        print(f"  {kind:<20} {rate} of {rate.total}")
-
+        found = slips_accepted(symattn_marks, made(exercises, count), name)
+        print_slips(found, verbose)
+        gates += found.gates
+    table("judged worse where more is claimed", claiming_more(symattn_marks, exercises, count))
     paths = dependency(symattn_marks, exercises, count)
     gates += paths.gates
-    print("\ndependency by entry")
-    print(f"  carried or remarked without a path {paths.carried} of {paths.carried.total}")
-    print(f"  reasons without a path             {paths.because} of {paths.because.total}")
-    print(f"  carried with no reason named       {paths.bare} of {paths.bare.total}")
+    table("carried with no reason named", {"entries": paths.bare})
     if verbose and paths.examples:
         print(paths.examples[0])
-
-    print()
-    for alone, name in ((False, "a random number among others"), (True, "a random number alone")):
-        explained = random_explained(symattn_marks, exercises, count, alone)
-        gates.append(Gate(f"{name}, explained", explained, 0.05))
-        print(f"{name}, explained: {explained} of {explained.total}")
-
-    print("\ngates")
+    explained = {
+        name: random_explained(symattn_marks, exercises, count, alone)
+        for alone, name in ((False, "among others"), (True, "alone"))
+    }
+    gates += table("a random number, explained", explained, 0.05)
     failing = [gate for gate in gates if not gate.holds]
-    refused = [gate for gate in failing if gate.name.startswith("honest")]
-    for gate in gates:
-        if not gate.name.startswith("honest"):
-            print(f"  {gate}")
-    for gate in refused[:_SHOWN]:
-        print(f"  {gate}")
-    styles = sum(gate.name.startswith("honest") for gate in gates)
-    print(f"  {len(refused)} of {styles} gates on honest sheets fail")
+    print(f"\n{len(failing)} of {len(gates)} gates fail", *failing, sep="\n  ")
     print(f"{time.perf_counter() - start:.0f} s")
     return int(bool(failing))
 

@@ -2,59 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
-from itertools import cycle, product
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
-from symattn import VARIANTS, Attention, SymattnError, document
-from symattn.cli import main
+from symattn import Attention, SymattnError, document
 from symattn.documents.job import FORMATS
 from symattn.sheets.worksheet import read_worksheet
 from tests import ROOT
+from tests.command import put, run
 from tests.processes import python
-from tests.shares import share
 from tests.terminal import shown_at_a_terminal
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
-
-
-def run(*words: str, given: str | None = None) -> Result:
-    return CliRunner().invoke(main, list(words), input=given)
-
-
-@pytest.mark.parametrize(
-    ("example", "form"),
-    share(product(EXAMPLES, ["text", "latex", "tex", "md", "mathml", "json"]), 5),
-    ids=lambda value: getattr(value, "stem", value),
-)
-def test_every_example_in_every_format(example: Path, form: str) -> None:
-    result = run("derive", str(example), "--format", form)
-    assert result.exit_code == 0, result.output
-    claimed = "claims stand in this worksheet; derive does not mark them" in result.stderr
-    assert claimed or result.stderr == ""
-    assert claimed == ("[claims]" in example.read_text("utf-8") and form not in ("text", "html"))
-    assert "weights" in result.stdout
-
-
-def test_every_variant_in_some_format() -> None:
-    """`tests.golden` has each of them in each."""
-    for row, form in zip(VARIANTS, cycle(["text", "latex", "tex", "md", "mathml", "json"])):
-        result = run("derive", row.name, "--symbolic", "--format", form)
-        assert result.exit_code == 0, result.output
-        assert "weights" in result.stdout
-
-
-def test_variants_are_listed() -> None:
-    result = run("variants")
-    assert result.exit_code == 0
-    for row in VARIANTS:
-        assert row.name in result.stdout and row.about in result.stdout
 
 
 def _without_worksheet(page: str | bytes) -> str:
@@ -111,10 +73,10 @@ def test_python_writes_what_the_command_line_writes(form: str) -> None:
 def test_the_command_that_shows_more_repeats_what_the_page_was_made_with(
     options: str, tmp_path: Path
 ) -> None:
-    sheet = tmp_path / "sheet.toml"
-    sheet.write_text(
+    sheet = put(
+        tmp_path / "sheet.toml",
         "[attention]\n[given]\nQ = [[1], [3]]\nK = [[1], [2], [3]]\nV = [[1], [3], [4]]\n"
-        '[notation]\nindex_base = 0\nconvention = "columns"\n'
+        '[notation]\nindex_base = 0\nconvention = "columns"\n',
     )
     arguments = shlex.split(options.replace("{counted}", str(sheet)))
     page = run("derive", *arguments).stdout
@@ -153,17 +115,9 @@ def test_views_and_steps_are_chosen() -> None:
     assert "A = softmax(Z)" in formula and "s_11" not in formula
 
 
-def test_digits_and_exact_values() -> None:
-    path = str(ROOT / "examples/illustrated_self_attention.toml")
-    assert "0.0633789383" in run("derive", path, "--digits", "10", "--steps", "weights").stdout
-    exact = run("derive", path, "--exact", "--steps", "weights", "--view", "value").stdout
-    assert "e²/(e² + 2 e⁴)" in exact
-
-
 def test_large_matrices_are_elided_and_shown_in_full_on_request(tmp_path: Path) -> None:
     rows = [[(i * j) % 5 for j in range(16)] for i in range(16)]
-    path = tmp_path / "large.toml"
-    path.write_text(f"[given]\nQ = {rows}\nK = {rows}\n", encoding="utf-8")
+    path = put(tmp_path / "large.toml", f"[given]\nQ = {rows}\nK = {rows}\n")
     short = run("derive", str(path), "--steps", "weights").stdout
     full = run("derive", str(path), "--steps", "weights", "--full").stdout
     assert "⋯" in short and "⋱" in short and "⋯" not in full
@@ -171,25 +125,9 @@ def test_large_matrices_are_elided_and_shown_in_full_on_request(tmp_path: Path) 
     assert len(full) > 1.5 * len(short)
 
 
-def test_output_goes_to_a_file(tmp_path: Path) -> None:
-    target = tmp_path / "out.tex"
-    example = str(ROOT / "examples/causal.toml")
-    result = run("derive", example, "--format", "latex", "-o", str(target))
-    assert result.exit_code == 0 and result.stdout == ""
-    assert r"\subsection*" in target.read_text(encoding="utf-8")
-    refused = run("derive", example, "-o", str(tmp_path / "no" / "where"))
-    assert refused.exit_code == 2 and "cannot be written" in refused.stderr
-
-
-def test_a_worksheet_on_standard_input() -> None:
-    result = run("derive", "-", given="[attention]\nscale=false\n[given]\nscores=[[2,4,4]]\n")
-    assert result.exit_code == 0 and "0.0634" in result.stdout
-
-
 def test_an_overflow_is_not_settled() -> None:
     text = '[given]\nQ = [["300"]]\nK = [["300"]]\n'
-    result = run("derive", "-", "--dtype", "float16", given=text)
-    assert result.exit_code == 4
+    result = run("derive", "-", "--dtype", "float16", given=text, status=4)
     assert "Check: overflows float16: from scores[1,1] on" in result.stdout
     assert "OVERFLOW" in result.stdout and "NOT agree" not in result.stdout
 
@@ -266,31 +204,9 @@ def test_a_terminal_gets_colour() -> None:
     assert "A = softmax(Z)" in coloured
 
 
-@pytest.mark.parametrize("row", share(VARIANTS, 4), ids=lambda row: row.name)
-def test_every_variant_makes_a_small_example(row: Any) -> None:
-    result = run("derive", row.name, "--tokens", "3", "--d-k", "2", "--format", "json")
-    assert result.exit_code == 0, result.output
-    data = json.loads(result.stdout)
-    assert data["check"]["agrees"]
-    assert all(step["decimals_are_proven"] for step in data["steps"].values())
-    text = run("derive", row.name, "--tokens", "2")
-    assert text.exit_code == 0, text.output
-    assert "weights" in text.stdout
-
-
-@pytest.mark.parametrize("flavor", ["fragment", "article", "standalone", "beamer"])
-def test_flavors_of_tex(flavor: str) -> None:
-    path = str(ROOT / "examples/causal.toml")
-    document = run("derive", path, "--format", "tex", "--flavor", flavor).stdout
-    assert "0.2840" in document
-    assert (r"\documentclass" in document) == (flavor != "fragment")
-    assert document.startswith("% Needs") == (flavor == "fragment")
-
-
 @pytest.mark.parametrize("language", ["python", "numpy", "torch", "jax", "javascript"])
 def test_a_variant_as_a_program_is_for_any_size(language: str) -> None:
-    result = run("derive", "causal", "--format", language)
-    assert result.exit_code == 0, result.output
+    result = run("derive", "causal", "--format", language, status=0)
     batch = "" if language in ("python", "javascript") else "..., "
     assert f"x: token vectors, ({batch}n, d_model)" in result.stdout
     for sizes in (("--tokens", "5", "--d-k", "4"), ("--symbolic",)):
@@ -312,23 +228,6 @@ def test_a_variant_as_a_program_is_for_any_size(language: str) -> None:
     ],
 )
 def test_formats_refuse_what_they_cannot_show(words: str, complaint: str) -> None:
-    result = run("derive", *words.split())
-    assert result.exit_code == 2
+    result = run("derive", *words.split(), status=2)
     assert complaint in result.stderr
     assert result.stderr.count("\n") == 1
-
-
-def test_claims_that_are_not_marked_are_counted(tmp_path: Path) -> None:
-    path = tmp_path / "sheet.toml"
-    given = "[attention]\nscale = false\n[given]\nscores = [[0, 0]]\nV = [[1], [2]]\n"
-    sheet = f"{given}[claims]\nweights = [[0.5, 0.5]]\n"
-    path.write_text(sheet, "utf-8")
-    assert (
-        "1 claim stands in this worksheet; derive does not mark it"
-        in run("derive", str(path)).stdout
-    )
-    path.write_text(f"{sheet}output = [[1.5]]\n", "utf-8")
-    assert (
-        "2 claims stand in this worksheet; derive does not mark them"
-        in run("derive", str(path)).stdout
-    )

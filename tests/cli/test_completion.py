@@ -16,6 +16,7 @@ from symattn import IDENTITIES, VARIANTS
 from symattn.cli import COMMANDS, main
 from symattn.cli.completion import EXAMPLES, completion
 from tests import ROOT
+from tests.command import put
 from tests.conftest import Tool
 from tests.manual import MANUAL, dated, manual
 
@@ -30,8 +31,9 @@ ASK = {
 @pytest.fixture
 def completed(tmp_path: Path, tool: Tool) -> Callable[[str, str], list[str]]:
     """What a shell offers for a line."""
-    program = tmp_path / "symattn"
-    program.write_text(f"#!{sys.executable}\nfrom symattn.cli import main\nmain()\n")
+    program = put(
+        tmp_path / "symattn", f"#!{sys.executable}\nfrom symattn.cli import main\nmain()\n"
+    )
     program.chmod(0o755)
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
     told = {words: example for example in EXAMPLES for words in ASK if words in example}

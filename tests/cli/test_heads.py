@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from click.testing import CliRunner
 
-from symattn.cli import main
 from tests import ROOT
+from tests.command import run
 
 TWO = str(ROOT / "examples" / "two_heads.toml")
 CAUSAL = str(ROOT / "examples" / "causal.toml")
@@ -16,8 +15,7 @@ CAUSAL = str(ROOT / "examples" / "causal.toml")
 def test_a_picture_shows_the_head_that_is_asked_for(picture: str) -> None:
     words = ["derive", TWO, "--format", "svg", "--picture", picture]
     both, one, other = (
-        CliRunner().invoke(main, [*words, *more]).output
-        for more in ([], ["--head", "1"], ["--head", "2"])
+        run(*words, *more).output for more in ([], ["--head", "1"], ["--head", "2"])
     )
     assert len({both, one, other}) == 3
     assert len(one) < len(both) > len(other)
@@ -41,7 +39,6 @@ def test_a_picture_shows_the_head_that_is_asked_for(picture: str) -> None:
     ],
 )
 def test_what_is_said_of_heads_in_vain_is_refused(words: list[str], said: str) -> None:
-    result = CliRunner().invoke(main, ["derive", *words])
-    assert result.exit_code == 2
+    result = run("derive", *words, status=2)
     assert said in result.output
     assert result.output.count("\n") == 1

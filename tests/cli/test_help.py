@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from symattn.cli import COMMANDS, EXAMPLES, SECTIONS, main
 from symattn.cli.help import Explained
 from tests import ROOT
+from tests.command import run
 
 
 def command(name: str) -> Explained:
@@ -29,7 +30,7 @@ def options(name: str) -> set[str]:
 def test_every_command_stands_in_one_section() -> None:
     listed = [name for commands in SECTIONS.values() for name in commands]
     assert sorted(listed) == sorted(COMMANDS)
-    shown = CliRunner().invoke(main, ["--help"]).stdout
+    shown = run("--help").stdout
     for name in COMMANDS:
         assert f"\n  {name} " in shown, name
 
@@ -42,7 +43,7 @@ def test_every_option_stands_in_one_group(name: str) -> None:
     assert not grouped or rest <= {"--allow-large", "--timeout"}, (
         f"{rest}: which group of {name} are they in?"
     )
-    shown = CliRunner().invoke(main, [name, "--help"]).stdout
+    shown = run(name, "--help").stdout
     for option in (*options(name), "--help"):
         assert len(re.findall(rf"^  (?:-\w, )?{option}(?= |$)", shown, re.MULTILINE)) == 1, option
 
@@ -69,7 +70,7 @@ def test_the_examples_run(words: str, tmp_path: Path, monkeypatch: pytest.Monkey
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("pictures"))
     monkeypatch.chdir(tmp_path)
     program, *arguments = shlex.split(words)
-    result = CliRunner().invoke(main, arguments)
+    result = run(*arguments)
     assert program == "symattn"
     expected = {0, 1} if arguments[0] in ("check", "prove", "render") else {0}
     assert result.exit_code in expected, result.output
@@ -81,7 +82,7 @@ def test_the_examples_run_one_after_the_other_in_an_empty_folder(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for words in command(name).examples:
-        result = CliRunner().invoke(main, shlex.split(words)[1:])
+        result = run(*shlex.split(words)[1:])
         assert result.exit_code in {0, 1}, (words, result.output)
 
 

@@ -7,22 +7,17 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from symattn import VARIANTS, Attention
 from symattn.attention.example import small_example
-from symattn.cli import main
 from symattn.cli.examples import all_examples, examples_folder
 from symattn.errors import SymattnError
 from symattn.reports.check import check_worksheet
 from symattn.sheets.worksheet import worksheet_of
 from symattn.sheets.writing import starter, worksheet_text
 from tests import ROOT, indexed
+from tests.command import put, run
 from tests.shares import share
-
-
-def run(*words: str) -> Result:
-    return CliRunner().invoke(main, list(words))
 
 
 def uncommented(text: str) -> str:
@@ -106,8 +101,7 @@ def test_its_commands_run_in_any_folder(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_no_file_is_replaced_unasked(tmp_path: Path) -> None:
-    file = tmp_path / "a\n.toml"
-    file.write_text("mine", "utf-8")
+    file = put(tmp_path / "a\n.toml", "mine")
     for words in (["new", "-o", str(file)], ["examples", "causal", "-o", str(file)]):
         refused = run(*words)
         assert refused.exit_code == 2 and refused.stderr.count("\n") == 1
@@ -150,8 +144,7 @@ def test_examples_are_copied_as_they_are(tmp_path: Path) -> None:
     for example in all_examples():
         copied = (tmp_path / example.name).read_text("utf-8")
         assert copied == (examples_folder() / example.name).read_text("utf-8")
-    refused = run("examples", "causal", "two_heads", "-o", str(tmp_path))
-    assert refused.exit_code == 2
+    run("examples", "causal", "two_heads", "-o", str(tmp_path), status=2)
     assert run("examples", "causal.toml", "-o", str(tmp_path / "b.toml")).exit_code == 0
     assert run("examples", "causal").stdout == (tmp_path / "b.toml").read_text("utf-8")
 
@@ -170,8 +163,7 @@ def test_an_example_that_is_not_here_is_told_how_to_be_copied(
     monkeypatch.chdir(tmp_path)
     Path("mine.toml").write_text(worksheet_text({}, {"Q": [[1]], "K": [[1]], "V": [[1]]}), "utf-8")
     for name in ("head_it_cat.toml", "examples/head_it_cat.toml"):
-        refused = run(*command, name)
-        assert refused.exit_code == 2
+        refused = run(*command, name, status=2)
         assert refused.stderr == (
             f"symattn: {name}: there is no such file; symattn examples head_it_cat -o . "
             "copies the example of that name\n"
@@ -189,6 +181,5 @@ def test_a_name_without_ending_is_that_of_an_example_too() -> None:
 
 
 def test_new_takes_a_variant_and_no_file() -> None:
-    refused = run("new", "my sheet.toml")
-    assert refused.exit_code == 2
+    refused = run("new", "my sheet.toml", status=2)
     assert "symattn new causal -o 'my sheet.toml' begins one" in refused.stderr

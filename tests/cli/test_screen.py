@@ -36,19 +36,6 @@ def test_lines_have_their_styles_at_a_terminal(monkeypatch: pytest.MonkeyPatch) 
     ]
 
 
-def test_lines_are_plain_where_no_colour_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
-    with terminal_here(monkeypatch) as shown:
-        monkeypatch.setenv("NO_COLOR", "1")
-        print_lines(LINES)
-    assert shown().splitlines() == [
-        "Scores",
-        "S = Q Kᵀ",
-        "agrees",
-        "wrong \\x1b]0;title\\x07 here",
-        "and no more",
-    ]
-
-
 def test_a_closed_standard_output_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", None)
     with pytest.raises(OSError, match="standard output is closed"):

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from symattn.cli import main, watching
+from symattn.cli import watching
 from symattn.pages import checked
 from tests import ROOT
+from tests.command import run
 from tests.extras import package
 from tests.terminal import shown_at_a_terminal
 
@@ -65,7 +66,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     """
     package("watchfiles")
 
-    def run(words: str, *changes: Callable[[], object]) -> Result:
+    def edited(words: str, *changes: Callable[[], object]) -> Result:
         left = [*changes]
 
         def watch(*folders: Path, **_: Any) -> Iterator[set[str]]:
@@ -78,9 +79,9 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
             raise KeyboardInterrupt
 
         monkeypatch.setattr("watchfiles.watch", watch)
-        return CliRunner().invoke(main, words.split())
+        return run(*words.split())
 
-    return run
+    return edited
 
 
 def listed(folder: Path) -> list[tuple[str, ...]]:
@@ -213,7 +214,7 @@ def test_pages_are_filled_in_again(here: Path, watched: Any) -> None:
 def test_what_cannot_be_watched_is_refused_in_a_line(words: str, told: str, here: Path) -> None:
     write("sheet.toml", SHEET.format("[[0, 0]]"))()
     os.mkfifo("pipe")
-    result = CliRunner().invoke(main, words.split())
+    result = run(*words.split())
     assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
     assert told in result.stderr
 
@@ -221,7 +222,7 @@ def test_what_cannot_be_watched_is_refused_in_a_line(words: str, told: str, here
 def test_the_extra_is_named(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "watchfiles", None)
     write("sheet.toml", SHEET.format("[[0, 0]]"))()
-    result = CliRunner().invoke(main, DERIVE.split())
+    result = run(*DERIVE.split())
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == "symattn: --watch: needs watchfiles; pip install 'symattn[watch]'\n"
 
@@ -235,7 +236,7 @@ def test_what_the_system_cannot_watch_is_said(here: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr("watchfiles.watch", full)
     write("sheet.toml", SHEET.format("[[0, 0]]"))()
-    result = CliRunner().invoke(main, DERIVE.split())
+    result = run(*DERIVE.split())
     assert result.exit_code == 2 and "watch limit reached" in result.stderr
     assert result.stderr.count("\n") == 1
 

@@ -6,19 +6,17 @@ import html
 import io
 import json
 import re
-import subprocess
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from symattn import VARIANTS, Notation
 from symattn.attention.example import small_example
-from symattn.cli import main
 from symattn.documents.job import FORMATS, VIEWS, Job, document_of
+from tests.command import put, run
 from tests.extras import package
 from tests.shares import share
 from tests.sphinxed import warnings_of
@@ -91,12 +89,6 @@ def test_no_document_tells_its_reader_of_options(name: str, form: str, shown: st
     assert _ABOUT_OPTIONS.findall(page) == []
 
 
-@pytest.mark.parametrize("view", VIEWS)
-def test_a_document_of_one_view_tells_of_none_either(view: str) -> None:
-    page = read("md", document("grouped-query", "md", "every entry, little room", (view,)))
-    assert _ABOUT_OPTIONS.findall(page) == []
-
-
 @pytest.mark.parametrize(
     "words",
     [
@@ -113,17 +105,16 @@ def test_words_about_options_are_found(words: str) -> None:
 
 def test_what_the_command_writes_tells_of_none(tmp_path: Path) -> None:
     """Also what only the command line adds: notes, claims that are not marked, an example."""
-    sheet = tmp_path / "river.toml"
-    sheet.write_text(
+    sheet = put(
+        tmp_path / "river.toml",
         '[attention]\nvariant = "causal"\n[given]\nX = [[1, 0], [0, 2]]\nW_Q = [[1, 0], [0, 1]]\n'
-        "W_K = [[1, 0], [0, 1]]\nW_V = [[1, 1], [0, 1]]\n[claims]\nscores = [[1, 0], [0, 4]]\n"
+        "W_K = [[1, 0], [0, 1]]\nW_V = [[1, 1], [0, 1]]\n[claims]\nscores = [[1, 0], [0, 4]]\n",
     )
     for source in ("deepseek", "multi-head", str(sheet)):
         for form in ("tex", "md", "docx", "html", "ipynb", "mathml", "latex"):
             target = tmp_path / f"page.{form}"
             arguments = ["derive", source, "--format", form, "--steps", "weights", "-o"]
-            ran = CliRunner().invoke(main, [*arguments, str(target)])
-            assert ran.exit_code == 0, ran.output
+            ran = run(*arguments, str(target), status=0)
             page = target.read_bytes() if form == "docx" else target.read_text()
             found = _ABOUT_OPTIONS.findall(read(form, page).replace(str(sheet), ""))
             assert found == [], (source, form)
@@ -146,27 +137,9 @@ OPEN = (
 def test_a_proof_that_is_not_found_tells_of_none(form: str, tmp_path: Path) -> None:
     target = tmp_path / f"page.{form}"
     for statement in OPEN:
-        ran = CliRunner().invoke(main, ["prove", *statement, "--format", form, "-o", str(target)])
+        ran = run("prove", *statement, "--format", form, "-o", str(target))
         assert ran.exit_code in (1, 4), ran.output
         assert _ABOUT_OPTIONS.findall(read(form, target.read_text())) == [], statement
-
-
-def test_the_terminal_says_what_to_assume() -> None:
-    ran = CliRunner().invoke(main, ["prove", *OPEN[0]])
-    assert "as in --positive A" in ran.output
-
-
-def test_the_pdf_tells_of_none(tmp_path: Path, tool: Callable[[str], str]) -> None:
-    target = tmp_path / "page.pdf"
-    for program in ("lualatex", "pdftotext"):
-        tool(program)
-    ran = CliRunner().invoke(main, ["derive", "causal", "--format", "pdf", "-o", str(target)])
-    assert ran.exit_code == 0, ran.output
-    words = subprocess.run(
-        [tool("pdftotext"), "-layout", str(target), "-"], capture_output=True, check=True
-    ).stdout.decode()
-    assert "The numbers are a small example." in " ".join(words.split())
-    assert _ABOUT_OPTIONS.findall(words) == []
 
 
 def test_a_sphinx_page_tells_of_none(tmp_path: Path) -> None:
@@ -180,10 +153,3 @@ def test_a_sphinx_page_tells_of_none(tmp_path: Path) -> None:
     main_part = page.partition('<div class="body"')[2].partition('<div class="sphinxsidebar"')[0]
     assert "softmax" in main_part
     assert _ABOUT_OPTIONS.findall(re.sub(r'\b(?:class|id|href|src)="[^"]*"', "", main_part)) == []
-
-
-def test_the_terminal_still_tells() -> None:
-    page = CliRunner().invoke(main, ["derive", "causal", "--steps", "output"]).stdout
-    assert "show more steps to see it" in page
-    more = page.partition("More: ")[2]
-    assert "--entry" in more and "--symbolic leaves the numbers out" in more

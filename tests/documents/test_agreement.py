@@ -17,7 +17,6 @@ from symattn.documents.outline import derivation_document
 from symattn.documents.shown import VIEWS, View
 from symattn.notation.latex import latex
 from symattn.notation.mathml import mathml
-from symattn.notation.text import line, text
 from symattn.notation.tree import Tree
 from tests.gates import (
     SPELLED,
@@ -25,12 +24,10 @@ from tests.gates import (
     displays,
     inlines,
     nameless,
-    names_of,
     page,
     reading,
     spelled,
     trees,
-    without_phantoms,
 )
 from tests.written import latex_document, mathml_document
 
@@ -89,18 +86,6 @@ def test_latex_says_what_mathml_says(notation: str, subjects: tuple[str, ...]) -
     found = [disagreement(latex(tree), mathml(tree)) for tree in bare]
     assert len(found) > 100
     assert [each for each in found if each] == []
-
-
-def test_names_stand_in_every_spelling() -> None:
-    named = [tree for tree in shown("default") if names_of(tree)]
-    assert len(named) > 20
-    for tree in named:
-        words = re.findall(r"\\text\{(.*?)\}", without_phantoms(latex(tree)))
-        words = [word for word in words if word != " "]  # an empty corner
-        assert tuple(words) == names_of(tree)
-        tokens = {(each.text or "") for each in ElementTree.fromstring(mathml(tree)).iter()}
-        assert set(names_of(tree)) <= tokens
-        assert all(name in line(tree) or name in text(tree) for name in names_of(tree))
 
 
 def in_one_line(display: str) -> str:

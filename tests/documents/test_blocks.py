@@ -9,17 +9,16 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from click.testing import CliRunner
 
 import symattn
 from symattn import Attention, SymattnError
-from symattn.cli import main
 from symattn.cli.formats import FORMS
 from symattn.documents import blocks as b
 from symattn.documents import markdown, tex, text
 from symattn.documents.code.languages import LANGUAGES
 from symattn.documents.job import FORMATS, PROGRAMS, written
 from symattn.notation import tree as t
+from tests.command import run
 from tests.conftest import Tool
 from tests.documents.test_word import paragraphs
 from tests.extras import package
@@ -225,7 +224,7 @@ def test_every_command_writes_every_format(form: str, tmp_path: Path) -> None:
     for command, said in COMMANDS.items():
         paths = [str(sheet)] if command == "check" else []
         words = [*command.split(), *paths, "--format", form, "-o", str(out)]
-        result = CliRunner().invoke(main, words)
+        result = run(*words)
         assert result.output == "" and result.exit_code == (command == "check"), words
         if command != "ladder scaled":
             page = out.read_bytes()

@@ -6,11 +6,9 @@ nodes, and worked out with Python's floats.
 
 from __future__ import annotations
 
-import json
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,7 +18,6 @@ import sympy
 from symattn import VARIANTS, Attention, Notation
 from symattn.attention.words import SIZES
 from symattn.derivations import Derivation
-from symattn.documents.data import json_document
 from symattn.documents.outline import Outline, Section, outline
 from symattn.documents.shown import Shown
 from symattn.nodes.base import Definition, Node
@@ -36,7 +33,6 @@ from symattn.notation.tree import (
     APPLY,
     DOT,
     TIMES,
-    Custom,
     Fenced,
     Frac,
     Grid,
@@ -50,7 +46,6 @@ from symattn.notation.tree import (
     Tree,
 )
 from tests.gates import NOTATIONS
-from tests.written import latex_document, mathml_document, text_document
 
 n, m, d, h = sympy.symbols("n m d_k h", integer=True, positive=True)
 i, j, a, b = sympy.symbols("i j a b", integer=True)
@@ -200,24 +195,6 @@ def test_a_missing_definition_is_noticed(name: str) -> None:
     assert set.union(*undefined(derivation, spoilt).values()) == _NEEDED[name]
 
 
-@pytest.mark.parametrize("name", _PAGES)
-def test_a_defined_letter_is_no_matrix_of_the_page(name: str) -> None:
-    derivation = _PAGES[name].derivation()
-    matrices = {
-        letter
-        for item in (*derivation.inputs, *derivation.steps)
-        for letter in pieces(Notation().letter(item.letter))
-    }
-    lefts = {
-        letter
-        for section in outline(Shown(derivation)).steps
-        for each in section.lines
-        if each.view == "where"
-        for letter in islice(names(left_of(each.tree)), 1)
-    }
-    assert not lefts & matrices
-
-
 # ---- what is printed gives the numbers -----------------------------------------------------
 
 
@@ -334,11 +311,6 @@ def test_slopes_are_those_of_any_number_of_heads(known: bool, base: int) -> None
             assert result(printed["μ_i"], i=head + base, **values) == pytest.approx(float(slope))
 
 
-def test_a_single_slope_is_stated_as_a_number() -> None:
-    assert {k: line(v) for k, v in stated(ALiBi(n, m, 4, 1), i, j).items()} == {"μ_2": "0.0625"}
-    assert [*stated(ALiBi(n, m, h, 1), i, j)] == ["μ_h", "N"]
-
-
 @pytest.mark.parametrize("base", [0, 1])
 @pytest.mark.parametrize("both", [True, False])
 @pytest.mark.parametrize(("buckets", "furthest"), [(32, 128), (8, 8), (10, 30), (4, 2), (12, 1000)])
@@ -405,15 +377,6 @@ def test_definitions_are_spelled(node: Node, base: Any, expected: list[str]) -> 
     assert [line(each.statement) for each in found] == expected
 
 
-def test_the_threshold_is_the_one_that_is_printed() -> None:
-    """max_k of (the k largest − 1)/k, worked out here, is what is taken off."""
-    scores = [0.5, 2.0, 1.75, -1.0]
-    falling = sorted(scores, reverse=True)
-    tau = max((sum(falling[:k]) - 1) / k for k in range(1, 5))
-    weights = Sparsemax.numpy(np.array([scores]), 1)[0]
-    np.testing.assert_allclose(weights, [max(0, x - tau) for x in scores], atol=1e-15)
-
-
 # ---- where they stand ----------------------------------------------------------------------
 
 
@@ -449,35 +412,7 @@ def test_numbers_stand_under_the_definition_and_are_cut_short() -> None:
     ]
 
 
-def test_slopes_are_listed_as_fractions() -> None:
-    given = {name: [[[1, 0]]] * 2 for name in ("Q", "K", "V")}
-    shown = example({"bias": "alibi", "heads": "h"}, given)
-    assert where(shown, "bias")[1] == "μ_1 = 1/16, μ_2 = 1/256"
-
-
 def test_a_step_shown_alone_defines_its_own_letters() -> None:
     derivation = Attention(**ROTARY).derivation()
     shown = outline(Shown(derivation, only=["K_rotated"]))
     assert len(where(shown, "K_rotated")) == 3
-
-
-def test_every_format_shows_them() -> None:
-    derivation = Attention(**ROTARY).derivation()
-    evaluation = derivation.evaluate(**WIDE)
-    shown = outline(Shown(derivation, evaluation))
-    assert "   and θ_t = 100^(−2 (t − 1)/d_k)\n   θ_1 = 1," in text_document(shown)
-    source = latex_document(shown)
-    assert r"\text{and }\theta_{t} &= 100^{-2 (t - 1)/d_{k}}" in source
-    assert r"\theta_{1} &= 1, \theta_{2} \approx 0.4642" in source
-    unannotated = re.sub("<annotation.*?</annotation>", "", mathml_document(shown))
-    rows = re.findall(r'<p class="where">(.*?)</p>', unannotated)
-    stated = ["".join(re.findall(r">([^<]+)<", row)) for row in rows]
-    assert [words.count("=") for words in stated] == [2, 1, 1]  # t and ψ_it side by side
-    assert stated[2] == "θ1=1,θ2≈0.4642,θ3≈0.2154,⋯,θ6≈0.0215"
-    step = json.loads(json_document(Shown(derivation, evaluation)))["steps"]["K_rotated"]
-    assert [each["text"] for each in step["where"]][:2] == ["t = ⌈j/2⌉", "ψ_it = (i − 1) θ_t"]
-    assert step["where"][3]["text"].startswith("θ_1 = 1, ")
-
-
-def test_a_custom_symbol_has_no_letters_to_define() -> None:
-    assert [*names(Custom(r"\mathbf{A}"))] == []

@@ -1,7 +1,8 @@
-"""The printed rule of an entry means what the step computes: an evaluator of what is printed.
+"""The printed rule of an entry means what the step computes: what is printed, as Python.
 
-It reads the text alone and NumPy's arrays, so that an index that is captured by a sum within, or
-that has the letter of a matrix or a size, is found by a number that differs or a name that clashes.
+It reads the printed formula alone and NumPy's arrays, so that an index that is captured by a sum
+within, or that has the letter of a matrix or a size, is found by a number that differs or a name
+that clashes.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,95 +24,56 @@ from symattn.documents.outline import outline
 from symattn.documents.shown import Shown
 from symattn.notation import tree as t
 from symattn.notation.text import line
+from symattn.notation.tree import Fenced, Frac, Ident, Num, Op, Root, Row, Script, Tree
+from tests.scopes import bound_again
 
 #: The letters of indices, in the order in which they are taken.
 _ALPHABET = "ijklrstupqabcvwxyz"
 
-_TOKEN = re.compile(r"Σ_(\w)|([^\W\d_]+(?:\^\(\w\)|\^\w+)?)_(\w)(\w)(?!\w)|(\d+)|(\S)")
-
-Value = Callable[[Mapping[str, int]], float]
+_SIGNS = {t.TIMES.symbol: "*", "/": "/", "+": "+", "−": "-"}
 
 
-class Printed:
-    """What an entry rule computes, by its text: sums, products, quotients, roots, e^( )."""
+def python(tree: Tree) -> str:
+    """A rule as Python: sums run over their index, entries are those of arrays by their name."""
+    match tree:
+        case Row(items):
+            for place, item in enumerate(items):
+                match item:
+                    case Script(Op("∑"), Row((Ident(index), *_)), size) if size is not None:
+                        rest = range(place + 1, len(items))
+                        ends = (t.PLUS, t.MINUS, Op("/"))
+                        end = next((k for k in rest if items[k] in ends), len(items))
+                        body = python(Row(items[place + 1 : end]))
+                        total = f"sum({body} for {index} in range({python(size)}))"
+                        return python(Row(items[:place])) + total + python(Row(items[end:]))
+            return "".join(map(python, items))
+        case Script(Ident("e"), None, power) if power is not None:
+            return f"exp({python(power)})"
+        case Script(base, Row((Ident(row), Ident(column))), label):
+            return f"array[{line(Script(base, None, label))!r}][{row}, {column}]"
+        case Script() | Ident():
+            return f"size[{line(tree)!r}]"
+        case Frac(above, below):
+            return f"(({python(above)})/({python(below)}))"
+        case Root(body):
+            return f"sqrt({python(body)})"
+        case Fenced(body):
+            return f"({python(body)})"
+        case Op(sign):
+            return _SIGNS[sign]
+        case Num(digits):
+            return digits
+    raise AssertionError(tree)
 
-    def __init__(self, words: str, arrays: Mapping[str, np.ndarray], sizes: Mapping[str, int]):
-        for name, size in sizes.items():
-            words = words.replace(f"√{name}", f"√({size})")
-        self.tokens = list(_TOKEN.finditer(words))
-        self.arrays, self.place = arrays, 0
-        self.ranges: dict[str, int] = {}
-        self.bound: list[str] = []
 
-    def value(self, free: tuple[str, str]) -> Value:
-        """The rule of entry (i, j) of these letters."""
-        self.bound = [*free]
-        found = self.sum()
-        assert self.place == len(self.tokens), self.tokens[self.place :]
-        return found
-
-    def sign(self) -> str:
-        """The sign that comes next."""
-        return self.tokens[self.place][0] if self.place < len(self.tokens) else ""
-
-    def sum(self) -> Value:
-        """Terms with + and −."""
-        terms = [(1, self.quotient())]
-        while self.sign() in ("+", "−"):
-            factor = 1 if self.sign() == "+" else -1
-            self.place += 1
-            terms.append((factor, self.quotient()))
-        return lambda at: sum(factor * term(at) for factor, term in terms)
-
-    def quotient(self) -> Value:
-        """A product, or one over another."""
-        above = self.product()
-        if self.sign() != "/":
-            return above
-        self.place += 1
-        below = self.product()
-        return lambda at: above(at) / below(at)
-
-    def product(self) -> Value:
-        """Factors side by side; a sum takes all that follow."""
-        factors = []
-        while self.sign() and self.sign() not in ("+", "−", "/", ")"):
-            factors.append(self.factor())
-        return lambda at: math.prod(factor(at) for factor in factors)
-
-    def factor(self) -> Value:
-        """A sum over an index, an entry, a number, a root, an exponential, brackets."""
-        token = self.tokens[self.place]
-        self.place += 1
-        index, base, row, column, number, sign = token.groups()
-        if index:
-            assert index not in self.bound, f"{index} is bound in its own scope"
-            self.bound.append(index)
-            body = self.product()
-            self.bound.remove(index)
-            size = self.ranges.pop(index)
-            return lambda at: sum(body({**at, index: k}) for k in range(size))
-        if base:
-            array = self.arrays[base]
-            for letter, size in zip((row, column), array.shape, strict=True):
-                assert letter in self.bound, f"{letter} is free"
-                assert self.ranges.setdefault(letter, size) == size
-            return lambda at: float(array[at[row], at[column]])
-        if number:
-            return lambda at: float(number)
-        if sign == "e":
-            assert self.sign() == "^"
-            self.place += 1
-            power = self.factor()
-            return lambda at: math.exp(power(at))
-        if sign == "√":
-            inside = self.factor()
-            return lambda at: math.sqrt(inside(at))
-        assert sign == "(", token
-        body = self.sum()
-        assert self.sign() == ")"
-        self.place += 1
-        return body
+def rule_of(
+    tree: Tree, free: tuple[str, str], arrays: Mapping[str, np.ndarray], sizes: Mapping[str, int]
+) -> Callable[[int, int], Any]:
+    """What a rule computes for its two indices; no letter is bound where it is bound already."""
+    assert [*bound_again(tree, frozenset(free))] == []
+    room = {"exp": math.exp, "sqrt": math.sqrt, "array": arrays, "size": sizes}
+    rule: Callable[[int, int], Any] = eval(f"lambda {', '.join(free)}: {python(tree)}", room)
+    return rule
 
 
 def printed(derivation: Derivation, values: Evaluation, notation: Notation) -> list[str]:
@@ -119,23 +82,25 @@ def printed(derivation: Derivation, values: Evaluation, notation: Notation) -> l
     arrays = {}
     flipped = notation.convention == "columns"
     for item in (*derivation.inputs, *derivation.steps):
-        base = line(notation.entry(item.letter, None, (one, one))).replace("_11", "")
+        entry = notation.entry(item.letter, None, (one, one))
+        assert isinstance(entry, Script)
         array = np.asarray(values.array(item.letter), dtype=float)
-        arrays[base] = array.T if flipped else array
+        arrays[line(Script(entry.base, None, entry.sup))] = array.T if flipped else array
     sizes = {line(notation.scalar(name)): n for name, n in values.known_sizes.items()}
     checked = []
     for section in outline(Shown(derivation, notation=notation, views=("entry", "formula"))).steps:
         for each in section.lines:
             if each.view != "entry":
                 continue
-            words = line(each.tree)
-            left, _, right = words.partition(" = ")
-            row, column = left[-2], left[-1]
-            rule = Printed(right, arrays, sizes).value((row, column))
-            array = arrays[left[:-3]]
+            assert isinstance(each.tree, Row)
+            left, _, *right = each.tree.items
+            match left:
+                case Script(base, Row((Ident(row), Ident(column))), label):
+                    array = arrays[line(Script(base, None, label))]
+            rule = rule_of(Row(tuple(right)), (row, column), arrays, sizes)
             for i, j in product(*map(range, array.shape)):
-                assert rule({row: i, column: j}) == pytest.approx(array[i, j], abs=1e-9), words
-            checked.append(words)
+                assert rule(i, j) == pytest.approx(array[i, j], abs=1e-9), line(each.tree)
+            checked.append(line(each.tree))
     return checked
 
 
@@ -170,15 +135,38 @@ def test_the_rule_that_is_printed_computes_the_entry(
     assert letters.isdisjoint(used), "an index has the letter of entries"
 
 
-def test_the_evaluator_notices_a_captured_index() -> None:
-    arrays = {"x": np.arange(9.0).reshape(3, 3), "w": np.eye(3)}
-    good = Printed("Σ_l (x_il Σ_r x_lr w_rj)", arrays, {}).value(("i", "j"))
-    assert good({"i": 1, "j": 2}) == (arrays["x"] @ arrays["x"])[1, 2]
-    for words in ("Σ_l (x_il Σ_l x_ll w_lj)", "Σ_l x_il Σ_i x_li", "Σ_l x_il w_kj"):
-        with pytest.raises(AssertionError):
-            Printed(words, arrays, {}).value(("i", "j"))
-    wrong = Printed("Σ_l (x_il Σ_r x_rl w_rj)", arrays, {}).value(("i", "j"))
-    assert wrong({"i": 1, "j": 2}) != (arrays["x"] @ arrays["x"])[1, 2]
+def total(index: str) -> Script:
+    return Script(t.SUM, t.row(Ident(index), t.EQUALS, Num("1")), Ident("n"))
+
+
+def entry(letter: str, row: str, column: str) -> Script:
+    return Script(Ident(letter), t.row(Ident(row), Ident(column)))
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "entries", "found"),
+    [
+        ("l", "r", (("x", "i", "l"), ("x", "l", "r"), ("w", "r", "j")), "equal"),
+        ("l", "r", (("x", "i", "l"), ("x", "r", "l"), ("w", "r", "j")), "different"),
+        ("l", "l", (("x", "i", "l"), ("x", "l", "l"), ("w", "l", "j")), "captured"),
+        ("l", "i", (("x", "i", "l"), ("x", "l", "i"), ("w", "i", "j")), "captured"),
+        ("l", "r", (("x", "i", "l"), ("x", "l", "r"), ("w", "k", "j")), "free"),
+    ],
+)
+def test_the_evaluator_notices_a_captured_index(
+    outer: str, inner: str, entries: tuple[tuple[str, str, str], ...], found: str
+) -> None:
+    """Σ_l (x_il Σ_r x_lr w_rj), and what it is not."""
+    arrays, sizes = {"x": np.arange(9.0).reshape(3, 3), "w": np.eye(3)}, {"n": 3}
+    first, second, third = (entry(*each) for each in entries)
+    inside = t.row(first, t.TIMES, total(inner), second, t.TIMES, third)
+    tree = t.row(total(outer), Fenced(inside))
+    if found in ("captured", "free"):
+        with pytest.raises(AssertionError if found == "captured" else NameError):
+            rule_of(tree, ("i", "j"), arrays, sizes)(1, 2)
+    else:
+        value = rule_of(tree, ("i", "j"), arrays, sizes)(1, 2)
+        assert bool(value == (arrays["x"] @ arrays["x"])[1, 2]) is (found == "equal")
 
 
 @pytest.mark.parametrize(

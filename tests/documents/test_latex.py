@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -18,8 +16,9 @@ from symattn.documents.outline import outline
 from symattn.documents.shown import Shown
 from symattn.notation.latex import latex
 from symattn.notation.mathml import math
-from symattn.notation.tree import Fenced, Grid, Ident, Num, Op, Row, Text
-from tests.conftest import Formulas, Tool
+from symattn.notation.tree import Fenced, Grid, Ident, Num, Op, Row
+from tests.conftest import Formulas
+from tests.documents.conftest import HOST, Typeset
 from tests.gates import (
     HOSTILE_LABELS,
     ODD_SYMBOLS,
@@ -31,13 +30,6 @@ from tests.gates import (
 )
 from tests.written import latex_document
 
-#: Takes documents by name, gives what the log holds against each.
-Typeset = Callable[[Mapping[str, str]], dict[str, list[str]]]
-
-_COMPLAINT = re.compile(
-    r"!|LaTeX( Font)? Warning|Missing character"
-    r"|Overfull \\[hv]box \((?P<over>[\d.]+)pt too (?P<direction>wide|high)\)"
-)
 _WORDS = re.compile(r"\\text\{((?:[^{}\\]|\\.)*)\}")
 
 
@@ -45,42 +37,6 @@ _WORDS = re.compile(r"\\text\{((?:[^{}\\]|\\.)*)\}")
 def document(subject: str, notation: str) -> str:
     """What is printed of a subject in a notation."""
     return latex_document(page(subject, notation))
-
-
-def run(pdflatex: str, folder: Path, wanted: Mapping[str, str]) -> dict[str, list[str]]:
-    """All documents in one run; the complaints of the log under the document they are about."""
-    body = "\n".join(
-        f"\\clearpage\\typeout{{DOCUMENT {number}}}\n{document}"
-        for number, document in enumerate(wanted.values())
-    )
-    source = (
-        "\\documentclass{article}\n\\usepackage{amsmath,amssymb}\n\\begin{document}\n"
-        f"{body}\n\\clearpage\\typeout{{THE END}}\n\\end{{document}}\n"
-    )
-    (folder / "all.tex").write_text(source, "utf-8")
-    subprocess.run(
-        [pdflatex, "-interaction=nonstopmode", "-no-shell-escape", "all.tex"],
-        cwd=folder,
-        env={**os.environ, "max_print_line": "2000"},
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
-    log = (folder / "all.log").read_text("utf-8", "replace")
-    log, ended, _ = log.partition("\nTHE END")
-    assert ended, log[-2000:]
-    assert (folder / "all.pdf").exists()
-    found: dict[str, list[str]] = {}
-    for name, part in zip(wanted, re.split(r"^DOCUMENT \d+$", log, flags=re.M)[1:], strict=True):
-        lines = ((line, _COMPLAINT.match(line)) for line in part.splitlines())
-        found[name] = [line for line, match in lines if match and float(match["over"] or 9) > 1]
-    return found
-
-
-@pytest.fixture(scope="session")
-def typeset(tool: Tool, tmp_path_factory: pytest.TempPathFactory) -> Typeset:
-    program = tool("pdflatex")
-    return lambda wanted: run(program, tmp_path_factory.mktemp("latex"), wanted)
 
 
 def formulas(document: str) -> list[tuple[bool, str]]:
@@ -101,15 +57,6 @@ def test_katex_takes_every_formula(
     said = katex(list(wanted))
     assert len(said) > 50
     assert [pair for pair in zip(wanted.values(), said, strict=True) if pair[1]] == []
-
-
-def test_katex_takes_hostile_labels(katex: Formulas, tmp_path: Path) -> None:
-    grids = formulas(latex_document(labelled(tmp_path, "", HOSTILE_LABELS)))
-    ascii_and_latin = [chr(code) for code in (*range(0x20, 0x7F), *range(0xC0, 0x100))]
-    words = [(True, latex(Text(each * 2))) for each in ascii_and_latin if each not in "×÷"]
-    assert len(grids) > 8
-    said = katex([*grids, *words])
-    assert [pair for pair in zip([*grids, *words], said, strict=True) if pair[1]] == []
 
 
 def test_mathjax_shows_no_escapes(tmp_path: Path) -> None:
@@ -134,7 +81,7 @@ def test_katex_notices_what_is_wrong(katex: Formulas) -> None:
     assert all("ParseError" in why for why in spoilt)
 
 
-def test_a_symbol_is_refused_or_set(katex: Formulas, typeset: Typeset) -> None:
+def test_a_symbol_is_refused_or_set(katex: Formulas, typeset: Typeset, tmp_path: Path) -> None:
     taken: dict[str, str] = {}
     derivation = VARIANTS[0].spec.derivation()
     for symbol in ODD_SYMBOLS:
@@ -145,7 +92,7 @@ def test_a_symbol_is_refused_or_set(katex: Formulas, typeset: Typeset) -> None:
     pairs = [(symbol, each) for symbol, document in taken.items() for each in formulas(document)]
     said = katex([each for _, each in pairs])
     assert {symbol for (symbol, _), why in zip(pairs, said, strict=True) if why} == set()
-    assert {symbol: lines for symbol, lines in typeset(taken).items() if lines} == {}
+    assert typeset("pdflatex", HOST.format("\n".join(taken.values())), tmp_path) == []
 
 
 #: The right edges of the words and of the numbers of a formula, in order.

@@ -6,9 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from symattn.cli import main
+from tests.command import run
 from tests.conftest import Tool
 
 SHEET = """
@@ -21,15 +20,14 @@ V = [[1, 2], [3, 4]]
 """
 
 
-@pytest.mark.parametrize("engine", ["pdflatex", "lualatex"])
-@pytest.mark.parametrize("flavor", ["article", "beamer"])
+@pytest.mark.parametrize(("flavor", "engine"), [("article", "pdflatex"), ("beamer", "lualatex")])
 def test_quotes_are_kept(
     flavor: str, engine: str, tool: Tool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("sheet.toml").write_text(SHEET, "utf-8")
     command = f"derive sheet.toml --steps scores --format tex --flavor {flavor} -o sheet.tex"
-    assert CliRunner().invoke(main, command).exit_code == 0
+    run(*command.split(), status=0)
     typeset = [tool(engine), "-interaction=nonstopmode", "-halt-on-error", "sheet.tex"]
     subprocess.run(typeset, check=True, capture_output=True, timeout=120)
     assert "Missing character" not in Path("sheet.log").read_text("utf-8", "replace")

@@ -6,15 +6,14 @@ import re
 
 import pytest
 
-from symattn import VARIANTS, Attention, Notation
+from symattn import Attention, Notation
 from symattn.attention.example import small_example
 from symattn.attention.variants import variant
 from symattn.documents.job import Job, document_of
-from symattn.documents.outline import introduction, outline
+from symattn.documents.outline import outline
 from symattn.documents.shown import Shown
 from symattn.notation.latex import latex
 from symattn.notation.prose import read_prose
-from symattn.notation.spoken import spoken
 from symattn.notation.text import line
 
 VARIANCE = "gives the scores variance 1"
@@ -51,45 +50,6 @@ def test_the_scale_claims_a_variance_of_dot_products_alone(spec: Attention, clai
     reason = spec.derivation()["scaled"].reason
     assert (VARIANCE in reason) is claimed
     assert reason.startswith("If the entries of queries and keys are independent") is claimed
-
-
-def test_what_may_be_minus_infinity_is_introduced_so() -> None:
-    text = str(document_of("text", [Job(variant("biased").spec.derivation(), None, Notation())]))
-    assert "Let M ∈ (ℝ ∪ {−∞})^(n × m) be the matrix that is added to the scores." in text
-    assert "Let Q ∈ ℝ^(n × d_k) be the queries" in text
-    tex = str(document_of("latex", [Job(variant("biased").spec.derivation(), None, Notation())]))
-    assert r"M \in (\mathbb{R} \cup \{-\infty\})^{n \times m}" in tex
-
-
-def test_a_step_like_an_earlier_one_names_its_heading() -> None:
-    text = str(document_of("text", [Job(variant("shaw").spec.derivation(), None, Notation())]))
-    assert re.search(r"^\d+\. Scores by content  \[by_content\]", text, re.MULTILINE)
-    assert "The entries are computed like those of the scores by content." in text
-    assert "by_content." not in text
-
-
-def test_only_a_table_of_each_head_is_said_to_be_of_a_head() -> None:
-    reason = variant("t5").spec.derivation()["bias"].reason
-    assert reason == (
-        "In each head, the bias added to a score depends only on the relative position."
-    )
-    alone = Attention(source="self", bias="relative").derivation()["bias"].reason
-    assert alone == "The bias added to a score depends only on the relative position."
-
-
-def test_the_numbers_of_a_matrix_are_read_out() -> None:
-    matrix = variant("biased").spec.derivation().inputs[-1]
-    said = [spoken(part) for part in introduction(matrix, Notation()) if not isinstance(part, str)]
-    assert said == ["M is in the matrices of real numbers and minus infinity, n by m"]
-
-
-def test_gradients_of_what_is_learned_are_called_what_it_is() -> None:
-    for row in VARIANTS:
-        assert all(step.title for step in row.spec.derivation().gradient())
-    sink = variant("sink").spec.derivation().gradient()
-    assert sink["d_sink"].heading == "Gradient of the sink's logit"
-    assert sink["d_sink"].because.startswith("A higher sink takes weight")
-    assert sink["d_masked"].because.startswith("A higher score raises its own weight")
 
 
 def test_the_shape_of_one_head_is_that_of_its_matrix() -> None:

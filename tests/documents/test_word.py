@@ -127,14 +127,6 @@ def test_marks_stand_in_tables_with_their_signs_and_tints(tmp_path: Path) -> Non
     assert cells["1"].find(f".//{_W}shd") is None
 
 
-def test_proofs_have_a_row_for_each_link(tmp_path: Path) -> None:
-    status, _ = run("prove", "shift", "--format", "docx", "-o", tmp_path / "proof.docx")
-    assert status == 0
-    rows = [said(row) for row in body((tmp_path / "proof.docx").read_bytes()).iter(f"{_W}tr")]
-    assert len(rows) >= 2
-    assert all(row.startswith("\u00a0=") and len(row.split()) > 2 for row in rows)
-
-
 def test_headings_have_the_level_that_is_asked_for(tmp_path: Path) -> None:
     sheet = ROOT / "examples" / "it_cat_mat.toml"
     told = ("derive", sheet, "--format", "docx", "--headings", "2", "-o", tmp_path / "page.docx")

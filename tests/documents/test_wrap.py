@@ -11,9 +11,7 @@ from symattn.documents.wrap import ROOM, size_of, words_size, wrapped, wrapped_w
 from symattn.notation import tree as t
 from symattn.notation.latex import latex
 from symattn.notation.text import line
-from symattn.notation.tree import Fenced, Frac, Ident, Num, Root, Row, Script, Tree
-from tests.gates import page
-from tests.written import latex_document
+from symattn.notation.tree import Fenced, Frac, Ident, Num, Row, Script, Tree
 
 
 def tokens(source: str) -> list[str]:
@@ -29,13 +27,6 @@ def sum_of(count: int, minus: bool = False) -> Row:
             items.append(t.MINUS if minus and k % 2 else t.PLUS)
         items += [Num(f"{k}.{k:03}"), t.DOT, Fenced(Row((t.MINUS, Num("0.5"))))]
     return Row(tuple(items))
-
-
-def test_what_fits_stays_in_one_row() -> None:
-    items = (t.EQUALS, *sum_of(3).items)
-    (piece,) = wrapped(items)
-    assert piece.tex == latex(Row(items))
-    assert piece.size == size_of(Row(items)) <= ROOM
 
 
 @pytest.mark.parametrize("minus", [False, True])
@@ -118,30 +109,3 @@ def test_a_wide_fraction_is_written_with_a_slash() -> None:
     whole = "".join(piece.tex for piece in pieces)
     assert "frac" not in whole
     assert tokens(whole) == tokens(f"=e^2/({latex(sum_of(16))})+1")
-
-
-def test_a_narrow_fraction_counts_once() -> None:
-    one = sum_of(4)
-    assert size_of(one) < size_of(Frac(one, one)) < size_of(one) + 1 < ROOM
-    (piece,) = wrapped((t.EQUALS, Frac(one, one)))
-    assert "frac" in piece.tex
-
-
-def test_what_cannot_be_cut_stays_whole() -> None:
-    long = Root(sum_of(40))
-    (piece,) = wrapped((t.EQUALS, long))
-    assert piece.tex == latex(Row((t.EQUALS, long)))
-    assert piece.size > ROOM
-
-
-def test_a_wide_letter_counts_as_one() -> None:
-    """W and M are nearly two digits wide, N is 1.6."""
-    assert [size_of(Ident(letter)) for letter in "WMNw"] == [1.9, 1.9, 1.5, 1]
-
-
-def test_a_size_is_moved_to_the_next_line_whole() -> None:
-    """TeX breaks a line where it need not stretch its blanks much, and else not at all."""
-    columns = latex_document(page("variant sinusoidal", "columns"))
-    full = "Sines and cosines of many wavelengths give each position its own vector."
-    size = r"\mbox{Size: $d_{\mathrm{model}} \times n$.}"
-    assert re.search(re.escape(full) + r"[^.$]*" + re.escape(size), columns)

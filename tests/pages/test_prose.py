@@ -12,6 +12,7 @@ from symattn.pages.checked import check_file, check_text, files_in
 from symattn.pages.syntaxes import SYNTAXES
 from symattn.reports.results import CheckedFile
 from symattn.sheets.worksheet import read_worksheet
+from tests.command import put
 from tests.rows import every_one_has_a_row
 
 SHEET = "[attention]\nscale = false\n[given]\nscores = [[0, 0, 1]]\nV = [[1], [2], [3]]\n"
@@ -348,12 +349,11 @@ def test_all_files_that_were_read_are_known(tmp_path: Path) -> None:
 
 def test_nothing_is_run_or_read_by_docutils(tmp_path: Path) -> None:
     (tmp_path / "part.rst").write_text(":claim:`weights[1,1] = 0.99`\n", "utf-8")
-    path = tmp_path / "page.rst"
-    path.write_text(
+    path = put(
+        tmp_path / "page.rst",
         f"{RST}.. include:: part.rst\n\n.. raw:: html\n   :file: part.rst\n\n"
         ".. csv-table::\n   :file: part.rst\n\n.. role:: raw-html(raw)\n   :format: html\n\n"
         ":raw-html:`a` :claim:`weights[1,3] = 0.58`\n",
-        "utf-8",
     )
     checked = check_file(path)
     assert checked is not None

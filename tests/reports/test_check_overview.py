@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from symattn.cli import main
 from symattn.reports.annotations import github_annotations
 from symattn.reports.overview import FileReport, Overview
 from symattn.reports.results import Finding
 from symattn.reports.single import report_of
 from tests.checking import check, toml
+from tests.command import put, run
 
 GIVEN = {"scores": [[0, 0, 0], [1, 2, 3]], "V": [[1], [2], [3]]}
 RIGHT = toml(GIVEN, {"weights[1,1]": "0.33"})
@@ -41,9 +41,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def checked(*words: object) -> Result:
-    result = CliRunner().invoke(main, ["check", *map(str, words)])
-    assert result.exception is None or isinstance(result.exception, SystemExit), result.output
-    return result
+    return run("check", *words)
 
 
 def test_the_overview_comes_first_and_then_the_files(folder: Path) -> None:
@@ -97,8 +95,9 @@ def test_a_file_all_of_whose_numbers_pass_is_a_line(tmp_path: Path) -> None:
 
 def test_long_lists_are_short_and_full_shows_all(tmp_path: Path) -> None:
     claims = {"weights": [["0.2", "0.9", "0.7"]] * 5}
-    path = tmp_path / "many.md"
-    path.write_text(f"```symattn\n{toml({'scores': [[1, 2, 4]] * 5}, claims)}```\n", "utf-8")
+    path = put(
+        tmp_path / "many.md", f"```symattn\n{toml({'scores': [[1, 2, 4]] * 5}, claims)}```\n"
+    )
     lines = checked(path, "--no-explain").stdout.splitlines()
     assert sum(line.startswith(str(path)) for line in lines) == 8
     assert "and 7 more; --full lists them" in lines
@@ -145,8 +144,7 @@ def test_annotations_stand_where_the_numbers_do(folder: Path) -> None:
 
 
 def test_what_passes_is_a_notice_and_the_status_stays(tmp_path: Path) -> None:
-    path = tmp_path / "a,b 50%.toml"
-    path.write_text(toml(GIVEN, {"weights[2,:]": ["0.09", "0.24", "0.66"]}), encoding="utf-8")
+    path = put(tmp_path / "a,b 50%.toml", toml(GIVEN, {"weights[2,:]": ["0.09", "0.24", "0.66"]}))
     result = checked(path, "--format", "github")
     assert result.exit_code == 0
     assert "a%2Cb 50%25.toml" in result.stdout

@@ -14,7 +14,6 @@ from symattn.marking.verdicts import EntryMark
 from symattn.pages.display import PageMarks
 from symattn.reports.results import Marking
 from symattn.reports.single import report_of
-from tests.processes import python
 from tests.written import text_report
 
 SHEET = """
@@ -126,22 +125,6 @@ def test_a_page_is_the_sequence_of_its_worksheets(files: Path) -> None:
         symattn.check(files / "empty.md")
 
 
-def test_a_number_in_prose_after_a_right_one_is_wrong(tmp_path: Path) -> None:
-    path = tmp_path / "page.md"
-    path.write_text(page(RIGHT) + "\nSo {claim}`weights[1,2] = 0.44`.\n", encoding="utf-8")
-    marks = symattn.check(path)
-    assert not marks.passed
-    first = marks.first_wrong
-    assert first is not None
-    assert (first.step, first.place, first.claimed.text, first.verdict) == (
-        "weights",
-        (0, 1),
-        "0.44",
-        "wrong",
-    )
-    assert "weights[1,2]: you wrote 0.44" in str(marks)
-
-
 def test_marks_show_their_report(files: Path) -> None:
     marks = symattn.check(SHEET)
     assert isinstance(marks, Marking)
@@ -153,16 +136,3 @@ def test_marks_show_their_report(files: Path) -> None:
         assert html.startswith("<section")
         assert "you wrote 0.43" in html
         assert "you wrote 0.43" in shown._repr_markdown_()
-
-
-def test_nothing_is_loaded_before_it_is_called() -> None:
-    code = (
-        "import sys, symattn\n"
-        "loaded = [name for name in sys.modules if name.startswith('symattn.')]\n"
-        "assert loaded == ['symattn.handed', 'symattn.version'], loaded\n"
-        "assert 'check' in dir(symattn)\n"
-        "assert callable(symattn.check)\n"
-        "assert 'IPython' not in sys.modules and 'click' not in sys.modules\n"
-    )
-    done = python("-c", code)
-    assert done.returncode == 0, done.stderr

@@ -12,13 +12,12 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from symattn import Attention
-from symattn.cli import main
 from symattn.errors import SymattnError
 from symattn.pages.display import Marks
 from tests.checking import verdicts
+from tests.command import put, run
 from tests.extras import package
 
 Array = Any
@@ -278,23 +277,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(*words: str) -> Any:
-    return CliRunner().invoke(main, list(words))
-
-
 def test_an_archive_is_held_against_a_worksheet(folder: Path) -> None:
-    result = run("check", "sheet.toml", "--claims", "right.npz")
-    assert result.exit_code == 0, result.output
+    result = run("check", "sheet.toml", "--claims", "right.npz", status=0)
     assert "All 21 numbers are right" in result.output
-    result = run("check", "sheet.toml", "--claims", "wrong.npz")
-    assert result.exit_code == 1
+    result = run("check", "sheet.toml", "--claims", "wrong.npz", status=1)
     assert "not-scaled: the scores are not divided by √d_k" in result.output
 
 
 @pytest.mark.parametrize("form", ["sarif", "junit", "html"])
 def test_every_format_of_marks_has_arrays(folder: Path, form: str) -> None:
-    result = run("check", "sheet.toml", "--claims", "wrong.npz", "--format", form)
-    assert result.exit_code == 1, result.stderr
+    result = run("check", "sheet.toml", "--claims", "wrong.npz", "--format", form, status=1)
     assert "weights" in result.stdout
 
 
@@ -309,8 +301,7 @@ def test_a_csv_file_claims_the_digits_that_it_has(folder: Path) -> None:
     rows = "\n".join(",".join(f"{x:.3f}" for x in row) for row in A)
     Path("a.csv").write_text(rows, encoding="utf-8")
     Path("own.toml").write_text(f'{SHEET}[claims]\nweights = "a.csv"\n', encoding="utf-8")
-    result = run("check", "own.toml")
-    assert result.exit_code == 0, result.output
+    result = run("check", "own.toml", status=0)
     assert "compared in" not in result.output
 
 
@@ -338,8 +329,7 @@ def test_arrays_that_cannot_be_used_are_one_line(folder: Path, words: str, said:
         f'{SHEET}[claims]\n"weights[1,:]" = "right.npz:weights"\n', encoding="utf-8"
     )
     Path("absent.toml").write_text(f'{SHEET}[claims]\nweights = "right.npz:X"\n', encoding="utf-8")
-    result = run("check", *words.split())
-    assert result.exit_code == 2, result.output
+    result = run("check", *words.split(), status=2)
     assert said in result.stderr
     assert result.stderr.count("\n") == 1
 
@@ -349,8 +339,7 @@ def test_unfolded_steps_are_compared_as_the_program_took_them(folder: Path) -> N
     for shift in (0, z.max(1, keepdims=True)):
         exp = np.exp(z - shift)
         np.savez("steps.npz", exp=exp, exp_sum=exp.sum(1, keepdims=True), weights=A)
-        result = run("check", "sheet.toml", "--claims", "steps.npz")
-        assert result.exit_code == 0, result.output
+        run("check", "sheet.toml", "--claims", "steps.npz", status=0)
 
 
 def test_a_mask_may_be_claimed_by_truths_as_programs_return_it() -> None:
@@ -397,10 +386,12 @@ def test_a_fault_in_an_archive_names_the_archive(tmp_path: Path) -> None:
         given = "".join(
             f"{name} = {x.tolist()}\n" for name, x in zip("QKV", (Q, K, V), strict=True)
         )
-        sheet = tmp_path / "s.toml"
-        sheet.write_text(f"[given]\n{given}[claims]\n{claims}".replace("[claims]\n", "[claims]\n"))
+        sheet = put(
+            tmp_path / "s.toml",
+            f"[given]\n{given}[claims]\n{claims}".replace("[claims]\n", "[claims]\n"),
+        )
         more = [word for name in options for word in ("--claims", str(tmp_path / name))]
-        result = CliRunner().invoke(main, ["check", str(sheet), *more])
+        result = run("check", str(sheet), *more)
         assert said in result.output.replace(f"{tmp_path}/", "")
 
 

@@ -7,14 +7,14 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from symattn.cli import main
 from symattn.reports.junit import junit_xml
 from symattn.reports.overview import FileReport, Overview
 from symattn.reports.results import Finding
 from symattn.reports.single import report_of
 from tests.checking import check, toml
+from tests.command import run
 
 pytest_plugins = ["pytester"]
 
@@ -45,9 +45,7 @@ def test_skipped(): pytest.skip("why")
 
 
 def checked(*words: object) -> Result:
-    result = CliRunner().invoke(main, ["check", "--format", "junit", *map(str, words)])
-    assert result.exception is None or isinstance(result.exception, SystemExit), result.output
-    return result
+    return run("check", "--format", "junit", *words)
 
 
 @pytest.fixture
@@ -133,7 +131,7 @@ def test_what_was_not_finished_is_an_error_and_nothing_at_all_is_no_suite() -> N
 
 
 def test_standard_input_is_no_file() -> None:
-    result = CliRunner().invoke(main, ["check", "-", "--format", "junit"], input=SHEET)
+    result = run("check", "-", "--format", "junit", given=SHEET)
     cases = [*ElementTree.fromstring(result.stdout).iter("testcase")]
     assert len(cases) == 3 and not any("file" in case.attrib for case in cases)
 

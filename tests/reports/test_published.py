@@ -9,10 +9,9 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from symattn.cli import main
 from tests import ROOT
+from tests.command import run
 
 PUBLISHED: dict[str, Any] = tomllib.loads(
     (ROOT / "tests/data/published.toml").read_text(encoding="utf-8")
@@ -33,10 +32,7 @@ def worksheet(example: dict[str, Any]) -> str:
 
 def derive(text: str, digits: int) -> dict[str, Any]:
     """What the command line derives from a worksheet, as JSON."""
-    result = CliRunner().invoke(
-        main, ["derive", "-", "--format", "json", "--digits", str(digits)], input=text
-    )
-    assert result.exit_code == 0, result.output
+    result = run("derive", "-", "--format", "json", "--digits", str(digits), given=text, status=0)
     return json.loads(result.stdout)  # type: ignore[no-any-return]
 
 

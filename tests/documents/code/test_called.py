@@ -16,6 +16,7 @@ from symattn.attention.example import small_example
 from symattn.documents.code.document import code_document
 from symattn.documents.code.languages import LANGUAGES
 from symattn.documents.page.live import live_program
+from tests.command import put
 from tests.shares import share
 
 NodeFile = Callable[[str], Path]
@@ -47,8 +48,7 @@ def defined(code: str) -> set[str]:
 
 def uncalled_in_javascript(node_file: NodeFile, folder: Path, code: str, *kept: str) -> set[str]:
     """The functions of a module that esbuild leaves out: nothing that it exports calls them."""
-    file = folder / "module.mjs"
-    file.write_text(f"{code}\nexport {{ {', '.join(kept)} }};", encoding="utf-8")
+    file = put(folder / "module.mjs", f"{code}\nexport {{ {', '.join(kept)} }};")
     command = [str(node_file("esbuild/bin/esbuild")), str(file), "--bundle", "--format=esm"]
     ran = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
     return defined(code) - defined(ran.stdout)

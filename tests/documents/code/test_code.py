@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import random
-import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cache
 from itertools import product
 from pathlib import Path
-from types import CodeType
 from typing import Any, TypeAlias
 
 import mpmath
@@ -28,12 +25,12 @@ from symattn.arithmetic.recorded import Recorded, Recording
 from symattn.derivations import Derivation, Evaluation, Input, Step
 from symattn.documents.code.document import code_document
 from symattn.documents.code.languages import LANGUAGES
-from symattn.documents.code.program import TEMPERATURE, Program, recorded
-from symattn.documents.code.spell import names, spelled, variable
-from symattn.errors import CannotSpell, SymattnError
+from symattn.documents.code.program import Program, recorded
+from symattn.documents.code.spell import names, spelled
+from symattn.errors import CannotSpell
 from symattn.nodes.entrywise import Entrywise
 from symattn.step import Item
-from tests.combinations import cover, sizes_of
+from tests.command import put
 from tests.extras import package
 from tests.nodes.test_nodes_contract import IN_MPMATH
 from tests.shares import share
@@ -270,45 +267,6 @@ def test_long_lines_are_broken_as_prettier_breaks_them(
     assert differing(derivation, values, found) == []
 
 
-def called_from(room: dict[str, Any], name: str) -> set[str]:
-    """The functions of a file that one of them calls, or those call, as Python compiled them."""
-    found: set[str] = set()
-    waiting = [name]
-    while waiting:
-        codes = [room[waiting.pop()].__code__]
-        for code in codes:
-            codes += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
-        own = {n for code in codes for n in code.co_names if hasattr(room.get(n), "__code__")}
-        waiting += own - found
-        found |= own
-    return found
-
-
-@pytest.mark.parametrize("language", ["python", "numpy", "torch", "jax"])
-def test_a_file_has_no_function_that_it_does_not_call(language: str) -> None:
-    if language in ("torch", "jax"):
-        package(language)
-    for name in NAMES:
-        room: dict[str, Any] = {}
-        exec(written(name, language), room)
-        defined = {key for key, value in room.items() if hasattr(value, "__code__")}
-        assert (name, defined - called_from(room, "attention")) == (name, {"attention"})
-
-
-#: What each language defines at the top of a file, and what it imports.
-DEFINED_THERE = re.compile(r"(?m)^(?:def|function\*?|const|import|from) \S+")
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_words_in_a_title_pull_nothing_in(language: str) -> None:
-    derivation = Attention(source="self", mask="causal").derivation()
-    every = " ".join((*LANGUAGES[language].helpers, "math.pi operator. np. Tensor"))
-    words = replace(derivation, title=f"How to add and not {every}", source=every, about=every)
-    plain, wordy = (code_document(d, language) for d in (derivation, words))
-    assert DEFINED_THERE.findall(wordy) == DEFINED_THERE.findall(plain)
-    assert "How to add" in wordy
-
-
 def faults(
     name: str, found: dict[str, Array], sizes: tuple[tuple[str, int], ...] = ()
 ) -> list[str]:
@@ -348,8 +306,7 @@ def run_javascript(node: str, folder: Path, calls: Iterable[Call]) -> Iterator[d
         )
         call = f"console.log(JSON.stringify(attention({{ {told} }}), plain));"
         parts.append(f"{{\n{code}\n{call}\n}}")
-    script = folder / "programs.js"
-    script.write_text("\n".join(parts), encoding="utf-8")
+    script = put(folder / "programs.js", "\n".join(parts))
     ran = subprocess.run([node, script], capture_output=True, text=True, check=True)
     for line in ran.stdout.splitlines():
         yield {
@@ -375,81 +332,6 @@ def test_a_wrong_program_is_noticed() -> None:
         except ValueError:
             continue  # the shapes do not even fit
         assert "weights" in faults("causal", found)
-
-
-def test_the_program_reads_like_one_written_by_hand() -> None:
-    code = written("causal", "numpy")
-    assert (
-        code
-        == """\
-\"""Causal self-attention.
-
-Vaswani et al., Attention Is All You Need (2017), section 3.2.3.
-\"""
-
-import math
-
-import numpy as np
-
-
-def softmax(x: np.ndarray) -> np.ndarray:
-    \"""Softmax over the last axis, less the row maximum so that exp cannot overflow.\"""
-    exps = np.exp(x - x.max(axis=-1, keepdims=True))
-    return exps / exps.sum(axis=-1, keepdims=True)
-
-
-def attention(
-    x: np.ndarray, w_q: np.ndarray, w_k: np.ndarray, w_v: np.ndarray
-) -> dict[str, np.ndarray]:
-    \"""Self-attention in which no token sees a later one.
-
-    x: token vectors, (..., n, d_model)
-    w_q, w_k: query and key projection matrices, (d_model, d_k)
-    w_v: value projection matrix, (d_model, d_v)
-
-    Returns the output (..., n, d_v) and the steps before it, by name.
-    \"""
-    n = x.shape[-2]
-    d_k = w_q.shape[-1]
-
-    q = x @ w_q  # (..., n, d_k)
-    k = x @ w_k  # (..., n, d_k)
-    v = x @ w_v  # (..., n, d_v)
-
-    scores = q @ k.mT  # (..., n, n)
-    scaled = scores / math.sqrt(d_k)
-
-    mask = np.tri(n, dtype=bool)  # (n, n)
-    masked = np.where(mask, scaled, -np.inf)
-
-    weights = softmax(masked)
-    output = weights @ v  # (..., n, d_v)
-
-    return {
-        "q": q,
-        "k": k,
-        "v": v,
-        "scores": scores,
-        "scaled": scaled,
-        "mask": mask,
-        "masked": masked,
-        "weights": weights,
-        "output": output,
-    }
-"""
-    )
-
-
-def test_a_step_may_be_given_and_a_temperature_divides() -> None:
-    program = program_of("causal", given=("mask",), tempered="masked")
-    code = spelled(program, LANGUAGES["numpy"])
-    assert f"    {TEMPERATURE}: float,\n" in code
-    _, values = example("causal")
-    open_mask = np.zeros((5, 5))
-    found = run_numpy(code, {**inputs_of("causal"), "mask": open_mask, TEMPERATURE: 0.5})
-    scores = values.array("Z") / 0.5
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    assert np.allclose(found["weights"], powers / powers.sum(axis=-1, keepdims=True), rtol=1e-12)
 
 
 def test_what_cannot_be_followed_is_refused() -> None:
@@ -594,40 +476,6 @@ def test_a_row_is_guarded_where_it_can_be_empty(choices: dict[str, Any], guarded
     assert agrees(derivation, code, {}) == []
 
 
-@pytest.mark.parametrize("name", share(NAMES, 2, 1))
-def test_a_batch_is_calculated_as_its_items_are(name: str) -> None:
-    derivation = derived(name)
-    room: dict[str, Any] = {}
-    exec(written(name, "numpy"), room)
-    shared = {"E", "positions", "table", "distance_keys", "v_d", "u_c", "v_a", "U_a", "sink"}
-    items = []
-    for factor in (1.0, 0.5):
-        given = inputs_of(name)
-        for item in derivation.inputs:
-            learned = item.name[:2] in ("W_", "b_") or item.name in shared
-            if not (learned or item.boolean or item.name == "one_hot"):
-                given[variable(item.name)] = given[variable(item.name)] * factor
-            if learned:
-                continue
-            given[variable(item.name)] = given[variable(item.name)][None]
-        items.append(given)
-    first, second = items
-    both = {
-        key: np.concatenate([first[key], second[key]])
-        if first[key].ndim > inputs_of(name)[key].ndim
-        else first[key]
-        for key in first
-    }
-    with np.errstate(all="ignore"):
-        found, apart = room["attention"](**both), [room["attention"](**one) for one in items]
-    for key, value in found.items():
-        for place, one in enumerate(apart):
-            wanted = one[key]
-            got = value[place : place + 1] if value.ndim == wanted.ndim > 2 else value
-            got = got if got.shape == wanted.shape else value
-            np.testing.assert_allclose(got, wanted, rtol=1e-12, atol=1e-13, err_msg=key)
-
-
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_function_of_an_entry_has_a_spelling(language: str) -> None:
     spoken = LANGUAGES[language]
@@ -673,8 +521,7 @@ def test_a_function_of_an_entry_is_that_of_mpmath_in_javascript(
         numbers = arguments(name)
         code = code_document(of_each_entry(name), "javascript")
         told = f"Array.from(attention({{ x: matrix([{json.dumps(numbers)}]) }}).y.data)"
-        script = tmp_path / "function.js"
-        script.write_text(f"{code}\nconsole.log(JSON.stringify({told}));", encoding="utf-8")
+        script = put(tmp_path / "function.js", f"{code}\nconsole.log(JSON.stringify({told}));")
         ran = subprocess.run([tool("node"), script], capture_output=True, text=True, check=True)
         wanted = of_mpmath(name, numbers)
         np.testing.assert_allclose(json.loads(ran.stdout), wanted, rtol=4e-15, atol=2e-16)
@@ -698,22 +545,6 @@ def test_the_error_function_of_javascript_is_good_for_small_numbers_and_at_its_e
     found, at_ends = ran.stdout.splitlines()
     np.testing.assert_allclose(json.loads(found), of_mpmath("erf", numbers), rtol=2e-15)
     assert at_ends == "1,-1,NaN,Infinity,-Infinity"
-
-
-#: Every third of the specs that cover all pairs of choices.
-@pytest.mark.nightly
-@pytest.mark.parametrize("spec", cover().specs[::3], ids=str)
-def test_a_program_of_any_spec_agrees(spec: dict[str, Any]) -> None:
-    derivation = Attention(**spec).derivation()
-    if spec.get("heads") == "h" and not any(item.per_head for item in derivation.inputs):
-        derivation = Attention(**spec).derivation(sizes={"h": 4})
-    sizes = {**SIZES, **sizes_of(spec)}
-    try:
-        _, values = with_numbers(derivation, sizes)
-        values.array(derivation.steps[-1].letter)
-    except SymattnError:
-        return  # these numbers have no value
-    assert agrees(derivation, code_document(derivation, "numpy"), sizes) == []
 
 
 @pytest.mark.parametrize("name", share(NAMES, 2))

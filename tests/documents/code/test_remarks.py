@@ -20,7 +20,6 @@ from symattn.documents.code.program import recorded
 from symattn.documents.code.remarks import seen
 from symattn.nodes.masks import mask_of
 from tests.documents.code.test_code import (
-    NAMES,
     derived,
     differing,
     example,
@@ -31,7 +30,6 @@ from tests.documents.code.test_code import (
     with_numbers,
     written,
 )
-from tests.processes import python
 
 #: Masks, the sentence about them, and what it says of a query i and a key j, both from 0.
 SAID: tuple[tuple[Any, str, Callable[[int, int], bool]], ...] = (
@@ -131,36 +129,12 @@ def test_a_mask_is_described_by_its_parameters(language: str) -> None:
     assert "A query sees" not in written("causal", language)
 
 
-def test_what_is_left_out_is_remarked_on() -> None:
-    """Scores that a softmax takes undivided; sums of scores of both signs; rows without keys."""
-
-    def with_remark(remark: str) -> set[str]:
-        return {name for name in NAMES if remark in written(name, "numpy")}
-
-    assert with_remark("not divided by √d_k") == {"bare", "dot-product", "luong-general", "t5"}
-    assert with_remark("may be 0, since") == {"ratio"}
-    assert with_remark("sees no key") == {"masked", "biased"}
-
-
 def description(code: str) -> tuple[str, str]:
     """The descriptions of a file of Python and of its function."""
     module = ast.parse(code)
     function = module.body[-1]
     assert isinstance(function, ast.FunctionDef)
     return ast.get_docstring(module) or "", ast.get_docstring(function) or ""
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_file_says_what_it_computes_and_where_that_was_published(name: str) -> None:
-    derivation = derived(name)
-    of_file, of_function = description(written(name, "numpy"))
-    assert of_file.startswith(derivation.title)
-    assert derivation.source in " ".join(of_file.split())
-    assert " ".join(of_function.partition("\n\n")[0].split()) == f"{derivation.about}."
-    result = re.findall(r'"(\w+)": ', written(name, "numpy"))[-1]
-    assert re.search(rf"Returns .*\b{result}\b", of_function)
-    begun = written(name, "javascript").splitlines()[0]
-    assert begun.startswith(f"// {derivation.title}")
 
 
 def test_a_hostile_source_stays_in_the_description() -> None:
@@ -240,26 +214,6 @@ def test_a_program_of_merged_steps_in_javascript(
     call = code_document(merged, "javascript"), given_to(merged, values)
     [found] = run_javascript(tool("node"), tmp_path, [call])
     assert differing(merged, values, found) == []
-
-
-def test_the_command_line_writes_a_program_of_merged_steps() -> None:
-    options = ("--symbolic", "--steps", "weights,output", "--format", "numpy")
-    ran = python("-m", "symattn", "derive", "causal", *options, check=True)
-    merged = derived("causal").merged(["weights", "output"])
-    assert ran.stdout == code_document(merged, "numpy")
-
-
-def test_a_mask_is_true_where_a_query_may_attend() -> None:
-    for language in ("numpy", "torch", "jax", "python"):
-        found = run(written("causal", language), language, inputs_of("causal"))["mask"]
-        assert np.asarray(found).dtype == bool
-        assert (np.asarray(found) == np.tri(5)).all()
-    code = written("causal", "numpy")
-    for old, new in (("mask = np.tri(n", "mask = ~np.tri(n"), ("tri(n,", "tri(n, k=1,")):
-        assert old in code
-        spoilt = run(code.replace(old, new), "numpy", inputs_of("causal"))
-        assert "mask" in differing(*example("causal"), spoilt)
-    assert recorded(derived("causal")).conditions == {"M"}
 
 
 #: Choices with what is learned as one row or column, its name in programs, and its axes there.

@@ -2,11 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests import ROOT
+from tests.command import put
+from tests.conftest import Tool
+
+#: Takes a script of `tests/` and pages by name; gives what it finds in Firefox.
+InFirefox = Callable[[str, Mapping[str, str]], dict[str, Any]]
+
+
+@pytest.fixture
+def in_firefox(tool: Tool, node_file: Callable[[str], Path], tmp_path: Path) -> InFirefox:
+    """Pages opened in Firefox by a script."""
+    node_file("puppeteer-core/package.json")
+
+    def found(script: str, pages: Mapping[str, str]) -> dict[str, Any]:
+        files = [put(tmp_path / f"{name}.html", page) for name, page in pages.items()]
+        command = [tool("node"), str(ROOT / "tests" / script), tool("firefox-esr")]
+        command += [file.as_uri() for file in files]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=400, check=False)
+        assert run.returncode == 0, run.stderr
+        shown: dict[str, Any] = json.loads(run.stdout)
+        return shown
+
+    return found
 
 
 @pytest.fixture
@@ -27,8 +53,7 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
                 said.append(request.url) if not request.url.startswith("file:") else None
             ),
         )
-        file = tmp_path / f"page{len(contexts)}.html"
-        file.write_text(document, encoding="utf-8")
+        file = put(tmp_path / f"page{len(contexts)}.html", document)
         page.goto(file.as_uri())
         return page
 

@@ -42,3 +42,20 @@ def settled(page: Any) -> Any:
     """The page once the digits of a changed one are proven anew."""
     page.wait_for_selector("main:not([aria-busy=true])")
     return page
+
+
+def entered(page: Any, field: str, text: str) -> Any:
+    """The page with this in one of its fields, when it has settled."""
+    page.fill(field, text)
+    page.press(field, "Enter")
+    return settled(page)
+
+
+def typed(page: Any, text: str, place: int = 0) -> Any:
+    """The page with this in place of a given number, when it has settled."""
+    page.click("#edit")
+    field = page.locator("#given td input").nth(place)
+    field.fill(text)
+    field.press("Enter")
+    page.click("#edit")
+    return settled(page)

@@ -2,7 +2,7 @@
 
 `tests/boxes.js` goes through a page (as it opens, its menu, an entry chosen, edited, every step of
 the stage) and measures. The usual run takes a few pages; ``-m nightly`` all examples and variants
-at every width, light and dark, and on paper, and a share of them in Firefox.
+at every width, light and dark, and on paper.
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ from functools import cache
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from symattn import VARIANTS
-from symattn.cli import main
 from symattn.documents.html import html_document
 from symattn.documents.page import frame
 from symattn.documents.shown import Shown
 from tests import ROOT
+from tests.command import run
 from tests.documents.page.opening import variant
 from tests.gates import EXAMPLES
 from tests.program import source
@@ -43,8 +42,7 @@ def page_of(name: str) -> str:
     path = next((path for path in EXAMPLES if path.stem == name), None)
     if path is None:
         return html_document(Shown(*variant(name)))
-    ran = CliRunner().invoke(main, ["derive", str(path), "--format", "html"])
-    assert ran.exit_code == 0, ran.output
+    ran = run("derive", str(path), "--format", "html", status=0)
     return ran.output
 
 
@@ -133,7 +131,7 @@ SPOILT = {
 }
 
 
-@pytest.mark.parametrize("what", SPOILT)
+@pytest.mark.parametrize("what", share([*SPOILT], 3))
 def test_a_spoilt_page_would_be_found(
     what: str, opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,7 +163,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("what", BROKEN)
+@pytest.mark.parametrize("what", share([*BROKEN], 3))
 def test_a_broken_program_would_be_found(
     what: str, opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,6 +172,3 @@ def test_a_broken_program_would_be_found(
     monkeypatch.setattr(frame, "scripts", lambda: source().replace(right, wrong))
     found = faults(opened, page_of.__wrapped__("causal"), 1440)
     assert any(words in one for one in found), found
-
-
-# ---- without a font of mathematics ---------------------------------------------------------------

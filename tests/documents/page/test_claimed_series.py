@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from symattn.cli import main
+from tests.command import put, run
 from tests.documents.page.test_series import expect
 from tests.gates import EXAMPLES
 
@@ -27,10 +26,8 @@ output = [[3], [2.5379], [1], [2.2384]]
 
 @pytest.fixture
 def claimed(opened: Callable[..., Any], tmp_path: Path) -> Any:
-    path = tmp_path / "decoding.toml"
-    path.write_text(SHEET + CLAIMS, encoding="utf-8")
-    done = CliRunner().invoke(main, ["derive", str(path), "--format", "html"])
-    assert done.exit_code == 0, done.output
+    path = put(tmp_path / "decoding.toml", SHEET + CLAIMS)
+    done = run("derive", str(path), "--format", "html", status=0)
     return opened(done.output)
 
 
@@ -87,17 +84,14 @@ def test_nothing_is_said_of_marks_that_are_shown(claimed: Any) -> None:
 
 def test_formulas_alone_of_chunks_are_refused_in_one_line() -> None:
     words = ["derive", "causal", "--symbolic", "--chunks", "2,1", "--format", "html"]
-    done = CliRunner().invoke(main, words)
-    assert done.exit_code == 2
+    done = run(*words, status=2)
     wanted = "symattn: html: shows chunks with their numbers; leave out --symbolic\n"
     assert done.stderr == wanted
 
 
 def test_claims_that_cannot_be_read_are_refused_and_other_formats_mark_none(tmp_path: Path) -> None:
-    path = tmp_path / "decoding.toml"
-    path.write_text(f"{SHEET}\n[claims]\nscores = [[0]]\n", encoding="utf-8")
-    done = CliRunner().invoke(main, ["derive", str(path), "--format", "html"])
-    assert done.exit_code == 2
+    path = put(tmp_path / "decoding.toml", f"{SHEET}\n[claims]\nscores = [[0]]\n")
+    done = run("derive", str(path), "--format", "html", status=2)
     assert "scores: 1 row where 4 are expected" in done.stderr
-    done = CliRunner().invoke(main, ["derive", str(path), "--format", "md"])
+    done = run("derive", str(path), "--format", "md")
     assert "derive does not mark it" in done.output

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,11 +17,9 @@ from symattn.documents.outline import outline
 from symattn.documents.shown import Shown
 from symattn.evaluate.value_view import heads_of, value_view
 from symattn.notation.latex import latex
-from tests.conftest import Tool
 from tests.documents.page.opening import settled
 from tests.documents.page.test_certified import Edit, in_python
 from tests.documents.page.test_inputs import ALL, FOLLOW, Subject, page_of
-from tests.gates import HOSTILE_LABELS
 from tests.shares import share
 
 #: Clicks every button, and tells what was copied, by step.
@@ -39,9 +35,6 @@ COPIED = """async () => {
   }
   return copied;
 }"""
-
-#: LaTeX's own document around what was copied, with amsmath and nothing else.
-AROUND = "\\documentclass{article}\\usepackage{amsmath}\\begin{document}\n%s\n\\end{document}\n"
 
 
 def display(body: str) -> str:
@@ -168,29 +161,3 @@ def test_the_button_is_reached_and_says_what_it_did(opened: Callable[..., Any]) 
     assert "to be copied by hand" in page.locator("#state").inner_text()
     selected = "document.activeElement.value.slice(document.activeElement.selectionStart)"
     assert page.evaluate(selected).startswith("\\[\nQ = X W_{Q}\n\\]\n\\[\nQ = ")
-
-
-def complaints(pdflatex: str, folder: Path, body: str) -> list[str]:
-    """What LaTeX says against a document."""
-    (folder / "all.tex").write_text(AROUND % body, encoding="utf-8")
-    command = [pdflatex, "-interaction=nonstopmode", "-no-shell-escape", "all.tex"]
-    subprocess.run(command, cwd=folder, capture_output=True, check=False, timeout=120)
-    log = (folder / "all.log").read_text(encoding="utf-8", errors="replace")
-    assert "Output written" in log
-    return [line for line in log.splitlines() if line.startswith(("!", "LaTeX Warning", "Missing"))]
-
-
-def test_what_is_copied_compiles(opened: Callable[..., Any], tool: Tool, tmp_path: Path) -> None:
-    pdflatex = tool("pdflatex")
-    copied = []
-    for name in ("causal", "multi-head", "ratio"):
-        page = opened(page_of(ALL[name]()))
-        copied += page.evaluate(COPIED).values()
-        page.evaluate(FOLLOW, "x=X.0:1e30;t=sqrt(2);d=3" if name == "causal" else "d=7")
-        copied += settled(page).evaluate(COPIED).values()
-    spec, given = small_inputs(Attention(mask="causal"), tokens=3)
-    derivation = spec.derivation(given, labels={"n": HOSTILE_LABELS[:3]})
-    page = opened(html_document(Shown(derivation, derivation.evaluate(**given))))
-    copied += page.evaluate(COPIED).values()
-    assert complaints(pdflatex, tmp_path, "\n".join(copied)) == []
-    assert complaints(pdflatex, tmp_path, "\n".join([*copied, "\\[ \\frac{1} \\]"]))

@@ -1,48 +1,31 @@
-"""The page in Firefox: the main things, the stage, and formulas that are not cut off."""
+"""The page in Firefox: the main things, the stage, a finger, formulas that are not cut off."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from symattn import VARIANTS
 from symattn.documents.html import html_document
+from symattn.documents.page import frame
 from symattn.documents.shown import Shown
-from tests import ROOT
+from tests.documents.page.conftest import InFirefox
 from tests.documents.page.opening import sheet, variant
-
-Tool = Callable[[str], str]
-NodeFile = Callable[[str], Path]
+from tests.program import source
 
 #: Variants whose formulas have all that hangs out of a line, measured in the usual run.
 HIGH = ("cached-llama", "t5", "transformer-xl")
 
 
-def found(
-    tool: Tool, node_file: NodeFile, folder: Path, first: str, others: tuple[str, ...]
-) -> dict[str, Any]:
-    """What Firefox shows of a page, and which formulas of it and of these variants it cuts off."""
-    node_file("puppeteer-core/package.json")
-    pages = {"page": first, **{name: html_document(Shown(*variant(name))) for name in others}}
-    for name, document in pages.items():
-        (folder / f"{name}.html").write_text(document, encoding="utf-8")
-    addresses = [(folder / f"{name}.html").as_uri() for name in pages]
-    script = str(ROOT / "tests" / "firefox.cjs")
-    command = [tool("node"), script, tool("firefox-esr"), *addresses]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=400, check=False)
-    assert run.returncode == 0, run.stderr
-    shown: dict[str, Any] = json.loads(run.stdout)
-    return shown
+def pages(first: str, others: tuple[str, ...]) -> dict[str, str]:
+    """A page, and those of these variants, in which formulas that are cut off are looked for."""
+    return {"page": first, **{name: html_document(Shown(*variant(name))) for name in others}}
 
 
-def test_firefox_does_the_main_things(tool: Tool, node_file: NodeFile, tmp_path: Path) -> None:
+def test_firefox_does_the_main_things(in_firefox: InFirefox) -> None:
     page = html_document(Shown(*sheet("causal")))
-    shown = found(tool, node_file, tmp_path, page, HIGH)
+    shown = in_firefox("firefox.cjs", pages(page, HIGH))
     assert shown["said"] == []
     assert shown["halves"] == 0
     assert shown["title"] == "Causal self-attention"
@@ -63,22 +46,49 @@ def test_firefox_does_the_main_things(tool: Tool, node_file: NodeFile, tmp_path:
 
 
 @pytest.mark.nightly
-def test_firefox_cuts_no_formula_of_any_variant(
-    tool: Tool, node_file: NodeFile, tmp_path: Path
-) -> None:
+def test_firefox_cuts_no_formula_of_any_variant(in_firefox: InFirefox) -> None:
     names = tuple(row.name for row in VARIANTS)
     page = html_document(Shown(*sheet("causal")))
-    assert found(tool, node_file, tmp_path, page, names)["clipped"] == []
+    assert in_firefox("firefox.cjs", pages(page, names))["clipped"] == []
 
 
 @pytest.mark.nightly
 def test_a_formula_that_is_cut_off_would_be_found(
-    tool: Tool, node_file: NodeFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    in_firefox: InFirefox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from symattn.documents.page import frame
-
     file = frame._file  # pyright: ignore
     narrow = ".line{overflow:hidden!important;width:20px!important;height:4px}"
     monkeypatch.setattr(frame, "_file", lambda name: file(name) + narrow)
     page = html_document(Shown(*sheet("causal")))
-    assert found(tool, node_file, tmp_path, page, ())["clipped"]
+    assert in_firefox("firefox.cjs", pages(page, ()))["clipped"]
+
+
+# ---- a finger on the stage, as `test_stage_room` has it in Chromium ------------------------------
+
+
+def touched(in_firefox: InFirefox) -> dict[str, Any]:
+    """What swipes, taps and drags do on the stage of a variant with matrices wider than a phone."""
+    page = html_document(Shown(*variant("cached-llama")))
+    return in_firefox("firefox_touch.cjs", {"page": page})
+
+
+def test_fingers_on_the_stage_in_firefox(in_firefox: InFirefox) -> None:
+    steps = [step.name for step in variant("cached-llama")[0].steps]
+    found = touched(in_firefox)
+    assert found["said"] == []
+    assert [one["step"] for one in found["swiped"]] == steps
+    assert all(one["wide"] <= 375 for one in found["swiped"])
+    assert found["back"] == found["up"] == found["wide"] == steps[-2]
+    assert found["onward"] == "1"
+    assert found["slid"]["frame"] == found["slid"]["last"]
+    assert found["slid"]["step"] == steps[-2]
+
+
+def test_a_stage_that_no_finger_moves_would_be_found(
+    in_firefox: InFirefox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = source()
+    wrong = right.replace('"touchend"', '"touchended"')
+    assert wrong != right
+    monkeypatch.setattr(frame, "scripts", lambda: wrong)
+    assert len(touched(in_firefox)["swiped"]) == 1

@@ -14,7 +14,7 @@ from symattn.documents.html import html_document
 from symattn.documents.page.matrices import MatrixView
 from symattn.documents.shown import Shown
 from symattn.notation.options import notation_of
-from tests.documents.page.opening import settled, sheet, variant
+from tests.documents.page.opening import entered, settled, sheet, variant
 
 #: Names from right to left, mixed, long, with accents apart, and of several code points.
 NAMES = ["שלום עולם", "abc (שלום)", "a" * 60, "👩‍👩‍👧‍👦 and more of it", "e\u0301" * 20]
@@ -29,7 +29,7 @@ def named(names: list[str]) -> tuple[Derivation, Evaluation]:
     return derivation, derivation.evaluate(Q=rows, K=rows, V=rows)
 
 
-def test_every_matrix_is_a_grid_with_one_stop(opened: Callable[..., Any]) -> None:
+def test_grids_what_a_choice_says_and_what_a_mask_cuts_off(opened: Callable[..., Any]) -> None:
     page = opened(html_document(Shown(*sheet("causal"))))
     roles = page.evaluate("""() => [...document.querySelectorAll("table")].map((table) => [
         table.getAttribute("role"), table.querySelectorAll('[tabindex="0"]').length])""")
@@ -37,6 +37,21 @@ def test_every_matrix_is_a_grid_with_one_stop(opened: Callable[..., Any]) -> Non
     seen = page.locator("section#weights .home").aria_snapshot()
     for part in ('grid "weights, 3 by 3"', "columnheader", "rowheader", 'gridcell "the, the: 1"'):
         assert part in seen
+    assert page.locator("[role=status], [aria-live], [role=alert]").count() == 1
+    page.locator("section#scores .home td[data-c]").first.focus()
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#origin").is_visible()
+    assert page.locator("#said").text_content() == ""
+    page.keyboard.press("Enter")
+    said = page.locator("#said").text_content()
+    assert said.startswith("scores [the, cat] is 0. It comes from Q [the, column 1] 1;")
+    page.locator("section#X td[data-c], #X td[data-c]").first.click()
+    assert page.locator("#said").text_content().endswith("It is given.")
+    page.locator("#output .home tr[data-r='1'] td").first.click()
+    rows = page.locator("#given table[data-m='X'] td.from").evaluate_all(
+        "(all) => [...new Set(all.map((cell) => cell.parentElement.dataset.r))]"
+    )
+    assert rows == ["0", "1"]
 
 
 def test_keys_of_a_grid(opened: Callable[..., Any]) -> None:
@@ -72,20 +87,6 @@ def test_what_is_left_out_is_counted(opened: Callable[..., Any]) -> None:
     assert last.locator("td.gap").get_attribute("aria-hidden") == "true"
     page.locator("section#scores button.open").click()
     assert table.get_attribute("aria-rowcount") is None
-
-
-def test_only_a_choice_speaks(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(Shown(*sheet("causal"))))
-    assert page.locator("[role=status], [aria-live], [role=alert]").count() == 1
-    page.locator("section#scores .home td[data-c]").first.focus()
-    page.keyboard.press("ArrowRight")
-    assert page.locator("#origin").is_visible()
-    assert page.locator("#said").text_content() == ""
-    page.keyboard.press("Enter")
-    said = page.locator("#said").text_content()
-    assert said.startswith("scores [the, cat] is 0. It comes from Q [the, column 1] 1;")
-    page.locator("section#X td[data-c], #X td[data-c]").first.click()
-    assert page.locator("#said").text_content().endswith("It is given.")
 
 
 def test_names_cannot_disturb_what_is_around_them(opened: Callable[..., Any]) -> None:
@@ -177,37 +178,9 @@ def test_heads_singly_or_overlaid(opened: Callable[..., Any]) -> None:
     })""")
     assert looks[0][0] != looks[1][0]
     assert looks[0][1] != looks[1][1]
-    page.fill("#temperature", "3")
-    page.press("#temperature", "Enter")
-    settled(page)
+    entered(page, "#temperature", "3")
     assert figures.locator("[data-heads]").count() == 1
     assert page.get_by_role("button", name="Overlaid").get_attribute("aria-pressed") == "true"
-
-
-def test_axe_finds_nothing_in_a_large_matrix_or_an_overlay(
-    opened: Callable[..., Any], node_file: Callable[[str], Any]
-) -> None:
-    axe = node_file("axe-core/axe.min.js").read_text(encoding="utf-8")
-    large = opened(html_document(Shown(*named([f"t{k}" for k in range(12)]))), color_scheme="dark")
-    large.locator("section#scores button.open").click()
-    heads = opened(html_document(Shown(*sheet("two_heads"))), width=375)
-    heads.get_by_role("button", name="Overlaid").click()
-    for page in (large, heads):
-        page.evaluate(f"{axe};0")
-        found = page.evaluate("async () => (await axe.run()).violations.map((each) => each.id)")
-        assert found == []
-
-
-def test_a_query_that_sees_nothing_is_explained(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(Shown(*sheet("causal"))))
-    assert page.locator(".unseeing").count() == 0
-    page.keyboard.press("e")
-    page.locator("#mask .home td[data-c] button").first.click()
-    settled(page)
-    assert "by convention" in page.locator("#weights .unseeing").inner_text()
-    page.keyboard.press("Control+z")
-    settled(page)
-    assert page.locator(".unseeing").count() == 0
 
 
 def test_what_the_mouse_points_at_is_in_sight(opened: Callable[..., Any]) -> None:
@@ -223,12 +196,3 @@ def test_what_the_mouse_points_at_is_in_sight(opened: Callable[..., Any]) -> Non
     assert cell.bounding_box() == before
     assert panel["y"] + panel["height"] <= before["y"] or panel["y"] >= before["y"] + 10
     assert page.locator("#output .home td.chosen").count() == 1
-
-
-def test_what_a_mask_cuts_off_is_not_underlined(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(Shown(*sheet("causal"))))
-    page.locator("#output .home tr[data-r='1'] td").first.click()
-    rows = page.locator("#given table[data-m='X'] td.from").evaluate_all(
-        "(all) => [...new Set(all.map((cell) => cell.parentElement.dataset.r))]"
-    )
-    assert rows == ["0", "1"]

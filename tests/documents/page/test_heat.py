@@ -15,7 +15,7 @@ from symattn.documents.page.heated import heated
 from symattn.documents.page.live import live_program
 from symattn.documents.shown import Shown
 from symattn.notation.text import line
-from tests.documents.page.opening import cells, settled, sheet, variant
+from tests.documents.page.opening import cells, entered, sheet, variant
 from tests.documents.page.test_page import in_text, places_of
 from tests.worked_lines import faults
 
@@ -47,12 +47,6 @@ def test_its_letter_is_free_and_the_convention_kept() -> None:
     assert r"\mathcal{T}" in latex(heated(step, told, taken).tree)
 
 
-def warm(page: Any, text: str) -> None:
-    page.fill("#temperature", text)
-    page.press("#temperature", "Enter")
-    settled(page)
-
-
 def said(page: Any, where: str) -> list[str]:
     """The formulas in sight, as plain text."""
     shown = page.locator(f"{where} .line:visible math")
@@ -65,7 +59,7 @@ def test_formula_and_entry_have_it_while_it_is_not_1(opened: Callable[..., Any])
     assert plain == ["Z = S/√d_k", "z_ij = s_ij/√d_k"]
     spoken = page.locator("#scaled .said > .spoken")
     assert "T times" not in spoken.inner_text()
-    warm(page, "0.7")
+    entered(page, "#temperature", "0.7")
     assert said(page, "#scaled .lines") == ["Z = S/(T √d_k)", "z_ij = s_ij/(T √d_k)"]
     told = page.locator("#scaled .tempered").text_content()
     assert told == "with the temperature T=0.7"
@@ -76,7 +70,7 @@ def test_formula_and_entry_have_it_while_it_is_not_1(opened: Callable[..., Any])
     assert said(page, "#scaled .lines") == ["Z = S/(T √d_k)", "z_ij = s_ij/(T √d_k)"]
     page.emulate_media(media="screen")
     page.keyboard.press("s")
-    warm(page, "1")
+    entered(page, "#temperature", "1")
     assert said(page, "#scaled .lines") == plain
     assert page.locator("#scaled .tempered").count() == 0
 
@@ -89,14 +83,16 @@ def lines_of(page: Any, subject: tuple[Derivation, Evaluation], letter: str) -> 
     ]
 
 
-@pytest.mark.parametrize(("name", "letter"), [("causal", "Z"), ("self", "Z"), ("alibi", "Z_bias")])
-@pytest.mark.parametrize("text", ["0.7", "sqrt(3)/2"])
+@pytest.mark.parametrize(
+    ("name", "letter", "text"),
+    [("causal", "Z", "0.7"), ("self", "Z", "sqrt(3)/2"), ("alibi", "Z_bias", "0.7")],
+)
 def test_worked_lines_have_it_and_hold(
     name: str, letter: str, text: str, opened: Callable[..., Any]
 ) -> None:
     subject = variant(name)
     page = opened(html_document(Shown(*subject)))
-    warm(page, text)
+    entered(page, "#temperature", text)
     lines = lines_of(page, subject, letter)
     assert [fault for one in lines for fault in faults(one, 4, {})] == []
     printed = "0.7" if text == "0.7" else "0.866"

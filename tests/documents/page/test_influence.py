@@ -179,13 +179,3 @@ def test_products_stand_with_the_heaviest_first(opened: Callable[..., Any]) -> N
     shown = [t.replace("\n", "").replace("\u2212", "-") for t in adds]
     found = sorted(f"{float(t.split('≈')[-1].split('=')[-1]):.4f}" for t in shown)
     assert [x for x in found if float(x)] == [x for x in expected if float(x)]
-
-
-def test_the_panel_does_not_cover_the_chosen_cell(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(Shown(*variant("causal"))), width=375)
-    for step in ("scores", "weights", "output"):
-        page.locator(f"#{step} .home td[data-c]").last.focus()
-        cell = page.locator(f"#{step} .home td[data-c]").last.bounding_box()
-        panel = page.locator("#origin").bounding_box()
-        assert cell["y"] + cell["height"] <= panel["y"]
-        assert panel["height"] <= 0.42 * 800 + 1

@@ -1,17 +1,11 @@
-"""Every input of a page, changed in Chromium: all that follows is what `derive` shows.
-
-``python -m tests.documents.page.test_inputs`` changes every entry and prints the table.
-"""
+"""Every input of a page, changed in Chromium: all that follows is what `derive` shows."""
 
 from __future__ import annotations
 
-import shutil
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import quote
 
@@ -220,26 +214,3 @@ def test_a_mask_that_stays_as_it_was_would_be_seen(
     found = compare(opened(document), subject)
     assert found["allowed"].wrong
     assert not found["Q"].wrong
-
-
-def main() -> None:
-    """Print the table."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright, TemporaryDirectory() as folder:
-        chromium = shutil.which("chromium")
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        for name in sys.argv[1:] or ALL:
-            subject = ALL[name]()
-            file = Path(folder, "page.html")
-            file.write_text(page_of(subject), encoding="utf-8")
-            page = browser.new_page()
-            page.goto(file.as_uri())
-            for item, found in compare(page, subject, every=True).items():
-                print(f"{name:32} {item:14} {found}", *found.wrong[:1], flush=True)
-            page.close()
-        browser.close()
-
-
-if __name__ == "__main__":
-    main()

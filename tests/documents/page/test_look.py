@@ -12,12 +12,13 @@ from symattn.documents.html import html_document
 from symattn.documents.page import frame
 from symattn.documents.shown import Shown
 from tests.documents.page.opening import sheet, variant
+from tests.shares import share
 
 #: The second weight of the second row is chosen.
 CHOOSE = "document.querySelector(\"#weights .home tr[data-r='1'] td[data-c='1']\").click()"
 
 
-@pytest.mark.parametrize("width", [320, 768, 1440])
+@pytest.mark.parametrize("width", share([320, 768, 1440], 2))
 def test_the_panel_gives_a_line_all_its_width(width: int, opened: Callable[..., Any]) -> None:
     page = opened(html_document(Shown(*variant("cached-llama"))), width)
     page.evaluate(CHOOSE)
@@ -52,10 +53,12 @@ def shaded(opened: Callable[..., Any]) -> list[str]:
     return found
 
 
+@pytest.mark.nightly
 def test_what_fits_has_no_shade_of_what_goes_on(opened: Callable[..., Any]) -> None:
     assert shaded(opened) == []
 
 
+@pytest.mark.nightly
 def test_a_shade_would_be_found(
     opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from symattn.cli import main
 from tests import ROOT
+from tests.command import run
 from tests.documents.page.opening import settled
+from tests.shares import share
 
 CAUSAL = str(ROOT / "examples" / "causal.toml")
 CLAIMED = str(ROOT / "examples" / "checked_hand_calculation.toml")
@@ -20,10 +20,7 @@ CLAIMED = str(ROOT / "examples" / "checked_hand_calculation.toml")
 def derived(tmp_path: Path, source: str, *options: str) -> str:
     """The page that the command writes."""
     path = tmp_path / "derived.html"
-    done = CliRunner().invoke(
-        main, ["derive", source, "--format", "html", *options, "-o", str(path)]
-    )
-    assert done.exit_code == 0, done.output
+    run("derive", source, "--format", "html", *options, "-o", str(path), status=0)
     return path.read_text(encoding="utf-8")
 
 
@@ -43,7 +40,7 @@ def test_an_entry_that_is_asked_for_is_chosen(tmp_path: Path, opened: Callable[.
     assert worked.inner_html() != first
 
 
-@pytest.mark.parametrize("width", [375, 1440])
+@pytest.mark.parametrize("width", share([375, 1440], 2))
 def test_products_stand_in_falks_scheme(
     width: int, tmp_path: Path, opened: Callable[..., Any]
 ) -> None:
@@ -66,7 +63,7 @@ def test_products_stand_in_falks_scheme(
 
 def test_a_merged_step_says_why_it_has_no_scheme(tmp_path: Path) -> None:
     told = ["--layout", "falk", "--steps", "weights,output", "--format", "html"]
-    done = CliRunner().invoke(main, ["derive", CAUSAL, *told, "-o", str(tmp_path / "page.html")])
+    done = run("derive", CAUSAL, *told, "-o", str(tmp_path / "page.html"))
     assert "layout falk: weights: html draws no merged formula so" in done.stderr
     assert done.exit_code == 0
 

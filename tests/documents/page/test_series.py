@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from symattn import Notation, decode, variant
 from symattn.attention.decoding import Chunk
 from symattn.attention.example import small_inputs
-from symattn.cli import main
 from symattn.documents.html import html_series
 from symattn.documents.shown import Shown
 from symattn.notation.options import notation_of
-from tests.documents.page.opening import cells, settled
+from tests.command import run
+from tests.documents.page.opening import cells, entered, settled
 from tests.documents.page.test_inputs import texts_of
-from tests.gates import EXAMPLES
 from tests.shares import share
 
 #: Variants in which no token attends to a later one.
@@ -54,9 +51,7 @@ def page_of(parts: tuple[Chunk, ...], notation: Notation | None = None) -> str:
 
 def derived(*options: str) -> str:
     """What `derive` writes."""
-    done = CliRunner().invoke(main, ["derive", *options])
-    assert done.exit_code == 0, done.output
-    return done.output
+    return run("derive", *options, status=0).output
 
 
 def shown(page: Any) -> str:
@@ -83,23 +78,6 @@ def test_every_chunk_has_the_digits_of_derive(name: str, opened: Callable[..., A
         names = page.evaluate("[...document.querySelectorAll('.step')].map((one) => one.id)")
         assert names == [step.name for step in part.derivation]
         page.keyboard.press("]")
-
-
-def test_the_rows_are_those_of_the_text(opened: Callable[..., Any], tmp_path: Path) -> None:
-    decoding = next(path for path in EXAMPLES if path.stem == "decoding")
-    text = derived(str(decoding), "--steps", "weights", "--view", "value")
-    lines = re.findall(r"[⎡⎢⎣\[] ([^⎤⎥⎦\]]*) [⎤⎥⎦\]]", text)
-    file = tmp_path / "series.html"
-    derived(str(decoding), "--steps", "weights", "--format", "html", "-o", str(file))
-    page = opened(file.read_text(encoding="utf-8"))
-    count = page.locator("#chunk").get_attribute("max")
-    rows = []
-    for number in range(1, int(count) + 1):
-        expect(page, number, int(count))
-        found = page.locator("#weights .home tbody tr").all()
-        rows += [" ".join(row.locator("td").all_inner_texts()) for row in found]
-        page.keyboard.press("]")
-    assert rows == [" ".join(line.split()) for line in lines]
 
 
 @pytest.fixture
@@ -138,10 +116,8 @@ def test_buttons_slider_keys_and_the_address_lead_to_a_chunk(series: Any) -> Non
 
 def test_step_temperature_and_decimals_go_along(series: Any) -> None:
     page = series
-    page.fill("#temperature", "1/2")
-    page.press("#temperature", "Enter")
-    page.fill("#decimals", "6")
-    page.press("#decimals", "Enter")
+    entered(page, "#temperature", "1/2")
+    entered(page, "#decimals", "6")
     page.evaluate("location.hash = 'output'")
     settled(page).evaluate("document.activeElement.blur()")
     page.keyboard.press("]")

@@ -13,20 +13,18 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
-from click.testing import CliRunner
 
 from symattn import VARIANTS, Notation
 from symattn.attention.example import small_example
-from symattn.cli import main
 from symattn.derivations import Derivation, Evaluation
 from symattn.documents.html import html_document
 from symattn.documents.page import frame
 from symattn.documents.page.colour import ROLES, SCHEMES, contrast
-from symattn.documents.page.stage import Parts
 from symattn.documents.shown import Shown
 from symattn.sheets.worksheet import read_worksheet, worksheet_of
 from tests import ROOT
-from tests.documents.page.opening import settled, sheet, variant
+from tests.command import run
+from tests.documents.page.opening import entered, sheet, typed, variant
 from tests.documents.page.test_page import axe_faults, digits_of, in_text
 from tests.program import source
 from tests.shares import share
@@ -210,11 +208,8 @@ def test_an_exponential_is_that_of_the_score_and_not_of_its_digits(
         derivation, values = sheet(name)
         page = opened(html_document(Shown(derivation, values)), reduced_motion="reduce")
         if edit:  # and back again: all of it is computed in the page now
-            page.locator("#decimals").fill("5")
-            page.locator("#decimals").press("Enter")
-            page.locator("#decimals").fill("4")
-            page.locator("#decimals").press("Enter")
-            settled(page)
+            entered(page, "#decimals", "5")
+            entered(page, "#decimals", "4")
         page.keyboard.press("s")
         page.locator("#contents a[href='#weights']").click()
         page.keyboard.press("End")
@@ -325,11 +320,7 @@ def test_the_chosen_entry_goes_along(opened: Callable[..., Any]) -> None:
 def test_a_changed_page_says_so_on_the_stage(opened: Callable[..., Any]) -> None:
     derivation, values = sheet("causal")
     page = opened(html_document(Shown(derivation, values)))
-    page.click("#edit")
-    page.locator("#given td input").first.fill("3")
-    page.keyboard.press("Enter")
-    page.click("#edit")
-    settled(page)
+    typed(page, "3")
     page.keyboard.press("s")
     assert "Changed. Every digit is proven anew." in page.locator("#changed").inner_text()
     assert page.locator("#changed").is_visible() and page.locator(".check").is_hidden()
@@ -355,10 +346,9 @@ def test_a_page_with_a_story_opens_on_the_stage(tmp_path: Path) -> None:
         ([str(ROOT / "examples/causal.toml"), "--stage"], True),
         ([str(ROOT / "examples/causal.toml")], False),
     ):
-        run = CliRunner().invoke(main, ["derive", *words, "--format", "html", "-o", str(out)])
-        assert run.exit_code == 0, run.output
+        run("derive", *words, "--format", "html", "-o", str(out), status=0)
         assert ('"stage":true' in out.read_text(encoding="utf-8")) == stage
-    refused = CliRunner().invoke(main, ["derive", "causal", "--stage"])
+    refused = run("derive", "causal", "--stage")
     assert refused.exit_code == 2 and "--format html" in refused.output
 
 
@@ -366,49 +356,20 @@ def test_axe_finds_nothing_on_the_stage(
     opened: Callable[..., Any], node_file: Callable[[str], Path]
 ) -> None:
     axe = node_file("axe-core/axe.min.js").read_text(encoding="utf-8")
-    for name, width, scheme in (("causal", 375, "light"), ("two_heads", 1440, "dark")):
+    for name, width, scheme, step in (
+        ("causal", 375, "light", "scores"),
+        ("two_heads", 1440, "dark", "weights"),
+    ):
         page = opened(html_document(Shown(*sheet(name))), width=width, color_scheme=scheme)
         page.keyboard.press("s")
-        for step in ("scores", "weights"):
-            page.locator(f"#contents a[href='#{step}']").click()
-            for key in ("ArrowRight", "ArrowRight", "End"):
-                page.keyboard.press(key)
-                page.wait_for_timeout(300)  # colours settle
-                assert axe_faults(page, axe) == []
+        page.locator(f"#contents a[href='#{step}']").click()
+        for key in ("ArrowRight", "End"):
+            page.keyboard.press(key)
+            page.wait_for_timeout(300)  # colours settle
+            assert axe_faults(page, axe) == []
 
 
 # ---- the strip, the colours, the sheet -----------------------------------------------------------
-
-
-def test_steps_are_grouped_by_what_they_are() -> None:
-    def groups(name: str) -> dict[str, str]:
-        derivation, _ = variant(name)
-        parts = Parts(derivation)
-        return {step.name: parts.group(step) for step in derivation.steps}
-
-    causal = groups("causal")
-    assert [*dict.fromkeys(causal.values())] == [
-        "Project",
-        "Compare",
-        "Mask and normalise",
-        "Mix",
-    ]
-    assert causal["masked"] == "Mask and normalise" and causal["scaled"] == "Compare"
-    assert groups("embedded")["scores"] == "Compare"  # one-hot vectors are no mask
-    assert groups("transformer-xl")["content_bias"] == "Compare"
-    assert groups("absorbed-latent")["latent"] == "Project"
-    assert groups("multi-head")["projected"] == "Mix"  # projected, but after the weights
-    derivation, _ = variant("causal")
-    parts = Parts(derivation)
-    main_steps = [step.name for step in derivation.steps if parts.is_main(step)]
-    assert main_steps == ["scores", "weights", "output"]
-    assert {item.name: parts.role(item) for item in parts.items.values()} == {
-        **dict.fromkeys(("W_Q", "Q"), "q"),
-        **dict.fromkeys(("W_K", "K"), "k"),
-        **dict.fromkeys(("W_V", "V"), "v"),
-        "weights": "a",
-        **dict.fromkeys(("X", "scores", "scaled", "mask", "masked", "output"), ""),
-    }
 
 
 def test_colours_of_the_stage_can_be_read() -> None:
@@ -432,11 +393,7 @@ def test_next_lands_a_heading_in_view_and_the_panel_hides_no_focus(
     }"""
     for live in (False, True):
         if live:
-            page.click("#edit")
-            page.locator("#given td input").first.fill("3")
-            page.keyboard.press("Enter")
-            page.click("#edit")
-            settled(page)
+            typed(page, "3")
         for _ in range(14):
             page.locator("#next").evaluate("(button) => button.click()")
             page.wait_for_timeout(20)

@@ -54,7 +54,7 @@ def judged(frames: list[dict[str, Any]]) -> None:
 # ---- what is in sight --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("width", SCREENS)
+@pytest.mark.parametrize("width", share(SCREENS, 2))
 def test_every_frame_shows_what_is_worked_out(width: int, opened: Callable[..., Any]) -> None:
     derivation, values = sheet("it_cat_mat")
     frames = walk(on_a_screen(opened, html_document(Shown(derivation, values)), width))

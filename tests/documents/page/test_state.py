@@ -19,8 +19,8 @@ from symattn.documents.page.matrices import pretty
 from symattn.documents.page.worksheet import Head
 from symattn.documents.shown import Shown
 from symattn.sheets.rewriting import head_of
-from symattn.sheets.worksheet import read_worksheet, worksheet_of
-from tests.documents.page.opening import cells, settled, sheet, variant
+from symattn.sheets.worksheet import worksheet_of
+from tests.documents.page.opening import cells, entered, settled, sheet, typed, variant
 from tests.documents.page.test_certified import run
 from tests.shares import share
 
@@ -230,8 +230,7 @@ def test_a_strange_link_says_what_it_cannot_use(
 
 def test_the_link_is_copied(causal: Any) -> None:
     page = causal
-    page.fill("#decimals", "3")
-    page.press("#decimals", "Enter")
+    entered(page, "#decimals", "3")
     page.evaluate(
         "document.addEventListener('copy', () => { window.copied = getSelection() + ''; })"
     )
@@ -289,10 +288,8 @@ def test_a_changed_variant_is_derived_to_the_same_digits(
     if flips.count():
         flips.nth(1).click()
     if page.evaluate("JSON.parse(document.querySelector('#data').textContent).worksheet.scale"):
-        page.fill("#temperature", "sqrt(3)/2")
-        page.press("#temperature", "Enter")
-    page.fill("#decimals", "7")
-    page.press("#decimals", "Enter")
+        entered(page, "#temperature", "sqrt(3)/2")
+    entered(page, "#decimals", "7")
     page.click("#edit")
     text = downloaded(page)
     assert mismatches(page, text, ("B",)) == []  # which the mask that was changed came from
@@ -302,9 +299,7 @@ def test_a_changed_variant_is_derived_to_the_same_digits(
 def test_what_no_worksheet_says_is_told(opened: Callable[..., Any]) -> None:
     arguments = ["derive", "alibi", "--tokens", "2", "--format", "html"]
     page = opened(CliRunner().invoke(main, arguments).output)
-    page.fill("#temperature", "2")
-    page.press("#temperature", "Enter")
-    settled(page)
+    entered(page, "#temperature", "2")
     page.click("#more")
     page.click("#download")
     told = "No worksheet says this: a temperature that divides biased cannot be said there"
@@ -320,29 +315,6 @@ def test_numbers_in_words_are_exact_and_told_as_typed(opened: Callable[..., Any]
     settled(page)
     assert "→ exp(1)" in page.locator("#changed").inner_text()
     assert cells(page)["Q_u||0|0"] == "1"  # √2/√(√2 √2 + 0)
-
-
-@pytest.mark.parametrize("name", ["two_heads", "causal", "it_cat_mat"])
-def test_a_worksheet_comes_back(name: str, opened: Callable[..., Any]) -> None:
-    from tests.gates import EXAMPLES
-
-    found = read_worksheet(next(path for path in EXAMPLES if path.stem == name))
-    derivation = found.derivation()
-    page = opened(
-        html_document(
-            Shown(
-                derivation,
-                found.evaluate(derivation),
-                notation=found.notation,
-                worksheet=head_of(found),
-            )
-        )
-    )
-    before = downloaded(page)
-    assert not before.startswith("#")
-    assert mismatches(page, before) == []
-    again = worksheet_of(before)
-    assert (again.title, again.spec, again.labels) == (found.title, found.spec, found.labels)
 
 
 def columns() -> tuple[Derivation, Evaluation, Any]:
@@ -362,11 +334,7 @@ def test_other_conventions_and_hostile_words_come_back(opened: Callable[..., Any
     page = opened(
         html_document(Shown(derivation, values, notation=found.notation, worksheet=head_of(found)))
     )
-    page.click("#edit")
-    page.locator("section#given td input").nth(1).fill("1/7")
-    page.locator("section#given td input").nth(1).press("Enter")
-    page.click("#edit")
-    text = downloaded(page)
+    text = downloaded(typed(page, "1/7", 1))
     assert mismatches(page, text) == []
     again = worksheet_of(text)
     assert (again.title, again.labels, again.notation) == (
@@ -376,18 +344,6 @@ def test_other_conventions_and_hostile_words_come_back(opened: Callable[..., Any
     )
 
 
-def test_what_no_worksheet_says_is_refused(opened: Callable[..., Any], tmp_path: Path) -> None:
-    file = tmp_path / "dot.html"
-    arguments = ["derive", "dot-product", "--tokens", "2", "--format", "html", "-o", str(file)]
-    assert CliRunner().invoke(main, arguments).exit_code == 0
-    page = opened(file.read_text("utf-8"))
-    page.fill("#temperature", "2")
-    page.press("#temperature", "Enter")
-    page.click("#more")
-    page.click("#download")
-    assert page.locator("#state").inner_text().startswith("No worksheet says this: a temperature")
-
-
 def test_a_backward_pass_has_no_temperature(opened: Callable[..., Any], tmp_path: Path) -> None:
     """Its formulas are those of the attention without one; its worksheet comes back."""
     file = tmp_path / "backward.html"
@@ -395,13 +351,7 @@ def test_a_backward_pass_has_no_temperature(opened: Callable[..., Any], tmp_path
     assert CliRunner().invoke(main, [*arguments, "-o", str(file)]).exit_code == 0
     page = opened(file.read_text("utf-8"))
     assert page.locator("#temperature, #slider").count() == 0
-    page.click("#edit")
-    write(page, 0, "sqrt(2)")
-    page.click("#edit")
-    assert mismatches(page, downloaded(page)) == []
-
-
-# ---- the row of controls -----------------------------------------------------------------------
+    assert mismatches(page, downloaded(typed(page, "sqrt(2)"))) == []
 
 
 # ---- what is certified -------------------------------------------------------------------------
@@ -466,9 +416,7 @@ def test_a_line_that_the_page_makes_has_the_digits_of_what_it_names(
     """Not those of an exponential of rounded scores."""
     derivation, values = variant(name)
     page = opened(html_document(Shown(derivation, values)))
-    page.locator("#decimals").fill("5")  # from here on the page makes its lines
-    page.locator("#decimals").press("Enter")
-    settled(page)
+    entered(page, "#decimals", "5")  # from here on the page makes its lines
     step = derivation["weights"]
     before, weights = values.array(step.operands[0]), values.array(step.letter)
     made = 0

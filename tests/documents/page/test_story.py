@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -45,19 +44,6 @@ def test_a_story_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "sheet.toml").write_text(text, encoding="utf-8")
     with pytest.raises(SymattnError, match="story: 3 is not text"):
         read_worksheet(tmp_path / "sheet.toml")
-
-
-@pytest.mark.parametrize(
-    ("options", "staged"), [((), True), (("--sheet",), False), (("--stage",), True)]
-)
-def test_a_page_with_a_story_opens_on_its_stage(
-    options: tuple[str, ...], staged: bool, opened: Callable[..., Any]
-) -> None:
-    page = opened(run(str(RILEY), "--format", "html", *options).output)
-    assert page.locator("#stage").is_visible() == staged
-    causal = str(ROOT / "examples" / "causal.toml")
-    plain = opened(run(causal, "--format", "html", *options).output)
-    assert plain.locator("#stage").is_visible() == (options == ("--stage",))
 
 
 def test_the_story_goes_with_the_worksheet_that_a_page_writes() -> None:
