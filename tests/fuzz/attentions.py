@@ -1,26 +1,20 @@
 """All pairs of named variants compared, each answer held against NumPy's numbers.
 
-``python -m tests.fuzz.attentions`` prints how often there was which answer and how long a pair
-took, and lists every false one; it ends with 1 if there is any. "Different" has to be seen in the
-numbers it gives, "equal" at random ones; `tests.combinations.Reference` computes both sides.
+"Different" has to be seen in the numbers it gives, "equal" at random ones;
+`tests.combinations.Reference` computes both sides.
 """
 
 from __future__ import annotations
 
-import argparse
 import random
-import sys
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations_with_replacement
-from time import process_time
 from typing import Any
 
 import numpy as np
 import sympy
 
-from symattn import VARIANTS, Attention, Equality, SymattnError, Variant
+from symattn import Attention, Equality, SymattnError, Variant
 from symattn.algebra.comparison import Joint
 from symattn.algebra.equality import answered, stated
 from symattn.arithmetic.arrays import FLOAT64
@@ -134,53 +128,12 @@ def falsehood(one: Attention, other: Attention, joint: Joint, answer: Equality) 
     return ""
 
 
-def compared(one: Variant, other: Variant) -> tuple[str, str, float]:
-    """The answer for two variants in a word, what is false of it, and the seconds it took."""
-    begun = process_time()
+def wrong_of(one: Variant, other: Variant) -> str:
+    """What is false of the answer for two variants; nothing if all is right."""
     try:
         first = next(statements := stated(one.spec.derivation(), other.spec.derivation()))
         answer = answered(iter([first, *statements]))
-    except SymattnError as error:
-        return "other shapes" if "shapes" in str(error) else str(error), "", process_time() - begun
-    taken = process_time() - begun
+    except SymattnError:
+        return ""  # of other shapes
     assert first.joint is not None
-    hint = any(note.startswith("with --where") for note in answer.notes)
-    verdict = "no partners" if first.joint.missing else answer.summary.partition(" (n =")[0]
-    word = verdict + (", and what would make them equal" if hint else "")
-    return word, falsehood(one.spec, other.spec, first.joint, answer), taken
-
-
-def pairs(names: Sequence[str]) -> Iterator[tuple[Variant, Variant]]:
-    """All pairs of variants, or those with one of these."""
-    for one, other in combinations_with_replacement(VARIANTS, 2):
-        if not names or {one.name, other.name} & set(names):
-            yield one, other
-
-
-def main() -> int:
-    """Compare and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", help="only pairs with these variants")
-    parser.add_argument("--all", action="store_true", help="print every pair")
-    arguments = parser.parse_args()
-    counts: Counter[str] = Counter()
-    times, false = [], 0
-    for one, other in pairs(arguments.names):
-        word, wrong, seconds = compared(one, other)
-        counts[word] += 1
-        times.append((seconds, f"{one.name} {other.name}"))
-        false += bool(wrong)
-        if wrong or arguments.all:
-            print(f"{seconds:6.2f} s  {one.name} {other.name}: {word} {wrong}", flush=True)
-    for word, count in counts.most_common():
-        print(f"{count:5}  {word}")
-    times.sort()
-    print(
-        f"{len(times)} pairs, {false} false; median {times[len(times) // 2][0]:.2f} s, most "
-        f"{times[-1][0]:.2f} s ({times[-1][1]})"
-    )
-    return int(false > 0)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return falsehood(one.spec, other.spec, first.joint, answer)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from tests.combinations import AXES
-from tests.fuzz.mutated import CHANGES, TOKENS
+from tests.fuzz.mutated import CHANGES, OPTIONS, TOKENS
 from tests.fuzz.target import WORDS
 from tests.sheets import SHEETS
 from tests.statements import STATEMENTS
@@ -575,14 +575,24 @@ _PROVE_OPTIONS = (
 )
 
 
-def statement(random: Random) -> bytes:
-    """Words for ``symattn prove``: a statement, changed or not, and options."""
-    row = random.choice(STATEMENTS)
-    text = row.text
+def _broken(random: Random, text: str) -> str:
+    """A statement, changed or not."""
     generator = np.random.default_rng(random.getrandbits(32))
     for _ in range(random.choice((0, 1, 1, 2, 3))):
         text = random.choice(CHANGES)(text, generator)[:_LONGEST]
-    words = [text]
+    return text
+
+
+def question(random: Random) -> bytes:
+    """A statement and options for `equal`: its own, none, or some that are wrong."""
+    row = random.choice(STATEMENTS)
+    options = random.choice((row.options, row.options, {}, random.choice(OPTIONS)))
+    return packed([_broken(random, row.text), json.dumps(options)])
+
+
+def statement(random: Random) -> bytes:
+    """Words for ``symattn prove``: a statement and options."""
+    words = [_broken(random, random.choice(STATEMENTS).text)]
     for _ in range(random.choice((0, 0, 1, 2, 4))):
         words.append(random.choice((*_PROVE_OPTIONS, *TOKENS[:30], *RUN)))
     return packed(words)

@@ -675,7 +675,7 @@ def _said(first: Term, second: Term, seed: int) -> dict[str, int]:
 
 def main() -> int:
     """Print the table; 1 if something false was said."""
-    told = asking.options(__doc__, count=2000, seed=0, seconds=20.0, verbose=False)
+    told = asking.options(__doc__, count=2000, seed=0, verbose=False)
     return asking.hold(questions(told.count, told.seed), told)
 
 
