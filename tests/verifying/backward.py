@@ -14,7 +14,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import torch
-from torch import nn
 from torch.nn import functional
 
 Array = Any
@@ -213,27 +212,6 @@ def by_autograd(q: Array, k: Array, v: Array) -> Array:
     return weights_of(q, k) @ v
 
 
-def einsum(q: Array, k: Array, v: Array) -> Array:
-    z = torch.einsum("...id,...jd->...ij", q, k) * q.shape[-1] ** -0.5
-    e = torch.exp(z - z.amax(-1, keepdim=True).detach())  # the largest score needs no gradient
-    return torch.einsum("...ij,...jd->...id", e, v) / e.sum(-1, keepdim=True)
-
-
-def online(q: Array, k: Array, v: Array) -> Array:
-    top = torch.full((*q.shape[:-1], 1), -math.inf, dtype=q.dtype)
-    total, out = torch.zeros_like(top), torch.zeros(*q.shape[:-1], v.shape[-1], dtype=q.dtype)
-    for j in range(0, k.shape[-2], 4):
-        z = q @ k[..., j : j + 4, :].mT / math.sqrt(q.shape[-1])
-        new = torch.maximum(top, z.amax(-1, keepdim=True))
-        e, factor = torch.exp(z - new), torch.exp(top - new)
-        total, out = (
-            total * factor + e.sum(-1, keepdim=True),
-            out * factor + e @ v[..., j : j + 4, :],
-        )
-        top = new
-    return out / total
-
-
 def sdpa(q: Array, k: Array, v: Array) -> Array:
     return functional.scaled_dot_product_attention(q, k, v)
 
@@ -242,37 +220,6 @@ def checkpointed(q: Array, k: Array, v: Array) -> Array:
     from torch.utils.checkpoint import checkpoint
 
     return checkpoint(by_autograd, q, k, v, use_reentrant=False)
-
-
-def saved_in_half(q: Array, k: Array, v: Array) -> Array:
-    """What is saved goes to another place and comes back as it was."""
-    with torch.autograd.graph.saved_tensors_hooks(lambda x: x.clone(), lambda x: x):
-        return by_autograd(q, k, v)
-
-
-def row_by_row(q: Array, k: Array, v: Array) -> Array:
-    rows = [weights_of(q[..., i : i + 1, :], k) @ v for i in range(q.shape[-2])]
-    return torch.cat(rows, dim=-2)
-
-
-def straight_through(q: Array, k: Array, v: Array) -> Array:
-    """A value from one formula and its gradient from another that is the same."""
-    other = by_autograd(q, k, v)
-    return other + (einsum(q, k, v) - other).detach()
-
-
-def in_place_on_its_own(q: Array, k: Array, v: Array) -> Array:
-    z = q @ k.mT
-    z = z.div_(math.sqrt(q.shape[-1]))
-    return z.softmax(-1) @ v
-
-
-class Layer(nn.Module):
-    def forward(self, q: Array, k: Array, v: Array) -> Array:
-        return by_autograd(q, k, v)
-
-
-layer = Layer()
 
 
 class Old(torch.autograd.Function):
@@ -302,11 +249,6 @@ def with_setup(q: Array, k: Array, v: Array) -> Array:
     return Old.apply(q, k, v)[0]  # type: ignore[no-untyped-call]
 
 
-def with_weights(q: Array, k: Array, v: Array) -> tuple[Array, Array]:
-    a = weights_of(q, k)
-    return a @ v, a.detach()
-
-
 @torch.no_grad()
 def without_gradient(q: Array, k: Array, v: Array) -> Array:
     return by_autograd(q, k, v)
@@ -323,10 +265,6 @@ def masked_with_where(q: Array, k: Array, v: Array, mask: Array) -> Array:
     safe = torch.where(mask, z, torch.full_like(z, torch.finfo(z.dtype).min))
     e = torch.exp(safe - safe.amax(-1, keepdim=True)) * mask
     return (e / e.sum(-1, keepdim=True).clamp_min(1e-37)) @ v
-
-
-def masked_sdpa(q: Array, k: Array, v: Array, mask: Array) -> Array:
-    return functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
 
 
 def biased(q: Array, k: Array, v: Array, bias: Array) -> Array:
@@ -455,18 +393,6 @@ def keys_detached(q: Array, k: Array, v: Array) -> Array:
     return weights_of(q, k.detach()) @ v
 
 
-def sums_detached(q: Array, k: Array, v: Array) -> Array:
-    z = q @ k.mT / math.sqrt(q.shape[-1])
-    e = (z - z.amax(-1, keepdim=True).detach()).exp()
-    return (e / e.sum(-1, keepdim=True).detach()) @ v
-
-
-def no_grad_inside(q: Array, k: Array, v: Array) -> Array:
-    with torch.no_grad():
-        a = weights_of(q, k)
-    return a @ v
-
-
 def nan_for_empty_rows(q: Array, k: Array, v: Array, mask: Array) -> Array:
     z = q @ k.mT / math.sqrt(q.shape[-1]) + torch.where(mask, 0.0, -math.inf).to(q.dtype)
     return torch.nan_to_num(z.softmax(-1)) @ v
@@ -479,11 +405,6 @@ def jax_stopped(q: Array, k: Array, v: Array) -> Array:
 def jax_without_scale(q: Array, k: Array, v: Array, a: Array, do: Array) -> tuple[Array, ...]:
     dq, dk, dv = jax_by_hand(q, k, v, a, do)
     return dq * jnp.sqrt(q.shape[-1]), dk * jnp.sqrt(q.shape[-1]), dv
-
-
-def jax_without_row_sum(q: Array, k: Array, v: Array, a: Array, do: Array) -> tuple[Array, ...]:
-    ds = a * (do @ v.mT) / jnp.sqrt(q.shape[-1])
-    return ds @ k, ds.mT @ q, a.mT @ do
 
 
 def one_way(x: Array, w_q: Array, w_k: Array, w_v: Array, w_o: Array, heads: int) -> Array:
@@ -620,12 +541,9 @@ WRONG: dict[str, tuple[str, Callable[..., Array], str]] = {
     "weights detached": ("dot", weights_detached, "weights-detached"),
     "all detached": ("dot", all_detached, "detached"),
     "keys detached": ("dot", keys_detached, "no-gradient-of-K"),
-    "sums detached": ("dot", sums_detached, "row-sum-missing"),
-    "no_grad inside": ("dot", no_grad_inside, "weights-detached"),
     "NaN for empty rows": ("masked", nan_for_empty_rows, ""),
     "one way": ("multi-head", one_way, ""),
     "JAX without scale": ("dot", vjp(jax_without_scale), "gradient-not-scaled"),
-    "JAX without row sum": ("dot", vjp(jax_without_row_sum), "row-sum-missing"),
     "JAX stopped": ("dot", jax_stopped, "weights-detached"),
 }
 
@@ -633,23 +551,13 @@ RIGHT: dict[str, tuple[str, Callable[..., Array]]] = {
     "by autograd": ("dot", by_autograd),
     "by hand": ("dot", kernel()),
     "flash": ("dot", kernel(Flash)),
-    "flash, blocks of 64": ("dot", kernel(Flash, block=64)),
-    "einsum": ("dot", einsum),
-    "online": ("dot", online),
     "sdpa": ("dot", sdpa),
     "checkpointed": ("dot", checkpointed),
-    "saved elsewhere": ("dot", saved_in_half),
-    "row by row": ("dot", row_by_row),
-    "straight through": ("dot", straight_through),
-    "in place": ("dot", in_place_on_its_own),
-    "layer": ("dot", layer),
     "setup": ("dot", with_setup),
-    "with weights": ("dot", with_weights),
     "causal": ("causal", kernel(causal=True)),
     "groups": ("groups", kernel(Grouped)),
     "groups of sdpa": ("groups", grouped_sdpa),
     "where": ("masked", masked_with_where),
-    "masked sdpa": ("masked", masked_sdpa),
     "biased": ("bias", biased),
     "bias by hand": ("bias", with_bias(lambda dz: dz)),
     "sink": ("sink", sunk),

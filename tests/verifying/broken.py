@@ -29,14 +29,6 @@ def no_scale(query: Array, key: Array, value: Array) -> Array:
     return softmax(np.einsum("id,jd->ij", query, key)) @ value
 
 
-def scaled_by_tokens(q: Array, k: Array, v: Array) -> Array:
-    return softmax(q @ k.T / math.sqrt(len(k))) @ v
-
-
-def over_queries(q: Array, k: Array, v: Array) -> Array:
-    return softmax(q @ k.T / math.sqrt(q.shape[1]), axis=0) @ v
-
-
 def overflowing(q: Array, k: Array, v: Array) -> Array:
     e = np.exp(q @ k.T / math.sqrt(q.shape[1]))
     return (e / e.sum(axis=1, keepdims=True)) @ v
@@ -50,19 +42,10 @@ def softmaxed_twice(q: Array, k: Array, v: Array) -> Array:
     return softmax(softmax(q @ k.T / math.sqrt(q.shape[1]))) @ v
 
 
-def without_exponentials(q: Array, k: Array, v: Array) -> Array:
-    z = q @ k.T / math.sqrt(q.shape[1])
-    return z / z.sum(axis=1, keepdims=True) @ v
-
-
 def base_two(q: Array, k: Array, v: Array) -> Array:
     z = q @ k.T / math.sqrt(q.shape[1])
     p = np.exp2(z - z.max(axis=1, keepdims=True))
     return p / p.sum(axis=1, keepdims=True) @ v
-
-
-def scores_for_weights(q: Array, k: Array, v: Array) -> Array:
-    return q @ k.T / math.sqrt(q.shape[1]) @ v
 
 
 def steps(
@@ -91,32 +74,9 @@ def steps_not_masked(Q: Array, K: Array, V: Array) -> dict[str, Array]:
     return {name: found[name] for name in ("scores", "scaled", "weights", "output")}
 
 
-def steps_masked_to_zero(Q: Array, K: Array, V: Array) -> dict[str, Array]:
-    return steps(Q, K, V, hidden=0.0)
-
-
-def steps_divided_by_width(Q: Array, K: Array, V: Array) -> dict[str, Array]:
-    return steps(Q, K, V, square=lambda width: width)
-
-
-def steps_transposed(Q: Array, K: Array, V: Array) -> dict[str, Array]:
-    return steps(Q, K, V, keep=np.triu)
-
-
 def steps_that_give_no_number(Q: Array, K: Array, V: Array) -> dict[str, Array]:
     found = steps(Q, K, V)
     return {**found, "output": np.where(V.sum() == 0, found["weights"] @ V, np.nan)}
-
-
-def keys_averaged(q: Array, k: Array, v: Array) -> Array:
-    out = softmax(q @ k.T / math.sqrt(q.shape[1])) @ k
-    return out[:, : v.shape[1]] if out.shape[1] >= v.shape[1] else np.pad(out, ((0, 0), (0, 1)))
-
-
-def whole_matrix(q: Array, k: Array, v: Array) -> Array:
-    z = q @ k.T / math.sqrt(q.shape[1])
-    e = np.exp(z - z.max())
-    return e / e.sum() @ v
 
 
 def changes_its_input(q: Array, k: Array, v: Array) -> Array:
@@ -144,44 +104,15 @@ def only_square(q: Array, k: Array, v: Array) -> Array:
 # ---- with masks --------------------------------------------------------------------------------
 
 
-def causal_strictly(q: Array, k: Array, v: Array) -> Array:
-    z = q @ k.T / math.sqrt(q.shape[1])
-    return softmax(np.where(np.tril(np.ones(z.shape), -1) == 1, z, -np.inf)) @ v
-
-
 def causal_at_the_other_corner(q: Array, k: Array, v: Array) -> Array:
     z = q @ k.T / math.sqrt(q.shape[1])
     n, m = z.shape
     return softmax(np.where(np.tri(n, m, m - n) == 1, z, -np.inf)) @ v
 
 
-def causal_transposed(q: Array, k: Array, v: Array) -> Array:
-    z = q @ k.T / math.sqrt(q.shape[1])
-    return softmax(np.where(np.triu(np.ones(z.shape)) == 1, z, -np.inf)) @ v
-
-
-def not_causal(q: Array, k: Array, v: Array) -> Array:
-    return softmax(q @ k.T / math.sqrt(q.shape[1])) @ v
-
-
-def masked_with_zeros(q: Array, k: Array, v: Array) -> Array:
-    z = q @ k.T / math.sqrt(q.shape[1])
-    return softmax(z * np.tri(*z.shape)) @ v
-
-
-def masked_after_softmax(q: Array, k: Array, v: Array) -> Array:
-    z = q @ k.T / math.sqrt(q.shape[1])
-    return softmax(z) * np.tri(*z.shape) @ v
-
-
 def masked_with_minus_1e4(q: Array, k: Array, v: Array, mask: Array) -> Array:
     z = q @ k.T / math.sqrt(q.shape[1])
     return softmax(np.where(mask, z, -1e4)) @ v
-
-
-def masked_with_minus_1e9(q: Array, k: Array, v: Array, mask: Array) -> Array:
-    z = q @ k.T / math.sqrt(q.shape[1])
-    return softmax(np.where(mask, z, -1e9)) @ v
 
 
 def lowered_by_1e4(q: Array, k: Array, v: Array, mask: Array) -> Array:
@@ -200,21 +131,11 @@ def nan_where_nothing_is_seen(q: Array, k: Array, v: Array, mask: Array) -> Arra
     return e / e.sum(axis=1, keepdims=True) @ v
 
 
-def mask_the_other_way(q: Array, k: Array, v: Array, mask: Array) -> Array:
-    z = q @ k.T / math.sqrt(q.shape[1])
-    return softmax(np.where(mask, -np.inf, z)) @ v
-
-
 # ---- with heads --------------------------------------------------------------------------------
 
 
 def attend(q: Array, k: Array, v: Array) -> Array:
     return softmax(q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])) @ v
-
-
-def tiled(q: Array, k: Array, v: Array) -> Array:
-    times = len(q) // len(k)
-    return attend(q, np.concatenate([k] * times), np.concatenate([v] * times))
 
 
 def first_group(q: Array, k: Array, v: Array) -> Array:
@@ -233,27 +154,10 @@ def _heads(x: Array, w_q: Array, w_k: Array, w_v: Array, heads: int) -> Array:
     return attend(*(_split(x @ w, heads) for w in (w_q, w_k, w_v)))
 
 
-def heads_reversed(x: Array, w_q: Array, w_k: Array, w_v: Array, w_o: Array, heads: int) -> Array:
-    return np.concatenate(list(_heads(x, w_q, w_k, w_v, heads))[::-1], axis=1) @ w_o
-
-
 def heads_interleaved(
     x: Array, w_q: Array, w_k: Array, w_v: Array, w_o: Array, heads: int
 ) -> Array:
     return _heads(x, w_q, w_k, w_v, heads).transpose(1, 2, 0).reshape(len(x), -1) @ w_o
-
-
-def heads_merged_by_reshape(
-    x: Array, w_q: Array, w_k: Array, w_v: Array, w_o: Array, heads: int
-) -> Array:
-    return _heads(x, w_q, w_k, w_v, heads).reshape(len(x), -1) @ w_o
-
-
-def heads_split_by_reshape(
-    x: Array, w_q: Array, w_k: Array, w_v: Array, w_o: Array, heads: int
-) -> Array:
-    parts = ((x @ w).reshape(heads, len(x), -1) for w in (w_q, w_k, w_v))
-    return attend(*parts).swapaxes(0, 1).reshape(len(x), -1) @ w_o
 
 
 def scaled_by_all_heads(
@@ -264,12 +168,6 @@ def scaled_by_all_heads(
     return out.swapaxes(0, 1).reshape(len(x), -1) @ w_o
 
 
-def keys_from_queries(
-    x: Array, w_q: Array, w_k: Array, w_v: Array, w_o: Array, heads: int
-) -> Array:
-    return _heads(x, w_q, w_q, w_v, heads).swapaxes(0, 1).reshape(len(x), -1) @ w_o
-
-
 def torch_over_the_wrong_axis(query: Any, key: Any, value: Any) -> Any:
     """(batch, heads, n, d)."""
     import torch
@@ -278,21 +176,10 @@ def torch_over_the_wrong_axis(query: Any, key: Any, value: Any) -> Any:
     return torch.softmax(query @ key.transpose(2, 3) / d**0.5, dim=1) @ value
 
 
-def torch_divided_by_width(query: Any, key: Any, value: Any) -> Any:
-    import torch
-
-    return torch.softmax(query @ key.transpose(-2, -1) / query.size(-1), dim=-1) @ value
-
-
 def small_number_added(q: Array, k: Array, v: Array) -> Array:
     z = q @ k.T / math.sqrt(q.shape[1])
     e = np.exp(z - z.max(axis=1, keepdims=True))
     return e / (e.sum(axis=1, keepdims=True) + 1e-6) @ v
-
-
-def causal_self_minus_1e4(X: Array, W_Q: Array, W_K: Array, W_V: Array) -> Array:
-    z = (X @ W_Q) @ (X @ W_K).T / math.sqrt(W_Q.shape[1])
-    return softmax(np.where(np.tri(len(X)) == 1, z, -1e4)) @ (X @ W_V)
 
 
 def strictly_and_minus_1e9(X: Array, W_Q: Array, W_K: Array, W_V: Array) -> Array:

@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from tests.extras import package
-
 Array = Any
 
 
@@ -36,11 +34,6 @@ def every_step(q: Array, k: Array, v: Array) -> dict[str, Array]:
     scaled = scores / np.sqrt(k.shape[1])
     weights = softmax(scaled)
     return {"scores": scores, "scaled": scaled, "weights": weights, "output": weights @ v}
-
-
-def einsum(q: Array, k: Array, v: Array) -> Array:
-    logits = np.einsum("...id,...jd->...ij", q, k) / np.sqrt(q.shape[-1])
-    return np.einsum("...ij,...jd->...id", softmax(logits), v)
 
 
 def loops(queries: Array, keys: Array, values: Array) -> list[list[float]]:
@@ -73,12 +66,6 @@ def blockwise(Q: Array, K: Array, V: Array, block: int = 2) -> Array:
     return out / total
 
 
-def logsumexp(q: Array, k: Array, v: Array) -> Array:
-    z = q @ k.T / np.sqrt(q.shape[1])
-    top = z.max(1, keepdims=True)
-    return np.exp(z - top - np.log(np.exp(z - top).sum(1, keepdims=True))) @ v
-
-
 def in_place_on_copies(query: Array, key: Array, value: Array) -> Array:
     query = query.copy()
     query /= np.sqrt(query.shape[-1])
@@ -89,21 +76,10 @@ def in_place_on_copies(query: Array, key: Array, value: Array) -> Array:
     return z @ value
 
 
-def scaled_first(q: Array, k: Array, v: Array) -> Array:
-    root = q.shape[-1] ** 0.25
-    return softmax((q / root) @ np.swapaxes(k / root, -1, -2)) @ v
-
-
 def torch_sdpa(query: Any, key: Any, value: Any) -> Any:
     import torch
 
     return torch.nn.functional.scaled_dot_product_attention(query, key, value)
-
-
-def torch_softmax(q: Any, k: Any, v: Any) -> Any:
-    import torch
-
-    return torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(k.size(-1)), dim=-1) @ v
 
 
 def jax_plain(q: Any, k: Any, v: Any) -> Any:
@@ -150,17 +126,6 @@ def grouped(q: Array, k: Array, v: Array) -> Array:
     """(heads, n, d) with fewer heads of keys."""
     times = q.shape[-3] // k.shape[-3]
     return textbook(q, np.repeat(k, times, -3), np.repeat(v, times, -3))
-
-
-def grouped_by_reshape(q: Any, k: Any, v: Any) -> Any:
-    """PyTorch, (batch, heads, n, d): the groups are an axis of their own."""
-    import torch
-
-    b, h, n, d = q.shape
-    g = k.shape[1]
-    q = q.reshape(b, g, h // g, n, d)
-    z = torch.einsum("bgrnd,bgmd->bgrnm", q, k) / d**0.5
-    return torch.einsum("bgrnm,bgmd->bgrnd", z.softmax(-1), v).reshape(b, h, n, v.shape[-1])
 
 
 def tokens_first(query: Array, key: Array, value: Array) -> Array:
@@ -219,17 +184,6 @@ def powers_of_two(q: Array, k: Array, v: Array) -> Array:
     z = q @ np.swapaxes(k, -1, -2) * (math.log2(math.e) / math.sqrt(q.shape[-1]))
     p = np.exp2(z - z.max(-1, keepdims=True))
     return p / p.sum(-1, keepdims=True) @ v
-
-
-def divided_last(q: Array, k: Array, v: Array) -> Array:
-    z = q @ k.T / np.sqrt(q.shape[1])
-    e = np.exp(z - z.max(1)[:, None])
-    return (e @ v) / e.sum(1)[:, None]
-
-
-def of_scipy(q: Array, k: Array, v: Array) -> dict[str, Array]:
-    weights = package("scipy.special").softmax(q @ k.T / np.sqrt(q.shape[1]), axis=-1)
-    return {"out": weights @ v, "attn_weights": weights}
 
 
 def query_by_query(x: Array, w_q: Array, w_k: Array, w_v: Array) -> Array:
