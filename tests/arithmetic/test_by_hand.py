@@ -186,39 +186,7 @@ def test_a_root_is_kept_and_a_whole_number_left(square: int) -> None:
     agree(by_hand().over(x, sympy.Integer(3)), third)
 
 
-def test_each_part_has_decimals_of_its_own() -> None:
-    x, e = every(SAMPLES[0]), np.exp(every(SAMPLES[0]))
-    turned = np.swapaxes(x, -1, -2)
-    whole = x @ turned
-    for part in ("sums", "terms", "root", "steps"):
-        arithmetic = by_hand(parts=part)
-        assert (arithmetic.exp(x) == e).all() == (part != "sums")
-        assert np.allclose(arithmetic.row_sum(e)[..., 0], e.sum(-1), atol=1e-9) == (part != "sums")
-        assert np.allclose(arithmetic.matmul(x, turned), whole, atol=1e-9) == (part != "terms")
-        assert np.allclose(arithmetic.between(e), e, atol=1e-9) == (part != "steps")
-        halved = arithmetic.over(x, sympy.sqrt(2))
-        assert np.allclose(halved, x / np.sqrt(2), atol=1e-9) == (part != "root")
-    plain = by_hand().without_between
-    assert (plain.exp(x) == e).all()
-    np.testing.assert_allclose(plain.matmul(x, turned), whole)
-
-
 # ---- edges --------------------------------------------------------------------------------------
-
-
-def test_what_is_the_same_in_every_way_is_left_alone() -> None:
-    """A constant of the formula has no axis of ways; nobody computed it."""
-    constant = np.array([[0.12345, -2.71828], [1.0, 3.14159]])
-    assert (by_hand().between(constant) == constant).all()
-    stacked = np.broadcast_to(constant, (3, 2, 2))  # three heads
-    assert (by_hand().between(stacked) == stacked).all()
-    found = by_hand().matmul(constant, every([["1", "2.5"], ["0.5", "-1"]]))
-    assert found.shape == (len(WAYS), 2, 2)
-    terms = np.array([[0.12345 * 1, -2.71828 * 0.5], [0.12345 * 2.5, -2.71828 * -1]])
-    assert found[0, 0, 0] == pytest.approx(np.round(terms[0], 2).sum())
-    assert found[0, 0, 1] == pytest.approx(np.round(terms[1], 2).sum())
-    heads = by_hand().exp(np.broadcast_to(constant, (len(WAYS), 3, 2, 2)))
-    assert heads[0, :, 0, 0].tolist() == [1.13] * 3
 
 
 def test_minus_infinity_weighs_nothing() -> None:
@@ -233,23 +201,6 @@ def test_only_what_leaves_the_range_of_floats_is_moved() -> None:
     rows = every([["599", "1"], ["800", "799"]])
     shifted = by_hand().shift(rows)
     assert shifted[0].tolist() == [[599.0, 1.0], [0.0, -1.0]]
-
-
-def test_each_way_shifts_or_inverts_as_it_does() -> None:
-    ways = ((2, ROUNDED), (2, ROUNDED), (UNROUNDED, ROUNDED))
-    odd = np.array([False, True, True])
-    none = np.zeros(3, dtype=bool)
-    row = np.broadcast_to(np.array([[1.0, 3.0, -np.inf], [2.0, 2.5, 0.0]]), (3, 2, 3))
-    shifting = by_hand(ways, manner=Manner(odd, none))
-    shifted = shifting.shift(row)
-    assert (shifted[0] == row[0]).all()
-    assert shifted[1].tolist() == [[-2.0, 0.0, -np.inf], [-0.5, 0.0, -2.5]]
-    assert shifting.exp(shifted)[1].tolist() == [[0.14, 1.0, 0.0], [0.61, 1.0, 0.08]]
-    inverting = by_hand(ways, manner=Manner(none, odd))
-    found = inverting.over(row, sympy.sqrt(2))[:, 0, 1]
-    np.testing.assert_allclose(found, [3 / 1.41, 3 * 0.71, 3 / np.sqrt(2)])
-    assert inverting.over(row, sympy.sqrt(4))[:, 0, 1].tolist() == [1.5] * 3
-    assert (inverting.shift(row) == row).all()
 
 
 def test_a_way_in_which_all_powers_are_nought_does_not_end_the_others() -> None:
@@ -271,17 +222,3 @@ def test_very_large_products_are_not_kept_one_by_one() -> None:
     assert by_hand(ways).matmul(row, column)[0, 0, 0] == pytest.approx(0.0005 * length)
     fewer = by_hand(ways).matmul(row[..., :10], column[:, :10])
     assert fewer.ravel().tolist() == [0.0, 0.0]
-
-
-def test_significant_digits_are_counted_from_the_first() -> None:
-    numbers = np.array([[123.456, -0.0123456, 0.0, -np.inf, 9.996, 2.0281]])
-    ways = ((2, ROUNDED), (3, ROUNDED), (3, CUT_OFF), (4, ROUNDED), (UNROUNDED, ROUNDED))
-    found = by_hand(ways, significant=True).between(np.broadcast_to(numbers, (5, 1, 6)))
-    expected = [
-        [120.0, -0.012, 0.0, -np.inf, 10.0, 2.0],
-        [123.0, -0.0123, 0.0, -np.inf, 10.0, 2.03],
-        [123.0, -0.0123, 0.0, -np.inf, 9.99, 2.02],
-        [123.5, -0.01235, 0.0, -np.inf, 9.996, 2.028],
-        numbers[0],
-    ]
-    assert np.allclose(found[:, 0], expected, rtol=1e-12, atol=0)

@@ -206,15 +206,6 @@ def test_indices_kept(count: int, limit: int) -> None:
             assert one is None or other is None or other == one + 1  # else a gap says so
 
 
-def test_exact_values_that_are_long_stand_in_lines() -> None:
-    derivation, values = example("rotary")
-    notation = FALK.but(exact=True)
-    trees = value_view(values, derivation["scores"], notation=notation, entry=(1, 1))
-    assert len(trees) == 9
-    assert not any(isinstance(tree, Scheme) for tree in trees)
-    assert [r"\boxed" in latex(tree) for tree in trees] == [k == 4 for k in range(9)]
-
-
 def test_the_entry_is_worked_out_and_boxed() -> None:
     derivation, values = example("causal-multi-head")
     page = outline(Shown(derivation, values, entries={"scores": (1, 2, 0)}))

@@ -10,7 +10,7 @@ import pytest
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn import Attention, SymattnError
+from symattn import SymattnError
 from symattn.arithmetic.arrays import FLOAT64, Arrays
 from symattn.arithmetic.balls import BALLS
 from symattn.arithmetic.base import Array
@@ -21,8 +21,6 @@ from symattn.nodes.masks import (
     AnyOf,
     Causal,
     Documents,
-    Global,
-    Mask,
     Masked,
     Padding,
     VisibleScores,
@@ -177,24 +175,6 @@ def test_a_masked_value_never_leaks() -> None:
     assert explicit[0, 1] == -sympy.oo
 
 
-def test_several_masks_allow_what_all_allow() -> None:
-    spec = Attention(scale=False, mask=["causal", {"padding": 2}])
-    values = spec.derivation(["scores"]).evaluate(scores=[[1, 2, 3]] * 3)
-    oo = -sympy.oo
-    assert values["mask"].exact.tolist() == [[0, oo, oo], [0, 0, oo], [0, 0, oo]]
-    assert values["weights"].exact[2, 2] == 0
-
-
-def test_a_row_with_nothing_to_see_has_weights_and_output_zero() -> None:
-    spec = Attention(mask={"padding": 0})
-    values = spec.derivation().evaluate(Q=[[1], [2]], K=[[3]], V=[["1e300"]])
-    assert values["weights"].exact.tolist() == [[0], [0]]
-    assert values["output"].exact.tolist() == [[0], [0]]
-    np.testing.assert_array_equal(values["output"].array, [[0.0], [0.0]])
-    assert values["output"].decimals() == [["0"], ["0"]]
-    assert values.check().agrees
-
-
 UNIONS: list[tuple[str, Any, Seen]] = [
     ("any", ["causal"], lambda i, j: j <= i),
     ("any", [{"window": 1}, {"global": [1]}], lambda i, j: abs(i - j) < 2 or 1 in (i, j)),
@@ -255,12 +235,6 @@ def test_joined_masks_have_one_reason_of_their_conditions() -> None:
     given = sympy.MatrixSymbol("M", 2, 2)
     assert reason_of(given) == ""
     assert reason_of(sympy.MatAdd(given, Causal(2, 2))) == f"{only} {Causal.condition}."
-
-
-@pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
-def test_every_mask_says_why_and_when(mask: type[Mask]) -> None:
-    assert mask.reason.endswith(".") and mask.reason[0].isupper()
-    assert mask.condition and not mask.condition.endswith(".")
 
 
 HIDDEN = "−∞, otherwise"
@@ -325,17 +299,6 @@ def test_conditions_are_told_once() -> None:
         "[[0, if j ≤ i and i ≤ j + 2], [0, if j ≤ i and i ≤ j + 3], "
         "[0, if j ≤ i and (i − j) mod 3 = 0], [−∞, otherwise]]"
     )
-
-
-def test_long_lists_are_shortened() -> None:
-    speller = Speller(Notation(limit=4))
-    numbers = text.line(speller.matrix(Documents(9, 9, range_of(9))))
-    assert numbers == "documents(9, 9, (1, 2, ⋯, 9))"
-    assert str(Global(9, 9, range_of(9))) == "global(9, 9, {1, 2, 3, 4, 5, 6, 7, 8, 9})"
-
-
-def range_of(count: int) -> list[int]:
-    return list(range(1, count + 1))
 
 
 def test_what_is_not_kept_never_leaks() -> None:

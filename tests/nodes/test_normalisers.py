@@ -30,13 +30,9 @@ from symattn.derivations import Derivation, Evaluation, Input, Step, worked
 from symattn.nodes.normalise import (
     NORMALISERS,
     Hardmax,
-    RowRatio,
     SinkSoftmax,
-    Sparsemax,
-    Unnormalised,
 )
 from symattn.notation.text import line
-from tests.extras import package
 from tests.rows import every_one_has_a_row
 from tests.shares import share
 
@@ -252,17 +248,6 @@ def test_mpmath_at_fifty_digits(name: str) -> None:
 
 
 @FEW
-@given(score_arrays(), SINKS)
-def test_sink_is_a_softmax_of_pytorch_over_one_more(scores: Array, sink: sympy.Expr) -> None:
-    torch = package("torch")
-    column = np.full((*scores.shape[:-1], 1), float(sink))
-    longer = torch.from_numpy(np.concatenate([column, floats(scores)], axis=-1))
-    answer = torch.softmax(longer, -1).numpy()[..., 1:]
-    mine = rows_of("softmax-sink", Arrays(), scores, sink)
-    np.testing.assert_allclose(mine, answer, rtol=1e-13, atol=1e-300)
-
-
-@FEW
 @given(score_arrays(st.one_of(st.integers(-6, 6).map(sympy.Integer), st.just(HIDDEN))))
 def test_sparsemax_is_the_nearest_point_of_the_simplex(scores: Array) -> None:
     weights = rows_of("sparsemax", EXACT, scores, 0)
@@ -282,15 +267,6 @@ def test_sparsemax_is_the_nearest_point_of_the_simplex(scores: Array) -> None:
 # ---- masked entries, leading axes, columns -----------------------------------------------------
 
 
-@pytest.mark.parametrize("name", PAPERS)
-def test_masked_entries_and_rows_are_zero(name: str) -> None:
-    scores = filled((2, 3), [sympy.Integer(-2), HIDDEN, sympy.Integer(1), HIDDEN, HIDDEN, HIDDEN])
-    for arithmetic in (EXACT, BALLS, Arrays("float16"), Arrays(), Rounded("float32")):
-        weights = rows_of(name, arithmetic, scores, sympy.S.One)
-        assert [bool(x == 0) for x in [weights[0, 1], *weights[1]]] == [True] * 4, arithmetic.name
-        assert not bool(weights[0, 2] == 0)
-
-
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
 def test_a_sink_for_each_head(dtype: str) -> None:
     scores = np.arange(24.0).reshape(2, 1, 3, 4).astype(dtype) / 8
@@ -300,17 +276,6 @@ def test_a_sink_for_each_head(dtype: str) -> None:
     for head, sink in enumerate([0.5, -2, 7]):
         one = wanted("softmax-sink", scores[:, 0].astype(float), sink)
         np.testing.assert_allclose(weights[:, head], one, rtol=20 * float(np.finfo(dtype).eps))
-
-
-def test_what_the_builder_reads() -> None:
-    told = {
-        name: (kind.sums_to_one, kind.additive_mask)
-        for name, kind in NORMALISERS.items()
-        if name in (*PAPERS, "softmax", "sum")
-    }
-    stated = {name: (row.sums_to_one, row.additive_mask) for name, row in PAPERS.items()}
-    assert told == {"softmax": (True, True), "sum": (True, False), **stated}
-    assert all("row" not in kind.reason for kind in NORMALISERS.values() if kind is not RowRatio)
 
 
 # ---- ties --------------------------------------------------------------------------------------
@@ -355,13 +320,6 @@ def test_ordered_proves() -> None:
     assert (ordered(HIDDEN, sympy.S.Zero), ordered(sympy.S.Zero, HIDDEN)) == (-1, 1)
     with pytest.raises(SymattnError, match="no number was given"):
         ordered(sympy.Symbol("x"), sympy.S.Zero)
-
-
-def test_symbols_stay_symbols() -> None:
-    x, y = sympy.symbols("x y", real=True)
-    for kind, at in ((Hardmax, [0, 1]), (Sparsemax, [0, 1]), (Unnormalised, [-2, 3])):
-        done = kind(sympy.Matrix([[x, y]])).doit()
-        assert list(done.subs({x: -2, y: 3})) == at
 
 
 def test_nan_is_not_hidden_by_hardmax() -> None:
@@ -445,10 +403,6 @@ def test_worked_lines(name: str, row: int, column: int, text: str) -> None:
     found = shown(name, row, column)
     assert text in found
     assert found.startswith(f"a_{row + 1}{column + 1} = ")
-
-
-def test_hardmax_counts_from_the_index_base() -> None:
-    assert shown("hardmax", 0, 1, Notation(index_base=0)).endswith("= 1")
 
 
 def test_a_near_tie_is_shown_with_the_digits_that_tell() -> None:
