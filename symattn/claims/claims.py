@@ -154,7 +154,7 @@ class _Reader:
 
     def read(self, value: object, before: Collection[tuple[str, Place]]) -> Iterator[Claim]:
         """The numbers of a value, in order."""
-        key, letter = self.reference.text, self.letters[self.reference.step]
+        key, letter = self.reference.text, self.evaluation[self.reference.step].step.letter
         index = self._index(self.shape, self.reference)
         free = tuple(
             len(range(*i.indices(size)))
@@ -212,7 +212,7 @@ class _Reader:
         if named is None:
             return False
         read = item.step.letter, self._turned(named)
-        letter = self.letters[self.reference.step]
+        letter = self.evaluation[self.reference.step].step.letter
         return read in operands(self.evaluation, letter, self._turned(seen))
 
     def _place(self, shape: tuple[int, ...], reference: Reference) -> Place | None:
