@@ -69,21 +69,6 @@ def test_the_gradients_are_those_of_the_sum_that_is_shown(name: str) -> None:
     assert off(backward, turned, found) > 1e-3  # the judge sees a sign
 
 
-def test_a_loss_that_is_no_such_sum_has_the_gradients_and_another_value() -> None:
-    problem = Problem.of(Attention(mask="causal"))
-    function = Functional(np, problem.spec, problem.constants)
-    wanted = np.ones_like(problem.upstream)
-
-    def loss(given: Mapping[str, Array]) -> float:
-        return float(((function(given) - wanted) ** 2).sum() / 2)
-
-    backward = problem.derivation.gradient()
-    values = backward.evaluate(**problem.given, dO=function(problem.given) - wanted)
-    assert off(backward, values, differences(loss, problem.given)) < 1e-6
-    assert abs(values["loss_linear"].array[0, 0] - loss(problem.given)) > 1e-3
-    assert "its value is not given" in backward["loss_linear"].reason
-
-
 def test_ones_are_the_gradient_of_the_sum_of_all_entries() -> None:
     problem = Problem.of(Attention(mask="causal"))
     function = Functional(np, problem.spec, problem.constants)

@@ -11,19 +11,16 @@ import pytest
 import sympy
 from numpy.typing import NDArray
 
-from symattn import Notation, SymattnError
+from symattn import SymattnError
 from symattn.arithmetic.arrays import Arrays
 from symattn.arithmetic.balls import BALLS
 from symattn.arithmetic.enclosure import ball, precision
 from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.rounded import Rounded
-from symattn.derivations import Derivation, Evaluation, Input, Step, worked
 from symattn.evaluate.check import compare
 from symattn.nodes.base import Node
 from symattn.nodes.biases import ALiBi, RelativeBias, alibi_slopes, relative_bucket
-from symattn.nodes.heads import Head
 from symattn.nodes.positions import PAIRINGS, Rotary, Sinusoidal, rotated
-from symattn.notation.text import line
 from symattn.step import HEAD
 from tests.onnx_adapter import node_cases
 
@@ -350,75 +347,3 @@ def test_a_bias_refuses(options: dict[str, Any], message: str) -> None:
 
 
 # ---- in a derivation -----------------------------------------------------------------------------
-
-
-def evaluated(expr: Any, per_head: bool = False, **given: Any) -> Evaluation:
-    """One step Y = expr over the matrices given."""
-    symbols = sorted(expr.atoms(sympy.MatrixSymbol), key=str)
-    heads = {part.args[0] for part in expr.atoms(Head)}
-    inputs = [
-        Input(s.name, Head(s, HEAD), count=h) if s in heads else Input(s.name, s) for s in symbols
-    ]
-    symbol: Any = sympy.MatrixSymbol("Y", *expr.shape)
-    step = Step(
-        "y", Head(symbol, HEAD) if per_head else symbol, expr, count=h if per_head else None
-    )
-    return Derivation(tuple(inputs), (step,)).evaluate(**given)
-
-
-TURNED = [[1, 2, 3, "1/2"], [1, 2, 3, 4], ["0.3", 1, 1, 1]]
-ZEROS = np.zeros((2, 3, 4)).tolist()
-TABLES = RNG.integers(-9, 9, (2, 8, 1)).tolist()
-
-#: Expressions with what is given, and whether there are heads.
-STEPS: dict[str, tuple[Any, dict[str, Any], bool]] = {
-    "rotary": (Rotary(Q), {"Q": TURNED}, False),
-    "half": (Rotary(Q, 500, 2, "half", 4), {"Q": TURNED}, False),
-    "sinusoidal": (Q + Sinusoidal(n, d_k), {"Q": TURNED}, False),
-    "odd": (Q + Sinusoidal(n, d_k, 50, 2), {"Q": [[0, 0, 0], [1, 1, 1]]}, False),
-    "alibi": (sympy.MatAdd(Head(S, HEAD), ALiBi(n, m, h, HEAD)), {"S": ZEROS}, True),
-    "symmetric": (sympy.MatAdd(Head(S, HEAD), ALiBi(n, m, h, HEAD, True)), {"S": ZEROS}, True),
-    "one head": (S + ALiBi(n, m), {"S": TURNED}, False),
-    "bias": (
-        sympy.MatAdd(Head(S, HEAD), RelativeBias(n, m, Head(T, HEAD), 8, 8)),
-        {"S": ZEROS, "T": TABLES},
-        True,
-    ),
-    "clipped": (
-        S + RelativeBias.clipped(n, m, sympy.MatrixSymbol("U", 3, 1), 1),
-        {"S": TURNED, "U": [[1], [2], ["0.3"]]},
-        False,
-    ),
-}
-
-
-def test_worked_lines_put_numbers_in() -> None:
-    evaluation = evaluated(Rotary(Q), Q=TURNED)
-    tree = worked(evaluation, evaluation.steps[0], 1, 2)
-    assert line(tree) == "y_23 = 3 cos(1·0.01) − 4 sin(1·0.01) ≈ 3·0.99995 − 4·0.01000 ≈ 2.9599"
-
-
-SPELLED = {
-    ("rotary", 1): "[[q_ij cos(ψ_it) − q_i,j+1 sin(ψ_it), if j = 2 t − 1], "
-    "[q_ij cos(ψ_it) + q_i,j−1 sin(ψ_it), otherwise]]",
-    ("rotary", 0): "[[q_ij cos(ψ_it) − q_i,j+1 sin(ψ_it), if j = 2 t], "
-    "[q_ij cos(ψ_it) + q_i,j−1 sin(ψ_it), otherwise]]",
-    ("half", 1): "[[q_ij cos(ψ_it) − q_i,j+1 sin(ψ_it), if j ≤ 1], "
-    "[q_ij cos(ψ_it) + q_i,j−1 sin(ψ_it), if j ≤ 2], "
-    "[q_ij, otherwise]]",
-    ("odd", 0): "q_ij + [[sin(ψ_it), if j = 2 t], [cos(ψ_it), otherwise]]",
-    ("alibi", 1): "s_ij⁽ʰ⁾ + μ_h (j − i)",
-    ("symmetric", 1): "s_ij⁽ʰ⁾ − μ_h·|i − j|",
-    ("bias", 1): "s_ij⁽ʰ⁾ + T_κ_ij,1⁽ʰ⁾",
-}
-
-
-@pytest.mark.parametrize(("name", "index_base"), SPELLED)
-def test_entries_are_spelled(name: str, index_base: Any) -> None:
-    expr, _, per_head = STEPS[name]
-    symbol: Any = sympy.MatrixSymbol("Y", *expr.shape)
-    step = Step(
-        "y", Head(symbol, HEAD) if per_head else symbol, expr, count=h if per_head else None
-    )
-    said = line(step.entry(Notation(index_base=index_base))).partition(" = ")[2]
-    assert said == SPELLED[name, index_base]
