@@ -203,6 +203,23 @@ def test_only_what_leaves_the_range_of_floats_is_moved() -> None:
     assert shifted[0].tolist() == [[599.0, 1.0], [0.0, -1.0]]
 
 
+def test_each_way_shifts_or_inverts_as_it_does() -> None:
+    ways = ((2, ROUNDED), (2, ROUNDED), (UNROUNDED, ROUNDED))
+    odd = np.array([False, True, True])
+    none = np.zeros(3, dtype=bool)
+    row = np.broadcast_to(np.array([[1.0, 3.0, -np.inf], [2.0, 2.5, 0.0]]), (3, 2, 3))
+    shifting = by_hand(ways, manner=Manner(odd, none))
+    shifted = shifting.shift(row)
+    assert (shifted[0] == row[0]).all()
+    assert shifted[1].tolist() == [[-2.0, 0.0, -np.inf], [-0.5, 0.0, -2.5]]
+    assert shifting.exp(shifted)[1].tolist() == [[0.14, 1.0, 0.0], [0.61, 1.0, 0.08]]
+    inverting = by_hand(ways, manner=Manner(none, odd))
+    found = inverting.over(row, sympy.sqrt(2))[:, 0, 1]
+    np.testing.assert_allclose(found, [3 / 1.41, 3 * 0.71, 3 / np.sqrt(2)])
+    assert inverting.over(row, sympy.sqrt(4))[:, 0, 1].tolist() == [1.5] * 3
+    assert (inverting.shift(row) == row).all()
+
+
 def test_a_way_in_which_all_powers_are_nought_does_not_end_the_others() -> None:
     powers = by_hand().exp(every([["-6", "-7"]]))
     assert powers[0].tolist() == [[0.0, 0.0]]
@@ -222,3 +239,17 @@ def test_very_large_products_are_not_kept_one_by_one() -> None:
     assert by_hand(ways).matmul(row, column)[0, 0, 0] == pytest.approx(0.0005 * length)
     fewer = by_hand(ways).matmul(row[..., :10], column[:, :10])
     assert fewer.ravel().tolist() == [0.0, 0.0]
+
+
+def test_significant_digits_are_counted_from_the_first() -> None:
+    numbers = np.array([[123.456, -0.0123456, 0.0, -np.inf, 9.996, 2.0281]])
+    ways = ((2, ROUNDED), (3, ROUNDED), (3, CUT_OFF), (4, ROUNDED), (UNROUNDED, ROUNDED))
+    found = by_hand(ways, significant=True).between(np.broadcast_to(numbers, (5, 1, 6)))
+    expected = [
+        [120.0, -0.012, 0.0, -np.inf, 10.0, 2.0],
+        [123.0, -0.0123, 0.0, -np.inf, 10.0, 2.03],
+        [123.0, -0.0123, 0.0, -np.inf, 9.99, 2.02],
+        [123.5, -0.01235, 0.0, -np.inf, 9.996, 2.028],
+        numbers[0],
+    ]
+    assert np.allclose(found[:, 0], expected, rtol=1e-12, atol=0)
