@@ -922,6 +922,22 @@ def test_a_certificate_is_written_and_checked(tmp_path: Path) -> None:
     assert "accepted: equal (for all sizes)" in found.output
 
 
+UNUSABLE: tuple[str, ...] = (
+    "",
+    "[1, 2",
+    "7",
+    "[]",
+    "{}",
+    '{"certificate": 2}',
+    '{"certificate": 1.5}',
+    '{"certificate": 1, "proof": NaN}',
+    "[" * 100_000 + "]" * 100_000,
+    json.dumps({"certificate": 1, "proof": [[0] * 60_000]}),
+    json.dumps({"certificate": 1, "proof": 10**40}),
+    json.dumps({"certificate": 1, "proof": "x" * 10_000}),
+)
+
+
 @in_both
 def test_a_refused_certificate_says_which_step(tmp_path: Path) -> None:
     one = made("softmax(S + c 1^T) = softmax(S)", shapes={"c": ("n", 1)})
@@ -938,30 +954,6 @@ def test_the_json_of_proofs_can_be_checked(tmp_path: Path) -> None:
     name = str(tmp_path / "proof.json")
     assert _run("sharpen", "--format", "json", "-o", name).return_value == 0
     assert _run("--check", name).return_value == 0
-
-
-def _deep() -> str:
-    return "[" * 100_000 + "]" * 100_000
-
-
-def _changed(**changes: Any) -> str:
-    return json.dumps({**made("A = A"), **changes})
-
-
-UNUSABLE: tuple[str, ...] = (
-    "",
-    "[1, 2",
-    "7",
-    "[]",
-    "{}",
-    '{"certificate": 2}',
-    '{"certificate": 1.5}',
-    '{"certificate": 1, "proof": NaN}',
-    _deep(),
-    json.dumps({"certificate": 1, "proof": [[0] * 60_000]}),
-    json.dumps({"certificate": 1, "proof": 10**40}),
-    json.dumps({"certificate": 1, "proof": "x" * 10_000}),
-)
 
 
 @in_both

@@ -217,6 +217,7 @@ def test_taking_the_row_maximum_off_is_proven_under_a_mask(choice: dict[str, Any
 
 # ---- where both sides are defined ----------------------------------------------------------
 
+
 PARTIAL: tuple[tuple[str, dict[str, Any]], ...] = (
     ("(A / c) c = A", {}),
     ("A / c^2 = A c^-2 + 0 A", {}),

@@ -186,39 +186,7 @@ def test_a_root_is_kept_and_a_whole_number_left(square: int) -> None:
     agree(by_hand().over(x, sympy.Integer(3)), third)
 
 
-def test_each_part_has_decimals_of_its_own() -> None:
-    x, e = every(SAMPLES[0]), np.exp(every(SAMPLES[0]))
-    turned = np.swapaxes(x, -1, -2)
-    whole = x @ turned
-    for part in ("sums", "terms", "root", "steps"):
-        arithmetic = by_hand(parts=part)
-        assert (arithmetic.exp(x) == e).all() == (part != "sums")
-        assert np.allclose(arithmetic.row_sum(e)[..., 0], e.sum(-1), atol=1e-9) == (part != "sums")
-        assert np.allclose(arithmetic.matmul(x, turned), whole, atol=1e-9) == (part != "terms")
-        assert np.allclose(arithmetic.between(e), e, atol=1e-9) == (part != "steps")
-        halved = arithmetic.over(x, sympy.sqrt(2))
-        assert np.allclose(halved, x / np.sqrt(2), atol=1e-9) == (part != "root")
-    plain = by_hand().without_between
-    assert (plain.exp(x) == e).all()
-    np.testing.assert_allclose(plain.matmul(x, turned), whole)
-
-
 # ---- edges --------------------------------------------------------------------------------------
-
-
-def test_what_is_the_same_in_every_way_is_left_alone() -> None:
-    """A constant of the formula has no axis of ways; nobody computed it."""
-    constant = np.array([[0.12345, -2.71828], [1.0, 3.14159]])
-    assert (by_hand().between(constant) == constant).all()
-    stacked = np.broadcast_to(constant, (3, 2, 2))  # three heads
-    assert (by_hand().between(stacked) == stacked).all()
-    found = by_hand().matmul(constant, every([["1", "2.5"], ["0.5", "-1"]]))
-    assert found.shape == (len(WAYS), 2, 2)
-    terms = np.array([[0.12345 * 1, -2.71828 * 0.5], [0.12345 * 2.5, -2.71828 * -1]])
-    assert found[0, 0, 0] == pytest.approx(np.round(terms[0], 2).sum())
-    assert found[0, 0, 1] == pytest.approx(np.round(terms[1], 2).sum())
-    heads = by_hand().exp(np.broadcast_to(constant, (len(WAYS), 3, 2, 2)))
-    assert heads[0, :, 0, 0].tolist() == [1.13] * 3
 
 
 def test_minus_infinity_weighs_nothing() -> None:

@@ -105,46 +105,6 @@ def test_scaled_dot_product_attention_of_pytorch(case: Case) -> None:
     assert_close(evaluation[name].array, answer, case.slack(2.0**-52), name)
 
 
-@FEW
-@given(st.data())
-def test_multihead_attention_of_pytorch(data: st.DataObject) -> None:
-    torch = package("torch")
-    size = st.integers(1, 4)
-    heads, width, n, m = (data.draw(size) for _ in range(4))
-    lead = data.draw(st.sampled_from([(), (2,)]))
-    source = data.draw(st.sampled_from(["self", "cross"]))
-    model = heads * width
-    other = model if source == "self" else data.draw(st.sampled_from([model, model + 1]))
-    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
-    x, memory = rng.normal(size=(*lead, n, model)), rng.normal(size=(*lead, m, other))
-    memory = x if source == "self" else memory
-    module = torch.nn.MultiheadAttention(
-        model, heads, bias=False, kdim=other, vdim=other, batch_first=True, dtype=torch.float64
-    )
-    if other == model:
-        projections = [part.detach().numpy() for part in module.in_proj_weight.chunk(3)]
-    else:
-        separate = module.q_proj_weight, module.k_proj_weight, module.v_proj_weight
-        projections = [part.detach().numpy() for part in separate]
-    attends = rng.random((n, memory.shape[-2])) < 0.6
-    attends[:, 0] = True  # torch answers NaN for a row with nothing to attend to
-    masked = data.draw(st.booleans())
-    answer, weights = module(
-        *(torch.from_numpy(part) for part in (x, memory, memory)),
-        attn_mask=torch.from_numpy(~attends) if masked else None,
-        need_weights=True,
-        average_attn_weights=False,
-    )
-    told: dict[str, Any] = {f"W_{a}": p.T for a, p in zip(LETTERS, projections, strict=True)}
-    told |= {"X": x, "W_O": module.out_proj.weight.detach().numpy().T}
-    told |= {"memory": memory} if source == "cross" else {}
-    told |= {"allowed": attends} if masked else {}
-    derivation = Attention(heads=heads, mask="boolean" if masked else None).derivation(given=told)
-    evaluation = derivation.evaluate(**told)
-    assert_close(evaluation["weights"].array, weights.detach().numpy(), 1e-12, "weights")
-    assert_close(evaluation["projected"].array, answer.detach().numpy(), 1e-12, "projected")
-
-
 # ---- mpmath ------------------------------------------------------------------------------------
 
 
@@ -372,31 +332,6 @@ def test_numbers_that_do_not_fit_into_the_dtype_when_given() -> None:
     )
     first = values.check().first_wrong
     assert first is not None and first.overflowed, first
-
-
-def test_a_window_after_a_cache_is_counted_from_the_cache() -> None:
-    """As ONNX has it: query i of the new ones stands at p + i and sees l keys back, r ahead."""
-    rng = np.random.default_rng(3)
-    past, new, width = 4, 3, 2
-    for left, right in ((0, 0), (2, 0), (1, 1), (-1, 1), (3, -1)):
-        spec = Attention(source="given", cache=True, mask={"window": [left, right]}, scale=False)
-        given = {
-            name: rng.normal(size=(rows, width))
-            for name, rows in (
-                ("Q", new),
-                ("K", new),
-                ("V", new),
-                ("K_past", past),
-                ("V_past", past),
-            )
-        }
-        values = spec.derivation(given=given).evaluate(**given)
-        away = np.arange(past + new) - (past + np.arange(new)[:, None])
-        seen = ((left < 0) | (-away <= left)) & ((right < 0) | (away <= right))
-        keys, rows = (np.vstack([given[f"{x}_past"], given[x]]) for x in "KV")
-        powers = np.where(seen, np.exp(given["Q"] @ keys.T), 0)
-        expected = powers / powers.sum(axis=1, keepdims=True) @ rows
-        np.testing.assert_allclose(values["output"].array, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("size", ["e-310", "e-200", "", "e200"])

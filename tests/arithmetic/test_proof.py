@@ -10,7 +10,7 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symattn import Attention, Evaluation, Notation, text
+from symattn import Attention, Evaluation, text
 from symattn.arithmetic.abbreviated import Abbreviation, Abbreviations, nodes, written_out
 from symattn.arithmetic.enclosure import ball, precision
 from symattn.arithmetic.proof import equals, ordered, sign
@@ -143,22 +143,6 @@ def test_saturated_scores_are_told_apart(keys: list[int], bias: Any, best: int) 
     assert all(weight.proven and weight.exact for weight in weights)
     assert [weight.text for weight in weights] == ["1" if j == best else "0" for j in range(3)]
     assert text(values["weights"].worked(1, best + 1)).endswith(f" = {best + 1}")
-
-
-def test_sparsemax_of_saturated_scores_is_proven() -> None:
-    values = capped("sparsemax", [50_000, 60_000, 70_000])
-    assert values["weights"].decimals(4) == [["0.3333", "0.3333", "0.3333"]]
-    assert not values["weights"].digits((0, 0)).exact
-    assert values["output"].digits((0, 0)).proven
-    exact = values["weights"].exact[0, 0]
-    assert ordered(exact, sympy.Rational(1, 3)) == -1  # by about e^−50000
-
-
-def test_a_tie_tipped_by_less_than_any_ball_shows() -> None:
-    told = {"Q": [[200_000]], "K": [[1], [0]], "V": [["0.5"], [0]]}
-    tipped = Attention(scale=False).derivation().evaluate(**told)
-    answer = tipped["output"].digits((0, 0), Notation(digits=0))
-    assert (answer.text, answer.proven, answer.exact) == ("0", True, False)
 
 
 def test_stacked_steps_stay_short() -> None:

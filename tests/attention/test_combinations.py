@@ -40,7 +40,6 @@ from tests.combinations import (
 )
 from tests.gates import mathml_faults
 from tests.rows import every_one_has_a_row
-from tests.shares import share
 from tests.worked_lines import faults
 from tests.written import latex_document, mathml_document, text_document
 
@@ -142,13 +141,6 @@ def test_a_refusal_names_its_reason_in_one_line(name: str) -> None:
     assert re.fullmatch(r"[a-z_]+: [^\n]{10,160}", reason)
 
 
-@pytest.mark.parametrize("name", SPECS, ids=str)
-def test_giving_all_inputs_changes_nothing(name: str) -> None:
-    spec = SPECS[name]
-    again = Attention(**spec).derivation(given=given(name), sizes=derived(name).known_sizes)
-    assert again == derived(name)
-
-
 #: What choices are made on top of: each source, and none said, with heads and without.
 GROUNDS: tuple[Spec, ...] = tuple(
     ({} if source is None else {"source": source}) | more
@@ -164,13 +156,6 @@ def test_no_choice_is_ignored(axis: str, ground: Spec) -> None:
     """It changes the derivation, or is refused in a line that begins with it."""
     for value in AXES[axis][1:]:
         assert ignored({**ground, axis: value}, axis) is None, value
-
-
-@pytest.mark.parametrize("name", share(SPECS, 8), ids=str)
-def test_no_choice_is_ignored_among_others(name: str) -> None:
-    spec = SPECS[name]
-    for axis in spec.keys() - {"source"}:
-        assert ignored(spec, axis) is None, axis
 
 
 def ignored(spec: Spec, axis: str) -> str | None:

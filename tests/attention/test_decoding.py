@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -17,7 +15,6 @@ from symattn import Attention, Chunk, Evaluation, SymattnError, decode
 from symattn.arithmetic.enclosure import precision
 from symattn.attention.decoding import MOST_CHUNKS, chunk_sizes
 from symattn.cli import main
-from symattn.sheets.worksheet import read_worksheet
 from tests import ROOT
 from tests.shares import share
 
@@ -211,44 +208,6 @@ def test_plain_numpy_decodes_the_same() -> None:
         np.testing.assert_allclose(chunk.evaluation["output"].array[0], expected, rtol=1e-13)
 
 
-def test_what_is_appended_is_the_past_of_the_next() -> None:
-    spec = Attention(source="self", mask="causal", positions="sinusoidal")
-    first, *later = decode(spec, [2, 1, 1], **numbers(spec))
-    assert not {"K_past", "K_cached"} & {
-        item.name for item in (*first.derivation.inputs, *first.derivation)
-    }
-    assert later[0].evaluation["K_past"].exact == first.evaluation["K"].exact
-    for name in ("K", "V"):
-        before, after = (chunk.evaluation for chunk in later)
-        assert after[f"{name}_past"].exact == before[f"{name}_cached"].exact
-        assert after[f"{name}_past"].shape[0] == 3
-
-
-def test_tokens_are_named() -> None:
-    spec = Attention(source="self", mask="causal")
-    words = {"n": ["the", "cat", "sat", "down"]}
-    chunks = decode(spec, [2, 1, 1], labels=words, title="A walk", **numbers(spec))
-    assert [chunk.derivation.title for chunk in chunks] == [
-        'A walk, tokens 1 to 2 of 4: "the cat"',
-        'A walk, token 3 of 4: "sat"',
-        'A walk, token 4 of 4: "down"',
-    ]
-    labels = {str(size): names for size, names in chunks[1].derivation.labels.items()}
-    assert labels["n"] == ("sat",)
-    assert labels["p"] == ("the", "cat")
-    assert labels["n + p"] == ("the", "cat", "sat")
-    assert decode(spec, **numbers(spec))[2].derivation.title == "Token 3 of 4"
-
-
-def test_a_past_that_is_given_goes_before_all() -> None:
-    spec = Attention(mask="causal", cache=True)
-    given = numbers(spec)
-    one, two = decode(spec, 2, labels={"n": list("cdef"), "p": list("ab")}, **given)
-    assert one.evaluation["K_past"].exact == sympy.Matrix(given["K_past"])
-    assert two.evaluation["K_past"].shape[0] == 4
-    assert {str(s): "".join(names) for s, names in two.derivation.labels.items()}["p"] == "abcd"
-
-
 def test_batches_are_cut_alike() -> None:
     rng = np.random.default_rng(3)
     given: dict[str, Any] = {name: rng.integers(-2, 3, (2, 4, 3, 2)) for name in ("Q", "K", "V")}
@@ -339,36 +298,6 @@ def run(*args: str, text: str | None = None, status: int = 0) -> str:
     return result.output
 
 
-def test_the_example_can_be_followed_by_hand() -> None:
-    chunks = read_worksheet(EXAMPLE).decode()
-    e = sympy.E
-    expected = [2, (2 * e + 4) / (e + 1), (2 * e + 4 * e + 0 * e**2) / (2 * e + e**2)]
-    got = [chunk.evaluation["output"].exact[0, 0] for chunk in chunks]
-    assert [sympy.simplify(a - b) for a, b in zip(got, expected, strict=False)] == [0, 0, 0]
-    scores = [chunk.evaluation["scores"].exact.tolist() for chunk in chunks]
-    assert scores == [[[0]], [[1, 0]], [[1, 1, 2]], [[0, 2, 2, 0]]]
-
-
-def test_every_format_has_every_chunk() -> None:
-    file = str(EXAMPLE)
-    text = run(file)
-    for number, word in enumerate(("the", "cat", "sat", "down"), 1):
-        assert f'Decoding with a cache, token {number} of 4: "{word}"\n───' in text
-    assert text.count("agrees with the proven values") == 4
-    assert text.count("K_cached") == 3  # a heading
-    assert text.count("like those of the cached and new keys.") == 1  # V, once
-    latex = run(file, "--format", "latex")
-    assert latex.count(r"\section*") == 4
-    page = ElementTree.fromstring(run(file, "--format", "mathml"))
-    assert len(page.findall("{http://www.w3.org/1999/xhtml}h2")) == 4
-    data = json.loads(run(file, "--format", "json"))
-    assert data["title"] == "Decoding with a cache"
-    assert [part["sizes"].get("p", 0) for part in data["chunks"]] == [0, 1, 2, 3]
-    assert data["chunks"][2]["labels"]["n + p"] == ["the", "cat", "sat"]
-    assert all(part["check"]["agrees"] for part in data["chunks"])
-    assert data["chunks"][3]["inputs"]["K_past"]["exact"] == [["0", "1"], ["1", "0"], ["1", "1"]]
-
-
 def test_chunks_can_be_told_on_the_command_line() -> None:
     text = run(str(EXAMPLE), "--chunks", "2,1,1", "--view", "value", "--steps", "K_cached")
     assert re.findall("token[^\n]*", text) == ['token 3 of 4: "sat"', 'token 4 of 4: "down"']
@@ -380,23 +309,6 @@ def test_chunks_can_be_told_on_the_command_line() -> None:
     assert text.count("[projected]  (") == 2
     assert "token 3 of 3" in run("causal", "--chunks", "1", "--symbolic")
     assert run("cached-window", "--tokens", "4", "--chunks", "1").count(", token ") == 4
-
-
-WRONG: list[tuple[str, str]] = [
-    ("chunks = 0", r"^symattn: <stdin>:3: chunks: 0 is not a number of tokens"),
-    ("chunks = [2, 2]", r"^symattn: <stdin>:3: chunks: \[2, 2\] make 4 tokens, and 3 are given"),
-    ('chunks = "1"', "^symattn: <stdin>:3: chunks: "),
-    ("chunk = 1", 'did you mean "chunks"'),
-    ('chunks = 1\npast_tokens = ["a"]', "past_tokens: names the rows of K_past"),
-]
-
-
-@pytest.mark.parametrize(("line", "message"), WRONG)
-def test_a_worksheet_with_wrong_chunks_is_refused(line: str, message: str) -> None:
-    given = "[given]\nQ = [[1], [2], [3]]\nK = [[1], [2], [3]]\nV = [[1], [2], [3]]\n"
-    told = run("-", text=f'[attention]\nmask = "causal"\n{line}\n{given}', status=2)
-    assert re.search(message, told), told
-    assert told.count("\n") == 1
 
 
 def test_past_tokens_name_cached_keys() -> None:

@@ -8,30 +8,13 @@ from typing import Any
 import pytest
 import sympy
 
-from symattn import VARIANTS, Attention, Derivation, Notation, SymattnError, latex, text, variant
+from symattn import VARIANTS, Attention, Derivation, SymattnError, latex, text, variant
 from symattn.attention.vocabulary import SYMBOLS
 from symattn.derivations import Input, Step
 from symattn.errors import ShapeError
 from tests import ROOT
 
 n, m = sympy.symbols("n m", integer=True, positive=True)
-
-
-def test_steps_in_the_settled_order() -> None:
-    spec = Attention(source="self", heads="h", mask="causal", output_projection=True)
-    assert spec.derivation().names == (
-        "Q",
-        "K",
-        "V",
-        "scores",
-        "scaled",
-        "mask",
-        "masked",
-        "weights",
-        "heads",
-        "concat",
-        "projected",
-    )
 
 
 @pytest.mark.parametrize("row", VARIANTS, ids=lambda row: row.name)
@@ -102,43 +85,12 @@ def test_choices_that_do_not_exist_are_refused(choices: dict[str, Any], why: str
         Attention(**choices)
 
 
-@pytest.mark.parametrize(
-    ("scale", "formula"),
-    [
-        (True, "Z = S/√d_k"),
-        ("1/sqrt(d_k)", "Z = S/√d_k"),
-        ("0.125", "Z = 0.125 S"),
-        (2, "Z = 2 S"),
-        ("1/3", "Z = (1/3) S"),
-        ("1/sqrt(8)", "Z = S/(2 √2)"),
-        (sympy.Symbol("d_k", integer=True, positive=True) ** -1, "Z = S/d_k"),
-    ],
-)
-def test_any_scale(scale: Any, formula: str) -> None:
-    assert str(Attention(scale=scale).derivation()["scaled"]) == formula
-
-
-@pytest.mark.parametrize("scale", [False, None, 1, "1"])
-def test_no_scale_is_no_step(scale: Any) -> None:
-    assert "scaled" not in Attention(scale=scale).derivation().names
-
-
 def test_sizes_can_be_put_in() -> None:
     derivation = Attention(source="self", heads="h").derivation().subs({"n": 3, "d_k": 2, "h": 2})
     assert derivation["scores"].shape == (3, 3)
     assert str(derivation["concat"]) == "H = [O⁽¹⁾, O⁽²⁾]"
     with pytest.raises(SymattnError, match="no size is called"):
         derivation.subs({"d_q": 3})
-
-
-def test_the_column_convention_turns_everything_round() -> None:
-    columns = Notation(convention="columns")
-    derivation = Attention(source="self", heads=2, output_projection=True).derivation()
-    spelled = [text(step.formula(columns)) for step in derivation]
-    assert "Q⁽ʰ⁾ = W_Q⁽ʰ⁾ X" in spelled
-    assert "S⁽ʰ⁾ = K⁽ʰ⁾ᵀ Q⁽ʰ⁾" in spelled
-    assert "O⁽ʰ⁾ = V⁽ʰ⁾ A⁽ʰ⁾" in spelled
-    assert "Y = W_O H" in spelled
 
 
 def test_shapes_are_checked_when_a_step_is_made() -> None:

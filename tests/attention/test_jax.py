@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symattn import Attention, SymattnError
 from tests.extras import package
 from tests.onnx_adapter import Array, Visible, attended, joined
 
@@ -148,48 +147,3 @@ def mean_of_values(example: Example) -> Array:
 
 
 # ---- what differs, by name -----------------------------------------------------------------------
-
-ROWS = np.array([[1.0, 2.0], [4.0, 8.0], [-2.0, 5.0]])[None, None]
-TOLD = {"Q": ROWS, "K": ROWS, "V": ROWS}
-
-
-def differing(options: dict[str, Any], seen: Visible) -> Example:
-    return Example(TOLD, options, {}, seen)
-
-
-def test_a_row_that_sees_nothing_is_zero_here_and_the_mean_there(jax: Jax) -> None:
-    allowed = np.array([[[[True, False, False], [False] * 3, [True] * 3]]])
-    example = differing({"mask": allowed}, Visible(allowed=allowed))
-    ours, theirs = example.answered()["heads"][0, 0], example.asked(jax)[0, 0]
-    np.testing.assert_allclose(theirs[[0, 2]], ours[[0, 2]], atol=1e-6)
-    np.testing.assert_array_equal(ours[1], [0, 0])
-    np.testing.assert_allclose(theirs[1], [1, 5], rtol=1e-6)
-
-
-def test_a_row_of_minus_infinity_is_zero_here_and_nan_there(jax: Jax) -> None:
-    numbers = np.array([[[[0.5, -np.inf, 1.0], [-np.inf] * 3, [0.0] * 3]]])
-    example = differing({"bias": numbers}, Visible(added=numbers))
-    ours, theirs = example.answered()["heads"][0, 0], example.asked(jax)[0, 0]
-    np.testing.assert_allclose(theirs[[0, 2]], ours[[0, 2]], atol=1e-5)
-    np.testing.assert_array_equal(ours[1], [0, 0])
-    assert np.isnan(theirs[1]).all()
-
-
-@pytest.mark.parametrize(("n", "m"), [(2, 4), (4, 2)])
-def test_causal_is_top_left_in_both(jax: Jax, n: int, m: int) -> None:
-    told = {"Q": np.ones((1, 1, n, 1)), "K": np.ones((1, 1, m, 1))}
-    told["V"] = np.arange(1.0, m + 1).reshape(1, 1, m, 1)
-    example = Example(told, {"is_causal": True}, {}, Visible(named=("causal",)))
-    wanted = [(min(row, m) + 1) / 2 for row in range(1, n + 1)]
-    np.testing.assert_allclose(example.asked(jax).ravel(), wanted, rtol=1e-6)
-    np.testing.assert_allclose(example.answered()["heads"].ravel(), wanted, rtol=1e-12)
-
-
-def test_nan_in_a_hidden_value(jax: Jax) -> None:
-    """Symattn reads no NaN at all; JAX lets it through the weight 0."""
-    values = ROWS.copy()
-    values[0, 0, 2, 0] = np.nan
-    theirs = jax(ROWS, ROWS, values, is_causal=True)
-    assert np.isnan(theirs[0, 0, 0, 0])
-    with pytest.raises(SymattnError, match="nan"):
-        Attention().derivation().evaluate(Q=ROWS[0, 0], K=ROWS[0, 0], V=values[0, 0])

@@ -73,19 +73,3 @@ def test_the_influence_in_a_recurrent_net_is_its_derivative(steps: int) -> None:
         slope = mpmath.diff(last, mpmath.mpf(1) / 2)
     assert abs(float(recurrent_influence(steps).evalf(20)) - float(slope)) < 1e-12
     assert float(gated_influence(steps)) == pytest.approx(0.9**steps)
-
-
-def test_order_makes_no_difference_until_positions_are_added() -> None:
-    _, values = climbed("order").make()
-    assert "the same output" in climbed("order").wrong(values)
-    told = climbed("positions").wrong(climbed("positions").make()[1])
-    before, after = told.split("read backwards")
-    assert before.rstrip(", ").endswith("0.5107")
-    assert "1.9786, 1." in after
-
-
-def test_the_symmetric_rung_is_symmetric_and_the_next_is_not() -> None:
-    same = climbed("symmetric").make()[1]["scores"].exact
-    assert same == same.T
-    other = climbed("query").make()[1]["scores"].exact
-    assert other != other.T

@@ -16,11 +16,9 @@ from tests.onnx_adapter import (
     NOT_IN_FLOAT16,
     Array,
     Case,
-    attended,
     attention,
     collected,
     softmax,
-    visible,
 )
 
 PAGE = ROOT / "docs/engines.md"
@@ -159,37 +157,6 @@ def test_every_part_of_a_case_counts(asked: list[Case]) -> None:
         and not wrong(case, attention(without(case, name)))
     }
     assert idle == IDLE
-
-
-def test_heads_of_one_group_are_neighbours(asked: list[Case]) -> None:
-    for case in asked:
-        queries, keys = heads(case)
-        if keys in (1, queries) or case.inputs["Q"].ndim == 3:
-            continue
-        order = np.arange(queries).reshape(-1, keys).T.ravel()  # tiled in place of repeated
-        tiled = {**case.inputs, "Q": case.inputs["Q"][:, order]}
-        if "attn_mask" in tiled and tiled["attn_mask"].ndim == 4:
-            tiled["attn_mask"] = tiled["attn_mask"][:, order]
-        answer = attention(dataclasses.replace(case, inputs=tiled))
-        answer["Y"] = answer["Y"][:, np.argsort(order)]
-        assert wrong(case, answer), case.name
-
-
-def test_a_mask_repeated_for_each_head_is_the_shared_one(asked: list[Case]) -> None:
-    ran = 0
-    for case in asked:
-        if case.inputs["Q"].ndim == 3 or case.inputs["Q"].dtype != np.float32:
-            continue
-        seen = visible(case.settings, case.inputs)
-        if seen.allowed is None or seen.allowed.shape[1] > 1 or "past_key" in case.inputs:
-            continue
-        told = {name: case.inputs[name] for name in ("Q", "K", "V")}
-        full = np.repeat(seen.allowed, heads(case)[0], axis=1)
-        one = attended({}, seen, told, "float64")
-        other = attended({}, dataclasses.replace(seen, allowed=full), told, "float64")
-        np.testing.assert_array_equal(one["concat"], other["concat"])
-        ran += 1
-    assert ran >= 5
 
 
 def test_masks_that_differ_by_head_have_to_be_said() -> None:

@@ -13,7 +13,6 @@ import pytest
 import sympy
 
 from symattn import VARIANTS, Attention, Notation, SymattnError, Variant, latex, text
-from symattn.attention.example import small_example
 from symattn.errors import ShapeError
 from symattn.notation.mathml import mathml
 from symattn.sheets.worksheet import Worksheet, read_worksheet
@@ -84,20 +83,6 @@ def test_of_two_that_are_tied_the_first_is_given(tie: Any, given: list[str], tol
     assert Attention(tie="query-key").derivation(given=["Q", "V"]).names[-1] == "output"
 
 
-def test_a_sum_over_heads_has_its_projection() -> None:
-    spec = Attention(heads=2, output_form="sum")
-    assert spec.derivation().names[-1] == "projected"
-    with pytest.raises(SymattnError, match=r"^output_form: .* it needs W_O$"):
-        spec.derivation(given=["Q", "K", "V"])
-
-
-def test_tied_keys_are_a_heads_own_queries_and_values_are_grouped() -> None:
-    spec = Attention(heads=4, kv_heads=2, tie="query-key", scale="d_k^(-1/4)")
-    derivation = spec.derivation()
-    assert str(derivation["scores"]) == "S⁽ʰ⁾ = Q_s⁽ʰ⁾ Q_s⁽ʰ⁾ᵀ"
-    assert str(derivation["heads"]) == "O⁽ʰ⁾ = A⁽ʰ⁾ V^(⌈h/2⌉)"
-
-
 @pytest.mark.parametrize(
     ("axis", "value", "message"),
     [
@@ -139,27 +124,7 @@ def test_groups_that_do_not_divide_the_heads_are_refused(
     assert "1 heads" not in str(caught.value)
 
 
-@pytest.mark.parametrize("heads", [1, 2, 5, 6, 9])
-def test_an_example_has_groups_for_any_number_of_heads(heads: int) -> None:
-    spec = Attention(source="self", heads="h", kv_heads="g")
-    _, values = small_example(spec, tokens=2, heads=heads)
-    sizes = values.known_sizes
-    assert sizes["h"] == heads
-    assert sizes["h"] % sizes["g"] == 0
-    small_example(Attention(source="self", heads="h", kv_heads=3), tokens=2)
-
-
 # ---- bare vectors ------------------------------------------------------------------------------
-
-
-def test_bare_vectors_are_as_wide_as_the_model() -> None:
-    derivation = Attention(source="bare").derivation()
-    assert str(derivation["scaled"]) == "Z = S/√d_model"
-    assert "√d_model" in derivation["scaled"].reason
-    assert {str(size) for size in derivation.size_symbols} == {"n", "d_model"}
-    values = derivation.evaluate(X=[[1, 0, 2, 1], [1, 1, 1, 1]])
-    assert values["scaled"].exact == sympy.Matrix([[3, 2], [2, 2]])
-    assert values.known_sizes == {"n": 2, "d_model": 4}
 
 
 def test_the_width_of_bare_vectors_goes_by_either_name() -> None:
@@ -284,37 +249,10 @@ def test_a_worksheet_gives_each_head_its_mask(tmp_path: Path, line: str, given: 
     assert values.check()
 
 
-def test_a_mask_on_two_levels_is_for_all_heads(tmp_path: Path) -> None:
-    given = f"allowed = {str(SEEN[1]).lower()}"
-    read = sheet(tmp_path, HEADS.format(line='mask = ["causal", {window = 2}]', given=given))
-    assert not read.derivation()["mask"].per_head
-    assert isinstance(read.spec, Attention)
-    assert [name for name, _ in read.spec.mask] == ["causal", "window", "boolean"]
-
-
-def test_masks_of_one_name_are_all_kept(tmp_path: Path) -> None:
-    line = "mask = [{window = 2}, {window = [1, 0]}]"
-    read = sheet(tmp_path, HEADS.format(line=line, given=f"allowed = {TOML}"))
-    assert str(read.derivation()["mask"]) == (
-        "M⁽ʰ⁾ = window(n, m, 2) + window(n, m, 1, 0) + allow(B⁽ʰ⁾)"
-    )
-
-
 def test_masks_of_each_head_need_heads(tmp_path: Path) -> None:
     words = f"[given]\nQ = [[1]]\nK = [[1]]\nV = [[1]]\nallowed = {[[[1]], [[0]]]}\n"
     with pytest.raises(SymattnError, match="Q: allowed is given for each head, Q is not"):
         sheet(tmp_path, words)
-
-
-def test_a_mask_of_each_head_is_printed_with_its_head(tmp_path: Path) -> None:
-    read = sheet(tmp_path, HEADS.format(line='mask = "causal"', given=f"allowed = {TOML}"))
-    step = read.derivation()["mask"]
-    assert str(step) == "M⁽ʰ⁾ = causal(n, m) + allow(B⁽ʰ⁾)"
-    assert r"B_{ij}^{(h)} = 1" in latex(step.entry())
-    value = read.evaluate()["mask"]
-    assert text(value.worked(1, 3, head=1)) == "M_13⁽¹⁾ = −∞ + 0 = −∞"
-    (shown,) = value.trees(head=2)
-    assert latex(shown).startswith("M^{(2)} = ")
 
 
 @pytest.mark.parametrize("kind", ["boolean", "additive"])

@@ -85,22 +85,6 @@ def test_an_encoder_of_two_layers(batch_first: bool, masked: str) -> None:
         assert (np.triu(weights, 1) == 0).all()
 
 
-@pytest.mark.parametrize(
-    ("groups", "options"), [(4, {"is_causal": True}), (2, {"scale": 0.25}), (1, {})]
-)
-def test_a_module_written_by_hand(groups: int, options: dict[str, Any]) -> None:
-    torch.manual_seed(groups)
-    model = ByHand(groups=groups, **options).eval()
-    with symattn.capture(model) as calls, torch.no_grad():
-        output = model(numbers(2, 5, 8))
-    (call,) = calls
-    agreed(calls, batches=2)
-    derived = call.evaluate(1).array("O")  # heads × tokens × width
-    assert np.allclose(
-        np.moveaxis(np.asarray(derived, float), 0, 1).reshape(5, 8), output[1], atol=1e-6
-    )
-
-
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16])
 def test_other_types_of_number(dtype: torch.dtype) -> None:
     model = ByHand().to(dtype).eval()
@@ -306,26 +290,6 @@ def test_under_autocast_the_numbers_are_those_computed_with(model: nn.Module) ->
     with symattn.capture(model.eval()) as calls, torch.no_grad(), narrow:
         model(*args)
     assert calls[0].digits == 8
-    agreed(calls, batches=2)
-
-
-def test_an_encoder_and_a_decoder_with_every_mask() -> None:
-    torch.manual_seed(8)
-    model = nn.Transformer(8, 2, 1, 1, 16, batch_first=True)
-    calls = captured(
-        model,
-        X,
-        MEMORY,
-        tgt_mask=model.generate_square_subsequent_mask(3),
-        tgt_is_causal=True,
-        src_key_padding_mask=PADDED,
-        memory_key_padding_mask=PADDED,
-    )
-    assert [(call.spec.source, call.spec.mask[0][0]) for call in calls] == [
-        ("self", "boolean"),
-        ("self", "causal"),
-        ("cross", "boolean"),
-    ]
     agreed(calls, batches=2)
 
 

@@ -71,48 +71,9 @@ def by_hand(q, k, v):  # type: ignore[no-untyped-def]
     return (raised / raised.sum(-1, keepdim=True)) @ v
 
 
-def by_logarithm(q, k, v):  # type: ignore[no-untyped-def]
-    return functional.log_softmax(scores(q, k), -1).exp() @ v
-
-
-def by_logsumexp(q, k, v):  # type: ignore[no-untyped-def]
-    s = scores(q, k)
-    return (s - s.logsumexp(-1, keepdim=True)).exp() @ v
-
-
-def by_einsum(q, k, v):  # type: ignore[no-untyped-def]
-    weights = torch.einsum("bid,bjd->bij", q, k).softmax(-1)
-    return torch.einsum("bij,bjd->bid", weights, v)
-
-
 def by_broadcasting(q, k, v):  # type: ignore[no-untyped-def]
     weights = (q[:, :, None] * k[:, None]).sum(-1).softmax(-1)
     return (weights[..., None] * v[:, None]).sum(-2)
-
-
-def by_loops(q, k, v):  # type: ignore[no-untyped-def]
-    rows = []
-    for b in range(q.shape[0]):
-        for i in range(N):
-            row = torch.stack([q[b, i] @ k[b, j] for j in range(N)]).softmax(0)
-            rows.append(sum(row[j] * v[b, j] for j in range(N)))
-    return torch.stack(rows).reshape(q.shape)
-
-
-def by_blocks(q, k, v):  # type: ignore[no-untyped-def]
-    """The rescaled sums of FlashAttention."""
-    most = q.new_full((*q.shape[:-1], 1), -math.inf)
-    total, out = torch.zeros_like(most), torch.zeros_like(q)
-    for keys, values in zip(k.split(2, -2), v.split(2, -2), strict=True):
-        s = scores(q, keys)
-        new = torch.maximum(most, s.amax(-1, keepdim=True))
-        raised, kept = (s - new).exp(), (most - new).exp()
-        total, out, most = (
-            total * kept + raised.sum(-1, keepdim=True),
-            out * kept + raised @ values,
-            new,
-        )
-    return out / total
 
 
 def written(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
@@ -156,43 +117,8 @@ def by_feature_map(q, k, v):  # type: ignore[no-untyped-def]
     return q @ (k.transpose(-2, -1) @ v) / (q * k.sum(-2, keepdim=True)).sum(-1, keepdim=True)
 
 
-def by_causal_feature_map(q, k, v):  # type: ignore[no-untyped-def]
-    state = (k[..., :, None] * v[..., None, :]).cumsum(1)
-    return (q[..., None, :] @ state)[..., 0, :]
-
-
-def by_relu(q, k, v):  # type: ignore[no-untyped-def]
-    return scores(q, k).relu() @ v / N
-
-
-def by_retention(q, k, v):  # type: ignore[no-untyped-def]
-    away = torch.arange(N)[:, None] - torch.arange(N)
-    return (q @ k.mT * torch.where(away >= 0, 0.9**away, 0.0)) @ v
-
-
 def by_distance(q, k, v):  # type: ignore[no-untyped-def]
     return (-torch.cdist(q, k)).softmax(-1) @ v
-
-
-def by_delta_rule(q, k, v):  # type: ignore[no-untyped-def]
-    state, rows = q.new_zeros(q.shape[0], D, D), []
-    for t in range(N):
-        wrong = v[:, t] - torch.einsum("bvk,bk->bv", state, k[:, t])
-        state = state + torch.einsum("bv,bk->bvk", wrong, k[:, t])
-        rows.append(torch.einsum("bvk,bk->bv", state, q[:, t]))
-    return torch.stack(rows, 1)
-
-
-def by_selective_scan(q, k, v):  # type: ignore[no-untyped-def]
-    """Mamba's reference: h = exp(Δ A) h + Δ B x, y = C h."""
-    step = functional.softplus(q)
-    decays = torch.exp(step[..., None] * -torch.arange(1.0, D + 1))
-    inputs = (step * v)[..., None] * k[:, :, None]
-    state, rows = torch.zeros_like(inputs[:, 0]), []
-    for t in range(N):
-        state = decays[:, t] * state + inputs[:, t]
-        rows.append((state * k[:, t, None]).sum(-1))
-    return torch.stack(rows, 1)
 
 
 def by_diagonal_recurrence(q, k, v):  # type: ignore[no-untyped-def]
@@ -244,35 +170,9 @@ class Pooled(nn.Module):
 
     def forward(self, q, k, v):  # type: ignore[no-untyped-def]
         weights = self.score(k).softmax(1)
-        match self.way:
-            case "product":
-                pooled = weights.transpose(1, 2) @ v
-            case "sum":
-                pooled = (weights * v).sum(1, keepdim=True)
-            case _:
-                pooled = torch.einsum("bn,bnd->bd", weights[..., 0], v)[:, None]
-        return pooled.expand_as(q)
-
-
-class Synthesizer(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.weights = nn.Linear(D, N)
-
-    def forward(self, q, k, v):  # type: ignore[no-untyped-def]
-        return self.weights(q).softmax(-1) @ v
-
-
-class Learned(nn.Module):
-    """Queries that are learned gather the tokens, and are read again (a Perceiver)."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.latents = nn.Parameter(torch.randn(3, D))
-
-    def forward(self, q, k, v):  # type: ignore[no-untyped-def]
-        gathered = (self.latents @ k.mT).softmax(-1) @ v
-        return (q @ self.latents.T).softmax(-1) @ gathered
+        if self.way == "product":
+            return (weights.transpose(1, 2) @ v).expand_as(q)
+        return (weights * v).sum(1, keepdim=True).expand_as(q)
 
 
 class Talking(nn.Module):
@@ -285,17 +185,6 @@ class Talking(nn.Module):
     def forward(self, q, k, v):  # type: ignore[no-untyped-def]
         s = torch.einsum("bhij,hg->bgij", scores(q, k), self.before).relu() / N
         return torch.einsum("bhij,hg->bgij", s, self.after) @ v
-
-
-class Projected(nn.Module):
-    """Linformer: keys and values are projected along the tokens."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.e = nn.Parameter(torch.randn(3, N))
-
-    def forward(self, q, k, v):  # type: ignore[no-untyped-def]
-        return scores(q, self.e @ k).softmax(-1) @ (self.e @ v)
 
 
 class Graph(nn.Module):
@@ -317,44 +206,13 @@ class Graph(nn.Module):
         return torch.stack(rows)
 
 
-class Vector(nn.Module):
-    """A point transformer: weights of each feature, from differences."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.map = nn.Linear(D, D)
-
-    def forward(self, q, k, v):  # type: ignore[no-untyped-def]
-        weights = self.map(q[:, :, None] - k[:, None]).softmax(2)
-        return torch.einsum("bijd,bjd->bid", weights, v)
-
-
 class Recurrent(nn.Module):
-    def __init__(self, kind: type[nn.Module]) -> None:
-        super().__init__()
-        self.part: Any = kind(D, D)
-
-    def forward(self, q, k, v):  # type: ignore[no-untyped-def]
-        if isinstance(self.part, nn.RNNBase):
-            return self.part(v.transpose(0, 1))[0].transpose(0, 1)
-        state, rows = v.new_zeros(v.shape[0], D), []
-        for t in range(N):
-            state = self.part(v[:, t], state)
-            rows.append(state)
-        return torch.stack(rows, 1)
-
-
-class Elman(nn.Module):
     def __init__(self) -> None:
         super().__init__()
-        self.u, self.w = nn.Linear(D, D), nn.Linear(D, D)
+        self.part = nn.LSTM(D, D)
 
     def forward(self, q, k, v):  # type: ignore[no-untyped-def]
-        state, out = torch.zeros_like(v[:, 0]), torch.zeros_like(v)
-        for t in range(N):
-            state = torch.tanh(self.u(v[:, t]) + self.w(state))
-            out[:, t] = state
-        return out
+        return self.part(v.transpose(0, 1))[0].transpose(0, 1)
 
 
 class Convolved(nn.Module):
@@ -368,10 +226,6 @@ class Convolved(nn.Module):
         return q * self.conv((k * v).transpose(1, 2))[..., :N].transpose(1, 2)
 
 
-def by_three_at_once(q, k, v):  # type: ignore[no-untyped-def]
-    return torch.einsum("bid,bjd,bje->bie", q, k, v) / N
-
-
 def by_vmap(q, k, v):  # type: ignore[no-untyped-def]
     return torch.vmap(torch.vmap(by_torch))(q, k, v)
 
@@ -380,13 +234,6 @@ def by_addition(q, k, v):  # type: ignore[no-untyped-def]
     """Products into a tensor that is there already, as Megatron makes them."""
     s = torch.baddbmm(torch.empty(2, N, N), q, k.mT, beta=0.0, alpha=D**-0.5)
     return torch.bmm(functional.softmax(s, -1, dtype=torch.float64).to(v.dtype), v)
-
-
-def by_local_windows(q, k, v):  # type: ignore[no-untyped-def]
-    padded = functional.pad(k, (0, 0, N - 1, 0)).unfold(1, N, 1)
-    values = functional.pad(v, (0, 0, N - 1, 0)).unfold(1, N, 1)
-    weights = torch.einsum("bnd,bndw->bnw", q, padded).softmax(-1)
-    return torch.einsum("bnw,bndw->bnd", weights, values)
 
 
 def by_a_native_layer(q, k, v):  # type: ignore[no-untyped-def]
@@ -408,25 +255,14 @@ def of_another_library(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> tor
 torch.manual_seed(5)  # what mixes has random weights: relu of all scores may be 0
 MIXING: dict[str, tuple[Mixing, int]] = {
     "torch.softmax": (by_torch, 2),
-    "exp over its sum": (by_hand, 1),
-    "log_softmax": (by_logarithm, 2),
-    "logsumexp": (by_logsumexp, 1),
-    "einsum": (by_einsum, 1),
     "broadcasting": (by_broadcasting, 1),
-    "loops": (by_loops, 1),
-    "blocks": (by_blocks, 2),
     "scripted": (by_script, 1),
     "compiled": (by_compiling, 1),
     "flex_attention": (by_flex, 2),
     "autograd.Function": (Hidden.apply, 1),
     "NumPy": (by_numpy, 1),
     "linear": (by_feature_map, 1),
-    "linear, causal": (by_causal_feature_map, 1),
-    "ReLU": (by_relu, 2),
-    "retention": (by_retention, 1),
     "distances": (by_distance, 1),
-    "delta rule": (by_delta_rule, 1),
-    "selective scan": (by_selective_scan, 1),
     "diagonal recurrence": (by_diagonal_recurrence, 1),
     "RWKV": (by_time_mixing, 1),
     "sums so far": (by_cumulative_sum, 1),
@@ -435,21 +271,12 @@ MIXING: dict[str, tuple[Mixing, int]] = {
     "additive, by hand": (Additive("by hand"), 1),
     "pooled by a product": (Pooled("product"), 1),
     "pooled by a sum": (Pooled("sum"), 1),
-    "pooled by einsum": (Pooled("einsum"), 1),
-    "synthesizer": (Synthesizer(), 1),
-    "learned queries": (Learned(), 1),
     "talking heads": (Talking(), 2),
-    "Linformer": (Projected(), 1),
     "graph": (Graph(), 1),
-    "vectors": (Vector(), 1),
-    "LSTM": (Recurrent(nn.LSTM), 1),
-    "GRUCell": (Recurrent(nn.GRUCell), 1),
-    "Elman": (Elman(), 1),
+    "LSTM": (Recurrent(), 1),
     "gated convolution": (Convolved(), 1),
-    "three at once": (by_three_at_once, 1),
     "vmap": (by_vmap, 2),
     "baddbmm": (by_addition, 1),
-    "windows": (by_local_windows, 1),
     "native layer": (by_a_native_layer, 1),
     "another library": (of_another_library, 1),
 }
@@ -488,9 +315,6 @@ class Router(nn.Module):
             case "einsum":
                 each = torch.stack([expert(x) for expert in self.experts], 1)
                 out = torch.einsum("te,ted->td", gates, each)
-            case "sum":
-                each = torch.stack([expert(x) for expert in self.experts], 1)
-                out = (gates[..., None] * each).sum(1)
             case "loop":
                 out = torch.zeros_like(x)
                 for number, expert in enumerate(self.experts):
@@ -502,39 +326,34 @@ class Router(nn.Module):
                 for number, expert in enumerate(self.experts):
                     rows, place = torch.where(which == number)
                     out.index_add_(0, rows, expert(x[rows]) * chosen[rows, place, None])
-            case "gathered":
+            case _:
                 chosen, which = gates.topk(2, -1)
                 each = torch.einsum("td,tkdf->tkf", x, self.up[which])
                 each = torch.einsum("tkf,tkfd->tkd", functional.silu(each), self.down[which])
                 out = torch.einsum("tkd,tk->td", each, chosen)
-            case _:
-                chosen = functional.one_hot(gates.argmax(-1), 4) * gates
-                sent = torch.einsum("te,td->etd", functional.one_hot(gates.argmax(-1), 4) * 1.0, x)
-                each = torch.bmm(torch.bmm(sent, self.up).relu(), self.down)
-                out = torch.einsum("te,etd->td", chosen, each)
         return whole + out.reshape(whole.shape)
 
 
 class RMS(nn.Module):
-    def __init__(self, by: str = "pow") -> None:
+    """Squared by hand, by a product of activations that is none."""
+
+    def __init__(self) -> None:
         super().__init__()
-        self.weight, self.by = nn.Parameter(torch.ones(D)), by
+        self.weight = nn.Parameter(torch.ones(D))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        square = x.pow(2) if self.by == "pow" else x * x
-        return torch.as_tensor(
-            self.weight * (x * torch.rsqrt(square.mean(-1, keepdim=True) + 1e-6))
-        )
+        size = torch.rsqrt((x * x).mean(-1, keepdim=True) + 1e-6)
+        return torch.as_tensor(self.weight * (x * size))
 
 
 class Rotated(nn.Module):
     """A Llama layer: rotary positions, RMS norms before and after, grouped heads and SwiGLU."""
 
-    def __init__(self, by: str = "pow") -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.q, self.k, self.v = nn.Linear(D, D), nn.Linear(D, D // H), nn.Linear(D, D // H)
         self.o, self.up, self.gate, self.down = (nn.Linear(D, D) for _ in range(4))
-        self.before, self.after, self.norm, self.last = (RMS(by) for _ in range(4))
+        self.before, self.after, self.norm, self.last = (RMS() for _ in range(4))
         self.register_buffer("frequency", 100.0 ** -torch.arange(0, 1, 0.5))
 
     def rotated(self, x: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
@@ -648,45 +467,6 @@ class Packed(nn.Module):
         return torch.as_tensor(x + self.out(made.transpose(1, 2).flatten(-2)))
 
 
-class Towers(nn.Module):
-    """CLIP: two towers, and the probabilities of pairs."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.one, self.other, self.scale = (
-            captured_layer(),
-            captured_layer(),
-            nn.Parameter(torch.ones(())),
-        )
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        one, other = (
-            functional.normalize(part.mean(1), dim=-1) for part in (self.one(x), self.other(x))
-        )
-        logits = self.scale.exp() * one @ other.T
-        return (logits.softmax(-1) + logits.softmax(0)) / 2
-
-
-class Codes(nn.Module):
-    """A variational encoder, and the nearest of several codes."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.layer, self.mean, self.log, self.codes = (
-            captured_layer(),
-            nn.Linear(D, D),
-            nn.Linear(D, D),
-            nn.Embedding(7, D),
-        )
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        y = self.layer(x)
-        z = self.mean(y) + (0.5 * self.log(y)).exp() * torch.randn_like(y)
-        nearest = torch.cdist(z, self.codes.weight[None]).argmin(-1)
-        chosen = self.codes(nearest)
-        return z + (chosen - z).detach() + self.codes(nearest).sum(1, keepdim=True)
-
-
 class Speaking(nn.Module):
     """A decoder that keeps its keys and values, and draws the next token from the likeliest."""
 
@@ -722,13 +502,12 @@ WHOLE: dict[str, Callable[[], nn.Module]] = {
         f"experts, {way}": lambda way=way: Classifier(
             captured_layer(), Router(way), captured_layer()
         )
-        for way in ("einsum", "sum", "loop", "top", "gathered", "sent")
+        for way in ("einsum", "loop", "top", "gathered")
     },
     "Llama's": lambda: Classifier(Rotated(), Rotated()),
-    "Llama's, squared by hand": lambda: Classifier(Rotated("mul"), Rotated("mul")),
     **{
         kind.__name__: lambda kind=kind: nn.Sequential(captured_layer(), kind())
-        for kind in (Seen, Heard, Modulated, Packed, Towers, Codes, Speaking)
+        for kind in (Seen, Heard, Modulated, Packed, Speaking)
     },
     "PyTorch's": lambda: Classifier(
         nn.TransformerEncoder(

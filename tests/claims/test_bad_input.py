@@ -375,13 +375,6 @@ def test_overflow_is_said_and_is_no_wrong_number(tmp_path: Path) -> None:
     assert "OVERFLOW" in result.stdout
 
 
-def test_nobody_to_attend_to_is_zero(tmp_path: Path) -> None:
-    result = derive(tmp_path, "--format", "json", text=attention("mask = {padding = 0}"))
-    steps = json.loads(result.stdout)["steps"]
-    for name in ("weights", "output"):
-        assert steps[name]["decimals"] == [["0", "0"], ["0", "0"]]
-
-
 @pytest.mark.parametrize("form", ["text", "latex", "mathml", "json"])
 @pytest.mark.parametrize("label", LABELS, ids=ascii)
 @pytest.mark.parametrize("place", ["title", "tokens"])

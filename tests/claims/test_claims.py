@@ -9,6 +9,7 @@ import pytest
 from symattn.claims.claims import claimed_reference, read_claims
 from symattn.claims.policy import VERDICTS, Policy
 from symattn.errors import ReadError
+from symattn.reports.check import check_worksheet
 from symattn.sheets.worksheet import Worksheet, worksheet_of
 from tests.checking import check, toml, verdicts
 
@@ -193,3 +194,11 @@ def test_policy_always_accepts_right() -> None:
     assert Policy(accept=()).accept == ("right",)
     assert Policy(accept="wrong").accept == ("right", "wrong")  # type: ignore[arg-type]
     assert set(Policy().accept) < set(VERDICTS)
+
+
+@pytest.mark.parametrize("key", ["dO", "d_output", '"dO[1,1]"'])
+def test_the_gradient_that_is_assumed_may_be_claimed_by_its_letter(key: str) -> None:
+    number = "1" if "[" in key else "[[1, 1]]"
+    given = "[given]\nQ = [[1]]\nK = [[1]]\nV = [[1, 2]]\n"
+    found = check_worksheet(worksheet_of(f'gradient = ["V"]\n{given}[claims]\n{key} = {number}\n'))
+    assert {str(entry.verdict) for entry in found.entries} == {"right"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,7 @@ from click.testing import CliRunner
 from symattn import Attention, Derivation, Notation, latex, text
 from symattn.cli import main
 from symattn.derivations import Input, Step
-from symattn.evaluate.worked import worked
 from symattn.notation.letters import LOSSES
-from symattn.sheets.worksheet import read_worksheet
 from tests.autograd import Array, Functional, Problem, gradient_of
 from tests.derivatives.test_gradients import spec_named
 
@@ -70,21 +67,6 @@ def test_the_gradients_are_those_of_the_sum_that_is_shown(name: str) -> None:
     assert off(backward, values, found) < 1e-6
     turned = backward.evaluate(**problem.given, **{start: -problem.upstream})
     assert off(backward, turned, found) > 1e-3  # the judge sees a sign
-
-
-def test_a_loss_that_is_no_such_sum_has_the_gradients_and_another_value() -> None:
-    problem = Problem.of(Attention(mask="causal"))
-    function = Functional(np, problem.spec, problem.constants)
-    wanted = np.ones_like(problem.upstream)
-
-    def loss(given: Mapping[str, Array]) -> float:
-        return float(((function(given) - wanted) ** 2).sum() / 2)
-
-    backward = problem.derivation.gradient()
-    values = backward.evaluate(**problem.given, dO=function(problem.given) - wanted)
-    assert off(backward, values, differences(loss, problem.given)) < 1e-6
-    assert abs(values["loss_linear"].array[0, 0] - loss(problem.given)) > 1e-3
-    assert "its value is not given" in backward["loss_linear"].reason
 
 
 def test_ones_are_the_gradient_of_the_sum_of_all_entries() -> None:
@@ -150,40 +132,8 @@ def ones(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_every_format_states_it_with_its_digits(ones: str) -> None:
-    total = "1.5473"
-    found = read_worksheet(ones)
-    values = found.evaluate()
-    assert f"{values['output'].array.sum():.4f}" == total
-    for name, formula in (
-        ("text", "L = sum(O)"),
-        ("latex", r"L &= \mathrm{sum}(O)"),
-        ("md", r"L &= \mathrm{sum}(O)"),
-        ("mathml", "<mi>L</mi><mo>=</mo><mi>sum</mi>"),
-        ("html", "<mi>L</mi><mo>=</mo><mi>sum</mi>"),
-    ):
-        document = ran(ones, "--format", name)
-        assert formula in document, name
-        assert total in document, name
-        assert "is taken to be the sum of all entries of" in document, name
-    data = json.loads(ran(ones, "--format", "json"))["steps"]["loss"]
-    assert data["decimals"] == [[total]]
-    assert data["entry"]["text"] == "L = Σ_i Σ_j o_ij"
-    assert "[ 1.5473 ]" not in ran(ones, "--view", "value")
-    assert "L ≈ 1.5473" in ran(ones, "--view", "value")
-    assert "loss" not in ran("causal", "--gradient", "Q", "--format", "numpy").split("Returns")[1]
-
-
 def test_a_claimed_loss_is_checked(ones: str) -> None:
     path = Path(ones)
     for claimed, status in (("1.5473", 0), ("1.5573", 1)):
         path.write_text(f"{ONES}[claims]\nloss = [[{claimed}]]\n", encoding="utf-8")
         assert CliRunner().invoke(main, ["check", ones]).exit_code == status
-
-
-def test_a_worked_line_of_it_holds(ones: str) -> None:
-    found = read_worksheet(ones)
-    derivation = found.derivation()
-    values = found.evaluate(derivation)
-    line = text(worked(values, derivation["loss"], 0, 0))
-    assert line == "L ≈ 0.33333 + 0 + 0.88373 + 0.33024 ≈ 0.3333 + 1.2140 ≈ 1.5473"

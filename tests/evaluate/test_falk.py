@@ -22,8 +22,8 @@ from symattn.evaluate.cells import indices_of
 from symattn.notation.latex import latex
 from symattn.notation.mathml import mathml
 from symattn.notation.spoken import spoken
-from symattn.notation.text import box, line, text
-from symattn.notation.tree import Fenced, Grid, Num, Picked, Row, Scheme, Tree
+from symattn.notation.text import line, text
+from symattn.notation.tree import Fenced, Grid, Num, Row, Scheme, Tree
 from symattn.sheets.worksheet import worksheet_of
 from tests import ROOT
 from tests.shares import share
@@ -41,16 +41,6 @@ def example(
     """A small example of a variant."""
     row = next(row for row in VARIANTS if row.name == variant)
     return small_example(row.spec, tokens=tokens, gradient=gradient)
-
-
-def wide(columns: int = 12) -> tuple[Derivation, Evaluation]:
-    """As many tokens as columns, with names."""
-    rows = [[Fraction(7 * i + 3 * j - 20, 8) for j in range(columns)] for i in range(columns)]
-    given = [[str(x) for x in row] for row in rows]
-    lines = [f"attention.tokens = {[f'token {k}' for k in range(columns)]}"]
-    sheet = worksheet_of("\n".join(lines + [f"given.{name} = {given}" for name in "QKV"]), "wide")
-    derivation = sheet.derivation()
-    return derivation, sheet.evaluate(derivation)
 
 
 def views(evaluation: Evaluation, step: Step, notation: Notation) -> Iterator[Tree]:
@@ -170,27 +160,6 @@ def test_each_query_head_meets_the_keys_of_its_group() -> None:
     assert named == [f"K⁽{'¹²³⁴'[k * groups // len(trees)]}⁾ᵀ" for k in range(len(trees))]
 
 
-def test_what_is_large_is_left_out_and_what_is_chosen_is_not() -> None:
-    derivation, values = wide()
-    for name, chosen in (("scores", (9, 8)), ("output", (0, 10)), ("scores", (11, 3))):
-        (tree,) = value_view(values, derivation[name], notation=FALK, entry=chosen)
-        assert isinstance(tree, Scheme)
-        (bare,) = value_view(values, derivation[name], notation=FALK)
-        assert box(bare).width <= 68
-        cells = [cell for row in tree.product.grid.rows for cell in row]
-        boxed = [cell for cell in cells if isinstance(cell, Picked) and cell.boxed]
-        digits = values[name].digits(chosen).text.replace("-", "−")
-        assert [line(cell.body) for cell in boxed] == [digits]
-        bold = [
-            sum(isinstance(cell, Picked) for row in part.grid.rows for cell in row)
-            for part in (tree.first, tree.second)
-        ]
-        assert bold[0] == bold[1] == sum(line(cell) != "⋯" for cell in tree.first.grid.rows[0])
-    (whole,) = value_view(values, derivation["scores"], notation=FALK.but(limit=0))
-    assert isinstance(whole, Scheme)
-    assert len(whole.first.grid.rows[0]) == 12
-
-
 @pytest.mark.parametrize("count", [1, 5, 8, 9, 12, 40])
 @pytest.mark.parametrize("limit", [0, 1, 3, 4, 8])
 def test_indices_kept(count: int, limit: int) -> None:
@@ -204,15 +173,6 @@ def test_indices_kept(count: int, limit: int) -> None:
         for one, other in pairwise(shown):
             assert one is not None or other is not None
             assert one is None or other is None or other == one + 1  # else a gap says so
-
-
-def test_exact_values_that_are_long_stand_in_lines() -> None:
-    derivation, values = example("rotary")
-    notation = FALK.but(exact=True)
-    trees = value_view(values, derivation["scores"], notation=notation, entry=(1, 1))
-    assert len(trees) == 9
-    assert not any(isinstance(tree, Scheme) for tree in trees)
-    assert [r"\boxed" in latex(tree) for tree in trees] == [k == 4 for k in range(9)]
 
 
 def test_the_entry_is_worked_out_and_boxed() -> None:

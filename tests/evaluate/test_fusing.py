@@ -205,26 +205,3 @@ def test_a_plan_names_an_identity_that_is_proven() -> None:
         "(late-normalisation)"
     )
     assert plans["sigmoid"] == "every step is computed by itself"
-
-
-@pytest.mark.parametrize("keys", [255, 256])
-@pytest.mark.parametrize("spec", [{}, {"mask": "causal"}, {"source": "self", "heads": 2}])
-def test_a_plan_names_what_is_not_kept_and_nothing_else(spec: Spec, keys: int) -> None:
-    derivation = Attention(**spec).derivation()
-    source = np.random.default_rng(keys)
-    sizes = {"n": 256, "m": keys, "d_k": 2, "d_v": 1, "d_model": 3}
-    if spec.get("source") == "self":
-        sizes = {**sizes, "n": keys}
-    known = {s: sizes[s.name] for s in derivation.size_symbols if s.name in sizes}
-    numbers = {
-        item.name: source.standard_normal(
-            (*([2] if item.per_head else []), *(int(size.subs(known)) for size in item.shape))
-        )
-        for item in derivation.inputs
-    }
-    fusions = derivation.subs({s.name: count for s, count in known.items()}).plan().fusions
-    values = fresh(derivation, numbers)
-    values.array(derivation.steps[-1].letter)
-    left_out = {step.letter for fusion in fusions for step in fusion.steps}
-    assert {step.letter for step in derivation.steps} - kept(values) == left_out
-    assert bool(left_out) == (keys == 256)

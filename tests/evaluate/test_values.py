@@ -11,14 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from symattn import Attention, Evaluation, Notation, SymattnError
 from symattn import text as plain
-
-SOME = settings(max_examples=50, deadline=None, derandomize=True)
-FRACTIONS = st.fractions(-20, 20, max_denominator=12)
 
 
 def evaluated(spec: dict[str, Any] | None = None, **told: Any) -> Evaluation:
@@ -70,34 +65,6 @@ def test_scores_that_are_equal_but_written_otherwise(one_key: str, other: str) -
 
 
 # ---- exact values ------------------------------------------------------------------------------
-
-
-@SOME
-@given(st.data())
-def test_output_of_equal_scores_is_the_mean(data: st.DataObject) -> None:
-    keys, width = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 3))
-    values = [[data.draw(FRACTIONS) for _ in range(width)] for _ in range(keys)]
-    key, query = data.draw(FRACTIONS), data.draw(FRACTIONS)
-    equal = evaluated({"scale": True}, Q=[[query, 1]], K=[[key, "1/7"]] * keys, V=values)
-    means = [sum(column) / keys for column in zip(*values, strict=True)]
-    assert list(equal["output"].exact) == [
-        sympy.Rational(m.numerator, m.denominator) for m in means
-    ]
-    for text, mean in zip(shown(equal, "output", 3), means, strict=True):
-        digits = int(abs(mean) * 1000 + Fraction(1, 2))
-        assert Fraction(text) == (1 if mean >= 0 else -1) * Fraction(digits, 1000)
-
-
-def test_the_first_weight_under_a_causal_mask_is_exactly_one() -> None:
-    told = {"Q": [["1/3"], [2], [-1]], "K": [[5], ["0.1"], [1]], "V": [["1/3"], [2], [3]]}
-    causal = evaluated({"mask": "causal"}, **told)
-    assert causal["weights"].exact[0, :] == sympy.Matrix([[1, 0, 0]])
-    assert causal["weights"].decimals(4)[0] == ["1", "0", "0"]
-    assert causal["weights"].array[0].tolist() == [1.0, 0.0, 0.0]
-    assert [ball.is_zero() for ball in causal["weights"].balls[0]] == [False, True, True]
-    assert causal["output"].exact[0, 0] == sympy.Rational(1, 3)
-    assert causal["masked"].decimals(1)[0] == ["1.7", "-inf", "-inf"]
-    assert causal["mask"].exact == sympy.Matrix(3, 3, lambda i, j: 0 if j <= i else -sympy.oo)
 
 
 @pytest.mark.parametrize("mask", [{"padding": 0}, "additive", "boolean"])
@@ -355,10 +322,3 @@ def test_what_cannot_have_these_sizes_is_refused_at_once(
         given |= {"K_past": [[1, 0, 0]], "V_past": [[3]]}
     with pytest.raises(SymattnError, match=words):
         derivation.evaluate(**given)
-
-
-def test_documents_are_taken_of_as_many_tokens() -> None:
-    derivation = Attention(source="given", mask=_NUMBERED).derivation()
-    four = derivation.evaluate(Q=[[1]] * 4, K=[[1]] * 4, V=[[1]] * 4)
-    seen = np.isfinite(four["mask"].array)
-    assert seen.tolist() == [[i // 2 == j // 2 for j in range(4)] for i in range(4)]

@@ -17,7 +17,7 @@ import sympy
 from symattn import VARIANTS, Attention, Derivation, Evaluation, Notation, derivation, text
 from symattn.arithmetic.decide import enclosure
 from symattn.attention.example import small_example
-from symattn.derivations import Input, Step, worked, worked_together
+from symattn.derivations import Input, Step, worked_together
 from symattn.nodes.entrywise import Entrywise
 from symattn.sheets.worksheet import read_worksheet
 from tests.shares import share
@@ -223,29 +223,6 @@ def test_the_numbers_of_a_stage_have_as_many_decimals(name: str, digits: int) ->
                 assert one == other, [text(tree) for tree in trees]
 
 
-def test_lines_of_a_step_have_the_decimals_of_the_one_with_most() -> None:
-    """Five decimals, which one line asks for, are too few for another: all have six."""
-    (spec,) = (variant.spec for variant in VARIANTS if variant.name == "prefix-lm")
-    derivation, evaluation = small_example(spec)
-    step, notation = derivation["output"], Notation()
-    places = [*np.ndindex(3, 2)]
-    alone = [worked(evaluation, step, i, j, notation=notation) for i, j in places]
-    together = worked_together(evaluation, step, places, notation)
-    counts = [decimals_of(text(tree), 4, {"0", "1"}) for tree in (*alone, *together)]
-    assert counts == [[{4}]] * 5 + [[{5}]] + [[{6}]] * 6
-    assert text(together[5]).endswith("≈ 0.733681·2 + 0.087949·3 + 0.178370·(−2) ≈ 1.3745")
-    assert decimals_of("a ≈ 2.14/(2.1 + 2.14) ≈ 0.5", 1, set()) == [{1, 2}]
-
-
-def test_an_exact_number_is_preferred_to_many_digits() -> None:
-    told: dict[str, Any] = {"Q": [[1, 2]], "K": [[2, 1], [0, 1]], "V": [[1], [2]]}
-    weights = Attention().derivation().evaluate(**told)["weights"]
-    few, many = (text(weights.worked(1, 1, notation=Notation(digits=k))) for k in (1, 4))
-    assert few == "a_11 ≈ e^2.83/(e^2.83 + e^1.41) ≈ 16.9/(16.9 + 4.1) ≈ 16.9/21.0 ≈ 0.8"
-    exact = "a_11 = e^(2 √2)/(e^(2 √2) + e^(√2))"
-    assert many == f"{exact} ≈ 16.9188/(16.9188 + 4.1133) ≈ 16.9188/21.0321 ≈ 0.8044"
-
-
 def test_a_result_that_rounds_to_nothing_follows_from_numbers() -> None:
     """A sum of −0.0028 is 0.00 in two decimals, not −2.8·10^(−3): it has as many as the others."""
     keys, rows = [["1", "0"], ["0", "1"], ["0", "0"]], [["1", "1"], ["-1", "0"], ["-0.0084", "1"]]
@@ -255,16 +232,6 @@ def test_a_result_that_rounds_to_nothing_follows_from_numbers() -> None:
     assert "·(−0.0084)" in lines[0]
     assert lines[0].endswith(" ≈ 0.00"), lines[0]
     assert lines[1].endswith(" ≈ 0.67"), lines[1]
-
-
-def test_a_stage_that_takes_too_many_digits_is_left_out() -> None:
-    """In this line alone: the others keep it, with the decimals that they all have."""
-    (spec,) = (variant.spec for variant in VARIANTS if variant.name == "biased")
-    derivation, evaluation = small_example(spec)
-    step, places = derivation["weights"], [*np.ndindex(3, 3)]
-    trees = worked_together(evaluation, step, places, Notation(digits=1))
-    counts = [decimals_of(text(tree), 1, {"0", "1"}) for tree in trees]
-    assert counts == [[{5}, {3}, {3}]] * 6 + [[{5}, {3}]] * 3
 
 
 @pytest.mark.parametrize(
@@ -288,13 +255,6 @@ def test_large_rounded_numbers_are_powers_of_ten(scores: list[str], line: str) -
     values = Attention(scale=False).derivation(["scores"]).evaluate(scores=[scores])["weights"]
     assert text(values.worked(1, 1)) == line
     assert list(faults(line, 4, {})) == []
-
-
-def test_a_large_whole_number_is_written_out() -> None:
-    given = {"Q": [["123456789012", 1]], "K": [[2, 1]], "V": [["1/7"]]}
-    attention = Attention(normaliser="none", scale=False)
-    values = attention.derivation().evaluate(**given)
-    assert text(values["output"].worked(1, 1)).startswith("o_11 = 246913578025·(1/7)")
 
 
 def test_exact_numbers_of_a_line_have_one_form() -> None:

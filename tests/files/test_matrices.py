@@ -70,18 +70,6 @@ def test_a_number_is_the_decimal_that_it_prints_as(tmp_path: Path) -> None:
     assert str(from_csv[0, 1]) == "1/10"
 
 
-def test_a_large_layer_is_evaluated(tmp_path: Path) -> None:
-    big = np.random.default_rng(3).normal(size=(3, 64, 64))
-    np.savez(tmp_path / "layer.npz", Q=big[0], K=big[1], V=big[2])
-    path = tmp_path / "sheet.toml"
-    path.write_text("[given]\n" + "".join(f'{x} = "layer.npz:{x}"\n' for x in "QKV"), "utf-8")
-    read = read_worksheet(path).evaluate()
-    scores = big[0] @ big[1].T / 8
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    weights = powers / powers.sum(axis=-1, keepdims=True)
-    assert np.allclose(read.array("O"), weights @ big[2], rtol=1e-12)
-
-
 class Explodes:
     """Unpickling it would write a file."""
 

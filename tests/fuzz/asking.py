@@ -1,4 +1,4 @@
-"""What `symattn.equal` answers, held against the truth: outcomes, worker processes, one table.
+"""What `symattn.equal` answers, held against the truth: outcomes and one table.
 
 A false statement called equal is a false acceptance, a true one called different a false
 refutation; both are listed with a text that reproduces them. Everything else is counted.
@@ -7,15 +7,10 @@ refutation; both are listed with a text that reproduces them. Everything else is
 from __future__ import annotations
 
 import argparse
-import json
-import select
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from symattn import equal
@@ -28,12 +23,8 @@ OUTCOMES = (
     "different",
     "undecided",
     "refused",
-    "timeout",
     "traceback",
 )
-
-#: Seconds more that a new worker may take, to start.
-_GRACE = 20.0
 
 
 @dataclass(frozen=True)
@@ -109,46 +100,6 @@ def _kind(answer: Any) -> str:
     return "traceback"
 
 
-class Worker:
-    """A process that answers, one line of JSON a statement; killed when time is up."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        self.process: subprocess.Popen[str] | None = None
-
-    def __call__(self, text: str, options: Mapping[str, Any], door: str = "equal") -> Outcome:
-        """The outcome, or a timeout."""
-        fresh = self.process is None
-        if self.process is None:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "tests.fuzz.worker"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                text=True,
-                cwd=Path(__file__).parents[2],
-            )
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        print(json.dumps([door, text, dict(options)]), file=self.process.stdin, flush=True)
-        limit = self.seconds + (_GRACE if fresh else 0)
-        ready, _, _ = select.select([self.process.stdout], [], [], limit)
-        line = self.process.stdout.readline() if ready else ""
-        if line:
-            return Outcome(*json.loads(line))
-        self.close()
-        if ready:
-            return Outcome("traceback", 0.0, "the process died")
-        return Outcome("timeout", self.seconds, f"no answer in {self.seconds:g} s")
-
-    def close(self) -> None:
-        """End the process."""
-        if self.process is not None:
-            self.process.kill()
-            self.process.communicate()
-            self.process = None
-
-
 @dataclass(frozen=True)
 class Question:
     """A statement with its truth, to be asked."""
@@ -203,12 +154,11 @@ def options(doc: str | None, **defaults: bool | int | float | str) -> argparse.N
 
 def hold(questions: Iterable[Question], told: argparse.Namespace) -> int:
     """Ask each of them, print the table; 1 if something false was said."""
-    start, worker, judged = time.perf_counter(), Worker(told.seconds), []
-    for one in asked(questions, worker):
+    start, judged = time.perf_counter(), []
+    for one in asked(questions, ask):
         judged.append(one)
         if told.verbose:
             print(f"{one.holds!s:5} {one.outcome.kind:16} {one}", flush=True)
-    worker.close()
     print(f"{len(judged)} statements in {time.perf_counter() - start:.0f} s")
     print(table(judged, slowest=10))
     return int(any(one.falsely_equal or one.falsely_different for one in judged))

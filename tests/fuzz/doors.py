@@ -2,9 +2,8 @@
 
 Each target of `tests.fuzz.targets` is tried for as long as it is told, in processes of their own
 that are ended when they hang; the table counts what came of it, and of every finding one input is
-kept that reproduces it (``--replay FILE --target data``). ``--guided`` lets coverage choose the
-inputs (``pip install atheris``), ``--count 200`` takes so many instead of so many seconds. The
-status is 1 if there are findings.
+kept that reproduces it (``--replay FILE --target data``); ``--count 200`` takes so many instead of
+so many seconds. The status is 1 if there are findings.
 """
 
 from __future__ import annotations
@@ -200,7 +199,7 @@ def _last_place(log: Path) -> str:
     return ""
 
 
-# ---- by chance, and by coverage ----------------------------------------------------------------
+# ---- many inputs -------------------------------------------------------------------------------
 
 
 def by_chance(
@@ -214,65 +213,6 @@ def by_chance(
         tally.add(one, lambda: _kept(folder, tally, one, input_of(target, seed, number)))  # noqa: B023
         number += 1
     worker.close()
-    return tally
-
-
-def by_coverage(target: Target, seed: int, folder: Path, seconds: float) -> Tally:
-    """Inputs that libFuzzer makes of the seeds, and of ours; begun again when it is ended."""
-    tally = Tally(target.name)
-    corpus = folder / f"{target.name} corpus"
-    corpus.mkdir(parents=True, exist_ok=True)
-    end = time.monotonic() + seconds
-    turn = 0
-    while (left := end - time.monotonic()) > 1:
-        said = folder / f"{target.name} {turn}.jsonl"
-        with (folder / f"{target.name}.log").open("w") as log:
-            ran = subprocess.run(
-                [
-                    sys.executable,
-                    "-m",
-                    "tests.fuzz.guided",
-                    target.name,
-                    str(said),
-                    str(corpus),
-                    f"-max_total_time={int(left)}",
-                    f"-seed={seed * 1000 + turn + 1}",
-                    f"-timeout={int(WALL)}",
-                    f"-artifact_prefix={folder}/{target.name} {turn} ",
-                ],
-                stdout=log,
-                stderr=log,
-                check=False,
-                cwd=Path(__file__).parents[2],
-                start_new_session=True,
-                timeout=left + 4 * WALL,
-            )
-        rows = (
-            [json.loads(line) for line in said.read_text("utf-8").splitlines()]
-            if said.exists()
-            else []
-        )
-        for row in rows:
-            if "counts" in row:
-                tally.counts.update(row["counts"])
-                tally.slowest = max(tally.slowest, row["slowest"])
-                tally.largest = max(tally.largest, row["largest"])
-            else:
-                data = bytes.fromhex(row.pop("data"))
-                one = Tried(**row)
-                tally.kinds[one.signature] += 1
-                if tally.kinds[one.signature] <= _KEPT:
-                    tally.findings.append((one, _kept(folder, tally, one, data)))
-        for made in folder.glob(f"{target.name} {turn} *-*"):  # what libFuzzer was ended by
-            one = Tried(
-                "hang" if "timeout" in made.name else "died",
-                made.name,
-                _last_place(folder / f"{target.name}.log"),
-            )
-            tally.add(one, lambda: str(made))  # noqa: B023
-        turn += 1
-        if ran.returncode and not rows:
-            raise RuntimeError(f"{target.name}: see {folder}/{target.name}.log")
     return tally
 
 
@@ -291,7 +231,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, help="so many inputs of each target instead")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--first", type=int, default=0, help="the number of the first input")
-    parser.add_argument("--guided", action="store_true", help="let coverage choose the inputs")
     parser.add_argument("--findings", type=Path, help="the folder in which inputs are kept")
     parser.add_argument("--replay", type=Path, help="try this input of the one target")
     parser.add_argument("--work", choices=TARGETS, help=argparse.SUPPRESS)
@@ -312,11 +251,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     tallies = []
     for target in targets:
         each = told.seconds / len(targets)
-        tallies.append(
-            by_coverage(target, told.seed, folder, each)
-            if told.guided
-            else by_chance(target, told.seed, folder, each, told.count, told.first)
-        )
+        tallies.append(by_chance(target, told.seed, folder, each, told.count, told.first))
         if len(targets) > 1:
             print(table(tallies[-1:]), flush=True)
     print(

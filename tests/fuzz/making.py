@@ -5,13 +5,8 @@ An input is bytes: words on the first line, one tab between two, and then what s
 
 from __future__ import annotations
 
-import io
 import json
-import lzma
 import re
-import struct
-import zipfile
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from random import Random
@@ -20,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from tests.combinations import AXES
-from tests.fuzz.mutated import CHANGES, TOKENS
+from tests.files.test_data_files import CSV, NPY, NPZ, SAFETENSORS, WELL
+from tests.fuzz.mutated import CHANGES, OPTIONS, TOKENS
 from tests.fuzz.target import WORDS
 from tests.sheets import SHEETS
 from tests.statements import STATEMENTS
@@ -575,14 +571,24 @@ _PROVE_OPTIONS = (
 )
 
 
-def statement(random: Random) -> bytes:
-    """Words for ``symattn prove``: a statement, changed or not, and options."""
-    row = random.choice(STATEMENTS)
-    text = row.text
+def _broken(random: Random, text: str) -> str:
+    """A statement, changed or not."""
     generator = np.random.default_rng(random.getrandbits(32))
     for _ in range(random.choice((0, 1, 1, 2, 3))):
         text = random.choice(CHANGES)(text, generator)[:_LONGEST]
-    words = [text]
+    return text
+
+
+def question(random: Random) -> bytes:
+    """A statement and options for `equal`: its own, none, or some that are wrong."""
+    row = random.choice(STATEMENTS)
+    options = random.choice((row.options, row.options, {}, random.choice(OPTIONS)))
+    return packed([_broken(random, row.text), json.dumps(options)])
+
+
+def statement(random: Random) -> bytes:
+    """Words for ``symattn prove``: a statement and options."""
+    words = [_broken(random, random.choice(STATEMENTS).text)]
     for _ in range(random.choice((0, 0, 1, 2, 4))):
         words.append(random.choice((*_PROVE_OPTIONS, *TOKENS[:30], *RUN)))
     return packed(words)
@@ -590,320 +596,19 @@ def statement(random: Random) -> bytes:
 
 # ---- files of numbers --------------------------------------------------------------------------
 
-_DTYPES = (
-    "<f8",
-    "<f4",
-    "<f2",
-    ">f8",
-    "<i8",
-    "<i4",
-    "|i1",
-    "|u1",
-    "<u8",
-    "|b1",
-    "<c16",
-    "|O",
-    "|S8",
-    "|S1000000000",
-    "<U3",
-    "<U500000000",
-    "<M8[ns]",
-    "<m8[D]",
-    "|V8",
-    "|V1000000000",
-    "f16",
-    "<f3",
-    "",
-    "x",
-    "<f8,<f8",
-    "(2,)<f8",
-    "(1000000000,)<f8",
-    "[('a', '<f8')]",
-    "O",
-    "|S0",
-    "|V0",
-    "q",
-)
-_SHAPES = (
-    "(2, 2)",
-    "(2, 3)",
-    "(1, 1)",
-    "()",
-    "(0,)",
-    "(4,)",
-    "(0, 5)",
-    "(2, 2, 2)",
-    "(-1, 2)",
-    "(-2, -2)",
-    "(1000000000, 1000000000)",
-    "(4000001,)",
-    "(2000, 2000)",
-    "(65536, 65536)",
-    "(2.0, 2)",
-    "('2', 2)",
-    "[2, 2]",
-    "2",
-    "None",
-    "(True, 4)",
-    "(99999999999999999999, 0)",
-    "(1,)" * 40,
-    "(" + "1," * 70 + ")",
-    "(2, 2",
-    "(__import__('os').system('touch pwned'),)",
-    "(9**9**9,)",
-    "(4294967296, 4294967296)",
-    "(9223372036854775807, 2)",
-    "(1, " * 200,
-)
-
-
-def npy(random: Random) -> bytes:
-    """A ``.npy``, right or not in its header."""
-    dtype, shape = "<f8", "(2, 2)"
-    if random.random() < 0.3:
-        whole = io.BytesIO()
-        of = random.choice(("<f8", ">f4", "<i8", "|b1", "<f2", "|u1"))
-        np.save(
-            whole, np.array([[1, 0], [random.randint(-3, 3) if of != "|u1" else 1, 2]]).astype(of)
-        )
-        return whole.getvalue()
-    if random.random() < 0.5:
-        dtype = random.choice(_DTYPES)
-    if random.random() < 0.5:
-        shape = random.choice(_SHAPES)
-    order = random.choice(
-        ("False", "True", "1", "None", "'C'") if random.random() < 0.2 else ("False",)
-    )
-    told = dtype if dtype.startswith("[") else repr(dtype)
-    header = f"{{'descr': {told}, 'fortran_order': {order}, 'shape': {shape}, }}"
-    if random.random() < 0.1:
-        header = random.choice(
-            (
-                "",
-                "{",
-                "None",
-                "[]",
-                "{}",
-                "{'descr': '<f8'}",
-                header * 2,
-                header[:-1] + "'x': 1}",
-                "\ud800",
-                "(" * 3000,
-                header + " " * 70000,
-                "{'descr': [('a', ('b',))], 'fortran_order': False, 'shape': (1,)}",
-                header.replace("'descr'", "b'descr'"),
-                "-" * 5000 + "1",
-            )
-        )
-    raw = header.encode("utf-8", "surrogatepass")
-    version = random.choice((1, 1, 1, 1, 1, 1, 2, 3, 0, 255))
-    pad = b" " * (-(len(raw) + (11 if version == 1 else 13)) % 64) + b"\n"
-    raw += pad
-    length = (
-        len(raw) if random.random() < 0.9 else random.choice((0, 1, 65535, len(raw) + 100, 2**31))
-    )
-    size = struct.pack("<H", length & 0xFFFF) if version == 1 else struct.pack("<I", length)
-    body = np.arange(random.choice((4, 4, 4, 6, 1, 0, 100)), dtype="<f8").tobytes()
-    if random.random() < 0.1:
-        body = np.array([np.nan, np.inf, -np.inf, 1e308]).tobytes()
-    return b"\x93NUMPY" + bytes((version, 0)) + size + raw + body
-
-
-def npz(random: Random) -> bytes:
-    """A ``.npz``: a zip that is whole, with odd members, or with fields that were put in."""
-    out = io.BytesIO()
-    method = random.choice(
-        (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
-    )
-    with zipfile.ZipFile(out, "w", method) as made:
-        names = (
-            ["Q.npy"]
-            if random.random() < 0.6
-            else [
-                random.choice(
-                    (
-                        "Q.npy",
-                        "K.npy",
-                        "../Q.npy",
-                        "/Q.npy",
-                        "Q",
-                        "Q.npy/",
-                        " ",
-                        "é.npy",
-                        "Q\n.npy",
-                        "\x1b]0;x\x07.npy",
-                        "x" * 60000,
-                        "Q.npy.npy",
-                        ".npy",
-                    )
-                )
-                for _ in range(random.randint(0, 4))
-            ]
-        )
-        for name in names:
-            content = (
-                npy(random)
-                if random.random() < 0.8
-                else random.choice((b"", b"\x93NUMPY", b"x" * 100, npy(random)[:20]))
-            )
-            if random.random() < 0.02:
-                content += bytes(60_000_000)
-            import warnings
-
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of a name that is there twice
-                made.writestr(name, content)
-        if random.random() < 0.1:
-            made.comment = b"c" * random.choice((1, 65535))
-    data = bytearray(out.getvalue())
-    if random.random() < 0.5:
-        _put_in(random, data)
-    return bytes(data)
-
-
-def _put_in(random: Random, data: bytearray) -> None:
-    """Change one field alike in the local header and in the directory, or in one of them."""
-    offset, size, values = random.choice(
-        (
-            (4, 2, (20, 45, 63, 65535)),  # the version that is needed
-            (6, 2, (1, 8, 2048, 0x41, 0xFFFF)),  # flags: 1 is encrypted
-            (8, 2, (0, 1, 8, 9, 12, 14, 93, 95, 99, 65535)),  # the method
-            (14, 4, (0, 1, 0xFFFFFFFF)),  # the CRC
-            (18, 4, (0, 1, 0xFFFFFFFF, 0x7FFFFFFF)),  # sizes
-            (22, 4, (0, 1, 0xFFFFFFFF, 0x7FFFFFFF)),
-            (26, 2, (0, 1, 65535)),  # the lengths of the name and of the rest
-            (28, 2, (0, 1, 20, 65535)),
-        )
-    )
-    value = random.choice(values).to_bytes(size, "little")
-    which = random.choice((("local", "directory"), ("directory",), ("local",)))
-    for name, mark, more in (("local", b"PK\3\4", 0), ("directory", b"PK\1\2", 2)):
-        if name in which and (at := data.find(mark)) >= 0:
-            data[at + offset + more : at + offset + more + size] = value
-
-
-_CORRUPT = (
-    lambda: lzma.compress(bytes(100))[:40],
-    lambda: zlib.compress(bytes(10_000_000)),
-    lambda: b"\x93NUMPY\1\0\xff\xff",
-    lambda: b"PK\5\6" + bytes(18),
-    lambda: b"",
-    lambda: bytes(1000),
-)
-
-
-def safetensors(random: Random) -> bytes:
-    """A safetensors file, right or not in its header."""
-    body = np.arange(4, dtype="<f4").tobytes()
-    row: dict[str, Any] = {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]}
-    header: dict[str, Any] = {"Q": row}
-    if random.random() < 0.7:
-        key = random.choice(("dtype", "shape", "data_offsets"))
-        row[key] = random.choice(
-            (
-                "F64",
-                "F16",
-                "BF16",
-                "F8_E4M3",
-                "I64",
-                "BOOL",
-                "C64",
-                "X",
-                5,
-                None,
-                [],
-                [2, 2],
-                [4, 1],
-                [2**40, 2**40],
-                [-2, -2],
-                [0, 8],
-                [8, 24],
-                [16, 0],
-                [0, 2**63],
-                [0, 0],
-                {},
-                [2.5, 2],
-                ["2", 2],
-                [1] * 100,
-                "\x1b",
-                [0, 16, 32],
-            )
-        )
-    if random.random() < 0.2:
-        header["__metadata__"] = random.choice(({"a": "b"}, [], 5, {"a": 1}))
-    if random.random() < 0.2:
-        header[random.choice(("K", "", "\x1b]0;x\x07", "x" * 5000))] = dict(row)
-    raw = json.dumps(header).encode()
-    if random.random() < 0.1:
-        raw = random.choice(
-            (
-                b"",
-                b"{",
-                b"[]",
-                b"null",
-                b'{"Q":{}}',
-                b"[" * 100_000,
-                b"\xff" * 10,
-                b'{"Q":' * 5000,
-                raw + b" " * 1000,
-                raw[:-1] + b',"Q":{}}',
-            )
-        )
-    length = len(raw) if random.random() < 0.85 else random.choice((0, 1, 2**63, 2**64 - 1, 10**8))
-    return length.to_bytes(8, "little") + raw + body[: random.choice((16, 16, 16, 8, 0))]
-
-
-def csv(random: Random) -> bytes:
-    """A CSV file of numbers and other cells."""
-    sign = random.choice((",", ";", "\t", " ", "|"))
-    rows = [
-        [
-            random.choice(("1", "2", "0.5", "-1", *(word.strip('"') for word in NUMBERS), *RUN))
-            if random.random() < 0.2
-            else str(random.randint(-3, 3))
-            for _ in range(random.choice((2, 2, 2, 3, 1)))
-        ]
-        for _ in range(random.choice((2, 2, 1, 3, 0)))
-    ]
-    if random.random() < 0.1:
-        rows.append(
-            [
-                random.choice(
-                    (
-                        '"',
-                        '"' + "x" * 140_000,
-                        "9" * 140_000,
-                        '"a\nb"',
-                        "=1+1",
-                        "0" * 5000,
-                        "1e" + "9" * 300,
-                        "," * 200_000,
-                        "\n" * 200_000,
-                    )
-                )
-            ]
-        )
-    elif random.random() < 0.03:
-        rows *= 30_000
-    text = random.choice(("\n", "\r\n", "\r", "\n\n")).join(sign.join(row) for row in rows)
-    code = random.choice(("utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16", "latin-1"))
-    return text.encode(code, "replace")
-
-
-_FILES: Mapping[str, Callable[[Random], bytes]] = {
-    "x.npy": npy,
-    "x.npz": npz,
-    "x.safetensors": safetensors,
-    "x.csv": csv,
-}
+_MALFORMED = {"x.npy": NPY, "x.npz": NPZ, "x.safetensors": SAFETENSORS, "x.csv": CSV}
 
 
 def numbers(random: Random) -> bytes:
-    """A reference to a file of numbers, and what stands in the file."""
-    name = random.choice((*_FILES, "x.npz", "x.npy"))
-    maker = _FILES[name] if random.random() < 0.9 else random.choice((*_FILES.values(),))
-    content = maker(random) if random.random() < 0.97 else random.choice(_CORRUPT)()
-    if random.random() < 0.15:
+    """A reference to a file of numbers, and what stands in it: one that is read, or malformed."""
+    name = random.choice([*_MALFORMED])
+    rows = [raw for known, (raw, _) in WELL.items() if known.endswith(name[1:])]
+    whole = random.random() < 0.5
+    content = random.choice(rows) if whole else random.choice([*_MALFORMED[name].values()])()
+    content = content[:_LONGEST]
+    if random.random() < 0.05:
+        name = random.choice([*_MALFORMED])
+    if random.random() < 0.4:
         content = changed(random, content, ("\0", "(", "'", ",", "\xff"), 3)
     if random.random() < 0.05:
         content = content[: random.randint(0, len(content))]

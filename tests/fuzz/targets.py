@@ -22,6 +22,7 @@ import symattn
 from symattn.errors import SymattnError
 from symattn.status import Status
 from tests.fuzz import making
+from tests.fuzz.asking import ask
 from tests.fuzz.making import packed, unpacked
 from tests.fuzz.target import SEEDS, WORDS, check_input
 from tests.fuzz.watch import SIGNS, Broken, Place, clean, watching
@@ -176,6 +177,16 @@ def _derive(data: bytes, place: Place) -> str:
     words, sheet = unpacked(data)
     place.put("x.toml", sheet)
     return command(["derive", "x.toml", *words])
+
+
+def _equal(data: bytes, place: Place) -> str:
+    """`equal` of a statement with options, which answers as `symattn.equal` in a program does."""
+    words, _ = unpacked(data)
+    text, options = (*words, "{}")[-2:] if len(words) < 2 else words[:2]
+    outcome = ask(text, json.loads(options))
+    if outcome.kind == "traceback":
+        raise Broken("traceback", outcome.told)
+    return "refused" if outcome.kind == "refused" else "done"
 
 
 def _prove(data: bytes, place: Place) -> str:
@@ -416,6 +427,7 @@ TARGETS: Mapping[str, Target] = {
         Target("check file", _any_file, _checked),
         Target("python", lambda random: making.sheet(random).encode("utf-8", "replace"), _python),
         Target("derive", making.derivation, _derive, _outputs),
+        Target("equal", making.question, _equal),
         Target("prove", making.statement, _prove, _outputs),
         Target("data", making.numbers, _numbers),
         Target("render", _any_page, _page, lambda _: ("x.md",)),

@@ -7,9 +7,10 @@ by `anchored`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import mpmath
@@ -134,6 +135,28 @@ def beside(one: Term, other: Term) -> Term:
 
 def below(one: Term, other: Term) -> Term:
     return Term("below", (one, other), (_joined(one.shape[0], other.shape[0]), one.shape[1]))
+
+
+def again(term: Term, parts: Sequence[Term], number: Fraction | None = None) -> Term:
+    """The operation of a term on other parts. Raises `Loose` where their sizes do not meet."""
+    makers: dict[str, Callable[..., Term]] = {
+        "+": add,
+        "-": subtract,
+        "∘": entrywise,
+        "*": product,
+        "T": turned,
+        "inv": inverse,
+        "/": divided,
+        "beside": beside,
+        "below": below,
+        "times": partial(multiple, term.number if number is None else number),
+        "call": partial(function, term.name),
+    }
+    if term.op in ("+", "-", "∘") and parts[0].shape != parts[1].shape:
+        raise Loose
+    if term.op == "*" and parts[0].shape[1] != parts[1].shape[0]:
+        raise Loose
+    return makers[term.op](*parts)
 
 
 def _joined(*sizes: Size) -> Size:

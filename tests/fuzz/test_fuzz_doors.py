@@ -23,10 +23,11 @@ from tests.fuzz.watch import SECRET, Place, place_of_its_own
 
 #: How many inputs of a door are tried here: about a second's worth of each.
 COUNTS = {
-    "check": 12,
+    "check": 30,
     "check file": 15,
     "python": 10,
     "derive": 20,
+    "equal": 40,
     "prove": 15,
     "data": 75,
     "render": 10,

@@ -2,7 +2,8 @@
 
 ``python -m tests.fuzz.written --count 5000 --seed 1`` prints how often there was which outcome and
 lists every difference; it ends with 1 if there is any. Half of the attentions are random choices
-of the axes of `Attention`, half are texts put together from what the language has.
+of the axes of `Attention`, half are texts: of random terms, or of the literature with some tokens
+changed.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import sys
 import traceback
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +25,12 @@ from symattn.errors import CannotSpell
 from symattn.language.writing import written
 from tests.combinations import AXES
 from tests.fuzz.asking import options
+from tests.fuzz.mutated import SMALL, changed
+from tests.fuzz.pairs import Maker
+from tests.fuzz.terms import Loose, Term, letters
+from tests.language.blocks import WORKS as BLOCKS
+from tests.language.literature import WORKS
+from tests.language.texts import CASES
 
 
 @dataclass(frozen=True)
@@ -91,165 +99,9 @@ def of_axes(rng: random.Random) -> Outcome:
 
 # ---- texts -----------------------------------------------------------------------------------
 
-#: What the sizes of texts are; the letters that are given, by their sizes.
-SIZES = {"n": 3, "m": 4, "d_k": 4, "d_v": 2, "d_model": 3, "h": 2, "g": 1, "p": 2, "r": 3}
-GIVEN = {
-    "X": ("n", "d_model"),
-    "Q": ("n", "d_k"),
-    "K": ("m", "d_k"),
-    "V": ("m", "d_v"),
-    "W_G": ("d_model", "d_v"),
-    "W_Q": ("d_model", "d_k"),
-    "B": ("n", "m"),
-}
-FAMILIES = {"Q": ("n", "d_k"), "K": ("m", "d_k"), "V": ("m", "d_v"), "W_O": ("d_v", "d_model")}
-_OF_ENTRIES = ("tanh", "sigmoid", "relu", "abs", "SiLU", "GELU", "cos", "f", "g", "softcap")
-_OF_ROWS = ("softmax", "softmax1", "sparsemax", "unit", "LayerNorm", "RMSNorm", "rotary")
-_FUNCTIONS = (
-    "f(x) = x + 1 if x >= 0 else e^x",
-    "f(x) = relu(x)^2",
-    "f(x) = -x / (1 + abs(x))",
-    "f(x) = max(x, 1/3) - c",
-    "f(x) = 2 x if x > 1 or x < -1 else tanh(x) / 3",
-    "f(x) = x ln(1 + x^2)",
-)
-_ENTRIES = (
-    "γ^(i-j) if j <= i else 0",
-    "-abs(i - j) / 4",
-    "0 if 0 <= i - j < 2 else -inf",
-    "0 if j <= i + 1 and i != 3 else -inf",
-    "1 / (i + j)",
-    "mod(i + 2 j, 3) - floor(j / 2)",
-    "max(i, j) * c",
-    "cos(i - j) if i > j else sin(j) / 2",
-    "B[i,j] if not (i == j) else 0",
-    "f(B[i,j]) + λ (i - j)",
-    "B[i,j]^2 if B[i,j] > 0 else -B[i,j] / 3",
-    "exp(-(i - j)^2 / 2)",
-    "sqrt(i) * j",
-)
-
-
-class Texts:
-    """A random text of equations, which is put together line by line."""
-
-    def __init__(self, rng: random.Random) -> None:
-        self.rng = rng
-        self.shapes = dict(GIVEN)
-        self.index = ""
-        self.lines: list[str] = []
-
-    def letter(self, shape: tuple[str, str]) -> str:
-        """A letter of this shape, or the transpose of one; empty where there is none."""
-        found = [name for name, own in self.shapes.items() if own == shape]
-        found += [f"{name}^T" for name, own in self.shapes.items() if own == shape[::-1]]
-        return self.rng.choice(found) if found else ""
-
-    def expression(self, shape: tuple[str, str], depth: int) -> str:
-        """A random expression of this shape; empty where there is none."""
-        rng = self.rng
-        plain = self.letter(shape)
-        if depth == 0 or (plain and rng.random() < 0.2):
-            return plain
-        kind = rng.randrange(9)
-        if kind == 0 or (kind < 3 and not plain):
-            inner = rng.choice(sorted({size for own in self.shapes.values() for size in own}))
-            left = self.expression((shape[0], inner), depth - 1)
-            right = self.expression((inner, shape[1]), depth - 1)
-            return f"({left}) ({right})" if left and right else plain
-        one = self.expression(shape, depth - 1)
-        if not one:
-            return plain
-        if kind == 1:
-            word = rng.choice(_OF_ENTRIES)
-            return f"{word}({one}, 3)" if word == "softcap" else f"{word}({one})"
-        if kind == 2:
-            word = rng.choice(_OF_ROWS)
-            if word == "rotary" and (shape[1] != "d_k" or self.index):
-                word = "softmax"
-            more = {"LayerNorm": ", eps=1/2", "RMSNorm": ", eps=1"}.get(word, "")
-            return f"{word}({one}{more})"
-        if kind == 3:
-            other = self.expression(shape, depth - 1)
-            return f"({one}) {rng.choice(['+', '-', '∘'])} ({other})"
-        if kind == 4:
-            return rng.choice(["2 ({})", "λ ({})", "-({})", "({}) / sqrt(d_k)", "({}) / 3"]).format(
-                one
-            )
-        if kind == 5:
-            return f"exp(tanh({one})) / rowsum(exp(tanh({one})))"
-        if kind == 6 and shape == ("n", "m"):
-            mask = rng.choice(["causal()", "window(1, 1)", "prefix(2)", "padding(3)", "M"])
-            if mask == "M" and "M" not in self.shapes:
-                self.lines.append(f"M[i,j] = {rng.choice(_ENTRIES[2:4])}")
-                self.shapes["M"] = ("masks", "masks")
-            return f"softmax(({one}) + {mask})"
-        if kind == 7:
-            return rng.choice(["({}) - rowmean({})", "({}) - rowmax({})"]).format(one, one)
-        return f"({one}) ∘ ({self.expression(shape, depth - 1) or one})"
-
-    def made(self) -> str:
-        """The whole text."""
-        rng = self.rng
-        for name, (rows, columns) in GIVEN.items():
-            self.lines.append(f"{name} : {rows} × {columns}")
-        self.lines += [rng.choice(_FUNCTIONS), "g(x) = f(x) / (1 + f(x)^2)"]
-        if rng.random() < 0.5:
-            self.lines.append("c = 3/7")
-        for number in range(rng.randint(1, 4)):
-            name = f"Y{number}"
-            kind = rng.randrange(7)
-            shape = rng.choice([("n", "d_v"), ("n", "m"), ("n", "d_k"), ("m", "d_v")])
-            right = self.expression(shape, rng.randint(1, 3))
-            if not right:
-                continue
-            if kind == 0:
-                self.lines.append(f"{name} : n × m")
-                self.lines.append(f"{name}[i,j] = {rng.choice(_ENTRIES[:2] + _ENTRIES[4:])}")
-                self.lines.append(f"Z{number} = {name} + B")
-                self.shapes[f"Z{number}"] = ("n", "m")
-                continue
-            if kind == 1:
-                self.lines += rng.choice(
-                    (
-                        [f"{name}[t] = {name}[t-1] / 2 + Q[t]^T X[t]"],
-                        [f"{name}[0] = 0", f"{name}[t] = λ {name}[t-1] + Q[t]^T X[t]"],
-                        [f"{name}[0] = W_Q^T", f"{name}[t] = {name}[t-1] + tanh(Q[t]^T X[t])"],
-                    )
-                )
-                self.lines.append(f"Z{number}[t,:] = Q[t] {name}[t]")
-                continue
-            if kind == 2:
-                parts = ("[{0}, {1}][:, 1:2]", "[{0}; {1}][2:3, :]", "[{0}, {1}; {1}, {0}]")
-                other = self.expression(shape, 1) or right
-                self.lines.append(f"{name} = {rng.choice(parts).format(right, other)}")
-                continue
-            word = rng.choice(["", f"step{number} "])
-            reason = rng.choice(["", "  # because"])
-            self.lines.append(f"{word}{name} = {right}{reason}")
-            self.shapes[name] = shape
-        return "\n".join(self.lines)
-
-    def of_heads(self) -> str:
-        """A text with a matrix for each head."""
-        rng = self.rng
-        lines = [rng.choice(_FUNCTIONS)]
-        heads = rng.choice((0, 1, 2, 3))
-        lines += [f"n_h = {heads}"] if heads else []
-        lines += [f"{name}[h] : {rows} × {columns}" for name, (rows, columns) in FAMILIES.items()]
-        key = rng.choice(["K[h]", "K[1]" if heads else "K[h]", "f(K[h])"])
-        lines.append(f"S[h] = Q[h] {key}^T / sqrt(d_k)")
-        scores = rng.choice(["S[h]", "sum_l(P[h,l] S[l])", "S[h] + causal()", "S[h] + alibi()"])
-        if rng.random() < 0.3:
-            lines.append("M[h][i,j] = -a[h] (i - j) if j <= i else -inf")
-            scores = "S[h] + M[h]"
-        lines.append(f"A[h] = {rng.choice(['softmax', 'softmax1', 'unit'])}({scores})")
-        end = ("concat_h(A[h] V[h])", "sum_h(A[h] V[h] W_O[h])", "concat_h(tanh(A[h] V[h]) W_O[h])")
-        lines.append(f"O = {rng.choice(end)}")
-        if rng.random() < 0.3:
-            lines.append("Y = O / n_h")
-        return "\n".join(lines)
-
+#: The texts of the literature, and what the sizes of texts are.
+TEXTS = [work.text for work in (*CASES, *WORKS, *BLOCKS)]
+SIZES = {"n": 3, "m": 4, "d_k": 4, "d_v": 2, "d_model": 3, "p": 2, "r": 3}
 
 _WITH = (
     "weights A = softmax1({scaled})",
@@ -261,15 +113,27 @@ _WITH = (
 )
 
 
+def of_terms(seed: int) -> str:
+    """A text of random terms, with the shapes of their letters."""
+    maker = Maker(seed)
+    made: list[Term] = []
+    while len(made) < 3:
+        with suppress(Loose):
+            made.append(maker.term((maker.size(), maker.size()), 2))
+    shapes = [f"{name} : {one.shape[0]} × {one.shape[1]}" for name, one in letters(*made).items()]
+    return "\n".join([*shapes, *(f"Y_{k} = {term}" for k, term in enumerate(made))])
+
+
 def of_text(rng: random.Random) -> Outcome:
-    """What comes of a random text, or of one on top of a named attention."""
+    """What comes of random terms, of a changed text, or of one on top of a named attention."""
     base = None
+    numbers = np.random.default_rng(rng.randrange(2**32))
     try:
         kind = rng.random()
-        if kind < 0.6:
-            text = Texts(rng).made()
+        if kind < 0.35:
+            text = of_terms(rng.randrange(2**32))
         elif kind < 0.85:
-            text = Texts(rng).of_heads()
+            text = changed(rng.choice(TEXTS), numbers, SMALL)
         else:
             name = rng.choice(["self", "causal", "cross", "biased", "rotary", "scaled-dot-product"])
             (row,) = (row for row in VARIANTS if row.name == name)
@@ -279,7 +143,6 @@ def of_text(rng: random.Random) -> Outcome:
         whole = derivation(text, base)
     except SymattnError as refused:
         return Outcome("no text", str(refused))
-    numbers = np.random.default_rng(rng.randrange(2**32))
     given: dict[str, Any] = {}
     for item in whole.inputs:
         counted = item.count.free_symbols if item.count is not None else set()

@@ -51,21 +51,6 @@ def decay(g: Tensor, n: int) -> Tensor:
     return torch.where(away >= 0, g ** away.clamp(min=0), 0.0)
 
 
-def mab(x: Tensor, y: Tensor, z: Tensor) -> Tensor:
-    """A multihead attention block of the Set Transformer, with one head."""
-    h = layer(x + attend(x, y, y), eps=1e-5)
-    return layer(h + torch.relu(h @ z), eps=1e-5)
-
-
-def _slots(z: Tensor) -> Tensor:
-    k, v, q = z.X @ z.W_K, z.X @ z.W_V, layer(z.S, eps=1e-5) @ z.W_Q
-    a = soft(k @ q.T / math.sqrt(2)) + 1e-8
-    u = (a / a.sum(0, keepdim=True)).T @ v
-    r = torch.sigmoid(u @ z.W_r + z.S @ z.U_r)
-    c = torch.sigmoid(u @ z.W_z + z.S @ z.U_z)
-    return (1 - c) * torch.tanh(u @ z.W_n + r * (z.S @ z.U_n)) + c * z.S
-
-
 def _lstm(z: Tensor) -> Tensor:
     h, c, rows = z.Z_0[:, :2], z.Z_0[:, 2:], []
     for x in z.X.split(1):
@@ -77,30 +62,6 @@ def _lstm(z: Tensor) -> Tensor:
         h = o * torch.tanh(c)
         rows.append(h)
     return torch.cat(rows)
-
-
-def _titans(z: Tensor) -> Tensor:
-    memory = surprise = torch.zeros(2, 3, dtype=torch.float64)
-    rows = []
-    for q, k, v in zip(z.Q.split(1), z.K.split(1), z.V.split(1), strict=True):
-        surprise = z.eta * surprise - z.theta * k.T @ (k @ memory - v)
-        memory = (1 - z.alpha) * memory + surprise
-        rows.append(q @ memory)
-    return torch.cat(rows)
-
-
-def _rfa(z: Tensor) -> Tensor:
-    def phi(x: Tensor) -> Tensor:
-        p = unit(x) @ z.W.T
-        return torch.cat((p.sin(), p.cos()), -1)
-
-    q, k, g = phi(z.Q), phi(z.K), torch.sigmoid(z.X @ z.w)
-    s, c, rows = torch.zeros(6, 2, dtype=torch.float64), torch.zeros(1, 6, dtype=torch.float64), []
-    for t in range(4):
-        s = g[t] * s + (1 - g[t]) * k[t, :, None] * z.V[t]
-        c = g[t] * c + (1 - g[t]) * k[t]
-        rows.append(q[t] @ s / (c @ q[t]))
-    return torch.stack(rows)
 
 
 def _bidaf(z: Tensor) -> Tensor:
@@ -118,33 +79,6 @@ def _turing(z: Tensor) -> Tensor:
     return sharp / sharp.sum(-1, keepdim=True) @ z.M
 
 
-def _nsa(z: Tensor) -> Tensor:
-    gate = torch.sigmoid(z.X @ z.W_G)
-    m = by(4, 4, lambda i, j: 0 if 0 <= i - j < 2 else -INF)
-    blocks = by(2, 4, lambda i, j: 0.5 if (j - 1) // 2 == i - 1 else 0)
-    chosen = by(4, 4, lambda i, j: 0 if j <= i and (j <= 2 or i == j) else -INF)
-    out = gate[:, :1] * attend(z.Q, blocks @ z.K, blocks @ z.V)
-    out = out + gate[:, 1:2] * attend(z.Q, z.K, z.V, chosen)
-    return out + gate[:, 2:] * attend(z.Q, z.K, z.V, m)
-
-
-def _infini(z: Tensor) -> Tensor:
-    def phi(x: Tensor) -> Tensor:
-        return f.elu(x) + 1
-
-    memory = phi(z.Q) @ z.M / (phi(z.Q) @ z.c)
-    local = attend(z.Q, z.K, z.V, causal(3))
-    return torch.sigmoid(z.beta) * memory + (1 - torch.sigmoid(z.beta)) * local
-
-
-def _fast(z: Tensor) -> Tensor:
-    q, k, v = z.X @ z.W_Q, z.X @ z.W_K, z.X @ z.W_V
-    one = columns(q @ z.u / math.sqrt(2)).T @ q
-    p = one * k
-    two = columns(p @ z.w / math.sqrt(2)).T @ p
-    return (two * v) @ z.W_U + q
-
-
 def _axial(z: Tensor) -> Tensor:
     row = by(6, 6, lambda i, j: 0 if (i - 1) // 3 == (j - 1) // 3 else -INF)
     column = by(6, 6, lambda i, j: 0 if (i - j) % 3 == 0 else -INF)
@@ -156,50 +90,9 @@ def _fnet(z: Tensor) -> Tensor:
     return layer(z.X + torch.fft.fft2(z.X).real, eps=1e-5)
 
 
-def _rwkv7(z: Tensor) -> Tensor:
-    k = unit(z.N)
-
-    def update(t: int, s: Tensor) -> Tensor:
-        a = k[t : t + 1]
-        turn = torch.diag(z.W[t]) - a.T @ (z.A[t] * a)
-        return s @ turn + z.V[t, :, None] * z.K[t]
-
-    zero = torch.zeros(3, 2, dtype=torch.float64)
-    return recurrent(4, zero, update, lambda t, s, _: z.R[t : t + 1] @ s.T)
-
-
-def _ngpt(z: Tensor) -> Tensor:
-    q, k = unit(z.X @ z.W_Q) * z.b_s, unit(z.X @ z.W_K) * z.b_s
-    a = unit(soft(q @ k.T * math.sqrt(2) + causal(3)) @ (z.X @ z.W_V) @ z.W_O)
-    h = unit(z.X + z.b_a * (a - z.X))
-    mlp = unit((f.silu(h @ z.W_1) * (h @ z.W_3)) @ z.W_2)
-    return unit(h + z.b_m * (mlp - h))
-
-
-def _isab(z: Tensor) -> Tensor:
-    return mab(z.X, mab(z.J, z.X, z.W_1), z.W_2)
-
-
-def _yoco(z: Tensor) -> Tensor:
-    x = rms(z.X, eps=1e-6)
-    m = z.X + attend(x @ z.W_Q, x @ z.W_K, x @ z.W_V, causal(3)) @ z.W_O
-    memory = rms(m, eps=1e-6)
-    k, v = memory @ z.U_K, memory @ z.U_V
-    y = m + attend(memory @ z.U_1, k, v, causal(3)) @ z.P_1
-    return y + attend(rms(y, eps=1e-6) @ z.U_2, k, v, causal(3)) @ z.P_2
-
-
 def _chunks(z: Tensor) -> Tensor:
     q, k, v = (torch.cat(x) for x in ((z.Q_1, z.Q_2), (z.K_1, z.K_2), (z.V_1, z.V_2)))
     return (q @ k.T * decay(z.gamma, 6)) @ v
-
-
-def _selective(z: Tensor) -> Tensor:
-    s = z.Q @ z.K.T / math.sqrt(2)
-    chosen = torch.relu(s).tril(-1)
-    chosen = torch.cat((torch.zeros(4, 1, dtype=torch.float64), chosen[:, 1:]), 1)
-    gone = torch.cat((torch.zeros(1, 4, dtype=torch.float64), chosen.cumsum(0)[:-1]))
-    return soft(s - gone + causal(4)) @ z.V
 
 
 def _rglru(z: Tensor) -> Tensor:
@@ -212,35 +105,6 @@ def _rglru(z: Tensor) -> Tensor:
         lambda t, h: a[t] * h + torch.sqrt(1 - a[t] ** 2) * (i[t] * z.X[t]),
         lambda t, h, _: h,
     )
-
-
-def _kda(z: Tensor) -> Tensor:
-    k = unit(z.K)
-
-    def update(t: int, s: Tensor) -> Tensor:
-        s = z.A[t, :, None] * s
-        return s - z.beta[t] * k[t, :, None] * (k[t] @ s) + z.beta[t] * k[t, :, None] * z.V[t]
-
-    zero = torch.zeros(2, 3, dtype=torch.float64)
-    return recurrent(4, zero, update, lambda t, s, _: z.Q[t : t + 1] @ s)
-
-
-def _primer(z: Tensor) -> Tensor:
-    def mixed(x: Tensor, m: Tensor) -> Tensor:
-        before = torch.cat((torch.zeros(1, 3, dtype=torch.float64), x[:-1]))
-        return m * x + (1 - m) * before
-
-    k = torch.relu(mixed(z.X, z.b_k) @ z.W_1) ** 2
-    return torch.sigmoid(mixed(z.X, z.b_r) @ z.W_R) * (k @ z.W_2)
-
-
-def _focused(z: Tensor) -> Tensor:
-    def phi(x: Tensor) -> Tensor:
-        x = torch.relu(x)
-        return x.norm(dim=-1, keepdim=True) * unit(x**3)
-
-    q, k = phi(z.Q), phi(z.K)
-    return q @ (k.T @ z.V) / (q @ k.sum(0, keepdim=True).T)
 
 
 X3 = {"X": (3, 4)}
@@ -314,30 +178,6 @@ WORKS: tuple[Work, ...] = (
         positive=("lambda",),
     ),
     Work(
-        "RWKV-7 (Peng et al. 2025)",
-        """
-        κ = unit(N)
-        S[0] = 0
-        S[t] = S[t-1] ∘ W[t] - (S[t-1] κ[t]^T) (A[t] ∘ κ[t]) + V[t]^T K[t]
-        O[t,:] = R[t] S[t]^T
-        """,
-        dict.fromkeys("NWAKR", (4, 2)) | {"V": (4, 3)},
-        _rwkv7,
-        positive=("W", "A"),
-    ),
-    Work(
-        "Kimi delta attention (Kimi Team 2025)",
-        """
-        κ = unit(K)
-        S[0] = 0
-        S[t] = A[t]^T ∘ S[t-1] - β[t] κ[t]^T (κ[t] (A[t]^T ∘ S[t-1])) + β[t] κ[t]^T V[t]
-        O[t,:] = Q[t] S[t]
-        """,
-        {**QKV, "A": (4, 2), "beta": (4, 1)},
-        _kda,
-        positive=("A", "beta"),
-    ),
-    Work(
         "lightning attention (Qin et al. 2024)",
         """
         Q = SiLU(X W_Q);  K = SiLU(X W_K);  V = X W_V
@@ -395,44 +235,6 @@ WORKS: tuple[Work, ...] = (
             )
             @ z.W_O
         ),
-    ),
-    Work(
-        "native sparse attention (Yuan et al. 2025)",
-        """
-        G = sigmoid(X W_G)
-        P : 2 × m
-        P[i,j] = 1/2 if floor((j - 1) / 2) == i - 1 else 0
-        K_c = P K;  V_c = P V
-        O_c = softmax(Q K_c^T / sqrt(d_k)) V_c
-        M[i,j] = 0 if j <= i and (j <= 2 or i == j) else -inf
-        O_s = softmax(Q K^T / sqrt(d_k) + M) V
-        O_w = softmax(Q K^T / sqrt(d_k) + window(1, 0)) V
-        O = G[:, 1:1] ∘ O_c + G[:, 2:2] ∘ O_s + G[:, 3:3] ∘ O_w
-        """,
-        {**QKV, "X": (4, 3), "W_G": (3, 3)},
-        _nsa,
-    ),
-    Work(
-        "a decoder of two decoders (Sun et al. 2024)",
-        """
-        ε = 1e-6
-        N = RMSNorm(X, eps=ε)
-        Q = N W_Q;  K = N W_K;  V = N W_V
-        M = X + softmax(Q K^T / sqrt(d_k) + causal()) V W_O
-        R = RMSNorm(M, eps=ε)
-        K_c = R U_K;  V_c = R U_V
-        Y = M + softmax((R U_1) K_c^T / sqrt(d_k) + causal()) V_c P_1
-        Z = Y + softmax((RMSNorm(Y, eps=ε) U_2) K_c^T / sqrt(d_k) + causal()) V_c P_2
-        """,
-        {
-            **X3,
-            **ROWS,
-            "W_O": (2, 4),
-            **{f"U_{x}": (4, 2) for x in "KV12"},
-            "P_1": (2, 4),
-            "P_2": (2, 4),
-        },
-        _yoco,
     ),
     Work(
         "relative keys (Shaw et al. 2018)",
@@ -493,18 +295,6 @@ WORKS: tuple[Work, ...] = (
         "A = relu(Q K^T / sqrt(d_k)) / m; O = A V",
         {"Q": (3, 2), "K": (4, 2), "V": (4, 3)},
         lambda z: torch.relu(z.Q @ z.K.T / math.sqrt(2)) / 4 @ z.V,
-    ),
-    Work(
-        "induced set attention (Lee et al. 2019)",
-        """
-        W_1 : d_model × d_model;  W_2 : d_model × d_model
-        H_1 = LayerNorm(J + softmax(J X^T / sqrt(d_model)) X, eps=1e-5)
-        H = LayerNorm(H_1 + relu(H_1 W_1), eps=1e-5)
-        Y_1 = LayerNorm(X + softmax(X H^T / sqrt(d_model)) H, eps=1e-5)
-        Y = LayerNorm(Y_1 + relu(Y_1 W_2), eps=1e-5)
-        """,
-        {"X": (4, 3), "J": (2, 3), "W_1": (3, 3), "W_2": (3, 3)},
-        _isab,
     ),
     Work(
         "Perceiver (Jaegle et al. 2021)",
@@ -600,29 +390,6 @@ WORKS: tuple[Work, ...] = (
         )(z.X @ z.W),
     ),
     Work(
-        "slot attention (Locatello et al. 2020)",
-        """
-        K = X W_K;  V = X W_V;  Q = LayerNorm(S, eps=1e-5) W_Q
-        A = softmax(K Q^T / sqrt(d_k)) + 1e-8
-        W = A^T / rowsum(A^T)
-        U = W V
-        R = sigmoid(U W_r + S U_r)
-        Z = sigmoid(U W_z + S U_z)
-        N = tanh(U W_n + R ∘ (S U_n))
-        S_1 = (1 - Z) ∘ N + Z ∘ S
-        """,
-        {
-            "X": (5, 3),
-            "S": (2, 3),
-            "W_K": (3, 2),
-            "W_V": (3, 2),
-            "W_Q": (3, 2),
-            **{f"W_{x}": (2, 3) for x in "rzn"},
-            **{f"U_{x}": (3, 3) for x in "rzn"},
-        },
-        _slots,
-    ),
-    Work(
         "external attention (Guo et al. 2021)",
         """
         S = F M_K^T
@@ -632,29 +399,6 @@ WORKS: tuple[Work, ...] = (
         """,
         {"F": (4, 3), "M_K": (2, 3), "M_V": (2, 3)},
         lambda z: (lambda a: a / a.sum(-1, keepdim=True) @ z.M_V)(columns(z.F @ z.M_K.T)),
-    ),
-    Work(
-        "Fastformer (Wu et al. 2021)",
-        """
-        Q = X W_Q;  K = X W_K;  V = X W_V
-        u : d_k × 1;  w : d_k × 1
-        A = softmax((Q u)^T / sqrt(d_k))
-        G = A Q
-        P = K ∘ G
-        B = softmax((P w)^T / sqrt(d_k))
-        C = B P
-        O = (V ∘ C) W_U + Q
-        """,
-        {
-            "X": (4, 3),
-            "W_Q": (3, 2),
-            "W_K": (3, 2),
-            "W_V": (3, 2),
-            "u": (2, 1),
-            "w": (2, 1),
-            "W_U": (2, 2),
-        },
-        _fast,
     ),
     Work(
         "pooling as a mixer (Yu et al. 2022)",
@@ -746,43 +490,6 @@ WORKS: tuple[Work, ...] = (
                 columns(z.K).T @ z.V + torch.einsum("nmk,mv->nkv", z.R[index], z.V),
             )
         )(torch.arange(3) - torch.arange(3)[:, None] + 2),
-    ),
-    Work(
-        "a compressive memory (Munkhdalai et al. 2024)",
-        """
-        φ(x) = x + 1 if x > 0 else exp(x)
-        M : d_k × d_v;  c : d_k × 1
-        A = (φ(Q) M) / (φ(Q) c)
-        D = softmax(Q K^T / sqrt(d_k) + causal()) V
-        O = sigmoid(β) A + (1 - sigmoid(β)) D
-        """,
-        {"Q": (3, 2), "K": (3, 2), "V": (3, 2), "M": (2, 2), "c": (2, 1), "beta": ()},
-        _infini,
-        positive=("c",),
-    ),
-    Work(
-        "normalised Transformer (Loshchilov et al. 2024)",
-        """
-        Q = unit(X W_Q) ∘ b_s;  K = unit(X W_K) ∘ b_s;  V = X W_V
-        A = softmax(sqrt(d_k) Q K^T + causal())
-        H_A = unit(A V W_O)
-        H = unit(X + b_a ∘ (H_A - X))
-        H_M = unit((SiLU(H W_1) ∘ (H W_3)) W_2)
-        Y = unit(H + b_m ∘ (H_M - H))
-        """,
-        {
-            **X3,
-            **ROWS,
-            "b_s": (1, 2),
-            "W_O": (2, 4),
-            "b_a": (1, 4),
-            "W_1": (4, 3),
-            "W_3": (4, 3),
-            "W_2": (3, 4),
-            "b_m": (1, 4),
-        },
-        _ngpt,
-        positive=("b_a", "b_m"),
     ),
     Work(
         "cross-covariance attention (El-Nouby et al. 2021)",
@@ -915,19 +622,6 @@ WORKS: tuple[Work, ...] = (
         lambda z: (soft(z.X @ z.W_P).T[..., None] * soft(torch.tanh(z.X @ z.W) @ z.E.T)).sum(0),
     ),
     Work(
-        "mixing of channels with shifted tokens (Peng et al. 2023)",
-        """
-        T[i,j] = 1 if j == i - 1 else 0
-        Y = T X
-        φ(x) = relu(x)^2
-        U = φ((b_k ∘ X + (1 - b_k) ∘ Y) W_1)
-        R = sigmoid((b_r ∘ X + (1 - b_r) ∘ Y) W_R)
-        O = R ∘ (U W_2)
-        """,
-        {"X": (4, 3), "b_k": (1, 3), "b_r": (1, 3), "W_1": (3, 5), "W_R": (3, 3), "W_2": (5, 3)},
-        _primer,
-    ),
-    Work(
         "shared queries and keys (Kitaev et al. 2020)",
         """
         Q = X W_Q
@@ -943,21 +637,6 @@ WORKS: tuple[Work, ...] = (
             z.X @ z.W_V,
             by(3, 3, lambda i, j: 0 if j < i else -100 if i == j else -INF),
         ),
-    ),
-    Work(
-        "random features with a gate (Peng et al. 2021)",
-        """
-        P = unit(Q) W^T;  F = [sin(P), cos(P)]
-        R = unit(K) W^T;  E = [sin(R), cos(R)]
-        w : d_model × 1
-        G = sigmoid(X w)
-        S[0] = 0;  Z[0] = 0
-        S[t] = G[t] S[t-1] + (1 - G[t]) E[t]^T V[t]
-        Z[t] = G[t] Z[t-1] + (1 - G[t]) E[t]
-        O[t,:] = F[t] S[t] / (F[t] Z[t]^T)
-        """,
-        {"X": (4, 3), "Q": (4, 2), "K": (4, 2), "V": (4, 2), "W": (3, 2), "w": (3, 1)},
-        _rfa,
     ),
     Work(
         "a Taylor series for exp (Arora et al. 2024)",
@@ -980,19 +659,6 @@ WORKS: tuple[Work, ...] = (
         lambda z: soft(z.Q) @ (columns(z.K).T @ z.V),
     ),
     Work(
-        "selective attention (Leviathan et al. 2024)",
-        """
-        S = Q K^T / sqrt(d_k)
-        T[i,j] = 1 if j < i and j > 1 else 0
-        C[i,j] = 1 if j < i else 0
-        F = C (relu(S) ∘ T)
-        A = softmax(S - F + causal())
-        O = A V
-        """,
-        QKV,
-        _selective,
-    ),
-    Work(
         "doubly stochastic attention (Sander et al. 2022)",
         """
         E = exp(Q K^T / sqrt(d_k))
@@ -1007,18 +673,6 @@ WORKS: tuple[Work, ...] = (
                 lambda e: (lambda e: e / e.sum(1, keepdim=True) @ z.V)(e / e.sum(0, keepdim=True))
             )(e / e.sum(1, keepdim=True))
         )(torch.exp(z.Q @ z.K.T / math.sqrt(2))),
-    ),
-    Work(
-        "focused linear attention (Han et al. 2023)",
-        """
-        φ(x) = relu(x)^3
-        F = sqrt(norm2(relu(Q))) ∘ unit(φ(Q))
-        E = sqrt(norm2(relu(K))) ∘ unit(φ(K))
-        O = (F (E^T V)) / (F rowsum(E^T))
-        """,
-        {"Q": (3, 2), "K": (4, 2), "V": (4, 3)},
-        _focused,
-        positive=("Q", "K"),
     ),
     Work(
         "a block of global context (Cao et al. 2019)",
@@ -1063,18 +717,6 @@ WORKS: tuple[Work, ...] = (
             "Z_0": (1, 4),
         },
         _lstm,
-    ),
-    Work(
-        "a memory that learns at test time (Behrouz et al. 2025)",
-        """
-        Z[0] = 0
-        Z[t] = [η Z[t-1][1:2,:] - θ K[t]^T (K[t] Z[t-1][3:4,:] - V[t]);
-          (1 - α) Z[t-1][3:4,:] + η Z[t-1][1:2,:] - θ K[t]^T (K[t] Z[t-1][3:4,:] - V[t])]
-        O[t,:] = Q[t] Z[t][3:4,:]
-        """,
-        {**QKV, "eta": (), "theta": (), "alpha": ()},
-        _titans,
-        positive=("eta", "theta", "alpha"),
     ),
     Work(
         "a soft mixture of experts (Puigcerver et al. 2024)",

@@ -95,53 +95,11 @@ def _qkv(g: Any) -> tuple[Tensor, Tensor, Tensor]:
     return g.X @ g.W_Q, g.X @ g.W_K, g.X @ g.W_V
 
 
-def _differential(g: Any) -> Tensor:
-    q, k, v = _qkv(g)
-    lam = torch.exp(g.l_1 @ g.l_2.mT) - torch.exp(g.l_3 @ g.l_4.mT) + 0.8
-    first, second = soft(q[:, :2], k[:, :2]), soft(q[:, 2:], k[:, 2:])
-    return (1 - 0.8) * rms((first - lam * second) @ v, g.g, 1e-5)
-
-
-def _talking(g: Any) -> Tensor:
-    scores = g.Q @ g.K.mT / math.sqrt(2)
-    weights = torch.softmax(torch.einsum("lh,lij->hij", g.P, scores), -1)
-    return beside(torch.einsum("lh,lij->hij", g.R, weights) @ g.V) @ g.W_O
-
-
 def _cosformer(g: Any) -> Tensor:
     i = torch.arange(1, 5, dtype=torch.float64)
     decay = torch.cos(math.pi / 8 * (i[:, None] - i[None, :]))
     weights = (torch.relu(g.Q) @ torch.relu(g.K).mT) * decay
     return weights @ g.V / weights.sum(-1, keepdim=True)
-
-
-def _performer(g: Any) -> Tensor:
-    def phi(x: Tensor) -> Tensor:
-        return torch.exp(x @ g.W.mT - (x * x).sum(-1, keepdim=True) / 2) / math.sqrt(5)
-
-    q, k = phi(g.Q / 2**0.25), phi(g.K / 2**0.25)
-    return q @ (k.mT @ g.V) / (q @ k.sum(0)[:, None])
-
-
-def _aft(g: Any) -> Tensor:
-    rows = []
-    for t in range(4):
-        power = torch.exp(g.K + g.W[t][:, None])
-        rows.append(torch.sigmoid(g.Q[t]) * (power * g.V).sum(0) / power.sum(0))
-    return torch.stack(rows)
-
-
-def _stick(g: Any) -> Tensor:
-    z = g.Q @ g.K.mT / math.sqrt(2)
-    beta, log_rest = torch.sigmoid(z), -f.softplus(z)
-    rows = []
-    for i in range(4):
-        row = [
-            beta[i, j] * torch.exp(log_rest[i, j + 1 : i].sum()) if j < i else 0 * beta[i, j]
-            for j in range(4)
-        ]
-        rows.append(torch.stack(row))
-    return torch.stack(rows) @ g.V
 
 
 def _forgetting(g: Any) -> Tensor:
@@ -152,11 +110,6 @@ def _forgetting(g: Any) -> Tensor:
 def _alibi(g: Any) -> Tensor:
     bias = by(4, 4, lambda i, j: -abs(i - j))
     return beside([soft(g.Q[h], g.K[h], g.a[h] * bias + causal(4)) @ g.V[h] for h in range(2)])
-
-
-def _relative(g: Any) -> Tensor:
-    bias = torch.stack([torch.stack([g.R[0, 3 + i - j] for j in range(4)]) for i in range(4)])
-    return soft(g.Q, g.K, bias) @ g.V
 
 
 def _sinks(g: Any) -> Tensor:
@@ -175,26 +128,6 @@ def _softmax1(g: Any) -> Tensor:
     return powers / (1 + powers.sum(-1, keepdim=True)) @ v
 
 
-def _latent(g: Any) -> Tensor:
-    c_q, c, heads = g.X @ g.W_DQ, g.X @ g.W_DKV, []
-    for h in range(2):
-        q = torch.cat([c_q @ g.W_UQ[h], rope(c_q @ g.W_QR[h])], 1)
-        k = torch.cat([c @ g.W_UK[h], rope(g.X @ g.W_KR)], 1)
-        heads.append(soft(q, k, causal(4)) @ c @ g.W_UV[h])
-    return beside(heads) @ g.W_O
-
-
-def _grouped(g: Any) -> Tensor:
-    k, v = (torch.repeat_interleave(one, 2, 0) for one in (g.X @ g.W_K, g.X @ g.W_V))
-    return beside(soft(g.X @ g.W_Q, k, causal(4)) @ v) @ g.W_O
-
-
-def _palm(g: Any) -> Tensor:
-    n = layer(g.X, g.g, g.s, 1e-5)
-    attended = soft(n @ g.W_Q, n @ g.W_K, causal(4)) @ (n @ g.W_V) @ g.W_O
-    return g.X + attended + f.silu(n @ g.W_1) * (n @ g.W_3) @ g.W_2
-
-
 def _pre(g: Any) -> Tensor:
     n = rms(g.X, g.g_1, 1e-6)
     h = g.X + beside(soft(n @ g.W_Q, n @ g.W_K, causal(4)) @ (n @ g.W_V)) @ g.W_O
@@ -207,52 +140,9 @@ def _post(g: Any) -> Tensor:
     return layer(h + torch.relu(h @ g.W_1 + g.b_1) @ g.W_2 + g.b_2, g.g_2, g.s_2, 1e-5)
 
 
-def _deberta(g: Any) -> Tensor:
-    scores = g.Q @ g.K.mT
-    rows = []
-    for i in range(4):
-        row = []
-        for j in range(4):
-            at, back = min(max(j - i, -2), 2) + 2, min(max(i - j, -2), 2) + 2
-            row.append(scores[i, j] + g.Q[i] @ g.T[at] + g.K[j] @ g.U[back])
-        rows.append(torch.stack(row))
-    return torch.softmax(torch.stack(rows) / math.sqrt(3 * 2), -1) @ g.V
-
-
-def _nystrom(g: Any) -> Tensor:
-    first, middle, last = soft(g.Q, g.L), soft(g.P, g.L), soft(g.P, g.K)
-    z = middle.mT
-    eye = torch.eye(2, dtype=torch.float64)
-    a = middle @ z
-    z = z @ (13 * eye - a @ (15 * eye - a @ (7 * eye - a))) / 4
-    return first @ z @ last @ g.V
-
-
 def _local_global(g: Any) -> Tensor:
     near = by(4, 4, lambda i, j: 0 if abs(i - j) <= 1 or i == 1 or j == 1 else -INF)
     return soft(g.Q, g.K, near) @ g.V
-
-
-def _sparsemax(g: Any) -> Tensor:
-    z = g.Q @ g.K.mT / math.sqrt(2)
-    ordered = z.sort(-1, descending=True).values
-    sums, k = ordered.cumsum(-1), torch.arange(1, 5)
-    support = (1 + k * ordered > sums).sum(-1, keepdim=True)
-    tau = (sums.gather(-1, support - 1) - 1) / support
-    return torch.relu(z - tau) @ g.V
-
-
-def _gated_delta(g: Any) -> Tensor:
-    alpha, beta = torch.sigmoid(g.X @ g.a), torch.sigmoid(g.X @ g.c)
-    eye = torch.eye(2, dtype=torch.float64)
-    unit = g.K / g.K.norm(dim=-1, keepdim=True)
-
-    def step(s: Tensor, t: int) -> tuple[Tensor, Tensor]:
-        k, v = unit[t][:, None], g.V[t][:, None]
-        s = alpha[t] * (eye - beta[t] * k @ k.mT) @ s + beta[t] * k @ v.mT
-        return s, g.Q[t] @ s
-
-    return states(step, torch.zeros(2, 2, dtype=torch.float64), 4)
 
 
 def _delta(g: Any) -> Tensor:
@@ -273,46 +163,6 @@ def _gla(g: Any) -> Tensor:
     return states(step, torch.zeros(2, 2, dtype=torch.float64), 4)
 
 
-def _wkv(g: Any) -> Tensor:
-    above = below = torch.zeros(2, dtype=torch.float64)
-    rows = []
-    for t in range(4):
-        power, decay = torch.exp(g.K[t]), torch.exp(-torch.exp(g.w[0]))
-        above, below = decay * above, decay * below
-        bonus = torch.exp(g.u[0]) * power
-        rows.append(torch.sigmoid(g.R[t]) * (above + bonus * g.V[t]) / (below + bonus))
-        above, below = above + power * g.V[t], below + power
-    return torch.stack(rows)
-
-
-def _rnn(g: Any) -> Tensor:
-    def step(s: Tensor, t: int) -> tuple[Tensor, Tensor]:
-        s = torch.tanh(g.X[t] @ g.W + s @ g.U + g.b_H[0])
-        return s, s @ g.W_Y + g.b_Y[0]
-
-    return states(step, torch.zeros(2, dtype=torch.float64), 4)
-
-
-def _gru(g: Any) -> Tensor:
-    def step(s: Tensor, t: int) -> tuple[Tensor, Tensor]:
-        z = torch.sigmoid(g.X[t] @ g.W_Z + s @ g.U_Z)
-        r = torch.sigmoid(g.X[t] @ g.W_R + s @ g.U_R)
-        s = (1 - z) * s + z * torch.tanh(g.X[t] @ g.W_H + (r * s) @ g.U_H)
-        return s, s
-
-    return states(step, g.H_0[0], 4)
-
-
-def _slstm(g: Any) -> Tensor:
-    i, k = torch.exp(g.X @ g.w_I), torch.sigmoid(g.X @ g.w_F)
-
-    def step(s: Tensor, t: int) -> tuple[Tensor, Tensor]:
-        s = k[t] * s + i[t] * torch.outer(g.K[t], g.V[t])
-        return s, torch.sigmoid(g.X[t] @ g.W_O) * (g.Q[t] @ s)
-
-    return states(step, torch.zeros(2, 2, dtype=torch.float64), 4)
-
-
 def _mamba(g: Any) -> Tensor:
     delta = f.softplus(g.X @ g.w + g.b)
 
@@ -323,44 +173,7 @@ def _mamba(g: Any) -> Tensor:
     return states(step, torch.zeros(2, 3, dtype=torch.float64), 4)
 
 
-def _pooling(g: Any) -> Tensor:
-    def block(x: Tensor, y: Tensor) -> Tensor:
-        h = layer(x + soft(x @ g.W_Q, y @ g.W_K) @ (y @ g.W_V))
-        return layer(h + torch.relu(h @ g.W_1))
-
-    return block(g.I_S, block(g.X, g.X))
-
-
 WORKS = (
-    Work(
-        "differential attention (Ye et al. 2024)",
-        """
-        W_Q : d_model × 2 d;  W_K : d_model × 2 d
-        l_1 : 1 × d;  l_2 : 1 × d;  l_3 : 1 × d;  l_4 : 1 × d
-        l = 4/5
-        Q = X W_Q;  K = X W_K;  V = X W_V
-        λ = exp(l_1 l_2^T) - exp(l_3 l_4^T) + l
-        A1 = softmax(Q[:, :d] K[:, :d]^T / sqrt(d))
-        A2 = softmax(Q[:, d+1:] K[:, d+1:]^T / sqrt(d))
-        O = (1 - l) RMSNorm((A1 - λ A2) V, gain=g, eps=1e-5)
-        """,
-        {
-            **{"X": (4, 3), "W_Q": (3, 4), "W_K": (3, 4), "W_V": (3, 2), "g": (1, 2)},
-            **dict.fromkeys(("l_1", "l_2", "l_3", "l_4"), (1, 2)),
-        },
-        _differential,
-    ),
-    Work(
-        "talking heads (Shazeer et al. 2020)",
-        """
-        S[h] = Q[h] K[h]^T / sqrt(d_k)
-        A[h] = softmax(sum_l(P[l,h] S[l]))
-        B[h] = sum_l(R[l,h] A[l])
-        O = concat_h(B[h] V[h]) W_O
-        """,
-        {**_HEADS, "P": (2, 2), "R": (2, 2), "W_O": (4, 3)},
-        _talking,
-    ),
     Work(
         "gated attention (Qiu et al. 2025)",
         """
@@ -447,44 +260,6 @@ WORKS = (
         _QKV,
         _cosformer,
         ("Q", "K"),
-    ),
-    Work(
-        "Performer (Choromanski et al. 2021)",
-        """
-        W : p × d_k
-        f(x) = x^2
-        q = Q / d_k^(1/4)
-        k = K / d_k^(1/4)
-        A = exp(q W^T - rowsum(f(q)) / 2) / sqrt(p)
-        B = exp(k W^T - rowsum(f(k)) / 2) / sqrt(p)
-        O = A (B^T V) / (A (B^T 1))
-        """,
-        {**_QKV, "W": (5, 2)},
-        _performer,
-    ),
-    Work(
-        "AFT-full (Zhai et al. 2021)",
-        """
-        W : n × m;  V : m × d_k
-        E = exp(W)
-        N = E (exp(K) ∘ V)
-        O = sigmoid(Q) ∘ (N ⊘ (E exp(K)))
-        """,
-        {**_QKV, "W": (4, 4)},
-        _aft,
-    ),
-    Work(
-        "stick-breaking attention (Tan et al. 2024)",
-        """
-        L[i,j] = 1 if i > j else 0
-        f(x) = ln(1 + exp(x))
-        Z = Q K^T / sqrt(d_k)
-        R = (f(Z) ∘ L) L
-        A = sigmoid(Z) ∘ exp(-R) ∘ L
-        O = A V
-        """,
-        _QKV,
-        _stick,
     ),
     Work(
         "forgetting attention (Lin et al. 2025)",
@@ -608,33 +383,6 @@ WORKS = (
         ),
     ),
     Work(
-        "multi-head latent attention (DeepSeek-AI 2024)",
-        """
-        W_DQ : d_model × d_q;  W_DKV : d_model × d_c;  W_QR[h] : d_q × d_r;  W_UQ[h] : d_q × d_h
-        C = X W_DQ;  L = X W_DKV
-        Q[h] = [C W_UQ[h], rotary(C W_QR[h])]
-        K[h] = [L W_UK[h], rotary(X W_KR)]
-        A[h] = softmax(Q[h] K[h]^T / sqrt(d_h + d_r) + causal())
-        O = concat_h(A[h] L W_UV[h]) W_O
-        """,
-        {
-            **{"X": (4, 3), "W_DQ": (3, 3), "W_DKV": (3, 2), "W_UQ": (2, 3, 2)},
-            **{"W_QR": (2, 3, 2), "W_UK": (2, 2, 2), "W_KR": (3, 2), "W_UV": (2, 2, 2)},
-            "W_O": (4, 3),
-        },
-        _latent,
-    ),
-    Work(
-        "grouped queries (Ainslie et al. 2023)",
-        """
-        Q[h] = X W_Q[h];  K[g] = X W_K[g];  V[g] = X W_V[g]
-        A[h] = softmax(Q[h] K[group(h)]^T / sqrt(d_k) + causal())
-        O = concat_h(A[h] V[group(h)]) W_O
-        """,
-        {"X": (4, 3), "W_Q": (4, 3, 2), "W_K": (2, 3, 2), "W_V": (2, 3, 2), "W_O": (8, 3)},
-        _grouped,
-    ),
-    Work(
         "cross attention (Vaswani et al. 2017)",
         """
         A = softmax(X W_Q (Y W_K)^T / sqrt(d_k))
@@ -679,21 +427,6 @@ WORKS = (
         )(g.X + soft(g.X @ g.W_Q, g.X @ g.W_K) @ g.X @ g.W_V, g.X @ g.W_V),
     ),
     Work(
-        "a parallel block with SwiGLU (Chowdhery et al. 2022)",
-        """
-        W_3 : d_model × d_ff
-        N = LayerNorm(X, gain=g, shift=s, eps=1e-5)
-        A = softmax(N W_Q (N W_K)^T / sqrt(d_k) + causal())
-        Y = X + A N W_V W_O + (SiLU(N W_1) ∘ (N W_3)) W_2
-        """,
-        {
-            **_XQKV,
-            **{"W_O": (2, 3), "W_1": (3, 4), "W_3": (3, 4), "W_2": (4, 3)},
-            **{"g": (1, 3), "s": (1, 3)},
-        },
-        _palm,
-    ),
-    Work(
         "a pre-norm block of heads with GELU (Radford et al. 2019)",
         """
         N = RMSNorm(X, gain=g_1, eps=1e-6)
@@ -731,16 +464,6 @@ WORKS = (
         lambda g: f.gelu(g.X @ g.W_1) * (g.X @ g.W_3) @ g.W_2,
     ),
     Work(
-        "disentangled attention (He et al. 2021)",
-        """
-        T : 5 × d_k;  U : 5 × d_k
-        S = Q K^T + clip(Q T^T) + clip(K U^T)^T
-        O = softmax(S / sqrt(3 d_k)) V
-        """,
-        {**_QKV, "T": (5, 2), "U": (5, 2)},
-        _deberta,
-    ),
-    Work(
         "dense Synthesizer (Tay et al. 2021)",
         """
         W_1 : d_model × d_model;  W_2 : d_model × n;  X : n × d_model
@@ -752,20 +475,6 @@ WORKS = (
             "W_V": (3, 2),
         },
         lambda g: torch.softmax(torch.relu(g.X @ g.W_1 + g.b_1) @ g.W_2 + g.b_2, -1) @ g.X @ g.W_V,
-    ),
-    Work(
-        "a step of Nyströmformer (Xiong et al. 2021)",
-        """
-        P : p × d_k;  L : p × d_k
-        A = softmax(Q L^T / sqrt(d_k))
-        M = softmax(P L^T / sqrt(d_k))
-        B = softmax(P K^T / sqrt(d_k))
-        N = M M^T
-        Z = M^T (13 I - N (15 I - N (7 I - N))) / 4
-        O = A Z (B V)
-        """,
-        {**_QKV, "P": (2, 2), "L": (2, 2)},
-        _nystrom,
     ),
     Work(
         "Linformer (Wang et al. 2020)",
@@ -787,25 +496,6 @@ WORKS = (
         _local_global,
     ),
     Work(
-        "sparsemax (Martins and Astudillo 2016)",
-        "weights A = sparsemax(Q K^T / sqrt(d_k)); O = A V",
-        _QKV,
-        _sparsemax,
-    ),
-    Work(
-        "gated delta rule (Yang et al. 2024)",
-        """
-        α = sigmoid(X a);  β = sigmoid(X c)
-        a : d_model × 1;  c : d_model × 1
-        U = unit(K)
-        S[0] = 0
-        S[t] = α[t] (I - β[t] U[t]^T U[t]) S[t-1] + β[t] U[t]^T V[t]
-        O[t,:] = Q[t] S[t]
-        """,
-        {**_QKV, "X": (4, 3), "a": (3, 1), "c": (3, 1)},
-        _gated_delta,
-    ),
-    Work(
         "DeltaNet (Schlag et al. 2021)",
         """
         S[0] = 0
@@ -825,59 +515,6 @@ WORKS = (
         """,
         {**_QKV, "X": (4, 3), "W_A": (3, 2)},
         _gla,
-    ),
-    Work(
-        "RWKV's weighted sum (Peng et al. 2023)",
-        """
-        w : 1 × d_k;  u : 1 × d_k;  V : m × d_k;  R : m × d_k
-        E = exp(K)
-        D = exp(-exp(w))
-        A[0] = 0;  B[0] = 0
-        A[t] = D ∘ A[t-1] + E[t] ∘ V[t]
-        B[t] = D ∘ B[t-1] + E[t]
-        F[t,:] = A[t] + (exp(u) - 1) ∘ E[t] ∘ V[t]
-        G[t,:] = B[t] + (exp(u) - 1) ∘ E[t]
-        O = sigmoid(R) ∘ (F ⊘ G)
-        """,
-        {"K": (4, 2), "V": (4, 2), "R": (4, 2), "w": (1, 2), "u": (1, 2)},
-        _wkv,
-    ),
-    Work(
-        "a recurrent net (Elman 1990)",
-        """
-        H[0] = 0
-        H[t] = tanh(X[t] W + H[t-1] U + b_H)
-        Y[t,:] = H[t] W_Y + b_Y
-        """,
-        {"X": (4, 3), "W": (3, 2), "U": (2, 2), "b_H": (1, 2), "W_Y": (2, 3), "b_Y": (1, 3)},
-        _rnn,
-    ),
-    Work(
-        "a gated recurrent unit (Cho et al. 2014)",
-        """
-        H[t] = (H[t-1] + sigmoid(X[t] W_Z + H[t-1] U_Z) ∘
-               (tanh(X[t] W_H + (sigmoid(X[t] W_R + H[t-1] U_R) ∘ H[t-1]) U_H) - H[t-1]))
-        O[t,:] = H[t]
-        """,
-        {
-            "X": (4, 3),
-            **{f"W_{x}": (3, 2) for x in "ZRH"},
-            **{f"U_{x}": (2, 2) for x in "ZRH"},
-            "H_0": (1, 2),
-        },
-        _gru,
-    ),
-    Work(
-        "a matrix memory with gates (Beck et al. 2024)",
-        """
-        w_I : d_model × 1;  w_F : d_model × 1
-        i = exp(X w_I);  f = sigmoid(X w_F)
-        C[0] = 0
-        C[t] = f[t] C[t-1] + i[t] K[t]^T V[t]
-        O[t,:] = sigmoid(X[t] W_O) ∘ (Q[t] C[t])
-        """,
-        {**_QKV, "X": (4, 3), "w_I": (3, 1), "w_F": (3, 1), "W_O": (3, 2)},
-        _slstm,
     ),
     Work(
         "a state space with a scalar decay (Dao and Gu 2024)",

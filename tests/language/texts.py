@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import torch
-from torch.nn import functional as f
 
 from tests.language.literature import (
     INF,
@@ -15,7 +14,6 @@ from tests.language.literature import (
     beside,
     by,
     causal,
-    layer,
     rms,
     rope,
     soft,
@@ -53,33 +51,16 @@ def _latent(g: Any) -> Tensor:
     return beside(heads) @ g.W_O
 
 
-def _linear(g: Any) -> Tensor:
-    q, k = f.elu(g.Q) + 1, f.elu(g.K) + 1
-    return q @ (k.mT @ g.V) / (q @ k.sum(0)[:, None])
-
-
 def _memories(g: Any) -> Tensor:
     q, near = g.X @ g.W_Q, by(3, 3, lambda i, j: 0 if abs(i - j) <= 1 else -INF)
     scores = torch.cat([q @ (g.Y @ g.W_K).mT, q @ (g.U @ g.W_J).mT + near], 1)
     return torch.softmax(scores / math.sqrt(2), -1) @ torch.cat([g.Y, g.U]) @ g.W_V
 
 
-def _block(g: Any) -> Tensor:
-    n = layer(g.X, g.g_1, g.s_1, 1e-5)
-    hidden = g.X + soft(n @ g.W_Q, n @ g.W_K, causal(3)) @ n @ g.W_V @ g.W_O + g.b_O
-    inner = f.gelu(layer(hidden, g.g_2, g.s_2, 1e-5) @ g.W_1 + g.b_1)
-    return hidden + inner @ g.W_2 + g.b_2
-
-
 def _talking(g: Any) -> Tensor:
     k, v = (torch.repeat_interleave(one, 2, 0) for one in (g.K, g.V))
     scores = torch.einsum("hl,lij->hij", g.P, g.Q @ k.mT / math.sqrt(2))
     return beside(torch.einsum("hl,lij->hij", g.R, torch.softmax(scores, -1)) @ v) @ g.W_O
-
-
-def _sloped(g: Any) -> Tensor:
-    away, mask = by(3, 4, lambda i, j: j - i), by(3, 4, lambda i, j: 0 if j <= i else -INF)
-    return beside([soft(g.Q[h], g.K[h], g.a[h] * away + mask) @ g.V[h] for h in range(2)])
 
 
 def _gated_delta(g: Any) -> Tensor:
@@ -170,17 +151,6 @@ CASES = (
         _latent,
     ),
     Work(
-        "linear",
-        """
-        φ(x) = x + 1 if x >= 0 else e^x
-        N = φ(Q) (φ(K)^T V)
-        z = φ(Q) (φ(K)^T 1)
-        O = N / z                      # Row i is divided by z_i.
-        """,
-        {"Q": (3, 2), "K": (4, 2), "V": (4, 2)},
-        _linear,
-    ),
-    Work(
         "two memories",
         """
         Q = X W_Q
@@ -191,22 +161,6 @@ CASES = (
         """,
         {"X": _X, "W_Q": _W, "Y": (2, 2), "W_K": (2, 2), "U": (3, 2), "W_J": (2, 2), "W_V": (2, 2)},
         _memories,
-    ),
-    Work(
-        "block",
-        """
-        W_1 : d_model × d_ff
-        N = LayerNorm(X, gain=g_1, shift=s_1, eps=1e-5)
-        A = softmax(N W_Q (N W_K)^T / sqrt(d_k) + causal())
-        H = X + A N W_V W_O + b_O
-        Y = H + GELU(LayerNorm(H, gain=g_2, shift=s_2, eps=1e-5) W_1 + b_1) W_2 + b_2
-        """,
-        {
-            **{"X": _X, "W_Q": _W, "W_K": _W, "W_V": _W, "W_O": (2, 3), "W_1": (3, 4)},
-            **{"W_2": (4, 3), "b_1": (1, 4)},
-            **dict.fromkeys(("g_1", "s_1", "g_2", "s_2", "b_O", "b_2"), (1, 3)),
-        },
-        _block,
     ),
     Work(
         "talking heads",
@@ -220,16 +174,6 @@ CASES = (
             **{"P": (4, 4), "R": (4, 4), "W_O": (8, 3)},
         },
         _talking,
-    ),
-    Work(
-        "slopes of one's own",
-        """
-        B[h][i,j] = -a[h] (i - j) if j <= i else -inf
-        A[h] = softmax(Q[h] K[h]^T / sqrt(d_k) + B[h])
-        O = concat_h(A[h] V[h])
-        """,
-        {"Q": (2, 3, 2), "K": (2, 4, 2), "V": (2, 4, 2), "a": (2, 1)},
-        _sloped,
     ),
     Work(
         "retention, token by token",

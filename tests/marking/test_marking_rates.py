@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import replace
-from decimal import Decimal
 from random import Random
 from typing import Any
 
@@ -16,7 +14,6 @@ from tests.benchmarks.marking_rates import (
     AS_WRITTEN,
     Gate,
     Marked,
-    Rate,
     Spot,
     among_right_refused,
     apart_refused,
@@ -36,8 +33,6 @@ from tests.students import (
     SLIPS,
     STYLES,
     Exercises,
-    Sheet,
-    Student,
     Style,
     Task,
     honest,
@@ -177,21 +172,6 @@ def test_a_marker_that_is_stricter_with_more_claims_is_seen() -> None:
     assert claiming_more(strict, exercises(), 20)["honest"].surely_above(0.01)
 
 
-@pytest.mark.parametrize(
-    ("hits", "total", "above"),
-    [
-        (0, 0, False),
-        (1, 20, False),
-        (3, 20, True),
-        (10, 1000, False),
-        (30, 1000, True),
-        (20, 20, True),
-    ],
-)
-def test_a_gate_allows_for_chance(hits: int, total: int, above: bool) -> None:
-    assert Rate(hits, total).surely_above(0.01) is above
-
-
 # ---- the students ---------------------------------------------------------------------------
 
 
@@ -246,48 +226,6 @@ def test_the_truth_of_a_sheet_is_what_mpmath_finds_and_exact_students_write_it()
     assert {"Q", "V", "scores", "scaled", "masked", "exp", "exp_sum", "weights", "output"} <= seen
 
 
-THIRDS = Task({"scaled": ((Decimal(0), Decimal("0.7")),), "V": ((Decimal(10),), (Decimal(20),))}, 1)
-
-
-def numbers(style: Style, decimals: int = 2) -> list[str]:
-    """What a student of a style writes of 1/(1 + e^0.7) = 0.3318, 0.6682 and 16.6819."""
-    claimed = frozenset({("weights", 0, 0), ("weights", 0, 1), ("output", 0, 0)})
-    written = Student(THIRDS, style, decimals, claimed).compute().written
-    return [str(written[place]) for place in sorted(written, key=lambda p: (p[0] != "weights", p))]
-
-
-@pytest.mark.parametrize(
-    ("style", "expected"),
-    [
-        (Style(), ["0.33", "0.67", "16.68"]),
-        (Style(0, None, "half-up", False, 0), ["0.33", "0.67", "16.70"]),
-        (Style(1, None, "half-up", False, 1), ["0.33", "0.67", "16.68"]),  # 3.32 + 13.36
-        (Style(0, None, "cut off", False, 0), ["0.33", "0.66", "16.50"]),
-        (Style(1, None, "cut off", False, 1), ["0.33", "0.66", "16.67"]),  # 3.31 + 13.36
-        (Style(None, 2), ["0.33", "0.67", "16.68"]),  # 1/3.01 and 2.01/3.01
-        (Style(None, None, "half-up", False, 0), ["0.33", "0.67", "16.70"]),
-    ],
-    ids=str,
-)
-def test_numbers_of_a_style_by_hand(style: Style, expected: list[str]) -> None:
-    assert numbers(style) == expected
-
-
-@pytest.mark.parametrize("rounding", ["half-up", "half-even", "cut off"])
-def test_what_is_exact_is_not_a_hair_less(rounding: str) -> None:
-    style = Style(None, None, rounding)
-    two = Decimal(2)
-    values = ((Decimal(-6), Decimal("0.5")), (Decimal(1), two))
-    halves = Task({"scaled": ((two, two),), "V": values}, 1)
-    claimed = frozenset({("output", 0, 0), ("output", 0, 1)})
-    written = Student(halves, style, 1, claimed).compute().written
-    tie = {"half-up": "1.3", "half-even": "1.2", "cut off": "1.2"}[rounding]
-    assert [str(written["output", 0, c]) for c in (0, 1)] == ["-2.5", tie]
-    thirds = Task({"scaled": ((two,) * 3,), "V": ((two,),) * 3}, 1)
-    written = Student(thirds, style, 3, frozenset({("output", 0, 0)})).compute().written
-    assert str(written["output", 0, 0]) == "2.000"
-
-
 def test_every_honest_sheet_is_one_that_a_style_shows() -> None:
     asked = exercises()
     for style in (*STYLES, *MIXED):
@@ -308,39 +246,3 @@ def test_a_slip_moves_one_number_and_what_follows_from_it() -> None:
         assert moved - {found.place} <= reached(found.sheet, frozenset({found.place}))
         assert found.units >= 1
     assert kinds == set(SLIPS)
-
-
-def test_slips_that_an_honest_sheet_would_show_are_found() -> None:
-    sheet = Sheet(
-        THIRDS,
-        Style(),
-        2,
-        {
-            ("weights", 0, 0): Decimal("0.33"),
-            ("weights", 0, 1): Decimal("0.67"),
-            ("output", 0, 0): Decimal("16.68"),
-        },
-    )
-    place = ("output", 0, 0)
-    for number, told in (("16.70", False), ("16.69", True), ("16.60", True)):
-        slipped = sheet.with_slip(place, Decimal(number))
-        assert slipped is not None
-        assert (shown_by(slipped) is None) is told
-
-
-def test_a_path_needs_a_coefficient() -> None:
-    zero, one = Decimal(0), Decimal(1)
-    task = Task({"scaled": ((one, zero), (zero, one)), "V": ((one, zero), (zero, one))}, 1)
-    sheet = honest(exercises(), Style())
-    sheet = replace(sheet, task=task, written={("weights", 0, 0): one}, slips=())
-    assert reached(sheet, frozenset({("weights", 0, 0)})) == {("output", 0, 0)}
-    assert reached(sheet, frozenset({("exp", 1, 0)})) == {
-        ("exp_sum", 1, 0),
-        ("weights", 1, 0),
-        ("weights", 1, 1),
-        ("output", 1, 0),
-        ("output", 1, 1),
-    }
-    causal = replace(sheet, task=replace(task, causal=True))
-    assert reached(causal, frozenset({("masked", 0, 1)})) == set()
-    assert ("output", 0, 1) not in reached(causal, frozenset({("V", 1, 1)}))

@@ -8,14 +8,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
-from symattn.arithmetic.written import read_written
 from symattn.mistakes import MISCONCEPTIONS
-from symattn.mistakes.evidence import LEAST_BITS, Candidates
 from symattn.mistakes.explanations import cannot_tell
 from symattn.mistakes.habits import HABITS
 from symattn.reports.check import check_worksheet
 from symattn.reports.results import Marking
-from symattn.reports.single import report_of
 from symattn.sheets.worksheet import worksheet_of
 from tests.benchmarks.explaining_rates import (
     explained,
@@ -415,22 +412,6 @@ REACHED = {
 }
 
 
-@pytest.mark.parametrize("kv_heads", [1, 2])
-@pytest.mark.parametrize("claim", ["K[1,1]", "concat[1,1]"])
-def test_weights_of_another_projection_are_tried_where_there_are_as_many(
-    kv_heads: int, claim: str
-) -> None:
-    given: dict[str, Any] = {"X": [[1, 0], [0, 1], [0, 0]]}
-    for name, count in (("W_Q", 4), ("W_K", kv_heads), ("W_V", kv_heads)):
-        parts = [[[h - 1, 2], [1, -h]] for h in range(count)]
-        given[name] = parts if count > 1 else parts[0]
-    named = claim.replace("K[", "K[1][") if kv_heads > 1 else claim
-    lines = [f"{name} = {value}" for name, value in given.items()]
-    text = [f"[attention]\nheads = 4\nkv_heads = {kv_heads}\n[given]", *lines]
-    sheet = worksheet_of("\n".join([*text, f'[claims]\n"{named}" = "0.9173"']))
-    assert not check_worksheet(sheet).passed  # and nothing is raised
-
-
 def test_every_misconception_is_reached() -> None:
     home = "CASES (or REACHED) of tests/mistakes/test_explanations.py"
     names = [row.name for row in MISCONCEPTIONS]
@@ -598,18 +579,6 @@ def test_digits_are_quoted_as_they_were_written(operand: str, claim: str, said: 
     assert told(found) == [f"scores[1,1]: {said}"]
 
 
-def test_numbers_that_were_rounded_too_coarsely_are_not_explained_otherwise() -> None:
-    given = {
-        "scores": [["0.769", "-1.14", "1.741"], ["1.819", "2.01", "0.458"]],
-        "V": [[2], [1], [3]],
-    }
-    claims = {"weights": [["0", "0", "1"], ["0", "0", "0"]], "output": [["3.00"], ["0.00"]]}
-    found = check(given, claims, explain=True)
-    assert {entry.verdict for entry in found.steps[0].entries} == {"wrong"}
-    assert all("too coarsely" in entry.remark for entry in found.steps[0].entries)
-    assert found.explanations == ()
-
-
 @pytest.mark.parametrize(
     ("rows", "invented"),
     [
@@ -697,17 +666,6 @@ def test_a_number_that_was_misread() -> None:
     assert "scaled[2,3] = 5 (not divided by √3) instead of 2.887" in told(found)[0]
 
 
-def test_a_term_missing_in_one_sum() -> None:
-    def shares(z: Array) -> Array:
-        e = np.exp(z)
-        total = e.sum(1, keepdims=True)
-        total[0] -= e[0, 2]
-        return e / total
-
-    found = check(given_usual(), claimed({"weights": shares}), {}, explain=True)
-    assert told(found) == ["weights[1,:]: the term e^2.309 is missing"]
-
-
 def test_other_logits_are_told_from_the_weights() -> None:
     given = {"scores": [["0.3", "-1.2", "1.4", "0.9", "0.1"]]}
     other = np.array([[0.3, -1.2, 0.7, 0.9, 0.1]])
@@ -760,30 +718,6 @@ def test_what_is_right_speaks_against_a_misconception() -> None:
 # ---- evidence ------------------------------------------------------------------------------------
 
 
-def field_of(claims: Any, true: Any, shares: bool = False) -> Candidates:
-    written = np.vectorize(lambda text: read_written(text, "x"), otypes=[object])(np.array(claims))
-    return Candidates(written, np.array(true, dtype=float), shares)
-
-
-def test_bits_are_counted_in_units_of_the_claim() -> None:
-    field = field_of([["0.25", "0.75"]], [[0.5, 0.5]], shares=True)
-    assert field.unit((0, 0)) == 0.01
-    assert pytest.approx(20) == 2**LEAST_BITS
-    assert field.chance((0, 0), [0.25], meant=0.5) == pytest.approx(1 / 76, rel=0.3)
-    five = field.chance((0, 0), [0.25, 0.1, 0.2, 0.3, 0.4], meant=0.5)
-    assert five == pytest.approx(5 / 100, rel=0.1)
-    assert field.chance((0, 0), [0.25], meant=0.26) > 0.1  # there are few numbers so near
-    assert field.bits((0, 0), meant=0.24) < 3
-    assert field.bits((0, 0), meant=0.9) > 6
-
-
-def test_whole_numbers_hold_few_bits() -> None:
-    whole = field_of([["7.00", "3.00"]], [[2, 3]])
-    assert whole.unit((0, 0)) == 1
-    assert field_of([["7.25", "3.00"]], [[2, 3]]).unit((0, 0)) == 0.01
-    assert field_of([["7.00", "3.00"]], [[2.3, 3]]).unit((0, 0)) == 0.1
-
-
 @pytest.mark.parametrize("digits", [1, 2, 3, 4])
 def test_random_single_numbers_are_not_explained(digits: int) -> None:
     found = explained(random_numbers(np.random.default_rng(digits), digits), 30)
@@ -822,19 +756,6 @@ def test_symmetric_scores_hide_the_axis() -> None:
     )
 
 
-def test_what_comes_first_decides_and_what_follows_may_be_blank() -> None:
-    claims = {step: spelled(value) for step, value in work({}, CASES["not-scaled"][1]).items()}
-    given = dict(zip("QKV", map(exactly, USUAL), strict=True))
-    for left_out in ("output", "weights"):
-        found = check(given, {k: v for k, v in claims.items() if k != left_out}, {}, explain=True)
-        assert names(found)[0] == "not-scaled"
-    claims["output"] = [["9.000"] * 3] * 3
-    found = check(given, claims, {}, explain=True)
-    assert names(found)[0] == "not-scaled"
-    assert not found.explanations[0].whole
-    assert found.explanations[0].fits == ("scaled", "weights")
-
-
 def weights_only(claims: str) -> Marking:
     """The marking of claims on the weights of two keys."""
     given = "[given]\nQ = [[1, 0], [2, -1]]\nK = [[1, 2], [0, 1]]\nV = [[1, 4], [2, -3]]\n"
@@ -845,32 +766,6 @@ def weights_only(claims: str) -> Marking:
 def test_a_simple_fraction_alone_is_hardly_evidence(fraction: str) -> None:
     """As many hypotheses give 1/2 or 1/3 as there are simple fractions."""
     assert names(weights_only(f'"weights[1,1]" = "{fraction}"')) == []
-
-
-def test_a_fraction_holds_more_the_larger_its_denominator() -> None:
-    field = field_of([["1/2", "1/3", "17/53"]], [[0.9, 0.8, 0.9]], shares=True)
-    halves, thirds, many = (field.bits((0, j), 0.9) for j in range(3))
-    assert halves < thirds < 4 < many
-
-
-def test_what_accounts_for_no_step_is_not_told() -> None:
-    """Whatever is told reproduces a step, and every report can be written."""
-    given = {
-        "Q": [[-1, 1], [1, 0], [1, 1]],
-        "K": [[1, 1], [2, 1], [2, -1]],
-        "V": np.eye(3).tolist(),
-    }
-    claims = {
-        "scores": [["0", "-1", "-3"], ["1", "2", "2"], ["2", "3", "1"]],
-        "scaled": [
-            ["0.0000", "-0.7071", "2.1213"],
-            ["0.7071", "1.4142", "1.4142"],
-            ["0.0000", "-0.7071", "2.1213"],
-        ],
-    }
-    found = check(given, claims, {}, explain=True)
-    assert all(one.fits or one.whole for one in found.explanations)
-    assert report_of(found).reasons == ()
 
 
 def test_one_entry_of_an_invented_row_is_no_slip() -> None:

@@ -52,17 +52,6 @@ class Blocks(Own):
         return np.asarray(queries // parameters[0] == keys // parameters[0])
 
 
-class EverySecond(Own):
-    """Keys at even places, from 0."""
-
-    def _at(self, i: Index, j: Index) -> Rule:
-        return when((Ordinal(sympy.Mod(j, 2)), "=", Ordinal(sympy.S.Zero)))
-
-    @classmethod
-    def _seen(cls, queries: Any, keys: Any, *parameters: Any) -> NDArray[np.bool_]:
-        return np.asarray((keys % 2 == 0) & (queries >= 0))
-
-
 class Modulus(Own):
     """(i + 2 j) mod c = 1, and the last of three conditions against a bare number."""
 
@@ -81,21 +70,6 @@ class Modulus(Own):
         return np.asarray(told & (keys >= 1) & (2 * keys <= 3 * queries + 1))
 
 
-class Listed(Own):
-    """Only keys of a list, or the query at the place after one."""
-
-    listed = Counts()
-
-    def _at(self, i: Index, j: Index) -> Rule:
-        places = Ordinal(sympy.FiniteSet(*self.listed))
-        after = when((Ordinal(sympy.sympify(i) - 1), "∈", places))
-        return when((Ordinal(j), "∈", places), otherwise=after)
-
-    @classmethod
-    def _seen(cls, queries: Any, keys: Any, *parameters: Any) -> NDArray[np.bool_]:
-        return np.asarray(np.isin(keys, parameters[0]) | np.isin(queries - 1, parameters[0]))
-
-
 class Numbered(Own):
     """Each query has a number: it sees the keys from there on, and those below its own letter."""
 
@@ -112,17 +86,6 @@ class Numbered(Own):
     def _seen(cls, queries: Any, keys: Any, *parameters: Any) -> NDArray[np.bool_]:
         numbers = np.array(parameters[0])[queries]
         return np.asarray((numbers <= keys) | (numbers == keys + 2))
-
-
-class Apart(Own):
-    """|i − j| against a number that grows with i."""
-
-    def _at(self, i: Index, j: Index) -> Rule:
-        return when((Ordinal(abs(i - j)), "≤", Ordinal(sympy.floor((i + 1) / 3))))
-
-    @classmethod
-    def _seen(cls, queries: Any, keys: Any, *parameters: Any) -> NDArray[np.bool_]:
-        return np.asarray(abs(queries - keys) <= (queries + 1) // 3)
 
 
 NUMBERS = sympy.Tuple(3, 1, 8, 2, 2, 0, 5, 4, 1)
@@ -144,10 +107,7 @@ SAMPLES += [
     (f"{kind.__name__} {told} from {start}", kind(ROWS, COLUMNS, *told, start))
     for kind, told in [
         *((Blocks, (sympy.Integer(size),)) for size in (1, 2, 3, 4)),
-        (EverySecond, ()),
         *((Modulus, (sympy.Integer(size),)) for size in (2, 3)),
-        (Listed, (sympy.Tuple(1, 4),)),
-        (Apart, ()),
     ]
     for start in (0, 1, 2)
 ]

@@ -10,7 +10,7 @@ import pytest
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn import Attention, SymattnError
+from symattn import SymattnError
 from symattn.arithmetic.arrays import FLOAT64, Arrays
 from symattn.arithmetic.balls import BALLS
 from symattn.arithmetic.base import Array
@@ -21,10 +21,7 @@ from symattn.nodes.masks import (
     AnyOf,
     Causal,
     Documents,
-    Global,
-    Mask,
     Masked,
-    Padding,
     VisibleScores,
     Window,
     mask_of,
@@ -32,9 +29,6 @@ from symattn.nodes.masks import (
 )
 from symattn.nodes.rule import at, rule_of, to_sympy
 from symattn.nodes.spell import Speller
-from symattn.notation import text
-from symattn.notation.latex import latex
-from symattn.notation.options import Notation
 from tests.rows import every_one_has_a_row
 
 #: Who may see whom, rows and columns counted from 1.
@@ -177,24 +171,6 @@ def test_a_masked_value_never_leaks() -> None:
     assert explicit[0, 1] == -sympy.oo
 
 
-def test_several_masks_allow_what_all_allow() -> None:
-    spec = Attention(scale=False, mask=["causal", {"padding": 2}])
-    values = spec.derivation(["scores"]).evaluate(scores=[[1, 2, 3]] * 3)
-    oo = -sympy.oo
-    assert values["mask"].exact.tolist() == [[0, oo, oo], [0, 0, oo], [0, 0, oo]]
-    assert values["weights"].exact[2, 2] == 0
-
-
-def test_a_row_with_nothing_to_see_has_weights_and_output_zero() -> None:
-    spec = Attention(mask={"padding": 0})
-    values = spec.derivation().evaluate(Q=[[1], [2]], K=[[3]], V=[["1e300"]])
-    assert values["weights"].exact.tolist() == [[0], [0]]
-    assert values["output"].exact.tolist() == [[0], [0]]
-    np.testing.assert_array_equal(values["output"].array, [[0.0], [0.0]])
-    assert values["output"].decimals() == [["0"], ["0"]]
-    assert values.check().agrees
-
-
 UNIONS: list[tuple[str, Any, Seen]] = [
     ("any", ["causal"], lambda i, j: j <= i),
     ("any", [{"window": 1}, {"global": [1]}], lambda i, j: abs(i - j) < 2 or 1 in (i, j)),
@@ -257,87 +233,6 @@ def test_joined_masks_have_one_reason_of_their_conditions() -> None:
     assert reason_of(sympy.MatAdd(given, Causal(2, 2))) == f"{only} {Causal.condition}."
 
 
-@pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
-def test_every_mask_says_why_and_when(mask: type[Mask]) -> None:
-    assert mask.reason.endswith(".") and mask.reason[0].isupper()
-    assert mask.condition and not mask.condition.endswith(".")
-
-
-HIDDEN = "−∞, otherwise"
-
-#: What a mask is called and its entry rule, counting from 1 and from 0.
-SPELLED: list[tuple[str, Any, str, str, str, str]] = [
-    ("causal", 2, "causal(n, n, start = 2)", "j ≤ i + 2", "causal(n, n, start = 2)", "j ≤ i + 2"),
-    ("padding", 2, "padding(n, n, 2)", "j ≤ 2", "padding(n, n, 2)", "j ≤ 1"),
-    ("window", 2, "window(n, n, 2)", "|i − j| ≤ 2", "window(n, n, 2)", "|i − j| ≤ 2"),
-    ("window", [3, -1], "window(n, n, 3, ∞)", "i ≤ j + 3", "window(n, n, 3, ∞)", "i ≤ j + 3"),
-    ("window", [-1, 0], "window(n, n, ∞, 0)", "j ≤ i", "window(n, n, ∞, 0)", "j ≤ i"),
-    ("prefix", 2, "prefix(n, n, 2)", "if j ≤ 2]", "prefix(n, n, 2)", "if j ≤ 1]"),
-    (
-        "dilated",
-        [2, 3],
-        "dilated(n, n, 2, 3)",
-        "(i − j) mod 3 = 0",
-        "dilated(n, n, 2, 3)",
-        "(i − j) mod 3 = 0",
-    ),
-    ("dilated", [2, 3], "dilated(n, n, 2, 3)", "|i − j| ≤ 6", "dilated(n, n, 2, 3)", "|i − j| ≤ 6"),
-    ("strided", 3, "strided(n, n, 3)", "i ≤ j + 3", "strided(n, n, 3)", "i ≤ j + 3"),
-    ("global", [5, 1], "global(n, n, {1, 5})", "i ∈ {1, 5}", "global(n, n, {0, 4})", "j ∈ {0, 4}"),
-    (
-        "documents",
-        [1, 1, 2],
-        "documents(n, n, (1, 1, 2))",
-        "ω_i = ω_j",
-        "documents(n, n, (1, 1, 2))",
-        "ω_i = ω_j",
-    ),
-    (
-        "any",
-        [{"window": 1}, {"global": [1]}],
-        "any(window(n, n, 1), global(n, n, {1}))",
-        "if |i − j| ≤ 1], [0, if i ∈ {1}], [0, if j ∈ {1}], [−∞, otherwise]]",
-        "any(window(n, n, 1), global(n, n, {0}))",
-        "if |i − j| ≤ 1], [0, if i ∈ {0}]",
-    ),
-]
-
-
-@pytest.mark.parametrize("case", SPELLED, ids=lambda case: f"{case[0]}-{case[3]}")
-def test_masks_are_spelled_as_the_reader_counts(case: tuple[str, Any, str, str, str, str]) -> None:
-    name, parameter, from_one, rule_from_one, from_zero, rule_from_zero = case
-    n = sympy.Symbol("n", integer=True, positive=True)
-    i, j = sympy.symbols("i j", integer=True)
-    mask = mask_of(name, n, n, parameter)
-    for base, called, condition in ((1, from_one, rule_from_one), (0, from_zero, rule_from_zero)):
-        speller = Speller(Notation(index_base=base))
-        assert text.line(speller.matrix(mask)) == called
-        spelled = text.line(speller.rule(rule_of(mask, i, j)))
-        assert condition in spelled
-        assert HIDDEN in spelled
-        assert "if" in latex(speller.rule(rule_of(mask, i, j)))
-
-
-def test_conditions_are_told_once() -> None:
-    i, j = sympy.symbols("i j", integer=True)
-    union = mask_of("any", 4, 4, [{"all": ["causal", {"window": [2, 0]}]}, {"strided": 3}])
-    assert text.line(Speller().rule(rule_of(union, i, j))) == (
-        "[[0, if j ≤ i and i ≤ j + 2], [0, if j ≤ i and i ≤ j + 3], "
-        "[0, if j ≤ i and (i − j) mod 3 = 0], [−∞, otherwise]]"
-    )
-
-
-def test_long_lists_are_shortened() -> None:
-    speller = Speller(Notation(limit=4))
-    numbers = text.line(speller.matrix(Documents(9, 9, range_of(9))))
-    assert numbers == "documents(9, 9, (1, 2, ⋯, 9))"
-    assert str(Global(9, 9, range_of(9))) == "global(9, 9, {1, 2, 3, 4, 5, 6, 7, 8, 9})"
-
-
-def range_of(count: int) -> list[int]:
-    return list(range(1, count + 1))
-
-
 def test_what_is_not_kept_never_leaks() -> None:
     scores = np.array([[1.0, np.nan], [-np.inf, 3.0]])
     np.testing.assert_array_equal(
@@ -355,17 +250,6 @@ def test_what_is_not_kept_never_leaks() -> None:
     ]
     exact = VisibleScores(sympy.Matrix([[2, sympy.nan], [sympy.oo, 5]]), Window(2, 2, 0)).doit()
     assert exact == sympy.diag(2, 5)
-
-
-def test_kept_is_spelled_by_the_mask_it_follows() -> None:
-    i, j = sympy.symbols("i j", integer=True)
-    S, M = sympy.MatrixSymbol("S", 2, 2), sympy.MatrixSymbol("M", 2, 2)
-    lines = [
-        text.line(Speller().rule(rule_of(VisibleScores(S, m), i, j))) for m in (M, Causal(2, 2))
-    ]
-    assert lines == ["[[0, if m_ij = −∞], [s_ij, otherwise]]", "[[s_ij, if j ≤ i], [0, otherwise]]"]
-    both = VisibleScores(S, Causal(2, 2) + Padding(2, 2, 1))
-    assert both.as_explicit().tolist() == [[S[0, 0], 0], [S[1, 0], 0]]
 
 
 HUGE = 10**5000

@@ -53,15 +53,14 @@ from symattn.nodes.lines import (
     UnitVectors,
 )
 from symattn.nodes.masks import MASKS, Allowed, AnyOf, Causal, Masked, VisibleScores, Window
-from symattn.nodes.normalise import NORMALISERS, RowMax, SinkSoftmax, Softmax
+from symattn.nodes.normalise import NORMALISERS, RowMax, Softmax
 from symattn.nodes.positions import Rotary, RotaryBack, Sinusoidal
 from symattn.nodes.powers import WhereAtMost, WholePower
 from symattn.nodes.relative import ClippedShift, RelativeShift, ShiftSum
-from symattn.nodes.rule import Const, Over, Plus, rule_of
+from symattn.nodes.rule import rule_of
 from symattn.nodes.scale import Everywhere, NumberQuotient, NumberTimes, PowerTimes, Quotient
 from symattn.nodes.scores import Additive, Distance, PairSum
 from symattn.nodes.spell import Speller
-from symattn.notation import text
 from tests.nodes.test_masks import DEFINED, SQUARE
 from tests.rows import every_one_has_a_row
 
@@ -192,15 +191,6 @@ def test_prints_in_its_own_spelling(node: MatrixExpr, printer: str) -> None:
     assert not is_fallback(inside, type(node).__name__)
 
 
-@pytest.mark.parametrize("printer", PRINTERS)
-def test_a_sum_is_bracketed_inside_a_product(printer: str) -> None:
-    product = PRINTERS[printer](sympy.MatMul(2, SAMPLES[Masked]))
-    assert "(" in product.replace("causal(", "").replace("causal}(", "").split("Z")[0].split("S")[0]
-    turned = PRINTERS[printer](sympy.Transpose(SAMPLES[Masked]))
-    plain = PRINTERS[printer](SAMPLES[Masked])
-    assert sum(map(turned.count, "(⎛")) > sum(map(plain.count, "(⎛"))
-
-
 def test_a_fallback_is_caught() -> None:
     class Bare(MatrixExpr):  # type: ignore[misc]
         shape = (n, m)
@@ -272,14 +262,6 @@ def test_doit_numpy_and_lambdify_agree(kind: type[Node]) -> None:
     value = function(*(VALUES[symbol.name] for symbol in symbols))
     np.testing.assert_allclose(value, exact, rtol=1e-14, atol=1e-15)
     assert value.dtype == np.float64
-
-
-def test_heads_side_by_side_are_a_block_matrix() -> None:
-    block = SAMPLES[Concat].subs(SIZES).doit()
-    assert isinstance(block, sympy.BlockMatrix)
-    assert block.shape == (3, 8)
-    assert block[2, 5] == SAMPLES[Concat].subs(SIZES)[2, 5]
-    assert SAMPLES[Concat].subs(i, 5) == SAMPLES[Concat]
 
 
 def test_sympy_refuses_to_differentiate(node: MatrixExpr) -> None:
@@ -379,13 +361,6 @@ def test_a_matrix_by_name_has_no_derivative_by_a_scalar(by: sympy.Expr) -> None:
     with pytest.raises(SymattnError, match="give explicit matrices"):
         Softmax(S).diff(by)
     assert Softmax(S).diff(x) == sympy.ZeroMatrix(n, m)
-
-
-def test_numbers_of_a_node_over_names_stay_a_node() -> None:
-    found = SinkSoftmax(S, sympy.Matrix([[sympy.sqrt(2)]])).evalf(5)
-    assert isinstance(found, SinkSoftmax)
-    assert found.args[1][0, 0] == sympy.sqrt(2).evalf(5)
-    assert Softmax(S).evalf() == Softmax(S)
 
 
 COMPOSITES: dict[str, Callable[[MatrixExpr], Any]] = {
@@ -518,30 +493,11 @@ def test_a_row_of_nothing_keeps_its_shape_when_its_maximum_is_taken_off() -> Non
         assert lowered.dtype == np.dtype(dtype)
 
 
-def test_a_row_maximum_by_itself() -> None:
-    a, b = sympy.symbols("a b", integer=True)
-    node = RowMax(S)
-    assert node.shape == (n, 1)
-    assert str(node) == "rowmax(S)"
-    assert text.line(Speller().rule(rule_of(node, a, 0))) == "max_l(s_al)"
-    assert str(node.subs(SIZES)[0, 0]) == "Max(S[0, 0], S[0, 1], S[0, 2], S[0, 3])"
-    assert node[a, 0] is not None and node[b, 0] != node[a, 0]
-
-
 @pytest.mark.parametrize("kind", get_args(rule.Rule), ids=lambda kind: str(kind.__name__))
 def test_a_rule_knows_the_rules_it_is_made_of(kind: type[Any]) -> None:
     """A field that holds rules and is not listed would be dropped by `parts` and `at`."""
     holding = tuple(f.name for f in fields(kind) if f.type in ("Rule", "tuple[Rule, ...]"))
     assert rule._CHILDREN.get(kind, ()) == holding
-
-
-def test_a_rule_is_rebuilt_of_its_children() -> None:
-    one, two = Const(sympy.Integer(1)), Const(sympy.Integer(2))
-    whole = Over(Plus((one, two), empty=sympy.oo), rule.Exp(one), empty=sympy.S.Zero)
-    assert rule.children(whole) == (whole.num, whole.den)
-    assert rule.rebuilt(whole, lambda part: part) == whole
-    assert rule.rebuilt(whole, lambda part: two) == Over(two, two, empty=sympy.S.Zero)
-    assert [*rule.parts(whole)] == [whole, whole.num, one, two, whole.den, one]
 
 
 def test_a_node_is_made_as_python_calls_are() -> None:

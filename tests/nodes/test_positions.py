@@ -6,28 +6,21 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import mpmath
 import numpy as np
 import pytest
 import sympy
-from flint import arb
 from numpy.typing import NDArray
 
-from symattn import Notation, SymattnError
+from symattn import SymattnError
 from symattn.arithmetic.arrays import Arrays
 from symattn.arithmetic.balls import BALLS
 from symattn.arithmetic.enclosure import ball, precision
 from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.rounded import Rounded
-from symattn.derivations import Derivation, Evaluation, Input, Step, worked
 from symattn.evaluate.check import compare
 from symattn.nodes.base import Node
 from symattn.nodes.biases import ALiBi, RelativeBias, alibi_slopes, relative_bucket
-from symattn.nodes.heads import Head
 from symattn.nodes.positions import PAIRINGS, Rotary, Sinusoidal, rotated
-from symattn.notation.latex import latex
-from symattn.notation.mathml import mathml
-from symattn.notation.text import line
 from symattn.step import HEAD
 from tests.onnx_adapter import node_cases
 
@@ -144,16 +137,6 @@ def test_sinusoids_are_those_of_the_paper(width: int, base: Any, start: int) -> 
     np.testing.assert_allclose(explicit(node), wanted, rtol=1e-13, atol=1e-15)
 
 
-def test_sinusoids_to_fifty_digits() -> None:
-    with precision(400), mpmath.workdps(80):
-        balls = Sinusoidal._compute(BALLS, *Sinusoidal(40, 10).args)
-        for pos, column in np.ndindex(40, 10):
-            angle = pos / mpmath.mpf(10000) ** (mpmath.mpf(2 * (column // 2)) / 10)
-            true = (mpmath.cos if column % 2 else mpmath.sin)(angle)
-            wanted = arb(mpmath.nstr(true, 70))
-            assert abs(balls[pos, column] - wanted) < 1e-50, (pos, column)
-
-
 # ---- rotary --------------------------------------------------------------------------------------
 
 ROTATIONS = [
@@ -198,14 +181,6 @@ def test_rotary_is_a_product_of_complex_numbers(options: dict[str, Any]) -> None
 def test_rotary_refuses(columns: int, options: dict[str, Any], message: str) -> None:
     with pytest.raises(SymattnError, match=message):
         Rotary(sympy.MatrixSymbol("Q", 2, columns), **options)
-
-
-def test_rotary_refuses_an_odd_width_when_it_is_known() -> None:
-    assert Rotary(Q).shape == (n, d_k)
-    with pytest.raises(SymattnError, match="pairs"):
-        Rotary(Q).subs(d_k, 3)
-    with pytest.raises(SymattnError, match="pairs"):
-        assert evaluated(Rotary(Q), Q=[[1, 2, 3]])["y"].array is None
 
 
 def test_rotary_is_that_of_onnx() -> None:
@@ -320,13 +295,6 @@ def test_buckets_are_those_of_t5(buckets: int, far: int, both: bool) -> None:
     assert back[far] == last
 
 
-def test_buckets_start_exactly_where_the_formula_says() -> None:
-    # n = 16 buckets a side, 8 + ⌊8 ln(r/8) / ln 16⌋ = 8 + ⌊2 log₂(r/8)⌋: 16, 32 and 64 are steps
-    assert [relative_bucket(-r) for r in (8, 11, 12, 15, 16, 31, 32, 63, 64, 127, 128)] == [
-        *(8, 8, 9, 9, 10, 11, 12, 13, 14, 15, 15)
-    ]
-
-
 @pytest.mark.parametrize("both", [True, False])
 def test_a_bias_is_looked_up(both: bool) -> None:
     table = RNG.integers(-9, 9, (8, 1)) / 4
@@ -379,116 +347,3 @@ def test_a_bias_refuses(options: dict[str, Any], message: str) -> None:
 
 
 # ---- in a derivation -----------------------------------------------------------------------------
-
-
-def evaluated(expr: Any, per_head: bool = False, **given: Any) -> Evaluation:
-    """One step Y = expr over the matrices given."""
-    symbols = sorted(expr.atoms(sympy.MatrixSymbol), key=str)
-    heads = {part.args[0] for part in expr.atoms(Head)}
-    inputs = [
-        Input(s.name, Head(s, HEAD), count=h) if s in heads else Input(s.name, s) for s in symbols
-    ]
-    symbol: Any = sympy.MatrixSymbol("Y", *expr.shape)
-    step = Step(
-        "y", Head(symbol, HEAD) if per_head else symbol, expr, count=h if per_head else None
-    )
-    return Derivation(tuple(inputs), (step,)).evaluate(**given)
-
-
-TURNED = [[1, 2, 3, "1/2"], [1, 2, 3, 4], ["0.3", 1, 1, 1]]
-ZEROS = np.zeros((2, 3, 4)).tolist()
-TABLES = RNG.integers(-9, 9, (2, 8, 1)).tolist()
-
-#: Expressions with what is given, and whether there are heads.
-STEPS: dict[str, tuple[Any, dict[str, Any], bool]] = {
-    "rotary": (Rotary(Q), {"Q": TURNED}, False),
-    "half": (Rotary(Q, 500, 2, "half", 4), {"Q": TURNED}, False),
-    "sinusoidal": (Q + Sinusoidal(n, d_k), {"Q": TURNED}, False),
-    "odd": (Q + Sinusoidal(n, d_k, 50, 2), {"Q": [[0, 0, 0], [1, 1, 1]]}, False),
-    "alibi": (sympy.MatAdd(Head(S, HEAD), ALiBi(n, m, h, HEAD)), {"S": ZEROS}, True),
-    "symmetric": (sympy.MatAdd(Head(S, HEAD), ALiBi(n, m, h, HEAD, True)), {"S": ZEROS}, True),
-    "one head": (S + ALiBi(n, m), {"S": TURNED}, False),
-    "bias": (
-        sympy.MatAdd(Head(S, HEAD), RelativeBias(n, m, Head(T, HEAD), 8, 8)),
-        {"S": ZEROS, "T": TABLES},
-        True,
-    ),
-    "clipped": (
-        S + RelativeBias.clipped(n, m, sympy.MatrixSymbol("U", 3, 1), 1),
-        {"S": TURNED, "U": [[1], [2], ["0.3"]]},
-        False,
-    ),
-}
-NOTATIONS = [
-    Notation(),
-    Notation(index_base=0),
-    Notation(convention="columns"),
-    Notation(exact=True),
-    Notation(convention="columns", index_base=0, digits=9),
-]
-
-
-@pytest.mark.parametrize("name", STEPS)
-def test_every_view_agrees(name: str) -> None:
-    expr, given, per_head = STEPS[name]
-    evaluation = evaluated(expr, per_head, **given)
-    assert evaluation.check()
-    value = evaluation["y"]
-    rows, columns = value.array.shape[-2:]
-    for notation in NOTATIONS:
-        step = evaluation.steps[0]
-        for tree in (step.formula(notation), step.entry(notation)):
-            assert line(tree) and latex(tree) and mathml(tree)
-        heads = range(2) if per_head else (None,)
-        for head in heads:
-            for row, column in np.ndindex(rows, columns):
-                cell = (column, row) if notation.convention == "columns" else (row, column)
-                place = cell if head is None else (head, *cell)
-                if notation.convention == "columns" and (cell[0] >= rows or cell[1] >= columns):
-                    continue
-                tree = worked(evaluation, step, row, column, head, notation)
-                shown = value.digits(place, notation).text
-                said = line(tree).rpartition("=" if "≈" not in line(tree) else "≈")[2].strip()
-                if not notation.exact:
-                    assert said.replace("−", "-") == shown, line(tree)
-
-
-def test_worked_lines_put_numbers_in() -> None:
-    evaluation = evaluated(Rotary(Q), Q=TURNED)
-    tree = worked(evaluation, evaluation.steps[0], 1, 2)
-    assert line(tree) == "y_23 = 3 cos(1·0.01) − 4 sin(1·0.01) ≈ 3·0.99995 − 4·0.01000 ≈ 2.9599"
-
-
-SPELLED = {
-    ("rotary", 1): "[[q_ij cos(ψ_it) − q_i,j+1 sin(ψ_it), if j = 2 t − 1], "
-    "[q_ij cos(ψ_it) + q_i,j−1 sin(ψ_it), otherwise]]",
-    ("rotary", 0): "[[q_ij cos(ψ_it) − q_i,j+1 sin(ψ_it), if j = 2 t], "
-    "[q_ij cos(ψ_it) + q_i,j−1 sin(ψ_it), otherwise]]",
-    ("half", 1): "[[q_ij cos(ψ_it) − q_i,j+1 sin(ψ_it), if j ≤ 1], "
-    "[q_ij cos(ψ_it) + q_i,j−1 sin(ψ_it), if j ≤ 2], "
-    "[q_ij, otherwise]]",
-    ("odd", 0): "q_ij + [[sin(ψ_it), if j = 2 t], [cos(ψ_it), otherwise]]",
-    ("alibi", 1): "s_ij⁽ʰ⁾ + μ_h (j − i)",
-    ("symmetric", 1): "s_ij⁽ʰ⁾ − μ_h·|i − j|",
-    ("bias", 1): "s_ij⁽ʰ⁾ + T_κ_ij,1⁽ʰ⁾",
-}
-
-
-@pytest.mark.parametrize(("name", "index_base"), SPELLED)
-def test_entries_are_spelled(name: str, index_base: Any) -> None:
-    expr, _, per_head = STEPS[name]
-    symbol: Any = sympy.MatrixSymbol("Y", *expr.shape)
-    step = Step(
-        "y", Head(symbol, HEAD) if per_head else symbol, expr, count=h if per_head else None
-    )
-    said = line(step.entry(Notation(index_base=index_base))).partition(" = ")[2]
-    assert said == SPELLED[name, index_base]
-
-
-def test_sympy_sees_values_and_not_how_they_are_written() -> None:
-    a, b = sympy.symbols("a b", integer=True)
-    for node in (Rotary(Q), Rotary(Q, pairing="half"), Sinusoidal(n, d_k), ALiBi(n, m, 4, 1)):
-        assert node[a, b].free_symbols <= {a, b, d_k, n, Q}
-    entry = Sinusoidal(n, d_k)[a, b]
-    assert entry.subs({a: 3, b: 3, d_k: 4}) == sympy.cos(sympy.Rational(3, 100))
-    assert entry.subs({a: 3, b: 2, d_k: 4}) == sympy.sin(sympy.Rational(3, 100))
