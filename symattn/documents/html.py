@@ -28,7 +28,7 @@ from symattn.documents.page.heated import heated, letter
 from symattn.documents.page.latex import latex_data, latex_names
 from symattn.documents.page.lines import Lines
 from symattn.documents.page.live import Live, live_program
-from symattn.documents.page.matrices import GAPS, MatrixView, head_of, operands
+from symattn.documents.page.matrices import GAPS, HeadView, MatrixView, head_of
 from symattn.documents.page.numbers import number_data
 from symattn.documents.page.rules import rule_data
 from symattn.documents.page.stage import Parts
@@ -73,8 +73,7 @@ def html_document(shown: Shown) -> str:
         body = frame.Body(page, _given(page), steps, Parts(shown.derivation))
     else:
         body = _Page(shown).body()
-    content = body.content()
-    return frame.page(content.title, [content])
+    return frame.page(body.title, [body])
 
 
 def html_series(chunks: Sequence[Shown], title: str = "") -> str:
@@ -93,7 +92,7 @@ def html_series(chunks: Sequence[Shown], title: str = "") -> str:
     frames = []
     for number, one in enumerate(chunks, 1):
         series = (number, titles) if len(chunks) > 1 else None
-        frames.append(_Page(one).body(series).content())
+        frames.append(_Page(one).body(series))
     return frame.page(title or frames[0].title, frames)
 
 
@@ -266,7 +265,7 @@ class _Page:
     def input(self, section: Section, item: Item) -> Markup:
         """A matrix that is given, or one for each head."""
         matrix = self.matrices[item.letter]
-        figures = [figure(matrix, head, home=True) for head in matrix.shown]
+        figures = [figure(one, home=True) for one in matrix.shown]
         caption = el(
             "p",
             *([el("strong", matrix.words), ": "] if matrix.words else []),
@@ -290,17 +289,17 @@ class _Page:
         matrix = self.matrices[step.letter]
         strips = []
         shown = []
-        for head in matrix.shown if "value" in self.shown.views else ():
+        for one in matrix.shown if "value" in self.shown.views else ():
             if self.notation.layout == "falk":
-                drawn = scheme(step, self.matrices, head)
+                drawn = scheme(step, self.matrices, one.head)
                 if drawn is not None:
                     strips.append(drawn)
                     continue
-            read = self.read(step, head)
-            shown.append((*read, (matrix, head)))
-            parts = [figure(operand, which) for operand, which in read]
+            read = self.read(step, one.head)
+            shown.append((*read, one))
+            parts = [*map(figure, read)]
             arrow = [el("span", "→", class_="makes", aria_hidden="true")] if parts else []
-            result = el("div", *arrow, figure(matrix, head, home=True), class_="made")
+            result = el("div", *arrow, figure(one, home=True), class_="made")
             strips.append(el("div", *parts, result, class_="strip"))
         example = Markup()
         if "worked" in self.shown.views:
@@ -315,12 +314,12 @@ class _Page:
         drawn_all = el("div", *strips, class_=f"strips{room_of(shown)}") if strips else Markup()
         return el("div", drawn_all, example, claimed, class_="values")
 
-    def read(self, step: Step, head: int | None) -> list[tuple[MatrixView, int | None]]:
-        """The matrices that a step reads, each with the head that is read."""
-        found: list[tuple[MatrixView, int | None]] = []
-        for operand in operands(step, self.matrices):
+    def read(self, step: Step, head: int | None) -> list[HeadView]:
+        """The matrices that a step reads, each of the head that is read."""
+        found: list[HeadView] = []
+        for operand in map(self.matrices.__getitem__, step.operands):
             wanted = head_of(step, operand, head)
-            found += [(operand, k) for k in (operand.shown if wanted is None else [wanted])]
+            found += operand.shown if wanted is None else [operand.of(wanted)]
         return found
 
     def warm(self, section: Section) -> tuple[Line, ...]:
@@ -370,7 +369,9 @@ class _Data:
             "shape": matrix.shape,
             "labels": [_place(names, self.labels) for names in matrix.labels],
             "entry": matrix.entry_names(),
-            "text": " ".join(matrix.digits(*place) for place in matrix.places(whole=True)),
+            "text": " ".join(
+                one.digits(*at) for one in matrix.all for at in one.places(whole=True)
+            ),
         }
         if role := self.page.parts.role(item):
             entry["role"] = role

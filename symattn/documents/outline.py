@@ -152,7 +152,7 @@ def outline(shown: Shown) -> Outline:
     notation = suited(notation, (*derivation.inputs, *steps))
     _check_letters((*derivation.inputs, *steps), derivation.size_symbols, notation)
     notation = lettered((*derivation.inputs, *derivation.steps), derivation.size_symbols, notation)
-    writer = _Writer(_Numbers(evaluation, notation, tuple(shown.views), shown.entries, steps))
+    writer = _Writer(evaluation, notation, tuple(shown.views), shown.entries, steps)
     for earlier in shown.before:
         given = [item for item in given if not _is_told(item, evaluation, earlier)]
         writer.told |= {step.name: step.formula(notation) for step in earlier.derivation}
@@ -273,7 +273,7 @@ def _check_letters(
             )
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Numbers:
     """The numbers of a section: the matrix, the entries that are worked out, the shape."""
 
@@ -367,10 +367,9 @@ class _Numbers:
 
 
 @dataclass
-class _Writer:
+class _Writer(_Numbers):
     """The sections: what is said of each step, and not again of a later one; its numbers below."""
 
-    numbers: _Numbers
     #: What is defined already: a letter that several steps use is defined once.
     defined: set[Tree] = field(default_factory=set)
     #: The formulas of steps of an earlier derivation, by name.
@@ -378,48 +377,30 @@ class _Writer:
     #: The first step of each pattern.
     patterns: dict[object, Step] = field(default_factory=dict)
 
-    @property
-    def evaluation(self) -> Evaluation | None:
-        return self.numbers.evaluation
-
-    @property
-    def notation(self) -> Notation:
-        return self.numbers.notation
-
-    @property
-    def views(self) -> tuple[View, ...]:
-        return self.numbers.views
-
-    @property
-    def alone(self) -> bool:
-        return self.numbers.alone
-
     def input(self, item: Input) -> Section:
         lines: list[Line] = []
         gaps: list[Gap] = []
         if self.evaluation is not None and (not self.alone or "value" in self.views):
-            lines, gaps = self.numbers.values(item)  # a view is one of the steps: these are given
+            lines, gaps = self.values(item)  # a view is one of the steps: these are given
         elif not self.alone:
             lines = [Line("formula", Speller(self.notation).matrix(item.symbol))]
         why = read_prose(item.meaning, self.notation)
         letter = self.notation.letter(item.letter, item.per_head)
-        return Section(
-            item.name, None, self.numbers.shape(item), why, tuple(lines), tuple(gaps), letter
-        )
+        return Section(item.name, None, self.shape(item), why, tuple(lines), tuple(gaps), letter)
 
     def step(self, number: int, step: Step) -> Section:
         """A step; what is told of another one already is not told again, but for its numbers."""
         refused: list[Gap] = []
-        numbers, worked_out = self.numbers, step.name in self.numbers.entries
+        worked_out = step.name in self.entries
         why, is_told = self._why(step)
         lines, gaps = self._rules(step, is_told)
         if self.evaluation is not None:
             if "worked" in self.views and (not is_told or worked_out):
-                shown, refused = numbers.worked(step)
+                shown, refused = self.worked(step)
                 lines += shown
                 gaps += refused
             if "value" in self.views:
-                values, heads_left_out = numbers.values(step)
+                values, heads_left_out = self.values(step)
                 lines += [*self._factors(step), *values]
                 gaps += heads_left_out
         if step.is_number and any(each.view == "worked" for each in lines):
@@ -428,7 +409,7 @@ class _Writer:
         return Section(
             step.name,
             number,
-            numbers.shape(step),
+            self.shape(step),
             why,
             tuple(lines),
             tuple(gaps),

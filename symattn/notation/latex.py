@@ -158,7 +158,7 @@ def _row(items: tuple[Tree, ...]) -> str:
     out = ""
     for index, item in enumerate(items):
         piece = _latex(item)
-        if item == t.Op("−") and (index == 0 or _is_operator(items[index - 1])):
+        if t.is_sign(items, index):
             piece = "-"
         if item == t.TIMES and any(
             isinstance(x, t.Marked) for x in items[max(index - 1, 0) : index + 2]
@@ -168,12 +168,6 @@ def _row(items: tuple[Tree, ...]) -> str:
             out += " "  # or the letter would be read as one of the command's
         out += piece
     return out
-
-
-def _is_operator(tree: Tree) -> bool:
-    return (
-        isinstance(tree, t.Op) and tree.symbol not in "∞⋯⋮⋱?′⊤…" and tree not in (t.TIMES, t.APPLY)
-    )
 
 
 def _identifier(name: str, roman: bool) -> str:

@@ -88,19 +88,11 @@ class Notation(Changed):
     _in_use: ClassVar[frozenset[str] | None] = None
 
     def __post_init__(self) -> None:
-        _one_of("index_base", self.index_base, (0, 1))
-        _one_of("transpose", self.transpose, ("T", "⊤", "'"))
-        _one_of("convention", self.convention, ("rows", "columns"))
-        _one_of("rounding", self.rounding, ("half-up", "half-even"))
-        _one_of("gradients", self.gradients, ("d", "partial"))
-        _one_of("layout", self.layout, ("matrix", "falk"))
-        _one_of("worked", self.worked, ("telling", "all"))
-        _one_of("heads", self.heads, ("side by side", "column"))
+        for name, allowed in _ONE_OF.items():
+            _one_of(name, getattr(self, name), allowed)
         self._keep("steps", words(self.steps, "steps"))
         if self.head is not None:
             self._keep("head", whole(self.head, "head", self.index_base, MOST_HEADS))
-        _one_of("head_index", self.head_index, ("above", "below"))
-        _one_of("page", self.page, ("", "sheet", "stage"))
         self._keep("digits", whole(self.digits, "digits", 0, MAX_DIGITS))
         self._keep("limit", whole(self.limit, "limit"))
         flag(self.exact, "exact")
@@ -254,6 +246,20 @@ _TYPED = {"head": "i", "member": "s"}
 
 
 _CHOICES = tuple(choice.name for choice in fields(Notation))
+
+#: The choices that are one of a few.
+_ONE_OF: Mapping[str, tuple[object, ...]] = {
+    "index_base": (0, 1),
+    "transpose": ("T", "⊤", "'"),
+    "convention": ("rows", "columns"),
+    "rounding": ("half-up", "half-even"),
+    "gradients": ("d", "partial"),
+    "layout": ("matrix", "falk"),
+    "worked": ("telling", "all"),
+    "heads": ("side by side", "column"),
+    "head_index": ("above", "below"),
+    "page": ("", "sheet", "stage"),
+}
 
 
 Spelled = TypeVar("Spelled", bound=Notation)

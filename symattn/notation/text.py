@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from math import inf
+from typing import Literal, TypeVar
 from unicodedata import category, combining, east_asian_width
 
 from symattn.arguments import choice
@@ -20,9 +21,9 @@ from symattn.notation.latex import escape_controls
 from symattn.notation.tree import Tree
 
 Charset = Literal["unicode", "ascii"]
+T = TypeVar("T")
 
 _SPACED = {"=", "≈", "+", "−", "≤", "<", "≥", ">", "≠", "∈", "∪", ":", "∘", "⊘", "×"}
-_ORDINARY = "∞⋯⋮⋱?′⊤…"
 _SUPERSCRIPTS = dict(zip("0123456789()ihT⊤′", "⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾ⁱʰᵀ⊤′", strict=True))
 _ASCII = {
     "−": "-",
@@ -115,28 +116,35 @@ def side_by_side(
     """
     sized = [(tree, size(tree)) for tree in trees]
     gap = size(t.GAP)
-    fewest = len(_rows_of(sized, room, len(sized), gap))
-    counts = range(1, len(sized))
-    most = next((k for k in counts if len(_rows_of(sized, room, k, gap)) == fewest), None)
-    rows = _rows_of(sized, room, most or len(sized), gap)
-    return [t.row(*row) if len(row) > 1 else row[0] for row in rows]
+    rows = packed(sized, room, gap)
+    for most in range(1, len(sized)):
+        even = packed(sized, room, gap, most)
+        if len(even) == len(rows):
+            rows = even
+            break
+    return [t.apart(row) if len(row) > 1 else row[0] for row in rows]
 
 
-def _rows_of(
-    sized: Sequence[tuple[Tree, float]], room: float, most: int, gap: float
-) -> list[list[Tree]]:
-    """The trees, with their widths, in rows of at most so many; a gap stands between two."""
-    rows: list[list[Tree]] = []
-    left: float = 0
-    count = 0
-    for tree, size in sized:
-        if rows and count < most and gap + size <= left:
-            rows[-1] += [t.GAP, tree]
-            left, count = left - gap - size, count + 1
+def packed(
+    sized: Iterable[tuple[T, float]], room: float, gap: float = 0, most: float = inf
+) -> list[list[T]]:
+    """Things with their sizes in groups that have room for them, in order, each with all it can.
+
+    What has no room by itself is alone; a `gap` is between two, and `most` are together.
+
+    >>> packed([("a", 2), ("b", 2), ("c", 3)], 5)
+    [['a', 'b'], ['c']]
+    """
+    groups: list[list[T]] = []
+    left = 0.0
+    for thing, size in sized:
+        if groups and len(groups[-1]) < most and gap + size <= left:
+            groups[-1].append(thing)
+            left -= gap + size
         else:
-            rows.append([tree])
-            left, count = room - size, 1
-    return rows
+            groups.append([thing])
+            left = room - size
+    return groups
 
 
 def width(words: str) -> int:
@@ -209,7 +217,7 @@ class _Tables:
         fenced = self.fenced(Box(rows, (len(rows) - 1) // 2), "[", "]", padded=True)
         lines = [f"  {line}  " for line in head] + list(fenced.lines)
         if grid.row_labels:
-            names = _padded([escape_controls(label) for label in grid.row_labels], "l")
+            names = padded([escape_controls(label) for label in grid.row_labels], "l")
             blank = " " * width(names[0])
             lines = [
                 f"{x} {name}" for name, x in zip([blank] * len(head) + names, lines, strict=True)
@@ -224,8 +232,7 @@ class _Tables:
         labels = [escape_controls(label) for label in grid.column_labels]
         if labels:
             columns = [
-                _padded([label, *column], "r")
-                for label, column in zip(labels, columns, strict=True)
+                padded([label, *column], "r") for label, column in zip(labels, columns, strict=True)
             ]
         lines = ["  ".join(row) for row in zip(*columns, strict=True)] or [""]
         return Box(tuple(lines), (len(lines) - 1) // 2)
@@ -235,23 +242,23 @@ class _Tables:
         bare = [str(self.box(c.body if isinstance(c, t.Picked) else c)) for c in cells]
         levelled = t.levelled([[cell] for cell in cells], align)
         blanks = [" " * len(figures) for ((_, figures),) in levelled]
-        lines = _padded([text + blank for text, blank in zip(bare, blanks, strict=True)], align)
+        lines = padded([text + blank for text, blank in zip(bare, blanks, strict=True)], align)
         if not any(isinstance(cell, t.Picked) for cell in cells):
             return lines
         out = []
-        for cell, text, padded in zip(cells, bare, lines, strict=True):
+        for cell, text, whole in zip(cells, bare, lines, strict=True):
             left, right = (
                 (" ", " ") if not isinstance(cell, t.Picked) else "[]" if cell.boxed else "()"
             )
-            start = padded.index(text)
-            out.append(f"{padded[:start]}{left}{text}{right}{padded[start + len(text) :]}")
+            start = whole.index(text)
+            out.append(f"{whole[:start]}{left}{text}{right}{whole[start + len(text) :]}")
         return out
 
     def scheme(self, scheme: t.Scheme) -> Box:
         """Falk's scheme with its two rules; the numbers above and below are aligned apart."""
         table = t.ruled(scheme)
         columns = [
-            _padded(self._column(c[: table.above], a) + self._column(c[table.above :], a), a)
+            padded(self._column(c[: table.above], a) + self._column(c[table.above :], a), a)
             for c, a in zip(zip(*table.lines, strict=True), table.align, strict=True)
         ]
         upright, level, cross = "│─┼" if self.charset == "unicode" else "|-+"
@@ -349,10 +356,8 @@ class _Layout:
             if item == t.TIMES:
                 piece = Box((" ",))
             elif isinstance(item, t.Op) and item.symbol in _SPACED:
-                before = items[index - 1] if index else None
-                signed = index == 0 or (isinstance(before, t.Op) and before.symbol not in _ORDINARY)
                 glyph = self._operator(item.symbol)
-                piece = Box((glyph if signed and item.symbol == "−" else f" {glyph} ",))
+                piece = Box((glyph if t.is_sign(items, index) else f" {glyph} ",))
             elif item == t.Op(","):
                 piece = Box((", ",))
             else:
@@ -441,7 +446,8 @@ def beside(*boxes: Box) -> Box:
     return Box(tuple(lines), above)
 
 
-def _padded(column: list[str], align: str) -> list[str]:
+def padded(column: Sequence[str], align: str) -> list[str]:
+    """The words as wide as the widest, blanks behind those of a column on the left (``l``)."""
     widest = max(width(cell) for cell in column)
     gaps = [" " * (widest - width(cell)) for cell in column]
     if align == "l":

@@ -34,31 +34,17 @@ def scripts() -> str:
     return program.rstrip("\n")
 
 
-@dataclass(frozen=True)
-class Content:
-    """What differs between the chunks of a series: contents, main part, data and program.
-
-    `data` is JSON and `program` JavaScript, both of our own making; `title` is that of the chunk.
-    """
-
-    title: str
-    contents: Markup
-    main: Markup
-    data: str = ""
-    program: str = ""
-    claimed: bool = False
-
-
 #: Nothing.
 _NONE = Markup()
 
 
 @dataclass(frozen=True)
 class Body:
-    """A derivation as the parts of a page, before they are put together.
+    """A derivation, or a chunk of a series, as the parts of a page.
 
-    `tempered` is the letter of what its temperature divides, "" for none; `worksheet`: whether the
-    page offers one. `scrubber` leads to the other chunks of a series.
+    `data` is JSON and `program` JavaScript, both of our own making. `tempered` is the letter of
+    what its temperature divides, "" for none; `worksheet`: whether the page offers one. `scrubber`
+    leads to the other chunks of a series.
     """
 
     outline: Outline
@@ -73,14 +59,18 @@ class Body:
     claimed: Markup = _NONE
     scrubber: Markup = _NONE
 
-    def content(self) -> Content:
-        """What differs between this and the other chunks of a series."""
-        title = self.outline.title or "Attention, step by step"
-        program = re.sub(r"(?m)^ *(?://.*\n)?", "", self.program)  # no indentation, no comments
-        main = self._main(title)
-        return Content(title, self._contents(), main, self.data, program, bool(self.claimed))
+    @property
+    def title(self) -> str:
+        """Its title, or a usual one."""
+        return self.outline.title or "Attention, step by step"
 
-    def _contents(self) -> Markup:
+    @property
+    def script(self) -> str:
+        """The program, without indentation and comments."""
+        return re.sub(r"(?m)^ *(?://.*\n)?", "", self.program)
+
+    @property
+    def contents(self) -> Markup:
         """The steps as links, in the groups that a calculation goes through."""
         links = [el("li", el("a", "Given", href="#given"), class_="whole")]
         if self.picture:
@@ -116,7 +106,8 @@ class Body:
             aria_label="Contents",
         )
 
-    def _main(self, title: str) -> Markup:
+    @property
+    def main(self) -> Markup:
         """The heading, the controls, what is given, and the steps."""
         outline = self.outline
         summary = [el("p", outline.story, class_="story")] if outline.story else []
@@ -129,7 +120,7 @@ class Body:
             "main",
             el(
                 "header",
-                el("h1", el("bdi", title)),
+                el("h1", el("bdi", self.title)),
                 self.scrubber,
                 *summary,
                 *checked,
@@ -154,14 +145,14 @@ class Body:
         )
 
 
-def page(title: str, frames: Sequence[Content]) -> str:
+def page(title: str, frames: Sequence[Body]) -> str:
     """The whole file: one derivation, or a series, of which the first is shown at first."""
     first = frames[0]
     is_series = len(frames) > 1
     styles = (*STYLES, "series.css") if is_series else STYLES
     tints = palette(".claimed") if any(one.claimed for one in frames) else ""
     style = stylesheet() + tints + "".join(map(_file, styles))
-    program = _series(frames) if is_series else first.program
+    program = _series(frames) if is_series else first.script
     data = first.data
     script = "\n".join(["(() => {", '"use strict";', program, scripts(), "})();"]) if data else ""
     policy = "; ".join(
@@ -195,14 +186,14 @@ def page(title: str, frames: Sequence[Content]) -> str:
     return f"<!doctype html>\n{el('html', head, body, lang='en')}\n"
 
 
-def _data(content: Content) -> Markup:
-    return el("script", Markup(content.data), type="application/json", id="data")
+def _data(body: Body) -> Markup:
+    return el("script", Markup(body.data), type="application/json", id="data")
 
 
-def _series(frames: Sequence[Content]) -> str:
+def _series(frames: Sequence[Body]) -> str:
     """What puts the chunk in place that is asked for, and the program of each; equal ones once."""
-    programs = list(dict.fromkeys(one.program for one in frames))
-    which = [programs.index(one.program) for one in frames]
+    programs = list(dict.fromkeys(one.script for one in frames))
+    which = [programs.index(one.script) for one in frames]
     made = "".join(f"(() => {{\n{one}\nreturn calculation;\n}})(),\n" for one in programs)
     return "\n".join([_file("series.js"), f"const calculation = [\n{made}][{which}[chunk - 1]];"])
 

@@ -188,7 +188,7 @@ def texts_of(values: Evaluation, notation: Notation) -> Iterator[tuple[str, str]
         view = MatrixView(item, values, replace(notation, exact=False))
         for head, i, j in view.places():
             key = f"{item.letter}|{'' if head is None else head}|{i}|{j}"
-            yield key, view.text(head, i, j)
+            yield key, view.of(head).text(i, j)
 
 
 ALL = dict(subjects())
