@@ -303,7 +303,7 @@ class _Page:
             strips.append(el("div", *parts, result, class_="strip"))
         example = Markup()
         if "worked" in self.shown.views:
-            head, *place = self.seen(step.letter, self.telling[step.name])
+            head, *place = self.seen(self.telling[step.name])
             first = formula(self.worked(step, head, *place), display=True)
             key = _key(step.letter, head, *place)
             example = el("div", first, class_="worked", data_m=step.letter, data_entry=key)
@@ -331,17 +331,17 @@ class _Page:
             if each.view in ("formula", "entry")
         )
 
-    def seen(self, letter: str, place: Place) -> tuple[int | None, int, int]:
+    def seen(self, place: Place) -> tuple[int | None, int, int]:
         """Head, row and column of a place in the array, as shown."""
         *head, i, j = place
-        row, column = (j, i) if self.matrices[letter].flipped else (i, j)
+        row, column = self.notation.sides((i, j))
         return head[0] if head else None, row, column
 
     def chosen(self) -> str | None:
         """The key of the entry that is chosen when the page opens."""
         for step in self.derivation.steps:
             if step.name in self.shown.entries:
-                return _key(step.letter, *self.seen(step.letter, self.shown.entries[step.name]))
+                return _key(step.letter, *self.seen(self.shown.entries[step.name]))
         return None
 
     def worked(self, step: Step, head: int | None, i: int, j: int) -> Tree:
@@ -437,7 +437,7 @@ class _Data:
             "rounding": self.page.notation.rounding,
             "base": self.page.notation.index_base,
             "limit": self.page.notation.limit,
-            "flipped": self.page.notation.convention == "columns",
+            "flipped": self.page.notation.flipped,
             "tempered": self.live.tempered,
             "temperature": [f(letter(self.page.notation)) for f in (inside, latex)],
             "chosen": self.page.chosen(),

@@ -228,15 +228,14 @@ _NO_ARTICLE = ("a ", "the ", "what ")
 def introduction(item: Input, notation: Notation) -> Prose:
     """What is given in a sentence: Let X ∈ ℝ^(n × d_model) be the token vectors."""
     speller = Speller(notation)
-    sizes = [t.bracketed(speller.scalar(size), t.MULTIPLICATIVE) for size in item.shape]
-    if notation.convention == "columns":
-        sizes.reverse()
+    spelled = notation.sides(map(speller.scalar, item.shape))
+    rows, columns = (t.bracketed(size, t.MULTIPLICATIVE) for size in spelled)
     numbers: Tree = t.Ident("ℝ")
     if item.boolean:
         numbers = t.Fenced(t.commas([t.Num("0"), t.Num("1")]), "{", "}")
     elif item.logits:
         numbers = t.EXTENDED
-    space = t.Script(numbers, None, t.row(sizes[0], t.Op("×"), sizes[1]))
+    space = t.Script(numbers, None, t.row(rows, t.Op("×"), columns))
     member = t.row(speller.matrix(item.symbol), t.Op("∈"), space)
     lead: Prose = ("Let ",)
     if item.count is not None:
@@ -309,11 +308,8 @@ class _Numbers:
         if numbers > _MOST_NUMBERS and _is_nested(step):
             words = f"no entry is worked out, since it is computed from {numbers} numbers"
             return [], [Gap(words, "show more steps to work it out")]
-        turned = self.notation.convention == "columns"
-        places = [
-            (*head, column, row) if turned else (*head, row, column)
-            for *head, row, column in self._places(step)
-        ]
+        sides = self.notation.sides
+        places = [(*place[:-2], *sides(place[-2:])) for place in self._places(step)]
         trees = worked_together(self.evaluation, step, places, self.notation)
         lines = [Line("worked", tree) for tree in trees]
         heads = heads_of(self.evaluation, step, self.notation)
@@ -331,15 +327,11 @@ class _Numbers:
             return [self.entries[step.name]]
         if not self.alone and self.notation.worked == "telling":
             return [self._telling[step.name]]
-        limit, turned = self.notation.limit, self.notation.convention == "columns"
-        rows, columns = (
-            range(min(size, limit) if limit else size)
-            for size in self.evaluation.shape(step.letter)[-2:]
-        )
-        heads = heads_of(self.evaluation, step, self.notation)[: limit or None]
-        within = product(columns, rows) if turned else product(rows, columns)
-        pairs = [(i, j) if not turned else (j, i) for i, j in within]
-        return [pair if head is None else (head, *pair) for head in heads for pair in pairs]
+        most, sides = self.notation.limit or None, self.notation.sides
+        shown = [range(size)[:most] for size in self.evaluation.shape(step.letter)[-2:]]
+        heads = heads_of(self.evaluation, step, self.notation)[:most]
+        pairs = [sides(pair) for pair in product(*sides(shown))]
+        return [(*pair,) if head is None else (head, *pair) for head in heads for pair in pairs]
 
     @cached_property
     def _telling(self) -> dict[str, Place]:
@@ -352,10 +344,9 @@ class _Numbers:
             return ("one number",)
         sizes = {} if self.evaluation is None else self.evaluation.sizes
         spelled = (Speller(self.notation).scalar(size.subs(sizes)) for size in item.shape)
-        shape = [t.bracketed(size, t.MULTIPLICATIVE) for size in spelled]
-        if self.notation.convention == "columns":
-            shape.reverse()
-        size = t.row(shape[0], t.Op("×"), shape[1])
+        shape = (t.bracketed(size, t.MULTIPLICATIVE) for size in self.notation.sides(spelled))
+        rows, columns = shape
+        size = t.row(rows, t.Op("×"), columns)
         if not item.per_head or self.notation.head is not None:
             return (size,)
         if self.evaluation is None:

@@ -31,6 +31,8 @@ from symattn.shown import Changed
 
 Rounding = Literal["half-up", "half-even"]
 
+Side = TypeVar("Side")
+
 _INDICES = ("i", "j", "l", "head")
 
 #: The most decimals that are shown, and the largest number of a head.
@@ -123,6 +125,15 @@ class Notation(Changed):
     @cached_property
     def _others(self) -> Mapping[str, str]:
         return allocated(self.symbols, self._in_use)
+
+    @property
+    def flipped(self) -> bool:
+        """Whether tokens are columns."""
+        return self.convention == "columns"
+
+    def sides(self, shape: Iterable[Side]) -> list[Side]:
+        """Rows and columns as they are shown: in their order, or, where tokens are columns, not."""
+        return [*shape][::-1] if self.flipped else [*shape]
 
     def letter(self, name: str, per_head: bool = False) -> Tree:
         """How the matrix whose default letter is `name` is written, that of all heads or of one."""

@@ -349,7 +349,7 @@ class _Layout:
         return " / " if wide or t.is_bare_sum(right) else "/"
 
     def _row(self, items: tuple[Tree, ...]) -> Box:
-        out: Box | None = None
+        pieces: list[Box] = []
         for index, item in enumerate(items):
             if item == t.APPLY:
                 continue
@@ -370,8 +370,8 @@ class _Layout:
                 piece = self.box(body)
                 if isinstance(item, t.Script) and item.base == t.SUM:
                     piece = beside(piece, Box((" ",)))
-            out = piece if out is None else beside(out, piece)
-        return out if out is not None else Box(("",))
+            pieces.append(piece)
+        return beside(*pieces) if pieces else Box(("",))
 
     def _script(self, script: t.Script) -> Box:
         if script.base == t.SUM:
@@ -405,15 +405,10 @@ class _Layout:
         plain = str(self.box(sup))
         if self.charset == "unicode" and all(c in _SUPERSCRIPTS for c in plain):
             return "".join(_SUPERSCRIPTS[c] for c in plain)
-        is_sum = (
-            isinstance(sup, t.Row)
-            and isinstance(sup.items[0], t.Script)
-            and sup.items[0].base == t.SUM
-        )
         if (
             isinstance(sup, t.Row)
             and len(sup.items) == 2
-            and not (is_sum or isinstance(sup.items[0], t.Op))
+            and not (t.is_bare_sum(sup) or isinstance(sup.items[0], t.Op))
         ):
             first, second = map(self._raised, sup.items)
             if not second.startswith("^"):

@@ -292,14 +292,10 @@ def times(factors: Sequence[Tree], by: Op = TIMES) -> Tree:
     """A product in the order given; a sum or a negative factor is bracketed."""
     if len(factors) == 1:
         return factors[0]
-    items: list[Tree] = []
-    last = len(factors) - 1
-    for index, factor in enumerate(factors):
-        if index:
-            items.append(by)
-        trailing_sum = index == last and is_bare_sum(factor)
-        items.append(factor if trailing_sum else bracketed(factor, MULTIPLICATIVE))
-    return row(*items)
+    fenced = [bracketed(factor, MULTIPLICATIVE) for factor in factors]
+    if factors and is_bare_sum(factors[-1]):
+        fenced[-1] = factors[-1]
+    return _between(fenced, by)
 
 
 def is_bare_sum(tree: Tree) -> bool:
@@ -386,10 +382,7 @@ def cases(branches: Iterable[tuple[Tree, Tree]], otherwise: Tree) -> Tree:
 
 def equation(left: Tree, *rest: tuple[Op, Tree]) -> Tree:
     """``left = a ≈ b``: the left side and what each relation sign leads to."""
-    items: list[Tree] = [left]
-    for relation, side in rest:
-        items += [relation, side]
-    return row(*items)
+    return row(left, *(part for pair in rest for part in pair))
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,7 @@ def _cell(claim: Claim | None) -> Markup:
 def seen(matrix: MatrixView, claim: Claim) -> tuple[int | None, int, int]:
     """Head, row and column of a claim as shown."""
     *head, i, j = claim.place
-    row, column = (j, i) if matrix.flipped else (i, j)
+    row, column = matrix.notation.sides((i, j))
     return (head[-1] if matrix.item.per_head and head else None), row, column
 
 

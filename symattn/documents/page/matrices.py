@@ -57,12 +57,7 @@ class MatrixView:
     def exact(self) -> Any:
         """The exact values, as shown."""
         array = self.evaluation.exact(self.item.letter)
-        return np.swapaxes(array, -1, -2) if self.flipped else array
-
-    @property
-    def flipped(self) -> bool:
-        """Whether tokens are columns."""
-        return self.notation.convention == "columns"
+        return np.swapaxes(array, -1, -2) if self.notation.flipped else array
 
     @property
     def heads(self) -> tuple[int | None, ...]:
@@ -99,7 +94,8 @@ class MatrixView:
         """What rows and columns are, of a matrix with an entry for each query and key."""
         if not (self.item.weights or self.item.logits):
             return None
-        return ("keys", "queries") if self.flipped else ("queries", "keys")
+        rows, columns = self.notation.sides(("queries", "keys"))
+        return rows, columns
 
     def entry_names(self) -> tuple[str, str]:
         """The name of an entry with `GAPS` for its indices, short and with commas, in MathML."""
@@ -165,7 +161,7 @@ class MatrixView:
             return "1"
         *head, i, j = (int(k) for k in np.unravel_index(self._sizes.argmax(), self._sizes.shape))
         one = self.of(head[0] if head else None)
-        return one.text(*((j, i) if self.flipped else (i, j))).removeprefix("−")
+        return one.text(*self.notation.sides((i, j))).removeprefix("−")
 
     @cached_property
     def _sizes(self) -> Any:
@@ -246,7 +242,7 @@ class HeadView(Cells):
     def symbol(self) -> Tree:
         """The name of the matrix or its transpose, of one head where there are heads."""
         symbol = self.item.symbol if self.head is None else self.item.symbol.subs(HEAD, self.head)
-        symbol = flip(symbol) if self.whole.flipped else symbol
+        symbol = flip(symbol) if self.notation.flipped else symbol
         return Speller(self.notation).matrix(symbol.T if self.turned else symbol)
 
     @property

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import sympy
 
-from symattn.derivations import Derivation, Item, Step
+from symattn.derivations import Derivation, Step
 from symattn.documents.page.stage import Parts
 from symattn.documents.pictures.drawing import HEIGHT, LETTER, Box, Drawing, Shape, Stroke, Words
 from symattn.nodes.spell import Speller
@@ -43,11 +43,6 @@ class _Graph:
     speller: Speller
 
     @cached_property
-    def items(self) -> dict[str, Item]:
-        """Inputs and steps by their letters."""
-        return {item.letter: item for item in (*self.derivation.inputs, *self.derivation.steps)}
-
-    @cached_property
     def done(self) -> dict[str, str | t.Tree]:
         """The operation of each step."""
         return {step.letter: operation(step, self.speller) for step in self.derivation.steps}
@@ -63,7 +58,7 @@ class _Graph:
                 _HEADS * (len(item.operands) - 1 if isinstance(item, Step) else 0),
             )
             + 26
-            for letter, item in self.items.items()
+            for letter, item in self.parts.items.items()
         }
 
     @cached_property
@@ -80,7 +75,7 @@ class _Graph:
             for letter in step.operands
             if self.level[step.letter] - self.level[letter] > 1
         }
-        return [letter for letter in self.items if letter in far]
+        return [letter for letter in self.parts.items if letter in far]
 
     def drawing(self) -> Drawing:
         """The nodes, and the arrows between them."""
@@ -88,10 +83,10 @@ class _Graph:
         shapes: list[Shape] = []
         for step in self.derivation.steps:
             shapes += self._arrows(step, place, whole)
-        for letter in self.items:
+        for letter in self.parts.items:
             shapes += self._node(letter, *place[letter])
         description = "; ".join(
-            f"{step.name} from {' and '.join(self.items[x].name for x in step.operands)}"
+            f"{step.name} from {' and '.join(self.parts.items[x].name for x in step.operands)}"
             for step in self.derivation.steps
             if step.operands
         )
@@ -131,7 +126,7 @@ class _Graph:
 
     def _node(self, letter: str, x: float, y: float) -> Iterator[Shape]:
         """A box with symbol and name; that of a step with its operation in a band at the top."""
-        item, width = self.items[letter], self.widths[letter]
+        item, width = self.parts.items[letter], self.widths[letter]
         fill = self.parts.role(item) or ("card" if isinstance(item, Step) else "quiet")
         yield Box(x - width / 2, y, width, _NODE, fill, "soft")
         below = 0.0

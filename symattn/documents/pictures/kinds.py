@@ -265,7 +265,7 @@ def tokens(matrix: HeadView, titled: bool = True) -> Drawing:
     """The lines of one head."""
     whole, head = matrix.whole, matrix.head
     array = whole.array if head is None else whole.array[head]
-    down, across = matrix.labels[::-1] if whole.flipped else matrix.labels
+    down, across = matrix.notation.sides(matrix.labels)
     base = matrix.notation.index_base
     queries = names_of(down, array.shape[0], base, "query")
     keys = names_of(across, array.shape[1], base, "key")
@@ -323,7 +323,7 @@ def falk(product: MatrixView, everything: Mapping[str, MatrixView]) -> Drawing:
         step.expr.args if isinstance(step, Step) and isinstance(step.expr, sympy.MatMul) else ()
     )
     letters = [_factor(part) for part in factors]
-    if product.flipped:
+    if product.notation.flipped:
         raise SymattnError(
             'picture falk: is drawn with tokens as rows; leave out convention = "columns"'
         )
