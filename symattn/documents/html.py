@@ -12,6 +12,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 
 from symattn.derivations import Derivation, Evaluation, Item, Place, Step, worked
 from symattn.documents.blocks import Line
@@ -238,10 +239,8 @@ class _Page:
             is_switched = step.fixed and not step.operands
             warm = self.warm(section) if step.letter == live.tempered else ()
             steps.append(_step(self.outline, section, values, result, is_switched, warm))
-        picture = Markup()
-        for item in by_name.values():
-            if item.weights:
-                picture = weights.section(self.matrices[item.letter])
+        shown = [self.matrices[item.letter] for item in by_name.values() if item.weights]
+        picture = weights.section(shown[-1]) if shown else Markup()
         data = _Data(self, live).data()
         if series is not None:
             data["chunk"] = series[0]
@@ -303,9 +302,9 @@ class _Page:
             strips.append(el("div", *parts, result, class_="strip"))
         example = Markup()
         if "worked" in self.shown.views:
-            head, *place = self.seen(self.telling[step.name])
-            first = formula(self.worked(step, head, *place), display=True)
-            key = _key(step.letter, head, *place)
+            told = self.telling[step.name]
+            first = formula(self.worked(step, *matrix.seen(told)), display=True)
+            key = matrix.key(told)
             example = el("div", first, class_="worked", data_m=step.letter, data_entry=key)
         if not strips and not example:
             return Markup()
@@ -331,18 +330,11 @@ class _Page:
             if each.view in ("formula", "entry")
         )
 
-    def seen(self, place: Place) -> tuple[int | None, int, int]:
-        """Head, row and column of a place in the array, as shown."""
-        *head, i, j = place
-        row, column = self.notation.sides((i, j))
-        return head[0] if head else None, row, column
-
     def chosen(self) -> str | None:
         """The key of the entry that is chosen when the page opens."""
-        for step in self.derivation.steps:
-            if step.name in self.shown.entries:
-                return _key(step.letter, *self.seen(self.shown.entries[step.name]))
-        return None
+        entries = self.shown.entries
+        chosen = (step for step in self.derivation.steps if step.name in entries)
+        return next((self.matrices[s.letter].key(entries[s.name]) for s in chosen), None)
 
     def worked(self, step: Step, head: int | None, i: int, j: int) -> Tree:
         """The worked line of an entry as shown; exact where the reader wants that."""
@@ -394,6 +386,18 @@ class _Data:
             told["warm"] = [*displays(tuple(each for each in warm if each.view == "formula"))]
         return told
 
+    def worked(self, step: Step, most: int) -> dict[int, str]:
+        """At most so many worked lines of the entries of a step in sight, by their places."""
+        matrix = self.page.matrices[step.letter]
+        rows, columns = matrix.shape
+        asked = most if "worked" in self.page.shown.views else 0
+        return {
+            ((head or 0) * rows + i) * columns + j: self.lines.packed(
+                self.page.worked(step, head, i, j)
+            )
+            for head, i, j in islice(matrix.places(), asked)
+        }
+
     def data(self) -> dict[str, Data]:
         """All that the page's own program needs to know."""
         items = []
@@ -411,13 +415,8 @@ class _Data:
                     self.page.evaluation.sizes,
                     self.page.notation,
                 )
-                worked_lines = {}
-                for head, i, j in matrix.places():
-                    if left and "worked" in self.page.shown.views:
-                        left -= 1
-                        place = ((head or 0) * matrix.shape[0] + i) * matrix.shape[1] + j
-                        worked_lines[place] = self.lines.packed(self.page.worked(item, head, i, j))
-                entry["lines"] = worked_lines
+                entry["lines"] = self.worked(item, left)
+                left -= len(entry["lines"])
                 if item.name in sections:
                     entry["latex"] = self.copied(sections[item.name], matrix)
             items.append(entry)
@@ -451,11 +450,6 @@ class _Data:
             "templates": self.lines.templates,
             "items": items,
         }
-
-
-def _key(letter: str, head: int | None, i: int, j: int) -> str:
-    """What the page's program calls an entry."""
-    return f"{letter}|{'' if head is None else head}|{i}|{j}"
 
 
 def _place(names: Sequence[str], labels: list[Sequence[str]]) -> int | None:

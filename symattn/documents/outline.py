@@ -715,11 +715,11 @@ def _is_in(line: Line, shows: Mapping[str, str]) -> bool:
 
 def sizes_of(outline: Outline) -> Prose:
     """N = 3, d_k = 4."""
-    out: list[str | Tree] = []
-    for name, count in outline.sizes:
-        out += [", "] if out else []
-        out.append(t.equation(outline.notation.scalar(name), (t.EQUALS, t.Num(str(count)))))
-    return tuple(out)
+    sizes = (
+        t.equation(outline.notation.scalar(name), (t.EQUALS, t.Num(str(count))))
+        for name, count in outline.sizes
+    )
+    return tuple(part for size in sizes for part in (", ", size))[1:]
 
 
 def _note(note: str) -> b.Words:

@@ -132,9 +132,6 @@ def _latex(tree: Tree) -> str:
             return rf"\ {_ruled(t.ruled(grid))}"
         case t.Fenced(body, left, right):
             return _fenced(body, left, right)
-        case t.Grid():
-            align = tree.align * max(map(len, tree.rows), default=1)
-            return _array(align, _lines(t.levelled(tree.rows, align)))
         case t.Text(words):
             return text(words)
         case t.Custom(code):
@@ -143,7 +140,7 @@ def _latex(tree: Tree) -> str:
             return f"{_latex(mark)} {_latex(body)}"
         case t.Picked(body, boxed):
             return _boxed(body) if boxed else rf"\mathbf{{{_latex(body)}}}"
-        case t.Scheme():
+        case t.Grid() | t.Scheme():
             return _ruled(t.ruled(tree))
     raise t.no_tree(tree)
 

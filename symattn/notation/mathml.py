@@ -111,9 +111,7 @@ def mathml(tree: Tree) -> str:
             before, behind = _fence(left, "prefix", tall), _fence(right, "postfix", tall)
             return f"<mrow>{before}{inner}{behind}</mrow>"
         case t.Grid():
-            align = tree.align * max(map(len, tree.rows), default=0)
-            kind = "cases" if tree.align == "l" else "matrix"
-            return _ruled(t.Ruled(tree.rows, 0, 0, align), kind)
+            return _ruled(t.ruled(tree), "cases" if tree.align == "l" else "matrix")
         case t.Text(words):
             # a plain blank at either end would be lost
             return f"<mtext>{in_markup(escape_controls(words)).replace(' ', NBSP)}</mtext>"

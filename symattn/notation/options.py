@@ -221,16 +221,13 @@ class Notation(Changed):
         if taken is not None:
             return self._prefixed(taken[0], self.entry(taken[1], head, indices))
         symbol, own = self.letter(name, head is not None), self.symbols.get(f"{name}[i,j]")
-        found = parts(symbol if own is None else custom_symbol(own))
-        base: Tree | None = None
-        if found is not None:
-            base = found[0] if own is not None else self._small(found[0], found[1] is not None)
-        if base is None or (head is not None and self.head_index == "below"):
-            if head is not None and self.head_index == "below":
-                symbol, head = self.in_head(symbol, head), None
+        base, label = parts(symbol if own is None else custom_symbol(own)) or (None, None)
+        if base is not None and own is None:
+            base = self._small(base, label is not None)
+        if head is not None and self.head_index == "below":
+            symbol, head, base = self.in_head(symbol, head), None, None
+        if base is None:
             base, label = t.Fenced(symbol, "[", "]"), None
-        else:
-            label = found[1] if found is not None else None
         if head is not None:
             label = t.Fenced(head) if label is None else t.row(label, t.Fenced(head))
         return t.Script(base, index_row(indices), label)

@@ -169,21 +169,18 @@ class _Tables:
         if len(body.lines) == 1:
             gap = " " * padded
             return beside(Box((left + gap,)), body, Box((gap + right,)))
-        sides = []
-        for fence in (left, right):
-            if not fence:
-                sides.append(Box(("",) * len(body.lines), body.baseline))
-            elif fence not in _BRACKETS:
-                raise CannotSpell(f"the fence {fence!r} has no text spelling here")
-            else:
-                sides.append(self._tall_fence(fence, body))
         if not right:
-            return beside(sides[0], body)
+            return beside(self._side(left, body), body)
         space = Box((" ",) * len(body.lines), body.baseline)
-        return beside(sides[0], space, body, space, sides[1])
+        return beside(self._side(left, body), space, body, space, self._side(right, body))
 
-    def _tall_fence(self, fence: str, body: Box) -> Box:
+    def _side(self, fence: str, body: Box) -> Box:
+        """A fence as high as what it stands beside; an empty one takes no room."""
         count = len(body.lines)
+        if not fence:
+            return Box(("",) * count, body.baseline)
+        if fence not in _BRACKETS:
+            raise CannotSpell(f"the fence {fence!r} has no text spelling here")
         gap = " " if fence == "{" else ""
         top, middle, bottom = (piece + gap for piece in _BRACKETS[fence])
         side = "⎪" + gap if fence in "{}" else middle
@@ -302,12 +299,10 @@ class _Layout:
                 return beside(self.box(left), slash, self.box(right))
             case t.Marked(mark, body):
                 return beside(self.box(mark), self.box(body))
-            case t.Root(body):
-                sign = self._glyphs("√")
-                atom = isinstance(body, t.Num | t.Ident | t.Script) and self.charset == "unicode"
-                if isinstance(body, t.Script) and body.sup is not None:
-                    atom = False  # √(a²), and (√a)² below
-                return beside(Box((sign,)), self.box(body if atom else _in_brackets(body)))
+            case t.Root((t.Num() | t.Ident() | t.Script(_, _, None)) as atom) if not self.ascii:
+                return beside(Box(("√",)), self.box(atom))
+            case t.Root(body):  # √(a²), and (√a)² below
+                return beside(Box((self._glyphs("√"),)), self.box(_in_brackets(body)))
             case t.Fenced(t.Grid() as grid, _, _) if self.flat:
                 return self.tables.flat_grid(grid)
             case t.Fenced(t.Grid() as grid, _, _) if grid.row_labels or grid.column_labels:
@@ -328,8 +323,13 @@ class _Layout:
                 return self.box(tree.equations) if self.flat else self.tables.scheme(tree)
         raise t.no_tree(tree)
 
+    @property
+    def ascii(self) -> bool:
+        """Whether it is spelled in ASCII."""
+        return self.charset == "ascii"
+
     def _glyphs(self, words: str) -> str:
-        return words if self.charset == "unicode" else in_ascii(words)
+        return in_ascii(words) if self.ascii else words
 
     def _operator(self, symbol: str) -> str:
         if symbol in ("\u2062", "\u2061"):
@@ -378,18 +378,12 @@ class _Layout:
             return self._sum(script)
         rooted = isinstance(script.base, t.Root) and script.sup is not None
         out = self.box(_in_brackets(script.base) if rooted else script.base)
-        if script.sup is not None:
-            raised = self._raised(script.sup)
-            has_name = isinstance(script.sub, t.Ident | t.Num)  # K_r^⌈i/2⌉, but w^Q_ij
-            if script.sub is None or (raised[0] in "^" and not has_name):
-                # a power with indices below reads w^Q_ij, as it is typed
-                out = beside(out, Box((raised,)))
-                raised = ""
-        else:
-            raised = ""
-        if script.sub is not None:
-            out = beside(out, Box((f"_{self._lowered(script.sub)}",)))
-        return beside(out, Box((raised,))) if raised else out
+        raised = "" if script.sup is None else self._raised(script.sup)
+        lowered = "" if script.sub is None else f"_{self._lowered(script.sub)}"
+        # a power with indices below reads w^Q_ij, as it is typed, but K_r^⌈i/2⌉
+        is_first = raised.startswith("^") and not isinstance(script.sub, t.Ident | t.Num)
+        scripts = raised + lowered if is_first else lowered + raised
+        return beside(out, Box((scripts,))) if scripts else out
 
     def _sum(self, script: t.Script) -> Box:
         """∑ with its index alone, as one writes it in a line: Σ_l; with a set, Σ_l∈A, or Σ_l≤i."""

@@ -33,7 +33,7 @@ def tables(claims: Claims, matrix: MatrixView) -> Markup:
     own = [claim for claim in claims.entries if claim.letter == matrix.item.letter]
     if not own:
         return Markup()
-    by_place = {seen(matrix, claim): claim for claim in own}
+    by_place = {matrix.seen(claim.place): claim for claim in own}
     claimed = {place[0] for place in by_place}
     figures = [_table(one, by_place) for one in matrix.shown if one.head in claimed]
     failing = [claim for claim in own if claim.verdict != "right"]
@@ -90,20 +90,13 @@ def _cell(claim: Claim | None) -> Markup:
     return el("td", words, sign, " ", claim.claimed, class_=kind, title=claim.verdict)
 
 
-def seen(matrix: MatrixView, claim: Claim) -> tuple[int | None, int, int]:
-    """Head, row and column of a claim as shown."""
-    *head, i, j = claim.place
-    row, column = matrix.notation.sides((i, j))
-    return (head[-1] if matrix.item.per_head and head else None), row, column
-
-
 def by_key(claims: Claims, matrices: dict[str, MatrixView]) -> dict[str, str]:
     """What is said of each claim, by the key that the page has for the entry."""
     found = {}
     for claim in claims.entries:
         if claim.letter in matrices:
-            head, i, j = seen(matrices[claim.letter], claim)
+            key = matrices[claim.letter].key(claim.place)
             message = claim.message.partition(": ")[2]
             said = f"{claim.claimed}, right" if claim.verdict == "right" else message
-            found[f"{claim.letter}|{'' if head is None else head}|{i}|{j}"] = f"Claimed: {said}."
+            found[key] = f"Claimed: {said}."
     return found

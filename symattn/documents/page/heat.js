@@ -1,5 +1,4 @@
 // While there is a temperature, the step that it divides has it in its formula, and says what it is.
-
 whenSettled(() => {
   const item = items.get(data.tempered);
   if (!item) return;

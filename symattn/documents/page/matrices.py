@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from symattn.derivations import Evaluation, Item, Step
+from symattn.derivations import Evaluation, Item, Place, Step
 from symattn.documents.page.colour import shade_of
 from symattn.documents.page.elements import compact
 from symattn.errors import SymattnError
@@ -111,6 +111,17 @@ class MatrixView:
         name = compact(mathml(self.notation.entry(self.item.letter, of_head, (row, column))))
         return re.sub(f"([{''.join(GAPS)}])\\1", r"\1", name)
 
+    def seen(self, place: Place) -> tuple[int | None, int, int]:
+        """Head, row and column, as shown, of a place in the array."""
+        *head, i, j = place
+        row, column = self.notation.sides((i, j))
+        return head[-1] if self.item.per_head and head else None, row, column
+
+    def key(self, place: Place) -> str:
+        """What the page's program calls the entry at a place in the array."""
+        head, i, j = self.seen(place)
+        return f"{self.item.letter}|{'' if head is None else head}|{i}|{j}"
+
     def places(self, whole: bool = False) -> Iterator[tuple[int | None, int, int]]:
         """Head, row and column of every entry, or of those in sight."""
         return ((one.head, i, j) for one in self.all for i, j in one.places(whole))
@@ -159,9 +170,9 @@ class MatrixView:
         """The same as it is printed, with its proven digits."""
         if self.largest == 1:
             return "1"
-        *head, i, j = (int(k) for k in np.unravel_index(self._sizes.argmax(), self._sizes.shape))
-        one = self.of(head[0] if head else None)
-        return one.text(*self.notation.sides((i, j))).removeprefix("−")
+        place = np.unravel_index(self._sizes.argmax(), self._sizes.shape)
+        head, i, j = self.seen(tuple(map(int, place)))
+        return self.of(head).text(i, j).removeprefix("−")
 
     @cached_property
     def _sizes(self) -> Any:

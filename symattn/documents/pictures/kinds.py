@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import accumulate, groupby, takewhile
 from math import ceil
 from typing import Any
 from unicodedata import category
@@ -106,11 +106,8 @@ def cut(name: str) -> str:
     """
     if width(name) <= _LONGEST_LABEL:
         return name
-    kept = ""
-    for letter in _letters(name):
-        if width(kept + letter) >= _LONGEST_LABEL:
-            break
-        kept += letter
+    beginnings = accumulate(_letters(name))
+    *_, kept = ("", *takewhile(lambda part: width(part) < _LONGEST_LABEL, beginnings))
     return f"{kept}…"
 
 
