@@ -185,16 +185,19 @@ def _map(matrix: HeadView) -> Drawing:
     down, across = (list(each) or other for each, other in zip(matrix.labels, numbers, strict=True))
     side = HEIGHT + 2 if matrix.whole.axes else 0.0
     left, top = side + _room(down) + 10, HEIGHT + 12 + side + _room(across) + 6
+    apart = ceil(HEIGHT / cell)
     shapes: list[Shape] = [
         Words(left + columns * cell / 2, HEIGHT, matrix.symbol, bold=True),
         *_axes(matrix, left + columns * cell / 2, top + rows * cell / 2),
+        *(
+            _name(left + (j + 0.5) * cell + 4, top - 5, across[j], "start", ink="soft", turned=True)
+            for j in range(0, columns, apart)
+        ),
+        *(
+            _name(left - 6, top + (i + 0.5) * cell + 4, down[i], "end", ink="soft")
+            for i in range(0, rows, apart)
+        ),
     ]
-    apart = ceil(HEIGHT / cell)
-    for j in range(0, columns, apart):
-        x = left + (j + 0.5) * cell + 4
-        shapes.append(_name(x, top - 5, across[j], "start", ink="soft", turned=True))
-    for i in range(0, rows, apart):
-        shapes.append(_name(left - 6, top + (i + 0.5) * cell + 4, down[i], "end", ink="soft"))
     for i in range(rows):
         seen = [(_shade(matrix, i, j)[0], matrix.is_masked(i, j)) for j in range(columns)]
         j = 0
@@ -228,25 +231,30 @@ def _key(matrix: MatrixView) -> Drawing:
     hidden = matrix.hidden.any()
     finite = matrix.array[np.isfinite(matrix.array)]
     signs = "absolute value " if (finite < 0).any() else ""
-    shapes: list[Shape] = []
-    x = 1.0
-
-    def words(text: str) -> None:
-        nonlocal x
-        shapes.append(Words(x, HEIGHT, text, "start", "soft"))
-        x += LETTER * len(text) + 7
-
-    words(f"{signs}0")
-    for level in range(SHADES):
-        shapes.append(Box(x + level * _SWATCH, 3, _SWATCH, HEIGHT, shade("light", level)[0]))
-    x += SHADES * _SWATCH + 6
-    words(matrix.largest_text)
+    least = Words(1.0, HEIGHT, f"{signs}0", "start", "soft")
+    x = _behind(least)
+    largest = Words(x + SHADES * _SWATCH + 6, HEIGHT, matrix.largest_text, "start", "soft")
+    shapes: list[Shape] = [
+        least,
+        *(
+            Box(x + level * _SWATCH, 3, _SWATCH, HEIGHT, shade("light", level)[0])
+            for level in range(SHADES)
+        ),
+        largest,
+    ]
+    end = _behind(largest)
     if hidden:
-        x += 10
-        shapes.append(Box(x, 3, 2 * _SWATCH, HEIGHT, shade("light", 0)[0], "rule", hatched=True))
-        x += 2 * _SWATCH + 6
-        words("masked out")
-    return Drawing(x, HEIGHT + 6, tuple(shapes), "")
+        ground = shade("light", 0)[0]
+        swatch = Box(end + 10, 3, 2 * _SWATCH, HEIGHT, ground, "rule", hatched=True)
+        masked = Words(swatch.x + 2 * _SWATCH + 6, HEIGHT, "masked out", "start", "soft")
+        shapes += [swatch, masked]
+        end = _behind(masked)
+    return Drawing(end, HEIGHT + 6, tuple(shapes), "")
+
+
+def _behind(words: Words) -> float:
+    """Where something stands behind words."""
+    return words.x + LETTER * len(words.plain) + 7
 
 
 def _base(top: float, i: int) -> float:
@@ -267,36 +275,25 @@ def tokens(matrix: HeadView, titled: bool = True) -> Drawing:
     queries = names_of(down, array.shape[0], base, "query")
     keys = names_of(across, array.shape[1], base, "key")
     left, right = (10 + max(7 * LETTER, _room(side)) for side in (queries, keys))
-    top = 2 * HEIGHT + (HEIGHT if titled and head is not None else 0)
-    shapes: list[Shape] = []
-    for i in range(len(queries)):
-        for j in range(len(keys)):
-            share = abs(float(array[i, j])) / whole.largest
-            seen = share >= FAINTEST  # NaN is not
-            width, opacity = (0.75 + 5 * share, 0.25 + 0.75 * share) if seen else (0.0, 0.0)
-            shapes.append(
-                Stroke(
-                    left + 6,
-                    top + _STEP * (i + 0.5),
-                    left + _SPAN - 6,
-                    top + _STEP * (j + 0.5),
-                    width,
-                    "accent",
-                    opacity,
-                    marks=(("i", i), ("j", j)),
-                )
-            )
-    if titled and head is not None:
-        shapes.append(Words(left + _SPAN / 2, HEIGHT, f"head {head + base}", bold=True))
-    shapes.append(Words(left, top - HEIGHT, "queries", "end", "soft"))
-    shapes.append(Words(left + _SPAN, top - HEIGHT, "keys", "start", "soft"))
-    shapes += [
-        _name(left, top + _STEP * (i + 0.5) + 4, name, "end", marks=(("q", i),))
-        for i, name in enumerate(queries)
-    ]
-    shapes += [
-        _name(left + _SPAN, top + _STEP * (j + 0.5) + 4, name, "start", marks=(("k", j),))
-        for j, name in enumerate(keys)
+    title = f"head {head + base}" if titled and head is not None else ""
+    top = 2 * HEIGHT + (HEIGHT if title else 0)
+    shapes: list[Shape] = [
+        *(
+            _stroke(left, top, i, j, abs(float(array[i, j])) / whole.largest)
+            for i in range(len(queries))
+            for j in range(len(keys))
+        ),
+        *([Words(left + _SPAN / 2, HEIGHT, title, bold=True)] if title else []),
+        Words(left, top - HEIGHT, "queries", "end", "soft"),
+        Words(left + _SPAN, top - HEIGHT, "keys", "start", "soft"),
+        *(
+            _name(left, top + _STEP * (i + 0.5) + 4, name, "end", marks=(("q", i),))
+            for i, name in enumerate(queries)
+        ),
+        *(
+            _name(left + _SPAN, top + _STEP * (j + 0.5) + 4, name, "start", marks=(("k", j),))
+            for j, name in enumerate(keys)
+        ),
     ]
     strongest = [
         f"{queries[i]} most to {keys[int(row.argmax())]}"
@@ -307,6 +304,15 @@ def tokens(matrix: HeadView, titled: bool = True) -> Drawing:
     description = f"Weights{which}: {'; '.join(strongest[:12])}."
     height = top + _STEP * max(len(queries), len(keys)) + 8
     return Drawing(left + _SPAN + right, height, tuple(shapes), description)
+
+
+def _stroke(left: float, top: float, i: int, j: int, share: float) -> Stroke:
+    """The line from a query to a key, as heavy as its share of the largest weight."""
+    seen = share >= FAINTEST  # NaN is not
+    width, opacity = (0.75 + 5 * share, 0.25 + 0.75 * share) if seen else (0.0, 0.0)
+    y1, y2 = (top + _STEP * (k + 0.5) for k in (i, j))
+    marks = (("i", i), ("j", j))
+    return Stroke(left + 6, y1, left + _SPAN - 6, y2, width, "accent", opacity, marks=marks)
 
 
 def falk(product: MatrixView, everything: Mapping[str, MatrixView]) -> Drawing:
@@ -377,7 +383,6 @@ def _crossed(product: HeadView, left: HeadView, right: HeadView) -> Drawing:
     down, _ = product.labels
     margin = _room(down) + 14 if down else 1.0
     x, y = margin + inner * cell + 16, name_room + inner * _CELL + 16
-    shapes: list[Shape] = []
     tints = [role_of(left.item) or "x", role_of(right.item) or "y"]
     if tints[0] == tints[1]:
         tints[1] = "y"
@@ -386,16 +391,14 @@ def _crossed(product: HeadView, left: HeadView, right: HeadView) -> Drawing:
         _Numbers(margin, y, beside_it, tints[0], of_row=0),
         _Numbers(x, y, result, "chosen", 0, 0),
     )
-    for table in tables:
-        shapes += table.cells(cell)
-    shapes += [
-        _name(margin - 7, _base(y, i), name, "end", ink="soft") for i, name in enumerate(down)
+    across, bottom = len(above[0]), y + len(result) * _CELL
+    shapes: list[Shape] = [
+        *(shape for table in tables for shape in table.cells(cell)),
+        *(_name(margin - 7, _base(y, i), name, "end", ink="soft") for i, name in enumerate(down)),
+        Words(x + across * cell / 2, HEIGHT, right.symbol),
+        Words(margin + inner * cell / 2, y - 8, left.symbol),
+        Words(x + across * cell / 2, bottom + HEIGHT + 4, product.symbol),
     ]
-    across = len(above[0])
-    shapes.append(Words(x + across * cell / 2, HEIGHT, right.symbol))
-    shapes.append(Words(margin + inner * cell / 2, y - 8, left.symbol))
-    bottom = y + len(result) * _CELL
-    shapes.append(Words(x + across * cell / 2, bottom + HEIGHT + 4, product.symbol))
     description = (
         f"Falk's scheme of {line(product.symbol)}: each entry stands where a row of "
         f"{line(left.symbol)} meets a column of the matrix above."
