@@ -90,10 +90,10 @@ def html_series(chunks: Sequence[Shown], title: str = "") -> str:
     1
     """
     titles = [one.derivation.title for one in chunks]
-    frames = []
-    for number, one in enumerate(chunks, 1):
-        series = (number, titles) if len(chunks) > 1 else None
-        frames.append(_Page(one).body(series))
+    frames = [
+        _Page(one).body((number, titles) if len(chunks) > 1 else None)
+        for number, one in enumerate(chunks, 1)
+    ]
     return frame.page(title or frames[0].title, frames)
 
 

@@ -177,14 +177,12 @@ def page(title: str, frames: Sequence[Body]) -> str:
         el("title", title),
         el("style", Markup(style)),
     )
-    blocks = [first.contents, first.main]
-    if data:
-        blocks.append(_markup("origin.html"))
-        blocks.append(_data(first))
-        for number, one in enumerate(frames[1:], 2):
-            inside = (one.contents, one.main, _data(one))
-            blocks.append(el("template", *inside, data_chunk=number))
-        blocks.append(el("script", Markup(script)))
+    others = (
+        el("template", one.contents, one.main, _data(one), data_chunk=number)
+        for number, one in enumerate(frames[1:], 2)
+    )
+    answering = [_markup("origin.html"), _data(first), *others, el("script", Markup(script))]
+    blocks = [first.contents, first.main, *(answering if data else [])]
     skip = el("a", "Skip to the steps", href="#main", class_="skip")
     body = el("body", skip, *blocks)
     return f"<!doctype html>\n{el('html', head, body, lang='en')}\n"

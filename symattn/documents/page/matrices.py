@@ -138,14 +138,13 @@ class MatrixView:
         if not self.item.weights:
             return ()
         items = (*self.evaluation.inputs, *self.evaluation.steps)
-        read = {self.item.letter}
+        read = {*self.item.operands} if isinstance(self.item, Step) else set[str]()
         for item in reversed(items):
             read |= {*item.operands} if isinstance(item, Step) and item.letter in read else set()
         return tuple(
             item.letter
             for item in items
             if item.letter in read
-            and item is not self.item
             and item.logits
             and item.shape == self.item.shape
             and (item.fixed or not isinstance(item, Step))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import sympy
 
@@ -80,11 +80,9 @@ class _Graph:
     def drawing(self) -> Drawing:
         """The nodes, and the arrows between them."""
         place, whole = _placed(self.level, self.widths)
-        shapes: list[Shape] = []
-        for step in self.derivation.steps:
-            shapes += self._arrows(step, place, whole)
-        for letter in self.parts.items:
-            shapes += self._node(letter, *place[letter])
+        arrows = (self._arrows(step, place, whole) for step in self.derivation.steps)
+        nodes = (self._node(letter, *place[letter]) for letter in self.parts.items)
+        shapes = tuple(chain(*arrows, *nodes))
         description = "; ".join(
             f"{step.name} from {' and '.join(self.parts.items[x].name for x in step.operands)}"
             for step in self.derivation.steps
@@ -92,7 +90,7 @@ class _Graph:
         )
         whole += _LANE * (len(self.passing) + 1) if self.passing else 0
         height = max(y for _, y in place.values()) + _NODE
-        drawn = Drawing(whole, height, tuple(shapes), f"Graph of the steps: {description}.")
+        drawn = Drawing(whole, height, shapes, f"Graph of the steps: {description}.")
         return Drawing(whole + 2, height + 2, tuple(drawn.moved(1, 1)), drawn.alternative)
 
     def _arrows(
