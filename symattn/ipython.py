@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from symattn.documents.shown import VIEWS
 from symattn.errors import SymattnError, needing
@@ -33,6 +34,19 @@ from symattn.sheets.worksheet import Worksheet, equations_of, worksheet_of
 #: What makes a cell a worksheet: a table, or the key that holds equations. Everything else is a
 #: text of equations, where a line may begin with a block ([A, B]) but is no header of a table.
 _IS_WORKSHEET = re.compile(r"^\s*(?:\[[\w. ]+\]\s*(?:#.*)?$|equations\s*=\s*[\"'])", re.M)
+
+
+#: The options of the magic, as `argparse` wants them.
+_OPTIONS: Mapping[str, Mapping[str, Any]] = {
+    "view": {"action": "append", "choices": VIEWS},
+    **{name: {} for name in DISPLAY},
+    "entry": {"action": "append", "default": []},
+    "notation": {},
+    "symbol": {"action": "append", "default": []},
+    "batch": {"type": int},
+    "check": {"action": "store_true"},
+    "allow-large": {"action": "store_true"},
+}
 
 
 class Page:
@@ -64,15 +78,8 @@ def cell(line: str, body: str) -> Page:
     ``--symbol`` and ``--batch 2`` are those of the command line.
     """
     options = _Options(prog="%%symattn", add_help=False)
-    options.add_argument("--view", action="append", choices=VIEWS)
-    for name in DISPLAY:
-        options.add_argument(f"--{name}")
-    options.add_argument("--entry", action="append", default=[])
-    options.add_argument("--notation")
-    options.add_argument("--symbol", action="append", default=[])
-    options.add_argument("--batch", type=int)
-    options.add_argument("--check", action="store_true")
-    options.add_argument("--allow-large", action="store_true")
+    for name, kind in _OPTIONS.items():
+        options.add_argument(f"--{name}", **kind)
     try:
         chosen = options.parse_args(shlex.split(line))
     except ValueError as error:

@@ -56,18 +56,17 @@ class Options(Config):  # type: ignore[no-untyped-call]  # MkDocs leaves a hook 
 class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
     """Fills worksheets, values and claims in, and warns of numbers that are wrong."""
 
-    _strict = False
-
     def on_config(self, config: MkDocsConfig) -> None:
         """Refuse a site without the extension that leaves formulas as they are."""
-        self._strict = bool(config.strict)
         if _NEEDED not in config.markdown_extensions:
             raise ConfigurationError(
                 f"symattn: formulas need {_NEEDED}; add it to markdown_extensions, with "
                 "generic: true"
             )
 
-    def on_page_markdown(self, markdown: str, /, *, page: Page, **_: object) -> str:
+    def on_page_markdown(
+        self, markdown: str, /, *, page: Page, config: MkDocsConfig | None = None, **_: object
+    ) -> str:
         """The page with its derivations and numbers; as it is where it cannot be used."""
         name = str(page.file.abs_src_path or page.file.src_uri)
         before = _lines_before(page.file.content_string, markdown)
@@ -92,7 +91,8 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
                 complaints.append(failed)
             filled = text
         quiet = not _log.isEnabledFor(logging.WARNING)  # and then MkDocs does not count warnings
-        level = logging.ERROR if self._strict and quiet else logging.WARNING
+        strict = config is not None and config.strict
+        level = logging.ERROR if strict and quiet else logging.WARNING
         for line in map(printable, complaints):
             _log.log(level, line)
         return filled[before:]

@@ -52,6 +52,7 @@ from symattn.notation.mathml import without_intent
 from symattn.notation.options import DISPLAY, displayed
 from symattn.notation.prose import Prose
 from symattn.notation.text import box, line
+from symattn.notation.tree import Tree
 from symattn.pages.checked import check_text
 from symattn.pages.quotation import quotation
 from symattn.pages.syntax import anchor, holds_worksheet
@@ -390,14 +391,13 @@ class Equations(Shows):
 
 def _inline(parts: Prose) -> list[nodes.Node]:
     """A sentence as nodes of docutils: text and mathematics."""
-    children: list[nodes.Node] = []
-    for part in parts:
-        if isinstance(part, str):
-            children.append(nodes.Text(part))
-        else:
-            said = {_WORDS: line(part), _MARKUP: str(formula(part, display=False))}
-            children.append(nodes.math("", latex(part), **said))
-    return children
+    return [nodes.Text(part) if isinstance(part, str) else _math(part) for part in parts]
+
+
+def _math(tree: Tree) -> nodes.math:
+    """A formula in a sentence."""
+    said = {_WORDS: line(tree), _MARKUP: str(formula(tree, display=False))}
+    return nodes.math("", latex(tree), **said)
 
 
 def _markup(lines: Sequence[b.Line]) -> str:

@@ -235,17 +235,14 @@ def spelled(
     code: str = "{}",
 ) -> str:
     """A sentence as a format writes its words and formulas; {} stands for what stands out."""
+    frames = {Strong: strong, Code: code}
     written = []
     for part in parts:
         match part:
             case str():
                 written.append(words(part))
-            case Strong(inside):
-                written.append(strong.replace("{}", words(inside)))
-            case Code(inside):
-                written.append(code.replace("{}", words(inside)))
-            case Link(inside):
-                written.append(words(inside))
+            case Strong(inside) | Code(inside) | Link(inside):
+                written.append(frames.get(type(part), "{}").replace("{}", words(inside)))
             case _:
                 written.append(formula(part))
     return "".join(written)

@@ -152,8 +152,7 @@ def _spelled(tree: Tree) -> dict[str, str]:
 def _value(item: Item, evaluation: Evaluation | None, notation: Notation) -> dict[str, Data]:
     """Shape and, where there are numbers, the values; three levels are [head][row][column]."""
     if evaluation is None:
-        shape = [str(size) for size in item.shape]
-        return {"shape": shape[::-1] if notation.convention == "columns" else shape}
+        return {"shape": notation.sides(map(str, item.shape))}
     array = evaluation.array(item.letter)
     decimals, is_exact = np.empty(array.shape, dtype=object), np.empty(array.shape, dtype=object)
     proven = True
@@ -183,7 +182,7 @@ def _value(item: Item, evaluation: Evaluation | None, notation: Notation) -> dic
 
 def _turned(table: Array, notation: Notation) -> Array:
     """The table with tokens as rows, or as columns."""
-    return table.swapaxes(-1, -2) if notation.convention == "columns" else table
+    return table.swapaxes(-1, -2) if notation.flipped else table
 
 
 def _check(check: Check) -> dict[str, Data]:

@@ -12,6 +12,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 
 from symattn.derivations import Derivation, Evaluation, Item, Place, Step, worked
 from symattn.documents.blocks import Line
@@ -28,7 +29,7 @@ from symattn.documents.page.heated import heated, letter
 from symattn.documents.page.latex import latex_data, latex_names
 from symattn.documents.page.lines import Lines
 from symattn.documents.page.live import Live, live_program
-from symattn.documents.page.matrices import GAPS, MatrixView, head_of, operands
+from symattn.documents.page.matrices import GAPS, HeadView, MatrixView, head_of
 from symattn.documents.page.numbers import number_data
 from symattn.documents.page.rules import rule_data
 from symattn.documents.page.stage import Parts
@@ -73,8 +74,7 @@ def html_document(shown: Shown) -> str:
         body = frame.Body(page, _given(page), steps, Parts(shown.derivation))
     else:
         body = _Page(shown).body()
-    content = body.content()
-    return frame.page(content.title, [content])
+    return frame.page(body.title, [body])
 
 
 def html_series(chunks: Sequence[Shown], title: str = "") -> str:
@@ -90,10 +90,10 @@ def html_series(chunks: Sequence[Shown], title: str = "") -> str:
     1
     """
     titles = [one.derivation.title for one in chunks]
-    frames = []
-    for number, one in enumerate(chunks, 1):
-        series = (number, titles) if len(chunks) > 1 else None
-        frames.append(_Page(one).body(series).content())
+    frames = [
+        _Page(one).body((number, titles) if len(chunks) > 1 else None)
+        for number, one in enumerate(chunks, 1)
+    ]
     return frame.page(title or frames[0].title, frames)
 
 
@@ -239,10 +239,8 @@ class _Page:
             is_switched = step.fixed and not step.operands
             warm = self.warm(section) if step.letter == live.tempered else ()
             steps.append(_step(self.outline, section, values, result, is_switched, warm))
-        picture = Markup()
-        for item in by_name.values():
-            if item.weights:
-                picture = weights.section(self.matrices[item.letter])
+        shown = [self.matrices[item.letter] for item in by_name.values() if item.weights]
+        picture = weights.section(shown[-1]) if shown else Markup()
         data = _Data(self, live).data()
         if series is not None:
             data["chunk"] = series[0]
@@ -266,7 +264,7 @@ class _Page:
     def input(self, section: Section, item: Item) -> Markup:
         """A matrix that is given, or one for each head."""
         matrix = self.matrices[item.letter]
-        figures = [figure(matrix, head, home=True) for head in matrix.shown]
+        figures = [figure(one, home=True) for one in matrix.shown]
         caption = el(
             "p",
             *([el("strong", matrix.words), ": "] if matrix.words else []),
@@ -290,23 +288,23 @@ class _Page:
         matrix = self.matrices[step.letter]
         strips = []
         shown = []
-        for head in matrix.shown if "value" in self.shown.views else ():
+        for one in matrix.shown if "value" in self.shown.views else ():
             if self.notation.layout == "falk":
-                drawn = scheme(step, self.matrices, head)
+                drawn = scheme(step, self.matrices, one.head)
                 if drawn is not None:
                     strips.append(drawn)
                     continue
-            read = self.read(step, head)
-            shown.append((*read, (matrix, head)))
-            parts = [figure(operand, which) for operand, which in read]
+            read = self.read(step, one.head)
+            shown.append((*read, one))
+            parts = [*map(figure, read)]
             arrow = [el("span", "→", class_="makes", aria_hidden="true")] if parts else []
-            result = el("div", *arrow, figure(matrix, head, home=True), class_="made")
+            result = el("div", *arrow, figure(one, home=True), class_="made")
             strips.append(el("div", *parts, result, class_="strip"))
         example = Markup()
         if "worked" in self.shown.views:
-            head, *place = self.seen(step.letter, self.telling[step.name])
-            first = formula(self.worked(step, head, *place), display=True)
-            key = _key(step.letter, head, *place)
+            told = self.telling[step.name]
+            first = formula(self.worked(step, *matrix.seen(told)), display=True)
+            key = matrix.key(told)
             example = el("div", first, class_="worked", data_m=step.letter, data_entry=key)
         if not strips and not example:
             return Markup()
@@ -315,12 +313,12 @@ class _Page:
         drawn_all = el("div", *strips, class_=f"strips{room_of(shown)}") if strips else Markup()
         return el("div", drawn_all, example, claimed, class_="values")
 
-    def read(self, step: Step, head: int | None) -> list[tuple[MatrixView, int | None]]:
-        """The matrices that a step reads, each with the head that is read."""
-        found: list[tuple[MatrixView, int | None]] = []
-        for operand in operands(step, self.matrices):
+    def read(self, step: Step, head: int | None) -> list[HeadView]:
+        """The matrices that a step reads, each of the head that is read."""
+        found: list[HeadView] = []
+        for operand in map(self.matrices.__getitem__, step.operands):
             wanted = head_of(step, operand, head)
-            found += [(operand, k) for k in (operand.shown if wanted is None else [wanted])]
+            found += operand.shown if wanted is None else [operand.of(wanted)]
         return found
 
     def warm(self, section: Section) -> tuple[Line, ...]:
@@ -332,18 +330,11 @@ class _Page:
             if each.view in ("formula", "entry")
         )
 
-    def seen(self, letter: str, place: Place) -> tuple[int | None, int, int]:
-        """Head, row and column of a place in the array, as shown."""
-        *head, i, j = place
-        row, column = (j, i) if self.matrices[letter].flipped else (i, j)
-        return head[0] if head else None, row, column
-
     def chosen(self) -> str | None:
         """The key of the entry that is chosen when the page opens."""
-        for step in self.derivation.steps:
-            if step.name in self.shown.entries:
-                return _key(step.letter, *self.seen(step.letter, self.shown.entries[step.name]))
-        return None
+        entries = self.shown.entries
+        chosen = (step for step in self.derivation.steps if step.name in entries)
+        return next((self.matrices[s.letter].key(entries[s.name]) for s in chosen), None)
 
     def worked(self, step: Step, head: int | None, i: int, j: int) -> Tree:
         """The worked line of an entry as shown; exact where the reader wants that."""
@@ -370,7 +361,9 @@ class _Data:
             "shape": matrix.shape,
             "labels": [_place(names, self.labels) for names in matrix.labels],
             "entry": matrix.entry_names(),
-            "text": " ".join(matrix.digits(*place) for place in matrix.places(whole=True)),
+            "text": " ".join(
+                one.digits(*at) for one in matrix.all for at in one.places(whole=True)
+            ),
         }
         if role := self.page.parts.role(item):
             entry["role"] = role
@@ -393,6 +386,18 @@ class _Data:
             told["warm"] = [*displays(tuple(each for each in warm if each.view == "formula"))]
         return told
 
+    def worked(self, step: Step, most: int) -> dict[int, str]:
+        """At most so many worked lines of the entries of a step in sight, by their places."""
+        matrix = self.page.matrices[step.letter]
+        rows, columns = matrix.shape
+        asked = most if "worked" in self.page.shown.views else 0
+        return {
+            ((head or 0) * rows + i) * columns + j: self.lines.packed(
+                self.page.worked(step, head, i, j)
+            )
+            for head, i, j in islice(matrix.places(), asked)
+        }
+
     def data(self) -> dict[str, Data]:
         """All that the page's own program needs to know."""
         items = []
@@ -410,13 +415,8 @@ class _Data:
                     self.page.evaluation.sizes,
                     self.page.notation,
                 )
-                worked_lines = {}
-                for head, i, j in matrix.places():
-                    if left and "worked" in self.page.shown.views:
-                        left -= 1
-                        place = ((head or 0) * matrix.shape[0] + i) * matrix.shape[1] + j
-                        worked_lines[place] = self.lines.packed(self.page.worked(item, head, i, j))
-                entry["lines"] = worked_lines
+                entry["lines"] = self.worked(item, left)
+                left -= len(entry["lines"])
                 if item.name in sections:
                     entry["latex"] = self.copied(sections[item.name], matrix)
             items.append(entry)
@@ -436,7 +436,7 @@ class _Data:
             "rounding": self.page.notation.rounding,
             "base": self.page.notation.index_base,
             "limit": self.page.notation.limit,
-            "flipped": self.page.notation.convention == "columns",
+            "flipped": self.page.notation.flipped,
             "tempered": self.live.tempered,
             "temperature": [f(letter(self.page.notation)) for f in (inside, latex)],
             "chosen": self.page.chosen(),
@@ -450,11 +450,6 @@ class _Data:
             "templates": self.lines.templates,
             "items": items,
         }
-
-
-def _key(letter: str, head: int | None, i: int, j: int) -> str:
-    """What the page's program calls an entry."""
-    return f"{letter}|{'' if head is None else head}|{i}|{j}"
 
 
 def _place(names: Sequence[str], labels: list[Sequence[str]]) -> int | None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from symattn.documents.blocks import Block, Document
     from symattn.documents.claims import Claims
     from symattn.documents.outline import Outline, Page
-    from symattn.documents.page.worksheet import Head
+    from symattn.documents.page.worksheet import Tables
     from symattn.documents.pictures.drawing import Drawing
     from symattn.documents.shown import Shown
     from symattn.notation.options import Notation
@@ -79,7 +79,7 @@ class Job:
     series: Series | None = None
     code: str = ""
     #: The worksheet without its numbers, where there is one of what is shown.
-    worksheet: Head | None = None
+    worksheet: Tables | None = None
     check: Check | None = None
     #: Whether the check is shown step by step.
     errors: bool = False

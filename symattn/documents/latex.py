@@ -24,7 +24,7 @@ from symattn.documents.wrap import (
 )
 from symattn.notation import tree as t
 from symattn.notation.latex import latex, prose, text
-from symattn.notation.text import box
+from symattn.notation.text import box, packed
 from symattn.notation.tree import APPROX, EQUALS, Fenced, Grid, Row, Scheme, Tree
 
 #: A display does not break across pages; one that is narrower than the last fits every column.
@@ -188,7 +188,7 @@ def chain_displays(block: b.Chain, room: float = ROOM, fitted: bool = False) -> 
             for rows, why in zip(sides, reasons, strict=True)
         ]
     links = [[*_rows(block.left, room)], *links] if alone else links
-    for group in _pages(links):
+    for group in packed(((rows, len(rows)) for rows in links), _MOST_LINKS):
         body = " \\\\[4pt]\n".join(" \\\\\n".join(row.tex for row in rows) for rows in group)
         whole = _aligned(body)
         fits = max(row.size for rows in group for row in rows) <= _NARROW
@@ -198,17 +198,6 @@ def chain_displays(block: b.Chain, room: float = ROOM, fitted: bool = False) -> 
 def _reason(words: b.Words) -> Piece:
     """A row of a reason that stands below what it is the reason of."""
     return Piece(rf"&\qquad\qquad {_in_display(words)}", 2 * INDENT + words_size(words))
-
-
-def _pages(links: Sequence[list[Piece]]) -> Iterator[list[list[Piece]]]:
-    """The links of a chain in groups that fit on a page."""
-    group: list[list[Piece]] = []
-    for rows in links:
-        if group and sum(map(len, group)) + len(rows) > _MOST_LINKS:
-            yield group
-            group = []
-        group.append(rows)
-    yield group
 
 
 def _aligned(body: str) -> str:
@@ -291,23 +280,14 @@ def _groups(lines: tuple[b.Line, ...], most: int, room: float) -> Iterator[list[
 
     A display is never broken across pages, so that a long group becomes several.
     """
-    group: list[b.Line] = []
-    height = 0
-    for each in lines:
-        if has_grid(each.tree):
-            if group:
-                yield group
-            yield [each]
-            group, height = [], 0
-            continue
-        rows = max(len([*_rows(each.tree, room)]), len(box(each.tree).lines))
-        if group and height + rows > most:
-            yield group
-            group, height = [], 0
-        group.append(each)
-        height += rows
-    if group:
-        yield group
+    for is_matrix, some in groupby(lines, lambda each: has_grid(each.tree)):
+        sized = ((each, 0 if is_matrix else _height(each.tree, room)) for each in some)
+        yield from packed(sized, most, most=1 if is_matrix else most)
+
+
+def _height(tree: Tree, room: float) -> int:
+    """How many rows a formula takes."""
+    return max(len([*_rows(tree, room)]), len(box(tree).lines))
 
 
 def has_grid(tree: Tree) -> bool:

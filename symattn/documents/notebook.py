@@ -22,15 +22,14 @@ def write(documents: Sequence[Document], flavor: str = "") -> str:
         raise SymattnError("ipynb: needs nbformat; pip install 'symattn[notebook]'") from None
     v4: Any = nbformat.v4  # which has no types
     cells: list[Any] = []
-    for document in documents:
-        for part in _cells((document,), 1):
-            if isinstance(part, str):
-                cells.append(v4.new_markdown_cell(part))
-                continue
-            ran = sum(cell.cell_type == "code" for cell in cells) + 1
-            shows = {"data": dict(part.shows), "execution_count": ran}
-            outputs = [v4.new_output("execute_result", **shows)] if part.shows else []
-            cells.append(v4.new_code_cell(part.code, execution_count=ran, outputs=outputs))
+    for part in _cells(documents, 1):
+        if isinstance(part, str):
+            cells.append(v4.new_markdown_cell(part))
+            continue
+        ran = sum(cell.cell_type == "code" for cell in cells) + 1
+        shows = {"data": dict(part.shows), "execution_count": ran}
+        outputs = [v4.new_output("execute_result", **shows)] if part.shows else []
+        cells.append(v4.new_code_cell(part.code, execution_count=ran, outputs=outputs))
     for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number}"  # the same notebook each time
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}

@@ -152,7 +152,7 @@ def outline(shown: Shown) -> Outline:
     notation = suited(notation, (*derivation.inputs, *steps))
     _check_letters((*derivation.inputs, *steps), derivation.size_symbols, notation)
     notation = lettered((*derivation.inputs, *derivation.steps), derivation.size_symbols, notation)
-    writer = _Writer(_Numbers(evaluation, notation, tuple(shown.views), shown.entries, steps))
+    writer = _Writer(evaluation, notation, tuple(shown.views), shown.entries, steps)
     for earlier in shown.before:
         given = [item for item in given if not _is_told(item, evaluation, earlier)]
         writer.told |= {step.name: step.formula(notation) for step in earlier.derivation}
@@ -228,15 +228,14 @@ _NO_ARTICLE = ("a ", "the ", "what ")
 def introduction(item: Input, notation: Notation) -> Prose:
     """What is given in a sentence: Let X ∈ ℝ^(n × d_model) be the token vectors."""
     speller = Speller(notation)
-    sizes = [t.bracketed(speller.scalar(size), t.MULTIPLICATIVE) for size in item.shape]
-    if notation.convention == "columns":
-        sizes.reverse()
+    spelled = notation.sides(map(speller.scalar, item.shape))
+    rows, columns = (t.bracketed(size, t.MULTIPLICATIVE) for size in spelled)
     numbers: Tree = t.Ident("ℝ")
     if item.boolean:
         numbers = t.Fenced(t.commas([t.Num("0"), t.Num("1")]), "{", "}")
     elif item.logits:
         numbers = t.EXTENDED
-    space = t.Script(numbers, None, t.row(sizes[0], t.Op("×"), sizes[1]))
+    space = t.Script(numbers, None, t.row(rows, t.Op("×"), columns))
     member = t.row(speller.matrix(item.symbol), t.Op("∈"), space)
     lead: Prose = ("Let ",)
     if item.count is not None:
@@ -273,7 +272,7 @@ def _check_letters(
             )
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Numbers:
     """The numbers of a section: the matrix, the entries that are worked out, the shape."""
 
@@ -309,11 +308,8 @@ class _Numbers:
         if numbers > _MOST_NUMBERS and _is_nested(step):
             words = f"no entry is worked out, since it is computed from {numbers} numbers"
             return [], [Gap(words, "show more steps to work it out")]
-        turned = self.notation.convention == "columns"
-        places = [
-            (*head, column, row) if turned else (*head, row, column)
-            for *head, row, column in self._places(step)
-        ]
+        sides = self.notation.sides
+        places = [(*place[:-2], *sides(place[-2:])) for place in self._places(step)]
         trees = worked_together(self.evaluation, step, places, self.notation)
         lines = [Line("worked", tree) for tree in trees]
         heads = heads_of(self.evaluation, step, self.notation)
@@ -331,15 +327,11 @@ class _Numbers:
             return [self.entries[step.name]]
         if not self.alone and self.notation.worked == "telling":
             return [self._telling[step.name]]
-        limit, turned = self.notation.limit, self.notation.convention == "columns"
-        rows, columns = (
-            range(min(size, limit) if limit else size)
-            for size in self.evaluation.shape(step.letter)[-2:]
-        )
-        heads = heads_of(self.evaluation, step, self.notation)[: limit or None]
-        within = product(columns, rows) if turned else product(rows, columns)
-        pairs = [(i, j) if not turned else (j, i) for i, j in within]
-        return [pair if head is None else (head, *pair) for head in heads for pair in pairs]
+        most, sides = self.notation.limit or None, self.notation.sides
+        shown = [range(size)[:most] for size in self.evaluation.shape(step.letter)[-2:]]
+        heads = heads_of(self.evaluation, step, self.notation)[:most]
+        pairs = [sides(pair) for pair in product(*sides(shown))]
+        return [(*pair,) if head is None else (head, *pair) for head in heads for pair in pairs]
 
     @cached_property
     def _telling(self) -> dict[str, Place]:
@@ -352,10 +344,9 @@ class _Numbers:
             return ("one number",)
         sizes = {} if self.evaluation is None else self.evaluation.sizes
         spelled = (Speller(self.notation).scalar(size.subs(sizes)) for size in item.shape)
-        shape = [t.bracketed(size, t.MULTIPLICATIVE) for size in spelled]
-        if self.notation.convention == "columns":
-            shape.reverse()
-        size = t.row(shape[0], t.Op("×"), shape[1])
+        shape = (t.bracketed(size, t.MULTIPLICATIVE) for size in self.notation.sides(spelled))
+        rows, columns = shape
+        size = t.row(rows, t.Op("×"), columns)
         if not item.per_head or self.notation.head is not None:
             return (size,)
         if self.evaluation is None:
@@ -367,10 +358,9 @@ class _Numbers:
 
 
 @dataclass
-class _Writer:
+class _Writer(_Numbers):
     """The sections: what is said of each step, and not again of a later one; its numbers below."""
 
-    numbers: _Numbers
     #: What is defined already: a letter that several steps use is defined once.
     defined: set[Tree] = field(default_factory=set)
     #: The formulas of steps of an earlier derivation, by name.
@@ -378,48 +368,30 @@ class _Writer:
     #: The first step of each pattern.
     patterns: dict[object, Step] = field(default_factory=dict)
 
-    @property
-    def evaluation(self) -> Evaluation | None:
-        return self.numbers.evaluation
-
-    @property
-    def notation(self) -> Notation:
-        return self.numbers.notation
-
-    @property
-    def views(self) -> tuple[View, ...]:
-        return self.numbers.views
-
-    @property
-    def alone(self) -> bool:
-        return self.numbers.alone
-
     def input(self, item: Input) -> Section:
         lines: list[Line] = []
         gaps: list[Gap] = []
         if self.evaluation is not None and (not self.alone or "value" in self.views):
-            lines, gaps = self.numbers.values(item)  # a view is one of the steps: these are given
+            lines, gaps = self.values(item)  # a view is one of the steps: these are given
         elif not self.alone:
             lines = [Line("formula", Speller(self.notation).matrix(item.symbol))]
         why = read_prose(item.meaning, self.notation)
         letter = self.notation.letter(item.letter, item.per_head)
-        return Section(
-            item.name, None, self.numbers.shape(item), why, tuple(lines), tuple(gaps), letter
-        )
+        return Section(item.name, None, self.shape(item), why, tuple(lines), tuple(gaps), letter)
 
     def step(self, number: int, step: Step) -> Section:
         """A step; what is told of another one already is not told again, but for its numbers."""
         refused: list[Gap] = []
-        numbers, worked_out = self.numbers, step.name in self.numbers.entries
+        worked_out = step.name in self.entries
         why, is_told = self._why(step)
         lines, gaps = self._rules(step, is_told)
         if self.evaluation is not None:
             if "worked" in self.views and (not is_told or worked_out):
-                shown, refused = numbers.worked(step)
+                shown, refused = self.worked(step)
                 lines += shown
                 gaps += refused
             if "value" in self.views:
-                values, heads_left_out = numbers.values(step)
+                values, heads_left_out = self.values(step)
                 lines += [*self._factors(step), *values]
                 gaps += heads_left_out
         if step.is_number and any(each.view == "worked" for each in lines):
@@ -428,7 +400,7 @@ class _Writer:
         return Section(
             step.name,
             number,
-            numbers.shape(step),
+            self.shape(step),
             why,
             tuple(lines),
             tuple(gaps),
@@ -743,11 +715,11 @@ def _is_in(line: Line, shows: Mapping[str, str]) -> bool:
 
 def sizes_of(outline: Outline) -> Prose:
     """N = 3, d_k = 4."""
-    out: list[str | Tree] = []
-    for name, count in outline.sizes:
-        out += [", "] if out else []
-        out.append(t.equation(outline.notation.scalar(name), (t.EQUALS, t.Num(str(count)))))
-    return tuple(out)
+    sizes = (
+        t.equation(outline.notation.scalar(name), (t.EQUALS, t.Num(str(count))))
+        for name, count in outline.sizes
+    )
+    return tuple(part for size in sizes for part in (", ", size))[1:]
 
 
 def _note(note: str) -> b.Words:

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from symattn.derivations import Check, Derivation, Evaluation, Place
 from symattn.documents.claims import Claims
-from symattn.documents.page.worksheet import Head
+from symattn.documents.page.worksheet import Tables
 from symattn.notation.options import Notation
 
 View: TypeAlias = Literal["formula", "entry", "worked", "value"]
@@ -36,6 +36,6 @@ class Shown:
     #: What is said of the numbers, where nobody gave them.
     example: str = ""
     #: The worksheet without its numbers, where there is one of what is shown.
-    worksheet: Head | None = None
+    worksheet: Tables | None = None
     #: What the worksheet claims, as it was marked: for a page that shows it.
     claims: Claims | None = None

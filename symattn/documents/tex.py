@@ -13,7 +13,7 @@ from symattn.documents.latex import displays, has_grid, latex_document, sentence
 from symattn.documents.pictures.tikz import tikz_document
 from symattn.documents.wrap import SLIDE_ROOM, size_of
 from symattn.notation.latex import latex, prose
-from symattn.notation.text import box
+from symattn.notation.text import box, packed
 from symattn.notation.tree import Tree
 
 #: Characters that pdflatex has fonts for; the others take lualatex, and fonts that have them.
@@ -144,16 +144,9 @@ def _standalone(*documents: b.Document) -> str:
 
 def _parts(document: b.Document) -> Iterator[b.Document]:
     """The document cut between sections where it is higher than TeX can measure (5.7 m)."""
-    part: list[b.Block] = []
-    title, high = document.title, 0
-    for block in document.blocks:
-        height = _height(block)
-        if part and high + height > _HIGHEST:
-            yield replace(document, title=title, blocks=tuple(part))
-            part, title, high = [], "", 0
-        part.append(block)
-        high += height
-    yield replace(document, title=title, blocks=tuple(part))
+    parts = packed(((block, _height(block)) for block in document.blocks), _HIGHEST)
+    for number, part in enumerate(parts or [[]]):
+        yield replace(document, title="" if number else document.title, blocks=tuple(part))
 
 
 def _height(block: b.Block) -> int:

@@ -6,11 +6,12 @@ import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from math import inf
 from typing import TypeAlias
 
 from symattn.documents import blocks as b
 from symattn.notation.latex import escape_controls
-from symattn.notation.text import Charset, box, in_ascii, line, width
+from symattn.notation.text import Charset, box, in_ascii, line, packed, padded, width
 from symattn.printable import as_line
 
 #: A line and what it is, so that a terminal can colour it.
@@ -96,14 +97,6 @@ def _indented(lines: Iterator[Styled], indent: str = _INDENT) -> Iterator[Styled
     return ((style, f"{indent}{words}".rstrip()) for style, words in lines)
 
 
-def _left(words: str, size: int) -> str:
-    return words + " " * (size - width(words))
-
-
-def _right(words: str, size: int) -> str:
-    return " " * (size - width(words)) + words
-
-
 def sentence(words: b.Words, charset: Charset) -> str:
     """A sentence on one line."""
     return b.spelled(words, str, lambda tree: line(tree, charset))
@@ -126,14 +119,14 @@ def _wrapped(role: b.Role, words: str, room: int | None, hanging: str = "") -> I
 
 
 def _list(block: b.List, charset: Charset, room: int | None) -> Iterator[Styled]:
-    longest = max((width(item.name) for item in block.items), default=0)
-    for item in block.items:
+    names = padded([item.name for item in block.items], "l") if block.items else []
+    for name, item in zip(names, block.items, strict=True):
         words = sentence(item.words, charset)
         if item.name:
-            yield item.role, f"{_left(item.name, longest)}  {words}".rstrip()
+            yield item.role, f"{name}  {words}".rstrip()
         else:
             yield from _wrapped(item.role, words, room, "  " if block.signed else "")
-        deeper = " " * (longest + 2) if item.name else _INDENT
+        deeper = " " * (width(name) + 2) if item.name else _INDENT
         narrower = None if room is None else room - len(deeper)
         if item.more:
             yield from _indented(_wrapped("note", item.more, narrower), deeper)
@@ -208,11 +201,12 @@ def _table(table: b.Table, room: int | None) -> Iterator[Styled]:
         [label, *(_cell(row.cells[k], table) for row in table.rows)]
         for k, label in enumerate(table.columns)
     ]
-    first = _padded(names, "l")
-    padded = list(map(_padded, columns, table.sides))
+    first = padded(names, "l")
     fits = None if room is None or table.align else room - max(map(width, names))
     headless = not any((table.corner, *table.columns))
-    for block in _fitting(padded, fits):
+    aligned = map(padded, columns, table.sides)
+    sized = [(column, width(column[0]) + 2) for column in aligned]
+    for block in packed(sized, inf if fits is None else fits) or [[]]:
         rows = zip(roles, first, *block, strict=True)
         for role, *cells in islice(rows, headless, None):
             yield role, "  ".join(cells).rstrip()
@@ -224,22 +218,3 @@ def _cell(cell: b.Cell, table: b.Table) -> str:
     if table.align or cell.tint == "gap":
         return cell.text
     return f"{cell.sign or ' '} {cell.text or '·'}"
-
-
-def _padded(cells: Sequence[str], side: str) -> list[str]:
-    most = max(map(width, cells))
-    return [(_left if side == "l" else _right)(cell, most) for cell in cells]
-
-
-def _fitting(columns: list[list[str]], room: int | None) -> Iterator[list[list[str]]]:
-    """The columns in as many blocks as it takes for each to fit."""
-    block: list[list[str]] = []
-    taken = 0
-    for column in columns:
-        size = width(column[0]) + 2
-        if block and room is not None and taken + size > room:
-            yield block
-            block, taken = [], 0
-        block.append(column)
-        taken += size
-    yield block

@@ -176,14 +176,12 @@ def _written(paragraph: Paragraph, words: b.Words) -> None:
     """Words and formulas at the end of a paragraph."""
     for part in words:
         match part:
-            case str():
-                paragraph.add_run(_plain(part))
+            case (str() as inside) | b.Link(inside):
+                paragraph.add_run(_plain(inside))
             case b.Strong(inside):
                 paragraph.add_run(_plain(inside)).bold = True
             case b.Code(inside):
                 paragraph.add_run(_plain(inside)).font.name = _TYPED
-            case b.Link(inside):
-                paragraph.add_run(_plain(inside))
             case _:
                 _put(paragraph, omml(part))
 

@@ -65,8 +65,7 @@ def wrapped(items: Sequence[Tree], room: float = ROOM) -> list[Piece]:
     for piece in _cut(tuple(items), room):
         left = room - INDENT * (len(rows) > 1)
         if rows and rows[-1].size + piece.size <= left:
-            last = rows.pop()
-            rows.append(Piece(f"{last.tex} {piece.tex}", last.size + piece.size))
+            rows[-1] = Piece(f"{rows[-1].tex} {piece.tex}", rows[-1].size + piece.size)
         else:
             rows.append(Piece(f"{piece.sign}{piece.tex}" if rows else piece.tex, piece.size))
     return rows
@@ -112,11 +111,7 @@ def size_of(tree: Tree) -> float:
             return len(digits) - digits.count(".") / 2
         case Frac(num, den):
             return max(size_of(num), size_of(den)) + 0.5
-        case Grid() if tree.labelled:
-            return _table_size(t.ruled(tree).levelled)
-        case Grid(rows):
-            return _table_size(t.levelled(rows, tree.align * max(map(len, rows), default=1)))
-        case t.Scheme():
+        case Grid() | t.Scheme():
             return _table_size(t.ruled(tree).levelled)
         case t.Marked(mark, body):
             return size_of(mark) + size_of(body)

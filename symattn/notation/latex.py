@@ -132,9 +132,6 @@ def _latex(tree: Tree) -> str:
             return rf"\ {_ruled(t.ruled(grid))}"
         case t.Fenced(body, left, right):
             return _fenced(body, left, right)
-        case t.Grid():
-            align = tree.align * max(map(len, tree.rows), default=1)
-            return _array(align, _lines(t.levelled(tree.rows, align)))
         case t.Text(words):
             return text(words)
         case t.Custom(code):
@@ -143,7 +140,7 @@ def _latex(tree: Tree) -> str:
             return f"{_latex(mark)} {_latex(body)}"
         case t.Picked(body, boxed):
             return _boxed(body) if boxed else rf"\mathbf{{{_latex(body)}}}"
-        case t.Scheme():
+        case t.Grid() | t.Scheme():
             return _ruled(t.ruled(tree))
     raise t.no_tree(tree)
 
@@ -158,7 +155,7 @@ def _row(items: tuple[Tree, ...]) -> str:
     out = ""
     for index, item in enumerate(items):
         piece = _latex(item)
-        if item == t.Op("−") and (index == 0 or _is_operator(items[index - 1])):
+        if t.is_sign(items, index):
             piece = "-"
         if item == t.TIMES and any(
             isinstance(x, t.Marked) for x in items[max(index - 1, 0) : index + 2]
@@ -168,12 +165,6 @@ def _row(items: tuple[Tree, ...]) -> str:
             out += " "  # or the letter would be read as one of the command's
         out += piece
     return out
-
-
-def _is_operator(tree: Tree) -> bool:
-    return (
-        isinstance(tree, t.Op) and tree.symbol not in "∞⋯⋮⋱?′⊤…" and tree not in (t.TIMES, t.APPLY)
-    )
 
 
 def _identifier(name: str, roman: bool) -> str:

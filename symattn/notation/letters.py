@@ -28,10 +28,10 @@ _PLAIN_NAME = re.compile(r"[A-Za-z]{1,20}[0-9]{0,3}(_[A-Za-z0-9]{1,20})?\Z")
 _NUMBERED = re.compile(r"[A-Za-zα-ωΑ-Ω][0-9]{1,3}")
 _FONTS = "mathbf|boldsymbol|mathrm|mathsf|mathcal|mathbb"
 _ACCENTS = "tilde|hat|bar|vec"
-_LATEX_TOKEN = re.compile(
-    rf"\\(?:{_FONTS}|{_ACCENTS}|top|prime|"
+_LATEX = re.compile(
+    rf"(?:\\(?:{_FONTS}|{_ACCENTS}|top|prime|"
     + "|".join(GREEK)
-    + r")(?![A-Za-z])|[A-Za-z0-9^_{}() ,'*+-]"
+    + r")(?![A-Za-z])|[A-Za-z0-9^_{}() ,'*+-])*"
 )
 
 #: A letter in a font or under an accent, and a label above or below it: \\mathbf{W}^Q, \\hat{K}_2.
@@ -264,13 +264,8 @@ def custom_symbol(letter: str) -> Tree:
         return t.Ident(letter)
     if letter[:1] == "\\" and letter[1:] in GREEK:
         return t.Ident(GREEK[letter[1:]])
-    position = 0
-    while position < len(letter):
-        token = _LATEX_TOKEN.match(letter, position)
-        if token is None:
-            break
-        position = token.end()
-    if position != len(letter) or not letter.strip() or len(letter) > 60 or not _balanced(letter):
+    known = len(letter) <= 60 and _LATEX.fullmatch(letter)
+    if not (known and letter.strip() and _balanced(letter)):
         raise SymattnError(
             f"symbol {quote(letter)}: use a name such as A, W_Q or alpha, or LaTeX made of "
             r"letters, scripts and \mathbf, \mathrm, \mathcal, \tilde, \hat, \bar or Greek letters"

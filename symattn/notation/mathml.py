@@ -58,7 +58,6 @@ NBSP = "\u00a0"
 
 #: What stands in an empty cell and beside a relation at the edge of one, for LibreOffice.
 _BLANK = f"<mtext>{NBSP}{NBSP}</mtext>"
-_ORDINARY = "∞⋯⋮⋱?′⊤…"
 
 #: What stands between two indices, unseen: s_12 is no s with index twelve.
 INVISIBLE_COMMA = "<mo>\u2063</mo>"
@@ -112,9 +111,7 @@ def mathml(tree: Tree) -> str:
             before, behind = _fence(left, "prefix", tall), _fence(right, "postfix", tall)
             return f"<mrow>{before}{inner}{behind}</mrow>"
         case t.Grid():
-            align = tree.align * max(map(len, tree.rows), default=0)
-            kind = "cases" if tree.align == "l" else "matrix"
-            return _ruled(t.Ruled(tree.rows, 0, 0, align), kind)
+            return _ruled(t.ruled(tree), "cases" if tree.align == "l" else "matrix")
         case t.Text(words):
             # a plain blank at either end would be lost
             return f"<mtext>{in_markup(escape_controls(words)).replace(' ', NBSP)}</mtext>"
@@ -137,17 +134,21 @@ def _row(items: tuple[Tree, ...]) -> str:
     out = ""
     for index, item in enumerate(items):
         if isinstance(item, t.Op):
-            before = items[index - 1] if index else None
-            starts = before is None or (isinstance(before, t.Op) and before.symbol not in _ORDINARY)
-            behind = items[index + 1] if index + 1 < len(items) else None
-            roman = isinstance(behind, t.Ident) and behind.roman
-            if item == t.TIMES and (roman or t.Marked in (type(before), type(behind))):
+            if item == t.TIMES and _is_apart(items, index):
                 out += f'<mo rspace="0.167em">{item.symbol}</mo>'  # 2 cos(x), not 2cos(x); dS K
             else:
-                out += _operator(item.symbol, prefix=starts and item.symbol == "−")
+                out += _operator(item.symbol, prefix=t.is_sign(items, index))
         else:
             out += mathml(item)
     return out
+
+
+def _is_apart(items: tuple[Tree, ...], place: int) -> bool:
+    """Whether a factor behind this place, or one about it, would be read with what is before."""
+    behind = items[place + 1 : place + 2]
+    about = (*items[max(place - 1, 0) : place], *behind)
+    roman = any(isinstance(item, t.Ident) and item.roman for item in behind)
+    return roman or any(isinstance(item, t.Marked) for item in about)
 
 
 def _operator(symbol: str, prefix: bool) -> str:
@@ -170,17 +171,12 @@ def _fence(fence: str, form: str, tall: bool) -> str:
 def _script(base: Tree, sub: Tree | None, sup: Tree | None) -> str:
     under = base == t.SUM
     whole = mathml(base)
+    if sub is sup is None:
+        return whole
     below = "" if sub is None else _indices(sub)
     above = "" if sup is None else mathml(sup)
-    match sub is None, sup is None:
-        case False, False:
-            name = "munderover" if under else "msubsup"
-        case False, True:
-            name = "munder" if under else "msub"
-        case True, False:
-            name = "mover" if under else "msup"
-        case _:
-            return whole
+    low, high = ("under", "over") if under else ("sub", "sup")
+    name = f"m{low if below else ''}{high if above else ''}"
     intent, above = ("", above) if under else _intent(sup, above)
     if intent:
         whole, below = _argument("m", whole), _argument("i", below)

@@ -57,9 +57,6 @@ def _omml(tree: Tree) -> str:
             return _matrix(t.ruled(grid))
         case t.Fenced(body, left, right):
             return _fenced(body, left, right)
-        case t.Grid():
-            align = tree.align * max(map(len, tree.rows), default=0)
-            return _matrix(t.Ruled(tree.rows, 0, 0, align))
         case t.Text(words):
             return _run(escape_controls(words) or NBSP, _WORDS)
         case t.Custom(latex):
@@ -70,7 +67,7 @@ def _omml(tree: Tree) -> str:
             return f"<m:borderBox>{_part('e', body)}</m:borderBox>"
         case t.Picked(body):
             return _omml(body).replace(_UPRIGHT, _BOLD)
-        case t.Scheme():
+        case t.Grid() | t.Scheme():
             return _matrix(t.ruled(tree))
     raise t.no_tree(tree)
 

@@ -31,6 +31,8 @@ from symattn.shown import Changed
 
 Rounding = Literal["half-up", "half-even"]
 
+Side = TypeVar("Side")
+
 _INDICES = ("i", "j", "l", "head")
 
 #: The most decimals that are shown, and the largest number of a head.
@@ -88,19 +90,11 @@ class Notation(Changed):
     _in_use: ClassVar[frozenset[str] | None] = None
 
     def __post_init__(self) -> None:
-        _one_of("index_base", self.index_base, (0, 1))
-        _one_of("transpose", self.transpose, ("T", "⊤", "'"))
-        _one_of("convention", self.convention, ("rows", "columns"))
-        _one_of("rounding", self.rounding, ("half-up", "half-even"))
-        _one_of("gradients", self.gradients, ("d", "partial"))
-        _one_of("layout", self.layout, ("matrix", "falk"))
-        _one_of("worked", self.worked, ("telling", "all"))
-        _one_of("heads", self.heads, ("side by side", "column"))
+        for name, allowed in _ONE_OF.items():
+            _one_of(name, getattr(self, name), allowed)
         self._keep("steps", words(self.steps, "steps"))
         if self.head is not None:
             self._keep("head", whole(self.head, "head", self.index_base, MOST_HEADS))
-        _one_of("head_index", self.head_index, ("above", "below"))
-        _one_of("page", self.page, ("", "sheet", "stage"))
         self._keep("digits", whole(self.digits, "digits", 0, MAX_DIGITS))
         self._keep("limit", whole(self.limit, "limit"))
         flag(self.exact, "exact")
@@ -131,6 +125,15 @@ class Notation(Changed):
     @cached_property
     def _others(self) -> Mapping[str, str]:
         return allocated(self.symbols, self._in_use)
+
+    @property
+    def flipped(self) -> bool:
+        """Whether tokens are columns."""
+        return self.convention == "columns"
+
+    def sides(self, shape: Iterable[Side]) -> list[Side]:
+        """Rows and columns as they are shown: in their order, or, where tokens are columns, not."""
+        return [*shape][::-1] if self.flipped else [*shape]
 
     def letter(self, name: str, per_head: bool = False) -> Tree:
         """How the matrix whose default letter is `name` is written, that of all heads or of one."""
@@ -218,16 +221,13 @@ class Notation(Changed):
         if taken is not None:
             return self._prefixed(taken[0], self.entry(taken[1], head, indices))
         symbol, own = self.letter(name, head is not None), self.symbols.get(f"{name}[i,j]")
-        found = parts(symbol if own is None else custom_symbol(own))
-        base: Tree | None = None
-        if found is not None:
-            base = found[0] if own is not None else self._small(found[0], found[1] is not None)
-        if base is None or (head is not None and self.head_index == "below"):
-            if head is not None and self.head_index == "below":
-                symbol, head = self.in_head(symbol, head), None
+        base, label = parts(symbol if own is None else custom_symbol(own)) or (None, None)
+        if base is not None and own is None:
+            base = self._small(base, label is not None)
+        if head is not None and self.head_index == "below":
+            symbol, head, base = self.in_head(symbol, head), None, None
+        if base is None:
             base, label = t.Fenced(symbol, "[", "]"), None
-        else:
-            label = found[1] if found is not None else None
         if head is not None:
             label = t.Fenced(head) if label is None else t.row(label, t.Fenced(head))
         return t.Script(base, index_row(indices), label)
@@ -254,6 +254,20 @@ _TYPED = {"head": "i", "member": "s"}
 
 
 _CHOICES = tuple(choice.name for choice in fields(Notation))
+
+#: The choices that are one of a few.
+_ONE_OF: Mapping[str, tuple[object, ...]] = {
+    "index_base": (0, 1),
+    "transpose": ("T", "⊤", "'"),
+    "convention": ("rows", "columns"),
+    "rounding": ("half-up", "half-even"),
+    "gradients": ("d", "partial"),
+    "layout": ("matrix", "falk"),
+    "worked": ("telling", "all"),
+    "heads": ("side by side", "column"),
+    "head_index": ("above", "below"),
+    "page": ("", "sheet", "stage"),
+}
 
 
 Spelled = TypeVar("Spelled", bound=Notation)

@@ -24,14 +24,10 @@ def read_prose(sentence: str, notation: Notation | None = None) -> Prose:
     'a '
     """
     notation = notation_of(notation)
-    parts = re.split(r"\{([^}]*)\}", sentence)
-    out: list[str | Tree] = []
-    for index, part in enumerate(parts):
-        if index % 2:
-            out.append(_symbol(part, notation))
-        elif part:
-            out.append(part)
-    return tuple(out)
+    parts = enumerate(re.split(r"\{([^}]*)\}", sentence))
+    return tuple(
+        _symbol(part, notation) if place % 2 else part for place, part in parts if place % 2 or part
+    )
 
 
 def plain(sentence: str) -> str:

@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from math import inf
+from typing import Literal, TypeVar
 from unicodedata import category, combining, east_asian_width
 
 from symattn.arguments import choice
@@ -20,9 +21,9 @@ from symattn.notation.latex import escape_controls
 from symattn.notation.tree import Tree
 
 Charset = Literal["unicode", "ascii"]
+T = TypeVar("T")
 
 _SPACED = {"=", "≈", "+", "−", "≤", "<", "≥", ">", "≠", "∈", "∪", ":", "∘", "⊘", "×"}
-_ORDINARY = "∞⋯⋮⋱?′⊤…"
 _SUPERSCRIPTS = dict(zip("0123456789()ihT⊤′", "⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾ⁱʰᵀ⊤′", strict=True))
 _ASCII = {
     "−": "-",
@@ -115,28 +116,35 @@ def side_by_side(
     """
     sized = [(tree, size(tree)) for tree in trees]
     gap = size(t.GAP)
-    fewest = len(_rows_of(sized, room, len(sized), gap))
-    counts = range(1, len(sized))
-    most = next((k for k in counts if len(_rows_of(sized, room, k, gap)) == fewest), None)
-    rows = _rows_of(sized, room, most or len(sized), gap)
-    return [t.row(*row) if len(row) > 1 else row[0] for row in rows]
+    rows = packed(sized, room, gap)
+    for most in range(1, len(sized)):
+        even = packed(sized, room, gap, most)
+        if len(even) == len(rows):
+            rows = even
+            break
+    return [t.apart(row) if len(row) > 1 else row[0] for row in rows]
 
 
-def _rows_of(
-    sized: Sequence[tuple[Tree, float]], room: float, most: int, gap: float
-) -> list[list[Tree]]:
-    """The trees, with their widths, in rows of at most so many; a gap stands between two."""
-    rows: list[list[Tree]] = []
-    left: float = 0
-    count = 0
-    for tree, size in sized:
-        if rows and count < most and gap + size <= left:
-            rows[-1] += [t.GAP, tree]
-            left, count = left - gap - size, count + 1
+def packed(
+    sized: Iterable[tuple[T, float]], room: float, gap: float = 0, most: float = inf
+) -> list[list[T]]:
+    """Things with their sizes in groups that have room for them, in order, each with all it can.
+
+    What has no room by itself is alone; a `gap` is between two, and `most` are together.
+
+    >>> packed([("a", 2), ("b", 2), ("c", 3)], 5)
+    [['a', 'b'], ['c']]
+    """
+    groups: list[list[T]] = []
+    left = 0.0
+    for thing, size in sized:
+        if groups and len(groups[-1]) < most and gap + size <= left:
+            groups[-1].append(thing)
+            left -= gap + size
         else:
-            rows.append([tree])
-            left, count = room - size, 1
-    return rows
+            groups.append([thing])
+            left = room - size
+    return groups
 
 
 def width(words: str) -> int:
@@ -161,21 +169,18 @@ class _Tables:
         if len(body.lines) == 1:
             gap = " " * padded
             return beside(Box((left + gap,)), body, Box((gap + right,)))
-        sides = []
-        for fence in (left, right):
-            if not fence:
-                sides.append(Box(("",) * len(body.lines), body.baseline))
-            elif fence not in _BRACKETS:
-                raise CannotSpell(f"the fence {fence!r} has no text spelling here")
-            else:
-                sides.append(self._tall_fence(fence, body))
         if not right:
-            return beside(sides[0], body)
+            return beside(self._side(left, body), body)
         space = Box((" ",) * len(body.lines), body.baseline)
-        return beside(sides[0], space, body, space, sides[1])
+        return beside(self._side(left, body), space, body, space, self._side(right, body))
 
-    def _tall_fence(self, fence: str, body: Box) -> Box:
+    def _side(self, fence: str, body: Box) -> Box:
+        """A fence as high as what it stands beside; an empty one takes no room."""
         count = len(body.lines)
+        if not fence:
+            return Box(("",) * count, body.baseline)
+        if fence not in _BRACKETS:
+            raise CannotSpell(f"the fence {fence!r} has no text spelling here")
         gap = " " if fence == "{" else ""
         top, middle, bottom = (piece + gap for piece in _BRACKETS[fence])
         side = "⎪" + gap if fence in "{}" else middle
@@ -209,7 +214,7 @@ class _Tables:
         fenced = self.fenced(Box(rows, (len(rows) - 1) // 2), "[", "]", padded=True)
         lines = [f"  {line}  " for line in head] + list(fenced.lines)
         if grid.row_labels:
-            names = _padded([escape_controls(label) for label in grid.row_labels], "l")
+            names = padded([escape_controls(label) for label in grid.row_labels], "l")
             blank = " " * width(names[0])
             lines = [
                 f"{x} {name}" for name, x in zip([blank] * len(head) + names, lines, strict=True)
@@ -224,8 +229,7 @@ class _Tables:
         labels = [escape_controls(label) for label in grid.column_labels]
         if labels:
             columns = [
-                _padded([label, *column], "r")
-                for label, column in zip(labels, columns, strict=True)
+                padded([label, *column], "r") for label, column in zip(labels, columns, strict=True)
             ]
         lines = ["  ".join(row) for row in zip(*columns, strict=True)] or [""]
         return Box(tuple(lines), (len(lines) - 1) // 2)
@@ -235,23 +239,23 @@ class _Tables:
         bare = [str(self.box(c.body if isinstance(c, t.Picked) else c)) for c in cells]
         levelled = t.levelled([[cell] for cell in cells], align)
         blanks = [" " * len(figures) for ((_, figures),) in levelled]
-        lines = _padded([text + blank for text, blank in zip(bare, blanks, strict=True)], align)
+        lines = padded([text + blank for text, blank in zip(bare, blanks, strict=True)], align)
         if not any(isinstance(cell, t.Picked) for cell in cells):
             return lines
         out = []
-        for cell, text, padded in zip(cells, bare, lines, strict=True):
+        for cell, text, whole in zip(cells, bare, lines, strict=True):
             left, right = (
                 (" ", " ") if not isinstance(cell, t.Picked) else "[]" if cell.boxed else "()"
             )
-            start = padded.index(text)
-            out.append(f"{padded[:start]}{left}{text}{right}{padded[start + len(text) :]}")
+            start = whole.index(text)
+            out.append(f"{whole[:start]}{left}{text}{right}{whole[start + len(text) :]}")
         return out
 
     def scheme(self, scheme: t.Scheme) -> Box:
         """Falk's scheme with its two rules; the numbers above and below are aligned apart."""
         table = t.ruled(scheme)
         columns = [
-            _padded(self._column(c[: table.above], a) + self._column(c[table.above :], a), a)
+            padded(self._column(c[: table.above], a) + self._column(c[table.above :], a), a)
             for c, a in zip(zip(*table.lines, strict=True), table.align, strict=True)
         ]
         upright, level, cross = "│─┼" if self.charset == "unicode" else "|-+"
@@ -295,12 +299,10 @@ class _Layout:
                 return beside(self.box(left), slash, self.box(right))
             case t.Marked(mark, body):
                 return beside(self.box(mark), self.box(body))
-            case t.Root(body):
-                sign = self._glyphs("√")
-                atom = isinstance(body, t.Num | t.Ident | t.Script) and self.charset == "unicode"
-                if isinstance(body, t.Script) and body.sup is not None:
-                    atom = False  # √(a²), and (√a)² below
-                return beside(Box((sign,)), self.box(body if atom else _in_brackets(body)))
+            case t.Root((t.Num() | t.Ident() | t.Script(_, _, None)) as atom) if not self.ascii:
+                return beside(Box(("√",)), self.box(atom))
+            case t.Root(body):  # √(a²), and (√a)² below
+                return beside(Box((self._glyphs("√"),)), self.box(_in_brackets(body)))
             case t.Fenced(t.Grid() as grid, _, _) if self.flat:
                 return self.tables.flat_grid(grid)
             case t.Fenced(t.Grid() as grid, _, _) if grid.row_labels or grid.column_labels:
@@ -321,8 +323,13 @@ class _Layout:
                 return self.box(tree.equations) if self.flat else self.tables.scheme(tree)
         raise t.no_tree(tree)
 
+    @property
+    def ascii(self) -> bool:
+        """Whether it is spelled in ASCII."""
+        return self.charset == "ascii"
+
     def _glyphs(self, words: str) -> str:
-        return words if self.charset == "unicode" else in_ascii(words)
+        return in_ascii(words) if self.ascii else words
 
     def _operator(self, symbol: str) -> str:
         if symbol in ("\u2062", "\u2061"):
@@ -342,17 +349,15 @@ class _Layout:
         return " / " if wide or t.is_bare_sum(right) else "/"
 
     def _row(self, items: tuple[Tree, ...]) -> Box:
-        out: Box | None = None
+        pieces: list[Box] = []
         for index, item in enumerate(items):
             if item == t.APPLY:
                 continue
             if item == t.TIMES:
                 piece = Box((" ",))
             elif isinstance(item, t.Op) and item.symbol in _SPACED:
-                before = items[index - 1] if index else None
-                signed = index == 0 or (isinstance(before, t.Op) and before.symbol not in _ORDINARY)
                 glyph = self._operator(item.symbol)
-                piece = Box((glyph if signed and item.symbol == "−" else f" {glyph} ",))
+                piece = Box((glyph if t.is_sign(items, index) else f" {glyph} ",))
             elif item == t.Op(","):
                 piece = Box((", ",))
             else:
@@ -365,26 +370,20 @@ class _Layout:
                 piece = self.box(body)
                 if isinstance(item, t.Script) and item.base == t.SUM:
                     piece = beside(piece, Box((" ",)))
-            out = piece if out is None else beside(out, piece)
-        return out if out is not None else Box(("",))
+            pieces.append(piece)
+        return beside(*pieces) if pieces else Box(("",))
 
     def _script(self, script: t.Script) -> Box:
         if script.base == t.SUM:
             return self._sum(script)
         rooted = isinstance(script.base, t.Root) and script.sup is not None
         out = self.box(_in_brackets(script.base) if rooted else script.base)
-        if script.sup is not None:
-            raised = self._raised(script.sup)
-            has_name = isinstance(script.sub, t.Ident | t.Num)  # K_r^⌈i/2⌉, but w^Q_ij
-            if script.sub is None or (raised[0] in "^" and not has_name):
-                # a power with indices below reads w^Q_ij, as it is typed
-                out = beside(out, Box((raised,)))
-                raised = ""
-        else:
-            raised = ""
-        if script.sub is not None:
-            out = beside(out, Box((f"_{self._lowered(script.sub)}",)))
-        return beside(out, Box((raised,))) if raised else out
+        raised = "" if script.sup is None else self._raised(script.sup)
+        lowered = "" if script.sub is None else f"_{self._lowered(script.sub)}"
+        # a power with indices below reads w^Q_ij, as it is typed, but K_r^⌈i/2⌉
+        is_first = raised.startswith("^") and not isinstance(script.sub, t.Ident | t.Num)
+        scripts = raised + lowered if is_first else lowered + raised
+        return beside(out, Box((scripts,))) if scripts else out
 
     def _sum(self, script: t.Script) -> Box:
         """∑ with its index alone, as one writes it in a line: Σ_l; with a set, Σ_l∈A, or Σ_l≤i."""
@@ -400,15 +399,10 @@ class _Layout:
         plain = str(self.box(sup))
         if self.charset == "unicode" and all(c in _SUPERSCRIPTS for c in plain):
             return "".join(_SUPERSCRIPTS[c] for c in plain)
-        is_sum = (
-            isinstance(sup, t.Row)
-            and isinstance(sup.items[0], t.Script)
-            and sup.items[0].base == t.SUM
-        )
         if (
             isinstance(sup, t.Row)
             and len(sup.items) == 2
-            and not (is_sum or isinstance(sup.items[0], t.Op))
+            and not (t.is_bare_sum(sup) or isinstance(sup.items[0], t.Op))
         ):
             first, second = map(self._raised, sup.items)
             if not second.startswith("^"):
@@ -441,7 +435,8 @@ def beside(*boxes: Box) -> Box:
     return Box(tuple(lines), above)
 
 
-def _padded(column: list[str], align: str) -> list[str]:
+def padded(column: Sequence[str], align: str) -> list[str]:
+    """The words as wide as the widest, blanks behind those of a column on the left (``l``)."""
     widest = max(width(cell) for cell in column)
     gaps = [" " * (widest - width(cell)) for cell in column]
     if align == "l":

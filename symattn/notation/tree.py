@@ -256,6 +256,17 @@ def bracketed(tree: Tree, at_least: int) -> Tree:
     return Fenced(tree) if holds(tree) < at_least else tree
 
 
+#: Operators that are read like letters: what stands behind one is not the sign of anything.
+_ORDINARY = "∞⋯⋮⋱?′⊤…"
+
+
+def is_sign(items: Sequence[Tree], place: int) -> bool:
+    """Whether what stands there in a row is a minus that belongs to what follows: −1, = −1."""
+    before = items[place - 1] if place else PLUS
+    operates = isinstance(before, Op) and before.symbol not in _ORDINARY
+    return items[place] == MINUS and operates
+
+
 def is_negative(tree: Tree) -> bool:
     """Whether the tree starts with a minus sign."""
     return isinstance(tree, Row) and tree.items[0] == MINUS
@@ -281,14 +292,10 @@ def times(factors: Sequence[Tree], by: Op = TIMES) -> Tree:
     """A product in the order given; a sum or a negative factor is bracketed."""
     if len(factors) == 1:
         return factors[0]
-    items: list[Tree] = []
-    last = len(factors) - 1
-    for index, factor in enumerate(factors):
-        if index:
-            items.append(by)
-        trailing_sum = index == last and is_bare_sum(factor)
-        items.append(factor if trailing_sum else bracketed(factor, MULTIPLICATIVE))
-    return row(*items)
+    fenced = [bracketed(factor, MULTIPLICATIVE) for factor in factors]
+    if factors and is_bare_sum(factors[-1]):
+        fenced[-1] = factors[-1]
+    return _between(fenced, by)
 
 
 def is_bare_sum(tree: Tree) -> bool:
@@ -346,20 +353,23 @@ def call(name: Tree, *arguments: Tree) -> Tree:
 
 def commas(items: Iterable[Tree]) -> Tree:
     """The items with commas between them."""
-    out: list[Tree] = []
-    for item in items:
-        if out:
-            out.append(COMMA)
-        out.append(item)
-    return row(*out) if out else EMPTY
+    return _between(items, COMMA)
 
 
-def joined(items: Sequence[Tree], words: str) -> Tree:
+def joined(items: Iterable[Tree], words: str) -> Tree:
     """The items with words between them."""
-    out: list[Tree] = []
-    for item in items:
-        out += [Text(words), item] if out else [item]
-    return row(*out) if out else EMPTY
+    return _between(items, Text(words))
+
+
+def apart(items: Iterable[Tree]) -> Tree:
+    """Formulas side by side, with room between them."""
+    return _between(items, GAP)
+
+
+def _between(items: Iterable[Tree], sign: Tree) -> Tree:
+    """The items with a sign between them."""
+    out = [part for item in items for part in (sign, item)]
+    return row(*out[1:]) if out else EMPTY
 
 
 def cases(branches: Iterable[tuple[Tree, Tree]], otherwise: Tree) -> Tree:
@@ -372,10 +382,7 @@ def cases(branches: Iterable[tuple[Tree, Tree]], otherwise: Tree) -> Tree:
 
 def equation(left: Tree, *rest: tuple[Op, Tree]) -> Tree:
     """``left = a ≈ b``: the left side and what each relation sign leads to."""
-    items: list[Tree] = [left]
-    for relation, side in rest:
-        items += [relation, side]
-    return row(*items)
+    return row(left, *(part for pair in rest for part in pair))
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from symattn.attention.spec import Attention
-from symattn.documents.page.worksheet import Head, in_toml
+from symattn.documents.page.worksheet import Tables, in_toml
 from symattn.files.toml import parse
 from symattn.sheets.worksheet import Worksheet
 
@@ -13,7 +13,7 @@ _TOP = ("title", "story", "schema", "equations")
 _LEFT_OUT = ("batch", "chunks")  # one calculation is written
 
 
-def head_of(sheet: Worksheet) -> Head:
+def head_of(sheet: Worksheet) -> Tables:
     """The tables of a worksheet that was read; its matrices of masks are among what is given."""
     data = parse(sheet.text, sheet.name)
     top = {key: in_toml(data[key]) for key in _TOP if key in data}
@@ -27,12 +27,12 @@ def head_of(sheet: Worksheet) -> Head:
         del attention["mask"]
     if "mask" in sheet.given and "mask" not in attention and "variant" not in attention:
         attention["mask"] = in_toml("additive")
-    return Head(top, attention)
+    return Tables(top, attention)
 
 
 def head_of_variant(
     name: str, title: str, spec: Attention, gradient: Collection[str] | None
-) -> Head:
+) -> Tables:
     """The tables of a variant's example, whose heads are those of the spec."""
     attention = {"variant": in_toml(name)}
     for key in ("heads", "kv_heads"):
@@ -42,4 +42,4 @@ def head_of_variant(
     top = {"title": in_toml(title), "schema": "1"}
     if gradient:
         top["gradient"] = in_toml(list(gradient))
-    return Head(top, attention)
+    return Tables(top, attention)

@@ -2,12 +2,23 @@
 const $ = (selector, root = document) => root.querySelector(selector);
 const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 
-function make(tag, text, attributes = {}) {
+// An element of words and elements, in a list where there are several; what is empty or false is left out.
+function make(tag, content, attributes = {}) {
   const element = document.createElement(tag);
-  element.textContent = text;
+  element.append(...[content].flat().filter(Boolean));
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   return element;
 }
+
+// The same of markup of our own making.
+function makeOf(tag, markup, attributes = {}) {
+  const element = make(tag, "", attributes);
+  element.innerHTML = markup;
+  return element;
+}
+
+// A number of an element's data, null where it has none.
+const numberIn = (element, name) => (element?.dataset[name] === undefined ? null : Number(element.dataset[name]));
 
 const calm = () => (matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth");
 

@@ -3,14 +3,14 @@
 const cells = new Map(); // key → every cell that shows this entry
 
 function register(table) {
-  const { m, h = "", turned } = table.dataset;
+  const { m, turned } = table.dataset;
   const item = items.get(m);
-  const head = h === "" ? null : Number(h);
+  const h = numberIn(table, "h");
   for (const row of $$("tr[data-r]", table))
     for (const cell of $$("td[data-c]", row)) {
       const [i, j] = turned === undefined ? [row.dataset.r, cell.dataset.c] : [cell.dataset.c, row.dataset.r];
-      cell.key = `${m}|${h}|${i}|${j}`;
-      cell.place = placeOf(item, head, Number(i), Number(j));
+      cell.key = keyAt(m, h, i, j);
+      cell.place = placeOf(item, h, Number(i), Number(j));
       if (cells.has(cell.key)) cells.get(cell.key).push(cell); else cells.set(cell.key, [cell]);
       if (saved) cell.textContent = pretty(item.texts[cell.place]);
       if (!shipped.has(cell)) shipped.set(cell, cell.textContent);
@@ -19,7 +19,7 @@ function register(table) {
       cell.tabIndex = -1;
     }
   level(table);
-  if (item.masks) for (const cell of $$("td[data-c]", table)) untitle(cell);
+  if (item.masks) for (const cell of $$("td[data-c]", table)) entitle(cell);
   stopAt($("td[data-c]", table));
 }
 
@@ -44,7 +44,7 @@ const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10ff
 const apart = (name) => (RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name);
 
 function namesOf(item, h, i, j) {
-  const [rows, columns] = item.labels.map((k) => (k === null ? null : data.labels[k]));
+  const [rows, columns] = labelsOf(item);
   const row = rows ? apart(rows[i]) : `row ${i + data.base}`;
   const column = columns ? apart(columns[j]) : `column ${j + data.base}`;
   const head = h === null ? "" : `, head ${h + data.base}`;
@@ -60,22 +60,17 @@ const isMasked = (item, h, i, j) =>
 
 // Each matrix is one stop of the Tab key, at the cell that was last focused, which has its place in its name.
 function stopAt(cell) {
-  for (const other of $$('td[tabindex="0"]', cell.closest("table"))) { other.tabIndex = -1; untitle(other); }
+  for (const other of $$('td[tabindex="0"]', cell.closest("table"))) { other.tabIndex = -1; entitle(other); }
   cell.tabIndex = 0;
   entitle(cell);
-}
-
-function untitle(cell) {
-  const { item, h, i, j } = parsed(cell.key);
-  if (isMasked(item, h, i, j)) cell.ariaLabel = `${pretty(textAt(item, cell.place))}, masked`;
-  else cell.removeAttribute("aria-label");
 }
 
 function entitle(cell) {
   const { item, h, i, j } = parsed(cell.key);
   const [, row, column] = namesOf(item, h, i, j);
-  const number = pretty(textAt(item, cell.place));
-  cell.setAttribute("aria-label", `${item.alone ? "" : `${row}, ${column}: `}${number}${isMasked(item, h, i, j) ? ", masked" : ""}`);
+  const [isStop, masked] = [cell.tabIndex === 0, isMasked(item, h, i, j) ? ", masked" : ""];
+  const number = `${pretty(textAt(item, cell.place))}${masked}`;
+  cell.ariaLabel = isStop && !item.alone ? `${row}, ${column}: ${number}` : isStop || masked ? number : null;
 }
 
 // Where a key leads from row i and column j, as in every grid; what is beyond the last is the last.
@@ -134,9 +129,8 @@ function refresh(table) {
       button.setAttribute("aria-pressed", String(valueAt(item, place) === seen(item)));
     } else if (!input) { if (cell.textContent !== text) cell.textContent = text; }
     else if (document.activeElement !== input) fill(input);
-    if (cell.tabIndex === 0) entitle(cell);
+    if (shaded || cell.tabIndex === 0) entitle(cell);
     if (!shaded) continue;
-    if (cell.tabIndex !== 0) untitle(cell);
     const { h, i, j } = placed(item, place);
     const share = Math.min(Math.abs(valueAt(item, place)) / most, 1);
     const kinds = `w${Math.round((share || 0) * (SHADES - 1))}${isMasked(item, h, i, j) ? " masked" : ""}`;
@@ -148,6 +142,13 @@ function refresh(table) {
   level(table);
 }
 
+// What each text of a column lacks of the longest decimal, for their points to be level; nothing where one is none.
+function lackingIn(texts) {
+  const tails = texts.map((text) => /^[-−]?(?:∞|inf|\d+)?(\.\d+|)$/.exec(text)?.[1] ?? null);
+  const most = tails.includes(null) ? "" : tails.reduce((a, b) => (a.length < b.length ? b : a));
+  return texts.map((text, k) => (/(∞|inf)$/.test(text) ? "" : most.slice(tails[k]?.length)));
+}
+
 // Behind each decimal the unseen figures that its column has.
 function level(table) {
   const columns = new Map();
@@ -156,12 +157,8 @@ function level(table) {
     if (columns.has(c)) columns.get(c).push(cell); else columns.set(c, [cell]);
   }
   for (const column of columns.values()) {
-    const tails = column.map((cell) => /^−?(?:∞|\d+)(\.\d+|)$/.exec(cell.textContent));
-    const most = tails.includes(null) ? "" : tails.map((tail) => tail[1]).reduce((a, b) => (a.length < b.length ? b : a));
-    column.forEach((cell, k) => {
-      const unseen = cell.textContent.endsWith("∞") ? "" : most.slice(tails[k]?.[1].length);
-      if (cell.dataset.f !== unseen) cell.dataset.f = unseen;
-    });
+    const lacking = lackingIn(column.map((cell) => cell.textContent));
+    column.forEach((cell, k) => { if (cell.dataset.f !== lacking[k]) cell.dataset.f = lacking[k]; });
   }
 }
 

@@ -148,8 +148,7 @@ const certified = (() => {
     const roots = [whole.n, whole.d].map((n) => integerRoot(n, BigInt(q)));
     if (roots[0] ** BigInt(q) === whole.n && roots[1] ** BigInt(q) === whole.d) return ratio(...roots);
     if (q % 2 === 0) {
-      const inner = power(x, p, q / 2);
-      return sqrt(inner);
+      return sqrt(power(x, p, q / 2));
     }
     return node("exp", product(ratio(BigInt(p), BigInt(q)), node("ln", x)));
   }
@@ -312,14 +311,13 @@ const certified = (() => {
     return [whole, (mid - whole * unit(deep)) >> BigInt(deep - bits)];
   }
 
-  const ends = (x) => [-1n, 1n].map((side) => ({ m: x.m + side * x.r, r: 0n, e: x.e }));
+  // Of a function that rises its ball over a wide one, by the ends of that.
+  const isWide = (x) => x.r && bitLength(x.r) + x.e > -2;
+  const risen = (of, { m, r, e }, bits) => between(...[m - r, m + r].map((end) => of({ m: end, r: 0n, e }, bits)), bits);
 
   function expBall(x, bits) {
     if (!x) return null;
-    if (x.r && bitLength(x.r) + x.e > -2) {
-      const [low, high] = ends(x);
-      return between(expBall(low, bits), expBall(high, bits), bits);
-    }
+    if (isWide(x)) return risen(expBall, x, bits);
     const halvings = Math.ceil(Math.sqrt(bits) / 2);
     const w = bits + halvings + 40;
     if (x.m < 0n && bitLength(x.m) + x.e > 40) return { m: 1n, r: 1n, e: -(2 ** 40) };
@@ -385,10 +383,7 @@ const certified = (() => {
     const size = top(x);
     if (size < -bits) return plus(x, { m: 0n, r: 1n, e: 3 * size }, bits); // |tanh x − x| ≤ |x|³
     if (x.m < 0n) return minusBall(tanhBall(minusBall(x), bits));
-    if (x.r && bitLength(x.r) + x.e > -2) {
-      const [low, high] = ends(x);
-      return between(tanhBall(low, bits), tanhBall(high, bits), bits);
-    }
+    if (isWide(x)) return risen(tanhBall, x, bits);
     if (size > 20) return plus(UNIT, { m: 0n, r: 1n, e: -2 * bits }, 2 * bits); // 1 − tanh x ≤ 2 e^(−2x)
     const p = bits + Math.max(0, -size) + 8;
     const above1 = plus(expBall({ ...x, e: x.e + 1 }, p), UNIT, p);
@@ -869,6 +864,6 @@ const certified = (() => {
 
   return {
     allow, ofFloat, certain, sum, product, quotient, minus, sqrt, power, exp, sigmoid, shares, order, enclose, larger, largest, ordered, firstLargest,
-    threshold, shown, read, made, nearest, onCircle, OF_ONE, LOWEST, UNKNOWN,
+    threshold, fixed, shown, read, made, nearest, onCircle, OF_ONE, LOWEST, UNKNOWN,
   };
 })();

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from symattn.documents.claims import Claim, Claims
 from symattn.documents.page.elements import Markup, el, joined
-from symattn.documents.page.matrices import MatrixView
+from symattn.documents.page.matrices import HeadView, MatrixView
 
 #: So many numbers of a verdict are told below a table; the panel of a chosen entry tells each.
 _LISTED = 3
@@ -33,9 +33,9 @@ def tables(claims: Claims, matrix: MatrixView) -> Markup:
     own = [claim for claim in claims.entries if claim.letter == matrix.item.letter]
     if not own:
         return Markup()
-    by_place = {seen(matrix, claim): claim for claim in own}
-    heads = [head for head in matrix.shown if any(place[0] == head for place in by_place)]
-    figures = [_table(matrix, head, by_place) for head in heads]
+    by_place = {matrix.seen(claim.place): claim for claim in own}
+    claimed = {place[0] for place in by_place}
+    figures = [_table(one, by_place) for one in matrix.shown if one.head in claimed]
     failing = [claim for claim in own if claim.verdict != "right"]
     by_verdict: dict[str, list[str]] = {}
     for claim in failing:
@@ -55,12 +55,10 @@ def _first(told: Sequence[str]) -> str:
     return "; ".join([*told[:_LISTED], *more])
 
 
-def _table(
-    matrix: MatrixView, head: int | None, claims: dict[tuple[int | None, int, int], Claim]
-) -> Markup:
+def _table(matrix: HeadView, claims: dict[tuple[int | None, int, int], Claim]) -> Markup:
     """Claimed numbers where the matrix has its own, each with the sign of its verdict."""
     names, across = matrix.labels
-    rows, columns = (matrix.indices(size) for size in matrix.shape)
+    rows, columns = matrix.indices
     lines = []
     if across:
         corner = [el("td", class_="corner")] if names else []
@@ -70,14 +68,13 @@ def _table(
     for i in rows:
         cells = [el("th", "⋮" if i is None else names[i], scope="row")] if names else []
         for j in columns:
-            claim = None if i is None or j is None else claims.get((head, i, j))
+            claim = None if i is None or j is None else claims.get((matrix.head, i, j))
             cells.append(_cell(claim) if None not in (i, j) else el("td", "⋯", class_="gap"))
         body.append(el("tr", *cells))
-    which = "" if head is None else f", head {head + matrix.notation.index_base}"
-    label = f"claimed {matrix.item.name}{which}"
+    label = f"claimed {matrix.item.name}{matrix.of_head}"
     return el(
         "figure",
-        el("figcaption", f"Claimed{which}"),
+        el("figcaption", f"Claimed{matrix.of_head}"),
         el("div", el("table", *lines, el("tbody", *body), aria_label=label), class_="scroll"),
     )
 
@@ -93,20 +90,13 @@ def _cell(claim: Claim | None) -> Markup:
     return el("td", words, sign, " ", claim.claimed, class_=kind, title=claim.verdict)
 
 
-def seen(matrix: MatrixView, claim: Claim) -> tuple[int | None, int, int]:
-    """Head, row and column of a claim as shown."""
-    *head, i, j = claim.place
-    row, column = (j, i) if matrix.flipped else (i, j)
-    return (head[-1] if matrix.item.per_head and head else None), row, column
-
-
 def by_key(claims: Claims, matrices: dict[str, MatrixView]) -> dict[str, str]:
     """What is said of each claim, by the key that the page has for the entry."""
     found = {}
     for claim in claims.entries:
         if claim.letter in matrices:
-            head, i, j = seen(matrices[claim.letter], claim)
+            key = matrices[claim.letter].key(claim.place)
             message = claim.message.partition(": ")[2]
             said = f"{claim.claimed}, right" if claim.verdict == "right" else message
-            found[f"{claim.letter}|{'' if head is None else head}|{i}|{j}"] = f"Claimed: {said}."
+            found[key] = f"Claimed: {said}."
     return found

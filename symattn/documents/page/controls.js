@@ -25,15 +25,13 @@ function tellChanges() {
     return;
   }
   const list = live ? changes() : [];
-  const lines = make("ul", "");
-  lines.append(...list.slice(0, MOST_CHANGES).map((words) => make("li", words)));
-  if (list.length > MOST_CHANGES) lines.append(make("li", `and ${list.length - MOST_CHANGES} more`));
-  $("#changed").replaceChildren(...(live ? [make("p", `Changed. ${answered()}`), lines] : []));
+  const lines = list.slice(0, MOST_CHANGES);
+  if (list.length > MOST_CHANGES) lines.push(`and ${list.length - MOST_CHANGES} more`);
+  $("#changed").replaceChildren(...(live ? [make("p", `Changed. ${answered()}`), make("ul", lines.map((words) => make("li", words)))] : []));
   for (const item of data.items) {
     const section = $(`#${CSS.escape(item.name)}`);
     if (!item.rule || !section) continue;
-    const edited = live && given.has(item.letter) && isToggled(item) && item.first.texts.some((_, place) => isChanged(item, place));
-    section.classList.toggle("edited", Boolean(edited));
+    section.classList.toggle("edited", Boolean(live && given.has(item.letter) && isToggled(item) && edited(item).length));
     for (const old of $$(".uncertified", section)) old.remove();
     tellUnseeing(item, section);
     if (proven?.get(item.letter)?.beyond)
@@ -149,9 +147,8 @@ function edit() {
       if (!editing) { cell.replaceChildren(); continue; }
       const { h, i, j } = parsed(cell.key);
       if (isToggled(item)) {
-        const button = make("button", "", { type: "button", class: "toggle" });
-        button.append(make("span", `may be attended to, ${placeWords(item, h, i, j)} `, { class: "spoken" }), make("span", ""));
-        cell.replaceChildren(button);
+        const words = make("span", `may be attended to, ${placeWords(item, h, i, j)} `, { class: "spoken" });
+        cell.replaceChildren(make("button", [words, make("span", "")], { type: "button", class: "toggle" }));
         continue;
       }
       const input = make("input", "", { type: "text", inputmode: "decimal", maxlength: "200", autocomplete: "off", "aria-label": placeWords(item, h, i, j) });
@@ -188,10 +185,7 @@ document.addEventListener("keydown", (event) => {
   const match = event.target.tagName === "INPUT" && cell && by && /^(-?)(\d{1,30})(?:\.(\d{1,30}))?$/.exec(event.target.value.replace("−", "-"));
   if (!match) return;
   const [, sign, before, after = ""] = match;
-  const units = BigInt(sign + before + after) + by;
-  const size = String(units < 0n ? -units : units).padStart(after.length + 1, "0");
-  const whole = size.slice(0, size.length - after.length);
-  event.target.value = `${units < 0n ? "-" : ""}${whole}${after && `.${size.slice(whole.length)}`}`;
+  event.target.value = certified.fixed(BigInt(sign + before + after) + by, after.length);
   event.preventDefault();
   event.target.setAttribute("aria-invalid", String(put(parsed(cell.key).item, parsed(cell.key).place, event.target.value) !== ""));
 });

@@ -31,7 +31,7 @@ def scheme(step: Step, matrices: Mapping[str, MatrixView], head: int | None) -> 
         turned = isinstance(part, sympy.Transpose)
         symbol = part.arg if turned else part
         factor = matrices[str(symbol.name)]
-        drawn = figure(factor, head_of(step, factor, head), False, turned, labelled)
+        drawn = figure(factor.of(head_of(step, factor, head), turned), labelled=labelled)
         figures.append(el("div", drawn, class_=side))
-    made = el("div", figure(result, head, home=True, labelled=(False, False)), class_="product")
+    made = el("div", figure(result.of(head), home=True, labelled=(False, False)), class_="product")
     return el("div", *figures[::-1], made, class_="falk")

@@ -7,117 +7,88 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from symattn.documents.page.elements import Markup, el, formula
-from symattn.documents.page.matrices import MatrixView
+from symattn.documents.page.matrices import HeadView
 
 
 def figure(
-    matrix: MatrixView,
-    head: int | None,
-    home: bool = False,
-    turned: bool = False,
-    labelled: tuple[bool, bool] = (True, True),
+    matrix: HeadView, home: bool = False, labelled: tuple[bool, bool] = (True, True)
 ) -> Markup:
     """A matrix with its name; `home` is the step's own, not a copy as an operand.
 
-    `turned`: its transpose. `labelled`: whether rows and columns have their names.
+    `labelled`: whether rows and columns have their names.
     """
-    name = "" if home else matrix.words
+    name = "" if home else matrix.whole.words
     kinds = ["matrix"] + ["home"] * home + ["alone"] * matrix.item.is_number
-    rows, columns = matrix.shape
     opener = Markup()
-    if home and None in (*matrix.indices(rows), *matrix.indices(columns)):
-        words = f"Show all {rows} × {columns}"
+    if home and matrix.is_cut:
+        words = "Show all {} × {}".format(*matrix.shape)
         opener = el("button", words, type="button", class_="open")
     called = [" ", el("span", name, class_="name")] if name else []
     return el(
         "figure",
-        el("figcaption", formula(matrix.symbol(head, turned)), *called),
-        el("div", table(matrix, head, turned, labelled), class_="scroll"),
+        el("figcaption", formula(matrix.symbol), *called),
+        el("div", table(matrix, labelled), class_="scroll"),
         opener,
         class_=" ".join(kinds),
     )
 
 
-def table(
-    matrix: MatrixView,
-    head: int | None,
-    turned: bool = False,
-    labelled: tuple[bool, bool] = (True, True),
-) -> Markup:
+def table(matrix: HeadView, labelled: tuple[bool, bool] = (True, True)) -> Markup:
     """The cells, as a grid with one tab stop; see `figure`."""
-    return _Table(matrix, head, turned, labelled).drawn()
+    return _Table(matrix, labelled).drawn()
 
 
 @dataclass(frozen=True)
 class _Table:
     """The cells, as a grid with one tab stop; each row says its number, each cell its column.
 
-    Where some are left out, rows and columns say which they are of how many. `turned`: rows as
-    columns. `labelled`: whether rows and columns have their names.
+    Where some are left out, rows and columns say which they are of how many. `labelled`: whether
+    rows and columns have their names.
     """
 
-    matrix: MatrixView
-    head: int | None
-    turned: bool
+    matrix: HeadView
     labelled: tuple[bool, bool]
 
     @cached_property
     def names(self) -> list[Sequence[str]]:
         """The names of rows and of columns that stand there."""
-        labels = self.matrix.labels[::-1] if self.turned else self.matrix.labels
-        return [each if kept else () for each, kept in zip(labels, self.labelled, strict=True)]
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
-        rows, columns = self.matrix.shape
-        return (columns, rows) if self.turned else (rows, columns)
-
-    @cached_property
-    def indices(self) -> tuple[list[int | None], list[int | None]]:
-        """Those of rows and of columns, with None for what is left out."""
-        rows, columns = map(self.matrix.indices, self.shape)
-        return rows, columns
-
-    @cached_property
-    def cut(self) -> bool:
-        """Whether some are left out."""
-        rows, columns = self.indices
-        return None in (*rows, *columns)
+        pairs = zip(self.matrix.labels, self.labelled, strict=True)
+        return [each if kept else () for each, kept in pairs]
 
     def place(self, k: int | None, before: Sequence[str]) -> int | None:
         """The number of a row or a column behind one with names."""
-        return k + 1 + bool(before) if self.cut and k is not None else None
+        return k + 1 + bool(before) if self.matrix.is_cut and k is not None else None
 
     def drawn(self) -> Markup:
         """The table."""
-        matrix, (names, across), (height, width) = self.matrix, self.names, self.shape
-        of_head = "" if self.head is None else f", head {self.head + matrix.notation.index_base}"
+        matrix, (names, across), (height, width) = self.matrix, self.names, self.matrix.shape
         size = "one number" if matrix.item.is_number else f"{height} by {width}"
+        turned = " transposed" * matrix.turned
         return el(
             "table",
             *([self._heads()] if across else []),
-            el("tbody", *map(self._row, self.indices[0])),
+            el("tbody", *map(self._row, matrix.indices[0])),
             role="grid",
-            aria_label=f"{matrix.item.name}{of_head}{' transposed' * self.turned}, {size}",
-            aria_rowcount=height + bool(across) if self.cut else None,
-            aria_colcount=width + bool(names) if self.cut else None,
+            aria_label=f"{matrix.item.name}{matrix.of_head}{turned}, {size}",
+            aria_rowcount=height + bool(across) if matrix.is_cut else None,
+            aria_colcount=width + bool(names) if matrix.is_cut else None,
             data_m=matrix.item.letter,
-            data_h=self.head,
-            data_turned=self.turned,
+            data_h=matrix.head,
+            data_turned=matrix.turned,
         )
 
     def _heads(self) -> Markup:
         """The names of the columns."""
         names, across = self.names
         corner = [el("td", class_="corner")] if names else []
-        heads = [_named(j, across, "col", self.place(j, names)) for j in self.indices[1]]
-        return el("thead", el("tr", *corner, *heads, aria_rowindex=1 if self.cut else None))
+        heads = [_named(j, across, "col", self.place(j, names)) for j in self.matrix.indices[1]]
+        first = 1 if self.matrix.is_cut else None
+        return el("thead", el("tr", *corner, *heads, aria_rowindex=first))
 
     def _row(self, i: int | None) -> Markup:
         names, across = self.names
-        cells = [_named(i, names, "row", 1 if self.cut else None)] if names else []
-        cells += [self._cell(i, j) for j in self.indices[1]]
+        cells = [_named(i, names, "row", 1 if self.matrix.is_cut else None)] if names else []
+        cells += [self._cell(i, j) for j in self.matrix.indices[1]]
         place, hidden = self.place(i, across), _if(i is None)
         return el("tr", *cells, data_r=i, aria_rowindex=place, aria_hidden=hidden)
 
@@ -125,11 +96,10 @@ class _Table:
         if i is None or j is None:
             dots = "⋱" if i is j else "⋮" if i is None else "⋯"
             return el("td", dots, class_="gap", aria_hidden=_if(i is not None))
-        entry = (j, i) if self.turned else (i, j)
         return el(
             "td",
-            self.matrix.text(self.head, *entry),
-            class_=self.matrix.kinds(self.head, *entry),
+            self.matrix.text(i, j),
+            class_=self.matrix.kinds(i, j),
             data_c=j,
             aria_colindex=self.place(j, self.names[0]),
         )

@@ -9,12 +9,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any
 
 from symattn.derivations import Check
 from symattn.documents.outline import Outline, sizes_of
 from symattn.documents.page.colour import palette, stylesheet
-from symattn.documents.page.elements import Markup, el, joined, prose
+from symattn.documents.page.elements import Markup, el, prose
 from symattn.documents.page.stage import Parts
 
 #: Where the page's own files are.
@@ -34,31 +33,17 @@ def scripts() -> str:
     return program.rstrip("\n")
 
 
-@dataclass(frozen=True)
-class Content:
-    """What differs between the chunks of a series: contents, main part, data and program.
-
-    `data` is JSON and `program` JavaScript, both of our own making; `title` is that of the chunk.
-    """
-
-    title: str
-    contents: Markup
-    main: Markup
-    data: str = ""
-    program: str = ""
-    claimed: bool = False
-
-
 #: Nothing.
 _NONE = Markup()
 
 
 @dataclass(frozen=True)
 class Body:
-    """A derivation as the parts of a page, before they are put together.
+    """A derivation, or a chunk of a series, as the parts of a page.
 
-    `tempered` is the letter of what its temperature divides, "" for none; `worksheet`: whether the
-    page offers one. `scrubber` leads to the other chunks of a series.
+    `data` is JSON and `program` JavaScript, both of our own making. `tempered` is the letter of
+    what its temperature divides, "" for none; `worksheet`: whether the page offers one. `scrubber`
+    leads to the other chunks of a series.
     """
 
     outline: Outline
@@ -73,14 +58,18 @@ class Body:
     claimed: Markup = _NONE
     scrubber: Markup = _NONE
 
-    def content(self) -> Content:
-        """What differs between this and the other chunks of a series."""
-        title = self.outline.title or "Attention, step by step"
-        program = re.sub(r"(?m)^ *(?://.*\n)?", "", self.program)  # no indentation, no comments
-        main = self._main(title)
-        return Content(title, self._contents(), main, self.data, program, bool(self.claimed))
+    @property
+    def title(self) -> str:
+        """Its title, or a usual one."""
+        return self.outline.title or "Attention, step by step"
 
-    def _contents(self) -> Markup:
+    @property
+    def script(self) -> str:
+        """The program, without indentation and comments."""
+        return re.sub(r"(?m)^ *(?://.*\n)?", "", self.program)
+
+    @property
+    def contents(self) -> Markup:
         """The steps as links, in the groups that a calculation goes through."""
         links = [el("li", el("a", "Given", href="#given"), class_="whole")]
         if self.picture:
@@ -116,7 +105,8 @@ class Body:
             aria_label="Contents",
         )
 
-    def _main(self, title: str) -> Markup:
+    @property
+    def main(self) -> Markup:
         """The heading, the controls, what is given, and the steps."""
         outline = self.outline
         summary = [el("p", outline.story, class_="story")] if outline.story else []
@@ -129,7 +119,7 @@ class Body:
             "main",
             el(
                 "header",
-                el("h1", el("bdi", title)),
+                el("h1", el("bdi", self.title)),
                 self.scrubber,
                 *summary,
                 *checked,
@@ -137,7 +127,12 @@ class Body:
                 *changed,
                 *notes,
             ),
-            _controls(bool(self.tempered), self.worksheet, not self.scrubber)
+            _markup(
+                "controls.html",  # hidden until the script, without which it does nothing, shows it
+                temperature=bool(self.tempered),
+                worksheet=self.worksheet,
+                series=bool(self.scrubber),
+            )
             if self.data
             else _NONE,
             el(
@@ -154,14 +149,14 @@ class Body:
         )
 
 
-def page(title: str, frames: Sequence[Content]) -> str:
+def page(title: str, frames: Sequence[Body]) -> str:
     """The whole file: one derivation, or a series, of which the first is shown at first."""
     first = frames[0]
     is_series = len(frames) > 1
     styles = (*STYLES, "series.css") if is_series else STYLES
     tints = palette(".claimed") if any(one.claimed for one in frames) else ""
     style = stylesheet() + tints + "".join(map(_file, styles))
-    program = _series(frames) if is_series else first.program
+    program = _series(frames) if is_series else first.script
     data = first.data
     script = "\n".join(["(() => {", '"use strict";', program, scripts(), "})();"]) if data else ""
     policy = "; ".join(
@@ -182,27 +177,25 @@ def page(title: str, frames: Sequence[Content]) -> str:
         el("title", title),
         el("style", Markup(style)),
     )
-    blocks = [first.contents, first.main]
-    if data:
-        blocks.append(_origin())
-        blocks.append(_data(first))
-        for number, one in enumerate(frames[1:], 2):
-            inside = (one.contents, one.main, _data(one))
-            blocks.append(el("template", *inside, data_chunk=number))
-        blocks.append(el("script", Markup(script)))
+    others = (
+        el("template", one.contents, one.main, _data(one), data_chunk=number)
+        for number, one in enumerate(frames[1:], 2)
+    )
+    answering = [_markup("origin.html"), _data(first), *others, el("script", Markup(script))]
+    blocks = [first.contents, first.main, *(answering if data else [])]
     skip = el("a", "Skip to the steps", href="#main", class_="skip")
     body = el("body", skip, *blocks)
     return f"<!doctype html>\n{el('html', head, body, lang='en')}\n"
 
 
-def _data(content: Content) -> Markup:
-    return el("script", Markup(content.data), type="application/json", id="data")
+def _data(body: Body) -> Markup:
+    return el("script", Markup(body.data), type="application/json", id="data")
 
 
-def _series(frames: Sequence[Content]) -> str:
+def _series(frames: Sequence[Body]) -> str:
     """What puts the chunk in place that is asked for, and the program of each; equal ones once."""
-    programs = list(dict.fromkeys(one.program for one in frames))
-    which = [programs.index(one.program) for one in frames]
+    programs = list(dict.fromkeys(one.script for one in frames))
+    which = [programs.index(one.script) for one in frames]
     made = "".join(f"(() => {{\n{one}\nreturn calculation;\n}})(),\n" for one in programs)
     return "\n".join([_file("series.js"), f"const calculation = [\n{made}][{which}[chunk - 1]];"])
 
@@ -247,21 +240,16 @@ def scrubber(number: int, titles: Sequence[str]) -> Markup:
     )
 
 
-def _origin() -> Markup:
-    """The panel of the chosen entry, which the script fills."""
-    ways = [
-        el("button", words, type="button", data_way=way, aria_pressed="false", title="key i")
-        for way, words in (("back", "Comes from"), ("on", "Reaches"))
-    ]
-    close = el("button", "×", type="button", class_="close", aria_label="Close", title="key Esc")
-    return el(
-        "aside",
-        el("div", *ways, close, class_="ways"),
-        el("div", class_="origin"),
-        id="origin",
-        aria_label="The chosen entry",
-        hidden=True,
+def _markup(name: str, **shown: bool) -> Markup:
+    """One of the page's own pieces of HTML, without indentation, with the parts that are shown.
+
+    A part stands between ``<!-- name -->`` and ``<!-- /name -->``.
+    """
+    whole = _file(name).replace("\n", "")
+    chosen = re.sub(
+        r"<!-- (\w+) -->(.*?)<!-- /\1 -->", lambda part: part[2] * shown[part[1]], whole
     )
+    return Markup(chosen)
 
 
 def _file(name: str) -> str:
@@ -285,100 +273,3 @@ def _check(check: Check) -> Markup:
     if check.overflowed:
         words = f"NumPy {check.overflow()}."
     return el("p", el("span", "✗", aria_hidden="true"), " ", words, class_="check wrong")
-
-
-def _controls(temperature: bool, worksheet: bool, editable: bool) -> Markup:
-    """One row of controls, hidden until the script, without which they do nothing, shows them."""
-
-    def button(id_: str, *content: str, **attributes: Any) -> Markup:
-        return el("button", *content, type="button", id=id_, **attributes)
-
-    def sign(id_: str, sign: str, name: str, key: str, **more: Any) -> Markup:
-        return button(id_, sign, class_="sign", aria_label=name, title=f"{name} ({key})", **more)
-
-    settings: list[str] = []
-    if temperature:
-        slider = el(
-            "input",
-            id="slider",
-            type="range",
-            min=-1,
-            max=1,
-            step="0.01",
-            value=0,
-            aria_label="Temperature, by slider",
-            autocomplete="off",
-        )
-        field = el(
-            "input",
-            id="temperature",
-            type="text",
-            inputmode="decimal",
-            value="1",
-            maxlength=200,
-            autocomplete="off",
-        )
-        named = el("label", "Temperature ", field, for_="temperature")
-        settings.append(el("span", named, slider, class_="setting"))
-    decimals = el("input", id="decimals", type="number", min=0, max=15, step=1, autocomplete="off")
-    settings += [
-        el("span", el("label", "Decimals ", decimals, for_="decimals"), class_="setting"),
-        button("reset", "Reset", disabled=True),
-    ]
-    change = [el("span", "Change the numbers", class_="long"), el("span", "Edit", class_="brief")]
-    row = [
-        el(
-            "span",
-            sign("previous", "←", "Previous step", "key p"),
-            sign("next", "→", "Next step", "key n"),
-            class_="moves",
-        ),
-        button("edit", *change, hidden=not editable),
-        el(
-            "span",
-            sign("undo", "↶", "Undo", "Ctrl+Z", aria_disabled="true"),
-            sign("redo", "↷", "Redo", "Ctrl+Y", aria_disabled="true"),
-        ),
-        el(
-            "div",
-            el("p", "Proven digits.", id="state"),
-            el("p", id="said", class_="spoken"),
-            role="status",
-            aria_atomic="false",
-        ),
-        button("more", "More", aria_expanded="false", aria_controls="menu"),
-    ]
-    download = [button("download", "Download this worksheet")] if worksheet else []
-    keys = (
-        ("n p", "next and previous step"),
-        ("s", "step through it on the stage; back to all steps"),
-        ("← → Space", "on the stage: frame by frame; play"),
-        ("Home End", "on the stage: first and last frame"),
-        ("f", "fold or unfold all"),
-        ("Tab ↑ ↓ ← →", "into a matrix, from cell to cell"),
-        ("e", "change the numbers, and done"),
-        ("c", "copy the LaTeX of the step"),
-        ("Enter Esc", "keep a cell chosen, release it"),
-        ("i", "what it comes from, what it reaches"),
-        ("Ctrl+Z Ctrl+Y", "undo, redo"),
-        *([] if editable else [("[ ]", "previous and next chunk")]),
-    )
-    listed = [
-        part
-        for names, words in keys
-        for part in (
-            el("dt", joined(*(el("kbd", name) for name in names.split()))),
-            el("dd", words),
-        )
-    ]
-    menu = el(
-        "div",
-        el("div", *settings, id="settings"),
-        button("fold", "Fold all", title="Fold or unfold (key f)"),
-        button("link", "Copy link"),
-        *download,
-        el("dl", *listed, class_="keys"),
-        id="menu",
-        hidden=True,
-    )
-    return el("div", *row, menu, id="controls", role="group", aria_label="Controls", hidden=True)

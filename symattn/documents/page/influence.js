@@ -6,12 +6,21 @@
 const AT_ONCE = 2000;
 const entries = data.items.reduce((sum, item) => sum + item.texts.length, 0);
 
-const FLOATS = {
+const OF_FLOATS = {
   "√": Math.sqrt, exp: Math.exp, ln: Math.log, tanh: Math.tanh, sin: Math.sin, cos: Math.cos, abs: Math.abs,
   erf: Math.tanh, // rises as erf does, which is all that is asked here
   "σ": (x) => 1 / (1 + Math.exp(-x)),
   elu1: (x) => (x < 0 ? Math.exp(x) : x + 1),
   max0: (x) => Math.max(x, 0), min1: (x) => Math.min(x, 1), above0: (x) => +(x > 0), below1: (x) => +(x < 1),
+};
+// Floats as a kind of numbers (`CERTIFIED`). An exponential too small for one is NaN: that trial tells nothing.
+const constants = new Map();
+const FLOATS = {
+  constant: (written) => constants.get(written) ?? constants.set(written, certified.nearest(certified.made(written[0]))).get(written),
+  certain: Number, sum: summedUp, product: (a, b) => a * b, quotient: (a, b) => a / b, power: (x, k) => x ** k, order: (a, b) => (a === b ? 0 : a - b),
+  exp: (x) => Math.exp(x) || (x === -Infinity ? 0 : NaN), OF_ONE: OF_FLOATS,
+  largest: (row) => Math.max(...row), first: (row) => row.indexOf(Math.max(...row)), threshold: thresholdOf,
+  share: (own, row) => shareOf(own(), row()),
 };
 
 // The t with Σ max(x − t, 0) = 1.
@@ -21,94 +30,29 @@ function thresholdOf(row) {
   return Math.max(...ranked.map((x, k) => (sum += x) / (k + 1)));
 }
 
-const constants = new Map();
-function constantAt(table, env) {
-  const one = look(table, env);
-  if (!constants.has(one)) constants.set(one, certified.nearest(certified.made(one[0])));
-  return constants.get(one);
-}
-
-// The row of what a body is while its index runs, of an env that is changed in place.
-function rowOf(body, name, size, env, of) {
-  const row = [];
-  for (env[name] = 0; env[name] < size; env[name]++) row.push(of(body));
-  return row;
-}
-
-const holds = (sign, left, right) => (sign === "≤" ? left <= right : left === right);
-const placeIn = (item, [, , head, row, column], env) => placeOf(item, head === null ? null : indexAt(head, env), indexAt(row, env), indexAt(column, env));
-
 // A share of exponentials, none of which is too large.
 function shareOf(own, row) {
   const most = Math.max(...row);
   return most === -Infinity ? 0 : Math.exp(own - most) / row.reduce((sum, x) => sum + Math.exp(x - most), 0);
 }
 
-// A rule in floats, with those that `at` has for the entries.
-function floatOf(rule, env, at) {
-  const value = (part) => floatOf(part, env, at);
-  const all = () => rule.slice(1).map(value);
-  switch (rule[0]) {
-    case "e": return at(rule[1])[placeIn(items.get(rule[1]), rule, env)];
-    case "c": return constantAt(rule[1], env);
-    case "+": return summedUp(all());
-    case "*": return all().reduce((a, b) => a * b);
-    case "/": {
-      const [above, [kind, body, ...run]] = rule.slice(1);
-      if (above[0] === "x" && kind === "s" && body[0] === "x") return shareOf(value(above[1]), rowOf(body[1], ...run, env, value));
-      const below = value(rule[2]); return rule[3] && below === 0 ? 0 : value(above) / below;
-    }
-    case "s": return summedUp(rowOf(rule[1], rule[2], rule[3], env, value));
-    case "x": {
-      const of = value(rule[1]);
-      return Math.exp(of) || (of === -Infinity ? 0 : NaN); // too small for a float: this trial tells nothing
-    }
-    case "f": return FLOATS[rule[1]](value(rule[2]));
-    case "^": return value(rule[1]) ** rule[2];
-    case "r": {
-      const row = rowOf(rule[2], rule[3], rule[4], env, value);
-      if (rule[1] === "argmax") return row.indexOf(Math.max(...row));
-      return rule[1] === "max" ? Math.max(...row) : thresholdOf(row);
-    }
-    default: {
-      const [left, sign, right] = Array.isArray(rule[1]) ? rule[1] : [];
-      return value((sign ? holds(sign, value(left), value(right)) : look(rule[1], env) === 1) ? rule[2] : rule[3]);
-    }
-  }
-}
-
 // Whether a rule reads one of the places of these letters, whatever the numbers are.
 function touches(rule, env, places) {
-  const some = (part) => Array.isArray(part) && touches(part, env, places);
-  switch (rule[0]) {
-    case "e": return places.has(rule[1]) && places.get(rule[1]).has(placeIn(items.get(rule[1]), rule, env));
-    case "c": return false;
-    case "s": case "r": {
-      const [body, name, size] = rule.slice(-3);
-      for (env[name] = 0; env[name] < size; env[name]++) if (some(body)) return true;
-      return false;
-    }
-    case "?":
-      if (Array.isArray(rule[1])) return [rule[1][0], rule[1][2], rule[2], rule[3]].some(some);
-      return some(look(rule[1], env) === 1 ? rule[2] : rule[3]);
-    default: return rule.some(some);
-  }
+  if (rule[0] === "e") return Boolean(places.get(rule[1])?.has(placeIn(items.get(rule[1]), rule, env)));
+  const parts = isCompared(rule) ? [rule[1][0], rule[1][2], rule[2], rule[3]].map((part) => [part, env]) : within(rule, env);
+  for (const [part, where] of parts) if (touches(part, where, places)) return true;
+  return false;
 }
 
 // Of what an entry reads, that which counts with the numbers as they are: beside a factor of 0 no other does, and
 // beside a summand of −∞ none that is finite.
 function* counting(rule, env) {
-  const [kind, ...parts] = rule;
-  if (kind === "e") { yield entryAt(rule, env); return; }
-  const runs = kind === "s" ? [...along(parts, env)] : kind === "+" || kind === "*" ? parts.map((part) => [part, env]) : null;
-  if (!runs) {
-    if (kind === "?") yield* counting(branch(rule, env), env);
-    else if (kind === "r") for (const run of along(parts.slice(1), env)) yield* counting(...run);
-    else for (const part of parts) if (Array.isArray(part) && kind !== "c") yield* counting(part, env);
-    return;
-  }
-  const ruling = runs.filter(([part, where]) => { const number = evaluate(part, where); return kind === "*" ? equal(number, 0) : number === certified.LOWEST; });
-  for (const run of ruling.length ? ruling : runs) yield* counting(...run);
+  const [kind] = rule;
+  if (kind === "e") yield entryAt(rule, env);
+  const parts = [...within(rule, env)];
+  const rules = (number) => (kind === "*" ? equal(number, 0) : number === certified.LOWEST);
+  const ruling = ["s", "+", "*"].includes(kind) ? parts.filter((run) => rules(evaluate(...run))) : [];
+  for (const run of ruling.length ? ruling : parts) yield* counting(...run);
 }
 
 const lettersIn = (rule) => (rule[0] === "e" ? [rule[1]] : rule.flatMap((part) => (Array.isArray(part) ? lettersIn(part) : [])));
@@ -169,9 +113,10 @@ function* reaching(key, direct) {
       note(read, step, at);
       if (!touches(step.rule, env, changed)) continue;
       widest = 0;
-      const before = floatOf(step.rule, env, (letter) => base.get(letter)) / cooler;
+      const tried = (trial) => evaluate(step.rule, env, ({ letter }, where) => (trial.get(letter) || base.get(letter))[where], null, FLOATS) / cooler;
+      const before = tried(base);
       trials.forEach((trial, k) => {
-        const after = floatOf(step.rule, env, (letter) => trial.get(letter) || base.get(letter)) / cooler;
+        const after = tried(trial);
         const isChanged = isOther(after, before);
         if (isChanged) note(changed, step, at);
         if (isChanged || Number.isNaN(after)) fresh[k][at] = after;
@@ -199,15 +144,7 @@ function reached(key, then) {
   if (reachedBy.has(key)) return reachedBy.get(key);
   const finish = (found) => { reachedBy.set(key, found); return found; };
   if (entries <= AT_ONCE) return finish(wholly(reaching(key, false)));
-  const work = reaching(key, false);
-  const go = () => {
-    const until = performance.now() + SLICE;
-    for (let next = work.next(); ; next = work.next()) {
-      if (next.done) { finish(next.value); then(); return; }
-      if (performance.now() > until) { seeking = setTimeout(go); return; }
-    }
-  };
-  if (then) seeking = setTimeout(go);
+  if (then) inSlices(reaching(key, false), (timer) => { seeking = timer; }, (found) => { finish(found); then(); });
   return { ...wholly(reaching(key, true)), direct: true };
 }
 

@@ -1,42 +1,22 @@
 // Large matrices are shortened until a reader opens them.
 
-function named(name, scope) {
-  const head = make("th", "", name.length > 12 ? { scope, title: name } : { scope });
-  head.append(make("bdi", name));
-  return head;
-}
+const named = (name, scope) => make("th", make("bdi", name), name.length > 12 ? { scope, title: name } : { scope });
 
 function openWhole(button) {
   const table = $("table", button.parentElement);
   const item = items.get(table.dataset.m);
-  const h = table.dataset.h === undefined ? null : Number(table.dataset.h);
-  const [rows, columns] = item.labels.map((k) => (k === null ? null : data.labels[k]));
+  const h = numberIn(table, "h");
+  const [rows, columns] = labelsOf(item);
   for (const cell of $$("td[data-c]", table)) {
     const same = cells.get(cell.key);
     same.splice(same.indexOf(cell), 1);
   }
-  const parts = [];
-  if (columns) {
-    const line = document.createElement("tr");
-    if (rows) line.append(make("td", "", { class: "corner" }));
-    line.append(...columns.map((name) => named(name, "col")));
-    const head = document.createElement("thead");
-    head.append(line);
-    parts.push(head);
-  }
-  const body = document.createElement("tbody");
-  for (let i = 0; i < rowsOf(item); i++) {
-    const line = make("tr", "", { "data-r": i });
-    if (rows) line.append(named(rows[i], "row"));
-    for (let j = 0; j < columnsOf(item); j++) {
-      const cell = make("td", pretty(item.texts[placeOf(item, h, i, j)]), { "data-c": j, tabindex: i + j ? -1 : 0 });
-      line.append(cell);
-    }
-    body.append(line);
-  }
-  parts.push(body);
+  const [height, width] = item.shape.map((size) => [...Array(size).keys()]);
+  const cellAt = (i, j) => make("td", pretty(item.texts[placeOf(item, h, i, j)]), { "data-c": j, tabindex: i + j ? -1 : 0 });
+  const head = columns && make("tr", [rows && make("td", "", { class: "corner" }), ...columns.map((name) => named(name, "col"))]);
+  const lines = height.map((i) => make("tr", [rows && named(rows[i], "row"), ...width.map((j) => cellAt(i, j))], { "data-r": i }));
   for (const count of ["aria-rowcount", "aria-colcount"]) table.removeAttribute(count);
-  table.replaceChildren(...parts);
+  table.replaceChildren(...(head ? [make("thead", head)] : []), make("tbody", lines));
   register(table);
   refresh(table);
   button.remove();

@@ -1,6 +1,5 @@
 // "Copy LaTeX": the formula of a step and its matrix with the numbers that it shows, as displays for amsmath.
 
-const LEVEL = /^-?(?:inf|\d+)(\.\d+|)$/; // a number whose point can be level with those below it
 const DOTS = { "⋯": "\\cdots", "⋮": "\\vdots", "⋱": "\\ddots" };
 
 function inLatex(text) {
@@ -15,16 +14,12 @@ function latexOfTable(table, item) {
   const nameOf = (head) => data.latexNames[head.textContent] ?? `\\text{${head.textContent}}`;
   const lines = $$("tbody tr", table).map((line) => $$("td", line));
   const texts = lines.map((line) => line.map((cell) => (cell.dataset.c ? textAt(item, cell.place) : cell.textContent)));
-  const tails = texts[0].map((_, k) => texts.map((line) => (DOTS[line[k]] || line[k] === "?" ? ["", ""] : LEVEL.exec(line[k]))));
-  const most = tails.map((column) => (column.includes(null) ? "" : column.reduce((longest, [, tail]) => (tail.length > longest.length ? tail : longest), "")));
-  const rows = texts.map((line, i) => line.map((text, k) => {
-    const unseen = text.endsWith("inf") ? "" : most[k].slice(tails[k][i]?.[1].length);
-    return (DOTS[text] ?? inLatex(text)) + (unseen && `\\phantom{${unseen}}`);
-  }));
+  const lacking = texts[0].map((_, k) => lackingIn(texts.map((line) => (DOTS[line[k]] || line[k] === "?" ? "" : line[k]))));
+  const rows = texts.map((line, i) => line.map((text, k) => (DOTS[text] ?? inLatex(text)) + (lacking[k][i] && `\\phantom{${lacking[k][i]}}`)));
   const [across, down] = [$$("thead th", table).map(nameOf), $$("tbody th", table).map(nameOf)];
   rows.forEach((row, i) => { if (down.length) row.unshift(down[i]); });
   const head = across.length ? `${[...(down.length ? ["\\text{ }"] : []), ...across].join(" & ")} \\\\ \\hline ` : "";
-  const array = `\\begin{array}{${down.length ? "r|" : ""}${"r".repeat(most.length)}} ${head}${rows.map((row) => row.join(" & ")).join(" \\\\ ")} \\end{array}`;
+  const array = `\\begin{array}{${down.length ? "r|" : ""}${"r".repeat(lacking.length)}} ${head}${rows.map((row) => row.join(" & ")).join(" \\\\ ")} \\end{array}`;
   return head || down.length ? `\\ ${array}` : `\\left[ ${array} \\right]`;
 }
 

@@ -19,12 +19,10 @@ def latex_data(section: Section, matrix: MatrixView) -> dict[str, Data]:
     formulas = tuple(line for line in section.lines if line.view == "formula")
     found: dict[str, Data] = {
         "formulas": [*displays(formulas)],
-        "letters": [
-            [latex(matrix.symbol(head)), int(matrix.is_exact(head))] for head in matrix.shown
-        ],
+        "letters": [[latex(one.symbol), int(one.is_exact)] for one in matrix.shown],
     }
     if matrix.notation.exact:
-        found["exactly"] = [latex(matrix.equation(head)) for head in matrix.shown]
+        found["exactly"] = [latex(one.equation) for one in matrix.shown]
     return found
 
 

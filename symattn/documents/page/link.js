@@ -10,11 +10,8 @@ let anchor = "";
 const encoded = (text) => encodeURIComponent(text).replaceAll("%2F", "/");
 
 function written() {
-  const entries = [];
-  for (const [letter, { texts }] of given) {
-    const item = items.get(letter);
-    texts.forEach((text, place) => { if (isChanged(item, place)) entries.push(`${encoded(item.name)}.${place}:${encoded(text)}`); });
-  }
+  const changed = [...given.keys()].flatMap((letter) => edited(items.get(letter)));
+  const entries = changed.map(({ item, place, text }) => `${encoded(item.name)}.${place}:${encoded(text)}`);
   return [entries.length && `x=${entries.join(",")}`, temperature !== "1" && `t=${encoded(temperature)}`, digits !== data.digits && `d=${digits}`].filter(Boolean).join(";");
 }
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
 
-from symattn.derivations import Evaluation, Item, Step
+from symattn.derivations import Evaluation, Item, Place, Step
 from symattn.documents.page.colour import shade_of
 from symattn.documents.page.elements import compact
 from symattn.errors import SymattnError
-from symattn.evaluate.cells import indices_of, named
+from symattn.evaluate.cells import Cells, indices_of
 from symattn.evaluate.value_view import heads_of
 from symattn.nodes.flip import flip
 from symattn.nodes.spell import Speller
@@ -35,7 +37,7 @@ GAPS = ("△", "▽", "□")
 
 @dataclass(frozen=True)
 class MatrixView:
-    """A matrix with its values, as the reader sees it: rows and columns in the convention."""
+    """A matrix with its values, or those of its heads."""
 
     item: Item
     evaluation: Evaluation
@@ -43,153 +45,86 @@ class MatrixView:
 
     @cached_property
     def array(self) -> Any:
-        """NumPy's values: (heads,) rows, columns, as shown."""
+        """NumPy's values: (heads,) rows, columns."""
         array = self.evaluation.array(self.item.letter)
         if array.ndim - self.item.per_head != 2:
             raise SymattnError(
                 f"{self.item.name}: {array.ndim} axes cannot be shown on a page; give one sequence"
             )
-        return np.swapaxes(array, -1, -2) if self.flipped else array
+        return array
 
     @property
     def exact(self) -> Any:
         """The exact values, as shown."""
         array = self.evaluation.exact(self.item.letter)
-        return np.swapaxes(array, -1, -2) if self.flipped else array
-
-    @property
-    def flipped(self) -> bool:
-        """Whether tokens are columns."""
-        return self.notation.convention == "columns"
+        return np.swapaxes(array, -1, -2) if self.notation.flipped else array
 
     @property
     def heads(self) -> tuple[int | None, ...]:
         """The heads in order, or None where there is one matrix."""
         return tuple(range(self.array.shape[0])) if self.item.per_head else (None,)
 
+    def of(self, head: int | None, turned: bool = False) -> HeadView:
+        """The matrix of a head, None where there is one matrix; or its transpose."""
+        assert self.array.ndim == 2 + self.item.per_head
+        return HeadView(self.evaluation, self.item, head, self.notation, turned, whole=self)
+
+    @cached_property
+    def all(self) -> list[HeadView]:
+        """The matrix of every head."""
+        return [self.of(head) for head in self.heads]
+
     @property
-    def shown(self) -> list[int | None]:
-        """The heads that the notation chooses, or None where there is one matrix."""
-        return heads_of(self.evaluation, self.item, self.notation)
+    def shown(self) -> list[HeadView]:
+        """Those of the heads that the notation chooses."""
+        return [self.of(head) for head in heads_of(self.evaluation, self.item, self.notation)]
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
-        return (int(self.array.shape[-2]), int(self.array.shape[-1]))
+        return self.all[0].shape
 
     @property
     def labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The names of rows and of columns, empty where they have none."""
-        names = tuple(self.evaluation.labels.get(size, ()) for size in self.item.shape)
-        rows, columns = names[::-1] if self.flipped else names
-        return rows, columns
+        return self.all[0].labels
 
     @property
     def axes(self) -> tuple[str, str] | None:
         """What rows and columns are, of a matrix with an entry for each query and key."""
         if not (self.item.weights or self.item.logits):
             return None
-        return ("keys", "queries") if self.flipped else ("queries", "keys")
-
-    def digits(self, head: int | None, i: int, j: int) -> str:
-        """An entry's proven decimal, as plain text: ``-0.25``, ``-inf``."""
-        whole = self._stored(head, i, j)
-        found = self.evaluation.digits(self.item.letter, whole, self.notation)
-        return found.text if found.proven or found.text == "?" else f"{found.text}?"
-
-    def text(self, head: int | None, i: int, j: int) -> str:
-        """An entry as it stands in its cell."""
-        exact = self._exactly(head, i, j)
-        return pretty(self.digits(head, i, j)) if exact is None else line(exact)
-
-    def _exactly(self, head: int | None, i: int, j: int) -> Tree | None:
-        """An exact entry, where the reader wants that and its cell has room for it."""
-        if not self.notation.exact:
-            return None
-        value = self.exact[(i, j) if head is None else (head, i, j)]
-        exact = Speller(self.notation).scalar(value)
-        return exact if len(line(exact)) <= _LONG else None
-
-    def is_exact(self, head: int | None) -> bool:
-        """Whether every entry in sight is shown exactly."""
-        letter, wanted = self.item.letter, self.notation
-        places = [place for place in self.places() if place[0] == head]
-        return all(
-            self._exactly(*place) is not None
-            or self.evaluation.digits(letter, self._stored(*place), wanted).exact
-            for place in places
-        )
-
-    def equation(self, head: int | None) -> Tree:
-        """The matrix as it stands on the page, with its letter: A ≈ […]."""
-        rows, columns = map(self.indices, self.shape)
-        dots = {(True, False): t.VDOTS, (False, True): t.DOTS, (True, True): t.DDOTS}
-        cells = []
-        for i in rows:
-            line_of_cells: list[Tree] = []
-            for j in columns:
-                if i is None or j is None:
-                    line_of_cells.append(dots[i is None, j is None])
-                    continue
-                exact = self._exactly(head, i, j)
-                decimal = number(self.digits(head, i, j)) if exact is None else exact
-                line_of_cells.append(t.inline(decimal))
-            cells.append(tuple(line_of_cells))
-        down, across = self.labels
-        grid = t.Grid(tuple(cells), named(down, rows, "⋮"), named(across, columns, "⋯"))
-        relation = t.EQUALS if self.is_exact(head) else t.APPROX
-        value = cells[0][0] if self.item.is_number else t.Fenced(grid, "[", "]")
-        return t.equation(self.symbol(head), (relation, value))
-
-    def _stored(self, head: int | None, i: int, j: int) -> tuple[int, ...]:
-        """The place in the array of an entry as shown."""
-        place = (j, i) if self.flipped else (i, j)
-        return place if head is None else (head, *place)
-
-    def texts(self, head: int | None) -> list[list[str]]:
-        """The entries of one matrix as they stand in its cells, row by row."""
-        rows, columns = map(range, self.shape)
-        return [[self.text(head, i, j) for j in columns] for i in rows]
-
-    def symbol(self, head: int | None, turned: bool = False) -> Tree:
-        """The name of the matrix or its transpose, of one head where there are heads."""
-        symbol = self.item.symbol if head is None else self.item.symbol.subs(HEAD, head)
-        symbol = flip(symbol) if self.flipped else symbol
-        return Speller(self.notation).matrix(symbol.T if turned else symbol)
+        rows, columns = self.notation.sides(("queries", "keys"))
+        return rows, columns
 
     def entry_names(self) -> tuple[str, str]:
         """The name of an entry with `GAPS` for its indices, short and with commas, in MathML."""
         if self.item.is_number:
-            name = compact(mathml(self.symbol(None)))
+            name = compact(mathml(self.all[0].symbol))
             return name, name
-        short, long = ([t.Num(gap * width) for gap in GAPS] for width in (1, 2))
-        return tuple(  # type: ignore[return-value]
-            compact(
-                mathml(
-                    self.notation.entry(
-                        self.item.letter,
-                        row_column_head[2] if self.item.per_head else None,
-                        tuple(row_column_head[:2]),
-                    )
-                )
-            )
-            .replace(GAPS[0] * 2, GAPS[0])
-            .replace(GAPS[1] * 2, GAPS[1])
-            .replace(GAPS[2] * 2, GAPS[2])
-            for row_column_head in (short, long)
-        )
+        return self._entry_name(1), self._entry_name(2)
 
-    def indices(self, size: int) -> list[int | None]:
-        """The indices shown, with None where some are left out."""
-        return indices_of(size, self.notation.limit)
+    def _entry_name(self, width: int) -> str:
+        """The name of an entry whose indices have so many characters."""
+        row, column, head = (t.Num(gap * width) for gap in GAPS)
+        of_head = head if self.item.per_head else None
+        name = compact(mathml(self.notation.entry(self.item.letter, of_head, (row, column))))
+        return re.sub(f"([{''.join(GAPS)}])\\1", r"\1", name)
+
+    def seen(self, place: Place) -> tuple[int | None, int, int]:
+        """Head, row and column, as shown, of a place in the array."""
+        *head, i, j = place
+        row, column = self.notation.sides((i, j))
+        return head[-1] if self.item.per_head and head else None, row, column
+
+    def key(self, place: Place) -> str:
+        """What the page's program calls the entry at a place in the array."""
+        head, i, j = self.seen(place)
+        return f"{self.item.letter}|{'' if head is None else head}|{i}|{j}"
 
     def places(self, whole: bool = False) -> Iterator[tuple[int | None, int, int]]:
         """Head, row and column of every entry, or of those in sight."""
-        rows, columns = (
-            [k for k in (range(size) if whole else self.indices(size)) if k is not None]
-            for size in self.shape
-        )
-        return ((head, i, j) for head in self.heads for i in rows for j in columns)
+        return ((one.head, i, j) for one in self.all for i, j in one.places(whole))
 
     @property
     def words(self) -> str:
@@ -197,51 +132,32 @@ class MatrixView:
         plain = self.item.name == self.item.letter or derived_from(self.item.letter) is not None
         return "" if plain else self.item.name.replace("_", " ")
 
-    def kinds(self, head: int | None, i: int, j: int) -> str | None:
-        """The classes of a cell: a weight's shade, and whether its key is masked."""
-        if not self.item.weights:
-            return None
-        return f"w{self.shade(head, i, j)}" + " masked" * self.is_masked(head, i, j)
-
     @cached_property
     def masks(self) -> tuple[str, ...]:
         """Of weights, the letters of what may hide a key with −∞: masks, and scores given."""
         if not self.item.weights:
             return ()
-        items = {item.letter: item for item in (*self.evaluation.inputs, *self.evaluation.steps)}
-        before, read = [self.item], set[str]()
-        while before:
-            item = before.pop()
-            for letter in set(item.operands if isinstance(item, Step) else ()) - read:
-                read.add(letter)
-                before.append(items[letter])
+        items = (*self.evaluation.inputs, *self.evaluation.steps)
+        read = {*self.item.operands} if isinstance(self.item, Step) else set[str]()
+        for item in reversed(items):
+            read |= {*item.operands} if isinstance(item, Step) and item.letter in read else set()
         return tuple(
-            letter
-            for letter, item in items.items()
-            if letter in read
+            item.letter
+            for item in items
+            if item.letter in read
             and item.logits
             and item.shape == self.item.shape
             and (item.fixed or not isinstance(item, Step))
         )
 
-    def is_masked(self, head: int | None, i: int, j: int) -> bool:
-        """Whether a mask hides this key from this query, which is more than a weight of 0."""
-        return bool(self._hidden[i, j] if head is None else self._hidden[head, i, j])
-
     @cached_property
-    def _hidden(self) -> Any:
+    def hidden(self) -> Any:
         """Where a mask, or a score that was given, is −∞; of scores and masks where they are."""
         letters = self.masks or ((self.item.letter,) if self.item.logits else ())
         hidden = np.zeros(self.array.shape, dtype=bool)
         for letter in letters:
-            array = self.evaluation.array(letter)
-            hidden |= (np.swapaxes(array, -1, -2) if self.flipped else array) == -np.inf
+            hidden |= self.evaluation.array(letter) == -np.inf
         return hidden
-
-    def shade(self, head: int | None, i: int, j: int) -> int:
-        """How dark a weight's cell is."""
-        array = self.array if head is None else self.array[head]
-        return shade_of(float(array[i, j]), self.largest)
 
     @cached_property
     def largest(self) -> float:
@@ -253,13 +169,110 @@ class MatrixView:
         """The same as it is printed, with its proven digits."""
         if self.largest == 1:
             return "1"
-        found = [int(k) for k in np.unravel_index(self._sizes.argmax(), self._sizes.shape)]
-        return self.text(found[0] if len(found) == 3 else None, *found[-2:]).removeprefix("−")
+        place = np.unravel_index(self._sizes.argmax(), self._sizes.shape)
+        head, i, j = self.seen(tuple(map(int, place)))
+        return self.of(head).text(i, j).removeprefix("−")
 
     @cached_property
     def _sizes(self) -> Any:
         """|entry|, and 0 where that is not finite."""
         return np.where(np.isfinite(self.array), np.abs(self.array), 0.0)
+
+
+@dataclass(frozen=True)
+class HeadView(Cells):
+    """One matrix as the reader sees it: of a head where there are heads, perhaps its transpose."""
+
+    whole: MatrixView = field(kw_only=True)
+
+    def digits(self, i: int, j: int) -> str:
+        """An entry's proven decimal, as plain text: ``-0.25``, ``-inf``."""
+        found = self.evaluation.digits(self.item.letter, self.place(i, j), self.notation)
+        return found.text if found.proven or found.text == "?" else f"{found.text}?"
+
+    def text(self, i: int, j: int) -> str:
+        """An entry as it stands in its cell."""
+        exact = self._short(i, j)
+        return pretty(self.digits(i, j)) if exact is None else line(exact)
+
+    def cell(self, i: int, j: int) -> tuple[Tree, bool]:
+        """The same as a tree, and whether it is the exact value."""
+        exact = self._short(i, j)
+        return self._decimals.cell(i, j) if exact is None else (exact, True)
+
+    @cached_property
+    def _decimals(self) -> Cells:
+        plain = self.notation.but(exact=False)
+        return Cells(self.evaluation, self.item, self.head, plain, self.turned)
+
+    def _short(self, i: int, j: int) -> Tree | None:
+        """An exact entry, where the reader wants that and its cell has room for it."""
+        if not self.notation.exact:
+            return None
+        value = self.evaluation.exact(self.item.letter)[self.place(i, j)]
+        exact = Speller(self.notation).scalar(value)
+        return exact if len(line(exact)) <= _LONG else None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every entry in sight is shown exactly."""
+        return self.grid(*self.indices)[1]
+
+    @property
+    def equation(self) -> Tree:
+        """The matrix as it stands on the page, with its letter: A ≈ […]."""
+        grid, is_exact = self.grid(*self.indices)
+        value = grid.rows[0][0] if self.item.is_number else t.Fenced(grid, "[", "]")
+        return t.equation(self.symbol, (t.EQUALS if is_exact else t.APPROX, value))
+
+    @property
+    def indices(self) -> tuple[list[int | None], list[int | None]]:
+        """The rows and the columns that are shown, with None where some are left out."""
+        rows, columns = (indices_of(size, self.notation.limit) for size in self.shape)
+        return rows, columns
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether some rows or columns are left out."""
+        rows, columns = self.indices
+        return None in (*rows, *columns)
+
+    def places(self, whole: bool = False) -> Iterator[tuple[int, int]]:
+        """Row and column of every entry, or of those in sight."""
+        rows, columns = map(range, self.shape) if whole else self.indices
+        return ((i, j) for i, j in product(rows, columns) if i is not None and j is not None)
+
+    @property
+    def texts(self) -> list[list[str]]:
+        """The entries as they stand in their cells, row by row."""
+        rows, columns = map(range, self.shape)
+        return [[self.text(i, j) for j in columns] for i in rows]
+
+    @property
+    def symbol(self) -> Tree:
+        """The name of the matrix or its transpose, of one head where there are heads."""
+        symbol = self.item.symbol if self.head is None else self.item.symbol.subs(HEAD, self.head)
+        symbol = flip(symbol) if self.notation.flipped else symbol
+        return Speller(self.notation).matrix(symbol.T if self.turned else symbol)
+
+    @property
+    def of_head(self) -> str:
+        """Which head it is of, behind its name."""
+        return "" if self.head is None else f", head {self.head + self.notation.index_base}"
+
+    def kinds(self, i: int, j: int) -> str | None:
+        """The classes of a cell: a weight's shade, and whether its key is masked."""
+        if not self.item.weights:
+            return None
+        return f"w{self.shade(i, j)}" + " masked" * self.is_masked(i, j)
+
+    def is_masked(self, i: int, j: int) -> bool:
+        """Whether a mask hides this key from this query, which is more than a weight of 0."""
+        return bool(self.whole.hidden[self.place(i, j)])
+
+    def shade(self, i: int, j: int) -> int:
+        """How dark a weight's cell is."""
+        return shade_of(float(self.whole.array[self.place(i, j)]), self.whole.largest)
 
 
 def pretty(digits: str) -> str:
@@ -270,11 +283,6 @@ def pretty(digits: str) -> str:
     """
     bare = digits.removesuffix("?")
     return line(number(bare)) + "?" * (digits != bare) if bare else "?"
-
-
-def operands(step: Step, matrices: dict[str, MatrixView]) -> list[MatrixView]:
-    """The matrices a step reads, in order."""
-    return [matrices[letter] for letter in step.operands]
 
 
 def head_of(step: Step, operand: MatrixView, head: int | None) -> int | None:

@@ -15,7 +15,7 @@ const comesFrom = (item) => isStep(item) && item.sources.size > 0;
 // While the mouse passes over a large page, what is near is shown and the rest once the entry is chosen.
 const isPassing = (key) => entries > AT_ONCE && key !== pinned;
 const isOnward = (item) => isRead(item) && (onward || !comesFrom(item));
-const keyOf = (item, place) => { const { h, i, j } = placed(item, place); return `${item.letter}|${h ?? ""}|${i}|${j}`; };
+const keyOf = (item, place) => { const { h, i, j } = placed(item, place); return keyAt(item.letter, h, i, j); };
 // The matrices beside the chosen one, each in its colour.
 const kindsOf = (item, letters) => { const hues = huesOf(item, letters); return (letter) => (letters.includes(letter) ? `source of-${hues.get(letter)}` : "from"); };
 
@@ -78,8 +78,7 @@ const MOST_CHIPS = 16;
 const MOST_PRODUCTS = 5;
 
 function chip(key, kind, math, words) {
-  const made = make("button", "", { type: "button", class: `chip ${kind}`, "data-key": key });
-  if (math) made.innerHTML = `<math aria-hidden="true">${math}</math>`;
+  const made = makeOf("button", math && `<math aria-hidden="true">${math}</math>`, { type: "button", class: `chip ${kind}`, "data-key": key });
   made.prepend(make("span", words, math ? { class: "spoken" } : {}));
   return made;
 }
@@ -90,11 +89,7 @@ const entryChip = (key, kind) => {
   return chip(key, kind, valueOf(parsed(key)), `${placeWords(item, h, i, j)} ${pretty(textAt(item, place))}`);
 };
 
-function among(tag, name, ...children) {
-  const made = make(tag, "", { class: name });
-  made.append(...children);
-  return made;
-}
+const among = (tag, name, ...children) => make(tag, children, { class: name });
 
 // The operands in order; of a sum of products these, the heaviest first, with what each adds.
 function sourcesTold(item, env, kinds) {
@@ -113,8 +108,7 @@ function sourcesTold(item, env, kinds) {
     const line = among("li", "chips", ...factors.map(({ key }) => entryChip(key, kinds.get(key))));
     if (shown) {
       const names = factors.map((one) => nameOf(one.item, one.h, one.i, one.j)).join("");
-      const adds = make("span", "", { class: "adds" });
-      adds.innerHTML = `adds <math>${mrow(names, mo(shown.exact ? "=" : "≈"), numeral(shown.text).markup)}</math>`;
+      const adds = makeOf("span", `adds <math>${mrow(names, mo(shown.exact ? "=" : "≈"), numeral(shown.text).markup)}</math>`, { class: "adds" });
       if (share !== undefined) adds.append(`, ${share}`);
       line.append(adds);
     }
@@ -138,7 +132,7 @@ function reachTold(item, { read, changed, direct }, kindOf) {
   const gradient = data.items.find((one) => one.gradientOf === item.letter);
   if (gradient) {
     const { h, i, j } = parsed(current);
-    out.unshift(among("div", "chips", "The gradient of the loss with respect to it:", entryChip(`${gradient.letter}|${h ?? ""}|${i}|${j}`, "")));
+    out.unshift(among("div", "chips", "The gradient of the loss with respect to it:", entryChip(keyAt(gradient.letter, h, i, j), "")));
   }
   return out;
 }
@@ -150,8 +144,7 @@ function tell(key, told) {
     const words = isOnward(item) ? "what changes with it further on" : "what it depends on further back";
     where.append(" ", among("span", "legend", make("span", "Underlined", { class: "from" }), `: ${words}.`));
   }
-  const math = make("div", "", { class: "line" });
-  math.innerHTML = isPassing(key) ? `<math display="block">${valueOf(parsed(key))}</math>` : workedLine(item, h, i, j);
+  const math = makeOf("div", isPassing(key) ? display(valueOf(parsed(key))) : workedLine(item, h, i, j), { class: "line" });
   $("#origin .origin").replaceChildren(where, math, ...told, ...claimTold(key));
   for (const way of $$("#origin [data-way]")) {
     way.hidden = !comesFrom(item) || !isRead(item);

@@ -2,7 +2,6 @@
 
 const weighed = data.items.find((item) => item.name === "weights");
 const drawings = () => $$("#picture .lines-between");
-const numberIn = (element, name) => (element?.dataset[name] === undefined ? null : Number(element.dataset[name]));
 const weightPlace = (h, i, j) => (data.flipped ? placeOf(weighed, h, j, i) : placeOf(weighed, h, i, j));
 
 // A token, and the tokens on the other side.
@@ -55,10 +54,9 @@ function preparePicture(picture) {
   picture.setAttribute("role", "group");
   picture.setAttribute("aria-label", `Lines from queries to keys${picture.dataset.h ? `, head ${numberIn(picture, "h") + data.base}` : ""}`);
   tokensOf(picture).forEach((text, k) => { text.setAttribute("role", "button"); text.setAttribute("tabindex", k ? -1 : 0); });
-  const words = make("p", "", { class: "told" });
-  const frame = make("div", "");
+  const frame = make("div", make("p", "", { class: "told" }));
   picture.replaceWith(frame);
-  frame.append(picture, words);
+  frame.prepend(picture);
   redraw(picture);
 }
 
@@ -108,18 +106,12 @@ function overlaid(pictures) {
       copy.setAttribute("transform", `translate(0 ${room * (k - (pictures.length - 1) / 2)})`);
       whole.prepend(copy);
     }
-    const sample = picture.cloneNode(false);
-    const line = $("line", picture).cloneNode();
-    for (const [name, value] of Object.entries({ class: styleOf(h), x1: 1, y1: 5, x2: 39, y2: 5, "stroke-width": 3, opacity: 1 })) line.setAttribute(name, value);
-    for (const [name, value] of Object.entries({ class: "sample", width: 40, height: 10, viewBox: "0 0 40 10", "aria-hidden": "true" })) sample.setAttribute(name, value);
-    for (const name of ["data-h", "role", "aria-label"]) sample.removeAttribute(name);
-    sample.append(line);
-    names.append(sample, `Head ${Number(h) + data.base}`);
+    const line = `<line class="${styleOf(h)}" x1="1" y1="5" x2="39" y2="5" stroke-width="3" opacity="1"></line>`;
+    names.insertAdjacentHTML("beforeend", `<svg class="sample" width="40" height="10" viewBox="0 0 40 10" aria-hidden="true">${line}</svg>Head ${Number(h) + data.base}`);
   });
   whole.removeAttribute("data-h");
   whole.dataset.heads = pictures.map((picture) => picture.dataset.h).join(" ");
-  const figure = make("figure", "", { class: "head", hidden: "" });
-  figure.append(names, whole);
+  const figure = make("figure", [names, whole], { class: "head", hidden: "" });
   preparePicture(whole);
   return figure;
 }

@@ -3,6 +3,7 @@
 const typed = (() => {
   const c = certified;
   const [LENGTH, DEPTH, DIGITS, EXPONENT, ANGLE] = [200, 40, 60, 400, 1e6];
+  const LARGEST = c.read(`1e${EXPONENT}`);
   const INFINITE = { op: "inf", args: [] };
   const [ZERO, ONE] = [0, 1].map(c.certain);
   const CONSTANTS = { e: c.exp(1), pi: c.made(["π"]), "π": c.made(["π"]), "∞": INFINITE, oo: INFINITE, inf: INFINITE, infinity: INFINITE };
@@ -63,19 +64,10 @@ const typed = (() => {
 
   // ---- values, as value_of has them ----
 
-  // |x| < 10^size for every number in the ball.
-  function isBelow(x, size, bits) {
-    const ball = c.enclose(x, bits);
-    if (!ball) return false;
-    const most = (ball.m < 0n ? -ball.m : ball.m) + ball.r;
-    if (!most) return true;
-    if (most.toString(16).length * 4 + ball.e > 5000) return false;
-    return ball.e >= 0 ? most << BigInt(ball.e) < 10n ** BigInt(size) : ball.e < -20000 || most < 10n ** BigInt(size) << BigInt(-ball.e);
-  }
-
+  const isBelow = (x, most) => c.order(x, most) === -1 && c.order(c.product(-1, most), x) === -1;
   function bounded(x) {
     if (isInfinite(x)) refuse("infinity cannot be part of an expression");
-    if (!isBelow(x, EXPONENT, 64)) refuse("a part of it is too large");
+    if (!isBelow(x, LARGEST)) refuse("a part of it is too large");
     return x;
   }
 
@@ -108,14 +100,8 @@ const typed = (() => {
     return out;
   }
 
-  // ln |x| as a float; null for a ball that holds 0.
-  function logSize(x) {
-    const ball = c.enclose(x, 128);
-    const size = ball && (ball.m < 0n ? -ball.m : ball.m);
-    if (!ball || size <= ball.r) return null;
-    const shift = Math.max(size.toString(2).length - 60, 0);
-    return Math.log(Number(size >> BigInt(shift))) + (ball.e + shift) * Math.LN2;
-  }
+  // |ln |x|| as a float; null where x may be 0.
+  const logSize = (x) => (side(x) ? Math.abs(c.nearest(c.OF_ONE.ln(side(x) < 0 ? negated(x) : x))) : null);
 
   function raised(base, exponent) {
     if (isE(base)) return applied("exp", exponent);
@@ -127,7 +113,7 @@ const typed = (() => {
     const size = logSize(base);
     if (size === null && k < 0) refuse("it divides by zero");
     if (exponent.d === 2n && !(side(base) >= 0 && side(base) !== null)) refuse("it is the root of a negative number");
-    if (size !== null && (Math.abs(size) * Math.abs(k)) / Number(exponent.d) > 2000) refuse("the power is too large or too small");
+    if (size !== null && (size * Math.abs(k)) / Number(exponent.d) > 2000) refuse("the power is too large or too small");
     if (base.op === "exp") return powerOfE(c.product(exponent, base.args[0]));
     return whole(exponent.d === 2n ? c.sqrt(base) : base, k);
   }
@@ -144,7 +130,7 @@ const typed = (() => {
     if (name === "exp") return powerOfE(x);
     const exact = c.onCircle(name, x);
     if (exact) return exact;
-    if (["sin", "cos", "tanh"].includes(name)) return isBelow(x, Math.log10(ANGLE), 64) ? c.OF_ONE[name](x) : refuse(`the argument of ${name} is too large`);
+    if (["sin", "cos", "tanh"].includes(name)) return isBelow(x, ANGLE) ? c.OF_ONE[name](x) : refuse(`the argument of ${name} is too large`);
     const at = side(x);
     if (name === "sqrt" || name === "√") return at === null || at < 0 ? refuse("it is the root of a negative number") : x.op === "exp" ? powerOfE(c.quotient(x.args[0], 2)) : c.sqrt(x);
     if (at === 1 && x.op === "exp") return x.args[0];
@@ -204,27 +190,20 @@ const typed = (() => {
       }
       return out;
     }
-    function call() {
-      const { token } = tokens[at++];
-      const inner = bracket();
-      return part(applied(token, inner.value), inner.depth);
-    }
     function bracket() {
       if (!taken("(")) refuse("it ends too early");
       const inner = sum();
       if (!taken(")")) refuse("it is not one number");
       return part(inner.value, inner.depth + 1);
     }
-    function atom() {
-      if (sees("(")) return bracket();
-      return operand();
-    }
+    const atom = () => (sees("(") ? bracket() : operand());
     function operand() {
       const number = taken("number");
       if (number) return part(decimal(number.token), 0, { number: true });
       const constant = taken("constant");
       if (constant) return part(CONSTANTS[constant.token], 0);
-      if (sees("call")) return call();
+      const call = taken("call");
+      if (call) { const inner = bracket(); return part(applied(call.token, inner.value), inner.depth); }
       const bare = taken("bare");
       if (!bare) refuse(tokens[at] ? `“${tokens[at].token ?? tokens[at].kind}” is not expected there` : "it ends too early");
       const inner = operand();

@@ -4,6 +4,8 @@ const items = new Map(data.items.map((item) => [item.letter, item]));
 const rowsOf = (item) => item.shape[0];
 const columnsOf = (item) => item.shape[1];
 const placeOf = (item, h, i, j) => ((h || 0) * rowsOf(item) + i) * columnsOf(item) + j;
+const keyAt = (letter, h, i, j) => `${letter}|${h ?? ""}|${i}|${j}`;
+const labelsOf = (item) => item.labels.map((k) => (k === null ? null : data.labels[k])); // of rows and of columns
 const SHADES = 11;
 
 let digits = data.digits;
@@ -25,6 +27,7 @@ for (const item of data.items) {
 
 const equal = (a, b) => a === b || certified.order(a, b) === 0;
 const isChanged = (item, place) => !equal(given.get(item.letter).numbers[place], item.first.numbers[place]);
+const edited = (item) => given.get(item.letter).texts.map((text, place) => ({ item, place, text })).filter(({ place }) => isChanged(item, place));
 
 // ---- numbers ----
 
@@ -97,62 +100,84 @@ function* along([body, name, size], env) {
   for (let k = 0; k < size; k++) yield [body, { ...env, [name]: k }];
 }
 
+const placeIn = (item, [, , head, row, column], env) => placeOf(item, head === null ? null : indexAt(head, env), indexAt(row, env), indexAt(column, env));
+
 function entryAt([, letter, head, row, column], env) {
   const item = items.get(letter);
   const h = head === null ? null : indexAt(head, env);
   const [i, j] = [indexAt(row, env), indexAt(column, env)];
-  return { item, h, i, j, place: placeOf(item, h, i, j), key: `${letter}|${h ?? ""}|${i}|${j}` };
+  return { item, h, i, j, place: placeOf(item, h, i, j), get key() { return keyAt(letter, h, i, j); } };
 }
 
-function compared([left, sign, right], env, at) {
-  const found = certified.order(evaluate(left, env, at), evaluate(right, env, at));
+// Numbers of a kind, and what is computed of them. Of two that are compared, `order` is null where it is not known.
+const CERTIFIED = {
+  ...certified,
+  constant: (written) => certified.made(written[0]),
+  power: (x, k) => Array(k).fill(x).reduce(certified.product, certified.certain(1)),
+  first: (row) => certified.certain(certified.firstLargest(row).indexOf(1)),
+  share: () => null,
+};
+
+function compared([left, sign, right], env, at, numbers) {
+  const found = numbers.order(...[left, right].map((part) => evaluate(part, env, at, null, numbers)));
   return found === null ? null : sign === "≤" ? found <= 0 : found === 0;
 }
 
-function branch([, condition, value, otherwise], env, at = numberAt) {
-  return (Array.isArray(condition) ? compared(condition, env, at) : look(condition, env) === 1) ? value : otherwise;
+const isCompared = (rule) => rule[0] === "?" && Array.isArray(rule[1]);
+
+function branch(rule, env, at = numberAt, numbers = CERTIFIED) {
+  return (isCompared(rule) ? compared(rule[1], env, at, numbers) : look(rule[1], env) === 1) ? rule[2] : rule[3];
+}
+
+// The parts of a rule that count, each with its indices: of a sum one for each term, of cases the one that holds.
+function* within(rule, env) {
+  if (rule[0] === "s" || rule[0] === "r") yield* along(rule.slice(-3), env);
+  else if (rule[0] === "?") yield [branch(rule, env), env];
+  else if (rule[0] !== "e" && rule[0] !== "c") for (const part of rule) if (Array.isArray(part)) yield [part, env];
 }
 
 // Every entry that an entry reads, in order.
 function* reads(rule, env) {
-  const [kind, ...parts] = rule;
-  if (kind === "e") yield entryAt(rule, env);
-  else if (kind === "s" || kind === "r")
-    for (const [body, inner] of along(kind === "s" ? parts : parts.slice(1), env)) yield* reads(body, inner);
-  else if (kind === "?") {
-    if (Array.isArray(parts[0])) { yield* reads(parts[0][0], env); yield* reads(parts[0][2], env); }
-    yield* reads(branch(rule, env), env);
-  } else for (const part of parts) if (Array.isArray(part)) yield* reads(part, env);
+  if (rule[0] === "e") yield entryAt(rule, env);
+  if (isCompared(rule)) for (const side of [rule[1][0], rule[1][2]]) yield* reads(side, env);
+  for (const inside of within(rule, env)) yield* reads(...inside);
 }
 
-// A rule in certified numbers, with those that `at` reads for the entries and, where there is a `ready`, those that it
-// has for exponentials and functions.
-function evaluate(rule, env, at = numberAt, ready = null) {
-  const [kind, ...parts] = rule;
-  const value = (part) => evaluate(part, env, at, ready);
-  const over = (run) => [...along(run, env)].map(([body, inner]) => evaluate(body, inner, at, ready));
+// A rule in numbers of a kind, with those that `at` reads for the entries and, where there is a `ready`, those that it
+// has for exponentials and functions. An index that runs does so in `env` itself.
+function evaluate(rule, env, at = numberAt, ready = null, numbers = CERTIFIED) {
+  const value = (part) => evaluate(part, env, at, ready, numbers);
+  const all = () => rule.slice(1).map(value);
+  const over = (body, name, size, of = value) => {
+    const row = [];
+    for (env[name] = 0; env[name] < size; env[name]++) row.push(of(body));
+    return row;
+  };
+  const [kind, first, second] = rule;
   if (ready && "xfr".includes(kind)) return ready(rule, env);
   switch (kind) {
-    case "e": { const entry = entryAt(rule, env); return at(entry.item, entry.place); }
-    case "c": return certified.made(look(parts[0], env)[0]);
-    case "+": return certified.sum(parts.map(value));
-    case "*": return parts.map(value).reduce(certified.product);
+    case "e": { const item = items.get(first); return at(item, placeIn(item, rule, env)); }
+    case "c": return numbers.constant(look(first, env));
+    case "+": return numbers.sum(all());
+    case "*": return all().reduce(numbers.product);
     case "/": {
-      const below = value(parts[1]);
-      return parts[2] && !ready && certified.order(below, 0) === 0 ? certified.certain(0) : certified.quotient(value(parts[0]), below);
+      const isShare = first[0] === "x" && second[0] === "s" && second[1][0] === "x";
+      const share = isShare ? numbers.share(() => value(first[1]), () => over(second[1][1], second[2], second[3])) : null;
+      if (share !== null) return share;
+      const below = value(second);
+      return rule[3] && !ready && numbers.order(below, 0) === 0 ? numbers.certain(0) : numbers.quotient(value(first), below);
     }
-    case "s": return certified.sum(over(parts));
-    case "x": return certified.exp(value(parts[0]));
-    case "f": return certified.OF_ONE[parts[0]](value(parts[1]));
-    case "^": return Array(parts[1]).fill(value(parts[0])).reduce(certified.product, certified.certain(1));
+    case "s": return numbers.sum(over(first, second, rule[3]));
+    case "x": return numbers.exp(value(first));
+    case "f": return numbers.OF_ONE[first](value(second));
+    case "^": return numbers.power(value(first), second);
     case "r": {
-      const row = over(parts.slice(1));
-      if (parts[0] === "argmax") return certified.certain(certified.firstLargest(row).indexOf(1));
-      return parts[0] === "max" ? certified.largest(row) : certified.threshold(row);
+      const row = over(second, rule[3], rule[4]);
+      return first === "argmax" ? numbers.first(row) : first === "max" ? numbers.largest(row) : numbers.threshold(row);
     }
     default: {
-      if (Array.isArray(parts[0]) && compared(parts[0], env, at) === null) return certified.UNKNOWN;
-      return value(branch(rule, env, at));
+      if (isCompared(rule) && compared(first, env, at, numbers) === null) return numbers.UNKNOWN;
+      return value(branch(rule, env, at, numbers));
     }
   }
 }
@@ -189,11 +214,8 @@ function printerFor(holds, least = 0) {
 
 // Every exponential and function that a rule prints as one number.
 function* functionsIn(rule, env) {
-  const [kind, ...parts] = rule;
-  if ("xfr".includes(kind)) yield [rule, env];
-  else if (kind === "s") for (const [body, inner] of along(parts, env)) yield* functionsIn(body, inner);
-  else if (kind === "?") yield* functionsIn(branch(rule, env), env);
-  else if (kind !== "e" && kind !== "c") for (const part of parts) if (Array.isArray(part)) yield* functionsIn(part, env);
+  if ("xfr".includes(rule[0])) yield [rule, env];
+  else for (const inside of within(rule, env)) yield* functionsIn(...inside);
 }
 
 // ---- worked lines, as MathML ------------------------------------------------------------------------

@@ -75,10 +75,7 @@ $("#fold").addEventListener("click", foldAll);
 const contents = $("#contents");
 const links = new Map($$("a", contents).map((link) => [link.hash.slice(1), link]));
 function isAt(name) {
-  for (const [id, link] of links) {
-    if (id === name) link.setAttribute("aria-current", "true");
-    else link.removeAttribute("aria-current");
-  }
+  for (const [id, link] of links) link.ariaCurrent = id === name ? "true" : null;
 }
 function follow() {
   const at = sections[Math.max(currentSection(), 0)];

@@ -8,6 +8,7 @@ let headOnStage = 0;
 
 const staged = () => scene !== null;
 const isStill = () => calm() === "auto";
+const isGap = (k) => k === null;
 const sectionOf = (item) => $(`#${CSS.escape(item.name)}`);
 
 // ---- which picture a rule has ----
@@ -109,25 +110,27 @@ function textPutIn(item, place, key) {
 }
 
 function captionOf(item, h, turned = false) {
-  const symbol = symbolIn(item, h);
-  const caption = make("span", "", { class: "caption" });
-  const drawn = symbol ? symbol.outerHTML : `<mi>${item.letter}</mi>`;
-  caption.innerHTML = `<math>${turned ? data.transposed.replace("<mn>△</mn>", () => drawn) : drawn}</math>`;
+  const drawn = symbolIn(item, h)?.outerHTML ?? `<mi>${item.letter}</mi>`;
+  const caption = makeOf("span", `<math>${turned ? data.transposed.replace("<mn>△</mn>", () => drawn) : drawn}</math>`, { class: "caption" });
   if (scene.hues.get(item.letter)) caption.classList.add(`in-${scene.hues.get(item.letter)}`);
   if (item.name !== item.letter) caption.append(make("span", item.name.replaceAll("_", " "), { class: "name" }));
   return caption;
 }
 
-const labelsOf = (item, axis) => (item.labels[axis] === null ? null : data.labels[item.labels[axis]]);
 const headCell = (text, scope) => make("th", text, { scope, title: text });
-const tableRow = (...parts) => { const line = make("tr", ""); line.append(...parts.filter(Boolean)); return line; };
-const blankCell = (span = 1, rows = 1) => make("td", "", { class: "blank", colspan: span, rowspan: rows });
+const tableRow = (...parts) => make("tr", parts);
+const blankCell = (span = 1, content = "") => make("td", content, { class: "blank", colspan: span, rowspan: 1 });
 const gapCell = (dots) => make("td", dots, { class: "gap" });
+
+// The row of names of columns, with `corner` before them; a row i of cells behind its name, of which `cell` makes each.
+const headRow = (columns, across, ...corner) => across && tableRow(...corner, ...columns.map((j) => headCell(isGap(j) ? "⋯" : across[j], "col")));
+const cellsIn = (i, columns, cell) => columns.map((j) => (isGap(i) || isGap(j) ? gapCell(i === j ? "⋱" : isGap(i) ? "⋮" : "⋯") : cell(i, j)));
+const namedRow = (i, down, ...cells) => tableRow(down && headCell(isGap(i) ? "⋮" : down[i], "row"), ...cells);
 
 // A cell of an entry. `data-c` is there for `level`, and gone when the picture stands.
 function cellOf(entry, column, classes = "") {
   const { item, h, i, j } = entry;
-  const key = `${item.letter}|${h ?? ""}|${i}|${j}`;
+  const key = keyAt(item.letter, h, i, j);
   const kinds = `entry of-${scene.hues.get(item.letter) || "none"} ${classes}${isMasked(item, h, i, j) ? " masked" : ""}`;
   const cell = make("td", classes === "result" ? textOnSheet(item, placeOf(item, h, i, j), key) : textPutIn(item, placeOf(item, h, i, j), key), { "data-c": column, class: kinds });
   Object.assign(cell, { key, entry });
@@ -147,29 +150,18 @@ function levelled(table) {
   return table;
 }
 
-const dotsAt = (i, j) => (i === j ? "⋱" : i === null ? "⋮" : "⋯");
-
 // One matrix with its name: an operand, or, where it is the `result`, the one that is computed.
 function matrixOf(item, h, isResult = false) {
   const [rows, columns] = item.shape.map((size) => shownOf(size));
-  const [down, across] = [labelsOf(item, 0), labelsOf(item, 1)];
-  const table = make("table", "");
-  const head = make("thead", "");
-  if (across) head.append(tableRow(down && blankCell(), ...columns.map((j) => headCell(j === null ? "⋯" : across[j], "col"))));
-  const body = make("tbody", "");
-  for (const i of rows)
-    body.append(tableRow(down && headCell(i === null ? "⋮" : down[i], "row"), ...columns.map((j) => (i === null || j === null ? gapCell(dotsAt(i, j)) : cellOf({ item, h, i, j }, j, isResult ? "result" : "")))));
-  table.append(head, body);
-  return framed(captionOf(item, h), levelled(table), item.alone);
+  const [down, across] = labelsOf(item);
+  const cell = (i, j) => cellOf({ item, h, i, j }, j, isResult ? "result" : "");
+  const body = rows.map((i) => namedRow(i, down, ...cellsIn(i, columns, cell)));
+  return framed(captionOf(item, h), tableOf(headRow(columns, across, down && blankCell()), body), item.alone);
 }
 
-function framed(caption, table, isAlone = false) {
-  const figure = make("figure", "", isAlone ? { class: "alone" } : {});
-  const box = make("div", "", { class: "scroll" });
-  box.append(table);
-  figure.append(caption, box);
-  return figure;
-}
+const tableOf = (head, body) => levelled(make("table", [make("thead", head), make("tbody", body)]));
+const scrolling = (table) => make("div", table, { class: "scroll" });
+const framed = (caption, table, isAlone = false) => make("figure", [caption, scrolling(table)], isAlone ? { class: "alone" } : {});
 
 // Falk's scheme: the left factor at the left, the right one above, and each entry where its row and column meet.
 function falkOf(item, h, { left, right, index, size }) {
@@ -179,28 +171,24 @@ function falkOf(item, h, { left, right, index, size }) {
   const factor = (part, i, j, k) => entryAt(part, { h, i, j, [index]: k });
   const [one, other] = [factor(left, 0, 0, 0), factor(right, 0, 0, 0)];
   const [turnedLeft, turnedRight] = [left[4] === "i", right[3] === "j"];
-  const [down, across] = [labelsOf(item, 0), labelsOf(other.item, turnedRight ? 0 : 1)];
-  const [shared, beside] = [labelsOf(one.item, turnedLeft ? 0 : 1), labelsOf(other.item, turnedRight ? 1 : 0)];
-  const start = down ? 1 : 0;
-  const top = (element, span) => { const cell = blankCell(span); cell.append(element); return cell; };
-  const lead = () => blankCell(start + inner.length);
-  const body = make("tbody", "");
-  body.append(tableRow(lead(), blankCell(), top(captionOf(other.item, other.h, turnedRight), columns.length)));
-  if (across) body.append(tableRow(lead(), blankCell(), ...columns.map((j) => headCell(j === null ? "⋯" : across[j], "col"))));
-  for (const k of inner)
-    body.append(tableRow(lead(), beside && k !== null ? headCell(beside[k], "row") : blankCell(), ...columns.map((j) => (k === null || j === null ? gapCell(dotsAt(k, j)) : cellOf(factor(right, 0, j, k), `b${j}`)))));
-  body.append(tableRow(start ? blankCell() : null, ...inner.map((k) => (shared && k !== null ? headCell(shared[k], "col") : blankCell())), blankCell(1 + columns.length)));
-  body.lastChild.className = "between";
-  for (const i of rows)
-    body.append(tableRow(down && headCell(i === null ? "⋮" : down[i], "row"),
-      ...inner.map((k) => (i === null || k === null ? gapCell(dotsAt(i, k)) : cellOf(factor(left, i, 0, k), `a${k}`))), blankCell(),
-      ...columns.map((j) => (i === null || j === null ? gapCell(dotsAt(i, j)) : cellOf({ item, h, i, j }, `b${j}`, "result")))));
-  body.append(tableRow(start ? blankCell() : null, top(captionOf(one.item, one.h, turnedLeft), inner.length), blankCell(), top(captionOf(item, h), columns.length)));
-  const table = make("table", "", { class: "scheme" });
-  table.append(body);
-  const box = make("div", "", { class: "scroll" });
-  box.append(levelled(table));
-  return [box];
+  const [down] = labelsOf(item);
+  const [shared] = turnedLeft ? labelsOf(one.item) : labelsOf(one.item).reverse();
+  const [beside, across] = turnedRight ? labelsOf(other.item).reverse() : labelsOf(other.item);
+  const corner = () => down && blankCell();
+  const lead = () => blankCell((down ? 1 : 0) + inner.length);
+  const name = (names, k, scope) => (names && !isGap(k) ? headCell(names[k], scope) : blankCell());
+  const between = tableRow(corner(), ...inner.map((k) => name(shared, k, "col")), blankCell(1 + columns.length));
+  between.className = "between";
+  const body = [
+    tableRow(lead(), blankCell(), blankCell(columns.length, captionOf(other.item, other.h, turnedRight))),
+    headRow(columns, across, lead(), blankCell()),
+    ...inner.map((k) => tableRow(lead(), name(beside, k, "row"), ...cellsIn(k, columns, (_, j) => cellOf(factor(right, 0, j, k), `b${j}`)))),
+    between,
+    ...rows.map((i) => namedRow(i, down, ...cellsIn(i, inner, (_, k) => cellOf(factor(left, i, 0, k), `a${k}`)), blankCell(),
+      ...cellsIn(i, columns, (_, j) => cellOf({ item, h, i, j }, `b${j}`, "result")))),
+    tableRow(corner(), blankCell(inner.length, captionOf(one.item, one.h, turnedLeft)), blankCell(), blankCell(columns.length, captionOf(item, h))),
+  ];
+  return [scrolling(levelled(make("table", make("tbody", body), { class: "scheme" })))];
 }
 
 // The matrices that the entries in sight read, each head its own, and the one that is computed.
@@ -214,49 +202,35 @@ function operandsOf(item, h) {
 
 function sideBySide(item, h) {
   const operands = operandsOf(item, h).map((entry) => matrixOf(entry.item, entry.h));
-  const result = make("div", "", { class: "result-on-stage" });
-  if (operands.length) result.append(make("span", "→", { class: "makes", "aria-hidden": "true" }));
-  result.append(matrixOf(item, h, true));
-  return [...operands, result];
+  const arrow = operands.length > 0 && make("span", "→", { class: "makes", "aria-hidden": "true" });
+  return [...operands, make("div", [arrow, matrixOf(item, h, true)], { class: "result-on-stage" })];
 }
 
 // What each entry of a row puts in, and their sum, in the digits that the worked line prints.
 function movesOf(item, h, shares) {
   const raised = isRaised(shares);
   const [rows, columns] = item.shape.map((size) => shownOf(size));
-  const table = make("table", "");
-  const body = make("tbody", "");
-  const [down, across] = [labelsOf(item, 0), labelsOf(item, 1)];
-  const cell = (i, j, what) => {
-    const made = make("td", "", { class: `entry result ${what}`, "data-c": what === "sum" ? "sum" : j });
-    made.spot = `${what}|${i}|${j}`;
+  const [down, across] = labelsOf(item);
+  const cell = (what) => (i, j) => {
+    const number = numberOfMove(shares, what, { i, j, h });
+    const text = what === "part" ? printer(scene.least[1]).part(shares.part, { i, j, h }) : shownAs(number).text;
+    const made = make("td", pretty(text), { class: `entry result ${what}`, "data-c": what === "sum" ? "sum" : j });
+    scene.spots.set(`${what}|${i}|${j}`, Object.assign(made, { number, spot: `${what}|${i}|${j}` }));
     return made;
   };
-  const head = make("thead", "");
-  const named = across && raised ? columns.map((j) => headCell(j === null ? "⋯" : across[j], "col")) : raised ? [blankCell(columns.length)] : [];
-  head.append(tableRow(down && blankCell(), ...named, shares.byRow && headCell("sum", "col")));
-  for (const i of rows) {
-    const parts = raised ? columns.map((j) => (i === null || j === null ? gapCell(dotsAt(i, j)) : cell(i, j, "part"))) : [];
-    body.append(tableRow(down && headCell(i === null ? "⋮" : down[i], "row"), ...parts, shares.byRow && (i === null ? gapCell("⋮") : cell(i, 0, "sum"))));
-  }
-  if (!shares.byRow) body.append(tableRow(down && headCell("sum", "row"), ...columns.map((j) => (j === null ? gapCell("⋯") : cell(0, j, "sum")))));
-  table.append(head, body);
-  for (const one of $$("td[data-c]", table)) {
-    const [what, i, j] = one.spot.split("|").map((part, k) => (k ? Number(part) : part));
-    one.number = numberOfMove(shares, what, { i, j, h });
-    one.textContent = pretty(what === "part" ? printer(scene.least[1]).part(shares.part, { i, j, h }) : shownAs(one.number).text);
-    scene.spots.set(one.spot, one);
-  }
+  const named = !raised ? [] : across ? [...headRow(columns, across).children] : [blankCell(columns.length)];
+  const head = tableRow(down && blankCell(), ...named, shares.byRow && headCell("sum", "col"));
+  const body = rows.map((i) => namedRow(i, down, ...(raised ? cellsIn(i, columns, cell("part")) : []), ...(shares.byRow ? cellsIn(i, [0], cell("sum")) : [])));
+  if (!shares.byRow) body.push(tableRow(down && headCell("sum", "row"), ...cellsIn(0, columns, cell("sum"))));
   const caption = make("span", raised ? "exponentials and their sums" : "sums", { class: "caption" });
-  const [first, ...others] = operandsOf(item, h);
-  const drawn = [matrixOf(first.item, first.h), ...others.map((entry) => matrixOf(entry.item, entry.h)), framed(caption, levelled(table)), matrixOf(item, h, true)];
+  const drawn = [...operandsOf(item, h).map((entry) => matrixOf(entry.item, entry.h)), framed(caption, tableOf(head, body)), matrixOf(item, h, true)];
   for (const i of rows)
     for (const j of columns) {
       if (i === null || j === null) continue;
-      const across = [...Array((shares.byRow ? columnsOf : rowsOf)(item)).keys()].map((k) => numberOfMove(shares, "part", shares.byRow ? { i, j: k, h } : { i: k, j, h }));
+      const across = alongside({ i, j, h }, (size) => [...Array(size).keys()]).map((where) => numberOfMove(shares, "part", where));
       const part = scene.spots.get(`part|${i}|${j}`);
       if (part) setBar(part, certified.nearest(certified.quotient(part.number, certified.largest(across))));
-      for (const share of scene.cells.get(`${item.letter}|${h ?? ""}|${i}|${j}`)) setBar(share, valueAt(item, placeOf(item, h, i, j)));
+      for (const share of scene.cells.get(keyAt(item.letter, h, i, j))) setBar(share, valueAt(item, placeOf(item, h, i, j)));
     }
   return drawn;
 }
@@ -291,14 +265,13 @@ function framesOf({ item, product, shares }) {
 
 // ---- a step on the stage ----
 
-const stage = make("div", "", { id: "stage", role: "region", "aria-label": "Stage", hidden: "" });
-stage.innerHTML = '<div class="heading"></div><div class="heads-on-stage" role="group" aria-label="Head"></div><div class="picture-on-stage"></div>'
+const stage = makeOf("div", '<div class="heading"></div><div class="heads-on-stage" role="group" aria-label="Head"></div><div class="picture-on-stage"></div>'
   + '<div class="bar"><div class="line now"></div><p class="where"></p><label><span class="spoken">Frame</span><input type="range" min="0" id="frame" autocomplete="off"></label>'
   + '<div class="walk" role="group" aria-label="Walk through the step"><button type="button" id="back">← Back</button>'
-  + '<button type="button" id="play">Play</button><button type="button" id="onward">Next →</button></div></div>';
+  + '<button type="button" id="play">Play</button><button type="button" id="onward">Next →</button></div></div>', { id: "stage", role: "region", "aria-label": "Stage", hidden: "" });
 
 function mountStep(item, frame = 0) {
-  const shown = $$(".home table", sectionOf(item)).map((table) => (table.dataset.h === undefined ? null : Number(table.dataset.h)));
+  const shown = $$(".home table", sectionOf(item)).map((table) => numberIn(table, "h"));
   const h = shown.includes(headOnStage) ? headOnStage : shown[0];
   const product = given.has(item.letter) ? null : productOf(item.rule);
   const shares = product || given.has(item.letter) ? null : sharesOf(item.rule);
@@ -370,8 +343,7 @@ function keepRoom() {
 // Heading, formula and reason are those of the sheet.
 function tellStep() {
   const section = sectionOf(scene.item);
-  const heading = make("h2", "", { id: "stage-heading", tabindex: "-1" });
-  heading.innerHTML = $("h2", section).innerHTML;
+  const heading = makeOf("h2", $("h2", section).innerHTML, { id: "stage-heading", tabindex: "-1" });
   const altered = section.classList.contains("edited");
   const parts = [...$$(altered ? ".altered" : ".line.formula, .tempered, .why", section)].map((part) => part.cloneNode(true));
   for (const part of parts) {
@@ -394,10 +366,10 @@ function fillCell(cell, full) {
   if (cell.textContent !== (full ? text : "")) cell.textContent = full ? text : "";
   cell.dataset.f = full ? unseen : text + unseen;
   cell.classList.toggle("empty", !full);
-  if (!full) cell.ariaLabel = "not computed yet";
-  else if (cell.classList.contains("masked")) cell.ariaLabel = `${text}, masked`;
-  else cell.removeAttribute("aria-label");
+  cell.ariaLabel = !full ? "not computed yet" : cell.classList.contains("masked") ? `${text}, masked` : null;
 }
+
+const resultCells = () => [...scene.cells.values()].flat().filter((cell) => cell.classList.contains("result"));
 
 function paintFrame(at) {
   scene.at = at;
@@ -413,12 +385,11 @@ function paintFrame(at) {
   if (scene.shares) paintShares(frame, light);
   else {
     const filled = new Set(scene.frames.filter((one, k) => k <= at && one.at && !one.term).map(({ at: { i, j } }) => `${i}|${j}`));
-    for (const cells of scene.cells.values()) for (const cell of cells)
-      if (cell.classList.contains("result")) {
-        const { i, j } = cell.entry;
-        fillCell(cell, filled.has(`${i}|${j}`));
-        cell.classList.toggle("focal", Boolean(frame.at) && frame.at.i === i && frame.at.j === j);
-      }
+    for (const cell of resultCells()) {
+      const { i, j } = cell.entry;
+      fillCell(cell, filled.has(`${i}|${j}`));
+      cell.classList.toggle("focal", Boolean(frame.at) && frame.at.i === i && frame.at.j === j);
+    }
     if (frame.at) {
       const env = { ...frame.at, h };
       for (const entry of reads(item.rule, env)) light(entry.key);
@@ -428,7 +399,7 @@ function paintFrame(at) {
   const line = $(".line.now", stage);
   line.innerHTML = lineOf(frame);
   breakSums(line);
-  if (line.scrollWidth > line.clientWidth) line.tabIndex = 0; else line.removeAttribute("tabindex");
+  reachable([line]);
   const [place, done] = whereIs(frame);
   $(".where", stage).replaceChildren(make("span", place), done);
   if (playing === null) $("#said").textContent = place + done;
@@ -475,19 +446,22 @@ function paintShares(frame, light) {
     const [what, i, j] = spot.split("|");
     state(cell, what, Number(i), Number(j));
   }
-  for (const cells of scene.cells.values()) for (const cell of cells)
-    if (cell.classList.contains("result")) state(cell, "share", cell.entry.i, cell.entry.j);
+  for (const cell of resultCells()) state(cell, "share", cell.entry.i, cell.entry.j);
   if (frame.phase) for (const entry of reads(item.rule, { ...workedOut(frame), h })) light(entry.key);
+}
+
+// The places of the row (or column) that is shared out at a place: those in sight, or others of so many.
+function alongside(env, some = (size) => shownOf(size).filter((k) => k !== null)) {
+  const { item, shares: { byRow } } = scene;
+  return some((byRow ? columnsOf : rowsOf)(item)).map((k) => (byRow ? { ...env, j: k } : { ...env, i: k }));
 }
 
 // The entry of a row that is worked out: the heaviest in sight.
 function workedOut({ at, line }) {
-  const { item, h, shares } = scene;
+  const { item, h } = scene;
   if (at) return at;
-  const others = shownOf((shares.byRow ? columnsOf : rowsOf)(item)).filter((k) => k !== null);
-  const places = others.map((k) => (shares.byRow ? { i: line, j: k } : { i: k, j: line }));
   const value = ({ i, j }) => valueAt(item, placeOf(item, h, i, j));
-  return places.reduce((best, one) => (value(one) > value(best) ? one : best));
+  return alongside({ i: line, j: line }).reduce((best, one) => (value(one) > value(best) ? one : best));
 }
 
 // ---- the worked line, in the colours of its factors ----
@@ -564,11 +538,7 @@ const EXPONENTIALS_IN_LINE = 4;
 const isRaised = (shares) => shares.part[0] === "x";
 
 // The places of the exponentials in the line of a row.
-function partsInSight(env) {
-  const { item, shares } = scene;
-  const others = shownOf((shares.byRow ? columnsOf : rowsOf)(item)).filter((k) => k !== null);
-  return others.slice(0, EXPONENTIALS_IN_LINE).map((k) => (shares.byRow ? { ...env, j: k } : { ...env, i: k }));
-}
+const partsInSight = (env) => alongside(env).slice(0, EXPONENTIALS_IN_LINE);
 
 function moveLine({ line, phase, prints: [long, short] }) {
   const { item, h, shares } = scene;
@@ -661,8 +631,7 @@ const walkSteps = (by) => { pauseStage(); walkTo(acts.indexOf(scene.item) + by);
 // ---- on and off ----
 
 const modeButton = make("button", "", { type: "button", id: "mode" });
-const modes = make("p", "", { class: "mode" });
-modes.append(make("span", "one step at a time, filled in entry by entry", { class: "offer" }));
+const modes = make("p", make("span", "one step at a time, filled in entry by entry", { class: "offer" }), { class: "mode" });
 
 // What leads to the other mode. On the stage it stands among the controls, above all, with the title of the page.
 function offer(isStaged) {
@@ -714,7 +683,7 @@ function closeStage() {
   reachable();
   isAt(item.name);
   reveal(sectionOf(item));
-  if (place) goTo(`${item.letter}|${h ?? ""}|${place.i}|${place.j}`);
+  if (place) goTo(keyAt(item.letter, h, place.i, place.j));
   remember();
 }
 

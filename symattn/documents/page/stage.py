@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 
 from symattn.derivations import Derivation, Item, Step
 from symattn.notation.letters import GRADIENT, derived_from, is_backward
@@ -104,13 +105,7 @@ class Parts:
 
     def groups(self, steps: Sequence[Step]) -> list[tuple[str, list[Step]]]:
         """The steps in their order, those of one group that follow one another together."""
-        found: list[tuple[str, list[Step]]] = []
-        for step in steps:
-            group = self.group(step)
-            if not found or found[-1][0] != group:
-                found.append((group, []))
-            found[-1][1].append(step)
-        return found
+        return [(group, [*some]) for group, some in groupby(steps, self.group)]
 
     def is_main(self, step: Step) -> bool:
         """Whether it is looked for first: scores, weights, the result, the last gradient."""

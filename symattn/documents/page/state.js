@@ -24,15 +24,10 @@ function computed({ attention, transpose }, kind, divisor) {
 
 // What was changed, in words: entries, the temperature, the number of decimals.
 function changes() {
-  const out = [];
-  for (const [letter, { texts }] of given) {
-    const item = items.get(letter);
-    texts.forEach((text, place) => {
-      if (!isChanged(item, place)) return;
-      const { h, i, j } = placed(item, place);
-      out.push(`${entryWords(item, h, i, j)}: ${pretty(item.first.texts[place])} → ${pretty(text)}`);
-    });
-  }
+  const out = [...given.keys()].flatMap((letter) => edited(items.get(letter))).map(({ item, place, text }) => {
+    const { h, i, j } = placed(item, place);
+    return `${entryWords(item, h, i, j)}: ${pretty(item.first.texts[place])} → ${pretty(text)}`;
+  });
   if (temperature !== "1") out.push(`temperature ${temperature}`);
   if (digits !== data.digits) out.push(`${digits} decimals`);
   return out;
@@ -67,7 +62,7 @@ function recompute(holding = false) {
   forget();
   held = holding;
   live = changes().length ? computed(floating, "floats", certified.nearest(divisor)) : null;
-  if (live && !held) later(certify());
+  if (live && !held) inSlices(certifyAll(), (timer) => { certifying = timer; }, () => { certifying = null; settle(); });
   settle();
 }
 
@@ -78,20 +73,22 @@ function forget() {
 
 const SLICE = 30; // milliseconds
 
-// Goes on with the work a slice at a time, so that the page stays usable. What goes beyond the engine's memory or
-// the length of its numbers ends it: then the digits stay those of floating point.
-function later(work) {
-  certifying = setTimeout(() => {
+// Does the work a slice at a time, so that the page stays usable; `keep` is told each timer, `then` what comes out.
+function inSlices(work, keep, then) {
+  keep(setTimeout(() => {
     const until = performance.now() + SLICE;
-    try {
-      while (!work.next().done) if (performance.now() > until) { later(work); return; }
-    } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-      certified.allow(Infinity);
-    }
-    certifying = null;
-    settle();
-  });
+    let next = work.next();
+    while (!next.done && performance.now() <= until) next = work.next();
+    if (next.done) then(next.value); else inSlices(work, keep, then);
+  }));
+}
+
+// What goes beyond the engine's memory or the length of its numbers ends it: the digits stay those of floating point.
+function* certifyAll() {
+  try { yield* certify(); } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    certified.allow(Infinity);
+  }
 }
 
 // A float's digits, with the sign of what is not proven.
@@ -124,8 +121,7 @@ function startAnew() {
   forget();
   [temperature, divisor, digits] = ["1", certified.certain(1), data.digits];
   for (const [letter, values] of given) {
-    const { numbers, floats, texts } = items.get(letter).first;
-    for (const [kind, first] of Object.entries({ numbers, floats, texts })) first.forEach((value, place) => { values[kind][place] = value; });
+    for (const [kind, first] of Object.entries(items.get(letter).first)) first.forEach((value, place) => { values[kind][place] = value; });
   }
 }
 

@@ -19,14 +19,14 @@ MOST_TOKENS = 40
 def section(matrix: MatrixView) -> Markup:
     """The weights of every head side by side, drawn and as a shaded table."""
     figures = []
-    for head in matrix.shown:
-        name = "" if head is None else f"Head {head + matrix.notation.index_base}"
+    for one in matrix.shown:
+        name = one.of_head.removeprefix(", ").capitalize()
         drawn = Markup()
         if max(matrix.shape) <= MOST_TOKENS:
-            drawing = tokens(matrix, head, titled=False)
-            drawn = svg_element(drawing, data_h=head, class_="lines-between")
+            drawing = tokens(one, titled=False)
+            drawn = svg_element(drawing, data_h=one.head, class_="lines-between")
         caption = [el("figcaption", name)] if name else []
-        cells = el("div", table(matrix, head), class_="scroll")
+        cells = el("div", table(one), class_="scroll")
         figures.append(
             el("figure", *caption, el("div", drawn, cells, class_="both"), class_="head")
         )

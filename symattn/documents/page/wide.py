@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symattn.documents.page.matrices import MatrixView
+from symattn.documents.page.matrices import HeadView
 
 #: How many pixels of a window of 1440 are right of the formulas, and how many below them.
 _BESIDE, _BELOW = 674, 1130
@@ -14,14 +14,14 @@ _BESIDE, _BELOW = 674, 1130
 _USUAL, _CLOSE = (9.4, 17.6, 22.0), (8.3, 7.0, 12.0)
 
 
-def room_of(strips: Sequence[Sequence[tuple[MatrixView, int | None]]]) -> str:
+def room_of(strips: Sequence[Sequence[HeadView]]) -> str:
     """The classes of strips of matrices: below the formulas where they do not fit beside them.
 
     They are set closer where they fit there only so; what does not fit at all stays beside them.
     """
 
     def widest(digit: float, cell: float, between: float) -> float:
-        widths = (sum(_width(*one, digit, cell, between) for one in strip) for strip in strips)
+        widths = (sum(_width(one, digit, cell, between) for one in strip) for strip in strips)
         return max(widths, default=0)
 
     if widest(*_USUAL) <= _BESIDE or widest(*_CLOSE) > _BELOW:
@@ -29,15 +29,13 @@ def room_of(strips: Sequence[Sequence[tuple[MatrixView, int | None]]]) -> str:
     return " below" if widest(*_USUAL) <= _BELOW else " below close"
 
 
-def _width(
-    matrix: MatrixView, head: int | None, digit: float, cell: float, between: float
-) -> float:
+def _width(matrix: HeadView, digit: float, cell: float, between: float) -> float:
     """About how wide a matrix is, with the names of its rows and columns."""
     names, across = matrix.labels
-    rows, columns = (matrix.indices(size) for size in matrix.shape)
+    rows, columns = matrix.indices
     width = between + (max(map(len, names)) * digit + cell if names else 0)
     for j in columns:
-        texts = [matrix.text(head, i, j) for i in rows if i is not None and j is not None]
+        texts = [matrix.text(i, j) for i in rows if i is not None and j is not None]
         texts += [across[j]] if across and j is not None else []
         width += max(map(len, texts), default=1) * digit + cell
     return width

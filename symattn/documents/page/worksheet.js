@@ -37,10 +37,10 @@ function matrixIn(item) {
 function worksheet() {
   const { top, attention, notation, scale } = data.worksheet;
   const axes = { ...attention };
-  const edited = data.items.filter((item) => item.rule && given.has(item.letter) && item.first.texts.some((_, place) => isChanged(item, place)));
+  const altered = data.items.filter((item) => item.rule && given.has(item.letter) && edited(item).length);
   const inputs = data.items.filter((item) => !item.rule);
   let listed = inputs;
-  for (const item of edited) {
+  for (const item of altered) {
     if (item.name !== "mask" || inputs.some(({ name }) => name === "mask")) throw new SyntaxError(`the changed ${item.name} cannot be given there`);
     axes.mask = '"boolean"'; // of zeros and −∞, which truth values say for every way of normalising
     listed = [...inputs.filter(({ name }) => name !== "allowed"), { ...item, name: "allowed" }];

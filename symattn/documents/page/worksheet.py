@@ -16,7 +16,7 @@ _ELSEWHERE = ("exact", "limit", "digits")
 
 
 @dataclass(frozen=True)
-class Head:
+class Tables:
     """The tables of a worksheet without its numbers: keys, and their values in TOML."""
 
     top: Mapping[str, str] = field(default_factory=dict)
@@ -43,7 +43,7 @@ def in_toml(value: object) -> str:
 
 
 def worksheet_data(
-    head: Head, notation: Notation, evaluation: Evaluation, tempered: Step | None
+    head: Tables, notation: Notation, evaluation: Evaluation, tempered: Step | None
 ) -> dict[str, Any]:
     """The data of the page's own writer; `tempered` is what its temperature divides."""
     usual = Notation()

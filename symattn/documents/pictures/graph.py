@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import sympy
 
-from symattn.derivations import Derivation, Item, Step
+from symattn.derivations import Derivation, Step
 from symattn.documents.page.stage import Parts
 from symattn.documents.pictures.drawing import HEIGHT, LETTER, Box, Drawing, Shape, Stroke, Words
 from symattn.nodes.spell import Speller
@@ -43,11 +43,6 @@ class _Graph:
     speller: Speller
 
     @cached_property
-    def items(self) -> dict[str, Item]:
-        """Inputs and steps by their letters."""
-        return {item.letter: item for item in (*self.derivation.inputs, *self.derivation.steps)}
-
-    @cached_property
     def done(self) -> dict[str, str | t.Tree]:
         """The operation of each step."""
         return {step.letter: operation(step, self.speller) for step in self.derivation.steps}
@@ -63,7 +58,7 @@ class _Graph:
                 _HEADS * (len(item.operands) - 1 if isinstance(item, Step) else 0),
             )
             + 26
-            for letter, item in self.items.items()
+            for letter, item in self.parts.items.items()
         }
 
     @cached_property
@@ -80,24 +75,22 @@ class _Graph:
             for letter in step.operands
             if self.level[step.letter] - self.level[letter] > 1
         }
-        return [letter for letter in self.items if letter in far]
+        return [letter for letter in self.parts.items if letter in far]
 
     def drawing(self) -> Drawing:
         """The nodes, and the arrows between them."""
         place, whole = _placed(self.level, self.widths)
-        shapes: list[Shape] = []
-        for step in self.derivation.steps:
-            shapes += self._arrows(step, place, whole)
-        for letter in self.items:
-            shapes += self._node(letter, *place[letter])
+        arrows = (self._arrows(step, place, whole) for step in self.derivation.steps)
+        nodes = (self._node(letter, *place[letter]) for letter in self.parts.items)
+        shapes = tuple(chain(*arrows, *nodes))
         description = "; ".join(
-            f"{step.name} from {' and '.join(self.items[x].name for x in step.operands)}"
+            f"{step.name} from {' and '.join(self.parts.items[x].name for x in step.operands)}"
             for step in self.derivation.steps
             if step.operands
         )
         whole += _LANE * (len(self.passing) + 1) if self.passing else 0
         height = max(y for _, y in place.values()) + _NODE
-        drawn = Drawing(whole, height, tuple(shapes), f"Graph of the steps: {description}.")
+        drawn = Drawing(whole, height, shapes, f"Graph of the steps: {description}.")
         return Drawing(whole + 2, height + 2, tuple(drawn.moved(1, 1)), drawn.alternative)
 
     def _arrows(
@@ -131,7 +124,7 @@ class _Graph:
 
     def _node(self, letter: str, x: float, y: float) -> Iterator[Shape]:
         """A box with symbol and name; that of a step with its operation in a band at the top."""
-        item, width = self.items[letter], self.widths[letter]
+        item, width = self.parts.items[letter], self.widths[letter]
         fill = self.parts.role(item) or ("card" if isinstance(item, Step) else "quiet")
         yield Box(x - width / 2, y, width, _NODE, fill, "soft")
         below = 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import accumulate, groupby, takewhile
 from math import ceil
 from typing import Any
 from unicodedata import category
@@ -14,7 +14,7 @@ import sympy
 
 from symattn.derivations import Derivation, Evaluation, Step
 from symattn.documents.page.colour import SHADES, shade
-from symattn.documents.page.matrices import MatrixView, head_of
+from symattn.documents.page.matrices import HeadView, MatrixView, head_of
 from symattn.documents.page.stage import role_of
 from symattn.documents.pictures.drawing import (
     HEIGHT,
@@ -106,11 +106,8 @@ def cut(name: str) -> str:
     """
     if width(name) <= _LONGEST_LABEL:
         return name
-    kept = ""
-    for letter in _letters(name):
-        if width(kept + letter) >= _LONGEST_LABEL:
-            break
-        kept += letter
+    beginnings = accumulate(_letters(name))
+    *_, kept = ("", *takewhile(lambda part: width(part) < _LONGEST_LABEL, beginnings))
     return f"{kept}…"
 
 
@@ -137,23 +134,20 @@ def heat(matrix: MatrixView, _: Mapping[str, MatrixView]) -> Drawing:
     The digits stand in the cells where there are at most `MOST_WITH_DIGITS` rows and columns.
     """
     one = _matrix if max(matrix.shape) <= MOST_WITH_DIGITS else _map
-    return above(beside([one(matrix, head) for head in matrix.shown]), _key(matrix))
+    return above(beside([*map(one, matrix.shown)]), _key(matrix))
 
 
-def _matrix(matrix: MatrixView, head: int | None) -> Drawing:
+def _matrix(matrix: HeadView) -> Drawing:
     """A matrix with its labels and digits."""
     rows, columns = matrix.shape
     down, across = matrix.labels
-    longest = max(
-        (len(matrix.text(head, i, j)) for head, i, j in matrix.places(whole=True)), default=1
-    )
-    cell = LETTER * longest
-    cell = max(cell, _room(across)) + 2 * _PAD
-    side = HEIGHT + 2 if matrix.axes else 0.0
+    texts = (len(one.text(*at)) for one in matrix.whole.all for at in one.places(whole=True))
+    cell = max(LETTER * max(texts, default=1), _room(across)) + 2 * _PAD
+    side = HEIGHT + 2 if matrix.whole.axes else 0.0
     left = _room(down) + 14 + side if down else 1.0 + side
     top = HEIGHT + 12 + side + (HEIGHT + 4 if across else 0)
     shapes: list[Shape] = [
-        Words(left + columns * cell / 2, HEIGHT, matrix.symbol(head), bold=True),
+        Words(left + columns * cell / 2, HEIGHT, matrix.symbol, bold=True),
         *(
             _name(left + (j + 0.5) * cell, top - 7, name, ink="soft")
             for j, name in enumerate(across)
@@ -164,7 +158,7 @@ def _matrix(matrix: MatrixView, head: int | None) -> Drawing:
         if down:
             shapes.append(_name(left - 7, _base(top, i), down[i], "end", ink="soft"))
         for j in range(columns):
-            fill, ink = _shade(matrix, head, i, j)
+            fill, ink = _shade(matrix, i, j)
             shapes += [
                 Box(
                     left + j * cell,
@@ -173,88 +167,94 @@ def _matrix(matrix: MatrixView, head: int | None) -> Drawing:
                     _CELL,
                     fill,
                     "rule",
-                    matrix.is_masked(head, i, j),
+                    matrix.is_masked(i, j),
                 ),
-                Words(left + (j + 0.5) * cell, _base(top, i), matrix.text(head, i, j), ink=ink),
+                Words(left + (j + 0.5) * cell, _base(top, i), matrix.text(i, j), ink=ink),
             ]
-    listed = "; ".join(", ".join(row) for row in matrix.texts(head))
-    description = f"{line(matrix.symbol(head))}, {rows} by {columns}: {listed}."
+    listed = "; ".join(", ".join(row) for row in matrix.texts)
+    description = f"{line(matrix.symbol)}, {rows} by {columns}: {listed}."
     return Drawing(left + columns * cell + 1, top + rows * _CELL + 1, tuple(shapes), description)
 
 
-def _map(matrix: MatrixView, head: int | None) -> Drawing:
+def _map(matrix: HeadView) -> Drawing:
     """A large matrix: cells without digits, equal neighbours in a row as one, every few named."""
     rows, columns = matrix.shape
     cell = float(max(_SMALLEST, min(_LARGEST, _WIDEST // columns)))
     base = matrix.notation.index_base
     numbers = [[str(k + base) for k in range(count)] for count in (rows, columns)]
     down, across = (list(each) or other for each, other in zip(matrix.labels, numbers, strict=True))
-    side = HEIGHT + 2 if matrix.axes else 0.0
+    side = HEIGHT + 2 if matrix.whole.axes else 0.0
     left, top = side + _room(down) + 10, HEIGHT + 12 + side + _room(across) + 6
-    shapes: list[Shape] = [
-        Words(left + columns * cell / 2, HEIGHT, matrix.symbol(head), bold=True),
-        *_axes(matrix, left + columns * cell / 2, top + rows * cell / 2),
-    ]
     apart = ceil(HEIGHT / cell)
-    for j in range(0, columns, apart):
-        x = left + (j + 0.5) * cell + 4
-        shapes.append(_name(x, top - 5, across[j], "start", ink="soft", turned=True))
-    for i in range(0, rows, apart):
-        shapes.append(_name(left - 6, top + (i + 0.5) * cell + 4, down[i], "end", ink="soft"))
+    shapes: list[Shape] = [
+        Words(left + columns * cell / 2, HEIGHT, matrix.symbol, bold=True),
+        *_axes(matrix, left + columns * cell / 2, top + rows * cell / 2),
+        *(
+            _name(left + (j + 0.5) * cell + 4, top - 5, across[j], "start", ink="soft", turned=True)
+            for j in range(0, columns, apart)
+        ),
+        *(
+            _name(left - 6, top + (i + 0.5) * cell + 4, down[i], "end", ink="soft")
+            for i in range(0, rows, apart)
+        ),
+    ]
     for i in range(rows):
-        seen = [
-            (_shade(matrix, head, i, j)[0], matrix.is_masked(head, i, j)) for j in range(columns)
-        ]
+        seen = [(_shade(matrix, i, j)[0], matrix.is_masked(i, j)) for j in range(columns)]
         j = 0
         for (fill, hatched), alike in groupby(seen):
             count = len(list(alike))
             x, y = left + j * cell, top + i * cell
             shapes.append(Box(x, y, count * cell, cell, fill, hatched=hatched))
             j += count
-    description = f"{line(matrix.symbol(head))}, {rows} by {columns}, the larger the darker."
+    description = f"{line(matrix.symbol)}, {rows} by {columns}, the larger the darker."
     return Drawing(left + columns * cell + 1, top + rows * cell + 1, tuple(shapes), description)
 
 
-def _axes(matrix: MatrixView, x: float, y: float) -> list[Words]:
+def _axes(matrix: HeadView, x: float, y: float) -> list[Words]:
     """What rows and columns are, beside the middle of the rows and above that of the columns."""
-    if matrix.axes is None:
+    if matrix.whole.axes is None:
         return []
-    rows, columns = matrix.axes
+    rows, columns = matrix.whole.axes
     return [
         Words(HEIGHT - 3, y, rows, ink="soft", turned=True),
         Words(x, 2 * HEIGHT + 6, columns, ink="soft"),
     ]
 
 
-def _shade(matrix: MatrixView, head: int | None, i: int, j: int) -> tuple[str, str]:
+def _shade(matrix: HeadView, i: int, j: int) -> tuple[str, str]:
     """Ground and ink of a cell; −∞ is no large number but the sign of a mask."""
-    return shade("light", 0 if matrix.is_masked(head, i, j) else matrix.shade(head, i, j))
+    return shade("light", 0 if matrix.is_masked(i, j) else matrix.shade(i, j))
 
 
 def _key(matrix: MatrixView) -> Drawing:
     """The shades from 0 to the largest number, and the hatching where something is masked."""
-    hidden = any(matrix.is_masked(*place) for place in matrix.places(whole=True))
+    hidden = matrix.hidden.any()
     finite = matrix.array[np.isfinite(matrix.array)]
     signs = "absolute value " if (finite < 0).any() else ""
-    shapes: list[Shape] = []
-    x = 1.0
-
-    def words(text: str) -> None:
-        nonlocal x
-        shapes.append(Words(x, HEIGHT, text, "start", "soft"))
-        x += LETTER * len(text) + 7
-
-    words(f"{signs}0")
-    for level in range(SHADES):
-        shapes.append(Box(x + level * _SWATCH, 3, _SWATCH, HEIGHT, shade("light", level)[0]))
-    x += SHADES * _SWATCH + 6
-    words(matrix.largest_text)
+    least = Words(1.0, HEIGHT, f"{signs}0", "start", "soft")
+    x = _behind(least)
+    largest = Words(x + SHADES * _SWATCH + 6, HEIGHT, matrix.largest_text, "start", "soft")
+    shapes: list[Shape] = [
+        least,
+        *(
+            Box(x + level * _SWATCH, 3, _SWATCH, HEIGHT, shade("light", level)[0])
+            for level in range(SHADES)
+        ),
+        largest,
+    ]
+    end = _behind(largest)
     if hidden:
-        x += 10
-        shapes.append(Box(x, 3, 2 * _SWATCH, HEIGHT, shade("light", 0)[0], "rule", hatched=True))
-        x += 2 * _SWATCH + 6
-        words("masked out")
-    return Drawing(x, HEIGHT + 6, tuple(shapes), "")
+        ground = shade("light", 0)[0]
+        swatch = Box(end + 10, 3, 2 * _SWATCH, HEIGHT, ground, "rule", hatched=True)
+        masked = Words(swatch.x + 2 * _SWATCH + 6, HEIGHT, "masked out", "start", "soft")
+        shapes += [swatch, masked]
+        end = _behind(masked)
+    return Drawing(end, HEIGHT + 6, tuple(shapes), "")
+
+
+def _behind(words: Words) -> float:
+    """Where something stands behind words."""
+    return words.x + LETTER * len(words.plain) + 7
 
 
 def _base(top: float, i: int) -> float:
@@ -263,49 +263,37 @@ def _base(top: float, i: int) -> float:
 
 def lines(matrix: MatrixView, _: Mapping[str, MatrixView]) -> Drawing:
     """Queries on the left, keys on the right, a line as heavy as the weight; heads side by side."""
-    return beside([tokens(matrix, head) for head in matrix.shown])
+    return beside([*map(tokens, matrix.shown)])
 
 
-def tokens(matrix: MatrixView, head: int | None, titled: bool = True) -> Drawing:
+def tokens(matrix: HeadView, titled: bool = True) -> Drawing:
     """The lines of one head."""
-    array = matrix.array if head is None else matrix.array[head]
-    down, across = matrix.labels
-    if matrix.flipped:
-        array, down, across = array.T, across, down
+    whole, head = matrix.whole, matrix.head
+    array = whole.array if head is None else whole.array[head]
+    down, across = matrix.notation.sides(matrix.labels)
     base = matrix.notation.index_base
     queries = names_of(down, array.shape[0], base, "query")
     keys = names_of(across, array.shape[1], base, "key")
     left, right = (10 + max(7 * LETTER, _room(side)) for side in (queries, keys))
-    top = 2 * HEIGHT + (HEIGHT if titled and head is not None else 0)
-    shapes: list[Shape] = []
-    for i in range(len(queries)):
-        for j in range(len(keys)):
-            share = abs(float(array[i, j])) / matrix.largest
-            seen = share >= FAINTEST  # NaN is not
-            width, opacity = (0.75 + 5 * share, 0.25 + 0.75 * share) if seen else (0.0, 0.0)
-            shapes.append(
-                Stroke(
-                    left + 6,
-                    top + _STEP * (i + 0.5),
-                    left + _SPAN - 6,
-                    top + _STEP * (j + 0.5),
-                    width,
-                    "accent",
-                    opacity,
-                    marks=(("i", i), ("j", j)),
-                )
-            )
-    if titled and head is not None:
-        shapes.append(Words(left + _SPAN / 2, HEIGHT, f"head {head + base}", bold=True))
-    shapes.append(Words(left, top - HEIGHT, "queries", "end", "soft"))
-    shapes.append(Words(left + _SPAN, top - HEIGHT, "keys", "start", "soft"))
-    shapes += [
-        _name(left, top + _STEP * (i + 0.5) + 4, name, "end", marks=(("q", i),))
-        for i, name in enumerate(queries)
-    ]
-    shapes += [
-        _name(left + _SPAN, top + _STEP * (j + 0.5) + 4, name, "start", marks=(("k", j),))
-        for j, name in enumerate(keys)
+    title = f"head {head + base}" if titled and head is not None else ""
+    top = 2 * HEIGHT + (HEIGHT if title else 0)
+    shapes: list[Shape] = [
+        *(
+            _stroke(left, top, i, j, abs(float(array[i, j])) / whole.largest)
+            for i in range(len(queries))
+            for j in range(len(keys))
+        ),
+        *([Words(left + _SPAN / 2, HEIGHT, title, bold=True)] if title else []),
+        Words(left, top - HEIGHT, "queries", "end", "soft"),
+        Words(left + _SPAN, top - HEIGHT, "keys", "start", "soft"),
+        *(
+            _name(left, top + _STEP * (i + 0.5) + 4, name, "end", marks=(("q", i),))
+            for i, name in enumerate(queries)
+        ),
+        *(
+            _name(left + _SPAN, top + _STEP * (j + 0.5) + 4, name, "start", marks=(("k", j),))
+            for j, name in enumerate(keys)
+        ),
     ]
     strongest = [
         f"{queries[i]} most to {keys[int(row.argmax())]}"
@@ -316,6 +304,15 @@ def tokens(matrix: MatrixView, head: int | None, titled: bool = True) -> Drawing
     description = f"Weights{which}: {'; '.join(strongest[:12])}."
     height = top + _STEP * max(len(queries), len(keys)) + 8
     return Drawing(left + _SPAN + right, height, tuple(shapes), description)
+
+
+def _stroke(left: float, top: float, i: int, j: int, share: float) -> Stroke:
+    """The line from a query to a key, as heavy as its share of the largest weight."""
+    seen = share >= FAINTEST  # NaN is not
+    width, opacity = (0.75 + 5 * share, 0.25 + 0.75 * share) if seen else (0.0, 0.0)
+    y1, y2 = (top + _STEP * (k + 0.5) for k in (i, j))
+    marks = (("i", i), ("j", j))
+    return Stroke(left + 6, y1, left + _SPAN - 6, y2, width, "accent", opacity, marks=marks)
 
 
 def falk(product: MatrixView, everything: Mapping[str, MatrixView]) -> Drawing:
@@ -329,7 +326,7 @@ def falk(product: MatrixView, everything: Mapping[str, MatrixView]) -> Drawing:
         step.expr.args if isinstance(step, Step) and isinstance(step.expr, sympy.MatMul) else ()
     )
     letters = [_factor(part) for part in factors]
-    if product.flipped:
+    if product.notation.flipped:
         raise SymattnError(
             'picture falk: is drawn with tokens as rows; leave out convention = "columns"'
         )
@@ -339,18 +336,12 @@ def falk(product: MatrixView, everything: Mapping[str, MatrixView]) -> Drawing:
         )
     assert isinstance(step, Step)
     drawings = []
-    for head in product.shown:
-        (one, _), (other, turned) = (part for part in letters if part is not None)
-        left, right = everything[one], everything[other]
-        drawings.append(
-            _crossed(
-                product,
-                head,
-                (left, head_of(step, left, head)),
-                (right, head_of(step, right, head)),
-                turned,
-            )
+    for one in product.shown:
+        left, right = (
+            everything[letter].of(head_of(step, everything[letter], one.head), turned)
+            for letter, turned in filter(None, letters)
         )
+        drawings.append(_crossed(one, left, right))
     return beside(drawings)
 
 
@@ -383,26 +374,16 @@ class _Numbers:
                 yield Words(self.x + (j + 0.5) * width, _base(self.y, i), text)
 
 
-def _crossed(
-    product: MatrixView,
-    head: int | None,
-    left: tuple[MatrixView, int | None],
-    right: tuple[MatrixView, int | None],
-    turned: bool,
-) -> Drawing:
+def _crossed(product: HeadView, left: HeadView, right: HeadView) -> Drawing:
     """The three tables of one product, the result where row and column meet."""
-    above = right[0].texts(right[1])
-    above = [list(column) for column in zip(*above, strict=True)] if turned else above
-    beside_it = left[0].texts(left[1])
-    result = product.texts(head)
+    above, beside_it, result = right.texts, left.texts, product.texts
     widest = max(len(text) for rows in (above, beside_it, result) for row in rows for text in row)
     cell = LETTER * widest + 2 * _PAD
     inner, name_room = len(above), HEIGHT + 10
     down, _ = product.labels
     margin = _room(down) + 14 if down else 1.0
     x, y = margin + inner * cell + 16, name_room + inner * _CELL + 16
-    shapes: list[Shape] = []
-    tints = [role_of(left[0].item) or "x", role_of(right[0].item) or "y"]
+    tints = [role_of(left.item) or "x", role_of(right.item) or "y"]
     if tints[0] == tints[1]:
         tints[1] = "y"
     tables = (
@@ -410,26 +391,17 @@ def _crossed(
         _Numbers(margin, y, beside_it, tints[0], of_row=0),
         _Numbers(x, y, result, "chosen", 0, 0),
     )
-    for table in tables:
-        shapes += table.cells(cell)
-    shapes += [
-        _name(margin - 7, _base(y, i), name, "end", ink="soft") for i, name in enumerate(down)
+    across, bottom = len(above[0]), y + len(result) * _CELL
+    shapes: list[Shape] = [
+        *(shape for table in tables for shape in table.cells(cell)),
+        *(_name(margin - 7, _base(y, i), name, "end", ink="soft") for i, name in enumerate(down)),
+        Words(x + across * cell / 2, HEIGHT, right.symbol),
+        Words(margin + inner * cell / 2, y - 8, left.symbol),
+        Words(x + across * cell / 2, bottom + HEIGHT + 4, product.symbol),
     ]
-    across = len(above[0])
-    symbol = right[0].symbol(right[1])
-    shapes.append(
-        Words(
-            x + across * cell / 2,
-            HEIGHT,
-            product.notation.transposed(symbol) if turned else symbol,
-        )
-    )
-    shapes.append(Words(margin + inner * cell / 2, y - 8, left[0].symbol(left[1])))
-    bottom = y + len(result) * _CELL
-    shapes.append(Words(x + across * cell / 2, bottom + HEIGHT + 4, product.symbol(head)))
     description = (
-        f"Falk's scheme of {line(product.symbol(head))}: each entry stands where a row of "
-        f"{line(left[0].symbol(left[1]))} meets a column of the matrix above."
+        f"Falk's scheme of {line(product.symbol)}: each entry stands where a row of "
+        f"{line(left.symbol)} meets a column of the matrix above."
     )
     return Drawing(x + across * cell + 1, bottom + HEIGHT + 10, tuple(shapes), description)
 

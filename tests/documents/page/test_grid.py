@@ -129,7 +129,7 @@ def test_masked_is_what_a_mask_holds(name: str) -> None:
     for convention in ("rows", "columns"):
         notation = notation_of(None).but(convention=convention)
         matrix = MatrixView(weights, values, notation)
-        found = {place for place in matrix.places(whole=True) if matrix.is_masked(*place)}
+        found = {(h, i, j) for h, i, j in matrix.places(whole=True) if matrix.of(h).is_masked(i, j)}
         letters = {item.letter for item in (*derivation.inputs, *derivation.steps)}
         mask = values.array("M") if "M" in letters else None
         for head, i, j in matrix.places(whole=True):

@@ -132,7 +132,7 @@ def changes(view: MatrixView, every: bool) -> Iterator[tuple[int, str]]:
 def in_order(view: MatrixView, place: int) -> int:
     """The place in the array of a place on the page."""
     head, i, j = [*view.places(whole=True)][place]
-    at = (j, i) if view.flipped else (i, j)
+    at = (j, i) if view.notation.flipped else (i, j)
     shape = view.evaluation.shape(view.item.letter)
     return int(np.ravel_multi_index(at if head is None else (head, *at), shape))
 
@@ -182,7 +182,7 @@ def texts_of(values: Evaluation, notation: Notation) -> Iterator[tuple[str, str]
         view = MatrixView(item, values, replace(notation, exact=False))
         for head, i, j in view.places():
             key = f"{item.letter}|{'' if head is None else head}|{i}|{j}"
-            yield key, view.text(head, i, j)
+            yield key, view.of(head).text(i, j)
 
 
 ALL = dict(subjects())

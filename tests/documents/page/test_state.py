@@ -16,7 +16,7 @@ from symattn.derivations import Derivation, Evaluation
 from symattn.documents.html import html_document
 from symattn.documents.page.frame import _file
 from symattn.documents.page.matrices import pretty
-from symattn.documents.page.worksheet import Head
+from symattn.documents.page.worksheet import Tables
 from symattn.documents.shown import Shown
 from symattn.sheets.rewriting import head_of
 from symattn.sheets.worksheet import worksheet_of
@@ -24,7 +24,7 @@ from tests.documents.page.opening import cells, entered, settled, sheet, typed, 
 from tests.documents.page.test_certified import run
 from tests.shares import share
 
-HEAD = Head({}, {"variant": '"causal"'})
+HEAD = Tables({}, {"variant": '"causal"'})
 
 
 @pytest.fixture
