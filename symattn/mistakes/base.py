@@ -5,7 +5,7 @@ Its change takes the `Steps` of a derivation and gives other expressions for som
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -16,11 +16,10 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.attention.plan import g
 from symattn.derivations import Derivation
-from symattn.nodes.base import shape_of
 from symattn.nodes.entrywise import Exponential
 from symattn.nodes.heads import Head
 from symattn.nodes.lines import LineDifference, LineQuotient
-from symattn.nodes.masks import Masked, VisibleScores
+from symattn.nodes.masks import Masked
 from symattn.nodes.normalise import Normaliser, Softmax
 from symattn.notation.letters import GRADIENT, prefixed
 from symattn.step import HEAD, Step, letter_of
@@ -41,6 +40,9 @@ _SIZES = {
     "d_c": ("latent", 1),
 }
 
+#: What steps are asked for by words of equations.
+_MADE = {"logits": "logits", "hiding": "mask", "d_k": "width", "earlier": "earlier"}
+
 #: The expressions that some steps have instead of their own, by the steps' names.
 Change: TypeAlias = Mapping[str, MatrixExpr]
 
@@ -56,9 +58,8 @@ class Misconception:
     tell: str
     #: Where it is known from.
     source: str
-    #: Equations (see `symattn.mistakes.rewriting`), of which the first that fits is taken; or what
-    #: gives the expressions that are changed, by step, None where it does not apply.
-    change: str | tuple[str, ...] | Callable[[Steps], Change | None]
+    #: Equations (see `symattn.mistakes.rewriting`), of which the first that fits is taken.
+    change: str | tuple[str, ...]
     #: The name of a simpler one that is reported instead where the numbers fit both.
     rather: str = ""
     #: Whether it is a matter of floating point: exact numbers do not show it.
@@ -93,8 +94,10 @@ class Steps:
         """The step that an equation is about."""
         if name == "d_logits":
             return self._d_logits
-        known = {"result": self.result, "normaliser": "weights"}
-        return self.steps.get(known.get(name, name))
+        if name == "last":
+            return self.derivation.steps[-1]
+        result = "heads" if "heads" in self.steps else "output"  # the step that is A V
+        return self.steps.get({"result": result, "normaliser": "weights"}.get(name, name))
 
     @cached_property
     def _d_logits(self) -> Step | None:
@@ -112,8 +115,8 @@ class Steps:
 
     def named(self, name: str) -> sympy.Basic | None:
         """What goes by a name in an equation: a matrix or a size; None where there is none."""
-        if name in ("logits", "hiding", "d_k"):
-            return {"logits": self.logits, "hiding": self.mask, "d_k": self.width}[name]
+        if name in _MADE:
+            return getattr(self, _MADE[name])
         if name == "mask" and name in self.steps:
             return None  # the one that is given is meant
         if name == "i":
@@ -179,18 +182,9 @@ class Steps:
         masked = self.expr("masked")
         return masked.args[1] if isinstance(masked, Masked) else None
 
-    @cached_property
-    def before_mask(self) -> MatrixExpr | None:
-        """The scores before the mask."""
-        masked = self.expr("masked")
-        return masked.args[0] if isinstance(masked, Masked | VisibleScores) else None
-
     @property
-    def result(self) -> str:
-        """The step that is A V."""
-        return "heads" if "heads" in self.steps else "output"
-
-
-def fits(one: MatrixExpr | None, other: MatrixExpr | None) -> bool:
-    """Whether both are there and have one shape."""
-    return one is not None and other is not None and shape_of(one) == shape_of(other)
+    def earlier(self) -> MatrixExpr | None:
+        """The last step but one that has the shape of the last one."""
+        last, *before = reversed(self.derivation.steps)
+        alike = (one for one in before if one.count == last.count and one.shape == last.shape)
+        return next((one.symbol for one in alike), None)
