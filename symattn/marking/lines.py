@@ -179,7 +179,8 @@ class _Check:
             return verdicts[0]
         if "right" in verdicts:
             return "right"
-        if self.line.letter and _overlap(before[-1], written):
+        has_decimals = (written.places or 0) > 0
+        if self.line.letter and has_decimals and _sides_overlap(before[-1], right):
             true = true_value(self.evaluation, self.line.letter, self.line.place)
             if rounds_to(true, written):
                 return "right"
@@ -519,15 +520,8 @@ def _range(side: Side) -> arb:
     return ranged(side.tree)
 
 
-def _overlap(side: Side, written: Written) -> bool:
-    """Whether a side may come to what is written, if its decimals were rounded."""
-    if written.places is None or written.places <= 0 or written.hidden:
-        return False
-    with precision(BITS[0]):
-        return bool(_range(side).overlaps(arb(written.number) + arb(0, arb(written.unit).upper())))
-
-
 def _sides_overlap(left: Side, right: Side) -> bool:
+    """Whether two sides may come to the same, if their decimals were rounded."""
     with precision(BITS[0]):
         return bool(_range(left).overlaps(_range(right)))
 

@@ -12,12 +12,11 @@ from fractions import Fraction
 from itertools import combinations
 from typing import NamedTuple
 
-import numpy as np
 import sympy
 from flint import fmpq
 
 from symattn.arithmetic.base import Array
-from symattn.arithmetic.written import Written
+from symattn.claims.claims import as_read
 from symattn.claims.entry_names import line_name
 from symattn.claims.policy import Policy
 from symattn.derivations import Evaluation, Step
@@ -165,11 +164,7 @@ def _ranges(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark)
     if not sums_to_one(evaluation["weights"].step):
         return
     letter = str(expr.args[-1].name)
-    values = np.array(evaluation.array(letter), dtype=float)
-    if letter in claims:
-        for place in np.ndindex(*values.shape):
-            written: Written | None = claims[letter].item(place)
-            values[place] = values[place] if written is None else written.nearest
+    values = as_read(evaluation.array(letter), claims.get(letter))
     for entry in mark.entries:
         item, (*head, _, column) = evaluation.within(mark.letter, entry.place)
         averaged = evaluation.item_of(letter, values, item)[..., column]

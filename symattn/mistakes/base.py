@@ -1,6 +1,6 @@
 """A misconception: what is done instead of a step, what to tell, where it is known from.
 
-Its change takes the `Steps` of a derivation and gives other expressions for some of them.
+Its equations are about the `Steps` of a derivation, and give other expressions for some of them.
 """
 
 from __future__ import annotations
@@ -153,14 +153,12 @@ class Steps:
     @cached_property
     def logits(self) -> MatrixExpr | None:
         """The Z of A = softmax(Z), or of another normaliser; None where there is none."""
-        weights = self.expr("weights")
-        if isinstance(weights, Normaliser):
-            return weights.args[0]
-        unfolded = self.expr("exp")
-        if not isinstance(unfolded, Exponential):
-            return None
-        inside = unfolded.args[0]
-        return inside.args[0] if isinstance(inside, LineDifference) else inside
+        match self.expr("weights"), self.expr("exp"):
+            case Normaliser() as weights, _:
+                return weights.args[0]
+            case _, Exponential(args=(LineDifference(args=(logits, *_)) | logits, *_)):
+                return logits
+        return None
 
     @cached_property
     def softmax(self) -> MatrixExpr | None:

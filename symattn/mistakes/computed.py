@@ -193,13 +193,10 @@ class Run:
         return total
 
 
-def _unfinished() -> Explanation:
-    row = next(one for one in OF_PROGRAMS if one.name == "unfinished")
-    return Explanation((row,), (), True, INFINITE)
-
-
 #: What explains an array that is the value of an earlier step, of another shape than the last.
-UNFINISHED = _unfinished()
+UNFINISHED = Explanation(
+    tuple(row for row in OF_PROGRAMS if row.name == "unfinished"), (), True, INFINITE
+)
 
 
 def _middles(balls: Array) -> Array:

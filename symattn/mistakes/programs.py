@@ -1,8 +1,7 @@
 """Misconceptions that only programs show: in floating point, and in how arrays are laid out.
 
 A calculation by hand has exact numbers and its heads side by side, so that none of these shows in
-it; arrays are compared with these rows and all others. A new one is a row at the end: an equation,
-or a function above that changes the steps.
+it; arrays are compared with these rows and all others. A new one is a row at the end: an equation.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Misconceptions about projections, heads and positions: Q = X W_Q, H = [H¹ … H^h] W_O.
 
-A new one is a row at the end: an equation, or a function above that changes the steps.
+A new one is a row at the end: an equation.
 """
 
 from __future__ import annotations
