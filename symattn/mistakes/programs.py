@@ -6,7 +6,7 @@ it; arrays are compared with these rows and all others. A new one is a row at th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from symattn.mistakes.base import (
@@ -19,38 +19,24 @@ from symattn.mistakes.projections import MERGED, SPLIT, of_groups
 # ---- masks -------------------------------------------------------------------------------------
 
 
-def masked_to(value: object) -> Misconception:
-    """A row for the number that masked scores were found to be set to."""
-    name, words = _told(value)
-    return Misconception(
-        f"masked-to-{name}",
-        f"masked scores are set to about {words} instead of −∞",
-        _MASKED,
-        REPORTED,
-        f"masked: Z + M = fill(Z, M, {value})",
-    )
+#: Misconceptions with a number in them, which what was computed tells: a function, a name, words.
+MEASURED: Mapping[str, tuple[str, str]] = {
+    "fill": ("masked-to-{}", "masked scores are set to about {} instead of −∞"),
+    "lower": ("masked-plus-{}", "about {} is added to masked scores instead of −∞"),
+}
 
 
-def lowered_by(value: object) -> Misconception:
-    """A row for the number that was found to be added to masked scores."""
-    name, words = _told(value)
-    return Misconception(
-        f"masked-plus-{name}",
-        f"about {words} is added to masked scores instead of −∞",
-        _MASKED,
-        REPORTED,
-        f"masked: Z + M = lower(Z, M, {value})",
-    )
-
-
-#: Misconceptions with a number in them, which what was computed tells.
-MEASURED = (masked_to, lowered_by)
-
-
-def _told(value: Any) -> tuple[str, str]:
-    """A number in a name, and in words."""
+def with_number(function: str, value: Any) -> Misconception:
+    """A row for the number that masked scores were found to be set to, or to be lowered by."""
+    name, words = MEASURED[function]
     digits = f"{float(value):.4g}"
-    return digits.replace("-", "minus-"), digits.replace("-", "−")
+    return Misconception(
+        name.format(digits.replace("-", "minus-")),
+        words.format(digits.replace("-", "−")),
+        _MASKED,
+        REPORTED,
+        f"masked: Z + M = {function}(Z, M, {value})",
+    )
 
 
 # ---- heads -------------------------------------------------------------------------------------
