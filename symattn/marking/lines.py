@@ -210,7 +210,8 @@ class _Check:
                 del left[fits[0]]
             else:
                 odd.append(k)
-        needed = [n for n, product in left.items() if not self._vanishes(product)]
+        exact = self.evaluation.exact
+        needed = [n for n, two in left.items() if all(exact(x)[at] != 0 for x, at in two)]
         if not odd:
             return f"the term {self._term(left[needed[0]])} is missing" if needed else ""
         wrong = without_tex(_term_texts(side.text, len(terms))[odd[0]])
@@ -264,9 +265,6 @@ class _Check:
             return _rounding(true, Written("", value, places)) != "wrong"
         except Undecided:
             return True
-
-    def _vanishes(self, product: _Product) -> bool:
-        return any(self.evaluation.exact(letter)[place] == 0 for letter, place in product)
 
     def _term(self, product: _Product) -> str:
         """A term with its numbers, as claimed or as they are, and what they are called."""

@@ -109,10 +109,6 @@ class Steps:
         before = (step for step in readers if step not in self.gradients)
         return next(chain(before, readers), None)
 
-    def number(self, step: Step | None) -> int:
-        """How many matrices there are of a step."""
-        return 1 if step is None else step.heads(self.derivation.sizes)
-
     def named(self, name: str) -> sympy.Basic | None:
         """What goes by a name in an equation: a matrix or a size; None where there is none."""
         if name in _MADE:

@@ -195,8 +195,7 @@ UNFINISHED = Explanation(
 )
 
 
-def _middles(balls: Array) -> Array:
-    return np.array([*map(nearest, balls.flat)]).reshape(balls.shape)
+_middles = np.vectorize(nearest, otypes=[float])
 
 
 def explainer_of(

@@ -588,12 +588,9 @@ def _taken_for(
             others.setdefault(new, f"{spelled(new)} ({words})")
     step, entry = entries.name(letter), spot.called(place)
     for number, spelling in others.items():
-        said = partial(_worked_with, step, entry, spelling, text)
+        words = "{} is worked out with {} = {} instead of {}"
+        said = partial(words.format, step, entry, spelling, text)
         yield _Misread(operand, place, Guess(_MISREAD, number, said, ()))
-
-
-def _worked_with(step: str, entry: str, spelling: str, text: str) -> str:
-    return f"{step} is worked out with {entry} = {spelling} instead of {text}"
 
 
 _WORDS = {

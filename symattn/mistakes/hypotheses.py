@@ -77,15 +77,12 @@ class Hypotheses:
         sizes = {s: n for s, n in evaluation.sizes.items() if s.name not in ("h", "g")}
         heads = {s: n for s, n in evaluation.sizes.items() if s.name in ("h", "g")}
         self.derivation = replace(derivation.subs(sizes), sizes=heads)
+        self._steps = Steps(self.derivation)
         self._of_one: dict[Misconception, Hypothesis | None] = {}
         found = map(self.single, self.misconceptions)
         self.singles = tuple(one for one in found if one is not None)
         self._pairs: dict[tuple[Hypothesis, Hypothesis], Hypothesis | None] = {}
         self._first: dict[Hypothesis, Evaluation] = {}
-
-    @cached_property
-    def _steps(self) -> Steps:
-        return Steps(self.derivation)
 
     def single(self, misconception: Misconception) -> Hypothesis | None:
         """One misconception at these sizes; None where it does not apply."""

@@ -384,7 +384,7 @@ class _Made(Writer):
     ) -> MatrixExpr:
         """A node; what is not said is what a node on a left side has, or its default."""
         kept = dict(self.meant.kept)
-        heads = self.steps.number(self.step)
+        heads = 1 if self.step is None else self.step.heads(self.steps.derivation.sizes)
         if heads > 1:
             kept = {"index": HEAD, "heads": sympy.Integer(heads), **kept}
         names = [argument.name for argument in kind.arguments]
