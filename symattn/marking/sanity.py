@@ -123,8 +123,7 @@ def _decimal(total: Fraction, row: Sequence[EntryMark]) -> str:
 
 def _orders(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark) -> Iterator[Note]:
     """Equal scores with unequal weights, and weights that are not in the order of the scores."""
-    step = evaluation[mark.name].step
-    expr = step.expr if isinstance(step, Step) else None
+    expr = getattr(evaluation[mark.name].step, "expr", None)
     if not isinstance(expr, Normaliser) or not isinstance(expr.args[0], sympy.MatrixSymbol):
         return
     logits, before = str(expr.args[0].name), claims.get(str(expr.args[0].name))
@@ -157,8 +156,7 @@ def _orders(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark)
 
 def _ranges(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark) -> Iterator[Note]:
     """Outputs outside the range of the values that they are averages of, as they were claimed."""
-    step = evaluation[mark.name].step
-    expr = step.expr if isinstance(step, Step) else None
+    expr = getattr(evaluation[mark.name].step, "expr", None)
     if mark.name not in ("output", "heads") or not isinstance(expr, sympy.MatMul):
         return
     if not sums_to_one(evaluation["weights"].step):

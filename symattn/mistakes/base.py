@@ -48,14 +48,20 @@ Change: TypeAlias = Mapping[str, MatrixExpr]
 
 
 @dataclass(frozen=True)
-class Misconception:
-    """Something that people believe about attention, and what comes of it."""
+class Mistake:
+    """Something that is done instead of the right thing: a misconception, a slip, a habit."""
 
     name: str
-    #: What is done instead of the right thing.
+    #: What is done instead.
     instead: str
     #: What to tell who does it.
     tell: str
+
+
+@dataclass(frozen=True)
+class Misconception(Mistake):
+    """Something that people believe about attention, and what comes of it."""
+
     #: Where it is known from.
     source: str
     #: Equations (see `symattn.mistakes.rewriting`), of which the first that fits is taken.

@@ -120,9 +120,7 @@ def diagnosed(entries: Entries) -> Diagnosis:
     left = 0
     for letter, places in entries.roots.items():
         remaining = list(places)
-        for group in _groups(remaining):
-            if len(group) < 2:
-                continue
+        for group in (some for some in _groups(remaining) if len(some) > 1):
             slips = _together(entries, letter, group)
             for slip in slips[:1]:
                 found.append(slip)
@@ -130,16 +128,12 @@ def diagnosed(entries: Entries) -> Diagnosis:
                 remaining = [place for place in remaining if place not in slip.places]
             if not remaining:
                 break
-        several = len(remaining)
-        if several > _MOST_ENTRIES:
-            left += several
+        if len(remaining) > _MOST_ENTRIES:
+            left += len(remaining)
             continue
-        for place in remaining:
-            one = _alone(entries, letter, place, several)
-            if one is None:
-                left += 1
-            else:
-                found.append(one)
+        alone = [_alone(entries, letter, place, len(remaining)) for place in remaining]
+        found += filter(None, alone)
+        left += alone.count(None)
     if len(found) > 3:
         return Diagnosis(tuple(found[:3]), False)
     complete = left == 0 and bool(found)

@@ -17,7 +17,7 @@ from symattn.claims.entry_names import listed
 from symattn.claims.policy import Policy
 from symattn.derivations import Evaluation, Place
 from symattn.marking.verdicts import StepMark
-from symattn.mistakes import Misconception
+from symattn.mistakes.base import Misconception, Mistake
 from symattn.mistakes.cases import Case, Cases
 from symattn.mistakes.diagnosis import (
     Diagnosis,
@@ -25,7 +25,7 @@ from symattn.mistakes.diagnosis import (
     diagnosed,
     would_belong,
 )
-from symattn.mistakes.habits import HABITS, Habit
+from symattn.mistakes.habits import HABITS
 from symattn.mistakes.hypotheses import Hypotheses
 from symattn.mistakes.screening import FITTING, MISTAKEN
 from symattn.mistakes.slips import Numbers, Slip
@@ -46,7 +46,7 @@ class Explanation:
     those of what was tried.
     """
 
-    misconceptions: tuple[Misconception | Habit | Slip, ...]
+    misconceptions: tuple[Mistake, ...]
     fits: tuple[str, ...]
     whole: bool
     bits: float = 0.0

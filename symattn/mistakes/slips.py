@@ -23,6 +23,7 @@ from symattn.claims.claims import as_read
 from symattn.claims.entry_names import called
 from symattn.claims.rules import place_in, rule_at
 from symattn.derivations import Evaluation, Place
+from symattn.mistakes.base import Mistake
 from symattn.nodes import rule as r
 from symattn.nodes.rule import Rule
 
@@ -34,12 +35,9 @@ Read: TypeAlias = Callable[[str, Place], float]
 
 
 @dataclass(frozen=True)
-class Slip:
+class Slip(Mistake):
     """A slip that somebody made in one entry or one row; `places` are the entries it explains."""
 
-    name: str
-    instead: str
-    tell: str
     step: str
     places: tuple[Place, ...]
     #: Bits of the digits that it reproduces, less those of the slips that were tried.

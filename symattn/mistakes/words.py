@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import reduce
+from typing import cast
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -22,30 +23,30 @@ from symattn.mistakes.nodes import (
     Unrescaled,
 )
 from symattn.nodes.base import Node
-from symattn.nodes.biases import ALiBi
+from symattn.nodes.catalogue import CALLED
 from symattn.nodes.defined import COLUMN_NUMBER, WherePlaced
-from symattn.nodes.entrywise import Exponential, SoftCap
+from symattn.nodes.entrywise import Exponential
 from symattn.nodes.heads import Concat, GroupSum, Head, HeadSum, Slice, Split, Stacked
-from symattn.nodes.lines import Filled, Lengths, LineDifference, LineSum, PlusVector, Spread
-from symattn.nodes.masks import MASKS, Masked, VisibleScores
+from symattn.nodes.lines import Filled, LineDifference, LineSum, PlusVector, Spread
+from symattn.nodes.masks import MASKS, Masked
 from symattn.nodes.normalise import NORMALISERS, RowMax, Softmax
-from symattn.nodes.positions import Rotary, RotaryBack, Sinusoidal
+from symattn.nodes.positions import RotaryBack
 from symattn.nodes.scale import Quotient
 from symattn.step import HEAD
+
+#: The words that other equations have for nodes, too.
+_CALLED = (
+    *("softmax", "hardmax", "sparsemax", "softmax1", "sinksoftmax", "ratio", "softcap", "keep"),
+    *("lengths", "rotary", "sinusoidal", "alibi"),
+)
 
 #: Nodes, those of people's mistakes included; what a node lacks in a text is as it was, or usual.
 WORDS: Mapping[str, type[Node]] = {
     **{word: MASKS[word] for word in ("causal", "padding", "window")},
-    **{word: NORMALISERS[word] for word in ("softmax", "hardmax", "sparsemax")},
-    "softmax1": NORMALISERS["softmax-off-by-one"],
-    "sinksoftmax": NORMALISERS["softmax-sink"],
+    **{word: cast(type[Node], CALLED[word]) for word in _CALLED},
     "sigmoids": NORMALISERS["sigmoid"],
-    "ratio": NORMALISERS["sum"],
     "exp": Exponential,
-    "softcap": SoftCap,
-    "keep": VisibleScores,
     "less": LineDifference,
-    "lengths": Lengths,
     "spread": Spread,
     "filled": Filled,
     "below": Stacked,
@@ -56,10 +57,7 @@ WORDS: Mapping[str, type[Node]] = {
     "groupsum": GroupSum,
     "hide": Masked,
     "joined": Concat,
-    "rotary": Rotary,
     "rotaryback": RotaryBack,
-    "sinusoidal": Sinusoidal,
-    "alibi": ALiBi,
     "seenratio": SeenRatio,
     "unguarded": UnguardedSoftmax,
     "floored": Floored,
