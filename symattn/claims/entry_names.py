@@ -14,10 +14,10 @@ from symattn.greek import GREEK
 from symattn.notation.options import Notation
 
 #: An index, a range of them, or a size.
-Axis = TypeVar("Axis")
+Each = TypeVar("Each")
 
 
-def turned(place: tuple[Axis, ...], notation: Notation) -> tuple[Axis, ...]:
+def turned(place: tuple[Each, ...], notation: Notation) -> tuple[Each, ...]:
     """A place, or a shape, of rows of tokens as it is printed; one that is printed, turned back.
 
     >>> turned((3, 1, 2), Notation(convention="columns"))
