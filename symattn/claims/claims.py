@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from symattn.arithmetic.reading import depth
 from symattn.arithmetic.spelling import decimal_shown
 from symattn.arithmetic.written import Written, read_written
 from symattn.attention.vocabulary import SYMBOLS, symbol_of
+from symattn.claims.entry_names import turned
 from symattn.claims.labels import texts_of
 from symattn.claims.lines import Claim, Side, is_line, read_line
 from symattn.claims.references import (
@@ -113,6 +115,15 @@ def arrays_of(claims: Iterable[Claim], evaluation: Evaluation) -> dict[str, Arra
     return arrays
 
 
+def as_read(value: Array, claims: Array | None) -> Array:
+    """A matrix in floats, with the numbers that are claimed of it in the places of its own."""
+    out = np.array(value, dtype=float)
+    for place, written in () if claims is None else np.ndenumerate(claims):
+        if written is not None:
+            out[place] = written.nearest
+    return out
+
+
 def _absent(name: str, names: Sequence[str]) -> str:
     """Why a step is not there, and how to mend it."""
     mends = {
@@ -138,24 +149,18 @@ class _Reader:
     letters: Mapping[str, str]
 
     @property
-    def notation(self) -> Notation:
-        """How its key counts."""
-        return self.evaluation.notation
-
-    @property
     def letter(self) -> str:
         """The letter of its step, which it may go by."""
         return self.evaluation[self.reference.step].step.letter
 
-    @property
+    @cached_property
     def shape(self) -> Place:
         """The shape of the matrix as the notation prints it: tokens as rows, or as columns."""
         return self._turned(self.evaluation[self.reference.step].shape)
 
     def _turned(self, place: Place) -> Place:
         """A place, or a shape, as the notation prints it; one that is printed, turned back."""
-        turned = self.notation.convention == "columns"
-        return (*place[:-2], place[-1], place[-2]) if turned else place
+        return turned(place, self.evaluation.notation)
 
     def read(self, value: object, before: Collection[tuple[str, Place]]) -> Iterator[Claim]:
         """The numbers of a value, in order."""
@@ -167,7 +172,7 @@ class _Reader:
             if isinstance(i, slice)
         )
         entries = _entries(_levelled(value, free), free, key, self.reference.step, self.shape)
-        base = self.notation.index_base
+        base = self.evaluation.notation.index_base
         for number, (inner, entry) in enumerate(zip(np.ndindex(*free), entries, strict=True)):
             if isinstance(entry, list | tuple | Mapping):
                 raise ReadError(f"{key}: {size_of(free)} entries are needed, not more brackets")
@@ -195,7 +200,7 @@ class _Reader:
 
     def _is_named(self, side: str, seen: Place) -> bool | None:
         """Whether a side names the entry claimed here; None if it names none."""
-        symbol = symbol_reference(side, self.letters, self.notation)
+        symbol = symbol_reference(side, self.letters, self.evaluation.notation)
         reference = symbol or reference_in(side.strip())
         if reference is None or not reference.index or symbol_of(reference.step) is None:
             return None
@@ -233,7 +238,7 @@ class _Reader:
         has_heads = (
             reference.step in self.evaluation and self.evaluation[reference.step].step.per_head
         )
-        return reference.within(shape, has_heads, self.notation.index_base)
+        return reference.within(shape, has_heads, self.evaluation.notation.index_base)
 
 
 def _levelled(value: object, shape: tuple[int, ...]) -> object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -112,7 +112,7 @@ def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
     return shape
 
 
-def in_order(evaluation: Evaluation, arrays: Mapping[str, Computed]) -> Iterator[str]:
+def in_order(evaluation: Evaluation, arrays: Container[str]) -> Iterator[str]:
     """The letters of the arrays, in the order of the derivation."""
     letters = (evaluation[name].step.letter for name in evaluation)
     return (letter for letter in letters if letter in arrays)

@@ -7,10 +7,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TypeVar
 
 from symattn.derivations import Evaluation, Place
 from symattn.greek import GREEK
 from symattn.notation.options import Notation
+
+#: An index, a range of them, or a size.
+Each = TypeVar("Each")
+
+
+def turned(place: tuple[Each, ...], notation: Notation) -> tuple[Each, ...]:
+    """A place, or a shape, of rows of tokens as it is printed; one that is printed, turned back.
+
+    >>> turned((3, 1, 2), Notation(convention="columns"))
+    (3, 2, 1)
+    """
+    *lead, row, column = place
+    return (*lead, column, row) if notation.convention == "columns" else place
 
 
 def counted_place(place: Place, notation: Notation) -> tuple[int, ...]:
@@ -21,9 +35,7 @@ def counted_place(place: Place, notation: Notation) -> tuple[int, ...]:
     >>> counted_place((0, 1), Notation(convention="columns"))
     (2, 1)
     """
-    *head, row, column = place
-    seen = (column, row) if notation.convention == "columns" else (row, column)
-    return tuple(i + notation.index_base for i in (*head, *seen))
+    return tuple(i + notation.index_base for i in turned(place, notation))
 
 
 def entry_name(step: str, place: Place, notation: Notation) -> str:
@@ -43,10 +55,9 @@ def line_name(step: str, place: Place, notation: Notation) -> str:
     >>> line_name("weights", (0, 1), Notation(convention="columns"))
     'weights[:,1]'
     """
-    *head, _, _ = place
-    first, second = map(str, counted_place(place, notation)[-2:])
+    *head, first, second = map(str, counted_place(place, notation))
     line = (":", second) if notation.convention == "columns" else (first, ":")
-    return f"{step}[{','.join([*(str(i + notation.index_base) for i in head), *line])}]"
+    return f"{step}[{','.join((*head, *line))}]"
 
 
 def called(evaluation: Evaluation, letter: str, place: Place) -> str:

@@ -67,32 +67,23 @@ def _row_counts(given: Mapping[str, Given]) -> dict[str, int]:
     for size, names in by_row:
         for name in names:
             if name in given:
-                counts.setdefault(size, rows_of(given[name]))
+                counts.setdefault(size, _lengths(given[name])[0])
     for name in ("scores", "scaled", "masked", "weights", "exp"):
         matrix = given.get(name)
         if isinstance(matrix, list) and matrix:
-            counts.setdefault("n", rows_of(matrix))
-            line = _innermost(matrix)
-            line = line[0] if line else line
-            if isinstance(line, list):
-                counts.setdefault("m", len(line))
+            for size, count in zip("nm", _lengths(matrix), strict=False):
+                counts.setdefault(size, count)
     return counts
 
 
-def rows_of(matrix: Given) -> int:
-    """How many rows a matrix has, of one head and one item of a batch."""
+def _lengths(matrix: Given) -> tuple[int, ...]:
+    """How many rows, and columns, a matrix has, of the first head and the first item of a batch."""
     if isinstance(matrix, np.ndarray):
-        return matrix.shape[-2] if matrix.ndim > 1 else 0
-    if not isinstance(matrix, list) or not matrix:
-        return 0
-    return len(_innermost(matrix))
-
-
-def _innermost(matrix: list[Given]) -> list[Given]:
-    """The first matrix in nested lists: that of the first item and the first head."""
+        return matrix.shape[-2:] if matrix.ndim > 1 else (0,)
     while depth(matrix) > 2:
         matrix = matrix[0]
-    return matrix
+    rows = matrix if isinstance(matrix, list) else []
+    return len(rows), *(len(row) for row in rows[:1] if isinstance(row, list))
 
 
 def words_of(value: object, name: str) -> tuple[str, ...]:

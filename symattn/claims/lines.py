@@ -191,7 +191,7 @@ def read_line(
                     f"{where}: {quote(side)} is another entry; claim the line for that one"
                 )
             continue
-        sides.append(_side(side, start, sign, where, decimal))
+        sides.append(replace(_read_side(side, where, decimal), start=start, sign=sign))
     last = sides[-1] if sides else None
     if last is None or last.text != found[-1][1]:
         raise ReadError(f"{where}: {quote(found[-1][1])} is not a number; end the line with one")
@@ -199,10 +199,6 @@ def read_line(
         raise ReadError(f"{where}: ends with {last.text[:40]}; write its value after it")
     claimed = last.written or Written(last.text, last.value, None)
     return claimed, tuple(sides)
-
-
-def _side(text: str, start: int, sign: str, where: str, decimal: str) -> Side:
-    return replace(_read_side(text, where, decimal), start=start, sign=sign)
 
 
 @lru_cache(maxsize=4096)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
+from symattn.claims.entry_names import turned
 from symattn.derivations import Evaluation, Place
 from symattn.errors import ReadError, quote
 from symattn.notation.latex import latex
@@ -164,11 +165,8 @@ def _index_in(
 ) -> tuple[int | slice, ...]:
     """The index from 0 in the array of a step, its rows being tokens."""
     value = evaluation[reference.step]
-    turned = notation.convention == "columns"
-    *lead, rows, columns = value.shape
-    shape = (*lead, columns, rows) if turned else value.shape
-    *heads, row, column = reference.within(shape, value.step.per_head, notation.index_base)
-    return (*heads, column, row) if turned else (*heads, row, column)
+    shape = turned(value.shape, notation)
+    return turned(reference.within(shape, value.step.per_head, notation.index_base), notation)
 
 
 def entries_at(

@@ -35,5 +35,5 @@ def operands(evaluation: Evaluation, letter: str, place: Place) -> Iterator[tupl
     """The entries, by letter and place, that the rule of an entry names."""
     rule = rule_at(evaluation, letter, place)
     for part in () if rule is None else parts(rule):
-        if isinstance(part, Entry):
+        if isinstance(part, Entry) and hasattr(part.matrix, "name"):
             yield place_in(part)

@@ -297,7 +297,8 @@ class Chains:
     @cached_property
     def _chosen(self) -> Chain:
         """The chain of the style of the sheet."""
-        plain, usual, unusual = accumulate(map(len, self._styles))
+        groups = styles_that_differ(*self._circumstances)
+        plain, usual, unusual = accumulate(map(len, groups))
         runs = [*self._runs(0, plain)]
         known = runs[0].never_given if runs else None
         best = self._best_of(runs, known or 0)
@@ -317,10 +318,6 @@ class Chains:
         """Whether there is a root to be rounded, and whether a step is left out."""
         left_out = any(step.letter not in self._whole for step in self.evaluation.steps)
         return self.layout.root, left_out
-
-    @property
-    def _styles(self) -> tuple[tuple[Style, ...], ...]:
-        return styles_that_differ(*self._circumstances)
 
     def _runs(self, first: int, last: int) -> Iterator[_Run]:
         """The styles in a range of them, so many at once, where the policy allows any."""
@@ -521,10 +518,6 @@ class Chains:
             wanted += 1
         return wanted
 
-    def part_of_style(self, letter: str) -> str:
-        """The part of a style that says with how many decimals a matrix is used."""
-        return "weights" if letter in self.layout.after else "logits"
-
 
 class _Ways:
     """Styles side by side along a first axis, one a way; the last one fills up the count."""
@@ -662,7 +655,7 @@ class _Run:
         """
         ways, most_off = self.ways, self._most_off(letter, claimed, computed)
         values = computed.reshape(ways.count, -1)[:, claimed.index]
-        more = ways.more[self.chains.part_of_style(letter)]
+        more = ways.more["weights" if letter in self.chains.layout.after else "logits"]
         short = self._shortened(claimed, values, more)
         explained = self._explained(claimed, values, short)
         off = np.abs(values - claimed.numbers)

@@ -179,7 +179,8 @@ class _Check:
             return verdicts[0]
         if "right" in verdicts:
             return "right"
-        if self.line.letter and _overlap(before[-1], written):
+        has_decimals = (written.places or 0) > 0
+        if self.line.letter and has_decimals and _sides_overlap(before[-1], right):
             true = true_value(self.evaluation, self.line.letter, self.line.place)
             if rounds_to(true, written):
                 return "right"
@@ -209,7 +210,8 @@ class _Check:
                 del left[fits[0]]
             else:
                 odd.append(k)
-        needed = [n for n, product in left.items() if not self._vanishes(product)]
+        exact = self.evaluation.exact
+        needed = [n for n, two in left.items() if all(exact(x)[at] != 0 for x, at in two)]
         if not odd:
             return f"the term {self._term(left[needed[0]])} is missing" if needed else ""
         wrong = without_tex(_term_texts(side.text, len(terms))[odd[0]])
@@ -263,9 +265,6 @@ class _Check:
             return _rounding(true, Written("", value, places)) != "wrong"
         except Undecided:
             return True
-
-    def _vanishes(self, product: _Product) -> bool:
-        return any(self.evaluation.exact(letter)[place] == 0 for letter, place in product)
 
     def _term(self, product: _Product) -> str:
         """A term with its numbers, as claimed or as they are, and what they are called."""
@@ -519,15 +518,8 @@ def _range(side: Side) -> arb:
     return ranged(side.tree)
 
 
-def _overlap(side: Side, written: Written) -> bool:
-    """Whether a side may come to what is written, if its decimals were rounded."""
-    if written.places is None or written.places <= 0 or written.hidden:
-        return False
-    with precision(BITS[0]):
-        return bool(_range(side).overlaps(arb(written.number) + arb(0, arb(written.unit).upper())))
-
-
 def _sides_overlap(left: Side, right: Side) -> bool:
+    """Whether two sides may come to the same, if their decimals were rounded."""
     with precision(BITS[0]):
         return bool(_range(left).overlaps(_range(right)))
 

@@ -12,12 +12,11 @@ from fractions import Fraction
 from itertools import combinations
 from typing import NamedTuple
 
-import numpy as np
 import sympy
 from flint import fmpq
 
 from symattn.arithmetic.base import Array
-from symattn.arithmetic.written import Written
+from symattn.claims.claims import as_read
 from symattn.claims.entry_names import line_name
 from symattn.claims.policy import Policy
 from symattn.derivations import Evaluation, Step
@@ -124,8 +123,7 @@ def _decimal(total: Fraction, row: Sequence[EntryMark]) -> str:
 
 def _orders(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark) -> Iterator[Note]:
     """Equal scores with unequal weights, and weights that are not in the order of the scores."""
-    step = evaluation[mark.name].step
-    expr = step.expr if isinstance(step, Step) else None
+    expr = getattr(evaluation[mark.name].step, "expr", None)
     if not isinstance(expr, Normaliser) or not isinstance(expr.args[0], sympy.MatrixSymbol):
         return
     logits, before = str(expr.args[0].name), claims.get(str(expr.args[0].name))
@@ -158,18 +156,13 @@ def _orders(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark)
 
 def _ranges(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark) -> Iterator[Note]:
     """Outputs outside the range of the values that they are averages of, as they were claimed."""
-    step = evaluation[mark.name].step
-    expr = step.expr if isinstance(step, Step) else None
+    expr = getattr(evaluation[mark.name].step, "expr", None)
     if mark.name not in ("output", "heads") or not isinstance(expr, sympy.MatMul):
         return
     if not sums_to_one(evaluation["weights"].step):
         return
     letter = str(expr.args[-1].name)
-    values = np.array(evaluation.array(letter), dtype=float)
-    if letter in claims:
-        for place in np.ndindex(*values.shape):
-            written: Written | None = claims[letter].item(place)
-            values[place] = values[place] if written is None else written.nearest
+    values = as_read(evaluation.array(letter), claims.get(letter))
     for entry in mark.entries:
         item, (*head, _, column) = evaluation.within(mark.letter, entry.place)
         averaged = evaluation.item_of(letter, values, item)[..., column]

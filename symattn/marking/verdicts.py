@@ -29,6 +29,7 @@ from symattn.arithmetic.verify import (
     surely_rounds,
 )
 from symattn.arithmetic.written import Written
+from symattn.claims.computed import in_order
 from symattn.claims.entry_names import entry_name
 from symattn.claims.policy import VERDICTS, Policy
 from symattn.derivations import Evaluation, Place
@@ -105,11 +106,9 @@ class Marker:
 
     def __init__(self, evaluation: Evaluation, claims: Mapping[str, Array], policy: Policy) -> None:
         self.evaluation, self.claims, self.policy = evaluation, claims, policy
-        self._names = {evaluation[name].step.letter: name for name in evaluation}
         self._claimed = {
             letter: Claimed(claims[letter], partial(evaluation.array, letter))
-            for letter in self._names
-            if letter in claims
+            for letter in in_order(evaluation, claims)
         }
         self._undecided: dict[Claim, str] = {}
         self._apart: set[Claim] = set()  # more than a unit from the truth
@@ -147,7 +146,7 @@ class Marker:
                     verdict, remark = "wrong", _COARSE
                 elif chains is not None and not claimed.right[number]:
                     verdict, remark = self._verdict(key, written, chains, baseless)
-                name, notation = self._names[letter], self.evaluation.notation
+                name, notation = self.evaluation.item(letter).name, self.evaluation.notation
                 origins = partial(self._origins, key, verdict)
                 found[key] = EntryMark(name, place, written, verdict, remark, notation, origins)
         return found
@@ -249,7 +248,9 @@ class Marker:
             if first is None:
                 return "carried", ""
             baseless.add(key)
-            remark = f"it follows from {self._names[first[0]]}, which was not computed"
+            remark = (
+                f"it follows from {self.evaluation.item(first[0]).name}, which was not computed"
+            )
         if claimed.cut[number] and not followed.depends[number]:
             return "truncated", _CUT_OFF_ONCE
         if key in self._apart or (written.places or 0) < 2:

@@ -1,10 +1,9 @@
 """Misconceptions: what people do instead, as a change to one or two steps.
 
 Each is a row in the file of its part of attention: a name, what is done instead, what to tell the
-learner, where it is known from, and an equation that is rewritten, Q Kᵀ = K Qᵀ (`rewriting`); what
-no equation says is a function from the steps of a derivation to the expressions that are changed,
-or to None where it does not apply. Slips (`slips`) change one entry, habits (`habits`) show in the
-numbers alone; `explanations` finds which of all these fit a sheet.
+learner, where it is known from, and an equation that is rewritten, Q Kᵀ = K Qᵀ (`rewriting`);
+where it does not fit, it does not apply. Slips (`slips`) change one entry, habits (`habits`) show
+in the numbers alone; `explanations` finds which of all these fit a sheet.
 """
 
 from symattn.mistakes.base import Change, Misconception, Steps

@@ -7,12 +7,11 @@ Source of the formulas: Dao, Fu, Ermon, Rudra, Ré, *FlashAttention* (2022), app
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import sympy
 
-from symattn.mistakes.base import Change, Misconception, Steps
+from symattn.mistakes.base import Misconception
 from symattn.mistakes.masks import MASKS
 from symattn.mistakes.programs import PROGRAMS
 from symattn.mistakes.scores import SCORES
@@ -34,24 +33,6 @@ def _times(factor: sympy.Rational, *names: str) -> str:
     """All gradients, or those of these names, times a number."""
     lines = (f"gradients {name}: D_{name} = D_{name} / ({1 / factor})" for name in names)
     return "; ".join(lines) or f"gradients: D = D / ({1 / factor})"
-
-
-def _way(place: int) -> Callable[[Steps], Change | None]:
-    """The gradient of what is used more than once without one of the ways that lead to it."""
-
-    def change(s: Steps) -> Change | None:
-        for name in ("dX", "d_memory"):
-            expr = s.expr(name)
-            if expr is None:
-                continue
-            sums = [x for x in sympy.preorder_traversal(expr) if isinstance(x, sympy.MatAdd)]
-            whole = max(sums, key=lambda one: len(one.args), default=None)
-            if whole is not None and place < len(whole.args):
-                left = sympy.MatAdd(*(x for k, x in enumerate(whole.args) if k != place))
-                return {name: expr.xreplace({whole: left})}
-        return None
-
-    return change
 
 
 def _again(row: Misconception) -> Misconception:
@@ -360,7 +341,7 @@ _ROWS: tuple[Misconception, ...] = (
             "the tokens are used more than once; one of these ways is missing in their gradient",
             "dX is the sum of what comes by queries, keys and values.",
             _GRIEWANK,
-            _way(place),
+            (f"dX: D = lacking(D, {place})", f"d_memory: D = lacking(D, {place})"),
         )
         for place in range(3)
     ),

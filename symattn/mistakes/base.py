@@ -1,11 +1,11 @@
 """A misconception: what is done instead of a step, what to tell, where it is known from.
 
-Its change takes the `Steps` of a derivation and gives other expressions for some of them.
+Its equations are about the `Steps` of a derivation, and give other expressions for some of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -16,11 +16,10 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.attention.plan import g
 from symattn.derivations import Derivation
-from symattn.nodes.base import shape_of
 from symattn.nodes.entrywise import Exponential
 from symattn.nodes.heads import Head
 from symattn.nodes.lines import LineDifference, LineQuotient
-from symattn.nodes.masks import Masked, VisibleScores
+from symattn.nodes.masks import Masked
 from symattn.nodes.normalise import Normaliser, Softmax
 from symattn.notation.letters import GRADIENT, prefixed
 from symattn.step import HEAD, Step, letter_of
@@ -41,24 +40,32 @@ _SIZES = {
     "d_c": ("latent", 1),
 }
 
+#: What steps are asked for by words of equations.
+_MADE = {"logits": "logits", "hiding": "mask", "d_k": "width", "earlier": "earlier"}
+
 #: The expressions that some steps have instead of their own, by the steps' names.
 Change: TypeAlias = Mapping[str, MatrixExpr]
 
 
 @dataclass(frozen=True)
-class Misconception:
-    """Something that people believe about attention, and what comes of it."""
+class Mistake:
+    """Something that is done instead of the right thing: a misconception, a slip, a habit."""
 
     name: str
-    #: What is done instead of the right thing.
+    #: What is done instead.
     instead: str
     #: What to tell who does it.
     tell: str
+
+
+@dataclass(frozen=True)
+class Misconception(Mistake):
+    """Something that people believe about attention, and what comes of it."""
+
     #: Where it is known from.
     source: str
-    #: Equations (see `symattn.mistakes.rewriting`), of which the first that fits is taken; or what
-    #: gives the expressions that are changed, by step, None where it does not apply.
-    change: str | tuple[str, ...] | Callable[[Steps], Change | None]
+    #: Equations (see `symattn.mistakes.rewriting`), of which the first that fits is taken.
+    change: str | tuple[str, ...]
     #: The name of a simpler one that is reported instead where the numbers fit both.
     rather: str = ""
     #: Whether it is a matter of floating point: exact numbers do not show it.
@@ -93,8 +100,10 @@ class Steps:
         """The step that an equation is about."""
         if name == "d_logits":
             return self._d_logits
-        known = {"result": self.result, "normaliser": "weights"}
-        return self.steps.get(known.get(name, name))
+        if name == "last":
+            return self.derivation.steps[-1]
+        result = "heads" if "heads" in self.steps else "output"  # the step that is A V
+        return self.steps.get({"result": result, "normaliser": "weights"}.get(name, name))
 
     @cached_property
     def _d_logits(self) -> Step | None:
@@ -106,14 +115,10 @@ class Steps:
         before = (step for step in readers if step not in self.gradients)
         return next(chain(before, readers), None)
 
-    def number(self, step: Step | None) -> int:
-        """How many matrices there are of a step."""
-        return 1 if step is None else step.heads(self.derivation.sizes)
-
     def named(self, name: str) -> sympy.Basic | None:
         """What goes by a name in an equation: a matrix or a size; None where there is none."""
-        if name in ("logits", "hiding", "d_k"):
-            return {"logits": self.logits, "hiding": self.mask, "d_k": self.width}[name]
+        if name in _MADE:
+            return getattr(self, _MADE[name])
         if name == "mask" and name in self.steps:
             return None  # the one that is given is meant
         if name == "i":
@@ -150,14 +155,12 @@ class Steps:
     @cached_property
     def logits(self) -> MatrixExpr | None:
         """The Z of A = softmax(Z), or of another normaliser; None where there is none."""
-        weights = self.expr("weights")
-        if isinstance(weights, Normaliser):
-            return weights.args[0]
-        unfolded = self.expr("exp")
-        if not isinstance(unfolded, Exponential):
-            return None
-        inside = unfolded.args[0]
-        return inside.args[0] if isinstance(inside, LineDifference) else inside
+        match self.expr("weights"), self.expr("exp"):
+            case Normaliser() as weights, _:
+                return weights.args[0]
+            case _, Exponential(args=(LineDifference(args=(logits, *_)) | logits, *_)):
+                return logits
+        return None
 
     @cached_property
     def softmax(self) -> MatrixExpr | None:
@@ -179,18 +182,9 @@ class Steps:
         masked = self.expr("masked")
         return masked.args[1] if isinstance(masked, Masked) else None
 
-    @cached_property
-    def before_mask(self) -> MatrixExpr | None:
-        """The scores before the mask."""
-        masked = self.expr("masked")
-        return masked.args[0] if isinstance(masked, Masked | VisibleScores) else None
-
     @property
-    def result(self) -> str:
-        """The step that is A V."""
-        return "heads" if "heads" in self.steps else "output"
-
-
-def fits(one: MatrixExpr | None, other: MatrixExpr | None) -> bool:
-    """Whether both are there and have one shape."""
-    return one is not None and other is not None and shape_of(one) == shape_of(other)
+    def earlier(self) -> MatrixExpr | None:
+        """The last step but one that has the shape of the last one."""
+        last, *before = reversed(self.derivation.steps)
+        alike = (one for one in before if one.count == last.count and one.shape == last.shape)
+        return next((one.symbol for one in alike), None)

@@ -95,8 +95,11 @@ class Cases:
                 effects.append(found.fixed)
             ranks[hypothesis] = len(effects)
         every = self.screen.mistaken
-        whole = [pair for pair in viable if len(pair[1].fixed) == every and not pair[1].broken]
-        whole.sort(key=lambda pair: not pair[1].exact)  # near ones must not use up what is marked
+        # near ones come last: they must not use up what is marked
+        whole = sorted(
+            (pair for pair in viable if len(pair[1].fixed) == every and not pair[1].broken),
+            key=lambda pair: not pair[1].exact,
+        )
         # the screen is coarse: among many claims a few come near by accident
         partly = [
             pair

@@ -7,7 +7,7 @@ less what was tried: see `symattn.mistakes.evidence`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
@@ -35,7 +35,7 @@ from symattn.mistakes.evidence import (
 )
 from symattn.mistakes.explanations import MOST_SHOWN, Explainer, Explanation
 from symattn.mistakes.hypotheses import Hypothesis
-from symattn.mistakes.programs import MEASURED, lowered_by
+from symattn.mistakes.programs import MEASURED, with_number
 
 #: How far a program that does the same may be away, in roundings of the largest number of a matrix
 #: and in tolerances of the right one.
@@ -94,10 +94,6 @@ class Run:
         if one is None or None in others:
             return None
         return self.explainer.pair(one, *filter(None, others)) if others else one
-
-    def has_values(self, hypothesis: Hypothesis) -> bool:
-        """Whether a changed derivation makes sense with these numbers."""
-        return bool(self.values(hypothesis))
 
     def fits(self, hypothesis: Hypothesis, exactly: bool = False) -> frozenset[str]:
         """The letters of the arrays that a changed derivation gives too, in every number."""
@@ -193,17 +189,13 @@ class Run:
         return total
 
 
-def _unfinished() -> Explanation:
-    row = next(one for one in OF_PROGRAMS if one.name == "unfinished")
-    return Explanation((row,), (), True, INFINITE)
-
-
 #: What explains an array that is the value of an earlier step, of another shape than the last.
-UNFINISHED = _unfinished()
+UNFINISHED = Explanation(
+    tuple(row for row in OF_PROGRAMS if row.name == "unfinished"), (), True, INFINITE
+)
 
 
-def _middles(balls: Array) -> Array:
-    return np.array([*map(nearest, balls.flat)]).reshape(balls.shape)
+_middles = np.vectorize(nearest, otypes=[float])
 
 
 def explainer_of(
@@ -250,35 +242,33 @@ def explained(runs: Sequence[Run], besides: str = "") -> tuple[Explanation, ...]
 
 def _singles(wrong_runs: Sequence[Run], runs: Sequence[Run]) -> list[Hypothesis]:
     """Those that reproduce every run; one may make no sense at the sizes of the first."""
-    for run in wrong_runs:
-        whole = [h for h in run.explainer.singles if run.fits(h) == frozenset(run.letters)]
-        found = [single for single in whole if _everywhere(single, runs)]
-        if found:
-            return found
-    return []
+    letters = [frozenset(run.letters) for run in wrong_runs]
+    every = (
+        [h for h in run.explainer.singles if run.fits(h) == whole and _everywhere(h, runs)]
+        for run, whole in zip(wrong_runs, letters, strict=True)
+    )
+    return next(filter(None, every), [])
 
 
 def _measured(runs: Sequence[Run]) -> Iterator[Hypothesis]:
     """Misconceptions with a number in them that is found from what was computed."""
-    for family in MEASURED:
-        told = [one for run in runs for one in _scores_of_hidden(run, family)]
+    for function in MEASURED:
+        told = [one for run in runs for one in _scores_of_hidden(run, function)]
         if told:
             score, doubt = min(told, key=lambda one: one[1])
-            row = family(_plainest(score, doubt))
+            row = with_number(function, _plainest(score, doubt))
             found = (run.explainer.single(row) for run in runs)
             yield from islice(filter(None, found), 1)
 
 
-def _scores_of_hidden(
-    run: Run, family: Callable[[object], Misconception]
-) -> Iterator[tuple[float, float]]:
+def _scores_of_hidden(run: Run, function: str) -> Iterator[tuple[float, float]]:
     """What masked scores are set to, or lowered by, and how uncertain that is, by entry.
 
     In u = e^x an entry is (a + u b)/(c + u d), with c = Σ e^z over the keys that are seen, and d
     the number of the others, or Σ e^z over them. Then u d/c is (entry − a/c)/(b/d − entry), and
     b/d is the entry for x → ∞.
     """
-    evaluation, all_hidden = run.evaluation, run.explainer.single(family(_HUGE))
+    evaluation, all_hidden = run.evaluation, run.explainer.single(with_number(function, _HUGE))
     if all_hidden is None:
         return
     before = next(name for name in _BEFORE_MASK if name in evaluation)
@@ -286,7 +276,7 @@ def _scores_of_hidden(
     logits = evaluation.array(evaluation[before].step.letter)
     hidden = np.isneginf(masked)
     seen = np.logaddexp.reduce(masked, axis=-1, keepdims=True)
-    others = np.where(hidden, logits if family is lowered_by else 0.0, -np.inf)
+    others = np.where(hidden, logits if function == "lower" else 0.0, -np.inf)
     unseen = np.logaddexp.reduce(others, axis=-1, keepdims=True)
     for letter, ends in run.values(all_hidden).items():
         true, numbers = evaluation.array(letter), run.arrays[letter].numbers.astype(float)
@@ -367,7 +357,7 @@ def _everywhere(hypothesis: Hypothesis, runs: Sequence[Run]) -> bool:
         own = run.hypothesis(hypothesis.misconceptions)
         if own is None or any(len(run.fits(own, x)) == len(run.letters) for x in (False, True)):
             continue
-        if run.has_values(own):
+        if run.values(own):
             return False
     return True
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from symattn.arithmetic.base import Array
 from symattn.claims.entry_names import called, leading, line_called
-from symattn.claims.rules import place_in
+from symattn.claims.rules import operands
 from symattn.derivations import Evaluation, Place
 from symattn.errors import SymattnError
 from symattn.mistakes.evidence import LEAST_BITS, Candidates, bits_against
@@ -27,15 +27,12 @@ from symattn.mistakes.slips import (
     SLIPS,
     Guess,
     Numbers,
-    Rules,
     Slip,
     SlipKind,
     Spot,
     guesses,
     spelled,
 )
-from symattn.nodes import rule as r
-from symattn.nodes.lines import LineQuotient
 from symattn.nodes.normalise import Softmax
 
 #: How many mistaken entries and rows, and how many misread operands of each, are looked at.
@@ -56,14 +53,13 @@ class Entries:
 
     own: Numbers
     true: Numbers
-    rules: Rules
     candidates: Mapping[str, Candidates]
     claims: Mapping[str, Array]
     roots: Mapping[str, Sequence[Place]]
     #: What misconceptions would make of an entry alone.
     tried: Mapping[tuple[str, Place], Sequence[float]]
     #: The misread operands of a step, once they were tried, by letter.
-    readings: dict[str, _Readings | None] = field(default_factory=dict)
+    readings: dict[str, _Readings] = field(default_factory=dict)
 
     def all_claimed(self, letter: str) -> bool:
         """Whether everything that a step is made of is given or claimed whole."""
@@ -98,8 +94,8 @@ class Entries:
     def spots(self, letter: str, place: Place) -> tuple[Spot, ...]:
         """An entry with the student's own numbers before it, and with the true ones."""
         written = self.claims[letter][place]
-        own = Spot(self.own, self.rules, letter, place, written)
-        true = Spot(self.true, self.rules, letter, place, written)
+        own = Spot(self.own, letter, place, written)
+        true = Spot(self.true, letter, place, written)
         return (own,) if own.value == true.value else (own, true)
 
 
@@ -124,9 +120,7 @@ def diagnosed(entries: Entries) -> Diagnosis:
     left = 0
     for letter, places in entries.roots.items():
         remaining = list(places)
-        for group in _groups(remaining):
-            if len(group) < 2:
-                continue
+        for group in (some for some in _groups(remaining) if len(some) > 1):
             slips = _together(entries, letter, group)
             for slip in slips[:1]:
                 found.append(slip)
@@ -134,16 +128,12 @@ def diagnosed(entries: Entries) -> Diagnosis:
                 remaining = [place for place in remaining if place not in slip.places]
             if not remaining:
                 break
-        several = len(remaining)
-        if several > _MOST_ENTRIES:
-            left += several
+        if len(remaining) > _MOST_ENTRIES:
+            left += len(remaining)
             continue
-        for place in remaining:
-            one = _alone(entries, letter, place, several)
-            if one is None:
-                left += 1
-            else:
-                found.append(one)
+        alone = [_alone(entries, letter, place, len(remaining)) for place in remaining]
+        found += filter(None, alone)
+        left += alone.count(None)
     if len(found) > 3:
         return Diagnosis(tuple(found[:3]), False)
     complete = left == 0 and bool(found)
@@ -219,17 +209,15 @@ def _one_operand(
     entries: Entries, letter: str, place: Place, tried: list[float], several: int
 ) -> Slip | None:
     """An operand that was misread, where that changes no other claimed entry."""
-    candidates = entries.candidates[letter]
-    first, listed, values = _fitting_reading(entries, letter, [place])
+    candidates, readings = entries.candidates[letter], _readings(entries, letter)
+    first, listed = readings.fitting([place])
     if first < 0:
         return None
-    tried += [float(x) for k, x in zip(listed, values, strict=True) if k <= first]
+    tried += [float(readings.values[(k, *place)]) for k in listed if k <= first]
     chance = candidates.chance(place, tried, float(entries.own.computed(letter)[place]))
     if (bits := bits_against(chance * several)) < LEAST_BITS:
         return None
-    table = _readings(entries, letter)
-    assert table is not None
-    return _slip(entries, letter, place, table.listed[first].guess, bits)
+    return _slip(entries, letter, place, readings.listed[first].guess, bits)
 
 
 def _slip(entries: Entries, letter: str, place: Place, guess: Guess, bits: float) -> Slip:
@@ -284,12 +272,11 @@ def _trials(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[
         yield from _same_slip(entries, letter, places)
         yield from _copied_row(entries, letter, places)
     if len(rows) == 1 or len(columns) == 1 or not entries.all_claimed(letter):
-        first, tried, _ = _fitting_reading(entries, letter, places)
-        table = _readings(entries, letter)
+        readings = _readings(entries, letter)
+        first, tried = readings.fitting(places)
         for k in tried if first < 0 else tried[tried <= first]:
-            assert table is not None
-            kind, said = table.listed[k].guess.kind, table.listed[k].guess.said
-            yield _Trial(kind.name, kind.tell, said, k == first)
+            guess = readings.listed[k].guess
+            yield _Trial(guess.kind.name, guess.kind.tell, guess.said, k == first)
 
 
 def _exchanged(
@@ -388,11 +375,7 @@ def _other_logit(entries: Entries, letter: str, places: Sequence[Place]) -> Iter
 
     The weights tell which: z_j = ln(a_j / (1 − a_j)) + ln Σ_k≠j e^(z_k).
     """
-    evaluation, candidates = entries.evaluation, entries.candidates[letter]
-    step = evaluation.step(letter)
-    if step is None or not isinstance(step.expr, Softmax | LineQuotient):
-        return
-    line = places[0][:-1]
+    candidates, line = entries.candidates[letter], places[0][:-1]
     logits = _logits(entries, letter, line)
     if logits is None or not candidates.claimed[line].all() or candidates.hidden[line].any():
         return
@@ -410,16 +393,15 @@ def _other_logit(entries: Entries, letter: str, places: Sequence[Place]) -> Iter
         off = np.abs((1 - share) * split - shares[rest])
         fits = bool((off <= 0.5 * unit[rest] + split * unit[j] + 1e-12).all())
         chosen = max(entries.bits(letter, (*line, k)) for k in range(len(z)))
-        said = partial(_belonging, entries, letter, (*line, j), meant)
+        said = partial(_belonging, entries, letter, (*line, j), logits, meant)
         yield _Trial("other-logit", _LOGIT_TELL, said, fits, chosen)
 
 
-def _belonging(entries: Entries, letter: str, place: Place, meant: float) -> str:
+def _belonging(
+    entries: Entries, letter: str, place: Place, logits: tuple[str, Array], meant: float
+) -> str:
     """The sentence that says which logit the weights of a row belong to."""
-    *lead, j = place
-    line, logits = tuple(lead), _logits(entries, letter, tuple(lead))
-    assert logits is not None
-    before, z = logits
+    (before, z), line, j = logits, place[:-1], place[-1]
     candidates = entries.candidates[letter]
     number = _shortest(meant, z, j, candidates.claims[line], candidates.units[line])
     row, logit = entries.row_called(letter, line), called(entries.evaluation, before, place)
@@ -428,11 +410,8 @@ def _belonging(entries: Entries, letter: str, place: Place, meant: float) -> str
 
 def _logits(entries: Entries, letter: str, line: Place) -> tuple[str, Array] | None:
     """The step before a softmax and its numbers in one row."""
-    step = entries.evaluation.step(letter)
-    if step is None:
-        return None
-    symbol = step.expr.args[0] if isinstance(step.expr, Softmax) else None
-    before = str(getattr(symbol, "name", ""))
+    expr = getattr(entries.evaluation.step(letter), "expr", None)
+    before = str(getattr(expr.args[0], "name", "")) if isinstance(expr, Softmax) else ""
     if not before:
         return None
     taken = entries.own.taken(before)
@@ -483,21 +462,29 @@ class _Readings:
     touched: Array
     viable: Array
 
+    def fitting(self, places: Sequence[Place]) -> tuple[int, Array]:
+        """The first reading that gives these entries, −1 if none does; those that touch them."""
+        at_places = (slice(None), *np.array(places).T)
+        touching = self.viable & self.touched[at_places].any(axis=1)
+        fitting = self.viable & self.near[at_places].all(axis=1)
+        first = int(np.argmax(fitting)) if fitting.any() else -1
+        return first, np.flatnonzero(touching)
 
-def _readings(entries: Entries, letter: str) -> _Readings | None:
+
+def _readings(entries: Entries, letter: str) -> _Readings:
     """The step for every number that may have been misread."""
     if letter not in entries.readings:
         entries.readings[letter] = _tried_readings(entries, letter)
     return entries.readings[letter]
 
 
-def _tried_readings(entries: Entries, letter: str) -> _Readings | None:
+def _tried_readings(entries: Entries, letter: str) -> _Readings:
     by_letter: dict[str, list[_Misread]] = {}
     for misread in _numbers_misread(entries, letter, entries.roots[letter]):
         by_letter.setdefault(misread.letter, []).append(misread)
+    candidates, shape = entries.candidates[letter], entries.candidates[letter].shape
     listed: list[_Misread] = []
-    stacks: list[Array] = []
-    shape = entries.candidates[letter].shape
+    stacks = [np.empty((0, *shape))]
     for operand, some in by_letter.items():
         for numbers in (entries.own, entries.true):
             try:
@@ -507,9 +494,7 @@ def _tried_readings(entries: Entries, letter: str) -> _Readings | None:
             if values.shape == (len(some), *shape):
                 listed += some
                 stacks.append(values)
-    if not listed:
-        return None
-    candidates, values = entries.candidates[letter], np.concatenate(stacks)
+    values = np.concatenate(stacks)
     slack = 1e-9 * max(1.0, candidates.largest)
     mistaken = np.zeros(shape, dtype=bool)
     mistaken[tuple(np.array(entries.roots[letter]).T)] = True
@@ -519,23 +504,8 @@ def _tried_readings(entries: Entries, letter: str) -> _Readings | None:
         usual = np.asarray(entries.own.computed(letter), dtype=float)
         touched = ~((np.abs(values - usual) <= slack) | (values == usual))
     broken = candidates.claimed & ~near & ~mistaken & touched
-    viable = ~broken.reshape(len(listed), -1).any(axis=1)
+    viable = ~broken.any(axis=tuple(range(1, broken.ndim)))
     return _Readings(tuple(listed), values, near, touched, viable)
-
-
-def _fitting_reading(
-    entries: Entries, letter: str, places: Sequence[Place]
-) -> tuple[int, Array, Array]:
-    """The first reading that gives these entries, −1 if none does; and those that touch them."""
-    table = _readings(entries, letter)
-    if table is None:
-        return -1, np.zeros(0, dtype=int), np.zeros((0,))
-    at_places = (slice(None), *np.array(places).T)
-    touching = table.viable & table.touched[at_places].any(axis=1)
-    fitting = table.viable & table.near[at_places].all(axis=1)
-    tried = np.flatnonzero(touching)
-    first = int(np.argmax(fitting)) if fitting.any() else -1
-    return first, tried, table.values[tried][(slice(None), *np.array(places[:1]).T)].ravel()
 
 
 def _again(numbers: Numbers, letter: str, operand: str, listed: Sequence[_Misread]) -> Array:
@@ -567,24 +537,14 @@ def _numbers_misread(entries: Entries, letter: str, places: Sequence[Place]) -> 
     seen: dict[tuple[str, Place], bool] = {}
     pending = [(letter, place) for place in places[:_MOST_ENTRIES]]
     while pending and len(seen) < _MOST_OPERANDS:
-        read = pending.pop(0)
-        step = entries.evaluation.step(read[0])
-        rule = None if step is None else entries.rules.of(entries.evaluation, step, read[1])
-        for part in r.parts(rule) if rule is not None else ():
-            if not isinstance(part, r.Entry):
+        for operand, place in operands(entries.evaluation, *pending.pop(0)):
+            if (operand, place) in seen:
                 continue
-            try:
-                other = place_in(part)
-            except (TypeError, ValueError, AttributeError):
-                continue
-            if other in seen:
-                continue
-            computed = entries.evaluation.step(other[0]) is not None
-            claimed = entries.claims.get(other[0])
-            unclaimed = computed and (claimed is None or claimed[other[1]] is None)
-            seen[other] = unclaimed
-            if unclaimed:
-                pending.append(other)
+            computed = entries.evaluation.step(operand) is not None
+            claimed = entries.claims.get(operand)
+            seen[operand, place] = computed and (claimed is None or claimed[place] is None)
+            if seen[operand, place]:
+                pending.append((operand, place))
     return list(islice(_misread(entries, letter, seen), _MOST_MISREAD))
 
 
@@ -593,7 +553,7 @@ def _misread(
 ) -> Iterator[_Misread]:
     """What the numbers that are read may have been; of each, whether it is not claimed."""
     for (operand, place), unclaimed in read.items():
-        spot = Spot(entries.own, entries.rules, operand, place, None)
+        spot = Spot(entries.own, operand, place, None)
         if not unclaimed:
             yield from _taken_for(entries, letter, operand, place, spot)
             continue
@@ -622,12 +582,9 @@ def _taken_for(
             others.setdefault(new, f"{spelled(new)} ({words})")
     step, entry = entries.name(letter), spot.called(place)
     for number, spelling in others.items():
-        said = partial(_worked_with, step, entry, spelling, text)
+        words = "{} is worked out with {} = {} instead of {}"
+        said = partial(words.format, step, entry, spelling, text)
         yield _Misread(operand, place, Guess(_MISREAD, number, said, ()))
-
-
-def _worked_with(step: str, entry: str, spelling: str, text: str) -> str:
-    return f"{step} is worked out with {entry} = {spelling} instead of {text}"
 
 
 _WORDS = {

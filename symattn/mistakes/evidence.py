@@ -41,10 +41,8 @@ class Candidates:
         written = claims.ravel()
         self.shape = claims.shape
         self.claimed = np.array([one is not None for one in written]).reshape(self.shape)
-        numbers = [np.nan if one is None else one.nearest for one in written]
-        units = [np.nan if one is None else one.nearest_unit for one in written]
-        self.claims = np.array(numbers, dtype=float).reshape(self.shape)
-        self.units = np.array(units, dtype=float).reshape(self.shape)
+        numbers = [(np.nan, np.nan) if x is None else (x.nearest, x.nearest_unit) for x in written]
+        self.claims, self.units = np.array(numbers, dtype=float).T.reshape(2, *self.shape)
         self.true = np.asarray(true, dtype=float)
         self._finite = self.true[np.isfinite(self.true)]
         seen = np.concatenate([self.true.ravel(), self.claims.ravel()])

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from symattn.arithmetic.base import Array
 from symattn.claims.entry_names import listed
 from symattn.claims.policy import Policy
 from symattn.derivations import Evaluation, Place
 from symattn.marking.verdicts import StepMark
-from symattn.mistakes import Misconception
+from symattn.mistakes.base import Misconception, Mistake
 from symattn.mistakes.cases import Case, Cases
 from symattn.mistakes.diagnosis import (
     Diagnosis,
@@ -26,10 +25,10 @@ from symattn.mistakes.diagnosis import (
     diagnosed,
     would_belong,
 )
-from symattn.mistakes.habits import HABITS, Habit
+from symattn.mistakes.habits import HABITS
 from symattn.mistakes.hypotheses import Hypotheses
 from symattn.mistakes.screening import FITTING, MISTAKEN
-from symattn.mistakes.slips import Numbers, Rules, Slip
+from symattn.mistakes.slips import Numbers, Slip
 
 #: How many explanations are reported.
 MOST_SHOWN = 4
@@ -47,7 +46,7 @@ class Explanation:
     those of what was tried.
     """
 
-    misconceptions: tuple[Misconception | Habit | Slip, ...]
+    misconceptions: tuple[Mistake, ...]
     fits: tuple[str, ...]
     whole: bool
     bits: float = 0.0
@@ -88,22 +87,16 @@ class Explanation:
 class Explanations(tuple[Explanation, ...]):
     """The explanations that were found, and whether all that there is was tried."""
 
-    complete: bool
-
     def __new__(cls, found: Iterable[Explanation], complete: bool = True) -> Explanations:
         """These explanations."""
-        self = super().__new__(cls, found)
+        return super().__new__(cls, found)
+
+    def __init__(self, found: Iterable[Explanation], complete: bool = True) -> None:
         self.complete = complete
-        return self
 
 
 class Explainer(Hypotheses):
     """Tries misconceptions on one derivation at concrete sizes; made once, used for many sheets."""
-
-    @cached_property
-    def rules(self) -> Rules:
-        """The rules of entries, each made once."""
-        return Rules()
 
     def explain(
         self,
@@ -115,7 +108,7 @@ class Explainer(Hypotheses):
     ) -> Explanations:
         """What fits from the step `first` on, the simplest first."""
         cases = Cases(self, evaluation, claims, policy, marks)
-        return _Search(cases, self.rules, first).explanations()
+        return _Search(cases, first).explanations()
 
 
 def cannot_tell(found: Sequence[Explanation]) -> tuple[str, ...]:
@@ -133,8 +126,8 @@ def cannot_tell(found: Sequence[Explanation]) -> tuple[str, ...]:
 class _Search:
     """What is tried on one sheet's claims, the simplest first."""
 
-    def __init__(self, cases: Cases, rules: Rules, first: str) -> None:
-        self.cases, self.rules, self.first = cases, rules, first
+    def __init__(self, cases: Cases, first: str) -> None:
+        self.cases, self.first = cases, first
         self.base = cases.base
 
     # ---- what is tried, the simplest first --------------------------------------------------
@@ -238,8 +231,8 @@ class _Search:
             if not entry.is_coarse:  # its remark says how it came about
                 roots.setdefault(letter, []).append(entry.place)
         own, true = (Numbers(case.evaluation, self.cases.claims, own=own) for own in (True, False))
-        rules, candidates = self.rules, self.cases.screen.candidates
-        return Entries(own, true, rules, candidates, self.cases.claims, roots, tried or {})
+        candidates = self.cases.screen.candidates
+        return Entries(own, true, candidates, self.cases.claims, roots, tried or {})
 
 
 def _accounts_for_a_step(found: Explanation) -> bool:

@@ -11,19 +11,17 @@ from fractions import Fraction
 
 from symattn.marking.sanity import full_rows, row_sum, sums_to_one
 from symattn.marking.verdicts import StepMark
+from symattn.mistakes.base import Mistake
 from symattn.step import Item
 
 
 @dataclass(frozen=True)
-class Habit:
+class Habit(Mistake):
     """A habit: what is done instead, what to tell, where it is known from, and how it shows.
 
     `shows` says of a step and its marks whether the claimed numbers look like it.
     """
 
-    name: str
-    instead: str
-    tell: str
     source: str
     shows: Callable[[Item, StepMark], bool]
 

@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import sympy
+
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.derivations import Derivation, Evaluation, Step
 from symattn.errors import SymattnError
 from symattn.mistakes import MISCONCEPTIONS, Misconception, Steps
-from symattn.mistakes.nodes import InRows
 from symattn.mistakes.rewriting import rewritten
+from symattn.nodes.defined import ROW_NUMBER, WherePlaced
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,15 +77,12 @@ class Hypotheses:
         sizes = {s: n for s, n in evaluation.sizes.items() if s.name not in ("h", "g")}
         heads = {s: n for s, n in evaluation.sizes.items() if s.name in ("h", "g")}
         self.derivation = replace(derivation.subs(sizes), sizes=heads)
+        self._steps = Steps(self.derivation)
         self._of_one: dict[Misconception, Hypothesis | None] = {}
         found = map(self.single, self.misconceptions)
         self.singles = tuple(one for one in found if one is not None)
         self._pairs: dict[tuple[Hypothesis, Hypothesis], Hypothesis | None] = {}
         self._first: dict[Hypothesis, Evaluation] = {}
-
-    @cached_property
-    def _steps(self) -> Steps:
-        return Steps(self.derivation)
 
     def single(self, misconception: Misconception) -> Hypothesis | None:
         """One misconception at these sizes; None where it does not apply."""
@@ -116,10 +115,11 @@ class Hypotheses:
     def in_rows(self, hypothesis: Hypothesis, rows: tuple[int, ...], where: str) -> Hypothesis:
         """A misconception in some rows only; the others are done rightly."""
         (misconception,) = hypothesis.misconceptions
+        chosen = sympy.Or(*(sympy.Eq(ROW_NUMBER, row + 1) for row in rows))
         steps = {}
         for name, step in hypothesis.steps.items():
             right = next(s for s in self.derivation.steps if s.name == name)
-            steps[name] = replace(step, expr=InRows(step.expr, right.expr, rows))
+            steps[name] = replace(step, expr=WherePlaced(step.expr, right.expr, chosen))
         only = replace(misconception, instead=f"in {where} only: {misconception.instead}")
         return Hypothesis((only,), steps, self.derivation, once=True)
 
@@ -136,11 +136,9 @@ class Hypotheses:
 
 def _changed_steps(steps: Steps, misconception: Misconception) -> dict[str, Step]:
     """The steps that a misconception changes; none where it does not apply."""
+    change = misconception.change
+    found = rewritten(steps, *((change,) if isinstance(change, str) else change))
     try:
-        change = misconception.change
-        if isinstance(change, str):
-            change = (change,)
-        found = rewritten(steps, *change) if isinstance(change, tuple) else change(steps) or {}
         return {name: replace(steps.steps[name], expr=expr) for name, expr in found.items()}
     except SymattnError:
         return {}  # its shapes do not fit here

@@ -1,6 +1,6 @@
 """Misconceptions about the soft cap, the bias and the mask: Z = cap(S) + B + M.
 
-A new one is a row at the end: an equation, or a function above that changes the steps.
+A new one is a row at the end: an equation.
 """
 
 from __future__ import annotations

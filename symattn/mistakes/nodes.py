@@ -1,7 +1,7 @@
 """Nodes for mistakes: matrices that people compute by accident.
 
-They are nodes like those of `symattn.nodes`, so that a mistaken step is evaluated and printed by
-the same code as a right one.
+They are nodes like those of `symattn.nodes`, so that a mistaken step is evaluated by the same code
+as a right one. What only programs do, in blocks and batches, has no entry rule.
 """
 
 from __future__ import annotations
@@ -10,31 +10,14 @@ import numpy as np
 import sympy
 
 from symattn.arithmetic.base import Arithmetic, Array
+from symattn.errors import SymattnError
 from symattn.nodes import rule as r
-from symattn.nodes.arguments import BoundIndex, Matrix, Operand, Scalar
+from symattn.nodes.arguments import BoundIndex, Flag, Matrix, Operand, Scalar
 from symattn.nodes.base import Node, shape_of
-from symattn.nodes.masks import Counts, VisibleScores
+from symattn.nodes.masks import VisibleScores
 from symattn.nodes.normalise import RowRatio, Softmax, unless_all_hidden
 from symattn.nodes.rule import Index, Rule
-
-_SEEN, _HIDDEN = r.Const(sympy.S.Zero), r.Const(sympy.S.NegativeInfinity)
-
-
-class Inverted(Node):
-    """The opposite of a mask: 0 where m_ij = −∞, else −∞."""
-
-    word = "not"
-
-    mask = Matrix()
-
-    def _rule(self, i: Index, j: Index) -> Rule:
-        return r.Cases(r.rule_of(self.args[0], i, j), "=", _HIDDEN, _SEEN, _HIDDEN)
-
-    @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        return arithmetic.where(
-            arithmetic.hidden(args[0]), arithmetic.zero, arithmetic.minus_infinity
-        )
+from symattn.step import HEAD
 
 
 class Instead(Node):
@@ -46,7 +29,7 @@ class Instead(Node):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         usual, mask, other = (r.rule_of(matrix, i, j) for matrix in self.args)
-        return r.Cases(mask, "=", _HIDDEN, other, usual)
+        return r.Cases(mask, "=", r.Const(sympy.S.NegativeInfinity), other, usual)
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
@@ -105,85 +88,37 @@ class SeenRatio(Node):
         return arithmetic.divide(seen, arithmetic.row_sum(seen))
 
 
-class _OfHeads(Node):
-    """A mistaken way between the h matrices Z^(k) of the heads, n × d, and one matrix, n × h d."""
+class Reshaped(Node):
+    """The numbers of a matrix, row by row, in so many rows: c_ij is the one at place i m + j.
 
-    matrix, index, heads = Matrix(), BoundIndex(), Scalar()
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The heads side by side."""
-        rows, columns = shape_of(self.args[0])
-        return rows, self.args[2] * columns
-
-    def _entry_of(self, head: sympy.Expr, i: sympy.Expr, j: sympy.Expr) -> Rule:
-        body, index, _ = self.args
-        return r.rule_of(body.subs(index, head), i, j)
-
-
-class ReversedConcat(_OfHeads):
-    """The heads joined from the last one to the first: [Z^(h) … Z^(1)]."""
-
-    word = "reversed"
-
-    def _rule(self, i: Index, j: Index) -> Rule:
-        body, _, count = self.args
-        columns = body.shape[1]
-        return self._entry_of(count - 1 - sympy.floor(j / columns), i, sympy.Mod(j, columns))
-
-    @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        heads: Array = args[0]
-        return np.concatenate(list(np.moveaxis(heads, -3, 0)[::-1]), axis=-1)
-
-
-class MergedByReshape(_OfHeads):
-    """The heads merged by reshape alone, (h, n, d) to (n, h d): a row holds tokens of one head.
-
-    The number at (i, j) is the one at place i h d + j of all heads one after the other.
+    Shapes: n × d become `rows` × m with m = n d/`rows`.
     """
 
     word = "reshape"
 
-    def _rule(self, i: Index, j: Index) -> Rule:
-        body, _, count = self.args
-        rows, columns = shape_of(body)
-        place = i * count * columns + j
-        return self._entry_of(
-            sympy.floor(place / (rows * columns)),
-            sympy.floor(sympy.Mod(place, rows * columns) / columns),
-            sympy.Mod(place, columns),
-        )
-
-    @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        heads: Array = args[0]
-        *lead, count, rows, columns = heads.shape
-        return heads.reshape(*lead, rows, count * columns)
-
-
-class InterleavedConcat(_OfHeads):
-    """The heads joined entry by entry, (n, d, h) to (n, h d): [z^(1)_i1 z^(2)_i1 … z^(h)_id]."""
-
-    word = "interleaved"
-
-    def _rule(self, i: Index, j: Index) -> Rule:
-        count = self.args[2]
-        return self._entry_of(sympy.Mod(j, count), i, sympy.floor(j / count))
-
-    @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        heads: Array = np.moveaxis(args[0], -3, -1)
-        return heads.reshape(*heads.shape[:-2], -1)
-
-
-class _OneOfHeads(_OfHeads):
-    """What has a matrix for each head again, made of those of all heads."""
+    matrix, rows = Matrix(), Scalar()
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """One head's matrix."""
-        return shape_of(self.args[0])
+        """As many numbers in other rows."""
+        rows, columns = shape_of(self.matrix)
+        return self.rows, rows * columns / self.rows
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        place, columns = i * self.shape[1] + j, self.matrix.shape[1]
+        return r.rule_of(self.matrix, sympy.floor(place / columns), sympy.Mod(place, columns))
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        matrix, rows = args
+        out: Array = matrix.reshape(*matrix.shape[:-2], int(rows), -1)
+        return out
+
+
+class _OfHeads(Node):
+    """What has a matrix for each head again, made of the h matrices Z^(k) of all heads."""
+
+    matrix, index, heads = Matrix(), BoundIndex(), Scalar()
 
     @property
     def free_symbols(self) -> set[sympy.Basic]:
@@ -194,7 +129,7 @@ class _OneOfHeads(_OfHeads):
         return None
 
 
-class OverHeads(_OneOfHeads):
+class OverHeads(_OfHeads):
     """A softmax over the heads: e^(z_ij^(k)) / Σ_l e^(z_ij^(l))."""
 
     word = "softmax over heads"
@@ -212,45 +147,88 @@ class OverHeads(_OneOfHeads):
         return np.moveaxis(Softmax._rows(arithmetic, across), -1, -3)
 
 
-class SplitByReshape(_OneOfHeads):
-    """A projection split by reshape alone, (n, h d) to (h, n, d): a head holds several tokens.
+class OverBatch(Node):
+    """A softmax over the calculations of a batch, its first axis; `by_head`: heads come next."""
 
-    The number of head k at (i, j) is the one at place (k n + i) d + j of the projection.
+    logits, by_head = Matrix(), Flag(otherwise=lambda logits: logits.has(HEAD))
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        logits, by_head = args
+        if logits.ndim < (4 if by_head else 3):
+            raise SymattnError("there is no batch")
+        across = np.moveaxis(logits, 0, -1)
+        return np.asarray(np.moveaxis(Softmax._rows(arithmetic, across), -1, 0))
+
+
+class Floored(Node):
+    """Every number rounded down to a whole one."""
+
+    matrix = Matrix()
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        if args[0].dtype == object:
+            raise SymattnError("a ball has no floor")
+        return np.asarray(np.floor(args[0]))
+
+
+class Unrescaled(Node):
+    """The online softmax, of keys in blocks, whose sums stay as they are when the maximum grows.
+
+    e^{z_j − μ_b} is what key j of block b gives, with the maximum μ_b of all keys up to that block;
+    `output` and `sums` say which of the two sums are multiplied by e^{μ_b − μ} as they should be.
     """
 
-    word = "reshape"
+    logits, block, output, sums = Matrix(), Scalar(), Flag(False), Flag(False)
 
-    def _rule(self, i: Index, j: Index) -> Rule:
-        body, head, count = self.args
-        rows, columns = shape_of(body)
-        place = (head * rows + i) * columns + j
-        across = sympy.Mod(place, count * columns)
-        one = body.subs(head, sympy.floor(across / columns))
-        return r.rule_of(one, sympy.floor(place / (count * columns)), sympy.Mod(across, columns))
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        logits, block, output, sums = args
+        powers, tops = list[Array](), list[Array]()
+        size, count = int(block), logits.shape[-1]
+        for at in range(0, count, size):
+            part = arithmetic.part(logits, at, min(size, count - at), -1)
+            top = arithmetic.row_max(arithmetic.join([*tops[-1:], part], -1))
+            tops.append(top)
+            powers.append(arithmetic.exp(arithmetic.subtract(part, _safe(arithmetic, top))))
+        last = _safe(arithmetic, tops[-1])
+        caught = [
+            arithmetic.multiply(power, arithmetic.exp(arithmetic.subtract(top, last)))
+            for power, top in zip(powers, tops, strict=True)
+        ]
+        above = arithmetic.join(caught if output else powers, -1)
+        below = arithmetic.row_sum(arithmetic.join(caught if sums else powers, -1))
+        nothing = arithmetic.equals(below, 0)
+        safe = arithmetic.where(nothing, arithmetic.scalar(sympy.S.One), below)
+        return arithmetic.divide(above, safe)
+
+
+def _safe(arithmetic: Arithmetic, top: Array) -> Array:
+    """A maximum that can be subtracted: 0 for −∞."""
+    return arithmetic.where(arithmetic.hidden(top), arithmetic.zero, top)
+
+
+class HeadsSummed(_OfHeads):
+    """The sum of all heads, for each head."""
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         heads: Array = args[0]
-        joined = np.concatenate(list(np.moveaxis(heads, -3, 0)), axis=-1)
-        return joined.reshape(heads.shape)
+        return np.broadcast_to(heads.sum(axis=-3, keepdims=True), heads.shape)
 
 
-class InRows(Node):
-    """The rows of a set R from a mistaken matrix, the others from the right one."""
+class HeadsTaken(_OfHeads):
+    """For each head another one: `which` is its number from 0, made of that of the head."""
 
-    word = "rows"
-
-    mistaken, right, chosen = Matrix(), Matrix(), Counts()
+    which = Scalar()
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        mistaken, right, rows = self.args
-        places = r.Ordinal(sympy.FiniteSet(*rows))
-        return r.Cases(r.Ordinal(i), "∈", places, r.rule_of(mistaken, i, j), r.rule_of(right, i, j))
+        matrix, index, _, which = self.args
+        return r.rule_of(matrix.xreplace({index: which}), i, j)
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        mistaken, right, rows = args
-        out = np.array(np.broadcast_to(right, np.broadcast_shapes(mistaken.shape, right.shape)))
-        chosen = [int(row) for row in rows]
-        out[..., chosen, :] = np.broadcast_to(mistaken, out.shape)[..., chosen, :]
-        return out
+        heads, index, count, which = args
+        taken = [int(which.subs(index, head)) for head in range(int(count))]
+        return np.asarray(np.take(heads, taken, axis=-3))

@@ -1,100 +1,56 @@
 """Misconceptions that only programs show: in floating point, and in how arrays are laid out.
 
 A calculation by hand has exact numbers and its heads side by side, so that none of these shows in
-it; arrays are compared with these rows and all others. A new one is a row at the end: an equation,
-or a function above that changes the steps.
+it; arrays are compared with these rows and all others. A new one is a row at the end: an equation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
-
-import sympy
 
 from symattn.mistakes.base import (
     DOT_PRODUCT,
     REPORTED,
-    Change,
     Misconception,
-    Steps,
-    fits,
 )
-from symattn.mistakes.projections import of_groups
-from symattn.step import HEAD
-
-
-def _unfinished(s: Steps) -> Change | None:
-    """The last step left out."""
-    last, *before = reversed(s.derivation.steps)
-    for step in before:
-        if fits(step.symbol, last.expr) and step.count == last.count:
-            return {last.name: step.symbol}
-    return None
-
+from symattn.mistakes.projections import MERGED, SPLIT, of_groups
 
 # ---- masks -------------------------------------------------------------------------------------
 
 
-def masked_to(value: object) -> Misconception:
-    """A row for the number that masked scores were found to be set to."""
-    name, words = _told(value)
-    return Misconception(
-        f"masked-to-{name}",
-        f"masked scores are set to about {words} instead of −∞",
-        _MASKED,
-        REPORTED,
-        f"masked: Z + M = fill(Z, M, {value})",
-    )
+#: Misconceptions with a number in them, which what was computed tells: a function, a name, words.
+MEASURED: Mapping[str, tuple[str, str]] = {
+    "fill": ("masked-to-{}", "masked scores are set to about {} instead of −∞"),
+    "lower": ("masked-plus-{}", "about {} is added to masked scores instead of −∞"),
+}
 
 
-def lowered_by(value: object) -> Misconception:
-    """A row for the number that was found to be added to masked scores."""
-    name, words = _told(value)
-    return Misconception(
-        f"masked-plus-{name}",
-        f"about {words} is added to masked scores instead of −∞",
-        _MASKED,
-        REPORTED,
-        f"masked: Z + M = lower(Z, M, {value})",
-    )
-
-
-#: Misconceptions with a number in them, which what was computed tells.
-MEASURED = (masked_to, lowered_by)
-
-
-def _told(value: Any) -> tuple[str, str]:
-    """A number in a name, and in words."""
+def with_number(function: str, value: Any) -> Misconception:
+    """A row for the number that masked scores were found to be set to, or to be lowered by."""
+    name, words = MEASURED[function]
     digits = f"{float(value):.4g}"
-    return digits.replace("-", "minus-"), digits.replace("-", "−")
+    return Misconception(
+        name.format(digits.replace("-", "minus-")),
+        words.format(digits.replace("-", "−")),
+        _MASKED,
+        REPORTED,
+        f"masked: Z + M = {function}(Z, M, {value})",
+    )
 
 
 # ---- heads -------------------------------------------------------------------------------------
 
 
-def _nought(own: sympy.Expr, groups: sympy.Expr) -> sympy.Expr:
-    """0, written with the head."""
-    return sympy.floor(own / groups)
-
-
-#: Which group a head uses instead: a name, words, and the index, in which the head has to stay.
-_OTHER_GROUPS: tuple[tuple[str, str, Callable[[sympy.Expr, sympy.Expr], sympy.Expr]], ...] = (
-    ("first-group-for-all", "every query head uses the first {}", _nought),
-    (
-        "last-group-for-all",
-        "every query head uses the last {}",
-        lambda own, g: g - 1 + _nought(own, g),
-    ),
-    (
-        "groups-tiled",
-        "query head i uses {} i mod n_g, counted from 0",
-        lambda own, g: sympy.Mod(HEAD, g),
-    ),
+#: Which group a head uses instead: a name, words, and its number, made of that of its own, k.
+_OTHER_GROUPS = (
+    ("first-group-for-all", "every query head uses the first {}", "floor(k / n_g)"),
+    ("last-group-for-all", "every query head uses the last {}", "n_g - 1 + floor(k / n_g)"),
+    ("groups-tiled", "query head i uses {} i mod n_g, counted from 0", "mod(i, n_g)"),
     (
         "groups-reversed",
         "query heads use the {}s from the last one to the first",
-        lambda own, g: g - 1 - own,
+        "n_g - 1 - k",
     ),
 )
 
@@ -217,7 +173,7 @@ PROGRAMS: tuple[Misconception, ...] = (
         "the heads are joined entry by entry, (n, d, h) instead of (n, h, d)",
         "Exchange the axes to (tokens, heads, width) before joining the heads.",
         REPORTED,
-        "concat: joined(H) = interleaved(H)",
+        "concat: joined(H) = reshaped(joined(H^T), width(joined(H)))^T",
     ),
     Misconception(
         "shifted-by-the-largest-of-all",
@@ -345,7 +301,7 @@ PROGRAMS: tuple[Misconception, ...] = (
         "the keys are reshaped to d_k × m, not transposed",
         "reshape keeps the order of the numbers; a transpose exchanges rows and columns.",
         REPORTED,
-        "scores: Q K^T = Q reshaped(K)^T; if m > 1; if d_k > 1",
+        "scores: Q K^T = Q reshaped(K, width(K)); if m > 1; if d_k > 1",
     ),
     Misconception(
         "sigmoid-for-softmax",
@@ -468,7 +424,7 @@ PROGRAMS: tuple[Misconception, ...] = (
         "The report says which step is asked for; where an output projection follows, "
         "multiply the joined heads by W_O.",
         REPORTED,
-        _unfinished,
+        "last: O = earlier",
     ),
     # ---- two sequences
     Misconception(
@@ -633,7 +589,7 @@ PROGRAMS: tuple[Misconception, ...] = (
         "Reshape to (tokens, heads, width) first, then exchange the axes; otherwise a "
         "head mixes tokens.",
         REPORTED,
-        "Q, K, V: P = split(P); if X",
+        f"Q, K, V: {SPLIT}; if X",
         rather="split-by-reshape",
     ),
     Misconception(
@@ -642,14 +598,14 @@ PROGRAMS: tuple[Misconception, ...] = (
         "Reshape to (tokens, heads, width), then exchange the axes; and exchange them back before "
         "joining the heads.",
         REPORTED,
-        "Q, K, V: P = split(P); concat: joined(H) = merge(H); if X",
+        f"Q, K, V: {SPLIT}; {MERGED}; if X",
     ),
     Misconception(
         "split-by-columns",
         "the heads are split as (tokens, width, heads): head i has every h-th column",
         "Reshape to (tokens, heads, width): a head has neighbouring columns.",
         REPORTED,
-        "Q, K, V: P = splitcolumns(P); if X",
+        "Q, K, V: P = apart(reshaped(joined(P)^T, width(P)))^T; if X",
     ),
     Misconception(
         "one-head",

@@ -1,54 +1,32 @@
 """Misconceptions about projections, heads and positions: Q = X W_Q, H = [H¹ … H^h] W_O.
 
-A new one is a row at the end: an equation, or a function above that changes the steps.
+A new one is a row at the end: an equation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import sympy
+from itertools import product
 
 from symattn.mistakes.base import (
     REPORTED,
-    Change,
     Misconception,
-    Steps,
 )
-from symattn.nodes.heads import Head
-from symattn.step import HEAD
 
-#: What is made of keys and values of a group before heads use them.
-_MADE_OF = ("", "_rotated", "_cached")
+#: Heads that are split, and merged, without exchanging axes.
+SPLIT = "P = apart(reshaped(joined(P), width(joined(P^T)))^T)^T"
+MERGED = "concat: joined(H) = reshaped(joined(H^T)^T, height(H))"
+
+#: Whether heads share keys and values.
+_SHARED = "if n_g; if n_g > 1; if n_h != n_g"
+
+#: What is made of keys and values of a group before heads use them, the last first.
+_MADE_OF = ("_cached", "_rotated", "")
 
 
-def of_groups(
-    names: str, index: Callable[[sympy.Expr, sympy.Expr], sympy.Expr]
-) -> Callable[[Steps], Change | None]:
-    """Keys, values, or both ("KV") of other groups; "" is all that groups have.
-
-    Their index is made of that of a head's own group, and of how many groups there are.
-    """
-
-    def change(s: Steps) -> Change | None:
-        groups, count = (s.derivation.known_sizes.get(size) for size in "gh")
-        if groups in (None, 1) or count in (None, groups):
-            return None
-        items = (s.symbols.get(f"{name}{more}") for name in names for more in _MADE_OF)
-        letters = {item.args[0] for item in items if isinstance(item, Head)}
-        changes = {}
-        for step in s.derivation.steps:
-            shared = {
-                head: Head(head.args[0], index(head.head, sympy.Integer(groups)))
-                for head in step.expr.atoms(Head)
-                if not isinstance(head.head, sympy.Symbol)
-                and (head.args[0] in letters or not names)
-            }
-            if shared:
-                changes[step.name] = step.expr.xreplace(shared)
-        return changes or None
-
-    return change
+def of_groups(names: str, index: str) -> tuple[str, ...]:
+    """Keys, values, or both ("KV") of other groups, k being a head's own."""
+    made = ([f"{name}{more}[k] = {name}{more}[{index}]" for more in _MADE_OF] for name in names)
+    return tuple("; ".join((*lines, _SHARED)) for lines in product(*made))
 
 
 _OWN_WEIGHTS = "Q = X W_Q, K = X W_K and V = X W_V: each has a matrix of its own."
@@ -97,8 +75,8 @@ PROJECTIONS: tuple[Misconception, ...] = (
         "head mixes tokens.",
         REPORTED,
         (
-            "Q, K, V: P = split(P); if X; if concat; if no n_g",
-            "Q: P = split(P); if X; if concat",
+            f"Q, K, V: {SPLIT}; if X; if concat; if no n_g",
+            f"Q: {SPLIT}; if X; if concat",
         ),
     ),
     Misconception(
@@ -106,21 +84,21 @@ PROJECTIONS: tuple[Misconception, ...] = (
         "the heads are merged without exchanging the axes back",
         "Exchange the axes back to (tokens, heads, width) before joining the heads.",
         REPORTED,
-        "concat: joined(H) = merge(H)",
+        MERGED,
     ),
     Misconception(
         "heads-reversed",
         "the heads are joined in the wrong order",
         "Join the heads in order, starting with the first; the rows of W_O are in that order.",
         "Vaswani et al. 2017, section 3.2.2",
-        "concat: joined(H) = reversed(H)",
+        "concat: joined(H) = joined(take(H, which=n_h - 1 - i))",
     ),
     Misconception(
         "groups-tiled",
         "query head i uses key head i mod n_g, counted from 0",
         "Neighbouring query heads share a key head: head i uses ⌊i n_g/n_h⌋, counted from 0.",
         "Ainslie et al. 2023, section 2.2",
-        of_groups("", lambda own, groups: sympy.Mod(HEAD, groups)),
+        f"G[k] = G[mod(i, n_g)]; {_SHARED}",
     ),
     Misconception(
         "other-rotary-pairs",

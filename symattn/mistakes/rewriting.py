@@ -9,9 +9,11 @@ A capital on a left side stands for any matrix, a small letter for any number bu
 Words are the names of steps and inputs. A letter that no left side has is the matrix that goes by
 it, or a size. What a node on the left has besides its matrices is kept unless it is said.
 
-``in dK: weights = Z`` is about parts of a step's expression, all that fit. "result" is A V,
-"normaliser" the weights (the softmax as one, though its exponentials be steps), "gradients" those
-by what is given (``gradients dQ: …``), "d_logits" that of the scores that weights are made of.
+``in dK: weights = Z`` is about parts of a step's expression, all that fit; ``through weights: …``
+also of the steps between the scores and it. ``K[k]`` is what head i has of its group, the k-th.
+"result" is A V, "last" the last step, "earlier" one before it that has its shape, "normaliser" the
+weights (the softmax as one, though its exponentials be steps), "gradients" those by what is given
+(``gradients dQ: …``), "d_logits" that of the scores that weights are made of.
 """
 
 from __future__ import annotations
@@ -25,7 +27,18 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.errors import ReadError, SymattnError, quote
-from symattn.grammar import Apart, Call, Compared, Joined, Name, Number, Tree, read_right
+from symattn.grammar import (
+    Apart,
+    Call,
+    Compared,
+    Indexed,
+    Joined,
+    Name,
+    Number,
+    Part,
+    Tree,
+    read_right,
+)
 from symattn.grammar import sides as split_sides
 from symattn.mistakes.base import SENSELESS, Change, Misconception, Steps
 from symattn.mistakes.words import FUNCTIONS, WORDS
@@ -43,8 +56,11 @@ from symattn.step import HEAD, Step
 #: The words that are no function and no letter: steps, inputs, and what attention is made of.
 _NAMES = (
     *("memory", "latent", "bias", "mask", "logits", "scores", "scaled", "capped", "biased"),
-    *("masked", "weights", "row_max", "concat", "d_scores", "d_weights"),
+    *("masked", "weights", "row_max", "concat", "d_scores", "d_weights", "earlier"),
 )
+
+#: The steps between the scores and their softmax, the last first.
+_BETWEEN = ("masked", "biased", "capped")
 
 #: The expressions that are written with a sign, and by how many of their parts.
 _SIGNED: Mapping[str, tuple[type[sympy.Basic], ...]] = {
@@ -67,12 +83,16 @@ class _Refused(SymattnError):
 
 @dataclass(frozen=True)
 class _Line:
-    """The steps of a line, its two sides, or one of them; `inside` looks within expressions."""
+    """The steps of a line, its two sides, or one of them.
+
+    `inside` looks within expressions, `through` also within the steps that stand in one.
+    """
 
     steps: tuple[str, ...]
     left: Tree
     right: Tree | None = None
     inside: bool = False
+    through: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,9 +122,11 @@ def _lines(text: str) -> tuple[tuple[_Line, ...], tuple[_Line, ...], tuple[Tree,
         else:
             names, _, equation = line.rpartition(":")
             left, right = split_sides(equation)
-            inside, steps = not names or names.startswith("in "), names.removeprefix("in ")
-            where = tuple(steps.replace(",", " ").split())
-            equations.append(_Line(where, _read(left), _read(right), inside))
+            words = names.replace(",", " ").split()
+            through = words[:1] == ["through"]
+            inside = not names or words[0] == "in" or through
+            where = tuple(words[1:] if names and inside else words)
+            equations.append(_Line(where, _read(left), _read(right), inside, through))
     return tuple(known), tuple(equations), tuple(tests)
 
 
@@ -207,12 +229,15 @@ def _in_place_of(
     new = _built(steps, line, None, letters)
     if symbol is None or new is None or shape_of(new) != shape_of(symbol):
         return None
-    other = {symbol: new}
+    whole, other = step.expr, {symbol: new}
+    for name in _BETWEEN if line.through else ():
+        if name in steps.steps and name != line.left.name:
+            whole = whole.xreplace({steps.symbols[name]: steps.steps[name].expr})
     if isinstance(symbol, Head):
-        own = {head for head in step.expr.atoms(Head) if head.args[0] == symbol.args[0]}
+        own = {head for head in whole.atoms(Head) if head.args[0] == symbol.args[0]}
         other = {head: new.xreplace({HEAD: head.head}) for head in own}
-    expr = step.expr.xreplace(other)
-    return None if expr == step.expr else (letters, step.name, expr)
+    expr = whole.xreplace(other)
+    return None if expr == whole else (letters, step.name, expr)
 
 
 def _built(steps: Steps, line: _Line, step: Step | None, letters: _Letters) -> MatrixExpr | None:
@@ -240,6 +265,8 @@ class _Matching:
                 return self._bind(name, expr, letters)
             case Call(name, parts, options) if name in WORDS:
                 return self._node(WORDS[name], parts, options, expr, letters)
+            case Indexed(Name(name), (Part(index),)) if isinstance(expr, Head):
+                return self._of_group(name, index, expr, letters)
             case Apart(sign, parts) if isinstance(expr, _SIGNED.get(sign, ())):
                 if sign == "/" and expr.args[1] == 1:
                     return None
@@ -250,6 +277,19 @@ class _Matching:
                 whole = sign == "/" or len(parts) == len(expr.args)
                 return next(filter(None, found), None) if whole else None
         return None
+
+    def _of_group(
+        self, name: str, index: Tree | None, head: Head, letters: _Letters
+    ) -> _Letters | None:
+        """What head i has of its group: of a step by its name, or of any by a letter."""
+        if index is None or isinstance(head.head, sympy.Symbol):
+            return None
+        known: MatrixExpr | None = self.steps.symbols.get(name)
+        if known is None and len(name) == 1:
+            found = self._bind(name, head.symbol, letters)
+        else:
+            found = letters if getattr(known, "symbol", None) == head.symbol else None
+        return found and self.match(index, head.head, found)
 
     def _all(
         self, trees: Sequence[Tree], parts: Sequence[sympy.Basic], letters: _Letters
@@ -320,6 +360,10 @@ class _Made(Writer):
                         for option, value in options
                     },
                 )
+            case Indexed(Name(name), (Part(index),)) if index is not None:
+                known = self.steps.symbols.get(name)
+                symbol = self._value(name) if known is None else known.symbol
+                return Head(symbol, self.made(index))
             case Call(name, parts) if name in FUNCTIONS:
                 return FUNCTIONS[name](*map(self.made, parts))
             case Apart("^", (base, exponent)):
@@ -340,7 +384,7 @@ class _Made(Writer):
     ) -> MatrixExpr:
         """A node; what is not said is what a node on a left side has, or its default."""
         kept = dict(self.meant.kept)
-        heads = self.steps.number(self.step)
+        heads = 1 if self.step is None else self.step.heads(self.steps.derivation.sizes)
         if heads > 1:
             kept = {"index": HEAD, "heads": sympy.Integer(heads), **kept}
         names = [argument.name for argument in kind.arguments]

@@ -1,6 +1,6 @@
 """Misconceptions about the scores: S = Q Kᵀ / √d_k.
 
-A new one is a row at the end: an equation, or a function above that changes the steps.
+A new one is a row at the end: an equation.
 """
 
 from __future__ import annotations

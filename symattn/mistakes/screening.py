@@ -252,7 +252,9 @@ class Screen:
                         continue
                     now = _Step(step.letter, claims, step.name in hypothesis.steps, one, other)
                     found.append(now)
-                    if now.off.any() and not now.fits.any() and _is_hopeless(found):
+                    so_far = Comparison(tuple(found), self.wrong)
+                    nothing = now.off.any() and not now.fits.any()
+                    if nothing and (so_far.direct or not so_far.fixed):
                         break
             except SENSELESS:  # no sense on its own; with another change it may have
                 return Comparison(senseless=True)
@@ -288,12 +290,6 @@ class Screen:
             bits = [self.bits_of(letter, place) for place in places]
             total += sum(bits) - (max(bits) if self.candidates[letter].sums_to_one(places) else 0)
         return total
-
-
-def _is_hopeless(found: Sequence[_Step]) -> bool:
-    """Whether nothing is reproduced so far, or something right is changed directly."""
-    changed = any(step.own and step.off.any() for step in found)
-    return bool(changed or not any(step.fits.any() for step in found))
 
 
 def alike(one: Effect, other: Effect) -> bool:

@@ -19,12 +19,13 @@ import numpy as np
 
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.written import Written
+from symattn.claims.claims import as_read
 from symattn.claims.entry_names import called
 from symattn.claims.rules import place_in, rule_at
 from symattn.derivations import Evaluation, Place
+from symattn.mistakes.base import Mistake
 from symattn.nodes import rule as r
 from symattn.nodes.rule import Rule
-from symattn.step import Step
 
 #: Of so many decimals digits are looked at: those that a float has.
 _MOST_PLACES = 15
@@ -34,28 +35,18 @@ Read: TypeAlias = Callable[[str, Place], float]
 
 
 @dataclass(frozen=True)
-class Slip:
+class Slip(Mistake):
     """A slip that somebody made in one entry or one row; `places` are the entries it explains."""
 
-    name: str
-    instead: str
-    tell: str
     step: str
     places: tuple[Place, ...]
     #: Bits of the digits that it reproduces, less those of the slips that were tried.
     bits: float = 0.0
 
 
-class Outcome(NamedTuple):
-    """A number that an entry has after a slip, and what says the slip in a sentence.
-
-    `key` is the same for the same slip in another entry of the row. Few of many slips are ever
-    said, so the sentence is made then.
-    """
-
-    value: float
-    said: Callable[[], str]
-    key: tuple[object, ...]
+#: A number that an entry has after a slip, what says the slip in a sentence, and what is the same
+#: for the same slip in another entry of the row. Few of many slips are ever said: it is made then.
+Outcome: TypeAlias = tuple[float, Callable[[], str], tuple[object, ...]]
 
 
 @dataclass(frozen=True)
@@ -106,13 +97,8 @@ class Numbers:
         """A matrix as later steps read it."""
         if letter not in self._taken:
             value, claimed = self.computed(letter), self.claims.get(letter)
-            if self.own and claimed is not None:
-                value = np.array(value, dtype=float)
-                for place in np.ndindex(*claimed.shape):
-                    written: Written | None = claimed.item(place)
-                    if written is not None:
-                        value[place] = written.nearest
-            self._taken[letter] = value
+            read = self.own and claimed is not None
+            self._taken[letter] = as_read(value, claimed) if read else value
         return self._taken[letter]
 
     def read(self, letter: str, place: Place) -> float:
@@ -135,19 +121,14 @@ def spelled(value: float) -> str:
     return f"{value:.4f}".rstrip("0").rstrip(".").replace("-", "−")
 
 
-class Rules:
-    """The rules of the entries of one derivation, each made once for all sheets."""
+def rule_in(evaluation: Evaluation, letter: str, place: Place) -> Rule | None:
+    """The rule of one entry, with its scalars as numbers; made once for all sheets."""
 
-    def __init__(self) -> None:
-        self._known: dict[tuple[Step, Place], Rule | None] = {}
+    def made() -> Rule | None:
+        rule = rule_at(evaluation, letter, place)
+        return None if rule is None else _sized(rule, evaluation)
 
-    def of(self, evaluation: Evaluation, step: Step, place: Place) -> Rule | None:
-        """The rule of one entry; None where it is not known."""
-        key = step, place
-        if key not in self._known:
-            rule = rule_at(evaluation, step.letter, place)
-            self._known[key] = None if rule is None else _sized(rule, evaluation)
-        return self._known[key]
+    return evaluation.known(("rule", letter, place), made)
 
 
 def _sized(rule: Rule, evaluation: Evaluation) -> Rule:
@@ -247,12 +228,11 @@ class Spot:
     """One claimed entry, what it is made of, and what stands around it."""
 
     def __init__(
-        self, numbers: Numbers, rules: Rules, letter: str, place: Place, written: Written | None
+        self, numbers: Numbers, letter: str, place: Place, written: Written | None
     ) -> None:
         self.numbers, self.letter, self.place, self.written = numbers, letter, place, written
         self.evaluation = numbers.evaluation
-        self.step = self.evaluation.step(letter)
-        self.rule = None if self.step is None else rules.of(self.evaluation, self.step, place)
+        self.rule = rule_in(self.evaluation, letter, place)
         self.value = float(numbers.computed(letter)[place])
 
     def called(self, place: Place, letter: str = "") -> str:
@@ -308,7 +288,7 @@ class Spot:
 
 def _sign(spot: Spot) -> Iterator[Outcome]:
     if spot.value:
-        yield Outcome(-spot.value, lambda: f"{spot.entry} has the wrong sign", ("sign",))
+        yield -spot.value, lambda: f"{spot.entry} has the wrong sign", ("sign",)
 
 
 def _in_rule(variation: str, sentence: str) -> Callable[[Spot], Iterator[Outcome]]:
@@ -317,7 +297,7 @@ def _in_rule(variation: str, sentence: str) -> Callable[[Spot], Iterator[Outcome
     def outcomes(spot: Spot) -> Iterator[Outcome]:
         for name, value, part, path in spot.variations:
             if name == variation:
-                yield Outcome(value, partial(said, spot, part), (name, path))
+                yield value, partial(said, spot, part), (name, path)
 
     def said(spot: Spot, part: Rule) -> str:
         return sentence.format(entry=spot.entry, part=spot.words(part))
@@ -348,7 +328,7 @@ def _swapped_digits(spot: Spot) -> Iterator[Outcome]:
             letters[one], letters[two] = letters[two], letters[one]
             if (wrong := "".join(letters)) != text:
                 words = f"two digits are exchanged, {wrong} for {text}".replace("-", "−")
-                yield Outcome(float(wrong), partial(_of_entry, spot, words), ("digits", wrong))
+                yield float(wrong), partial(_of_entry, spot, words), ("digits", wrong)
 
 
 def _digit(spot: Spot) -> Iterator[Outcome]:
@@ -358,14 +338,14 @@ def _digit(spot: Spot) -> Iterator[Outcome]:
                 if other != letter:
                     wrong = text[:k] + other + text[k + 1 :]
                     words = f"one digit is misread, {wrong} for {text}".replace("-", "−")
-                    yield Outcome(float(wrong), partial(_of_entry, spot, words), ("digit", wrong))
+                    yield float(wrong), partial(_of_entry, spot, words), ("digit", wrong)
 
 
 def _point(spot: Spot) -> Iterator[Outcome]:
     if spot.value:
         for factor in (10.0, 0.1):
             words = "the decimal point is one place off"
-            yield Outcome(spot.value * factor, partial(_of_entry, spot, words), ("point", factor))
+            yield spot.value * factor, partial(_of_entry, spot, words), ("point", factor)
 
 
 def _of_entry(spot: Spot, words: str) -> str:
@@ -380,7 +360,7 @@ def _copied(near: bool) -> Callable[[Spot], Iterator[Outcome]]:
             if (distance == 1) is near:
                 value = spot.numbers.read(spot.letter, place)
                 key = ("copied", place[-2] - spot.place[-2], place[-1])
-                yield Outcome(value, partial(said, spot, place), key)
+                yield value, partial(said, spot, place), key
 
     def said(spot: Spot, place: Place) -> str:
         text = spot.numbers.text(spot.letter, place)
@@ -401,7 +381,7 @@ def _transposed_place(spot: Spot) -> Iterator[Outcome]:
                 f"{spot.called(place)}: row and column are exchanged"
             )
 
-        yield Outcome(spot.numbers.read(spot.letter, place), said, ("transposed",))
+        yield spot.numbers.read(spot.letter, place), said, ("transposed",)
 
 
 def _operand_transposed(spot: Spot) -> Iterator[Outcome]:
@@ -421,7 +401,7 @@ def _operand_transposed(spot: Spot) -> Iterator[Outcome]:
 
         words = f"a row of {spot.evaluation.item(letter).name} is mistaken for a column"
         said = partial(_of_entry, spot, words)
-        yield Outcome(value_of(spot.rule, transposed), said, ("transposed", letter))
+        yield value_of(spot.rule, transposed), said, ("transposed", letter)
 
 
 _CHECK = "Compute the entry again and compare the digits."

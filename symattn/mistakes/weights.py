@@ -1,59 +1,15 @@
 """Misconceptions about the weights and what they average: A = softmax(Z), O = A V.
 
-A new one is a row at the end: an equation, or a function above that changes the steps.
+A new one is a row at the end: an equation.
 """
 
 from __future__ import annotations
 
-from sympy.matrices.expressions.matexpr import MatrixExpr
-
 from symattn.mistakes.base import (
     DOT_PRODUCT,
     REPORTED,
-    Change,
     Misconception,
-    Steps,
-    fits,
 )
-from symattn.nodes.heads import Head
-
-
-def _logits_instead(s: Steps, old: str, new: MatrixExpr | None) -> Change | None:
-    """The logits made from another step, though the steps between are written as they should be."""
-    user = "exp" if "exp" in s.steps else "weights"
-    expr, logits = s.expr(user), s.logits
-    if expr is None or logits is None or new is None or old not in s.steps:
-        return None
-    if "row_max" in s.steps:
-        return None  # which would have to be made from them too
-    inside = logits
-    for name in ("masked", "biased", "capped"):
-        if name in s.steps and name != old:
-            inside = inside.xreplace({s.symbols[name]: s.steps[name].expr})
-    other = inside.xreplace({s.symbols[old]: new})
-    return None if other == inside else {user: expr.xreplace({logits: other})}
-
-
-def _unscaled_logits(s: Steps) -> Change | None:
-    """The softmax of S, though S/√d_k stands before it."""
-    return _logits_instead(s, "scaled", s.symbol("scores"))
-
-
-def _unmasked_logits(s: Steps) -> Change | None:
-    """The softmax of the scores before the mask, though the masked ones stand before it."""
-    return _logits_instead(s, "masked", s.before_mask)
-
-
-def _residual_added(s: Steps) -> Change | None:
-    """The tokens, or the queries, added to the result; of a head to those of heads."""
-    last = s.derivation.steps[-1]
-    for name in ("X", "Q"):
-        added = s.symbol(name)
-        by_head = isinstance(added, Head)
-        if fits(added, last.expr) and by_head == last.per_head and not last.expr.has(added):
-            return {last.name: last.expr + added}
-    return None
-
 
 WEIGHTS: tuple[Misconception, ...] = (
     Misconception(
@@ -147,7 +103,10 @@ WEIGHTS: tuple[Misconception, ...] = (
         "the softmax is taken of the scores before the division by √d_k",
         "Take the softmax of the scaled scores, not of the scores before scaling.",
         DOT_PRODUCT,
-        _unscaled_logits,
+        (
+            "through exp: scaled = scores; if no row_max",
+            "through weights: scaled = scores; if no row_max",
+        ),
         rather="not-scaled",
     ),
     Misconception(
@@ -155,7 +114,11 @@ WEIGHTS: tuple[Misconception, ...] = (
         "the softmax is taken of the scores before the mask",
         "Take the softmax of the masked scores, not of those before the mask.",
         DOT_PRODUCT,
-        _unmasked_logits,
+        tuple(
+            f"through {step}: masked = Z; where masked = {masked}; if no row_max"
+            for step in ("exp", "weights")
+            for masked in ("Z + M", "keep(Z, M)")
+        ),
         rather="not-masked",
     ),
     Misconception(
@@ -226,6 +189,6 @@ WEIGHTS: tuple[Misconception, ...] = (
         "the input is added to the result",
         "The residual connection comes after attention and is not part of it.",
         "Vaswani et al. 2017, section 3.1",
-        _residual_added,
+        ("last: O = added(O, X)", "last: O = added(O, Q)"),
     ),
 )

@@ -3,54 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import cast
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.mistakes.accidents import (
+from symattn.errors import SymattnError
+from symattn.mistakes.nodes import (
     Floored,
     HeadsSummed,
     HeadsTaken,
-    Interlaced,
-    KeysReshaped,
+    Instead,
     OverBatch,
-    SplitByColumns,
+    OverHeads,
+    Reshaped,
+    SeenRatio,
+    UnguardedSoftmax,
     Unrescaled,
 )
-from symattn.mistakes.nodes import (
-    Instead,
-    InterleavedConcat,
-    Inverted,
-    MergedByReshape,
-    OverHeads,
-    ReversedConcat,
-    SeenRatio,
-    SplitByReshape,
-    UnguardedSoftmax,
-)
 from symattn.nodes.base import Node
-from symattn.nodes.biases import ALiBi
-from symattn.nodes.entrywise import Exponential, SoftCap
-from symattn.nodes.heads import Concat, GroupSum, HeadSum, Slice, Stacked
-from symattn.nodes.lines import Filled, Lengths, LineDifference, LineSum, PlusVector, Spread
-from symattn.nodes.masks import MASKS, Masked, VisibleScores
+from symattn.nodes.catalogue import CALLED
+from symattn.nodes.defined import COLUMN_NUMBER, WherePlaced
+from symattn.nodes.entrywise import Exponential
+from symattn.nodes.heads import Concat, GroupSum, Head, HeadSum, Slice, Split, Stacked
+from symattn.nodes.lines import Filled, LineDifference, LineSum, PlusVector, Spread
+from symattn.nodes.masks import MASKS, Masked
 from symattn.nodes.normalise import NORMALISERS, RowMax, Softmax
-from symattn.nodes.positions import Rotary, RotaryBack, Sinusoidal
+from symattn.nodes.positions import RotaryBack
 from symattn.nodes.scale import Quotient
+from symattn.step import HEAD
+
+#: The words that other equations have for nodes, too.
+_CALLED = (
+    *("softmax", "hardmax", "sparsemax", "softmax1", "sinksoftmax", "ratio", "softcap", "keep"),
+    *("lengths", "rotary", "sinusoidal", "alibi"),
+)
 
 #: Nodes, those of people's mistakes included; what a node lacks in a text is as it was, or usual.
 WORDS: Mapping[str, type[Node]] = {
     **{word: MASKS[word] for word in ("causal", "padding", "window")},
-    **{word: NORMALISERS[word] for word in ("softmax", "hardmax", "sparsemax")},
-    "softmax1": NORMALISERS["softmax-off-by-one"],
-    "sinksoftmax": NORMALISERS["softmax-sink"],
+    **{word: cast(type[Node], CALLED[word]) for word in _CALLED},
     "sigmoids": NORMALISERS["sigmoid"],
-    "ratio": NORMALISERS["sum"],
     "exp": Exponential,
-    "softcap": SoftCap,
-    "keep": VisibleScores,
     "less": LineDifference,
-    "lengths": Lengths,
     "spread": Spread,
     "filled": Filled,
     "below": Stacked,
@@ -61,24 +56,15 @@ WORDS: Mapping[str, type[Node]] = {
     "groupsum": GroupSum,
     "hide": Masked,
     "joined": Concat,
-    "rotary": Rotary,
     "rotaryback": RotaryBack,
-    "sinusoidal": Sinusoidal,
-    "alibi": ALiBi,
-    "inverted": Inverted,
     "seenratio": SeenRatio,
     "unguarded": UnguardedSoftmax,
     "floored": Floored,
     "overheads": OverHeads,
     "overbatch": OverBatch,
     "unrescaled": Unrescaled,
-    "reshaped": KeysReshaped,
-    "interlaced": Interlaced,
-    "split": SplitByReshape,
-    "splitcolumns": SplitByColumns,
-    "merge": MergedByReshape,
-    "reversed": ReversedConcat,
-    "interleaved": InterleavedConcat,
+    "reshaped": Reshaped,
+    "apart": Split,
     "sumofheads": HeadsSummed,
     "take": HeadsTaken,
 }
@@ -105,6 +91,29 @@ def _beside(parts: Sequence[MatrixExpr]) -> MatrixExpr:
     return Stacked(_beside(parts[:half]), _beside(parts[half:]), 1)
 
 
+def lacking(matrix: MatrixExpr, place: sympy.Integer) -> MatrixExpr:
+    """A matrix without one of the terms, counted from 0, of the longest sum in it."""
+    sums = [part for part in sympy.preorder_traversal(matrix) if isinstance(part, sympy.MatAdd)]
+    whole = max(sums, key=lambda one: len(one.args))
+    left = [*whole.args]
+    del left[int(place)]
+    return matrix.xreplace({whole: sympy.MatAdd(*left)})
+
+
+def interlaced(first: MatrixExpr, second: MatrixExpr, neighbours: sympy.Integer) -> MatrixExpr:
+    """The first column of each pair, of neighbours or half the width apart, and the second."""
+    half = sympy.floor(first.shape[1] / 2)
+    odd = sympy.Eq(sympy.Mod(COLUMN_NUMBER, 2), 1)
+    return WherePlaced(first, second, odd if neighbours else sympy.Le(COLUMN_NUMBER, half))
+
+
+def added(result: MatrixExpr, more: MatrixExpr) -> MatrixExpr:
+    """A sum with what is no part of the result yet: of a head with what each head has."""
+    if result.has(more) or (HEAD in result.free_symbols) != isinstance(more, Head):
+        raise SymattnError(f"{more} is not added to {result}")
+    return result + more
+
+
 #: Functions that are no nodes: of numbers, and of matrices.
 FUNCTIONS: Mapping[str, Callable[..., sympy.Expr]] = {
     "lowest": lowest,
@@ -114,6 +123,10 @@ FUNCTIONS: Mapping[str, Callable[..., sympy.Expr]] = {
     "lower": lambda scores, mask, number: Masked(
         scores, Instead(mask, mask, Filled(*mask.shape, number))
     ),
+    "inverted": lambda mask: Instead(Filled(*mask.shape, -sympy.oo), mask, Filled(*mask.shape, 0)),
+    "lacking": lacking,
+    "interlaced": interlaced,
+    "added": added,
     "shifted": lambda logits: Exponential(lowest(logits)),
     "blocks": blocks,
     "ceil": sympy.ceiling,
@@ -124,4 +137,5 @@ FUNCTIONS: Mapping[str, Callable[..., sympy.Expr]] = {
     "min": sympy.Min,
     "zeros": lambda matrix: Filled(*matrix.shape, 0),
     "width": lambda matrix: matrix.shape[1],
+    "height": lambda matrix: matrix.shape[0],
 }
