@@ -161,7 +161,7 @@ class Recorder(Checker):
             self.silent = before
 
     def total(self, bound: Bound, mono: Mono) -> Poly:
-        step = self.steps[self.done]
+        step = self.left[0]
         if step["rule"] == "delta":
             (index, _), (atom, _) = bound[step["index"]], atoms_of(mono)[step["factor"]]
             value = self.solved(atom, index) if step["inside"] else None

@@ -102,7 +102,7 @@ class NeedEven(Exception):
 
 
 #: What the steps of a checker may change, beside the indices that it knows.
-_STATE = ("count", "partial", "scope", "noting", "rooted", "known")
+_STATE = ("count", "partial", "rooted")
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,6 @@ class Tracer(Checker):
         """A step, written down with what it is about."""
         spend()
         self.steps.append({"of": brief(before), **step})
-        self.done = len(self.steps)
         return self.steps[-1]
 
     def settle(self, step: Step, needs: Sequence[tuple[Form, str]], gives: str) -> None:
@@ -167,15 +166,15 @@ class Tracer(Checker):
             step["needs"] = [f"{form_text(one)} ≥ 0" for one, _ in needs]
         step["gives"] = brief(gives)
 
-    def _mark(self) -> dict[str, Any]:
-        """The state to come back to where a choice fails."""
-        return {"done": len(self.steps), **{name: copy(getattr(self, name)) for name in _STATE}}
+    def _mark(self) -> tuple[int, dict[str, Any]]:
+        """The steps taken, and the state to come back to where a choice fails."""
+        return len(self.steps), {name: copy(getattr(self, name)) for name in _STATE}
 
-    def _back(self, mark: Mapping[str, Any]) -> None:
+    def _back(self, mark: tuple[int, dict[str, Any]]) -> None:
         """Come back to a state."""
-        for name, value in mark.items():
-            setattr(self, name, value)
-        del self.steps[self.done :]
+        taken, state = mark
+        vars(self).update(state)
+        del self.steps[taken:]
 
     def _works(self, step: Callable[..., object], *given: object) -> bool:
         """Whether a step could be taken; nothing changes."""
@@ -208,7 +207,7 @@ class Tracer(Checker):
         starts: dict[str, Form],
     ) -> list[tuple[Found, Bound]]:
         """The parts of a divided range; `starts` gets the index of each, and its first place."""
-        count, scope = self.count, self.scope
+        count, scope = self.count, self.here.scope
 
         def here(at: Form) -> Found:
             fresh = f"#{self.count}"
@@ -324,7 +323,7 @@ class Tracer(Checker):
         turned = self._turned(mono, run.index, run.size) if self.permuted else None
         if turned is not None:
             yield {"rule": "permute", "by": turned}
-        if self.known:
+        if self.here.known:
             yield from self._said(self.canonical([(run.index, run.size)], dict(run.uses)))
 
     def _turned(self, mono: Mono, index: str, size: Form) -> list[Data] | None:
@@ -368,7 +367,7 @@ class Tracer(Checker):
 
     def _said(self, atom: Atom) -> Iterator[Step]:
         """The equations that say what a sum is."""
-        for k, (one, _) in enumerate(self.known):
+        for k, (one, _) in enumerate(self.here.known):
             for at in self._places(one, atom):
                 step = {"rule": "hypothesis", "equation": k, "at": [*map(form_text, at)]}
                 if self._works(self._applies, step, atom):
