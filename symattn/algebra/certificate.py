@@ -2428,52 +2428,65 @@ def used(claim: Claim, uses: Iterable[Data]) -> Used:
     known: list[Pair] = []
     for kind, k, flipped in uses:
         one, other = claim.where[k][:: -1 if flipped else 1]
+        letter, meaning = meant(kind, one, other, means)
         match kind:
-            case "number" if isinstance(one, sympy.Symbol) and not isinstance(other, MatrixExpr):
-                if one in other.free_symbols or (one.is_integer and not other.is_integer):
-                    raise Refused(f"{one} is not defined by this equation")
-                if one.is_integer and not other.is_positive:
-                    raise Refused(f"{one} would not be a size")
-                claim = claim.put({one: other})
-            case "letter" if isinstance(one, sympy.MatrixSymbol | sympy.Transpose):
-                letter = one.arg if isinstance(one, sympy.Transpose) else one
-                value = sympy.Transpose(other) if isinstance(one, sympy.Transpose) else other
-                if not isinstance(letter, sympy.MatrixSymbol) or not _same_shape(one, other):
-                    raise Refused("this equation defines no letter")
-                if letter.name in means or letter.name in _reached(value, means):
-                    raise Refused(f"{letter.name} is defined twice, or in terms of itself")
-                means[letter.name] = value
-                if any(name in _reached(means[name], means) for name in means):
-                    raise Refused(f"{letter.name} is defined in terms of itself")
-            case "mirror":
-                turned = one if isinstance(one, sympy.Transpose) else sympy.Transpose(one)
-                letter = turned.arg
-                plain = letter if turned is one else turned
-                signs = {plain: 1, sympy.MatMul(-1, plain): -1}
-                square = (
-                    isinstance(letter, sympy.MatrixSymbol) and letter.shape[0] == letter.shape[1]
-                )
-                if not square or other not in signs or letter.name in means:
-                    raise Refused("this equation makes no letter symmetric")
-                free = sympy.MatrixSymbol(f"{letter.name}°", *letter.shape)
-                half = sympy.MatAdd(free, sympy.MatMul(signs[other], sympy.Transpose(free)))
-                means[letter.name] = sympy.MatMul(sympy.S.Half, half)
-            case "orthonormal" if isinstance(one, sympy.MatMul) and len(one.args) == 2:
-                a, b = one.args
-                letter = b if isinstance(a, sympy.Transpose) else a
-                if not isinstance(other, sympy.Identity) or not isinstance(
-                    letter, sympy.MatrixSymbol
-                ):
-                    raise Refused("this equation makes no letter orthonormal")
-                columns = (a, b) == (sympy.Transpose(letter), letter)
-                if not columns and (a, b) != (letter, sympy.Transpose(letter)):
-                    raise Refused("this equation makes no letter orthonormal")
-                units.append((letter, columns))
+            case "number":
+                claim = claim.put({letter: meaning})
+            case "orthonormal":
+                units.append((letter, meaning))
             case "known":
                 known.append((one, other))
             case _:
-                raise Refused(f"an equation cannot be used as a {kind}")
+                means[letter.name] = meaning
     return claim, means, units, known
+
+
+def meant(
+    kind: str, one: sympy.Basic, other: sympy.Basic, means: Mapping[str, MatrixExpr]
+) -> tuple[sympy.Basic, Any]:
+    """The letter that an equation is about, and what it says of it as this kind of equation.
+
+    A number or a letter is the other side, a mirror ±Aᵀ is half of a free letter ± its transpose,
+    and of an orthonormal letter the columns are, or the rows. `means` are the letters that are
+    defined already. Raises `Refused` where the equation is none of this kind.
+    """
+    match kind:
+        case "number" if isinstance(one, sympy.Symbol) and not isinstance(other, MatrixExpr):
+            if one in other.free_symbols or (one.is_integer and not other.is_integer):
+                raise Refused(f"{one} is not defined by this equation")
+            if one.is_integer and not other.is_positive:
+                raise Refused(f"{one} would not be a size")
+            return one, other
+        case "letter" if isinstance(one, sympy.MatrixSymbol | sympy.Transpose):
+            letter = one.arg if isinstance(one, sympy.Transpose) else one
+            if not isinstance(letter, sympy.MatrixSymbol) or not _same_shape(one, other):
+                raise Refused("this equation defines no letter")
+            value = sympy.Transpose(other) if isinstance(one, sympy.Transpose) else other
+            if letter.name in means or letter.name in _reached(value, means):
+                raise Refused(f"{letter.name} is defined twice, or in terms of itself")
+            return letter, value
+        case "mirror" if isinstance(one, MatrixExpr):
+            turned = one if isinstance(one, sympy.Transpose) else sympy.Transpose(one)
+            letter = turned.arg
+            plain = letter if turned is one else turned
+            signs = {plain: 1, sympy.MatMul(-1, plain): -1}
+            square = isinstance(letter, sympy.MatrixSymbol) and letter.shape[0] == letter.shape[1]
+            if not square or other not in signs or letter.name in means:
+                raise Refused("this equation makes no letter symmetric")
+            free = sympy.MatrixSymbol(f"{letter.name}°", *letter.shape)
+            half = sympy.MatAdd(free, sympy.MatMul(signs[other], sympy.Transpose(free)))
+            return letter, sympy.MatMul(sympy.S.Half, half)
+        case "orthonormal" if isinstance(one, sympy.MatMul) and len(one.args) == 2:
+            a, b = one.args
+            letter = b if isinstance(a, sympy.Transpose) else a
+            turned = sympy.Transpose(letter)
+            about = isinstance(letter, sympy.MatrixSymbol) and isinstance(other, sympy.Identity)
+            if not about or (a, b) not in ((turned, letter), (letter, turned)):
+                raise Refused("this equation makes no letter orthonormal")
+            return letter, b is letter
+        case "known":
+            return one, other
+    raise Refused(f"an equation cannot be used as a {kind}")
 
 
 def _same_shape(one: sympy.Basic, other: sympy.Basic) -> bool:

@@ -139,6 +139,14 @@ class Tracer(Checker):
         #: Whether every even range is taken in pairs, and a small number of places one by one.
         self.paired = self.unfolded = False
 
+    def know(self, other: Checker) -> None:
+        """Take over from a checker its indices, and what is known of letters there."""
+        self.sizes.update(other.sizes)
+        self.permuted.update(other.permuted)
+        self.units.update(other.units)
+        self.rooted.update(other.rooted)
+        self.count = other.count
+
     def every(self, size: Form) -> int:
         """In how many parts a range is taken: pairs, or all of a small number."""
         most = dict(size).get("", 0) if len(size) == 1 else 0
