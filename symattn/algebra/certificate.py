@@ -1152,27 +1152,28 @@ class Checker:
 
     def letter(self, matrix: MatrixExpr, i: Form, j: Form, env: Env | None = None) -> Poly | None:
         """An entry of a letter, of one head's or of an inverse."""
-        if isinstance(matrix, Head):
-            head = self.at(matrix.head, env or {})
-            if matrix.name in self.here.means:
-                return self.entry(self.here.means[matrix.name], i, j, head)
-            return single(("entry", matrix.name, i, j, head))
-        if matrix.free_symbols & set(env or {}):
-            raise Refused("an inverse or a derivative that depends on an index")
-        if isinstance(matrix, sympy.Inverse):
-            self.lack()
-            return self.inverse(matrix.arg, i, j)
-        if isinstance(matrix, Slope):
-            with self.inside(noting=False):
-                value = self.some(self.entry(matrix.expr, number(0), number(0)))
-                return self.derived(value, matrix.letter.name, i, j)
-        if not isinstance(matrix, sympy.MatrixSymbol):
-            raise Refused(f"an entry of {type(matrix).__name__} is not covered")
-        if matrix.name in self.here.means:
-            return self.entry(self.here.means[matrix.name], i, j)
-        if matrix.name in self.permuted:  # p_ij is 1 where j = π(i)
-            return self.delta(j, place(matrix.name, i, 0))
-        return single(("entry", matrix.name, i, j))
+        match matrix:
+            case Head(name=name):
+                head = self.at(matrix.head, env or {})
+                if name in self.here.means:
+                    return self.entry(self.here.means[name], i, j, head)
+                return single(("entry", name, i, j, head))
+            case _ if matrix.free_symbols & set(env or {}):
+                raise Refused("an inverse or a derivative that depends on an index")
+            case sympy.Inverse():
+                self.lack()
+                return self.inverse(matrix.arg, i, j)
+            case Slope():
+                with self.inside(noting=False):
+                    value = self.some(self.entry(matrix.expr, number(0), number(0)))
+                    return self.derived(value, matrix.letter.name, i, j)
+            case sympy.MatrixSymbol(name=name) if name in self.here.means:
+                return self.entry(self.here.means[name], i, j)
+            case sympy.MatrixSymbol(name=name) if name in self.permuted:  # p_ij is 1 for j = π(i)
+                return self.delta(j, place(name, i, 0))
+            case sympy.MatrixSymbol(name=name):
+                return single(("entry", name, i, j))
+        raise Refused(f"an entry of {type(matrix).__name__} is not covered")
 
     def derived(self, poly: Poly, name: str, i: Form, j: Form) -> Poly:
         """The derivative by entry (i, j) of a letter, by the rules for products and chains."""
@@ -1303,22 +1304,22 @@ class Checker:
 
     def cases(self, rule: r.Cases, env: Env) -> Poly | None:
         """A value by a condition on indices. Raises `Open` where ranges do not decide ≤."""
-        if isinstance(rule.right, r.OfRow):
-            return self.chosen_case(rule, rule.right, env)
-        if rule.sign == "≤" and {rule.value, rule.otherwise} == {rule.left, rule.right}:
-            return self.extreme(rule, 1 if rule.value == rule.right else -1, env)
-        if isinstance(rule.left, r.Entry) and rule.sign == "=":
-            return self.case_of_numbers(rule, env)
         match rule:  # |i − j| ≤ w, and w ≤ |i − j|
+            case r.Cases(right=r.OfRow() as row):
+                return self.chosen_case(rule, row, env)
+            case r.Cases(one, "≤", other, value, rest) if {value, rest} == {one, other}:
+                return self.extreme(rule, 1 if value == other else -1, env)
+            case r.Cases(r.Entry(), "="):
+                return self.case_of_numbers(rule, env)
             case r.Cases(r.Ordinal(sympy.Abs(args=(apart,))), "≤", most, value, otherwise):
                 within = r.Cases(r.Ordinal(-apart), "≤", most, value, otherwise)
                 return self.cases(r.Cases(r.Ordinal(apart), "≤", most, within, otherwise), env)
             case r.Cases(least, "≤", r.Ordinal(sympy.Abs(args=(apart,))), value, otherwise):
                 beyond = r.Cases(least, "≤", r.Ordinal(-apart), value, otherwise)
                 return self.cases(r.Cases(least, "≤", r.Ordinal(apart), value, beyond), env)
-        one, other = self.place_value(rule.left, env), self.place_value(rule.right, env)
+        low, high = self.place_value(rule.left, env), self.place_value(rule.right, env)
         if rule.sign == "≤":
-            room = plus_form(other, one, -1)
+            room = plus_form(high, low, -1)
             if self.nonnegative(room):
                 return self.value(rule.value, env)
             if self.nonnegative(form([*((a, -c) for a, c in room), ("", -1)])):
@@ -1326,7 +1327,7 @@ class Checker:
             raise Open(room)
         if rule.sign != "=":
             raise Refused("a condition on a set is not covered")
-        same = self.delta(one, other)
+        same = self.delta(low, high)
         if same in ({}, constant(1)):
             return self.value(rule.value if same else rule.otherwise, env)
         return self.either(same, rule, env)

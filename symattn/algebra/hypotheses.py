@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.certificate import Refused, meant
 from symattn.algebra.comparison import Joint
-from symattn.algebra.counterexample import Letter, Meaning, Side
+from symattn.algebra.counterexample import Letter, Meaning, Side, Sizes, compared
+from symattn.arithmetic.base import Array
 from symattn.errors import SymattnError
 from symattn.nodes.base import shape_of
 
@@ -46,6 +48,19 @@ class Statement:
     def all_sides(self) -> tuple[Side, ...]:
         """Both sides, and those of the hypotheses."""
         return (self.left, self.right, *(side for pair in self.where for side in pair))
+
+    def broken(self, arrays: Mapping[str, Array], scalars: Sizes) -> Iterator[str]:
+        """What is assumed and does not hold of these numbers."""
+        for one, other in self.where:
+            if not compared(one, other, arrays, scalars).agree:
+                yield f"{one.text or one.meaning} = {other.text or other.meaning} does not hold"
+        for name in sorted(self.positive & arrays.keys()):
+            if not all(bool(entry > 0) for entry in arrays[name].ravel()):
+                yield f"{name} > 0 does not hold"
+        for name in sorted(self.permutations & arrays.keys()):
+            ones, zeros = arrays[name] == 1, arrays[name] == 0
+            if not np.all(ones | zeros) or {*ones.sum(axis=0), *ones.sum(axis=1)} != {1}:
+                yield f"that {name} is a permutation does not hold"
 
     def letters(self) -> dict[str, Letter]:
         """All matrices that occur."""

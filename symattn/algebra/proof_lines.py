@@ -85,9 +85,12 @@ class Part:
     def height(self) -> int:
         """How many sums and quotients stand above one another in it."""
         inner = max((child.height for child in self.children), default=0)
-        if isinstance(self.rule, r.Over):
-            return inner + (not isinstance(self.rule.den, r.Const))
-        return inner + isinstance(self.rule, r.Total | r.OfRow)
+        match self.rule:
+            case r.Over(den=r.Const()):
+                return inner
+            case r.Over() | r.Total() | r.OfRow():
+                return inner + 1
+        return inner
 
     def walk(self) -> Iterator[Part]:
         """The part and all parts of it."""
@@ -613,13 +616,14 @@ def _terms(rule: r.Rule, bound: Names) -> list[Key]:
         return [term for one in rule.terms for term in _terms(one, bound)]
     number_, powers = Fraction(1), dict[Key, int]()
     for base, p in _factors(rule, 1):
-        if isinstance(base, r.Const) and isinstance(base.value, sympy.Rational) and base.value:
-            number_ *= Fraction(int(base.value.p), int(base.value.q)) ** p
-            continue
-        word: Key = ("const", str(base.value)) if isinstance(base, r.Const) else None
-        if isinstance(base, r.Plus):
-            word = ("sum", tuple(sorted(_terms(base, bound), key=str)))
-        word = word or key(base, bound)
+        match base:
+            case r.Const(sympy.Rational(p=top, q=below)) if top:
+                number_ *= Fraction(int(top), int(below)) ** p
+                continue
+            case r.Const(value):
+                word: Key = ("const", str(value))
+            case _:
+                word = key(base, bound)
         powers[word] = powers.get(word, 0) + p
     return [(number_, tuple(sorted(powers.items(), key=str)))]
 
