@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import lru_cache, partial, reduce
 from itertools import pairwise
 from itertools import product as product_
 from math import lcm
@@ -190,16 +190,13 @@ def quotient_form(top: Form, below: Form) -> tuple[Form, Form]:
     ((width, c),) = below if len(below) == 1 else (("", 0),)
     if c != 1 or not isinstance(width, str) or not width:
         return (), top
-    quotient, rest = [], []
+    quotient, rest, wanted = [], [], Counter(factors_of(width))
     for atom, k in top:
-        left = factors_of(atom) if isinstance(atom, str) else []
-        with_all = all(left.count(f) >= factors_of(width).count(f) for f in factors_of(width))
-        if not with_all:
+        given = Counter(factors_of(atom) if isinstance(atom, str) else ())
+        if wanted <= given:
+            quotient.append(("·".join(sorted((given - wanted).elements())), k))
+        else:
             rest.append((atom, k))
-            continue
-        for factor in factors_of(width):
-            left.remove(factor)
-        quotient.append(("·".join(left), k))
     return form(quotient), form(rest)
 
 
@@ -221,10 +218,9 @@ def put(one: Form, values: Mapping[str, Form]) -> Form:
     """A form with forms put in for indices."""
     out: list[tuple[Term, int]] = []
     for atom, c in one:
-        value = number(1)
         if isinstance(atom, str):
-            for factor in factors_of(atom):
-                value = times_form(value, values.get(factor, variable(factor)))
+            factors = (values.get(factor, variable(factor)) for factor in factors_of(atom))
+            value = reduce(times_form, factors, number(1))
         elif atom[0] == "π":
             value = place(atom[1], put(atom[3], values), atom[2])
         else:
@@ -479,15 +475,12 @@ def kept_part(atom: Atom, p: Fraction) -> tuple[Fraction, list[Poly]]:
 
 def power_of_square(items: Items, p: Fraction) -> Poly:
     """|x|^p for an even p, which is x^p."""
-    out = constant(1)
     if p < 0:
         if len(items) > 1:
             return single(("poly", items), p)
         ((mono, c),) = items
         return scaled(settled({atom: q * p for atom, q in mono}), c ** int(p))
-    for _ in range(int(p)):
-        out = times(out, dict(items))
-    return out
+    return reduce(times, [dict(items)] * int(p), constant(1))
 
 
 def settled(powers: Mapping[Atom, Fraction]) -> Poly:
@@ -500,10 +493,7 @@ def settled(powers: Mapping[Atom, Fraction]) -> Poly:
             parts += more
             if left:
                 kept[atom] = left
-    out: Poly = {frozenset(kept.items()): Fraction(1)}
-    for part in parts:
-        out = times(out, part)
-    return out
+    return reduce(times, parts, {frozenset(kept.items()): Fraction(1)})
 
 
 def product(one: Mono, other: Mono) -> Poly:
@@ -909,10 +899,7 @@ class Checker:
         if p < 0 and any(atom[0] in ("δ", "first") for mono in poly for atom, _ in mono):
             raise Refused("division by something that is 0 off a diagonal")
         if p.denominator == 1 and p >= 0:
-            out = constant(1)
-            for _ in range(int(p)):
-                out = times(out, poly)
-            return out
+            return reduce(times, [poly] * int(p), constant(1))
         if not poly:
             raise Refused("division by 0")
         if p.denominator != 1:
@@ -1274,10 +1261,8 @@ class Checker:
             case sympy.Add():
                 return plus(*(self.scalar(term, env) for term in value.args))
             case sympy.Mul():
-                out = constant(1)
-                for factor in value.args:
-                    out = times(out, self.scalar(factor, env))
-                return out
+                factors = (self.scalar(factor, env) for factor in value.args)
+                return reduce(times, factors, constant(1))
             case sympy.exp():
                 return self.exp(self.scalar(value.args[0], env))
             case sympy.log():
@@ -1521,9 +1506,12 @@ class Checker:
     def ends(self, uses: Factors, index: str, size: Form) -> tuple[Form, Form] | None:
         """The outer indices of Σ_l a_il b_lj where the product of a and b is I."""
         pair = [atom for atom, p in uses for _ in range(int(p) if p in (1, 2) else 3)]
-        if len(pair) != 2 or any(atom[0] != "entry" or len(atom) != _PLAIN for atom in pair):
-            return None
-        for one, other in (pair, pair[::-1]):
+        match pair:
+            case [("entry", _, _, _) as a, ("entry", _, _, _) as b]:
+                orders = [(a, b), (b, a)]
+            case _:
+                orders = []
+        for one, other in orders:
             for (first, turned, second, back), full in self.units.items():
                 if (one[1], other[1], size) != (first, second, full):
                     continue
@@ -2044,9 +2032,6 @@ def inside_of_sizes(poly: Poly) -> Iterator[Items]:
 #: Row and column of an entry, whose names no letter of a statement has.
 _ROW, _COLUMN = (sympy.Symbol(f"{name}·", integer=True) for name in ("row", "column"))
 
-#: How many parts an entry of a plain letter has: what it is, the letter, row and column.
-_PLAIN = 4
-
 
 def _behind(low: Form, evaluated: Callable[[Form], Found], at: Form) -> Found:
     """What stands so far behind a place."""
@@ -2101,10 +2086,8 @@ def form_poly(one: Form) -> Poly:
     for atom, c in one:
         if isinstance(atom, tuple):
             raise Refused("a permuted index or a quotient as a number")
-        term = constant(c)
-        for factor in factors_of(atom):
-            term = times(term, single(("index" if factor[:1] == "#" else "size", factor)))
-        out = plus(out, term)
+        kinds = (("index" if name[:1] == "#" else "size", name) for name in factors_of(atom))
+        out = plus(out, reduce(times, map(single, kinds), constant(c)))
     return out
 
 
@@ -2128,10 +2111,8 @@ def linear(index: r.Index, env: Env, divided: Divided | None = None) -> Form:
         case sympy.Mul(args=(sympy.core.numbers.Half(), sympy.Symbol(name=name))):
             raise Half(name)
         case sympy.Mul():
-            out = number(1)
-            for factor in index.args:
-                out = times_form(out, linear(factor, env, divided))
-            return out
+            factors = (linear(factor, env, divided) for factor in index.args)
+            return reduce(times_form, factors, number(1))
         case sympy.floor() if divided:
             above, below = index.args[0].as_numer_denom()
             quotient, _ = divided(linear(above, env, divided), linear(below, env, divided))

@@ -86,19 +86,7 @@ _MOST_UNFOLDED = 8
 
 
 class NeedOrder(Exception):
-    """Raised where a condition depends on whether a size is at least another one, or a number."""
-
-    def __init__(self, size: str, least: str) -> None:
-        super().__init__(size, least)
-        self.size, self.least = size, least
-
-
-class NeedEven(Exception):
-    """Raised where the range of an index has to be cut in pairs, its size being even."""
-
-    def __init__(self, size: str) -> None:
-        super().__init__(size)
-        self.size = size
+    """Raised where it matters whether a size is at least another one, or a number: both texts."""
 
 
 #: What the steps of a checker may change, beside the indices that it knows.
@@ -189,7 +177,7 @@ class Tracer(Checker):
         mark = self._mark()
         try:
             return step(*given) is not False
-        except (Refused, NeedOrder, NeedEven):
+        except (Refused, NeedOrder):
             return False
         finally:
             self._back(mark)
@@ -426,7 +414,7 @@ def _halved(size: Form) -> Exception:
     """What to ask for so that a range can be cut in pairs."""
     ((atom, c), *more) = size
     single = not more and c == 1 and "·" not in atom
-    return NeedEven(atom) if single else Refused("a range that is not of pairs")
+    return Half(atom) if single else Refused("a range that is not of pairs")
 
 
 def _places_in(mono: Mono, names_: Iterable[str]) -> tuple[int, int]:
@@ -500,19 +488,19 @@ class Tracing(Replay):
             if paired:
                 raise
             return self.proof(claim, factors, depth, paired=True)
-        except (NeedEven, Half) as need:
+        except Half as need:
             half = self.proof(claim.put(halved(_size(need.size))), factors, depth + 1)
             self.partial = True
             return {"even": need.size, "half": half}
         except NeedOrder as need:
             if depth == _MOST_CASES:
                 raise Refused("too many orders of sizes") from None
-            size, least = (_size(text) for text in (need.size, need.least))
+            size, least = need.args
             found = [
                 self.proof(claim.put(case), factors, depth + 1)
-                for case in cases(size, least, depth)
+                for case in cases(_size(size), _size(least), depth)
             ]
-            return {"split": need.size, "least": need.least, "cases": found}
+            return {"split": size, "least": least, "cases": found}
         return {"cofactors": list(factors), "steps": checker.steps}
 
 
@@ -542,7 +530,7 @@ def certificate(statement: Statement) -> Data:
             proof = replay.proof(replay.claim, factors)
         except Spent:
             raise
-        except (SymattnError, NeedOrder, NeedEven, *_UNTOLD) as trouble:
+        except (SymattnError, NeedOrder, *_UNTOLD) as trouble:
             missing = str(trouble).partition("\n")[0] if not letters_only else missing
             continue
         found = {
