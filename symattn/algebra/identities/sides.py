@@ -155,6 +155,12 @@ def differentiated(
     return derived.jacobian(by.reshape(1, len(by))).reshape(*stated.shape), stated
 
 
+def log_sum_exp() -> Sides:
+    """The derivative of log Σ e^z by SymPy, and softmax(z)."""
+    derived, _ = differentiated("lse(z)", "z", "softmax(z)", {"z": (1, "m")}, {"m": 4})
+    return derived, Softmax(sympy.ImmutableMatrix(_of_letter("z", 1, 4)))
+
+
 def _explicit(expr: MatrixExpr, sizes: Mapping[str, int]) -> sympy.Matrix:
     """A matrix of numbers, the entries of its letters being symbols."""
     known = {sympy.Symbol(name, integer=True, positive=True): k for name, k in sizes.items()}

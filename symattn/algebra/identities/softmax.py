@@ -140,7 +140,7 @@ SOFTMAX: tuple[Identity, ...] = (
         "∂ ln Σ_l e^(z_l) / ∂z = softmax(z)",
         _BISHOP,
         "log-sum-exp is a smooth maximum",
-        sides=made("differentiated", "lse(z)", "z", "softmax(z)", {"z": (1, "m")}, {"m": 4}),
+        sides=made("log_sum_exp"),
         everywhere=made("slopes", "lse(z)", "z", "softmax(z)", {"z": (1, "m")}),
     ),
     Identity(
