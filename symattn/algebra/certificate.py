@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import lru_cache, partial, reduce
 from itertools import pairwise
 from itertools import product as product_
 from math import lcm
@@ -189,16 +190,13 @@ def quotient_form(top: Form, below: Form) -> tuple[Form, Form]:
     ((width, c),) = below if len(below) == 1 else (("", 0),)
     if c != 1 or not isinstance(width, str) or not width:
         return (), top
-    quotient, rest = [], []
+    quotient, rest, wanted = [], [], Counter(factors_of(width))
     for atom, k in top:
-        left = factors_of(atom) if isinstance(atom, str) else []
-        with_all = all(left.count(f) >= factors_of(width).count(f) for f in factors_of(width))
-        if not with_all:
+        given = Counter(factors_of(atom) if isinstance(atom, str) else ())
+        if wanted <= given:
+            quotient.append(("·".join(sorted((given - wanted).elements())), k))
+        else:
             rest.append((atom, k))
-            continue
-        for factor in factors_of(width):
-            left.remove(factor)
-        quotient.append(("·".join(left), k))
     return form(quotient), form(rest)
 
 
@@ -220,10 +218,9 @@ def put(one: Form, values: Mapping[str, Form]) -> Form:
     """A form with forms put in for indices."""
     out: list[tuple[Term, int]] = []
     for atom, c in one:
-        value = number(1)
         if isinstance(atom, str):
-            for factor in factors_of(atom):
-                value = times_form(value, values.get(factor, variable(factor)))
+            factors = (values.get(factor, variable(factor)) for factor in factors_of(atom))
+            value = reduce(times_form, factors, number(1))
         elif atom[0] == "π":
             value = place(atom[1], put(atom[3], values), atom[2])
         else:
@@ -478,15 +475,12 @@ def kept_part(atom: Atom, p: Fraction) -> tuple[Fraction, list[Poly]]:
 
 def power_of_square(items: Items, p: Fraction) -> Poly:
     """|x|^p for an even p, which is x^p."""
-    out = constant(1)
     if p < 0:
         if len(items) > 1:
             return single(("poly", items), p)
         ((mono, c),) = items
         return scaled(settled({atom: q * p for atom, q in mono}), c ** int(p))
-    for _ in range(int(p)):
-        out = times(out, dict(items))
-    return out
+    return reduce(times, [dict(items)] * int(p), constant(1))
 
 
 def settled(powers: Mapping[Atom, Fraction]) -> Poly:
@@ -499,10 +493,7 @@ def settled(powers: Mapping[Atom, Fraction]) -> Poly:
             parts += more
             if left:
                 kept[atom] = left
-    out: Poly = {frozenset(kept.items()): Fraction(1)}
-    for part in parts:
-        out = times(out, part)
-    return out
+    return reduce(times, parts, {frozenset(kept.items()): Fraction(1)})
 
 
 def product(one: Mono, other: Mono) -> Poly:
@@ -601,6 +592,20 @@ class Slope(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
         return f"∂({printer._print(self.expr)})/∂{self.letter.name}"
 
 
+@dataclass(frozen=True)
+class Here:
+    """What holds in a part of a proof, and no longer behind it."""
+
+    #: The indices that a trace may speak of.
+    scope: frozenset[str] = frozenset()
+    #: Whether roots are noted: inside of what may be empty, or of one case, they are not.
+    noting: bool = False
+    #: Equations about sums that may be used: both sides, entry by entry.
+    known: tuple[Pair, ...] = ()
+    #: Letters that stand for an expression.
+    means: Mapping[str, MatrixExpr] = field(default_factory=dict)
+
+
 class Checker:
     """The replay of one certificate, step by step.
 
@@ -608,27 +613,35 @@ class Checker:
     """
 
     def __init__(self, steps: Sequence[Step], positive: Iterable[str] = ()) -> None:
-        self.steps, self.done = list(steps), 0
-        self.positive = frozenset(positive)
+        self.steps, self.left = list(steps), deque(steps)
+        self.positive, self.here = frozenset(positive), Here()
         #: Whether something has no value for some inputs: a divisor that may be 0, a root.
         self.partial = False
         #: The range of every index, 0 … size − 1, and how many things a permutation permutes.
         self.sizes: dict[str, Form] = {}
         self.permuted: dict[str, Form] = {}
-        #: Letters that stand for an expression, and pairs of matrices whose product is I.
-        self.means: dict[str, MatrixExpr] = {}
+        #: Pairs of matrices whose product is I.
         self.units: dict[Unit, Form] = {}
         #: What roots and logarithms are taken of: ≥ 0 where both sides are defined.
         self.rooted: set[Items] = set()
         #: Polynomials that are ≥ 0 (1) or ≤ 0 (−1) in the case at hand.
         self.signs: dict[Items, int] = {}
-        #: Whether they are noted: inside of what may be empty, or of one case, they are not.
-        self.noting = False
-        #: The indices that a trace may speak of.
-        self.scope: frozenset[str] = frozenset()
-        #: Equations about sums that may be used: both sides, entry by entry.
-        self.known: list[Pair] = []
+        #: How many indices have a name.
         self.count = 0
+
+    @contextmanager
+    def inside(self, **changes: Any) -> Iterator[None]:
+        """A part of the proof in which something else holds."""
+        before = self.here
+        self.here = replace(before, **changes)
+        try:
+            yield
+        finally:
+            self.here = before
+
+    def lack(self, where: bool = True) -> None:
+        """Something has no value for some inputs."""
+        self.partial = self.partial or where
 
     # ---- the trace -------------------------------------------------------------------------
 
@@ -637,15 +650,19 @@ class Checker:
 
         `about` is what `before` spells, for a prover that chooses the step.
         """
-        if self.done == len(self.steps):
+        if not self.left:
             raise Refused(f"step {self.done + 1}: the trace ends before the proof does")
-        step = self.steps[self.done]
-        self.done += 1
+        step = self.left.popleft()
         if step["rule"] not in allowed:
             raise self.wrong(f"{step['rule']} is not a step here; {' or '.join(allowed)} is")
         if step["of"] != brief(before):
             raise self.wrong(f"it is about {step['of'][:80]}, where {before[:80]} stands")
         return step
+
+    @property
+    def done(self) -> int:
+        """How many steps are taken."""
+        return len(self.steps) - len(self.left)
 
     def wrong(self, why: str) -> Refused:
         """The refusal of the step taken last."""
@@ -664,16 +681,21 @@ class Checker:
 
     def finish(self) -> None:
         """Refuse a trace that goes on behind its end."""
-        if self.done != len(self.steps):
+        if self.left:
             raise Refused(f"step {self.done + 1}: the proof is complete before it")
 
     # ---- ranges ----------------------------------------------------------------------------
 
+    def name(self) -> str:
+        """A fresh name of an index."""
+        self.count += 1
+        return f"#{self.count}"
+
     def new(self, size: Form) -> str:
         """A fresh index with this range."""
-        self.count += 1
-        self.sizes[f"#{self.count}"] = size
-        return f"#{self.count}"
+        name = self.name()
+        self.sizes[name] = size
+        return name
 
     def nonnegative(self, one: Form) -> bool:
         """Whether a form is ≥ 0 throughout the ranges of its indices, for all sizes.
@@ -877,10 +899,7 @@ class Checker:
         if p < 0 and any(atom[0] in ("δ", "first") for mono in poly for atom, _ in mono):
             raise Refused("division by something that is 0 off a diagonal")
         if p.denominator == 1 and p >= 0:
-            out = constant(1)
-            for _ in range(int(p)):
-                out = times(out, poly)
-            return out
+            return reduce(times, [poly] * int(p), constant(1))
         if not poly:
             raise Refused("division by 0")
         if p.denominator != 1:
@@ -917,18 +936,9 @@ class Checker:
                 return times(out, settled({atom: q * p}))
         return times(out, settled({("poly", frozenset(inside.items())): p}))
 
-    @contextmanager
-    def unnoted(self) -> Iterator[None]:
-        """Inside the block nothing is noted."""
-        before, self.noting = self.noting, False
-        try:
-            yield
-        finally:
-            self.noting = before
-
     def note(self, poly: Poly) -> None:
         """This is ≥ 0 wherever both sides are defined."""
-        if self.noting:
+        if self.here.noting:
             self.rooted.add(frozenset(poly.items()))
 
     def absolute(self, poly: Poly) -> Poly:
@@ -1011,7 +1021,7 @@ class Checker:
         one = constant(1)
         match name:
             case "√":
-                self.partial |= not self.all_nonnegative(inner)
+                self.lack(not self.all_nonnegative(inner))
                 return self.power(inner, Fraction(1, 2))
             case "tanh":
                 twice = self.exp(scaled(inner, 2))
@@ -1020,7 +1030,7 @@ class Checker:
                 up = self.exp(inner)
                 return times(up, self.power(plus(one, up), Fraction(-1)))
             case "ln":
-                self.partial |= not self.all_positive(inner)
+                self.lack(not self.all_positive(inner))
                 return self.logarithm(inner)
             case "abs":
                 return self.absolute(inner)
@@ -1124,32 +1134,33 @@ class Checker:
         if not self.never_zero(below):
             if empty is not None and self.all_positive(below):
                 raise Refused("a sum that may be empty")
-            self.partial = True
+            self.lack()
         return self.power(below, Fraction(-power))
 
     def letter(self, matrix: MatrixExpr, i: Form, j: Form, env: Env | None = None) -> Poly | None:
         """An entry of a letter, of one head's or of an inverse."""
-        if isinstance(matrix, Head):
-            head = self.at(matrix.head, env or {})
-            if matrix.name in self.means:
-                return self.entry(self.means[matrix.name], i, j, head)
-            return single(("entry", matrix.name, i, j, head))
-        if matrix.free_symbols & set(env or {}):
-            raise Refused("an inverse or a derivative that depends on an index")
-        if isinstance(matrix, sympy.Inverse):
-            self.partial = True
-            return self.inverse(matrix.arg, i, j)
-        if isinstance(matrix, Slope):
-            with self.unnoted():
-                value = self.some(self.entry(matrix.expr, number(0), number(0)))
-                return self.derived(value, matrix.letter.name, i, j)
-        if not isinstance(matrix, sympy.MatrixSymbol):
-            raise Refused(f"an entry of {type(matrix).__name__} is not covered")
-        if matrix.name in self.means:
-            return self.entry(self.means[matrix.name], i, j)
-        if matrix.name in self.permuted:  # p_ij is 1 where j = π(i)
-            return self.delta(j, place(matrix.name, i, 0))
-        return single(("entry", matrix.name, i, j))
+        match matrix:
+            case Head(name=name):
+                head = self.at(matrix.head, env or {})
+                if name in self.here.means:
+                    return self.entry(self.here.means[name], i, j, head)
+                return single(("entry", name, i, j, head))
+            case _ if matrix.free_symbols & set(env or {}):
+                raise Refused("an inverse or a derivative that depends on an index")
+            case sympy.Inverse():
+                self.lack()
+                return self.inverse(matrix.arg, i, j)
+            case Slope():
+                with self.inside(noting=False):
+                    value = self.some(self.entry(matrix.expr, number(0), number(0)))
+                    return self.derived(value, matrix.letter.name, i, j)
+            case sympy.MatrixSymbol(name=name) if name in self.here.means:
+                return self.entry(self.here.means[name], i, j)
+            case sympy.MatrixSymbol(name=name) if name in self.permuted:  # p_ij is 1 for j = π(i)
+                return self.delta(j, place(name, i, 0))
+            case sympy.MatrixSymbol(name=name):
+                return single(("entry", name, i, j))
+        raise Refused(f"an entry of {type(matrix).__name__} is not covered")
 
     def derived(self, poly: Poly, name: str, i: Form, j: Form) -> Poly:
         """The derivative by entry (i, j) of a letter, by the rules for products and chains."""
@@ -1158,7 +1169,7 @@ class Checker:
             for atom, p in atoms_of(mono):
                 inner = self.slope_of(atom, name, i, j)
                 if inner:
-                    self.partial |= p.denominator != 1  # a root has no slope at 0
+                    self.lack(p.denominator != 1)  # a root has no slope at 0
                     left = dict(mono)
                     left[atom] = p - 1
                     out = plus(out, scaled(times(settled(left), inner), c * p))
@@ -1187,8 +1198,8 @@ class Checker:
     def inverse(self, base: MatrixExpr, i: Form, j: Form) -> Poly | None:
         """Entry (i, j) of the inverse of a letter, a product, a transpose, a multiple."""
         match base:
-            case sympy.MatrixSymbol() if base.name in self.means:
-                return self.inverse(self.means[base.name], i, j)
+            case sympy.MatrixSymbol() if base.name in self.here.means:
+                return self.inverse(self.here.means[base.name], i, j)
             case sympy.MatrixSymbol() if base.name in self.permuted:
                 return self.letter(base, j, i)
             case sympy.MatrixSymbol():
@@ -1222,7 +1233,7 @@ class Checker:
 
     def opened_nothing(self, base: MatrixExpr) -> None:
         """Refuse the inverse of what stands for something else."""
-        if _reached(base, self.means) & set(self.means):
+        if _reached(base, self.here.means) & set(self.here.means):
             raise Refused("the inverse of a sum with letters that are defined")
 
     def some(self, poly: Poly | None) -> Poly:
@@ -1250,10 +1261,8 @@ class Checker:
             case sympy.Add():
                 return plus(*(self.scalar(term, env) for term in value.args))
             case sympy.Mul():
-                out = constant(1)
-                for factor in value.args:
-                    out = times(out, self.scalar(factor, env))
-                return out
+                factors = (self.scalar(factor, env) for factor in value.args)
+                return reduce(times, factors, constant(1))
             case sympy.exp():
                 return self.exp(self.scalar(value.args[0], env))
             case sympy.log():
@@ -1266,8 +1275,8 @@ class Checker:
                 inner = self.scalar(value.args[0], env)
                 if p.denominator != 1 and value.args[0].is_negative:
                     raise Refused("a root of a negative number")
-                self.partial |= p.denominator != 1 and not self.all_nonnegative(inner)
-                self.partial |= p < 0 and not self.never_zero(inner)
+                self.lack(p.denominator != 1 and not self.all_nonnegative(inner))
+                self.lack(p < 0 and not self.never_zero(inner))
                 return self.power(inner, p)
             case sympy.Pow() if value.args[0].is_positive:  # b^x is e^(x ln b)
                 logarithm = self.some(self.applied("ln", self.scalar(value.args[0], env)))
@@ -1280,22 +1289,22 @@ class Checker:
 
     def cases(self, rule: r.Cases, env: Env) -> Poly | None:
         """A value by a condition on indices. Raises `Open` where ranges do not decide ≤."""
-        if isinstance(rule.right, r.OfRow):
-            return self.chosen_case(rule, rule.right, env)
-        if rule.sign == "≤" and {rule.value, rule.otherwise} == {rule.left, rule.right}:
-            return self.extreme(rule, 1 if rule.value == rule.right else -1, env)
-        if isinstance(rule.left, r.Entry) and rule.sign == "=":
-            return self.case_of_numbers(rule, env)
         match rule:  # |i − j| ≤ w, and w ≤ |i − j|
+            case r.Cases(right=r.OfRow() as row):
+                return self.chosen_case(rule, row, env)
+            case r.Cases(one, "≤", other, value, rest) if {value, rest} == {one, other}:
+                return self.extreme(rule, 1 if value == other else -1, env)
+            case r.Cases(r.Entry(), "="):
+                return self.case_of_numbers(rule, env)
             case r.Cases(r.Ordinal(sympy.Abs(args=(apart,))), "≤", most, value, otherwise):
                 within = r.Cases(r.Ordinal(-apart), "≤", most, value, otherwise)
                 return self.cases(r.Cases(r.Ordinal(apart), "≤", most, within, otherwise), env)
             case r.Cases(least, "≤", r.Ordinal(sympy.Abs(args=(apart,))), value, otherwise):
                 beyond = r.Cases(least, "≤", r.Ordinal(-apart), value, otherwise)
                 return self.cases(r.Cases(least, "≤", r.Ordinal(apart), value, beyond), env)
-        one, other = self.place_value(rule.left, env), self.place_value(rule.right, env)
+        low, high = self.place_value(rule.left, env), self.place_value(rule.right, env)
         if rule.sign == "≤":
-            room = plus_form(other, one, -1)
+            room = plus_form(high, low, -1)
             if self.nonnegative(room):
                 return self.value(rule.value, env)
             if self.nonnegative(form([*((a, -c) for a, c in room), ("", -1)])):
@@ -1303,7 +1312,7 @@ class Checker:
             raise Open(room)
         if rule.sign != "=":
             raise Refused("a condition on a set is not covered")
-        same = self.delta(one, other)
+        same = self.delta(low, high)
         if same in ({}, constant(1)):
             return self.value(rule.value if same else rule.otherwise, env)
         return self.either(same, rule, env)
@@ -1323,7 +1332,7 @@ class Checker:
 
     def either(self, same: Poly, rule: r.Cases, env: Env) -> Poly:
         """The value of a rule by cases where the condition is 1, the other where it is 0."""
-        with self.unnoted():
+        with self.inside(noting=False):
             value, otherwise = self.finite(rule.value, env), self.finite(rule.otherwise, env)
         unlike = plus(constant(1), scaled(same, -1))
         return plus(times(same, value), times(unlike, otherwise))
@@ -1417,25 +1426,23 @@ class Checker:
             raise self.wrong("the range does not divide so")
         whole = tuple((atom, c // every) for atom, c in size)
         points = [number(0), *map(read_form, step["cuts"]), whole]
-        if frozenset().union(*map(names, points)) - self.scope - names(size):
+        if frozenset().union(*map(names, points)) - self.here.scope - names(size):
             raise self.wrong("a cut at an index that is not open here")
         needs = [(plus_form(high, low, -1), "a cut") for low, high in pairwise(points)]
         self.settle(step, needs, "1 part" if len(points) == 2 else f"{len(points) - 1} parts")
-        out, scope, noting = [], self.scope, self.noting
+        out: list[tuple[Found, Bound]] = []
         for part, (low, high) in enumerate(pairwise(points)):
             count = plus_form(high, low, -1)
             if part in step.get("again", ()) and every == 1:
-                self.scope, self.noting = scope, noting
                 out += self.in_parts(count, partial(_behind, low, evaluated))
                 continue
-            self.noting = noting and self.nonnegative(plus_form(count, number(-1)))
+            noting = self.here.noting and self.nonnegative(plus_form(count, number(-1)))
             for rest in range(every):
                 index = "" if count == number(1) else self.new(count)
-                self.scope = scope | {index} - {""}
                 at = plus_form(low, variable(index)) if index else low
                 at = plus_form(number(rest), at, every)
-                out.append((evaluated(at), [(index, count)]))
-        self.scope, self.noting = scope, noting
+                with self.inside(scope=self.here.scope | {index} - {""}, noting=noting):
+                    out.append((evaluated(at), [(index, count)]))
         return out
 
     def in_blocks(
@@ -1449,10 +1456,9 @@ class Checker:
         needs = [(plus_form(part, number(-1)), "a block") for part in (blocks, width)]
         self.settle(step, needs, f"{form_text(blocks)} blocks")
         block, place_ = self.new(blocks), self.new(width)
-        scope, self.scope = self.scope, self.scope | {block, place_}
         at = plus_form(times_form(variable(block), width), variable(place_))
-        value = evaluated(at)
-        self.scope = scope
+        with self.inside(scope=self.here.scope | {block, place_}):
+            value = evaluated(at)
         return value, [(block, blocks), (place_, width)]
 
     def summed(self, bound: Bound, poly: Poly) -> Poly:
@@ -1460,7 +1466,7 @@ class Checker:
         bound = [pair for pair in bound if pair[0]]
         if not bound:
             return poly
-        with self.unnoted():
+        with self.inside(noting=False):
             return plus(*(scaled(self.total(bound, mono), c) for mono, c in terms_of(poly)))
 
     def total(self, bound: Bound, mono: Mono) -> Poly:
@@ -1500,9 +1506,12 @@ class Checker:
     def ends(self, uses: Factors, index: str, size: Form) -> tuple[Form, Form] | None:
         """The outer indices of Σ_l a_il b_lj where the product of a and b is I."""
         pair = [atom for atom, p in uses for _ in range(int(p) if p in (1, 2) else 3)]
-        if len(pair) != 2 or any(atom[0] != "entry" or len(atom) != _PLAIN for atom in pair):
-            return None
-        for one, other in (pair, pair[::-1]):
+        match pair:
+            case [("entry", _, _, _) as a, ("entry", _, _, _) as b]:
+                orders = [(a, b), (b, a)]
+            case _:
+                orders = []
+        for one, other in orders:
             for (first, turned, second, back), full in self.units.items():
                 if (one[1], other[1], size) != (first, second, full):
                     continue
@@ -1520,15 +1529,12 @@ class Checker:
         return bound, renamed_mono(mono, new)
 
     def freshly(
-        self, sizes: Iterable[tuple[str, Form]], values: Mapping[str, Form]
+        self, sizes: Sequence[tuple[str, Form]], values: Mapping[str, Form]
     ) -> tuple[Bound, dict[str, Form]]:
         """Indices under names that nothing else uses, and the values with these put in."""
-        listed = [*sizes]
-        self.count += len(listed)
-        first = self.count - len(listed) + 1
-        new = {name: variable(f"#{first + k}") for k, (name, _) in enumerate(listed)}
+        new = {name: variable(self.name()) for name, _ in sizes}
         inner = {**values, **new}
-        bound = [(new[name][0][0], put(size, inner)) for name, size in listed]
+        bound = [(new[name][0][0], put(size, inner)) for name, size in sizes]
         self.sizes.update(bound)
         return bound, inner
 
@@ -1544,7 +1550,7 @@ class Checker:
     def as_known(self, atom: Atom) -> Poly:
         """A sum, or what an assumed equation, or what a threshold is, says of it."""
         found = self.threshold(atom)
-        if not self.known and found is None:
+        if not self.here.known and found is None:
             return single(atom)
         step = self.take(("hypothesis", "threshold", "keep"), spelled(atom), atom)
         needs: Needs = []
@@ -1583,14 +1589,13 @@ class Checker:
 
     def said(self, step: Step, atom: Atom) -> tuple[Poly, Needs]:
         """What an assumed equation says that a sum is, and what has to be shown for it."""
-        one, other = self.known[self.place_of(step, "equation", self.known)]
+        known = self.here.known
+        one, other = known[self.place_of(step, "equation", known)]
         i, j = (read_form(text) for text in step["at"])
         if (names(i) | names(j)) - indices(atom):
             raise self.wrong("the equation is used at an index that does not occur")
-        before = self.known, self.scope
-        self.known, self.scope = [], indices(atom)
-        left, right = self.entry(one, i, j), self.some(self.entry(other, i, j))
-        self.known, self.scope = before
+        with self.inside(known=(), scope=indices(atom)):
+            left, right = self.entry(one, i, j), self.some(self.entry(other, i, j))
         shape = one.shape if isinstance(one, MatrixExpr) else (1, 1)
         needs = [*self.within(i, linear(shape[0], {})), *self.within(j, linear(shape[1], {}))]
         ((mono, c),) = left.items() if left is not None and len(left) == 1 else ((None, 0),)
@@ -2027,9 +2032,6 @@ def inside_of_sizes(poly: Poly) -> Iterator[Items]:
 #: Row and column of an entry, whose names no letter of a statement has.
 _ROW, _COLUMN = (sympy.Symbol(f"{name}·", integer=True) for name in ("row", "column"))
 
-#: How many parts an entry of a plain letter has: what it is, the letter, row and column.
-_PLAIN = 4
-
 
 def _behind(low: Form, evaluated: Callable[[Form], Found], at: Form) -> Found:
     """What stands so far behind a place."""
@@ -2084,10 +2086,8 @@ def form_poly(one: Form) -> Poly:
     for atom, c in one:
         if isinstance(atom, tuple):
             raise Refused("a permuted index or a quotient as a number")
-        term = constant(c)
-        for factor in factors_of(atom):
-            term = times(term, single(("index" if factor[:1] == "#" else "size", factor)))
-        out = plus(out, term)
+        kinds = (("index" if name[:1] == "#" else "size", name) for name in factors_of(atom))
+        out = plus(out, reduce(times, map(single, kinds), constant(c)))
     return out
 
 
@@ -2111,10 +2111,8 @@ def linear(index: r.Index, env: Env, divided: Divided | None = None) -> Form:
         case sympy.Mul(args=(sympy.core.numbers.Half(), sympy.Symbol(name=name))):
             raise Half(name)
         case sympy.Mul():
-            out = number(1)
-            for factor in index.args:
-                out = times_form(out, linear(factor, env, divided))
-            return out
+            factors = (linear(factor, env, divided) for factor in index.args)
+            return reduce(times_form, factors, number(1))
         case sympy.floor() if divided:
             above, below = index.args[0].as_numer_denom()
             quotient, _ = divided(linear(above, env, divided), linear(below, env, divided))
@@ -2412,52 +2410,65 @@ def used(claim: Claim, uses: Iterable[Data]) -> Used:
     known: list[Pair] = []
     for kind, k, flipped in uses:
         one, other = claim.where[k][:: -1 if flipped else 1]
+        letter, meaning = meant(kind, one, other, means)
         match kind:
-            case "number" if isinstance(one, sympy.Symbol) and not isinstance(other, MatrixExpr):
-                if one in other.free_symbols or (one.is_integer and not other.is_integer):
-                    raise Refused(f"{one} is not defined by this equation")
-                if one.is_integer and not other.is_positive:
-                    raise Refused(f"{one} would not be a size")
-                claim = claim.put({one: other})
-            case "letter" if isinstance(one, sympy.MatrixSymbol | sympy.Transpose):
-                letter = one.arg if isinstance(one, sympy.Transpose) else one
-                value = sympy.Transpose(other) if isinstance(one, sympy.Transpose) else other
-                if not isinstance(letter, sympy.MatrixSymbol) or not _same_shape(one, other):
-                    raise Refused("this equation defines no letter")
-                if letter.name in means or letter.name in _reached(value, means):
-                    raise Refused(f"{letter.name} is defined twice, or in terms of itself")
-                means[letter.name] = value
-                if any(name in _reached(means[name], means) for name in means):
-                    raise Refused(f"{letter.name} is defined in terms of itself")
-            case "mirror":
-                turned = one if isinstance(one, sympy.Transpose) else sympy.Transpose(one)
-                letter = turned.arg
-                plain = letter if turned is one else turned
-                signs = {plain: 1, sympy.MatMul(-1, plain): -1}
-                square = (
-                    isinstance(letter, sympy.MatrixSymbol) and letter.shape[0] == letter.shape[1]
-                )
-                if not square or other not in signs or letter.name in means:
-                    raise Refused("this equation makes no letter symmetric")
-                free = sympy.MatrixSymbol(f"{letter.name}°", *letter.shape)
-                half = sympy.MatAdd(free, sympy.MatMul(signs[other], sympy.Transpose(free)))
-                means[letter.name] = sympy.MatMul(sympy.S.Half, half)
-            case "orthonormal" if isinstance(one, sympy.MatMul) and len(one.args) == 2:
-                a, b = one.args
-                letter = b if isinstance(a, sympy.Transpose) else a
-                if not isinstance(other, sympy.Identity) or not isinstance(
-                    letter, sympy.MatrixSymbol
-                ):
-                    raise Refused("this equation makes no letter orthonormal")
-                columns = (a, b) == (sympy.Transpose(letter), letter)
-                if not columns and (a, b) != (letter, sympy.Transpose(letter)):
-                    raise Refused("this equation makes no letter orthonormal")
-                units.append((letter, columns))
+            case "number":
+                claim = claim.put({letter: meaning})
+            case "orthonormal":
+                units.append((letter, meaning))
             case "known":
                 known.append((one, other))
             case _:
-                raise Refused(f"an equation cannot be used as a {kind}")
+                means[letter.name] = meaning
     return claim, means, units, known
+
+
+def meant(
+    kind: str, one: sympy.Basic, other: sympy.Basic, means: Mapping[str, MatrixExpr]
+) -> tuple[sympy.Basic, Any]:
+    """The letter that an equation is about, and what it says of it as this kind of equation.
+
+    A number or a letter is the other side, a mirror ±Aᵀ is half of a free letter ± its transpose,
+    and of an orthonormal letter the columns are, or the rows. `means` are the letters that are
+    defined already. Raises `Refused` where the equation is none of this kind.
+    """
+    match kind:
+        case "number" if isinstance(one, sympy.Symbol) and not isinstance(other, MatrixExpr):
+            if one in other.free_symbols or (one.is_integer and not other.is_integer):
+                raise Refused(f"{one} is not defined by this equation")
+            if one.is_integer and not other.is_positive:
+                raise Refused(f"{one} would not be a size")
+            return one, other
+        case "letter" if isinstance(one, sympy.MatrixSymbol | sympy.Transpose):
+            letter = one.arg if isinstance(one, sympy.Transpose) else one
+            if not isinstance(letter, sympy.MatrixSymbol) or not _same_shape(one, other):
+                raise Refused("this equation defines no letter")
+            value = sympy.Transpose(other) if isinstance(one, sympy.Transpose) else other
+            if letter.name in means or letter.name in _reached(value, means):
+                raise Refused(f"{letter.name} is defined twice, or in terms of itself")
+            return letter, value
+        case "mirror" if isinstance(one, MatrixExpr):
+            turned = one if isinstance(one, sympy.Transpose) else sympy.Transpose(one)
+            letter = turned.arg
+            plain = letter if turned is one else turned
+            signs = {plain: 1, sympy.MatMul(-1, plain): -1}
+            square = isinstance(letter, sympy.MatrixSymbol) and letter.shape[0] == letter.shape[1]
+            if not square or other not in signs or letter.name in means:
+                raise Refused("this equation makes no letter symmetric")
+            free = sympy.MatrixSymbol(f"{letter.name}°", *letter.shape)
+            half = sympy.MatAdd(free, sympy.MatMul(signs[other], sympy.Transpose(free)))
+            return letter, sympy.MatMul(sympy.S.Half, half)
+        case "orthonormal" if isinstance(one, sympy.MatMul) and len(one.args) == 2:
+            a, b = one.args
+            letter = b if isinstance(a, sympy.Transpose) else a
+            turned = sympy.Transpose(letter)
+            about = isinstance(letter, sympy.MatrixSymbol) and isinstance(other, sympy.Identity)
+            if not about or (a, b) not in ((turned, letter), (letter, turned)):
+                raise Refused("this equation makes no letter orthonormal")
+            return letter, b is letter
+        case "known":
+            return one, other
+    raise Refused(f"an equation cannot be used as a {kind}")
 
 
 def _same_shape(one: sympy.Basic, other: sympy.Basic) -> bool:
@@ -2511,13 +2522,10 @@ class Run:
 
     def compare(self, known: Claim, i: Form, j: Form) -> None:
         """Check entry (i, j) of the claim's sides, definitions being put in."""
-        checker = self.checker
-        sides, means = [], checker.means
-        checker.noting = True
+        checker, sides = self.checker, []
         for side, steps in zip((known.left, known.right), known.steps, strict=True):
-            checker.means = {**means, **dict(steps)}
-            sides.append(checker.entry(side, i, j))
-        checker.means, checker.noting = means, False
+            with checker.inside(means={**checker.here.means, **dict(steps)}, noting=True):
+                sides.append(checker.entry(side, i, j))
         if None in sides:
             if sides != [None, None]:
                 raise Refused("one side alone is −∞")
@@ -2597,7 +2605,7 @@ class Replay:
 
     def entries(self, checker: Checker, claim: Claim, cofactors: Sequence[Data]) -> None:
         """Check entry (i, j) of both sides for all i and j."""
-        known, checker.means, units, checker.known = used(claim, self.uses)
+        known, means, units, sums = used(claim, self.uses)
         checker.permuted.update(permutations_in(known))
         checker.units.update(
             pair for letter, columns in units for pair in inverses(letter, columns)
@@ -2613,9 +2621,10 @@ class Replay:
         run = Run(claim, checker, added)
         self.runs.append(run)
         rows, columns = (linear(size, {}) for size in shape)
-        checker.in_parts(
-            rows, lambda i: checker.in_parts(columns, lambda j: run.compare(known, i, j))
-        )
+        with checker.inside(means=means, known=tuple(sums)):
+            checker.in_parts(
+                rows, lambda i: checker.in_parts(columns, lambda j: run.compare(known, i, j))
+            )
         checker.finish()
         self.partial |= checker.partial
 

@@ -180,6 +180,83 @@ class _Node:
     same: dict[int, int] = field(default_factory=dict)
 
 
+class _Sizes:
+    """What is known of sizes: each in terms of others, so that those that fit are the same."""
+
+    def __init__(self) -> None:
+        self.known: dict[sympy.Symbol, sympy.Expr] = {}
+
+    def at(self, size: Size) -> sympy.Expr:
+        """A size with what is known of sizes put in."""
+        return sympy.expand(sympy.sympify(size, strict=True).subs(self.known))
+
+    def shape(self, item: Item) -> tuple[sympy.Expr, ...]:
+        """The shape of a matrix."""
+        return tuple(map(self.at, item.shape))
+
+    def count(self, item: Item) -> sympy.Expr | None:
+        """How many heads have one of a matrix; None for one that all share."""
+        return None if item.count is None else self.at(item.count)
+
+    def unified(self, one: Sequence[Size], other: Sequence[Size]) -> bool:
+        """Make sizes the same; whether they can be. Nothing changes where they cannot."""
+        before = dict(self.known)
+        if all(self._unify(a, b) for a, b in zip(one, other, strict=True)):
+            return True
+        self._know(before)
+        return False
+
+    def _unify(self, one: Size, other: Size) -> bool:
+        a, b = self.at(one), self.at(other)
+        difference = sympy.expand(a - b)
+        if difference == 0:
+            return True
+        for size in sorted(
+            difference.free_symbols, key=lambda one: (not _is_second(one), str(one))
+        ):
+            factor = difference.coeff(size)
+            value = sympy.expand(-(difference - factor * size) / factor)
+            if factor in (1, -1) and size not in value.free_symbols and value.is_positive:
+                if value == 1:
+                    continue  # nobody wrote that
+                self.put(size, value)
+                return True
+        above, below = sympy.fraction(sympy.cancel(a / b))
+        if (above, below) == (a, b) or not (above.is_positive and below.is_positive):
+            return False
+        return self._unify(above, below)
+
+    def put(self, size: sympy.Symbol, value: sympy.Expr) -> None:
+        """A size is this from now on, also within what is known of others."""
+        known = {s: sympy.expand(v.subs(size, value)) for s, v in self.known.items()}
+        self._know({**known, size: value})
+
+    def _know(self, known: Mapping[sympy.Symbol, sympy.Expr]) -> None:
+        self.known.clear()
+        self.known.update(known)
+
+    def are_groups(self, a: sympy.Expr, b: sympy.Expr) -> bool:
+        """Whether these counts are heads and groups of them, which are not the same number."""
+        if a.is_Integer and b.is_Integer:
+            return bool(a != b)
+        return (a.name if a.is_Symbol else "").strip(PRIME) != (
+            b.name if b.is_Symbol else ""
+        ).strip(PRIME) and not (a.is_Integer or b.is_Integer)
+
+    def is_more(self, a: sympy.Expr, b: sympy.Expr) -> bool:
+        """Whether a counts heads and b groups of them."""
+        if a.is_Integer and b.is_Integer:
+            return bool(a > b)
+        return not (a.is_Symbol and a.name.strip(PRIME) == "g")
+
+    def words(self) -> Iterator[str]:
+        """Sizes that are the same though they have other names, or that have a value."""
+        for size, value in sorted(self.known.items(), key=str):
+            name = size.name.rstrip(PRIME)
+            if size not in value.free_symbols and name not in map(str, value.free_symbols):
+                yield f"{name} = {value}"
+
+
 class _Joining:
     """Finds partners, and puts both derivations over one set of inputs."""
 
@@ -196,56 +273,19 @@ class _Joining:
             for side in self.sides
             for item in (*side.inputs, *side.steps)
         }
-        self.sizes: dict[sympy.Symbol, sympy.Expr] = {}
+        self.sizes = _Sizes()
         #: Letters of the second derivation that are letters of the first.
         self.same: dict[str, str] = {}
         self.says: list[str] = []
         self.where: list[Meaning] = []
         self.fresh: dict[str, Item] = {}
-        self.differing: list[str] = []
-
-    # ---- sizes -----------------------------------------------------------------------------
-
-    def at(self, size: Size) -> sympy.Expr:
-        """A size with what is known of sizes put in."""
-        return sympy.expand(sympy.sympify(size, strict=True).subs(self.sizes))
-
-    def unified(self, pairs: Sequence[tuple[Size, Size]]) -> bool:
-        """Make sizes the same; whether they can be. Nothing changes where they cannot."""
-        before = dict(self.sizes)
-        for one, other in pairs:
-            if not self._unify(one, other):
-                self.sizes = before
-                return False
-        return True
-
-    def _unify(self, one: Size, other: Size) -> bool:
-        a, b = self.at(one), self.at(other)
-        if sympy.expand(a - b) == 0:
-            return True
-        difference = sympy.expand(a - b)
-        for size in sorted(
-            difference.free_symbols, key=lambda one: (not _is_second(one), str(one))
-        ):
-            factor = difference.coeff(size)
-            value = sympy.expand(-(difference - factor * size) / factor)
-            if factor in (1, -1) and size not in value.free_symbols and value.is_positive:
-                if value == 1:
-                    continue  # nobody wrote that
-                self.sizes = {s: sympy.expand(v.subs(size, value)) for s, v in self.sizes.items()}
-                self.sizes[size] = value
-                return True
-        above, below = sympy.fraction(sympy.cancel(a / b))
-        if (above, below) == (a, b) or not (above.is_positive and below.is_positive):
-            return False
-        return self._unify(above, below)
 
     # ---- partners --------------------------------------------------------------------------
 
     def done(self, where: Sequence[Meaning]) -> Joint:
         """Take what is said, then partners by name; put everything together."""
         texts = [one for one in where if isinstance(one, str)]
-        self.where = [one for one in where if not isinstance(one, str)]
+        self.where += [one for one in where if not isinstance(one, str)]
         waiting = [text for text in texts if not self._tie(text)]
         self._pair(waiting)
         left_over = [text for text in waiting if not self._tie_heads(text)]
@@ -257,78 +297,61 @@ class _Joining:
         first = {item.name: item for item in self.sides[0].inputs}
         for item in self.sides[1].inputs:
             mine = first.get(item.name)
-            if mine is None or self.nodes[item.letter].meaning is not None:
-                continue
-            if self._reaches(mine.letter, item.letter):
-                continue
-            if any(_tells_apart(text, mine, item) for text in waiting):
-                continue
-            if not self._partners(mine, item):
-                one, other = (dims((self.at(a), self.at(b))) for a, b in (mine.shape, item.shape))
-                heads = (
-                    f"{'one' if x.count is None else self.at(x.count)} of {shape}"
-                    for x, shape in ((mine, one), (item, other))
-                )
-                self.differing.append(f"{item.name} is {' in the first and '.join(heads)}")
+            if (
+                mine is not None
+                and self._is_free(item)
+                and not self._reaches(mine.letter, item.letter)
+                and not any(_tells_apart(text, mine, item) for text in waiting)
+            ):
+                self._partner(mine, item)
 
-    def _partners(self, mine: Item, item: Item) -> bool:
-        """Make an input of the second what that of the first says; whether it can be."""
-        (rows, columns), (others, across) = mine.shape, item.shape
-        counts = [None if x.count is None else self.at(x.count) for x in (mine, item)]
-        a, b = counts
-        whole = [(rows, others), (columns, across)]
-        if (a is None) == (b is None) and self.unified(
-            [*whole, *([] if a is None or self._are_groups(a, b) else [(a, b)])]
-        ):
-            a, b = (None if x.count is None else self.at(x.count) for x in (mine, item))
-            if a == b:
+    def _is_free(self, item: Item) -> bool:
+        """Whether nothing says what an input is."""
+        return self.nodes[item.letter].meaning is None
+
+    def _means(self, item: Item, meaning: MatrixExpr, says: str) -> None:
+        """An input is this; `says` is it in words."""
+        self.nodes[item.letter].meaning = meaning
+        self.says.append(f"{self._name(item)} = {says}")
+
+    def _partner(self, mine: Item, item: Item) -> None:
+        """Make an input of the second what that of the first says, if it can be."""
+        a, b = map(self.sizes.count, (mine, item))
+        if a is None or b is None:
+            alike = a is b
+            many, one = (item, mine) if a is None else (mine, item)
+            if alike and self.sizes.unified(mine.shape, item.shape):
                 self.same[item.letter] = mine.letter
-                return True
-            many, few = (mine, item) if self._is_more(a, b) else (item, mine)
-            share = self.at(many.count) / self.at(few.count)
-            if share.is_Rational and not share.is_Integer:
-                return False
-            if self.nodes[few.letter].meaning is not None:
-                return False
-            self.nodes[few.letter].meaning = Head(many.symbol.args[0], HEAD * share)
-            self.says.append(f"{self._name(few)} = the first of each group of {self._name(many)}")
-            return True
-        if (a is None) == (b is None):
-            return False
-        many, one = (item, mine) if a is None else (mine, item)
-        if self.nodes[one.letter].meaning is not None:
-            return False
-        if self.unified([*zip(one.shape, many.shape, strict=True)]):
-            self.nodes[one.letter].meaning = Head(many.symbol.args[0], sympy.S.Zero)
-            self.says.append(f"{self._name(one)} = {self._name(many)}[1]")
-            return True
-        return self._split(many, one)
+            elif not alike and self._is_free(one):
+                self._shared(many, one)
+            return
+        heads = [] if self.sizes.are_groups(a, b) else [a, b]
+        dims = ((*x.shape, *heads[k : k + 1]) for k, x in enumerate((mine, item)))
+        if not self.sizes.unified(*dims):
+            return
+        a, b = map(self.sizes.at, (a, b))
+        if a == b:
+            self.same[item.letter] = mine.letter
+            return
+        many, few, share = (mine, item, a / b) if self.sizes.is_more(a, b) else (item, mine, b / a)
+        if self._is_free(few) and (share.is_Integer or not share.is_Rational):
+            first = Head(many.symbol.args[0], HEAD * share)
+            self._means(few, first, f"the first of each group of {self._name(many)}")
 
-    def _split(self, many: Item, one: Item) -> bool:
-        """One matrix a head as rows (or columns) of one matrix for all."""
+    def _shared(self, many: Item, one: Item) -> None:
+        """One matrix for all heads is that of the first, or is made of those of all."""
+        if self.sizes.unified(one.shape, many.shape):
+            self._means(one, Head(many.symbol.args[0], sympy.S.Zero), f"{self._name(many)}[1]")
+        elif self._is_free(many) and (split := self._split(many, one)) is not None:
+            self._means(many, split, f"split({self._name(one)})")
+
+    def _split(self, many: Item, one: Item) -> MatrixExpr | None:
+        """One matrix a head as rows (or columns) of one for all; None where it does not fit."""
         for axis in (0, 1):
             stacked = [size * (many.count if k == axis else 1) for k, size in enumerate(many.shape)]
-            if self.nodes[many.letter].meaning is None and self.unified(
-                [*zip(one.shape, stacked, strict=True)]
-            ):
-                self.nodes[many.letter].meaning = Split(one.symbol, HEAD, many.count, axis)
-                self.says.append(f"{self._name(many)} = split({self._name(one)})")
-                return True
-        return False
-
-    def _are_groups(self, a: sympy.Expr, b: sympy.Expr) -> bool:
-        """Whether these counts are heads and groups of them, which are not the same number."""
-        if a.is_Integer and b.is_Integer:
-            return bool(a != b)
-        return (a.name if a.is_Symbol else "").strip(PRIME) != (
-            b.name if b.is_Symbol else ""
-        ).strip(PRIME) and not (a.is_Integer or b.is_Integer)
-
-    def _is_more(self, a: sympy.Expr, b: sympy.Expr) -> bool:
-        """Whether a counts heads and b groups of them."""
-        if a.is_Integer and b.is_Integer:
-            return bool(a > b)
-        return not (a.is_Symbol and a.name.strip(PRIME) == "g")
+            if self.sizes.unified(one.shape, stacked):
+                return Split(one.symbol, HEAD, many.count, axis)
+        return None
 
     # ---- what is said ----------------------------------------------------------------------
 
@@ -353,12 +376,11 @@ class _Joining:
         if second:
             found = [pair for pair in found if pair[0] == 1]
         elif of_heads and len(found) == 2:
-            (_, mine), (_, other) = found
-            if mine.count is None or (
-                other.count is not None
-                and self._are_groups(self.at(mine.count), self.at(other.count))
-                and not self._is_more(self.at(mine.count), self.at(other.count))
-            ):
+            mine, other = (self.sizes.count(item) for _, item in found)
+            of_groups = (
+                mine is not None and other is not None and self.sizes.are_groups(mine, other)
+            )
+            if mine is None or (of_groups and not self.sizes.is_more(mine, other)):
                 found = found[1:]
         return found[0][1] if found else self.fresh.get(name + (PRIME if second else ""))
 
@@ -380,29 +402,31 @@ class _Joining:
             if target is None or inner is None or target[1] is not None or inner[1] is not None:
                 continue
             (item, _), (meant, _) = target, inner
-            if not self._is_open(item, meant):
-                continue
-            if call and call[1] == "repeat":
-                self._repeat(item, meant, text)
-                return True
-            if call:
-                if item.count is None or meant.count is not None or not self._split(item, meant):
+            if self._is_open(item, meant):
+                meaning = self._tied(item, meant, call[1] if call else "")
+                if meaning is None:
                     raise self._no_fit(text, item, meant)
-                self.says.pop()
+                self.nodes[item.letter].meaning = meaning
                 return True
-            if (item.count is None) == (meant.count is None):
-                pairs = [*zip(item.shape, meant.shape, strict=True)]
-                if item.count is not None:
-                    pairs.append((item.count, meant.count))
-                if not self.unified(pairs):
-                    raise self._no_fit(text, item, meant)
-            elif item.count is None or not self.unified(
-                [*zip(item.shape, meant.shape, strict=True)]
-            ):
-                raise self._no_fit(text, item, meant)
-            self.nodes[item.letter].meaning = meant.symbol
-            return True
         return False
+
+    def _tied(self, item: Item, meant: Item, way: str) -> MatrixExpr | None:
+        """An input as another matrix, repeated or split for heads; None where it does not fit."""
+        own, others = item.count, meant.count
+        if way == "split":
+            return None if own is None or others is not None else self._split(item, meant)
+        if own is None and (way or others is not None):
+            return None
+        both = own is not None and others is not None
+        ends = ((*x.shape, x.count) if both and not way else x.shape for x in (item, meant))
+        if not self.sizes.unified(*ends):
+            return None
+        if not way or own is None or others is None:
+            return meant.symbol
+        share = self.sizes.at(others) / self.sizes.at(own)
+        if share.is_Rational and not (1 / share).is_Integer:
+            return None
+        return Head(meant.symbol.args[0], sympy.floor(HEAD * share))
 
     def _tie_sizes(self, left: str, right: str) -> bool:
         known = {s.name: s for side in self.sides for s in _symbols_of(side)}
@@ -412,30 +436,19 @@ class _Joining:
             return False
         if self._item(left) is not None:
             return False
-        if not self.unified([(first, second if number is None else number)]):
+        if not self.sizes.unified([first], [second if number is None else number]):
             raise SymattnError(f"where: {left} = {right} contradicts another statement about sizes")
         if left + PRIME in known and known[left + PRIME] != first and number is not None:
-            self.unified([(known[left + PRIME], number)])
+            self.sizes.unified([known[left + PRIME]], [number])
         return True
-
-    def _repeat(self, item: Item, meant: Item, text: str) -> None:
-        """Heads are those of their groups, or all the same."""
-        if item.count is None or not self.unified([*zip(item.shape, meant.shape, strict=True)]):
-            raise self._no_fit(text, item, meant)
-        if meant.count is None:
-            self.nodes[item.letter].meaning = meant.symbol
-            return
-        share = self.at(meant.count) / self.at(item.count)
-        if share.is_Rational and not (1 / share).is_Integer:
-            raise self._no_fit(text, item, meant)
-        self.nodes[item.letter].meaning = Head(meant.symbol.args[0], sympy.floor(HEAD * share))
 
     def _is_open(self, item: Item, meant: Item) -> bool:
         """Whether an equation may define this input by that matrix."""
-        node = self.nodes.get(item.letter)
-        if node is None or node.meaning is not None or item.letter in self.same:
-            return False
-        return not self._reaches(meant.letter, item.letter)
+        return self._may_be_defined(item) and not self._reaches(meant.letter, item.letter)
+
+    def _may_be_defined(self, item: Item) -> bool:
+        """Whether nothing says what a matrix is."""
+        return item.letter in self.nodes and self._is_free(item) and item.letter not in self.same
 
     def _reaches(self, start: str, target: str) -> bool:
         """Whether a matrix is made of another."""
@@ -457,26 +470,21 @@ class _Joining:
     def _no_fit(self, text: str, item: Item, meant: Item) -> ShapeError:
         shapes = []
         for one in (item, meant):
-            heads = "" if one.count is None else f" for each of {self.at(one.count)} heads"
-            shapes.append(f"{self._name(one)} is {dims(tuple(map(self.at, one.shape)))}{heads}")
+            heads = "" if one.count is None else f" for each of {self.sizes.count(one)} heads"
+            shapes.append(f"{self._name(one)} is {dims(self.sizes.shape(one))}{heads}")
         return ShapeError(f"where {quote(text)}: {', '.join(shapes)}; these do not fit")
 
     def _tie_heads(self, text: str) -> bool:
         """Take an equation about single heads; whether it is one: W_K[1] = W_K[2], W_K = W_K[1]."""
-        halves = [self._item(half) for half in split_sides(text)]
-        if None in halves:
+        halves = [half for half in map(self._item, split_sides(text)) if half is not None]
+        if len(halves) < 2:
             return False
-        (one, head), (other, number) = (half for half in halves if half is not None)
-        if head is None and number is None:
-            return False
-        if head is not None and one.count is not None and number is None and other.name == one.name:
-            (one, head), (other, number) = (other, number), (one, head)
-        if number is not None and head is None and other.count is not None:
-            if one.name == other.name:
-                one = other  # all heads are like one of them
-            if one is other:
-                self._all_like(other, number, text)
+        for (whole, every), (single, which) in (halves, halves[::-1]):
+            alike = whole.name == single.name and single.count is not None
+            if every is None and which is not None and alike:
+                self._all_like(single, which, text)
                 return True
+        (one, head), (other, number) = halves
         (one, head), (other, number) = self._as_first(one, head), self._as_first(other, number)
         if one is not other or head is None or number is None:
             return False
@@ -497,14 +505,13 @@ class _Joining:
         meaning = self.nodes[item.letter].meaning if item.letter in self.nodes else None
         if isinstance(meaning, Head) and not isinstance(item, Step):
             of = self.nodes[letter_of(meaning)].item
-            at = meaning.head if head is None else meaning.head.subs(HEAD, head)
-            at = self.at(at)
+            at = self.sizes.at(meaning.head if head is None else meaning.head.subs(HEAD, head))
             if at.is_Integer and (head is not None or HEAD not in meaning.head.free_symbols):
                 return of, int(at)
         return item, head
 
     def _check_heads(self, text: str, item: Item, *heads: int) -> None:
-        count = None if item.count is None else self.at(item.count)
+        count = self.sizes.count(item)
         if count is None or not count.is_Integer:
             raise SymattnError(
                 f"where {quote(text)}: the number of heads is open; give it, as in "
@@ -518,7 +525,7 @@ class _Joining:
         if head:
             self._check_heads(text, item, head)
         node = self.nodes[item.letter]
-        if node.meaning is not None or item.letter in self.same:
+        if not self._may_be_defined(item):
             raise SymattnError(f"where {quote(text)}: {item.name} is defined twice")
         node.same[-1] = head
 
@@ -539,8 +546,7 @@ class _Joining:
             if target is None or target[1] is not None:
                 continue
             item = target[0]
-            node = self.nodes.get(item.letter)
-            if node is None or node.meaning is not None or item.letter in self.same:
+            if not self._may_be_defined(item):
                 continue
             try:
                 (meaning,) = self._read([other]) if alone else self._read([other, one])[:1]
@@ -551,7 +557,7 @@ class _Joining:
             if not isinstance(meaning, MatrixExpr):
                 if not alone:
                     continue
-                shape = tuple(map(self.at, item.shape))
+                shape = self.sizes.shape(item)
                 meaning = sympy.MatMul(meaning, sympy.OneMatrix(*shape))
                 meaning = sympy.ZeroMatrix(*shape) if meaning.args[0] == 0 else meaning
             used = {letter_of(s) for s in meaning.atoms(sympy.MatrixSymbol)}
@@ -559,12 +565,12 @@ class _Joining:
                 continue
             if HEAD in meaning.free_symbols and item.count is None:
                 raise SymattnError(f"where {quote(text)}: {item.name} is one for all heads")
-            if not self.unified([*zip(item.shape, meaning.shape, strict=True)]):
+            if not self.sizes.unified(item.shape, meaning.shape):
                 raise ShapeError(
-                    f"where {quote(text)}: {item.name} is {dims(tuple(map(self.at, item.shape)))}, "
-                    f"and the other side {dims(tuple(map(self.at, meaning.shape)))}"
+                    f"where {quote(text)}: {item.name} is {dims(self.sizes.shape(item))}, "
+                    f"and the other side {dims(tuple(map(self.sizes.at, meaning.shape)))}"
                 )
-            node.meaning = meaning
+            self.nodes[item.letter].meaning = meaning
             return True
         return False
 
@@ -589,14 +595,14 @@ class _Joining:
         shapes: dict[str, GivenShape] = {
             **self.shapes,
             **{name: item.shape for name, item in self.fresh.items()},
-            **{word: tuple(map(self.at, item.shape)) for word, item in known.items()},
+            **{word: self.sizes.shape(item) for word, item in known.items()},
         }
         built = next(readings([plain], shapes))
         meanings = [written.meaning for written in built.groups[0]]
         values: dict[sympy.Basic, sympy.Basic] = {}
         for word, item in known.items():
             symbol = sympy.MatrixSymbol(word, *shapes[word])
-            meant = item.symbol.subs(self.sizes)
+            meant = item.symbol.subs(self.sizes.known)
             values[symbol] = Head(meant.args[0], heads[word]) if word in heads else meant
         out = [one.xreplace(values) for one in meanings]
         for one in meanings:
@@ -627,16 +633,16 @@ class _Joining:
         out: dict[sympy.Basic, sympy.Basic] = {}
         for letter, mine in self.same.items():
             one, other = (_bare(self.nodes[x].item.symbol) for x in (letter, mine))
-            out[one.subs(self.sizes)] = other.subs(self.sizes)
+            out[one.subs(self.sizes.known)] = other.subs(self.sizes.known)
         return out
 
     def _joint(self, assumed: tuple[Meaning, ...]) -> Joint:
         last = [side.steps[-1].letter for side in self.sides]
         outputs = [self.nodes[letter].item for letter in last]
-        shapes = [*zip(*(item.shape for item in outputs), strict=True)]
         counts = [item.count for item in outputs]
+        ends: list[Sequence[sympy.Expr]] = [item.shape for item in outputs]
         if None not in counts:
-            shapes.append((counts[0], counts[1]))
+            ends = [(*item.shape, item.count) for item in outputs]
         elif counts[0] is not counts[1]:
             which = "first" if counts[1] is None else "second"
             name = outputs[which == "second"].name
@@ -644,7 +650,7 @@ class _Joining:
                 f"the {which} has {name} for each head and the other one for all; choose a head, "
                 f"as in #{name}[1]"
             )
-        fits = self.unified(shapes)
+        fits = self.sizes.unified(*ends)
         self._unmark_sizes()
         if not fits:
             raise self._other_shapes(outputs)
@@ -663,7 +669,7 @@ class _Joining:
         where = tuple(
             one if isinstance(one, str) else tuple(map(self._put, one)) for one in self.where
         )
-        says = tuple(dict.fromkeys((*self._size_words(), *self.says)))
+        says = tuple(dict.fromkeys((*self.sizes.words(), *self.says)))
         inputs += [(name, self._side(name, made, name)) for name in self.fresh if name in used]
         return Joint(
             left=sides[0],
@@ -681,10 +687,10 @@ class _Joining:
     def _put(self, one: Meaning) -> Meaning:
         if not isinstance(one, sympy.Basic):
             return one
-        return one.subs(self.sizes).xreplace(self._letters())
+        return one.subs(self.sizes.known).xreplace(self._letters())
 
     def _other_shapes(self, outputs: Sequence[Item]) -> ShapeError:
-        found = [tuple(map(self.at, item.shape)) for item in outputs]
+        found = [self.sizes.shape(item) for item in outputs]
         rows = sympy.expand(found[0][0] - found[1][0])
         same = sympy.expand(found[0][1] - found[1][1]) == 0
         hint = "; compare a step of each, as in causal#weights"
@@ -704,22 +710,14 @@ class _Joining:
             for node in self.nodes.values()
             for size in (*node.item.shape, node.item.count)
             if size is not None
-            for s in self.at(size).free_symbols
+            for s in self.sizes.at(size).free_symbols
         }
         for side in self.sides:
-            used |= {s for s in _symbols_of(side) if s not in self.sizes}
+            used |= {s for s in _symbols_of(side) if s not in self.sizes.known}
         for size in sorted(used, key=str):
             plain = _size(size.name.rstrip(PRIME))
             if _is_second(size) and plain not in used:
-                self.sizes = {s: v.subs(size, plain) for s, v in self.sizes.items()}
-                self.sizes[size] = plain
-
-    def _size_words(self) -> Iterator[str]:
-        """Sizes that are the same though they have other names, or that have a value."""
-        for size, value in sorted(self.sizes.items(), key=str):
-            name = size.name.rstrip(PRIME)
-            if size not in value.free_symbols and name not in map(str, value.free_symbols):
-                yield f"{name} = {value}"
+                self.sizes.put(size, plain)
 
     def _made(self, letters: Mapping[sympy.Basic, sympy.Basic]) -> dict[str, Item]:
         """Every matrix as an input or a step of the whole, sizes put in, partners as one."""
@@ -727,7 +725,7 @@ class _Joining:
         for letter, node in self.nodes.items():
             if letter in self.same:
                 continue
-            item = node.item.subs(self.sizes)
+            item = node.item.subs(self.sizes.known)
             if isinstance(item, Step):
                 out[letter] = replace(item, expr=item.expr.xreplace(letters))
                 continue
@@ -740,7 +738,7 @@ class _Joining:
             if meaning is None:
                 out[letter] = item
                 continue
-            meaning = meaning.subs(self.sizes).xreplace(letters)
+            meaning = meaning.subs(self.sizes.known).xreplace(letters)
             out[letter] = Step(item.name, item.symbol, meaning, **item.facts)
         return out
 
@@ -873,15 +871,21 @@ def _symbols_of(side: Derivation) -> set[sympy.Symbol]:
 
 def _with_sizes(side: Derivation) -> Derivation:
     """A derivation with the sizes put in that are known."""
-    if not side.sizes:
-        return side
-    return replace(
-        side,
-        inputs=tuple(item.subs(side.sizes) for item in side.inputs),
-        steps=tuple(step.subs(side.sizes) for step in side.steps),
-        sizes={},
-        labels={},
-    )
+    return _renamed(side, side.sizes, {}) if side.sizes else side
+
+
+def _renamed(
+    side: Derivation, sizes: Sizes, letters: Mapping[MatrixExpr, MatrixExpr]
+) -> Derivation:
+    """A derivation with these sizes and letters put in."""
+
+    def item_of(item: Any) -> Any:
+        made = item.subs(sizes)
+        own = {"expr": made.expr.xreplace(letters)} if isinstance(made, Step) else {}
+        return replace(made, symbol=made.symbol.xreplace(letters), **own)
+
+    inputs, steps = (tuple(map(item_of, items)) for items in (side.inputs, side.steps))
+    return replace(side, inputs=inputs, steps=steps, sizes={}, labels={})
 
 
 def _unmarked(side: Derivation, first: Derivation) -> Derivation:
@@ -901,27 +905,14 @@ def _unmarked(side: Derivation, first: Derivation) -> Derivation:
         for step in side.steps
         if step.letter.endswith(PRIME) and step.letter.rstrip(PRIME) not in taken
     }
-    steps = (
-        replace(step, symbol=step.symbol.xreplace(letters), expr=step.expr.xreplace(letters))
-        for step in side.steps
-    )
-    return replace(side, steps=tuple(steps))
+    return _renamed(side, {}, letters)
 
 
 def _marked(side: Derivation) -> Derivation:
     """A derivation whose letters and sizes have a prime."""
     sizes = {s: _size(s.name + PRIME) for s in _symbols_of(side)}
-    items = [item.subs(sizes) for item in (*side.inputs, *side.steps)]
     letters = {
         (bare := _bare(item.symbol)): sympy.MatrixSymbol(bare.name + PRIME, *bare.shape)
-        for item in items
+        for item in (one.subs(sizes) for one in (*side.inputs, *side.steps))
     }
-    out: list[Any] = []
-    for item in items:
-        changes: dict[str, Any] = {"symbol": item.symbol.xreplace(letters)}
-        if isinstance(item, Step):
-            changes["expr"] = item.expr.xreplace(letters)
-        out.append(replace(item, **changes))
-    inputs = tuple(item for item in out if not isinstance(item, Step))
-    steps = tuple(item for item in out if isinstance(item, Step))
-    return replace(side, inputs=inputs, steps=steps, sizes={}, labels={})
+    return _renamed(side, sizes, letters)

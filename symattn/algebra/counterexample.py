@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
@@ -226,15 +226,25 @@ def evaluated(
             if not ready:
                 return None
             for name in ready:
-                side = Side(left.pop(name))
-                try:
-                    balls = {k: _balls(v) for k, v in arrays.items() if k in side.letters()}
-                    arrays[name] = side.value(balls, BALLS, scalars)
-                    if not all(map(_is_known, arrays[name].ravel())):
-                        return None
-                except (SymattnError, ZeroDivisionError, ValueError, KeyError):
+                found = _values([Side(left.pop(name))], arrays, scalars, BALLS)
+                if found is None or not all(map(_is_known, found[0].ravel())):
                     return None
+                arrays[name] = found[0]
     return arrays
+
+
+def _values(
+    sides: Sequence[Side], given: Mapping[str, Array], sizes: Sizes, arithmetic: Arithmetic
+) -> list[Array] | None:
+    """The values of sides in balls; None where one of them has none."""
+    letters = {name for side in sides for name in side.letters()}
+    try:
+        if any(side.is_refused(sizes) for side in sides):
+            return None
+        arrays = {name: _balls(value) for name, value in given.items() if name in letters}
+        return [side.value(arrays, arithmetic, sizes) for side in sides]
+    except (SymattnError, ZeroDivisionError, ValueError, KeyError):
+        return None
 
 
 def _balls(value: Array) -> Array:
@@ -244,17 +254,13 @@ def _balls(value: Array) -> Array:
 def compared(left: Side, right: Side, given: Mapping[str, Array], sizes: Sizes) -> Compared:
     """The sides in balls, with more bits where the first do not tell."""
     answer = Compared(False)
-    letters = {*left.letters(), *right.letters()}
     for bits in _BITS:
         tried = _Tried()
         with precision(bits), np.errstate(all="ignore"):
-            try:
-                if left.is_refused(sizes) or right.is_refused(sizes):
-                    return Compared(False)
-                arrays = {name: _balls(value) for name, value in given.items() if name in letters}
-                one, two = broadcast(*(side.value(arrays, tried, sizes) for side in (left, right)))
-            except (SymattnError, ZeroDivisionError, ValueError):
+            values = _values((left, right), given, sizes, tried)
+            if values is None:
                 return Compared(False)
+            one, two = broadcast(*values)
             if tried.divided_by_zero and not _has_derivation(left, right):
                 return Compared(False)
             answer = _compared(one, two)
@@ -269,15 +275,12 @@ def has_value(side: Side, given: Mapping[str, Array], sizes: Sizes) -> bool:
     """Whether every entry of a side has a value for these numbers."""
     tried = _Tried()
     with precision(_BITS[-1]), np.errstate(all="ignore"):
-        try:
-            if side.is_refused(sizes):
-                return False
-            letters = side.letters()
-            arrays = {name: _balls(value) for name, value in given.items() if name in letters}
-            value = side.value(arrays, tried, sizes)
-        except (SymattnError, ZeroDivisionError, ValueError):
-            return False
-        return not tried.divided_by_zero and all(map(_is_known, value.ravel()))
+        values = _values([side], given, sizes, tried)
+        return (
+            values is not None
+            and not tried.divided_by_zero
+            and all(map(_is_known, values[0].ravel()))
+        )
 
 
 def _is_known(x: Ground) -> bool:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
+import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
+from symattn.algebra.certificate import Refused, meant
 from symattn.algebra.comparison import Joint
-from symattn.algebra.counterexample import Letter, Meaning, Side
+from symattn.algebra.counterexample import Letter, Meaning, Side, Sizes, compared
+from symattn.arithmetic.base import Array
 from symattn.errors import SymattnError
 from symattn.nodes.base import shape_of
 
@@ -44,6 +48,19 @@ class Statement:
     def all_sides(self) -> tuple[Side, ...]:
         """Both sides, and those of the hypotheses."""
         return (self.left, self.right, *(side for pair in self.where for side in pair))
+
+    def broken(self, arrays: Mapping[str, Array], scalars: Sizes) -> Iterator[str]:
+        """What is assumed and does not hold of these numbers."""
+        for one, other in self.where:
+            if not compared(one, other, arrays, scalars).agree:
+                yield f"{one.text or one.meaning} = {other.text or other.meaning} does not hold"
+        for name in sorted(self.positive & arrays.keys()):
+            if not all(bool(entry > 0) for entry in arrays[name].ravel()):
+                yield f"{name} > 0 does not hold"
+        for name in sorted(self.permutations & arrays.keys()):
+            ones, zeros = arrays[name] == 1, arrays[name] == 0
+            if not np.all(ones | zeros) or {*ones.sum(axis=0), *ones.sum(axis=1)} != {1}:
+                yield f"that {name} is a permutation does not hold"
 
     def letters(self) -> dict[str, Letter]:
         """All matrices that occur."""
@@ -89,9 +106,9 @@ def same_shape(one: Meaning, two: Meaning) -> bool:
 class Use:
     """What an equation is used for: it says what a number or a letter is, or of which kind.
 
-    `kind` is as in a certificate: number, letter, mirror (A = ±Aᵀ, of which `meaning` is the right
-    side), orthonormal (whose `meaning` is whether its columns are) or known. `flipped`: the letter
-    stands on the right.
+    `kind` is as in a certificate: number, letter, mirror (A = ±Aᵀ), orthonormal or known, and
+    `meaning` is what the checker takes of it (`certificate.meant`). `flipped`: the letter stands
+    on the right.
     """
 
     kind: str
@@ -104,7 +121,8 @@ class Use:
 def uses(where: Sequence[tuple[Meaning, Meaning]], positive: Sequence[str] = ()) -> Iterator[Use]:
     """What each equation is used for, numbers first; one that is not listed has cofactors alone.
 
-    A letter is defined once, and not by itself, also on a detour.
+    It is the first kind that the checker takes it for. A letter is defined once, and not by
+    itself, also on a detour.
     """
     numbers = {k: use for k, pair in enumerate(where) for use in _of_number(k, pair, positive)}
     yield from numbers.values()
@@ -113,11 +131,10 @@ def uses(where: Sequence[tuple[Meaning, Meaning]], positive: Sequence[str] = ())
         if k in numbers:
             continue
         found = next(_of_letter(k, (one, other), means), None)
-        if found is not None:
+        if found is not None and found.kind != "orthonormal":
             means[found.letter] = found.meaning
+        if found is not None:
             yield found
-        elif (turned := orthogonal(one, other)) is not None:
-            yield Use("orthonormal", k, False, turned[0].name, turned[1])
         elif isinstance(one, MatrixExpr) and not isinstance(one, sympy.MatrixSymbol):
             yield Use("known", k)
 
@@ -125,70 +142,20 @@ def uses(where: Sequence[tuple[Meaning, Meaning]], positive: Sequence[str] = ())
 def _of_number(k: int, pair: tuple[Meaning, Meaning], positive: Sequence[str]) -> Iterator[Use]:
     """The number that an equation defines; none that is positive, which it might not be."""
     for flipped, (one, other) in ((True, pair[::-1]), (False, pair)):
-        number = isinstance(one, sympy.Symbol) and not isinstance(other, MatrixExpr)
-        if number and one not in other.free_symbols and one.name not in positive:
-            yield Use("number", k, flipped, one.name, other)
+        with suppress(Refused):
+            number, meaning = meant("number", one, other, {})
+            if number.name not in positive:
+                yield Use("number", k, flipped, number.name, meaning)
 
 
 def _of_letter(
     k: int, pair: tuple[Meaning, Meaning], means: Mapping[str, MatrixExpr]
 ) -> Iterator[Use]:
-    """The letters that an equation may define beside others; A = ±Aᵀ makes A a mirror image.
-
-    A number that is repeated to fill a matrix defines nothing here.
-    """
-    orders = [(False, *pair), (True, *pair[::-1])]
-    for flipped, one, other in sorted(orders, key=lambda order: not _is_letter(order[1])):
-        letter, value = one, other
-        if isinstance(one, sympy.Transpose) and isinstance(other, MatrixExpr):
-            letter, value = one.arg, _turned(other)
-        if not _is_letter(letter) or not same_shape(letter, value) or letter.name in means:
-            continue
-        turned = sympy.Transpose(letter)
-        if value in (turned, sympy.MatMul(-1, turned)) and letter.shape[0] == letter.shape[1]:
-            yield Use("mirror", k, not isinstance(pair[0], _TURNABLE), letter.name, value)
-        elif letter.name not in _reached(value, means):
-            yield Use("letter", k, flipped, letter.name, value)
-
-
-_TURNABLE = (sympy.MatrixSymbol, sympy.Transpose)
-
-
-def _is_letter(one: Meaning) -> bool:
-    return isinstance(one, sympy.MatrixSymbol)
-
-
-def _reached(value: sympy.Basic, means: Mapping[str, MatrixExpr]) -> set[str]:
-    """The letters of an expression, also on a detour."""
-    reached = set(left := _letters(value))
-    while left:
-        left = {x for known in left & means.keys() for x in _letters(means[known])} - reached
-        reached |= left
-    return reached
-
-
-def _letters(meaning: sympy.Basic) -> set[str]:
-    return {symbol.name for symbol in meaning.atoms(sympy.MatrixSymbol)}
-
-
-def _turned(expr: MatrixExpr) -> MatrixExpr:
-    """The transpose of ± a letter; any other expression stands under the sign."""
-    number, factors = expr.as_coeff_matrices() if isinstance(expr, sympy.MatMul) else (1, [expr])
-    if number == -1 and len(factors) == 1:
-        return sympy.MatMul(-1, sympy.Transpose(factors[0]))
-    return sympy.Transpose(expr)
-
-
-def orthogonal(one: Meaning, two: Meaning) -> tuple[sympy.MatrixSymbol, bool] | None:
-    """The letter R of Rᵀ R = I (True) or R Rᵀ = I (False)."""
-    if not isinstance(two, sympy.Identity) or not isinstance(one, sympy.MatMul):
-        return None
-    coefficient, factors = one.as_coeff_matrices()
-    if len(factors) != 2 or coefficient != 1:
-        return None
-    a, b = factors
-    if isinstance(a, sympy.Transpose) and a.arg == b and isinstance(b, sympy.MatrixSymbol):
-        return b, True
-    if isinstance(b, sympy.Transpose) and b.arg == a and isinstance(a, sympy.MatrixSymbol):
-        return a, False
-    return None
+    """What an equation may say of a letter beside others: a plain letter before a transpose."""
+    orders = [(False, pair), (True, pair[::-1])]
+    plain = sorted(orders, key=lambda order: not isinstance(order[1][0], sympy.MatrixSymbol))
+    for kind, tried in (("mirror", orders), ("letter", plain), ("orthonormal", orders[:1])):
+        for flipped, (one, other) in tried:
+            with suppress(Refused):
+                letter, meaning = meant(kind, one, other, means)
+                yield Use(kind, k, flipped, letter.name, meaning)

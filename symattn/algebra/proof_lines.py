@@ -40,10 +40,10 @@ from symattn.algebra.certificate import (
     names,
     plus_form,
     put,
-    settled,
     spelled,
     variable,
 )
+from symattn.algebra.traces import Tracer
 from symattn.arithmetic.functions import applied
 from symattn.budget import STEPS, Spent, within
 from symattn.documents import blocks as b
@@ -85,9 +85,12 @@ class Part:
     def height(self) -> int:
         """How many sums and quotients stand above one another in it."""
         inner = max((child.height for child in self.children), default=0)
-        if isinstance(self.rule, r.Over):
-            return inner + (not isinstance(self.rule.den, r.Const))
-        return inner + isinstance(self.rule, r.Total | r.OfRow)
+        match self.rule:
+            case r.Over(den=r.Const()):
+                return inner
+            case r.Over() | r.Total() | r.OfRow():
+                return inner + 1
+        return inner
 
     def walk(self) -> Iterator[Part]:
         """The part and all parts of it."""
@@ -109,9 +112,8 @@ class Recorder(Checker):
 
     def __init__(self, steps: Sequence[Step], positive: Iterable[str] = ()) -> None:
         super().__init__(steps, positive)
-        self.stack: list[Part] = []
-        self.silent = False
-        self.sides: list[Part] = []
+        self.whole = Part(None, {})
+        self.stack = [self.whole]
         self.compared: list[Comparison] = []
         #: What conditions determine an index, once for every term of its sum.
         self.met: dict[str, list[Form | None]] = {}
@@ -121,47 +123,41 @@ class Recorder(Checker):
 
     def take(self, allowed: Sequence[str], before: str, *about: object) -> Step:
         step = super().take(allowed, before, *about)
-        if self.stack:
-            self.stack[-1].own.append(step)
+        self.stack[-1].own.append(step)
         return step
 
     def _kept(self, part: Part, evaluated: Callable[[], Poly | None]) -> Poly | None:
-        if self.stack:
-            self.stack[-1].children.append(part)
+        self.stack[-1].children.append(part)
         self.stack.append(part)
-        try:
-            part.poly = evaluated()
-        finally:
-            self.stack.pop()
+        part.poly = evaluated()
+        self.stack.pop()
         return part.poly
 
     def entry(self, expr: sympy.Basic, i: Form, j: Form, head: Form | None = None) -> Poly | None:
-        if self.stack or self.silent:
+        if len(self.stack) > 1:
             return super().entry(expr, i, j, head)
-        side = Part(expr, {"i": i, "j": j})
-        self.sides.append(side)
-        return self._kept(side, lambda: super(Recorder, self).entry(expr, i, j))
+        return self._kept(
+            Part(expr, {"i": i, "j": j}), lambda: super(Recorder, self).entry(expr, i, j)
+        )
 
     def value(self, rule: r.Rule, env: Env) -> Poly | None:
-        if self.silent:
-            return super().value(rule, env)
         return self._kept(Part(rule, dict(env)), lambda: super(Recorder, self).value(rule, env))
 
     def in_parts(self, size: Form, evaluated: Callable[[Form], Found]) -> list[tuple[Found, Bound]]:
         found = super().in_parts(size, evaluated)
-        if self.stack and not self.silent:
-            self.stack[-1].ranges = [bound[0] for _, bound in found if len(bound) == 1]
+        self.stack[-1].ranges = [bound[0] for _, bound in found if len(bound) == 1]
         return found
 
     def as_known(self, atom: Atom) -> Poly:
-        self.silent, before = True, self.silent
-        try:
-            return super().as_known(atom)
-        finally:
-            self.silent = before
+        aside = Part(atom, {})
+        self.stack.append(aside)
+        out = super().as_known(atom)
+        self.stack.pop()
+        self.stack[-1].own += [step for part in aside.walk() for step in part.own]
+        return out
 
     def total(self, bound: Bound, mono: Mono) -> Poly:
-        step = self.steps[self.done]
+        step = self.left[0]
         if step["rule"] == "delta":
             (index, _), (atom, _) = bound[step["index"]], atoms_of(mono)[step["factor"]]
             value = self.solved(atom, index) if step["inside"] else None
@@ -181,17 +177,18 @@ class Recorder(Checker):
 
     def vanishes(self, difference: Poly) -> None:
         self.hidden()
-        before, sides = self.done, self.sides
-        self.sides = []
+        before, sides = self.done, [*self.whole.children]
+        self.whole.children.clear()
         super().vanishes(difference)  # which calls this again for each sign of an |x|
         if sides:
             self.compared.append(Comparison(sides, self.steps[before : self.done]))
 
     def hidden(self) -> None:
         """Keep the comparisons of entries that are −∞ on both sides, of which nothing vanishes."""
-        while self.sides and self.sides[0].poly is None:
-            self.compared.append(Comparison(self.sides[:2], []))
-            self.sides = self.sides[2:]
+        sides = self.whole.children
+        while sides and sides[0].poly is None:
+            self.compared.append(Comparison(sides[:2], []))
+            del sides[:2]
 
 
 @dataclass(frozen=True)
@@ -268,59 +265,6 @@ def product_of(factors: Sequence[r.Rule]) -> r.Rule:
     return _ONE if not kept else kept[0] if len(kept) == 1 else r.Times(kept)
 
 
-def moved(poly: Poly, places: Places) -> Poly:
-    """A polynomial with forms put in for indices; sums keep their ranges' names.
-
-    Raises `CannotSpell` where an exponent would fall apart into several.
-    """
-    out: Poly = {}
-    for mono, c in poly.items():
-        for new, k in _moved_mono(mono, places).items():
-            out[new] = out.get(new, Fraction(0)) + c * k
-    return {mono: c for mono, c in out.items() if c}
-
-
-def _moved_mono(mono: Mono, places: Places) -> Poly:
-    powers: dict[Atom, Fraction] = {}
-    for atom, p in mono:
-        new, times_ = _moved_atom(atom, places)
-        if new is not None:
-            powers[new] = powers.get(new, Fraction(0)) + p * times_
-    return settled(powers)
-
-
-def _moved_atom(atom: Atom, places: Places) -> tuple[Atom | None, Fraction]:
-    """The atom, None for a condition that holds, and how often an exponent is to be taken."""
-    once = Fraction(1)
-    match atom:
-        case ("entry", name, *at):
-            return ("entry", name, *(put(one, places) for one in at)), once
-        case ("δ", one, other):
-            one, other = sorted((put(one, places), put(other, places)), key=str)
-            return (None if one == other else ("δ", one, other)), once
-        case ("first", at, line):
-            return ("first", put(at, places), _moved_atom(line, places)[0]), once
-        case ("exp", mono):
-            found = _moved_mono(mono, places)
-            if len(found) != 1:
-                raise CannotSpell("an exponent of several terms")
-            ((new, c),) = found.items()
-            return ("exp", new), c
-        case ("sum", sizes, mono):
-            found = _moved_mono(mono, places)
-            if len(found) != 1 or 1 not in found.values():
-                raise CannotSpell("a sum of several terms")
-            return ("sum", tuple((n, put(s, places)) for n, s in sizes), next(iter(found))), once
-        case ("line", name, (index, size), items):
-            items = frozenset(moved(dict(items), places).items())
-            return ("line", name, (index, put(size, places)), items), once
-        case ("poly" | "fn", *_, items):
-            return (*atom[:-1], frozenset(moved(dict(items), places).items())), once
-        case ("index", name) if name in places:
-            raise CannotSpell("an index as a number")
-    return atom, once
-
-
 _KINDS = (
     *("prime", "size", "name", "δ", "first", "exp", "entry", "fn", "index", "line", "poly", "sum"),
 )
@@ -331,6 +275,9 @@ class Display:
 
     def __init__(self, case: Case) -> None:
         self.checker, self.hidden = case.checker, dict(case.hidden)
+        #: Works out again what forms are put in for the indices of.
+        self.tracer = Tracer([], case.claim.positive)
+        self.tracer.know(case.checker)
         claim = case.claim
         sides = [claim.left, claim.right]
         sides += [expr for steps in claim.steps for _, expr in steps]
@@ -463,13 +410,17 @@ class Display:
 
     # ---- parts -----------------------------------------------------------------------------
 
+    def moved(self, poly: Poly, places: Places) -> Poly:
+        """A polynomial with forms put in for indices."""
+        return self.tracer.polynomial(frozenset(poly.items()), places)
+
     def shown(self, part: Part, places: Places, level: int) -> r.Rule:
         """A part of which everything up to a height is as the steps leave it."""
         if part.poly is None:
             return _NEVER
         out = self._rule(part, places, level)
         if part.height <= level:
-            final = self.of_poly(moved(part.poly, places))
+            final = self.of_poly(self.moved(part.poly, places))
             if key(final) != key(out):
                 return final
         return out
@@ -488,7 +439,7 @@ class Display:
                 if part.children and level >= 0 and stands_for(matrix):
                     return inner(part.children[0])
                 if part.poly == {} or matrix_name(matrix) in self.checker.permuted:
-                    return self.of_poly(moved(part.poly or {}, places))
+                    return self.of_poly(self.moved(part.poly or {}, places))
                 return self.entry_of(self.matrix(matrix), place_of(at(i)), place_of(at(j)))
             case r.Const(sympy.Rational(p=top, q=below)) if below > 1:
                 return r.Over(r.Const(sympy.Integer(top)), r.Const(sympy.Integer(below)))
@@ -527,7 +478,7 @@ class Display:
                 return r.Cases(r.Ordinal(i), "=", r.Ordinal(j), value, rest)
             case r.Cases() if len(part.children) == 1:
                 return inner(part.children[0])
-        return self.of_poly(moved(part.poly or {}, places))
+        return self.of_poly(self.moved(part.poly or {}, places))
 
     def matrix(self, matrix: MatrixExpr) -> MatrixExpr:
         """A matrix whose letters are the expressions that they hide."""
@@ -665,13 +616,14 @@ def _terms(rule: r.Rule, bound: Names) -> list[Key]:
         return [term for one in rule.terms for term in _terms(one, bound)]
     number_, powers = Fraction(1), dict[Key, int]()
     for base, p in _factors(rule, 1):
-        if isinstance(base, r.Const) and isinstance(base.value, sympy.Rational) and base.value:
-            number_ *= Fraction(int(base.value.p), int(base.value.q)) ** p
-            continue
-        word: Key = ("const", str(base.value)) if isinstance(base, r.Const) else None
-        if isinstance(base, r.Plus):
-            word = ("sum", tuple(sorted(_terms(base, bound), key=str)))
-        word = word or key(base, bound)
+        match base:
+            case r.Const(sympy.Rational(p=top, q=below)) if top:
+                number_ *= Fraction(int(top), int(below)) ** p
+                continue
+            case r.Const(value):
+                word: Key = ("const", str(value))
+            case _:
+                word = key(base, bound)
         powers[word] = powers.get(word, 0) + p
     return [(number_, tuple(sorted(powers.items(), key=str)))]
 

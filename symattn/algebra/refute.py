@@ -206,8 +206,6 @@ class _Sampler:
         self.letters = statement.letters()
         #: Letters in which the hypotheses are not linear.
         self.curved: set[str] = set()
-        #: Whether the last sample satisfies the hypotheses exactly, not only as far as balls see.
-        self.exact = True
         self.dims = {name: letter.dims(sizes) for name, letter in self.letters.items()}
         self.scalars = sorted(
             {s for side in statement.all_sides for s in side.scalars() if s not in sizes}, key=str
@@ -299,24 +297,19 @@ class _Sampler:
             if symbol.is_positive and scalars[symbol] <= 0:
                 return False
         arrays = evaluated(given, self.assumed.defined, scalars)
-        if arrays is None:
-            return False
-        self.exact = all(_is_exact(one, two, arrays, scalars) for one, two in self.assumed.others)
-        return self.kinds_hold(arrays) and all(
-            compared(one, two, arrays, scalars).agree for one, two in self.statement.where
-        )
+        return arrays is not None and not any(self.statement.broken(arrays, scalars))
 
-    def kinds_hold(self, arrays: Mapping[str, Array]) -> bool:
-        """Whether letters are positive or permutations, as is assumed, however they were made."""
-        for name in self.statement.positive & arrays.keys():
-            if not all(bool(entry > 0) for entry in arrays[name].ravel()):
-                return False
-        for name in self.statement.permutations & arrays.keys():
-            array = arrays[name]
-            ones = array == 1
-            if not np.all(ones | (array == 0)) or {*ones.sum(axis=0), *ones.sum(axis=1)} != {1}:
-                return False
-        return True
+    def is_exact(self, given: dict[str, Array], scalars: Sizes) -> bool:
+        """Whether these numbers satisfy the hypotheses exactly, not only as far as balls see."""
+        arrays = evaluated(given, self.assumed.defined, scalars) or {}
+        return all(_is_exact(*pair, arrays, scalars) for pair in self.assumed.others)
+
+    def tried(self, given: dict[str, Array], scalars: Sizes) -> Compared:
+        """The sides with these numbers put in."""
+        arrays = evaluated(given, self.assumed.defined, scalars)
+        if arrays is None:
+            return Compared(False)
+        return compared(self.statement.left, self.statement.right, arrays, scalars)
 
     def _number(self, style: int, positive: bool) -> sympy.Rational:
         if style < 0:  # the first of them are all below 0
@@ -522,22 +515,21 @@ def refuted(statement: Statement, sizes: Sizes, thorough: bool = False) -> Found
     sampler = _Sampler(statement, sizes)
     wanted, defined = _ASSUMED if sampler.assumed.others else _SAMPLES, False
     wanted = max(wanted, _MORE) if thorough else wanted
-    worlds: Iterator[tuple[Sizes, dict[str, Array]]] = islice(sampler.samples(), wanted)
-    for scalars, given in worlds:
-        answer = _tried(statement, sampler, given, scalars)
+    for scalars, given in islice(sampler.samples(), wanted):
+        answer = sampler.tried(given, scalars)
         defined = defined or answer.agree
-        if answer.place is not None and sampler.exact:
+        if answer.place is not None and sampler.is_exact(given, scalars):
             if not statement.where:
-                answer = _simpler(statement, sampler, given, scalars, answer)
+                answer = _simpler(sampler, given, scalars, answer)
             return Found(_counterexample(sampler, given, scalars, answer), True)
-    return Found(None, defined, _one_sided(statement, sampler) if defined else "")
+    return Found(None, defined, _one_sided(sampler) if defined else "")
 
 
 def is_refuted(statement: Statement, sizes: Sizes) -> bool:
     """Whether the first numbers at these sizes refute a statement."""
     sampler = _Sampler(statement, sizes)
     return any(
-        _tried(statement, sampler, given, scalars).place is not None and sampler.exact
+        sampler.tried(given, scalars).place is not None and sampler.is_exact(given, scalars)
         for scalars, given in islice(sampler.samples(), _SAMPLES)
     )
 
@@ -559,41 +551,27 @@ def smallest(statement: Statement, sizes: Sizes, fixed: set[sympy.Symbol]) -> Si
     return sizes
 
 
-def _one_sided(statement: Statement, sampler: _Sampler) -> str:
+def _one_sided(sampler: _Sampler) -> str:
     """Which side alone has values on a whole region, as ln(x²) has where 2 ln x has none."""
     for scalars, given in sampler.generic():
         arrays = evaluated(given, sampler.assumed.defined, scalars)
         if arrays is None:
             continue
-        left, right = (
-            has_value(side, arrays, scalars) for side in (statement.left, statement.right)
-        )
+        sides = (sampler.statement.left, sampler.statement.right)
+        left, right = (has_value(side, arrays, scalars) for side in sides)
         if left != right:
             return f"the {'left' if left else 'right'} side"
     return ""
 
 
-def _tried(
-    statement: Statement, sampler: _Sampler, given: dict[str, Array], scalars: Sizes
-) -> Compared:
-    arrays = evaluated(given, sampler.assumed.defined, scalars)
-    if arrays is None:
-        return Compared(False)
-    return compared(statement.left, statement.right, arrays, scalars)
-
-
 def _simpler(
-    statement: Statement,
-    sampler: _Sampler,
-    given: dict[str, Array],
-    scalars: Sizes,
-    found: Compared,
+    sampler: _Sampler, given: dict[str, Array], scalars: Sizes, found: Compared
 ) -> Compared:
     """The numbers made 0 or 1 one by one, as long as the sides still differ; `given` changes."""
     left = _SIMPLER
     for name, array in given.items():
-        least = int(name in statement.positive)
-        if name in statement.permutations:
+        least = int(name in sampler.statement.positive)
+        if name in sampler.statement.permutations:
             continue
         for place in np.ndindex(*array.shape):
             before = array[place]
@@ -602,7 +580,7 @@ def _simpler(
                     break
                 left -= 1
                 array[place] = number
-                still = _tried(statement, sampler, given, scalars)
+                still = sampler.tried(given, scalars)
                 if still.place is not None:
                     found = still
                     break

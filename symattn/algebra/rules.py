@@ -129,33 +129,25 @@ def _match(pattern: Form, one: Form, bound: Bound) -> Iterator[Bound]:
     match pattern[0]:
         case "letter":
             yield from _bind(bound, pattern[1], one)
-            return
         case "T":
             yield from _match(pattern[1], transposed(one), bound)
-            return
         case "*":
             coefficient, factors = (one[1], one[2]) if one[0] == "*" else (sympy.S.One, (one,))
             for more in _match_number(pattern[1], coefficient, bound):
                 yield from _match_row(pattern[2], factors, more)
             if pattern[1] == 1 != coefficient:  # the number goes to the first letter
                 yield from _match_row(pattern[2], factors, bound, coefficient)
+        case kind if one[0] != kind:
             return
-        case "+" | "∘" as sign:
-            if one[0] == sign:
-                yield from _match_sum(pattern[1], one[1], bound)
-            return
+        case "+" | "∘":
+            yield from _match_sum(pattern[1], one[1], bound)
         case "#":
-            if one[0] == "#":
-                yield from _match_number(pattern[1], one[1], bound)
-            return
+            yield from _match_number(pattern[1], one[1], bound)
         case "OneMatrix" | "ZeroMatrix" | "Identity":
-            if one[0] == pattern[0] and [size == 1 for size in one[1:]] == [
-                size == 1 for size in pattern[1:]
-            ]:
+            if _sizeless(one) == _sizeless(pattern):
                 yield bound
-            return
-    if one[0] == pattern[0] and len(one) == len(pattern):
-        yield from _match_all(pattern[1:], one[1:], bound)
+        case _ if len(one) == len(pattern):
+            yield from _match_all(pattern[1:], one[1:], bound)
 
 
 def _match_all(patterns: Sequence[Form], parts: Sequence[Form], bound: Bound) -> Iterator[Bound]:

@@ -86,23 +86,11 @@ _MOST_UNFOLDED = 8
 
 
 class NeedOrder(Exception):
-    """Raised where a condition depends on whether a size is at least another one, or a number."""
-
-    def __init__(self, size: str, least: str) -> None:
-        super().__init__(size, least)
-        self.size, self.least = size, least
-
-
-class NeedEven(Exception):
-    """Raised where the range of an index has to be cut in pairs, its size being even."""
-
-    def __init__(self, size: str) -> None:
-        super().__init__(size)
-        self.size = size
+    """Raised where it matters whether a size is at least another one, or a number: both texts."""
 
 
 #: What the steps of a checker may change, beside the indices that it knows.
-_STATE = ("count", "partial", "scope", "noting", "rooted", "known")
+_STATE = ("count", "partial", "rooted")
 
 
 @dataclass(frozen=True)
@@ -139,6 +127,14 @@ class Tracer(Checker):
         #: Whether every even range is taken in pairs, and a small number of places one by one.
         self.paired = self.unfolded = False
 
+    def know(self, other: Checker) -> None:
+        """Take over from a checker its indices, and what is known of letters there."""
+        self.sizes.update(other.sizes)
+        self.permuted.update(other.permuted)
+        self.units.update(other.units)
+        self.rooted.update(other.rooted)
+        self.count = other.count
+
     def every(self, size: Form) -> int:
         """In how many parts a range is taken: pairs, or all of a small number."""
         most = dict(size).get("", 0) if len(size) == 1 else 0
@@ -157,7 +153,6 @@ class Tracer(Checker):
         """A step, written down with what it is about."""
         spend()
         self.steps.append({"of": brief(before), **step})
-        self.done = len(self.steps)
         return self.steps[-1]
 
     def settle(self, step: Step, needs: Sequence[tuple[Form, str]], gives: str) -> None:
@@ -167,22 +162,22 @@ class Tracer(Checker):
             step["needs"] = [f"{form_text(one)} ≥ 0" for one, _ in needs]
         step["gives"] = brief(gives)
 
-    def _mark(self) -> dict[str, Any]:
-        """The state to come back to where a choice fails."""
-        return {"done": len(self.steps), **{name: copy(getattr(self, name)) for name in _STATE}}
+    def _mark(self) -> tuple[int, dict[str, Any]]:
+        """The steps taken, and the state to come back to where a choice fails."""
+        return len(self.steps), {name: copy(getattr(self, name)) for name in _STATE}
 
-    def _back(self, mark: Mapping[str, Any]) -> None:
+    def _back(self, mark: tuple[int, dict[str, Any]]) -> None:
         """Come back to a state."""
-        for name, value in mark.items():
-            setattr(self, name, value)
-        del self.steps[self.done :]
+        taken, state = mark
+        vars(self).update(state)
+        del self.steps[taken:]
 
     def _works(self, step: Callable[..., object], *given: object) -> bool:
         """Whether a step could be taken; nothing changes."""
         mark = self._mark()
         try:
             return step(*given) is not False
-        except (Refused, NeedOrder, NeedEven):
+        except (Refused, NeedOrder):
             return False
         finally:
             self._back(mark)
@@ -208,7 +203,7 @@ class Tracer(Checker):
         starts: dict[str, Form],
     ) -> list[tuple[Found, Bound]]:
         """The parts of a divided range; `starts` gets the index of each, and its first place."""
-        count, scope = self.count, self.scope
+        count, scope = self.count, self.here.scope
 
         def here(at: Form) -> Found:
             fresh = f"#{self.count}"
@@ -324,7 +319,7 @@ class Tracer(Checker):
         turned = self._turned(mono, run.index, run.size) if self.permuted else None
         if turned is not None:
             yield {"rule": "permute", "by": turned}
-        if self.known:
+        if self.here.known:
             yield from self._said(self.canonical([(run.index, run.size)], dict(run.uses)))
 
     def _turned(self, mono: Mono, index: str, size: Form) -> list[Data] | None:
@@ -368,7 +363,7 @@ class Tracer(Checker):
 
     def _said(self, atom: Atom) -> Iterator[Step]:
         """The equations that say what a sum is."""
-        for k, (one, _) in enumerate(self.known):
+        for k, (one, _) in enumerate(self.here.known):
             for at in self._places(one, atom):
                 step = {"rule": "hypothesis", "equation": k, "at": [*map(form_text, at)]}
                 if self._works(self._applies, step, atom):
@@ -419,7 +414,7 @@ def _halved(size: Form) -> Exception:
     """What to ask for so that a range can be cut in pairs."""
     ((atom, c), *more) = size
     single = not more and c == 1 and "·" not in atom
-    return NeedEven(atom) if single else Refused("a range that is not of pairs")
+    return Half(atom) if single else Refused("a range that is not of pairs")
 
 
 def _places_in(mono: Mono, names_: Iterable[str]) -> tuple[int, int]:
@@ -493,19 +488,19 @@ class Tracing(Replay):
             if paired:
                 raise
             return self.proof(claim, factors, depth, paired=True)
-        except (NeedEven, Half) as need:
+        except Half as need:
             half = self.proof(claim.put(halved(_size(need.size))), factors, depth + 1)
             self.partial = True
             return {"even": need.size, "half": half}
         except NeedOrder as need:
             if depth == _MOST_CASES:
                 raise Refused("too many orders of sizes") from None
-            size, least = (_size(text) for text in (need.size, need.least))
+            size, least = need.args
             found = [
                 self.proof(claim.put(case), factors, depth + 1)
-                for case in cases(size, least, depth)
+                for case in cases(_size(size), _size(least), depth)
             ]
-            return {"split": need.size, "least": need.least, "cases": found}
+            return {"split": size, "least": least, "cases": found}
         return {"cofactors": list(factors), "steps": checker.steps}
 
 
@@ -535,7 +530,7 @@ def certificate(statement: Statement) -> Data:
             proof = replay.proof(replay.claim, factors)
         except Spent:
             raise
-        except (SymattnError, NeedOrder, NeedEven, *_UNTOLD) as trouble:
+        except (SymattnError, NeedOrder, *_UNTOLD) as trouble:
             missing = str(trouble).partition("\n")[0] if not letters_only else missing
             continue
         found = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -42,10 +43,11 @@ class Graph:
     inputs: Sequence[Input]
     steps: Sequence[Step]
     sizes: Mapping[sympy.Symbol, int]
-    items: dict[str, Item] = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.items = {item.letter: item for item in (*self.inputs, *self.steps)}
+    @cached_property
+    def items(self) -> dict[str, Item]:
+        """Inputs and steps, by letter."""
+        return {item.letter: item for item in (*self.inputs, *self.steps)}
 
     def found(self, name: object, role: str) -> Item:
         """The input or step of this name or letter."""
@@ -147,7 +149,7 @@ def _with_row_dots(graph: Graph, gradients: Sequence[Step]) -> list[Step]:
         if DOTS[1] in graph.items:
             raise SymattnError(f"row_dots: the letter {DOTS[1]} is taken")
         dots = sympy.MatrixSymbol(DOTS[1], *row_sum.shape)
-        symbol = Head(dots, HEAD) if isinstance(step.symbol, Head) else dots
+        symbol = Head(dots, HEAD) if step.per_head else dots
         upstream = _symbol(GRADIENT, output.symbol)
         value = LineSum(sympy.HadamardProduct(upstream, output.symbol), row_sum.args[1])
         why = (
@@ -168,17 +170,17 @@ def _output_of(
     part: MatrixExpr, given: Mapping[MatrixExpr, Step]
 ) -> tuple[MatrixExpr, Step] | None:
     """A sum rowsum(A ∘ dA), and the step O = A V whose gradient makes dA = dO Vᵀ."""
-    if not isinstance(part, LineSum) or not isinstance(part.args[0], sympy.HadamardProduct):
-        return None
-    for one, other in (part.args[0].args, part.args[0].args[::-1]):
-        passed = given[other].expr if other in given else None
-        for step in given.values():
-            if not isinstance(step.expr, sympy.MatMul) or step.expr.args[:1] != (one,):
-                continue
-            values = sympy.Transpose(sympy.MatMul(*step.expr.args[1:]))
-            back = sympy.MatMul(_symbol(GRADIENT, step.symbol), values)
-            if passed is not None and passed.doit() == back.doit():
-                return part, step
+    match part:
+        case LineSum(args=(sympy.HadamardProduct(args=factors), _)):
+            for one, other in (factors, factors[::-1]):
+                passed = given[other].expr if other in given else None
+                for step in given.values():
+                    if not isinstance(step.expr, sympy.MatMul) or step.expr.args[:1] != (one,):
+                        continue
+                    values = sympy.Transpose(sympy.MatMul(*step.expr.args[1:]))
+                    back = sympy.MatMul(_symbol(GRADIENT, step.symbol), values)
+                    if passed is not None and passed.doit() == back.doit():
+                        return part, step
     return None
 
 
@@ -402,10 +404,8 @@ _PASSED = "It reaches the result unchanged, so its gradient is passed on unchang
 
 def _symbol(prefix: str, symbol: MatrixExpr) -> MatrixExpr:
     """The symbol of the gradient (or change) of a matrix, or of one head's."""
-    if isinstance(symbol, Head):
-        return Head(_symbol(prefix, symbol.args[0]), symbol.head)
-    kind = NumberSymbol if isinstance(symbol, NumberSymbol) else sympy.MatrixSymbol
-    return kind(prefix + letter_of(symbol), *symbol.shape)
+    (own,) = symbol.atoms(sympy.MatrixSymbol)
+    return symbol.xreplace({own: own.func(prefix + own.name, *own.shape)})
 
 
 # ---- forwards --------------------------------------------------------------------------------

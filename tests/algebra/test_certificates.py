@@ -571,8 +571,8 @@ def test_a_root_within_what_may_be_empty_says_nothing() -> None:
     entry = checker.single(("entry", "A", checker.variable("#1"), checker.variable("#2")))
     one.root(entry, sympy.Rational(1, 2))
     assert not one.rooted
-    one.noting = True
-    one.root(entry, sympy.Rational(1, 2))
+    with one.inside(noting=True):
+        one.root(entry, sympy.Rational(1, 2))
     assert one.rooted
 
 
@@ -760,8 +760,8 @@ def test_a_condition_on_a_permuted_index_is_solved_by_the_inverse(back: int) -> 
 def test_roots_are_noted_only_in_parts_that_are_not_empty() -> None:
     steps: list[Made] = [{"rule": "range", "cuts": ["0"]}]
     forger = Forger(steps)
-    forger.noting = True
-    parts = forger.in_parts(N, lambda at: forger.noting)
+    with forger.inside(noting=True):
+        parts = forger.in_parts(N, lambda at: forger.here.noting)
     assert [noted for noted, _ in parts] == [False, True]
 
 
@@ -805,8 +805,9 @@ def test_an_equation_speaks_of_its_own_sum_alone(about: Any, at: list[str]) -> N
     ]
     with pytest.raises(Refused):
         for one in (Forger(steps), checker.Checker(steps)):
-            one.sizes["#2"], one.known = checker.number(2), [(rows, sympy.ZeroMatrix(2, 1))]
-            one.as_known(about)
+            one.sizes["#2"] = checker.number(2)
+            with one.inside(known=((rows, sympy.ZeroMatrix(2, 1)),)):
+                one.as_known(about)
 
 
 class Trusting(traces.Tracing):

@@ -436,10 +436,9 @@ class Forger(Checker):
         self.steps = steps  # type: ignore[assignment]  # the same list, which is written into
 
     def take(self, allowed: Sequence[str], before: str, *_about: object) -> Step:
-        if self.done == len(self.steps) or self.steps[self.done]["rule"] not in allowed:
+        if not self.left or self.left[0]["rule"] not in allowed:
             raise Refused("nothing to write")
-        step = self.steps[self.done]
-        self.done += 1
+        step = self.left.popleft()
         step["of"] = brief(before)
         return step
 
@@ -450,7 +449,7 @@ class Forger(Checker):
         step["gives"] = brief(gives)
 
     def simplified(self, left: Poly) -> Poly | None:
-        if self.done < len(self.steps) and self.steps[self.done]["rule"] == "zero":
+        if self.left and self.left[0]["rule"] == "zero":
             self.settle(self.take(("zero",), text_of(left)), [], "0")
             return None
         return super().simplified(left)

@@ -71,7 +71,7 @@ FALSE: tuple[Identity, ...] = (
         "softmax(S + (0 or −4)) = softmax(S + (0 or −∞))",
         _COMMON,
         "the remaining weight is small, but not 0",
-        sides=made("masked_by_a_number"),
+        sides=made("masked_by", ((0, -4), (0, 0))),
     ),
     _false(
         "mask-transposed",
@@ -79,7 +79,7 @@ FALSE: tuple[Identity, ...] = (
         "softmax(S + causalᵀ) = softmax(S + causal)",
         _COMMON,
         "the weights above the diagonal are then not 0",
-        sides=made("masked_inversely"),
+        sides=made("masked_by", ((0, 0), (float("-inf"), 0))),
     ),
     _false(
         "cap-after-mask",

@@ -6,13 +6,9 @@ Its derivatives by the entries of V, Q, … are SymPy's at one size, and the che
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from functools import partial
 
 from symattn.algebra.identities.identity import Identity, made
-
-if TYPE_CHECKING:
-    from symattn.algebra.counterexample import Sides
 
 _FLASH = "Dao et al., FlashAttention (2022), appendix B.2"
 _FLASH_DOTS = "Dao et al., FlashAttention (2022), appendices B.2 and B.4"
@@ -31,25 +27,27 @@ def _row(
     says: str,
     statement: str,
     use: str,
-    sides: Callable[[], Sides],
-    everywhere: tuple[str, str, str] | None = None,
+    slopes: tuple[str, str, str],
     behind: tuple[str, ...] = (),
+    holds: bool = True,
 ) -> Identity:
-    all_sizes = made("slopes", *everywhere) if everywhere else None
+    """A row whose `slopes` are a number, the letter that it is differentiated by, the formula."""
     return Identity(
         name,
         says,
         statement,
         _FLASH,
         use,
-        holds=everywhere is not None,
-        for_all=everywhere is not None,
+        holds=holds,
+        for_all=holds,
         behind=behind,
-        sides=sides,
-        everywhere=all_sizes,
+        sides=made("differentiated", *slopes),
+        everywhere=made("slopes", *slopes) if holds else None,
         letters=_LETTERS,
     )
 
+
+_false = partial(_row, holds=False)
 
 GRADIENTS: tuple[Identity, ...] = (
     _row(
@@ -57,7 +55,6 @@ GRADIENTS: tuple[Identity, ...] = (
         "the gradient of the values",
         "dV = Aᵀ dO",
         "the gradient of a value is the sum of the output gradients, weighted by A",
-        made("values_gradient"),
         (f"sum(dO ∘ ({_SEEN} V))", "V", f"{_SEEN}^T dO"),
         behind=("dV",),
     ),
@@ -66,7 +63,6 @@ GRADIENTS: tuple[Identity, ...] = (
         "the gradient of the weights",
         "dA = dO Vᵀ",
         "each entry is the dot product of an output gradient with a value",
-        made("weights_gradient"),
         ("sum(dO ∘ (A V))", "A", "dO V^T"),
         behind=("d_weights",),
     ),
@@ -75,7 +71,6 @@ GRADIENTS: tuple[Identity, ...] = (
         "the gradient of the scores",
         "dS = A ∘ (dA − rowsum(A ∘ dA))",
         "the softmax's Jacobian is applied to each row",
-        made("scores_gradient"),
         ("sum(dA ∘ softmax(S))", "S", "softmax(S) ∘ (dA - rowsum(softmax(S) ∘ dA))"),
         behind=("d_scores: LineSum", "d_scaled: LineSum", "d_masked: LineSum"),
     ),
@@ -93,7 +88,6 @@ GRADIENTS: tuple[Identity, ...] = (
         "the gradient of the queries",
         "dQ = dS K / √d_k",
         "the factor 1/√d_k appears in the gradient too",
-        made("queries_or_keys_gradient", True),
         (f"sum(dO ∘ ({_SEEN} V))", "Q", f"{_DS} K / sqrt(d_k)"),
         behind=("dQ",),
     ),
@@ -102,29 +96,28 @@ GRADIENTS: tuple[Identity, ...] = (
         "the gradient of the keys",
         "dK = dSᵀ Q / √d_k",
         "the formula is that for the queries, with dS transposed",
-        made("queries_or_keys_gradient", False),
         (f"sum(dO ∘ ({_SEEN} V))", "K", f"{_DS}^T Q / sqrt(d_k)"),
         behind=("dK",),
     ),
-    _row(
+    _false(
         "gradient-no-row-sums",
         "the gradient of the scores is A ∘ dA",
         "dS = A ∘ dA",
         "rows of dS have to sum to 0",
-        made("without_row_sums"),
+        ("sum(dA ∘ softmax(S))", "S", "softmax(S) ∘ dA"),
     ),
-    _row(
+    _false(
         "gradient-no-scale",
         "the scale is not needed in the backward pass",
         "dQ = dS K",
         "gradients come out too large by a factor of √d_k",
-        made("without_scale"),
+        (f"sum(dO ∘ ({_SEEN} V))", "Q", f"{_DS} K"),
     ),
-    _row(
+    _false(
         "gradient-no-transpose",
         "dV needs no transpose",
         "dV = A dO",
         "the shapes fit only where the weights are square",
-        made("without_transpose"),
+        (f"sum(dO ∘ ({_SEEN} V))", "V", f"{_SEEN} dO"),
     ),
 )

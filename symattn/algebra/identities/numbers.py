@@ -10,7 +10,7 @@ import numpy as np
 import sympy
 from flint import arb
 
-from symattn.algebra.counterexample import Side, compared
+from symattn.algebra.counterexample import Side
 from symattn.algebra.hypotheses import Statement
 from symattn.algebra.identities.proofs import Proof
 from symattn.algebra.proof_lines import Lines
@@ -128,7 +128,7 @@ def _small(statement: Statement) -> tuple[Arrays, Scalars]:
     """Small numbers for which all that is assumed holds."""
     for pattern in _PATTERNS:
         arrays, scalars = _from(statement, pattern)
-        if _holds(statement, arrays, scalars) is None:
+        if not any(statement.broken(arrays, scalars)):
             return arrays, scalars
     raise SymattnError(
         "--with small: no small numbers were found that satisfy all assumptions; give some "
@@ -229,8 +229,7 @@ def _given(statement: Statement, given: Mapping[str, Any]) -> tuple[Arrays, Scal
     unknown = sorted(name for name, symbol in symbols.items() if symbol not in scalars)
     if unknown:
         raise SymattnError(f"--with: no number is given for {', '.join(unknown)}")
-    broken = _holds(statement, arrays, scalars)
-    if broken is not None:
+    for broken in statement.broken(arrays, scalars):
         raise SymattnError(f"--with: {broken} of these numbers")
     return arrays, scalars
 
@@ -240,20 +239,3 @@ def _read(value: object, where: str) -> sympy.Expr:
     if found is None:
         raise ReadError(f"{where}: is left blank")
     return found.value
-
-
-def _holds(statement: Statement, arrays: Arrays, scalars: Scalars) -> str | None:
-    """What is assumed and does not hold of these numbers; None if all does."""
-    for one, other in statement.where:
-        if not compared(one, other, arrays, scalars).agree:
-            return f"{one.text or one.meaning} = {other.text or other.meaning} does not hold"
-    for name in statement.positive:
-        if any(not entry > 0 for entry in arrays.get(name, np.empty(0)).ravel()):
-            return f"{name} > 0 does not hold"
-    for name in statement.permutations:
-        array = arrays[name]
-        if sorted(map(tuple, array.tolist())) != sorted(
-            map(tuple, np.eye(len(array), dtype=int).tolist())
-        ):
-            return f"that {name} is a permutation does not hold"
-    return None

@@ -108,7 +108,14 @@ SOFTMAX: tuple[Identity, ...] = (
         "∂(wᵀ p)/∂z = wᵀ (diag(p) − p pᵀ) for every w, p = softmax(z)ᵀ",
         _BISHOP,
         "this Jacobian gives the gradient of the scores in the backward pass",
-        sides=made("jacobian"),
+        sides=made(
+            "differentiated",
+            "softmax(z)",
+            "z",
+            "diag(softmax(z)) (I - ones softmax(z))",
+            {"z": (1, "m")},
+            {"m": 3},
+        ),
         everywhere=made(  # Jᵀ w for any w
             "slopes",
             "softmax(z) w",
