@@ -19,7 +19,6 @@ from symattn.arithmetic.base import (
     Arithmetic,
     Array,
     elementwise,
-    entry_by_entry,
     filled,
     of_rows,
     rowwise,
@@ -140,7 +139,7 @@ class Exact(Arithmetic):
             here = (sympy.Eq(first, place) for place in range(len(row)))
             return [sympy.Piecewise((1, condition), (0, True)) for condition in here]
 
-        return rowwise(chosen, x, x.shape[-1])
+        return rowwise(chosen, x)
 
     def add(self, a: Array, b: Array) -> Array:
         return np.asarray(a + b, dtype=object)
@@ -149,7 +148,7 @@ class Exact(Arithmetic):
         return of_rows(lambda row: total(list(row)), x)
 
     def where_at_most(self, left: Array, right: Array, a: Array, b: Array) -> Array:
-        return entry_by_entry(_by_comparison, left, right, a, b)
+        return elementwise(_by_comparison, left, right, a, b)
 
     def matmul(self, a: Array, b: Array) -> Array:
         return stacked(a, b, _product)
