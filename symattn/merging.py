@@ -60,8 +60,8 @@ def put_in(expr: MatrixExpr, meanings: Mapping[str, MatrixExpr]) -> MatrixExpr:
 
     What is equal to the matrix of head i stands for any head: K⁽ᵍ⁾ is replaced by X W_K⁽ᵍ⁾.
     """
-    if isinstance(expr, sympy.MatrixSymbol | Head):
-        meaning = meanings.get(letter_of(expr))
+    if letter := letter_of(expr):
+        meaning = meanings.get(letter)
         if meaning is None:
             return expr
         return meaning.subs(HEAD, expr.head) if isinstance(expr, Head) else meaning

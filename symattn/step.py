@@ -321,9 +321,9 @@ def listed_sizes(sizes: Mapping[sympy.Symbol, int], order: Sequence[str]) -> dic
     return {name: by_name[name] for name in dict.fromkeys((*order, *by_name)) if name in by_name}
 
 
-def letter_of(symbol: MatrixExpr) -> str:
-    """The letter of a MatrixSymbol or of one head's matrix."""
-    return str(symbol.name)
+def letter_of(expr: MatrixExpr) -> str:
+    """The letter of a MatrixSymbol or of one head's matrix; "" of any other expression."""
+    return str(expr.name) if isinstance(expr, sympy.MatrixSymbol | Head) else ""
 
 
 def letters_in(expr: MatrixExpr) -> tuple[str, ...]:

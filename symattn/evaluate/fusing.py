@@ -20,7 +20,7 @@ from symattn.evaluate.walk import Program, parts_by_rows, program_of
 from symattn.nodes.base import Node
 from symattn.nodes.heads import Head
 from symattn.nodes.normalise import Normaliser
-from symattn.step import HEAD, Step
+from symattn.step import HEAD, Step, letter_of
 
 #: Weights of one head with fewer entries than this are computed with all their steps.
 LEAST = 2**16
@@ -117,12 +117,12 @@ def _own(part: MatrixExpr, per_head: bool) -> str:
     """The letter of a matrix by its name: that of the same head, or one that all heads share."""
     if isinstance(part, Head):
         return part.name if per_head and part.head == HEAD else ""
-    return str(part.name) if isinstance(part, sympy.MatrixSymbol) else ""
+    return letter_of(part)
 
 
 def _needed_by_rows(expr: MatrixExpr) -> Iterator[MatrixExpr]:
     """The matrices by name of which row i of an expression needs row i alone."""
-    if isinstance(expr, Head | sympy.MatrixSymbol):
+    if letter_of(expr):
         yield expr
     for part, by_rows in parts_by_rows(expr) or ():
         if by_rows:

@@ -20,9 +20,8 @@ from symattn.errors import ShapeError
 from symattn.evaluate.evaluation import Evaluation
 from symattn.evaluate.matrices import Place
 from symattn.evaluate.walk import Program, parts_by_rows, program_of_step
-from symattn.nodes.heads import Head
 from symattn.notation.options import Notation
-from symattn.step import Step
+from symattn.step import Step, letter_of
 
 #: The most entries of a matrix of which all rows are needed.
 _MOST = 2**20
@@ -125,7 +124,7 @@ def _needed_whole(expr: MatrixExpr, by_rows: bool) -> Iterator[str]:
     """The letters of which an expression, or some rows of it, needs all rows."""
     if not by_rows:
         yield from (symbol.name for symbol in expr.atoms(sympy.MatrixSymbol))
-    elif not isinstance(expr, Head | sympy.MatrixSymbol):
+    elif not letter_of(expr):
         parts = parts_by_rows(expr)
         for part, alone in ((expr, False),) if parts is None else parts:
             yield from _needed_whole(part, alone)

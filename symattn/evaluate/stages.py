@@ -10,7 +10,6 @@ from typing import TypeAlias
 
 import sympy
 from flint import arb
-from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.abbreviated import nodes, written_out
 from symattn.arithmetic.decide import Digits, decide
@@ -261,7 +260,7 @@ class Stages:
 
     def _simple(self, part: Rule) -> Tree | None:
         """A given number as it was given, if it is short: 1/3, √2, 0.12345."""
-        if not isinstance(part, r.Entry) or _name(part.matrix) not in self.numbers.evaluation.given:
+        if not isinstance(part, r.Entry) or part.letter not in self.numbers.evaluation.given:
             return None
         value = self.numbers.exact(part)
         return None if value.is_infinite else self._exact_number(value)
@@ -292,11 +291,6 @@ class Stages:
         settings: dict[str, int] = {"long": WIDE} if "e" in wanted else {}
         again = decide(Quantity(ball_at, exactly), places, self.notation.rounding, tiny, **settings)
         return again.proven and _as_decimal(again.text) == _as_decimal(wanted)
-
-
-def _name(matrix: MatrixExpr) -> str:
-    """The letter of a matrix; an inverse has none."""
-    return getattr(matrix, "name", "")
 
 
 def _holds_function(rule: Rule) -> bool:

@@ -18,7 +18,7 @@ from symattn.nodes.base import Node
 from symattn.nodes.defined import Defined
 from symattn.nodes.heads import Head, Split
 from symattn.nodes.recurrence import Beside, Recurrence
-from symattn.step import HEAD, Step
+from symattn.step import HEAD, Step, letter_of
 
 #: Gives the value of an expression from its symbols' values, by letter, in some arithmetic.
 Program: TypeAlias = Callable[[Callable[[str], Array], Arithmetic], Array]
@@ -93,7 +93,7 @@ class _Walk:
 
     def some(self, part: MatrixExpr, heads: sympy.Expr | None) -> Program:
         """The rows of an expression that the arithmetic is for."""
-        if isinstance(part, Head | sympy.MatrixSymbol) and part.name in self.made:
+        if letter_of(part) in self.made:
             return self.leaf(part, heads)
         parts = None if isinstance(part, Split) else parts_by_rows(part)
         if parts is None:
