@@ -262,21 +262,19 @@ class _Shaped(_Places):
         return self.record("broadcast", x, shape=shape, positional=x.positional)
 
     def repeat(self, x: Value, times: Size, axis: int) -> Value:
-        shape = list(x.shape)
-        shape[axis] = shape[axis] * times
+        shape = _resized(x.shape, axis, x.shape[axis] * times)
         return self.record("repeat", x, times, shape=shape, details=(axis,))
 
     def expand(self, x: Value, axis: int) -> Value:
-        place = len(x.shape) + 1 + axis
-        shape = (*x.shape[:place], sympy.S.One, *x.shape[place:])
+        shape = [*x.shape]
+        shape.insert(len(shape) + 1 + axis, sympy.S.One)
         return self.record("expand", x, shape=shape, details=(axis,))
 
     def part(self, x: Value, first: Size, count: Size, axis: int, step: int = 1) -> Value:
         if first == 0 and sympy.expand(count - x.shape[axis]) == 0:
             return x
-        shape = list(x.shape)
-        shape[axis] = count
         bounds = sympy.sympify(first, strict=True), sympy.expand(first + count * step)
+        shape = _resized(x.shape, axis, count)
         return self.record("part", x, *bounds, shape=shape, details=(axis, step))
 
     def entries(self, x: Value, rows: Value, columns: Value) -> Value:
@@ -290,8 +288,8 @@ class _Shaped(_Places):
     def join(self, parts: Value, axis: int) -> Value:
         lead = together(*(part.shape[:axis] for part in parts))
         width = sympy.Add(*(part.shape[axis] for part in parts))
-        behind = parts[0].shape[axis:][1:]
-        return self.record("join", *parts, shape=(*lead, width, *behind), details=(axis,))
+        shape = _resized((*lead, *parts[0].shape[axis:]), axis, width)
+        return self.record("join", *parts, shape=shape, details=(axis,))
 
     def interleave(self, a: Value, b: Value) -> Value:
         width = a.shape[-1] + b.shape[-1]
@@ -301,12 +299,10 @@ class _Shaped(_Places):
 
     def flattened(self, x: Value) -> Value:
         *lead, rows, columns = x.shape
-        shape = (*lead, sympy.S.One, rows * columns)
-        return self.record("flattened", x, shape=shape)
+        return self.record("flattened", x, shape=(*lead, sympy.S.One, rows * columns))
 
     def shared(self, x: Value, heads: Size) -> Value:
-        shape = (*x.shape[:-2], heads, *x.shape[-2:])
-        return self.record("shared", x, heads, shape=shape)
+        return self.record("shared", x, heads, shape=(*x.shape[:-2], heads, *x.shape[-2:]))
 
     def by_head(self, x: Value, used: sympy.Expr, head: sympy.Symbol, count: Size) -> Value:
         groups = x.shape[-3]
@@ -324,8 +320,7 @@ class _Shaped(_Places):
 
     def groups(self, x: Value, count: Size) -> Value:
         *lead, heads, rows, columns = x.shape
-        shape = (*lead, count, heads / count, rows, columns)
-        return self.record("groups", x, count, shape=shape)
+        return self.record("groups", x, count, shape=(*lead, count, heads / count, rows, columns))
 
 
 def _entrywise(operation: str) -> Any:
@@ -439,7 +434,7 @@ class Recording(_Shaped, Arithmetic):
         return self.subtract(x, self.row_max(x))
 
     def total(self, x: Value, axis: int) -> Value:
-        return self.record("total", x, shape=_without(x.shape, axis), details=(axis,))
+        return self.record("total", x, shape=_resized(x.shape, axis), details=(axis,))
 
     def sums_at(self, x: Value, places: Value, count: Size) -> Value:
         return self.record("sums_at", x, places, count, shape=(*x.shape[:-1], count))
@@ -529,7 +524,7 @@ class Recording(_Shaped, Arithmetic):
             "pick",
             x,
             sympy.sympify(place, strict=True),
-            shape=_without(x.shape, axis),
+            shape=_resized(x.shape, axis),
             details=(axis,),
         )
 
@@ -687,9 +682,10 @@ def _taken_off(x: Value) -> Value:
     return x.operands[0] if is_of(x, "negative") else None
 
 
-def _without(shape: Sequence[sympy.Expr], axis: int) -> tuple[sympy.Expr, ...]:
+def _resized(shape: Sequence[sympy.Expr], axis: int, *sizes: Size) -> tuple[Size, ...]:
+    """The shape with these sizes in the place of an axis, which is counted from the back."""
     place = len(shape) + axis
-    return (*shape[:place], *shape[place + 1 :])
+    return (*shape[:place], *sizes, *shape[place + 1 :])
 
 
 def _nested(values: Any) -> Any:
