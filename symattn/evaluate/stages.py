@@ -15,6 +15,7 @@ from symattn.arithmetic.abbreviated import nodes, written_out
 from symattn.arithmetic.decide import Digits, decide
 from symattn.arithmetic.enclosure import ball, precision
 from symattn.arithmetic.quantity import Quantity
+from symattn.evaluate.cells import LONGEST
 from symattn.evaluate.operands import WIDE, Numbers
 from symattn.nodes import rule as r
 from symattn.nodes.rule import Rule
@@ -26,9 +27,6 @@ from symattn.notation.tree import Tree
 
 #: Digits beyond those asked for that an operand may be shown with.
 _GUARD = 4
-
-#: An exact operand longer than this is written as its name.
-_SHORT = 16
 
 #: A decimal that ends and is not longer than this is written in full where it counts as exact.
 _IN_FULL = 10
@@ -230,7 +228,7 @@ class Stages:
             if decimal is not None and len(decimal) <= _IN_FULL:
                 return number(f"-{decimal}" if value < 0 else decimal)
         tree = Speller(self.notation).scalar(written_out(value))
-        return tree if len(line(tree)) <= _SHORT else None
+        return tree if len(line(tree)) <= LONGEST else None
 
     def settled_stage(self, rule: Rule) -> Tree:
         """The rule with exact numbers put in; a long one stays under its name."""
@@ -244,7 +242,7 @@ class Stages:
             if not isinstance(part, r.Entry) or part is rule:
                 return None
             tree = speller.scalar(written_out(self.numbers.exact(part)))
-            return tree if len(line(tree)) <= _SHORT else None
+            return tree if len(line(tree)) <= LONGEST else None
 
         return speller.rule(rule, leaf)
 

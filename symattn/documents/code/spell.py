@@ -17,9 +17,6 @@ from symattn.documents.code.sizes import Sizes
 from symattn.notation.latex import escape_controls
 from symattn.step import Step
 
-#: So many statements, with the blank lines between them, are one paragraph.
-_BRIEF = 5
-
 
 def spelled(program: Program, language: Language, docs: Sequence[str] = ()) -> str:
     """The program as a function ``attention`` of its inputs: all steps by their names.
@@ -78,7 +75,7 @@ class _Function:
         language = self.language
         steps = self._steps()
         start = self._start()
-        if len(steps) <= _BRIEF:
+        if len(steps) <= language.style.brief:
             steps = [lines for lines in steps if lines]
         statements = [*start, *([[]] if start else []), *steps, []]
         pairs = ", ".join(
