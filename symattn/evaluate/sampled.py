@@ -21,7 +21,7 @@ from symattn.evaluate.evaluation import Evaluation
 from symattn.evaluate.matrices import Place
 from symattn.evaluate.walk import Program, parts_by_rows, program_of_step
 from symattn.notation.options import Notation
-from symattn.step import Step, letter_of
+from symattn.step import Step, leading_to, letter_of
 
 #: The most entries of a matrix of which all rows are needed.
 _MOST = 2**20
@@ -43,11 +43,8 @@ class Sampled(Evaluation):
         new = object.__new__(cls)
         new.__dict__.update(whole.__dict__)
         new.rows, new.claimed, new.whole = rows, claimed, whole
-        wanted, steps = set(claimed), list[Step]()
-        for step in reversed(whole.steps):
-            if step.letter in wanted:
-                steps.insert(0, step)
-                wanted |= set(step.operands)
+        wanted = leading_to(whole.steps, claimed)
+        steps = [step for step in whole.steps if step.letter in wanted]
         needed_whole = set[str]()
         for step in reversed(steps):
             needed_whole |= {*_needed_whole(step.expr, step.letter not in needed_whole)}

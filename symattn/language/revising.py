@@ -12,7 +12,7 @@ from symattn.errors import ReadError
 from symattn.language.equations import Facts, derivation_of
 from symattn.language.texts import read_text
 from symattn.nodes.heads import Head
-from symattn.step import Input, Item, Step, letter_of
+from symattn.step import Input, Item, Step, leading_to, letter_of
 
 
 def revised(
@@ -101,10 +101,7 @@ def _pruned(
     base: Derivation, inputs: tuple[Input, ...], steps: list[Step]
 ) -> tuple[Derivation, tuple[str, ...]]:
     """Without the steps and inputs that the last step does not need, and their names."""
-    needed = {steps[-1].letter}
-    for step in reversed(steps):
-        if step.letter in needed:
-            needed |= set(step.operands)
+    needed = leading_to(steps, {steps[-1].letter})
     kept = tuple(item for item in inputs if item.letter in needed)
     used = tuple(step for step in steps if step.letter in needed)
     unused = [item.name for item in (*inputs, *steps) if item.letter not in needed]
