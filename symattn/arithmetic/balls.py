@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import reduce
 
 import flint
 import numpy as np
@@ -138,10 +139,7 @@ def _read(array: Array) -> Array:
 
 def largest(row: Iterable[arb]) -> arb:
     """A ball that contains the maximum of the numbers in some balls; −∞ of none."""
-    top = MINUS_INFINITY
-    for entry in row:
-        top = entry.max(top)
-    return top
+    return reduce(lambda top, entry: entry.max(top), row, MINUS_INFINITY)
 
 
 def _product(a: Array, b: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from typing import TypeAlias
@@ -192,6 +192,21 @@ def parts_by_rows(expr: MatrixExpr) -> tuple[tuple[MatrixExpr, bool], ...] | Non
             matrices = [arg for arg in expr.args if isinstance(arg, MatrixExpr)]
             return tuple((matrix, place < count) for place, matrix in enumerate(matrices))
     return None
+
+
+def leaves_of(expr: MatrixExpr, alone: bool = True) -> Iterator[tuple[MatrixExpr, bool]]:
+    """The matrices with a name in an expression, and whether its row i needs row i of each alone.
+
+    Where not `alone`, all rows of the expression are asked for, and so of its matrices.
+    """
+    parts = parts_by_rows(expr) if alone else None
+    if letter_of(expr):
+        yield expr, alone
+    elif parts is None:
+        yield from ((symbol, False) for symbol in expr.atoms(sympy.MatrixSymbol))
+    else:
+        for part, by_rows in parts:
+            yield from leaves_of(part, by_rows)
 
 
 def _along_rows(node: Node) -> bool:
