@@ -39,11 +39,9 @@ class Argmax(sympy.Function):  # type: ignore[misc]  # SymPy has no types
         """A number once all arguments are."""
         if _symbolic(terms):
             return None
-        best = -1
-        for place, term in enumerate(terms):
-            top = terms[best] if best >= 0 else sympy.S.NegativeInfinity
-            best = place if ordered(term, top) > 0 else best
-        return sympy.Integer(best)
+        size = cmp_to_key(ordered)
+        row = [size(term) for term in (sympy.S.NegativeInfinity, *terms)]
+        return sympy.Integer(max(range(len(row)), key=row.__getitem__) - 1)
 
 
 class Largest(sympy.Function):  # type: ignore[misc]
@@ -58,10 +56,7 @@ class Largest(sympy.Function):  # type: ignore[misc]
             return None
         if _symbolic(terms):
             return sympy.Max(*terms)
-        best = sympy.S.NegativeInfinity
-        for term in terms:
-            best = term if ordered(term, best) > 0 else best
-        return best
+        return max((sympy.S.NegativeInfinity, *terms), key=cmp_to_key(ordered))
 
 
 class Threshold(sympy.Function):  # type: ignore[misc]
