@@ -13,7 +13,7 @@ from symattn.nodes.heads import Head
 from symattn.nodes.recurrence import Recurrence
 from symattn.notation import tree as t
 from symattn.notation.options import Notation, among
-from symattn.step import HEAD, Input, Item, Step, called, letter_of, letters_in
+from symattn.step import HEAD, Input, Item, Step, called, leading_to, letter_of, letters_in
 
 #: The most parts (matrices, operations, numbers) that a merged formula has.
 MOST_PARTS = 2_000
@@ -32,10 +32,7 @@ def merged(
     more than `MOST_PARTS` parts.
     """
     names = called((*inputs, *steps), [*names], notation)
-    needed: set[str] = set()
-    for step in reversed(steps):
-        if step.name in names or step.letter in needed:
-            needed |= {step.letter, *step.operands}
+    needed = leading_to(steps, {step.letter for step in steps if step.name in names})
     meanings: dict[str, MatrixExpr] = {}
     parts: dict[str, tuple[Step, ...]] = {}
     found: list[Step] = []
@@ -60,8 +57,8 @@ def put_in(expr: MatrixExpr, meanings: Mapping[str, MatrixExpr]) -> MatrixExpr:
 
     What is equal to the matrix of head i stands for any head: K⁽ᵍ⁾ is replaced by X W_K⁽ᵍ⁾.
     """
-    if isinstance(expr, sympy.MatrixSymbol | Head):
-        meaning = meanings.get(letter_of(expr))
+    if letter := letter_of(expr):
+        meaning = meanings.get(letter)
         if meaning is None:
             return expr
         return meaning.subs(HEAD, expr.head) if isinstance(expr, Head) else meaning

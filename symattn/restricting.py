@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from symattn.errors import SymattnError, nearest, quote
-from symattn.step import Input, Item, Step
+from symattn.step import Input, Item, Step, leading_to
 
 
 def restricted(
@@ -27,7 +27,9 @@ def restricted(
         if step.name not in names and set(step.operands) <= available:
             possible.append(step)
             available.add(step.letter)
-    wanted = _wanted(steps, names)
+    free = [step for step in steps if step.name not in names]
+    read = {letter for step in steps for letter in step.operands}
+    wanted = leading_to(free, {step.letter for step in free} - read)
     kept = tuple(step for step in possible if step.letter in wanted)
     used = {letter for step in kept for letter in step.operands}
     listed = ", ".join(sorted(names)) or "nothing"
@@ -55,14 +57,3 @@ def _unused(
             if missing:
                 return f"{item.name}: {step.name} needs {' and '.join(missing)} too; give that"
     return f"{item.name}: no step needs it besides the other inputs; remove it"
-
-
-def _wanted(steps: Sequence[Step], names: Collection[str]) -> set[str]:
-    """The letters that lead to a result without passing through a given step."""
-    wanted: set[str] = set()
-    for step in reversed(steps):
-        readers = [other for other in steps if step.letter in other.operands]
-        leads_on = not readers or any(other.letter in wanted for other in readers)
-        if leads_on and step.name not in names:
-            wanted.add(step.letter)
-    return wanted

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import pairwise
@@ -321,9 +321,18 @@ def listed_sizes(sizes: Mapping[sympy.Symbol, int], order: Sequence[str]) -> dic
     return {name: by_name[name] for name in dict.fromkeys((*order, *by_name)) if name in by_name}
 
 
-def letter_of(symbol: MatrixExpr) -> str:
-    """The letter of a MatrixSymbol or of one head's matrix."""
-    return str(symbol.name)
+def letter_of(expr: MatrixExpr) -> str:
+    """The letter of a MatrixSymbol or of one head's matrix; "" of any other expression."""
+    return str(expr.name) if isinstance(expr, sympy.MatrixSymbol | Head) else ""
+
+
+def leading_to(steps: Sequence[Step], letters: Iterable[str]) -> set[str]:
+    """These letters and all that they are made of, by way of the steps."""
+    found = set(letters)
+    for step in reversed(steps):
+        if step.letter in found:
+            found |= set(step.operands)
+    return found
 
 
 def letters_in(expr: MatrixExpr) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ from symattn.language.shapes import GivenShape
 from symattn.language.statement import readings
 from symattn.nodes.heads import Head, Slice, Split
 from symattn.nodes.rule import Nth
-from symattn.step import HEAD, Input, Item, Step, dims, letter_of
+from symattn.step import HEAD, Input, Item, Step, dims, leading_to, letter_of
 
 #: The mark of the second derivation's matrices and sizes.
 PRIME = "'"
@@ -153,14 +153,10 @@ def _size(name: str) -> sympy.Symbol:
 
 def _leading_to(step: Step, derivation: Derivation, steps: Sequence[Step]) -> Derivation:
     """The derivation whose last step is this one."""
-    wanted = {step.letter}
-    kept: list[Step] = []
-    for one in reversed(steps):
-        if one.letter in wanted:
-            kept.append(one)
-            wanted |= set(one.operands)
+    wanted = leading_to(steps, {step.letter})
     inputs = tuple(item for item in derivation.inputs if item.letter in wanted)
-    return replace(derivation, inputs=inputs, steps=tuple(reversed(kept)))
+    kept = tuple(one for one in steps if one.letter in wanted)
+    return replace(derivation, inputs=inputs, steps=kept)
 
 
 def joined(

@@ -16,14 +16,14 @@ from flint import arb
 from sympy.polys.polyerrors import PolynomialError
 from sympy.printing.printer import Printer
 
-from symattn.arithmetic.enclosure import ball, precision
+from symattn.arithmetic.enclosure import BITS, ball, precision
 from symattn.errors import SymattnError
 
 #: A numerator or denominator with more nodes than this is abbreviated.
 _SHORT = 40
 
 #: The precision at which a sign is looked for; SymPy is told of none that this does not show.
-_BITS = 256
+_BITS = BITS[1]
 
 
 class Abbreviation(sympy.AtomicExpr):  # type: ignore[misc]  # SymPy has no types

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import reduce
 
 import flint
 import numpy as np
@@ -14,7 +15,6 @@ from symattn.arithmetic.base import (
     Arithmetic,
     Array,
     elementwise,
-    entry_by_entry,
     filled,
     of_rows,
     rowwise,
@@ -56,7 +56,7 @@ class Balls(Arithmetic):
             top = max(entry.mid() for entry in row)
             return np.asarray(row - (arb(0) if is_minus_infinity(top) else top))
 
-        return rowwise(moved, x, x.shape[-1])
+        return rowwise(moved, x)
 
     def threshold(self, x: Array) -> Array:
         """By τ = max_k (sum of the k largest − 1)/k, which no tie can upset.
@@ -82,14 +82,14 @@ class Balls(Arithmetic):
         return x
 
     def first_largest(self, x: Array) -> Array:
-        return rowwise(lambda row: _first_largest(list(row)), x, x.shape[-1])
+        return rowwise(lambda row: _first_largest(list(row)), x)
 
     def vanishing(self, x: Array) -> NDArray[np.bool_]:
         return np.asarray(elementwise(lambda entry: entry.contains(0), x), dtype=bool)
 
     def where_at_most(self, left: Array, right: Array, a: Array, b: Array) -> Array:
         """Where the comparison is open, a ball that holds both."""
-        return entry_by_entry(_by_comparison, left, right, a, b)
+        return elementwise(_by_comparison, left, right, a, b)
 
     def matmul(self, a: Array, b: Array) -> Array:
         return stacked(a, b, _product)
@@ -117,7 +117,7 @@ def less(function: Callable[[Array], arb], x: Array) -> Array:
         top = function(row)
         return [e if is_minus_infinity(e) else e - top for e in row]
 
-    return rowwise(lowered, x, x.shape[-1])
+    return rowwise(lowered, x)
 
 
 def _read(array: Array) -> Array:
@@ -139,10 +139,7 @@ def _read(array: Array) -> Array:
 
 def largest(row: Iterable[arb]) -> arb:
     """A ball that contains the maximum of the numbers in some balls; −∞ of none."""
-    top = MINUS_INFINITY
-    for entry in row:
-        top = entry.max(top)
-    return top
+    return reduce(lambda top, entry: entry.max(top), row, MINUS_INFINITY)
 
 
 def _product(a: Array, b: Array) -> Array:

@@ -236,41 +236,28 @@ def exactly(shape: tuple[int, ...], entries: Iterable[Ground]) -> Array:
     return filled(shape, [sympy.sympify(entry, strict=True) for entry in entries])
 
 
-def elementwise(function: Callable[[Ground], Ground], x: Array) -> Array:
-    """`function` of every entry, as an object array of the same shape."""
-    out = np.empty(x.shape, dtype=object)
-    out.ravel()[:] = [function(entry) for entry in x.ravel()] if x.size else []
-    return out
-
-
-def entry_by_entry(function: Callable[..., Ground], *arrays: Array) -> Array:
+def elementwise(function: Callable[..., Ground], *arrays: Array) -> Array:
     """`function` of the entries at the same place in all, broadcast, as an object array."""
-    parts = np.broadcast_arrays(*arrays)
-    return filled(parts[0].shape, [*map(function, *map(np.ravel, parts))])
+    return np.asarray(np.frompyfunc(function, len(arrays), 1)(*arrays), dtype=object)
 
 
-def rowwise(function: Callable[[Array], Sequence[Ground] | Array], x: Array, width: int) -> Array:
-    """What a function makes of every row, so many numbers, as an object array."""
-    out = np.empty((*x.shape[:-1], width), dtype=object)
-    for index in np.ndindex(*x.shape[:-1]):
-        out[index] = function(x[index])
-    return out
+def rowwise(function: Callable[[Array], Iterable[Ground]], x: Array) -> Array:
+    """What a function makes of every row, as many numbers, as an object array."""
+
+    def made(row: Array) -> Array:
+        return filled(row.shape, [*function(row)])
+
+    return np.asarray(np.vectorize(made, otypes=[object], signature="(n)->(n)")(x))
 
 
 def of_rows(function: Callable[[Array], Ground], x: Array) -> Array:
     """The number that a function makes of every row, kept as an axis of length 1."""
-    return rowwise(lambda row: [function(row)], x, 1)
+    numbers = np.vectorize(function, otypes=[object], signature="(n)->()")(x)
+    return np.asarray(numbers, dtype=object)[..., None]
 
 
 def stacked(a: Array, b: Array, product: Callable[[Array, Array], Array]) -> Array:
     """A product of two matrices applied over broadcast leading axes."""
     foresee(a.shape[-2] * a.shape[-1] * b.shape[-1])
-    if a.ndim == 2 and b.ndim == 2:
-        return product(a, b)
-    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    a = np.broadcast_to(a, lead + a.shape[-2:])
-    b = np.broadcast_to(b, lead + b.shape[-2:])
-    out = np.empty((*lead, a.shape[-2], b.shape[-1]), dtype=object)
-    for index in np.ndindex(*lead):
-        out[index] = product(a[index], b[index])
-    return out
+    along = np.vectorize(product, otypes=[object], signature="(i,j),(j,k)->(i,k)")
+    return np.asarray(along(a, b))

@@ -64,10 +64,7 @@ def ball(value: sympy.Expr) -> arb:
         case sympy.Add():
             return sum((ball(term) for term in value.args), arb(0))
         case sympy.Mul():
-            out = arb(1)
-            for factor in value.args:
-                out *= ball(factor)
-            return out
+            return prod(map(ball, value.args), start=arb(1))
         case sympy.exp() | sympy.log() | sympy.tanh() | sympy.cos() | sympy.sin():
             function: Callable[[], arb] = getattr(ball(value.args[0]), type(value).__name__)
             return function()

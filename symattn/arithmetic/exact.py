@@ -19,7 +19,6 @@ from symattn.arithmetic.base import (
     Arithmetic,
     Array,
     elementwise,
-    entry_by_entry,
     filled,
     of_rows,
     rowwise,
@@ -40,11 +39,9 @@ class Argmax(sympy.Function):  # type: ignore[misc]  # SymPy has no types
         """A number once all arguments are."""
         if _symbolic(terms):
             return None
-        best = -1
-        for place, term in enumerate(terms):
-            top = terms[best] if best >= 0 else sympy.S.NegativeInfinity
-            best = place if ordered(term, top) > 0 else best
-        return sympy.Integer(best)
+        size = cmp_to_key(ordered)
+        row = [size(term) for term in (sympy.S.NegativeInfinity, *terms)]
+        return sympy.Integer(max(range(len(row)), key=row.__getitem__) - 1)
 
 
 class Largest(sympy.Function):  # type: ignore[misc]
@@ -59,10 +56,7 @@ class Largest(sympy.Function):  # type: ignore[misc]
             return None
         if _symbolic(terms):
             return sympy.Max(*terms)
-        best = sympy.S.NegativeInfinity
-        for term in terms:
-            best = term if ordered(term, best) > 0 else best
-        return best
+        return max((sympy.S.NegativeInfinity, *terms), key=cmp_to_key(ordered))
 
 
 class Threshold(sympy.Function):  # type: ignore[misc]
@@ -140,7 +134,7 @@ class Exact(Arithmetic):
             here = (sympy.Eq(first, place) for place in range(len(row)))
             return [sympy.Piecewise((1, condition), (0, True)) for condition in here]
 
-        return rowwise(chosen, x, x.shape[-1])
+        return rowwise(chosen, x)
 
     def add(self, a: Array, b: Array) -> Array:
         return np.asarray(a + b, dtype=object)
@@ -149,7 +143,7 @@ class Exact(Arithmetic):
         return of_rows(lambda row: total(list(row)), x)
 
     def where_at_most(self, left: Array, right: Array, a: Array, b: Array) -> Array:
-        return entry_by_entry(_by_comparison, left, right, a, b)
+        return elementwise(_by_comparison, left, right, a, b)
 
     def matmul(self, a: Array, b: Array) -> Array:
         return stacked(a, b, _product)

@@ -18,7 +18,7 @@ from symattn.arithmetic.proof import equals, sign
 from symattn.errors import SymattnError, Undecided
 
 #: How far to go where the numbers are many, and each bit is paid for many times.
-USUAL_BITS = 16384
+USUAL_BITS = BITS[4]
 
 #: A ball with fewer good bits than this, at a precision that should do, hides a comparison.
 _LOOSE = 16

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import sympy
+from numpy.lib.mixins import NDArrayOperatorsMixin
 from sympy.logic.boolalg import Boolean
 
 from symattn.arithmetic.base import Arithmetic
@@ -31,8 +32,14 @@ Value: TypeAlias = Any
 Place: TypeAlias = "Recorded | sympy.Expr | int"
 Condition: TypeAlias = "Recorded | bool"
 
-#: NumPy's functions of positions, by the operations that they are.
-_OF_POSITIONS = {
+#: NumPy's functions of positions, which Python's operators call, by the operations that they are.
+_OF_POSITIONS: Mapping[Callable[..., object], str] = {
+    np.add: "add",
+    np.subtract: "subtract",
+    np.multiply: "multiply",
+    np.floor_divide: "whole quotient",
+    np.remainder: "remainder",
+    np.negative: "negative",
     np.absolute: "size of",
     np.minimum: "smaller",
     np.maximum: "larger",
@@ -40,27 +47,18 @@ _OF_POSITIONS = {
     np.isin: "among",
 }
 
-
-def _placed(operation: str) -> Callable[..., Recorded]:
-    """An operator of Python as an operation on positions."""
-
-    def method(self: Recorded, *others: Place) -> Recorded:
-        return self.owner.placed(operation, self, *others)
-
-    return method
-
-
-def _compared(relation: str) -> Callable[[Recorded, object], Condition]:
-    """A comparison of Python as a condition on positions."""
-
-    def method(self: Recorded, other: object) -> Condition:
-        return self.owner.compared(relation, self, other)
-
-    return method
+#: Its functions that say where a relation of positions holds.
+_RELATIONS: Mapping[Callable[..., object], str] = {
+    np.less_equal: "at most",
+    np.less: "below",
+    np.greater_equal: "at least",
+    np.greater: "above",
+    np.equal: "equals",
+}
 
 
 @dataclass(frozen=True, eq=False)
-class Recorded:
+class Recorded(NDArrayOperatorsMixin):
     """A value known by how it is computed; `details` are whole numbers, sizes and names.
 
     `batched`: whether it may have more axes, ahead of its shape. `positional`: whether it follows
@@ -80,53 +78,35 @@ class Recorded:
         """How many axes it has, batches apart."""
         return len(self.shape)
 
+    __hash__ = object.__hash__  # by what it is: == says where, rather than whether
+
     def __array_ufunc__(
-        self, ufunc: np.ufunc, method: str, *inputs: Place, **keywords: object
-    ) -> Recorded:
+        self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: object
+    ) -> Condition:
+        match ufunc:
+            case np.bitwise_and:
+                return self.owner.both(*inputs)
+            case np.bitwise_or:
+                return self.owner.either(*inputs)
+            case np.invert:
+                return self.owner.opposite(self)
+            case np.not_equal:
+                return self.owner.opposite(self == inputs[1])
+        if ufunc in _RELATIONS:
+            return self.owner.compared(_RELATIONS[ufunc], *inputs)
         return self.__array_function__(ufunc, (), inputs, keywords)
 
     def __array_function__(
         self,
         function: Callable[..., object],
         types: Collection[type],
-        args: Sequence[Place],
+        args: Sequence[Any],
         keywords: Mapping[str, object],
-    ) -> Recorded:
-        if function not in _OF_POSITIONS or not self.positional:
+    ) -> Condition:
+        if function not in _OF_POSITIONS:
             name = function.__name__
             raise CannotSpell(f"a formula uses NumPy's {name} outside its arithmetic")
         return self.owner.placed(_OF_POSITIONS[function], *args)
-
-    __add__ = __radd__ = _placed("add")
-    __sub__ = _placed("subtract")
-    __mul__ = __rmul__ = _placed("multiply")
-    __floordiv__ = _placed("whole quotient")
-    __mod__ = _placed("remainder")
-    __neg__ = _placed("negative")
-    __abs__ = _placed("size of")
-    __le__ = _compared("at most")
-    __lt__ = _compared("below")
-    __ge__ = _compared("at least")
-    __gt__ = _compared("above")
-    __eq__ = _compared("equals")  # type: ignore[assignment]  # where, rather than whether
-    __hash__ = object.__hash__
-
-    def __rsub__(self, other: Place) -> Recorded:
-        return self.owner.placed("subtract", other, self)
-
-    def __ne__(self, other: object) -> Condition:  # type: ignore[override]
-        return self.owner.opposite(self == other)
-
-    def __and__(self, other: Condition) -> Condition:
-        return self.owner.both(self, other)
-
-    def __or__(self, other: Condition) -> Condition:
-        return self.owner.either(self, other)
-
-    def __invert__(self) -> Condition:
-        return self.owner.opposite(self)
-
-    __rand__, __ror__ = __and__, __or__
 
     def __getitem__(self, places: object) -> Recorded:
         if self.operation != "listed" or not isinstance(places, Recorded):
@@ -224,23 +204,22 @@ class _Places(Shapes):
 
     def both(self, one: Condition, other: Condition) -> Condition:
         """Where two conditions hold."""
-        if isinstance(one, Recorded) and isinstance(other, Recorded):
-            return self._joined("and", "or", one, other)
-        known, unknown = (other, one) if isinstance(one, Recorded) else (one, other)
-        return unknown if known else False
+        return self._joined("and", one, other)
 
     def either(self, one: Condition, other: Condition) -> Condition:
         """Where at least one of two conditions holds."""
-        if isinstance(one, Recorded) and isinstance(other, Recorded):
-            return self._joined("or", "and", one, other)
-        known, unknown = (other, one) if isinstance(one, Recorded) else (one, other)
-        return True if known else unknown
+        return self._joined("or", one, other)
 
-    def _joined(self, operation: str, dual: str, one: Recorded, other: Recorded) -> Condition:
+    def _joined(self, operation: str, one: Condition, other: Condition) -> Condition:
+        if not isinstance(one, Recorded):  # which settles it, or makes no difference
+            return one if one == (operation == "or") else other
         if one is other:
             return one
+        if not isinstance(other, Recorded):
+            return self._joined(operation, other, one)
         positional = one.positional and other.positional
         if one.operation == other.operation == "not":
+            dual = "and" if operation == "or" else "or"
             inner = self.record(dual, *one.operands, *other.operands, positional=positional)
             return self.opposite(inner)
         return self.record(operation, one, other, positional=positional)
@@ -283,21 +262,19 @@ class _Shaped(_Places):
         return self.record("broadcast", x, shape=shape, positional=x.positional)
 
     def repeat(self, x: Value, times: Size, axis: int) -> Value:
-        shape = list(x.shape)
-        shape[axis] = shape[axis] * times
+        shape = _resized(x.shape, axis, x.shape[axis] * times)
         return self.record("repeat", x, times, shape=shape, details=(axis,))
 
     def expand(self, x: Value, axis: int) -> Value:
-        place = len(x.shape) + 1 + axis
-        shape = (*x.shape[:place], sympy.S.One, *x.shape[place:])
+        shape = [*x.shape]
+        shape.insert(len(shape) + 1 + axis, sympy.S.One)
         return self.record("expand", x, shape=shape, details=(axis,))
 
     def part(self, x: Value, first: Size, count: Size, axis: int, step: int = 1) -> Value:
         if first == 0 and sympy.expand(count - x.shape[axis]) == 0:
             return x
-        shape = list(x.shape)
-        shape[axis] = count
         bounds = sympy.sympify(first, strict=True), sympy.expand(first + count * step)
+        shape = _resized(x.shape, axis, count)
         return self.record("part", x, *bounds, shape=shape, details=(axis, step))
 
     def entries(self, x: Value, rows: Value, columns: Value) -> Value:
@@ -311,8 +288,8 @@ class _Shaped(_Places):
     def join(self, parts: Value, axis: int) -> Value:
         lead = together(*(part.shape[:axis] for part in parts))
         width = sympy.Add(*(part.shape[axis] for part in parts))
-        behind = parts[0].shape[axis:][1:]
-        return self.record("join", *parts, shape=(*lead, width, *behind), details=(axis,))
+        shape = _resized((*lead, *parts[0].shape[axis:]), axis, width)
+        return self.record("join", *parts, shape=shape, details=(axis,))
 
     def interleave(self, a: Value, b: Value) -> Value:
         width = a.shape[-1] + b.shape[-1]
@@ -322,12 +299,10 @@ class _Shaped(_Places):
 
     def flattened(self, x: Value) -> Value:
         *lead, rows, columns = x.shape
-        shape = (*lead, sympy.S.One, rows * columns)
-        return self.record("flattened", x, shape=shape)
+        return self.record("flattened", x, shape=(*lead, sympy.S.One, rows * columns))
 
     def shared(self, x: Value, heads: Size) -> Value:
-        shape = (*x.shape[:-2], heads, *x.shape[-2:])
-        return self.record("shared", x, heads, shape=shape)
+        return self.record("shared", x, heads, shape=(*x.shape[:-2], heads, *x.shape[-2:]))
 
     def by_head(self, x: Value, used: sympy.Expr, head: sympy.Symbol, count: Size) -> Value:
         groups = x.shape[-3]
@@ -345,8 +320,7 @@ class _Shaped(_Places):
 
     def groups(self, x: Value, count: Size) -> Value:
         *lead, heads, rows, columns = x.shape
-        shape = (*lead, count, heads / count, rows, columns)
-        return self.record("groups", x, count, shape=shape)
+        return self.record("groups", x, count, shape=(*lead, count, heads / count, rows, columns))
 
 
 def _entrywise(operation: str) -> Any:
@@ -460,7 +434,7 @@ class Recording(_Shaped, Arithmetic):
         return self.subtract(x, self.row_max(x))
 
     def total(self, x: Value, axis: int) -> Value:
-        return self.record("total", x, shape=_without(x.shape, axis), details=(axis,))
+        return self.record("total", x, shape=_resized(x.shape, axis), details=(axis,))
 
     def sums_at(self, x: Value, places: Value, count: Size) -> Value:
         return self.record("sums_at", x, places, count, shape=(*x.shape[:-1], count))
@@ -550,7 +524,7 @@ class Recording(_Shaped, Arithmetic):
             "pick",
             x,
             sympy.sympify(place, strict=True),
-            shape=_without(x.shape, axis),
+            shape=_resized(x.shape, axis),
             details=(axis,),
         )
 
@@ -708,9 +682,10 @@ def _taken_off(x: Value) -> Value:
     return x.operands[0] if is_of(x, "negative") else None
 
 
-def _without(shape: Sequence[sympy.Expr], axis: int) -> tuple[sympy.Expr, ...]:
+def _resized(shape: Sequence[sympy.Expr], axis: int, *sizes: Size) -> tuple[Size, ...]:
+    """The shape with these sizes in the place of an axis, which is counted from the back."""
     place = len(shape) + axis
-    return (*shape[:place], *shape[place + 1 :])
+    return (*shape[:place], *sizes, *shape[place + 1 :])
 
 
 def _nested(values: Any) -> Any:

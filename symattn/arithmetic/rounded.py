@@ -18,7 +18,7 @@ from flint import arb
 from numpy.typing import DTypeLike, NDArray
 
 from symattn.arithmetic.balls import Balls, largest, less
-from symattn.arithmetic.base import Array, Ground, elementwise, filled
+from symattn.arithmetic.base import Array, Ground, elementwise, filled, of_rows
 from symattn.arithmetic.enclosure import is_minus_infinity, nearest
 from symattn.arithmetic.functions import FUNCTIONS
 
@@ -61,8 +61,7 @@ class Rounded(Balls):
 
     def _widened_by(self, x: Array, sizes: Array, roundings: int) -> Array:
         """Every entry of x with an error bound of so many roundings of its size."""
-        pairs = zip(x.flat, sizes.flat, strict=True)
-        return filled(x.shape, [self._widen(entry, size, roundings) for entry, size in pairs])
+        return elementwise(lambda entry, size: self._widen(entry, size, roundings), x, sizes)
 
     def _widen(self, x: arb, size: arb, roundings: int) -> arb:
         if size.is_zero() or is_minus_infinity(x):
@@ -85,10 +84,11 @@ class Rounded(Balls):
 
     def _stored(self, x: Array) -> Array:
         """Numbers as the dtype stores them: widened unless they are there exactly."""
-        near = self.nearest(np.array([nearest(entry) for entry in x.flat]))
-        pairs = zip(x.ravel(), near.tolist(), strict=True)
-        stored = [one if one == arb(there) else self._widen(one, one, 2) for one, there in pairs]
-        return filled(x.shape, stored)
+
+        def stored(one: arb, there: float) -> arb:
+            return one if one == arb(there) else self._widen(one, one, 2)
+
+        return elementwise(stored, x, self.nearest(elementwise(nearest, x).astype(float)))
 
     def nearest(self, x: Array) -> Array:
         """The floats of the dtype that are nearest to floats, in float64."""
@@ -113,17 +113,13 @@ class Rounded(Balls):
 
     def in_range(self, x: Array) -> tuple[Array, Array | None]:
         """Each row over a power of two near its largest entry: exact but where it underflows."""
-        scaled = np.empty(x.shape, dtype=object)
-        powers = np.empty((*x.shape[:-1], 1), dtype=object)
-        for index in np.ndindex(*x.shape[:-1]):
-            top = max((nearest_exponent(entry) for entry in x[index]), default=0)
-            powers[index] = [arb(2) ** top]
-            scaled[index] = [self._scaled(entry, arb(2) ** -top) for entry in x[index]]
-        return scaled, powers
+        powers = of_rows(lambda row: arb(2) ** max(map(nearest_exponent, row), default=0), x)
 
-    def _scaled(self, x: arb, power: arb) -> arb:
-        product = x * power
-        return product if product.is_zero() else product + arb(0, self.tiny)
+        def scaled(entry: arb, power: arb) -> arb:
+            quotient = entry * (1 / power)
+            return quotient if quotient.is_zero() else quotient + arb(0, self.tiny)
+
+        return elementwise(scaled, x, powers), powers
 
     def lowered(self, x: Array) -> Array:
         """x_ij − max_l x_il, with a ball that contains the maximum of any numbers in the row."""

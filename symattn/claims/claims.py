@@ -35,10 +35,10 @@ from symattn.claims.references import (
     size_of,
     symbol_reference,
 )
-from symattn.claims.rules import operands
 from symattn.claims.tables import home_of
 from symattn.derivations import Evaluation, Place
 from symattn.errors import ReadError, counted, nearest, quote
+from symattn.evaluate.rules import operands
 from symattn.notation.options import Notation, notation_of
 
 

@@ -23,7 +23,7 @@ from symattn.nodes.normalise import Normaliser
 from symattn.nodes.number import NumberSymbol
 from symattn.nodes.recurrence import Recurrence
 from symattn.notation.letters import CHANGE, GRADIENT, LOSSES, derived_from, prefixed
-from symattn.step import HEAD, Facts, Input, Item, Step, letter_of
+from symattn.step import HEAD, Facts, Input, Item, Step, leading_to, letter_of
 
 _REVERSE = "Griewank and Walther 2008, section 3.2"
 _FORWARD = "Griewank and Walther 2008, section 3.1"
@@ -65,11 +65,7 @@ class Graph:
 
     def behind(self, letters: Iterable[str]) -> set[str]:
         """These letters and all that they are made of."""
-        out = set(letters)
-        for step in reversed(self.steps):
-            if step.letter in out:
-                out |= set(step.operands)
-        return out
+        return leading_to(self.steps, letters)
 
     def ahead(self, letters: Iterable[str]) -> set[str]:
         """These letters and all that is made of them."""

@@ -25,8 +25,9 @@ from symattn.step import Item
 #: Rows or columns in order, with None where some are left out.
 Indices: TypeAlias = Sequence[int | None]
 
-#: An exact entry longer than this stands on a line of its own, not in a matrix.
-_LONG_ENTRY = 16
+#: An exact number longer than this stands on a line of its own, not in a matrix, and as an operand
+#: under its name.
+LONGEST = 16
 
 
 def indices_of(count: int, limit: int, wanted: int | None = None) -> list[int | None]:
@@ -134,7 +135,7 @@ def named(names: tuple[str, ...], indices: Indices, gap: str) -> tuple[str, ...]
 
 def is_long(grid: t.Grid) -> bool:
     """Whether a cell is too long for a matrix: exact values are, and huge powers of ten."""
-    return any(len(line(cell)) > _LONG_ENTRY for cells in grid.rows for cell in cells)
+    return any(len(line(cell)) > LONGEST for cells in grid.rows for cell in cells)
 
 
 def picked(

@@ -164,21 +164,19 @@ def compare(name: str, array: Array, true: Array, allowed: Array, after: bool = 
     """
     if array.shape != true.shape:
         return StepCheck(name, array.shape, math.inf, math.inf, (), 0.0, False)
-    values = array.ravel().tolist()
-    errors = [_error(value, exact) for value, exact in zip(values, true.flat, strict=True)]
+    found = [*map(distance, array.ravel().tolist(), true.flat, allowed.flat)]
+    errors, most, inside = zip(*found, strict=True)
     largest = max(errors)
     worst = errors.index(largest)
-    entries = zip(values, true.flat, allowed.flat, strict=True)
-    failed = [k for k, entry in enumerate(entries) if not _is_inside(*entry)]
+    failed = [k for k, is_inside in enumerate(inside) if not is_inside]
     places = [tuple(map(int, np.unravel_index(k, array.shape))) for k in (worst, *failed[:1])]
-    exact, ball = true.flat[worst], allowed.flat[worst]
     return StepCheck(
         name,
         array.shape,
         largest,
-        _ulps(largest, exact, array.dtype),
+        _ulps(largest, true.flat[worst], array.dtype),
         places[0],
-        _tolerance(values[worst], exact, ball),
+        most[worst],
         not failed,
         places[1] if failed else None,
         bool(failed) and (after or all(beyond(array.flat[k], true.flat[k]) for k in failed)),
@@ -191,37 +189,24 @@ def beyond(value: np.floating, true: arb) -> bool:
     return bool(np.isinf(value) and true.is_finite() and not abs(true) < largest)
 
 
-def distance(number: np.floating, true: arb, allowed: arb) -> tuple[float, float, bool]:
-    """|number − true|, the most that it may be, and whether the number lies in its ball."""
+def distance(number: float, true: arb, allowed: arb) -> tuple[float, float, bool]:
+    """|number − true|, the most that it may be, and whether the number lies in its ball.
+
+    It is 0 where the one cannot be told from the other. A ball without bound contains everything
+    and shows nothing.
+    """
     value = float(number)
-    inside = _is_inside(value, true, allowed)
-    return _error(value, true), _tolerance(value, true, allowed), inside
-
-
-def _error(value: float, true: arb) -> float:
-    """|value − true|; 0 where the one cannot be told from the other."""
     if is_minus_infinity(true):
-        return 0.0 if value == -math.inf else math.inf
+        is_too = value == -math.inf
+        return (0.0 if is_too else math.inf), 0.0, is_too
     if not math.isfinite(value):
-        return math.inf
+        return math.inf, _upper(allowed.rad()), False
     point = arb(value)
-    return 0.0 if true.contains(point) else _upper(point - true)
-
-
-def _is_inside(value: float, true: arb, allowed: arb) -> bool:
-    """Whether a value lies in its ball; one without bound contains everything and shows nothing."""
-    if is_minus_infinity(true):
-        return value == -math.inf
-    return math.isfinite(value) and bool(allowed.is_finite() and allowed.contains(arb(value)))
-
-
-def _tolerance(value: float, true: arb, allowed: arb) -> float:
-    """The most that |value − true| may be."""
-    if is_minus_infinity(true):
-        return 0.0
-    if not math.isfinite(value):
-        return _upper(allowed.rad())
-    return _upper(allowed.rad() + abs(allowed.mid() - true)) if allowed.is_finite() else math.inf
+    error = 0.0 if true.contains(point) else _upper(point - true)
+    if not allowed.is_finite():
+        return error, math.inf, False
+    most = _upper(allowed.rad() + abs(allowed.mid() - true))
+    return error, most, bool(allowed.contains(point))
 
 
 def _upper(x: arb) -> float:

@@ -13,7 +13,7 @@ import sympy
 from symattn import handed
 from symattn.arguments import instance, whole
 from symattn.arithmetic.abbreviated import simplified
-from symattn.arithmetic.base import Array, elementwise
+from symattn.arithmetic.base import Array, elementwise, filled
 from symattn.arithmetic.decide import Digits, enclosure
 from symattn.arithmetic.enclosure import BITS
 from symattn.errors import NoSuchName, NoSuchPlace, SymattnError, nearest, quote
@@ -179,19 +179,13 @@ class StepValue:
         A number that ends within the digits is written exactly, without further zeros.
         """
         notation = Notation(digits=digits)
-        out = np.empty(self.shape, dtype=object)
-        for place in np.ndindex(*self.shape):
-            out[place] = self.digits(place, notation).text
-        return out.tolist()
+        places = np.ndindex(*self.shape)
+        return filled(self.shape, [self.digits(place, notation).text for place in places]).tolist()
 
     def enclosures(self, digits: int = 20) -> Array:
         """Every entry's lower and upper decimal bound, as an object array of pairs of strings."""
         whole(digits, "digits", 1, MAX_DIGITS)
-        balls = self.balls
-        out = np.empty(self.shape, dtype=object)
-        for place in np.ndindex(*self.shape):
-            out[place] = enclosure(balls[place], digits)
-        return out
+        return elementwise(lambda value: enclosure(value, digits), self.balls)
 
     def worked(
         self,

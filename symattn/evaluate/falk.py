@@ -12,12 +12,11 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.evaluate.cells import Cells, Indices, indices_of, is_long, picked
-from symattn.nodes.heads import Head
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.text import box
 from symattn.notation.tree import Part, Scheme, Tree
-from symattn.step import HEAD, Step
+from symattn.step import HEAD, Step, letter_of
 
 #: About how many characters stand side by side on a page; a scheme that is wider leaves out more.
 _WIDE = 68
@@ -75,20 +74,19 @@ def multiplied(step: Step) -> Step | None:
 def is_product(expr: MatrixExpr) -> bool:
     """Whether it is a product of two matrices of a derivation, or of their transposes."""
     parts = [part.arg if isinstance(part, sympy.Transpose) else part for part in expr.args]
-    named = all(isinstance(part, sympy.MatrixSymbol | Head) for part in parts)
-    return isinstance(expr, sympy.MatMul) and len(parts) == 2 and named
+    return isinstance(expr, sympy.MatMul) and len(parts) == 2 and all(map(letter_of, parts))
 
 
 def _factor(product: Cells, part: MatrixExpr) -> _Factor | None:
     """A factor that is a matrix of the derivation or the transpose of one; None for others."""
     turned = isinstance(part, sympy.Transpose)
     symbol = part.arg if turned else part
-    if not isinstance(symbol, sympy.MatrixSymbol | Head):
+    if not letter_of(symbol):
         return None
-    evaluation, head = product.evaluation, None
-    if isinstance(symbol, Head):
-        head = int(symbol.head.subs(HEAD, product.head).subs(evaluation.sizes))
-    item = evaluation.item(str(symbol.name))
+    evaluation, head = product.evaluation, getattr(symbol, "head", None)
+    if head is not None:
+        head = int(head.subs(HEAD, product.head).subs(evaluation.sizes))
+    item = evaluation.item(letter_of(symbol))
     return _Factor(_spelled(product, part), Cells(evaluation, item, head, product.notation, turned))
 
 

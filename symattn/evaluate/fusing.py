@@ -16,11 +16,11 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.arrays import Arrays
 from symattn.arithmetic.base import Array
-from symattn.evaluate.walk import Program, parts_by_rows, program_of
+from symattn.evaluate.walk import Program, leaves_of, parts_by_rows, program_of
 from symattn.nodes.base import Node
 from symattn.nodes.heads import Head
 from symattn.nodes.normalise import Normaliser
-from symattn.step import HEAD, Step
+from symattn.step import HEAD, Step, letter_of
 
 #: Weights of one head with fewer entries than this are computed with all their steps.
 LEAST = 2**16
@@ -98,10 +98,11 @@ def fusion_of(product: Step, steps: Mapping[str, Step]) -> Fusion | None:
     found = {weights.letter: weights}
     waiting = [weights.expr.matrix]
     while waiting:
-        for leaf in _needed_by_rows(waiting.pop()):
+        for leaf, by_rows in leaves_of(waiting.pop()):
             step = steps.get(_own(leaf, product.per_head))
             if (
-                step is not None
+                by_rows
+                and step is not None
                 and step.shape == weights.shape
                 and parts_by_rows(step.expr) is not None
             ):
@@ -117,16 +118,7 @@ def _own(part: MatrixExpr, per_head: bool) -> str:
     """The letter of a matrix by its name: that of the same head, or one that all heads share."""
     if isinstance(part, Head):
         return part.name if per_head and part.head == HEAD else ""
-    return str(part.name) if isinstance(part, sympy.MatrixSymbol) else ""
-
-
-def _needed_by_rows(expr: MatrixExpr) -> Iterator[MatrixExpr]:
-    """The matrices by name of which row i of an expression needs row i alone."""
-    if isinstance(expr, Head | sympy.MatrixSymbol):
-        yield expr
-    for part, by_rows in parts_by_rows(expr) or ():
-        if by_rows:
-            yield from _needed_by_rows(part)
+    return letter_of(part)
 
 
 class Fused:

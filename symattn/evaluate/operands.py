@@ -10,7 +10,6 @@ from typing import Any
 
 import sympy
 from flint import arb
-from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.balls import BALLS, largest
 from symattn.arithmetic.base import Arithmetic, Array, filled
@@ -19,11 +18,10 @@ from symattn.arithmetic.enclosure import ball, is_minus_infinity, precision
 from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.functions import FUNCTIONS
 from symattn.arithmetic.quantity import Quantity
-from symattn.evaluate.matrices import Place
 from symattn.evaluate.values import Values
 from symattn.evaluate.walk import program_of
 from symattn.nodes import rule as r
-from symattn.nodes.rule import Index, Rule
+from symattn.nodes.rule import Rule
 from symattn.nodes.spell import Speller
 from symattn.notation.options import Notation
 
@@ -80,19 +78,15 @@ class Numbers:
         """A part's exact value; with `replacements`, its value where some parts had these."""
         return _Exact(self, replacements or {}).value(part)
 
-    def matrix(
-        self, matrix: MatrixExpr, value: Callable[[str], Array], arithmetic: Arithmetic
-    ) -> Array:
-        """The values of a matrix: of a step, or of an inverse, which is no step of its own."""
-        if not isinstance(matrix, sympy.Inverse):
-            return value(matrix.name)
-        return program_of(matrix, self.evaluation.sizes)(value, arithmetic)
-
-    def place(self, matrix: MatrixExpr, row: Index, column: Index) -> Place:
-        """Where an entry stands in the values of its step: head, row, column."""
+    def entry(self, entry: r.Entry, value: Callable[[str], Array], arithmetic: Arithmetic) -> Any:
+        """An entry by the values of matrices; an inverse is no step, and is worked out for it."""
+        if entry.letter:
+            matrix = value(entry.letter)
+        else:
+            matrix = program_of(entry.matrix, self.evaluation.sizes)(value, arithmetic)
+        *head, row, column = entry.place
         cell = (column, row) if self.notation.convention == "columns" else (row, column)
-        head = getattr(matrix, "head", None)
-        return cell if head is None else (int(head), *cell)
+        return matrix[(*head, *cell)]
 
     def vanishes(self, part: Rule) -> bool:
         """Whether a part is exactly 0, as a sum of e^(−∞) is."""
@@ -151,8 +145,7 @@ class _Exact(_Parts):
     """Exact values."""
 
     def entry(self, entry: r.Entry) -> sympy.Expr:
-        place = self.numbers.place(entry.matrix, entry.row, entry.column)
-        return self.numbers.matrix(entry.matrix, self.evaluation.abbreviated, EXACT)[place]
+        return self.numbers.entry(entry, self.evaluation.abbreviated, EXACT)
 
     def number(self, value: sympy.Expr) -> sympy.Expr:
         return value.subs(self.evaluation.sizes)
@@ -166,10 +159,9 @@ class _InBalls(_Parts):
         self.bits = bits
 
     def entry(self, entry: r.Entry) -> arb:
-        place = self.numbers.place(entry.matrix, entry.row, entry.column)
         balls = partial(self.evaluation.balls, bits=self.bits)
         with precision(self.bits):
-            found: arb = self.numbers.matrix(entry.matrix, balls, BALLS)[place]
+            found: arb = self.numbers.entry(entry, balls, BALLS)
         return found
 
     def number(self, value: sympy.Expr) -> arb:

@@ -6,11 +6,8 @@ whole (keys, values) is computed as a whole; everything else for the rows that a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Self
-
-import sympy
-from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.decide import Digits, decide
@@ -19,10 +16,9 @@ from symattn.arithmetic.quantity import Quantity
 from symattn.errors import ShapeError
 from symattn.evaluate.evaluation import Evaluation
 from symattn.evaluate.matrices import Place
-from symattn.evaluate.walk import Program, parts_by_rows, program_of_step
-from symattn.nodes.heads import Head
+from symattn.evaluate.walk import Program, leaves_of, program_of_step
 from symattn.notation.options import Notation
-from symattn.step import Step
+from symattn.step import Step, leading_to, letter_of
 
 #: The most entries of a matrix of which all rows are needed.
 _MOST = 2**20
@@ -44,14 +40,12 @@ class Sampled(Evaluation):
         new = object.__new__(cls)
         new.__dict__.update(whole.__dict__)
         new.rows, new.claimed, new.whole = rows, claimed, whole
-        wanted, steps = set(claimed), list[Step]()
-        for step in reversed(whole.steps):
-            if step.letter in wanted:
-                steps.insert(0, step)
-                wanted |= set(step.operands)
+        wanted = leading_to(whole.steps, claimed)
+        steps = [step for step in whole.steps if step.letter in wanted]
         needed_whole = set[str]()
         for step in reversed(steps):
-            needed_whole |= {*_needed_whole(step.expr, step.letter not in needed_whole)}
+            leaves = leaves_of(step.expr, step.letter not in needed_whole)
+            needed_whole |= {letter_of(leaf) for leaf, by_rows in leaves if not by_rows}
         new.steps, new.made = tuple(steps), frozenset(wanted - needed_whole)
         new.given = {
             letter: x[..., new.rows_of(letter), :] if letter in new.made else x
@@ -119,13 +113,3 @@ class Sampled(Evaluation):
                 f"{self.item(letter).name}: {count} entries are too many, and no row of what is "
                 f"claimed can be computed without all of them; {_MOST} at most"
             )
-
-
-def _needed_whole(expr: MatrixExpr, by_rows: bool) -> Iterator[str]:
-    """The letters of which an expression, or some rows of it, needs all rows."""
-    if not by_rows:
-        yield from (symbol.name for symbol in expr.atoms(sympy.MatrixSymbol))
-    elif not isinstance(expr, Head | sympy.MatrixSymbol):
-        parts = parts_by_rows(expr)
-        for part, alone in ((expr, False),) if parts is None else parts:
-            yield from _needed_whole(part, alone)

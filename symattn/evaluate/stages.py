@@ -10,12 +10,12 @@ from typing import TypeAlias
 
 import sympy
 from flint import arb
-from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.abbreviated import nodes, written_out
 from symattn.arithmetic.decide import Digits, decide
 from symattn.arithmetic.enclosure import ball, precision
 from symattn.arithmetic.quantity import Quantity
+from symattn.evaluate.cells import LONGEST
 from symattn.evaluate.operands import WIDE, Numbers
 from symattn.nodes import rule as r
 from symattn.nodes.rule import Rule
@@ -27,9 +27,6 @@ from symattn.notation.tree import Tree
 
 #: Digits beyond those asked for that an operand may be shown with.
 _GUARD = 4
-
-#: An exact operand longer than this is written as its name.
-_SHORT = 16
 
 #: A decimal that ends and is not longer than this is written in full where it counts as exact.
 _IN_FULL = 10
@@ -231,7 +228,7 @@ class Stages:
             if decimal is not None and len(decimal) <= _IN_FULL:
                 return number(f"-{decimal}" if value < 0 else decimal)
         tree = Speller(self.notation).scalar(written_out(value))
-        return tree if len(line(tree)) <= _SHORT else None
+        return tree if len(line(tree)) <= LONGEST else None
 
     def settled_stage(self, rule: Rule) -> Tree:
         """The rule with exact numbers put in; a long one stays under its name."""
@@ -245,7 +242,7 @@ class Stages:
             if not isinstance(part, r.Entry) or part is rule:
                 return None
             tree = speller.scalar(written_out(self.numbers.exact(part)))
-            return tree if len(line(tree)) <= _SHORT else None
+            return tree if len(line(tree)) <= LONGEST else None
 
         return speller.rule(rule, leaf)
 
@@ -261,7 +258,7 @@ class Stages:
 
     def _simple(self, part: Rule) -> Tree | None:
         """A given number as it was given, if it is short: 1/3, √2, 0.12345."""
-        if not isinstance(part, r.Entry) or _name(part.matrix) not in self.numbers.evaluation.given:
+        if not isinstance(part, r.Entry) or part.letter not in self.numbers.evaluation.given:
             return None
         value = self.numbers.exact(part)
         return None if value.is_infinite else self._exact_number(value)
@@ -292,11 +289,6 @@ class Stages:
         settings: dict[str, int] = {"long": WIDE} if "e" in wanted else {}
         again = decide(Quantity(ball_at, exactly), places, self.notation.rounding, tiny, **settings)
         return again.proven and _as_decimal(again.text) == _as_decimal(wanted)
-
-
-def _name(matrix: MatrixExpr) -> str:
-    """The letter of a matrix; an inverse has none."""
-    return getattr(matrix, "name", "")
 
 
 def _holds_function(rule: Rule) -> bool:

@@ -5,7 +5,7 @@ A reader sees how output[3,1] is made of weights[3,2], that of scores[3,2], and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -15,11 +15,12 @@ from symattn.arithmetic.base import Array
 from symattn.errors import SymattnError
 from symattn.evaluate.cells import indices_of
 from symattn.evaluate.matrices import Place
+from symattn.evaluate.rules import operands
 from symattn.evaluate.value_view import heads_of
 from symattn.evaluate.values import Values
 from symattn.nodes import rule as r
 from symattn.notation.options import Notation
-from symattn.step import COLUMN, HEAD, ROW, Item, Step
+from symattn.step import COLUMN, ROW, Item, Step
 
 #: Entries made of more numbers than this are not followed.
 _MOST_READ = 4_000
@@ -167,17 +168,5 @@ class _Path:
         return self._reads[key]
 
     def _found(self, step: Step, place: Place) -> list[tuple[str, Place]]:
-        rule, sizes = r.rule_of(step.expr, ROW, COLUMN), self.evaluation.sizes
-        if r.count_entries(rule, sizes) > _MOST_READ:
-            return []
-        *head, row, column = place
-        places = {ROW: row, COLUMN: column} | ({HEAD: head[0]} if head else {})
-        return [*_entries(r.parts(r.at(rule, places, sizes)))]
-
-
-def _entries(parts: Iterable[r.Rule]) -> Iterator[tuple[str, Place]]:
-    for part in parts:
-        if isinstance(part, r.Entry) and hasattr(part.matrix, "name"):
-            head = getattr(part.matrix, "head", None)
-            lead = () if head is None else (int(head),)
-            yield str(part.matrix.name), (*lead, int(part.row), int(part.column))
+        count = r.count_entries(r.rule_of(step.expr, ROW, COLUMN), self.evaluation.sizes)
+        return [] if count > _MOST_READ else [*operands(self.evaluation, step.letter, place)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from typing import TypeAlias
@@ -18,7 +18,7 @@ from symattn.nodes.base import Node
 from symattn.nodes.defined import Defined
 from symattn.nodes.heads import Head, Split
 from symattn.nodes.recurrence import Beside, Recurrence
-from symattn.step import HEAD, Step
+from symattn.step import HEAD, Step, letter_of
 
 #: Gives the value of an expression from its symbols' values, by letter, in some arithmetic.
 Program: TypeAlias = Callable[[Callable[[str], Array], Arithmetic], Array]
@@ -93,7 +93,7 @@ class _Walk:
 
     def some(self, part: MatrixExpr, heads: sympy.Expr | None) -> Program:
         """The rows of an expression that the arithmetic is for."""
-        if isinstance(part, Head | sympy.MatrixSymbol) and part.name in self.made:
+        if letter_of(part) in self.made:
             return self.leaf(part, heads)
         parts = None if isinstance(part, Split) else parts_by_rows(part)
         if parts is None:
@@ -192,6 +192,21 @@ def parts_by_rows(expr: MatrixExpr) -> tuple[tuple[MatrixExpr, bool], ...] | Non
             matrices = [arg for arg in expr.args if isinstance(arg, MatrixExpr)]
             return tuple((matrix, place < count) for place, matrix in enumerate(matrices))
     return None
+
+
+def leaves_of(expr: MatrixExpr, alone: bool = True) -> Iterator[tuple[MatrixExpr, bool]]:
+    """The matrices with a name in an expression, and whether its row i needs row i of each alone.
+
+    Where not `alone`, all rows of the expression are asked for, and so of its matrices.
+    """
+    parts = parts_by_rows(expr) if alone else None
+    if letter_of(expr):
+        yield expr, alone
+    elif parts is None:
+        yield from ((symbol, False) for symbol in expr.atoms(sympy.MatrixSymbol))
+    else:
+        for part, by_rows in parts:
+            yield from leaves_of(part, by_rows)
 
 
 def _along_rows(node: Node) -> bool:

@@ -133,7 +133,7 @@ def _unfolded(evaluation: Values, expr: MatrixExpr, notation: Notation) -> Rule:
     rule = r.rule_of(expr, ROW, COLUMN)
     if isinstance(rule, r.Over) and isinstance(rule.num, r.Entry) and isinstance(rule.den, r.Const):
         for before in evaluation.steps:
-            if before.letter == rule.num.matrix.name:
+            if before.letter == rule.num.letter:
                 return r.Over(r.rule_of(before.in_convention(notation)[1], ROW, COLUMN), rule.den)
     return rule
 
@@ -171,7 +171,7 @@ def _settled_links(
 def _exact_links(stages: Stages, rule: Rule, result: sympy.Expr) -> Iterator[tuple[t.Op, Tree]]:
     """The operands put in exactly, and the exact result, all in one form."""
     numbers = stages.numbers
-    operands = (numbers.exact(part) for part in r.parts(rule) if isinstance(part, r.Entry))
+    operands = map(numbers.exact, r.entries(rule))
     speller = numbers.speller.alike([*operands, result])
     numbers_in, value = stages.exact_stage(rule, speller), speller.scalar(result)
     if numbers_in != value:

@@ -21,7 +21,7 @@ from symattn.nodes.masks import Mask, Masked
 from symattn.nodes.normalise import Normaliser
 from symattn.nodes.norms import Norm
 from symattn.nodes.scale import Quotient
-from symattn.step import Step
+from symattn.step import Step, letter_of
 
 #: The functions of scores that make weights of them.
 _WEIGHTS = ("softmax", "softmax1", "ratio", "sparsemax", "hardmax", "σ")
@@ -123,7 +123,7 @@ def _composed(expr: MatrixExpr, made: Mapping[MatrixExpr, Step]) -> Iterator[tup
                 "product.",
             )
         case sympy.MatMul(args=(first, second)):
-            left, right = _letter(first), _letter(second)
+            left, right = letter_of(first), letter_of(second)
             if left and right.startswith("W") and second not in made:
                 yield "projection", f"Every row of {{{left}}} is multiplied by {{{right}}}."
             elif left and right and first in made:
@@ -142,9 +142,12 @@ def _composed(expr: MatrixExpr, made: Mapping[MatrixExpr, Step]) -> Iterator[tup
             )
         case Masked(mask=mask):
             yield "masked scores", getattr(mask, "reason", "")
-        case sympy.MatAdd(args=(first, *others)) if _letter(first) and others:
-            if len(others) == 1 and not _letter(others[0]) and _needs(others[0], first, made):
-                yield "residual sum", f"What is computed from it is added to {{{_letter(first)}}}."
+        case sympy.MatAdd(args=(first, *others)) if letter_of(first) and others:
+            if len(others) == 1 and not letter_of(others[0]) and _needs(others[0], first, made):
+                yield (
+                    "residual sum",
+                    f"What is computed from it is added to {{{letter_of(first)}}}.",
+                )
         case Normaliser():
             yield "weights", expr.reason if expr.axis == 1 else ""
         case Mask():
@@ -163,14 +166,10 @@ def _needs(expr: MatrixExpr, letter: MatrixExpr, made: Mapping[MatrixExpr, Step]
     )
 
 
-def _letter(expr: MatrixExpr) -> str:
-    return str(expr.name) if isinstance(expr, sympy.MatrixSymbol | Head) else ""
-
-
 def _of_rows(product: sympy.MatMul) -> tuple[str, str] | None:
     """The letters of A Bᵀ."""
     if len(product.args) == 2 and isinstance(product.args[1], sympy.Transpose):
-        one, other = _letter(product.args[0]), _letter(product.args[1].arg)
+        one, other = letter_of(product.args[0]), letter_of(product.args[1].arg)
         if one and other:
             return one, other
     return None

@@ -12,7 +12,7 @@ from symattn.errors import ReadError
 from symattn.language.equations import Facts, derivation_of
 from symattn.language.texts import read_text
 from symattn.nodes.heads import Head
-from symattn.step import Input, Item, Step
+from symattn.step import Input, Item, Step, leading_to, letter_of
 
 
 def revised(
@@ -90,9 +90,8 @@ def _with_symbols(
     """The expression with other letters for some matrices."""
     pairs = {}
     for part in sympy.preorder_traversal(expr):
-        name = str(getattr(part, "name", ""))
-        if name in renamed and isinstance(part, sympy.MatrixSymbol | Head):
-            new = renamed[name]
+        if letter_of(part) in renamed:
+            new = renamed[letter_of(part)]
             bare = new.args[0] if isinstance(new, Head) else new
             pairs[part] = Head(bare, part.head) if isinstance(part, Head) else bare
     return expr.xreplace(pairs)
@@ -102,10 +101,7 @@ def _pruned(
     base: Derivation, inputs: tuple[Input, ...], steps: list[Step]
 ) -> tuple[Derivation, tuple[str, ...]]:
     """Without the steps and inputs that the last step does not need, and their names."""
-    needed = {steps[-1].letter}
-    for step in reversed(steps):
-        if step.letter in needed:
-            needed |= set(step.operands)
+    needed = leading_to(steps, {steps[-1].letter})
     kept = tuple(item for item in inputs if item.letter in needed)
     used = tuple(step for step in steps if step.letter in needed)
     unused = [item.name for item in (*inputs, *steps) if item.letter not in needed]

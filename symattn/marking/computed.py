@@ -24,10 +24,10 @@ from symattn.arithmetic.enclosure import BITS, MINUS_INFINITY, precision
 from symattn.arithmetic.rounded import Rounded
 from symattn.arithmetic.written import Measured
 from symattn.claims.computed import DIGITS, Computed, in_order
-from symattn.claims.rules import operands
 from symattn.derivations import Evaluation, Place
 from symattn.errors import SymattnError, counted
 from symattn.evaluate.check import beyond, distance
+from symattn.evaluate.rules import operands
 from symattn.evaluate.sampled import Sampled
 from symattn.marking.chains import nearest_before
 from symattn.marking.verdicts import MORE_DIGITS, EntryMark, StepMark

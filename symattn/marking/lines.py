@@ -29,9 +29,9 @@ from symattn.arithmetic.verify import cuts_to, rounds_to
 from symattn.arithmetic.written import Written
 from symattn.claims.entry_names import called, counted_place, without_tex
 from symattn.claims.lines import Claim, Side
-from symattn.claims.rules import place_in, rule_at
 from symattn.derivations import Evaluation, Place
 from symattn.errors import SymattnError, Undecided
+from symattn.evaluate.rules import place_in, rule_at
 from symattn.grammar import Apart, Call, Number, Tree
 from symattn.marking.verdicts import true_value
 from symattn.nodes import rule as r

@@ -18,9 +18,9 @@ import numpy as np
 
 from symattn.arithmetic.base import Array
 from symattn.claims.entry_names import called, leading, line_called
-from symattn.claims.rules import operands
 from symattn.derivations import Evaluation, Place
 from symattn.errors import SymattnError
+from symattn.evaluate.rules import operands
 from symattn.mistakes.evidence import LEAST_BITS, Candidates, bits_against
 from symattn.mistakes.slips import (
     OF_DIGITS,

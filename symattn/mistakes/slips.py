@@ -21,8 +21,8 @@ from symattn.arithmetic.base import Array
 from symattn.arithmetic.written import Written
 from symattn.claims.claims import as_read
 from symattn.claims.entry_names import called
-from symattn.claims.rules import place_in, rule_at
 from symattn.derivations import Evaluation, Place
+from symattn.evaluate.rules import place_in, rule_at
 from symattn.mistakes.base import Mistake
 from symattn.nodes import rule as r
 from symattn.nodes.rule import Rule

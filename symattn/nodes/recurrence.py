@@ -106,8 +106,8 @@ class Backward(Recurrence):
 
 def _from_start(rule: Rule, node: Recurrence) -> Rule:
     """The rule of the first state: the start stands for the state before it."""
-    if isinstance(rule, r.Entry) and isinstance(rule.matrix, Head):
-        if rule.matrix.name == str(node.letter):
+    if isinstance(rule, r.Entry) and rule.head is not None:
+        if rule.letter == str(node.letter):
             return r.rule_of(node.args[3], rule.row, rule.column)
         return rule
     return r.rebuilt(rule, lambda part: _from_start(part, node))

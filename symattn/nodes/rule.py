@@ -32,6 +32,22 @@ class Entry:
     row: Index
     column: Index
 
+    @property
+    def letter(self) -> str:
+        """The letter of the matrix; an inverse has none, ""."""
+        return str(getattr(self.matrix, "name", ""))
+
+    @property
+    def head(self) -> Index | None:
+        """Which head's matrix it is; None of one that all heads share."""
+        return getattr(self.matrix, "head", None)
+
+    @property
+    def place(self) -> tuple[int, ...]:
+        """Where it stands in the matrix: (head,) row, column; all of them known."""
+        lead = () if self.head is None else (self.head,)
+        return tuple(map(int, (*lead, self.row, self.column)))
+
 
 @dataclass(frozen=True)
 class Const:
@@ -319,7 +335,7 @@ def at(rule: Rule, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Sym
             return OfRow(name, tuple(at(body, place, sizes) for place in places))
         case Cases(left, sign, right, value, otherwise):
             one, other = at(left, indices, sizes), at(right, indices, sizes)
-            if not any(isinstance(part, Entry) for side in (one, other) for part in parts(side)):
+            if not any(entries(side) for side in (one, other)):
                 sides = (to_sympy(side).subs(sizes) for side in (one, other))
                 holds = SIGNS[sign](*sides) == sympy.true
                 return at(value if holds else otherwise, indices, sizes)
@@ -354,6 +370,11 @@ def parts(rule: Rule) -> Iterator[Rule]:
     yield rule
     for child in children(rule):
         yield from parts(child)
+
+
+def entries(rule: Rule) -> list[Entry]:
+    """The entries of matrices that a rule is made of, in the order in which they are read."""
+    return [part for part in parts(rule) if isinstance(part, Entry)]
 
 
 def count_entries(rule: Rule, sizes: Mapping[sympy.Symbol, int]) -> int:

@@ -253,11 +253,10 @@ class Speller:
         if isinstance(entry.matrix, NumberSymbol):
             return self.matrix(entry.matrix)
         indices = (self.index(entry.row), self.index(entry.column))
-        head = getattr(entry.matrix, "head", None)
-        name = getattr(entry.matrix, "name", None)
-        if name is None:
+        if not entry.letter:
             return t.Script(t.Fenced(self.matrix(entry.matrix), "[", "]"), index_row(indices))
-        return self.notation.entry(name, None if head is None else self.index(head), indices)
+        head = None if entry.head is None else self.index(entry.head)
+        return self.notation.entry(entry.letter, head, indices)
 
     def rule(self, rule: Rule, leaf: Callable[[Rule], Tree | None] | None = None) -> Tree:
         """An entry rule; `leaf` may put something else (a number) in place of a part.

@@ -17,10 +17,10 @@ from symattn.claims.entry_names import (
     listed,
     without_tex,
 )
-from symattn.claims.rules import operands
 from symattn.derivations import Evaluation, Place, Step
 from symattn.documents.blocks import Cell, Row, Table
 from symattn.errors import counted
+from symattn.evaluate.rules import operands
 from symattn.evaluate.sampled import Sampled
 from symattn.marking.lines import Link
 from symattn.marking.verdicts import EntryMark, StepMark, verdict_counts

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
+from itertools import chain, count
 from textwrap import wrap
 
 from symattn.arithmetic.recorded import Recorded, Value
@@ -18,6 +19,12 @@ from symattn.notation.latex import escape_controls
 _MISREAD = ("l", "o", "i", "j")
 
 
+def unlike(base: str, taken: Container[str]) -> str:
+    """The name; numbered if one like it is taken."""
+    numbered = (f"{base}_{number}" for number in count(2))
+    return next(name for name in chain([base], numbered) if name not in taken)
+
+
 class Names:
     """What the values of a program are called; of two names that are alike one is numbered."""
 
@@ -28,10 +35,8 @@ class Names:
 
     def free(self, base: str) -> str:
         """The name, with an ending if there is one like it."""
-        count, name = 1, f"{base}_" if base in self._never else base
-        while name in self._taken:
-            count += 1
-            name = f"{base}_{count}"
+        name = f"{base}_" if base in self._never else base
+        name = name if name not in self._taken else unlike(base, self._taken)
         self._taken.add(name)
         return name
 
@@ -41,10 +46,7 @@ class Names:
 
     def of_grid(self, letter: str) -> str:
         """The letter i or j, which nothing else is called; numbered where sizes differ."""
-        count, name = 1, letter
-        while name in self.of.values():
-            count += 1
-            name = f"{letter}_{count}"
+        name = unlike(letter, self.of.values())
         self._taken.add(name)
         return name
 
@@ -56,10 +58,10 @@ class Body:
         """`like` is a matrix of numbers, whose type and place the constants take."""
         self._language, self._sizes, self.like = language, sizes, like
         self.statements: list[list[str]] = []
-        #: Whether there is a line for the type of all numbers; a matrix that has it, if any yet.
-        self.typed, self.quotient = False, ""
-        #: Whether there is one for the type of what is made of positions.
-        self.widened = False
+        #: A matrix that has the type of all numbers, if any yet.
+        self.quotient = ""
+        #: Which lines there are for types: of all numbers, and of what is made of positions.
+        self.types: set[str] = set()
 
     def tell(self, name: str, code: str, *notes: str) -> None:
         """A line of its own; beside it, if that fits, notes: a shape, and a remark."""
@@ -83,10 +85,12 @@ class Body:
 
     def filled(self, template: str, x: Recorded, *pieces: str, **more: str) -> Piece:
         """A template with the pieces of its operands, and what else it asks for."""
-        self.widened |= "{wide}" in template
-        self.typed |= self.widened
-        dtype = "dtype" if self.typed or not self.quotient else f"{self.quotient}.dtype"
-        self.typed |= "{dtype}" in template and dtype == "dtype"
+        if "{wide}" in template:
+            self.types.update(("dtype", "wide"))
+        own = "dtype" in self.types or not self.quotient
+        if own and "{dtype}" in template:
+            self.types.add("dtype")
+        dtype = "dtype" if own else f"{self.quotient}.dtype"
         if "{shape}" in template:
             more["shape"] = self._sizes.shape(x.shape)
         axis = x.details[0] if x.details else ""

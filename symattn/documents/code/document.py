@@ -18,9 +18,6 @@ from symattn.notation.letters import CHANGE, GRADIENT, derived_from
 from symattn.notation.prose import read_prose
 from symattn.notation.text import line
 
-#: Of so many steps beside the result, each is named.
-_FEW = 5
-
 #: What derivatives add to the first line of a description.
 _PASSES = {GRADIENT: ", with its backward pass", CHANGE: ", with its changes to first order"}
 _DERIVED = {GRADIENT: "the gradients", CHANGE: "the changes"}
@@ -85,7 +82,7 @@ def _returned(program: Program, language: Language) -> str:
         return f"Returns {own}, {shape}."
     if own != step.title:
         return f"Returns the steps by name; the result is `{own}`, {shape}."
-    if len(others) > _FEW:
+    if len(others) > language.style.few:
         return f"Returns the {own} {shape} and the steps before it, by name."
     *most, last = others
     return f"Returns the {own} {shape} with {', '.join(most)}{' and ' if most else ''}{last}."

@@ -27,9 +27,6 @@ _NAMED = ("listed", "table", "powers", "cos", "sin", "narrowed", "numbers", "rep
 #: Operations whose operands beside matrices are sizes and places.
 _SIZED = ("repeat", "shared", "pick", "heads apart", "groups", "sums_at", "entries", "identity")
 
-#: A value longer than this gets a line of its own.
-_LONG = 60
-
 
 class Expressions:
     """Spells values; those that are long, or used more than once, get lines of their own.
@@ -42,6 +39,7 @@ class Expressions:
     ) -> None:
         self.graph, self.names, self.sizes, self.body = graph, names, sizes, body
         self.language, self.crowded = graph.language, crowded
+        self._long = self.language.style.long
         way = Positions if self.language.grids is None else Grids
         self.positions = way(graph, names, sizes, body, self.piece)
         self.nouns: Counter[str] = Counter()
@@ -65,7 +63,7 @@ class Expressions:
                 return Piece(self.names.of[x])
             shared = self.graph.uses[x] > 1 and x.operation not in _PLAIN
             whole = x.positional and self.language.grids is None
-            if shared or whole or len(code) > _LONG or x.operation in _NAMED:
+            if shared or whole or len(code) > self._long or x.operation in _NAMED:
                 return self._line(x, code)
             self._inlined[x] = code
         return self._inlined[x]
@@ -145,7 +143,7 @@ class Expressions:
             else self.piece(one)
             for one in narrow
         ]
-        if x.operation in (*BROADCASTS, "matmul") and sum(map(len, pieces)) > _LONG:
+        if x.operation in (*BROADCASTS, "matmul") and sum(map(len, pieces)) > self._long:
             longest = max(range(len(pieces)), key=lambda place: len(pieces[place]))
             one = narrow[longest]
             if isinstance(one, Recorded) and one not in self.names.of:
@@ -225,5 +223,5 @@ class Expressions:
                 self.piece(opposite) if known else Piece(self.language.places["not"].format(code))
             )
         filled = self.piece(kept)
-        filled = self._set_apart(kept) if len(filled) > _LONG // 2 else filled
+        filled = self._set_apart(kept) if len(filled) > self._long // 2 else filled
         return self.body.filled(operations["fill"], x, filled, code, self.piece(number))

@@ -36,6 +36,12 @@ class Style:
     width: int
     indent: str
     tall: bool = False
+    #: A value longer than this gets a line of its own.
+    long: int = 60
+    #: So many statements, with the blank lines between them, are one paragraph.
+    brief: int = 5
+    #: Of so many steps beside the result, each is named.
+    few: int = 5
 
 
 BLACK, PRETTIER = Style(88, "    "), Style(80, "  ", tall=True)
@@ -118,12 +124,8 @@ def _in_brackets(code: str, operands: list[str], style: Style, indent: str) -> l
 
 def _opening(code: str) -> int | None:
     """Where the bracket opens that the last character closes."""
-    depth = 0
-    for place in range(len(code) - 1, -1, -1):
-        depth += (code[place] in ")]}") - (code[place] in "([{")
-        if depth == 0:
-            return place if code[place] in _CLOSING and place < len(code) - 1 else None
-    return None
+    *_, before, last = (-1, -1, *outside(code))
+    return before + 1 if last == len(code) - 1 and code[-1:] in _CLOSING.values() else None
 
 
 def _split(body: str) -> Iterator[str]:

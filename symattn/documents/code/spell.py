@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from symattn.documents.code.body import Body, Names
+from symattn.documents.code.body import Body, Names, unlike
 from symattn.documents.code.bracketed import Piece
 from symattn.documents.code.expressions import Expressions
 from symattn.documents.code.graph import Graph
@@ -16,9 +16,6 @@ from symattn.documents.code.remarks import unscaled, why
 from symattn.documents.code.sizes import Sizes
 from symattn.notation.latex import escape_controls
 from symattn.step import Step
-
-#: So many statements, with the blank lines between them, are one paragraph.
-_BRIEF = 5
 
 
 def spelled(program: Program, language: Language, docs: Sequence[str] = ()) -> str:
@@ -48,12 +45,7 @@ def names(program: Program) -> dict[str, str]:
     """The name in programs of each matrix, by its letter; of two that are alike one is numbered."""
     found: dict[str, str] = {}
     for item, _ in (*program.inputs, *program.steps):
-        base, count = variable(item.name), 1
-        name = base
-        while name in found.values():
-            count += 1
-            name = f"{base}_{count}"
-        found[item.letter] = name
+        found[item.letter] = unlike(variable(item.name), found.values())
     return found
 
 
@@ -83,7 +75,7 @@ class _Function:
         language = self.language
         steps = self._steps()
         start = self._start()
-        if len(steps) <= _BRIEF:
+        if len(steps) <= language.style.brief:
             steps = [lines for lines in steps if lines]
         statements = [*start, *([[]] if start else []), *steps, []]
         pairs = ", ".join(
@@ -136,9 +128,9 @@ class _Function:
                 start.tell(f"{size}, {named[columns]}", f"{read[:-4]}[-2:]")
             elif read != columns or rows not in named or named[columns] != size:
                 start.tell(size, read)
-        if self.body.typed:
+        if "dtype" in self.body.types:
             start.tell("dtype", self.language.dtype.format(like=self.body.like))
-        if self.body.widened:
+        if "wide" in self.body.types:
             start.tell("wide", self.language.wide)
         return [*start.statements, *self._refused()]
 

@@ -27,7 +27,7 @@ from symattn.nodes.rule import (
     Rule,
     Total,
     at,
-    parts,
+    entries,
     rule_of,
     to_sympy,
 )
@@ -73,9 +73,8 @@ class _Encoder(Evaluator):
         self.ranges, self.sizes, self.speller = ranges, sizes, speller
 
     def entry(self, entry: Entry) -> Data:
-        head = getattr(entry.matrix, "head", None)
-        where = None if head is None else self.index(head)
-        return ["e", str(entry.matrix.name), where, self.index(entry.row), self.index(entry.column)]
+        where = None if entry.head is None else self.index(entry.head)
+        return ["e", entry.letter, where, self.index(entry.row), self.index(entry.column)]
 
     def number(self, value: sympy.Expr) -> Data:
         """A number that positions decide, with the way it is written."""
@@ -118,7 +117,7 @@ class _Encoder(Evaluator):
     def cases(self, rule: Cases) -> Data:
         """Cases that positions decide become a table of 1 and 0; numbers decide the others."""
         branches = [self.value(rule.value), self.value(rule.otherwise)]
-        if any(isinstance(part, Entry) for side in (rule.left, rule.right) for part in parts(side)):
+        if any(entries(side) for side in (rule.left, rule.right)):
             return ["?", [self.value(rule.left), rule.sign, self.value(rule.right)], *branches]
         truth = Cases(rule.left, rule.sign, rule.right, Const(sympy.S.One), Const(sympy.S.Zero))
         decided = self.tabulated(

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from symattn.derivations import Evaluation, Place, Step
 from symattn.errors import SymattnError
-from symattn.nodes.rule import Entry, Rule, at, parts, rule_of
+from symattn.evaluate.matrices import Place
+from symattn.evaluate.values import Values
+from symattn.nodes.rule import Entry, Rule, at, entries, rule_of
 from symattn.step import COLUMN, HEAD, ROW
 
 
-def rule_at(evaluation: Evaluation, letter: str, place: Place) -> Rule | None:
+def rule_at(evaluation: Values, letter: str, place: Place) -> Rule | None:
     """The rule of one entry of a step; None of what is given, and of what has no rule."""
-    step = evaluation[letter].step
-    if not isinstance(step, Step):
+    step = evaluation.step(letter)
+    if step is None:
         return None
     *lead, row, column = evaluation.within(letter, place)[1]
     heads = {HEAD: lead[-1]} if step.per_head and lead else {}
@@ -26,14 +27,12 @@ def rule_at(evaluation: Evaluation, letter: str, place: Place) -> Rule | None:
 
 def place_in(entry: Entry) -> tuple[str, Place]:
     """The letter, and the place (head,) row, column, of an entry in a rule."""
-    head = getattr(entry.matrix, "head", None)
-    lead = () if head is None else (int(head),)
-    return str(entry.matrix.name), (*lead, int(entry.row), int(entry.column))
+    return entry.letter, entry.place
 
 
-def operands(evaluation: Evaluation, letter: str, place: Place) -> Iterator[tuple[str, Place]]:
+def operands(evaluation: Values, letter: str, place: Place) -> Iterator[tuple[str, Place]]:
     """The entries, by letter and place, that the rule of an entry names."""
     rule = rule_at(evaluation, letter, place)
-    for part in () if rule is None else parts(rule):
-        if isinstance(part, Entry) and hasattr(part.matrix, "name"):
-            yield place_in(part)
+    for entry in () if rule is None else entries(rule):
+        if entry.letter:
+            yield place_in(entry)
