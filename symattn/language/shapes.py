@@ -16,7 +16,8 @@ from typing import Any, TypeAlias
 import sympy
 
 from symattn.grammar import Apart, Call, Name, Number, Tree
-from symattn.nodes.written import CONSTANTS, SIZES, groups
+from symattn.nodes.operators import groups
+from symattn.nodes.written import CONSTANTS, SIZES
 
 #: The usual sizes of well-known letters.
 USUAL: Mapping[str, tuple[str, str]] = {
