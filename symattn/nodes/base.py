@@ -213,12 +213,30 @@ class Node(Numeric):
         raise NotImplementedError
 
     def _spell(self, speller: Speller) -> Tree:
-        """The notation: as a function of its matrices, unless a subclass says otherwise."""
+        """The notation: as a function of its matrices, or as equations join them by a sign.
+
+        A subclass may say otherwise.
+        """
         if not self.word:
-            raise NotImplementedError
+            return self._signed(speller)
         places = self._places_of(Matrix) if self.arguments else range(len(self.args))
         matrices = (speller.matrix(self.args[place]) for place in places)
         return t.call(t.Ident(self.word, roman=True), *matrices)
+
+    def _signed(self, speller: Speller) -> Tree:
+        """The two sides of a sign, or the one matrix or number that is written alone."""
+        names = self.syntax.split() if isinstance(self.syntax, str) else ()
+        sides = [speller.meaning(getattr(self, name)) for name in names if name.isalpha()]
+        match [name for name in names if not name.isalpha()]:
+            case [] if len(sides) in (1, 2):
+                return t.times(sides)
+            case ["/"]:
+                return t.Frac(*sides)
+            case ["+"]:
+                return t.plus(sides)
+            case ["⊘"]:
+                return t.times(sides, t.Op("⊘"))
+        raise NotImplementedError
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
         """What the letters and functions in the rule of entry (i, j) stand for.
