@@ -164,7 +164,7 @@ def _needs(expr: MatrixExpr, letter: MatrixExpr, made: Mapping[MatrixExpr, Step]
 
 
 def _letter(expr: MatrixExpr) -> str:
-    return str(expr.name) if isinstance(expr, sympy.MatrixSymbol | Head) else ""
+    return str(getattr(expr, "name", ""))
 
 
 def _of_rows(product: sympy.MatMul) -> tuple[str, str] | None:
