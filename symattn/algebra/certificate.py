@@ -42,10 +42,11 @@ from symattn.nodes.heads import Concat, GroupSum, Head, HeadSum
 from symattn.nodes.lines import LineDifference, LineSum
 from symattn.nodes.masks import MASKS, Allowed, AnyOf, Masked
 from symattn.nodes.normalise import Normaliser, RowMax
+from symattn.nodes.operators import together
 from symattn.nodes.positions import IndexNumber, Rotary
 from symattn.nodes.scale import Quotient
 from symattn.nodes.spell import Speller
-from symattn.nodes.written import CONSTANTS, Writer, spread, together
+from symattn.nodes.written import CONSTANTS, Writer, spread
 from symattn.notation import tree as t
 from symattn.step import HEAD, check_shapes
 

@@ -1,17 +1,25 @@
-"""What every stage of the building uses: inputs, steps, and one symbol for each."""
+"""Attention's steps as equations, and what makes them: inputs, steps, one symbol for each.
+
+A `Line` is a step. What it is made of is written as in the language of equations, products and
+sums of letters by their names: ``memory W_K + b_K``. A name may be a role, such as ``memory`` or
+``query``: the first there is of several matrices (`_roles`). A letter that no line has made is an
+input.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.attention.plan import Plan, g, h, m, n, p
-from symattn.attention.words import Parameter, Word
+from symattn.attention.plan import Plan, g, h, p
+from symattn.attention.words import Word
+from symattn.nodes import operators
 from symattn.nodes.arguments import Setting
+from symattn.nodes.base import shape_of
 from symattn.nodes.heads import Head
 from symattn.step import HEAD, Facts, Input, Step
 
@@ -20,37 +28,45 @@ SHARED, QUERY, GROUP = "shared", "query", "group"
 
 
 @dataclass(frozen=True)
-class Choice:
-    """A row of an axis: the steps it takes, and the words of what it reads and makes.
+class Line:
+    """A step: its name, what it is made of, and the facts of a plan with which it is taken.
 
-    `steps` is given the builder, what its axis says, and the symbols of the `parameters`; `makes`
-    are the steps that no other row makes. `options` may be said of it besides its name.
+    `node` is what the operands are given to, which commas part, a function the builder before
+    them; without one there is a single operand, which is the step. A line without either is an
+    input. Of the facts in `when` those after "-" must not hold.
     """
 
-    steps: Callable[..., Any]
-    parameters: tuple[Parameter, ...] = ()
-    makes: tuple[Word, ...] = ()
-    options: tuple[str, ...] = ()
+    name: str
+    operands: str = ""
+    when: str = ""
+    node: Callable[..., MatrixExpr] | None = None
+    why: str = ""
+    source: str = ""
+    rule: str = ""
 
-    @property
-    def words(self) -> tuple[Word, ...]:
-        """All words that the row brings."""
-        return (*self.parameters, *self.makes)
+
+@dataclass(frozen=True)
+class Choice:
+    """A row of an axis: the steps it takes, and the words of the matrices that only it has.
+
+    `options` may be said of it besides its name.
+    """
+
+    lines: tuple[Line, ...] = ()
+    words: tuple[Word, ...] = ()
+    options: tuple[str, ...] = ()
 
 
 @dataclass
 class Builder:
-    """Collects inputs and steps in order; `made` finds the symbol of a name."""
+    """Collects inputs and steps in order."""
 
     plan: Plan
     words: Mapping[str, Word]
     inputs: list[Input] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
 
-    @property
-    def keys(self) -> sympy.Expr:
-        """The number of keys that come with this sequence: the queries' own in self-attention."""
-        return n if self.plan.source in ("self", "bare") else m
+    # ---- what the plan says --------------------------------------------------------------
 
     @property
     def start(self) -> sympy.Expr:
@@ -62,31 +78,51 @@ class Builder:
         """The number of query heads."""
         return h if self.plan.heads == "h" else sympy.Integer(self.plan.heads or 1)
 
-    @property
-    def key_kind(self) -> str:
-        """Keys are one for each group; where they are the queries, one for each head."""
-        return QUERY if self.plan.tie == "query-key" else GROUP
+    @cached_property
+    def roles(self) -> Mapping[str, tuple[str, ...]]:
+        """What each role may be, the last one made first."""
+        return _roles(self.plan)
 
-    def key_head(self) -> sympy.Expr:
-        """Which group's keys and values head i uses: ⌊i g/h⌋, counted from 0."""
-        if self.plan.kv_heads is None:
-            return HEAD
-        groups = g if self.plan.kv_heads == "g" else sympy.Integer(self.plan.kv_heads)
-        return sympy.floor(HEAD * groups / self.count)
+    def options(self, axis: str) -> dict[str, Setting]:
+        """What is said of the choice on an axis besides its name."""
+        return dict(getattr(self.plan, axis)[1])
 
-    def of(self, symbol: MatrixExpr) -> MatrixExpr:
-        """A key or value matrix as head i uses it."""
-        if not isinstance(symbol, Head) or self.plan.kv_heads is None:
+    # ---- symbols -------------------------------------------------------------------------
+
+    def called(self, name: str) -> str:
+        """The name of the matrix that a name or a role stands for."""
+        made = {item.name for item in (*self.inputs, *self.steps)}
+        return next((one for one in self.roles.get(name, ()) if one in made), name)
+
+    def first(self, name: str) -> MatrixExpr:
+        """The matrix that a name or a role stands for; an input, where there is none yet."""
+        name = self.called(name)
+        items = {item.name: item.symbol for item in (*self.inputs, *self.steps)}
+        return items[name] if name in items else self.given(name)
+
+    def kind(self, name: str) -> str:
+        """For whom there is one of a matrix."""
+        word, facts = self.words[name], self.plan.facts
+        if name == "W_O" and "sum" in facts:  # each head has rows of its own
+            return QUERY
+        tied = name.startswith("K") and "key-is-query" in facts  # a head's own queries are its keys
+        return SHARED if word.shared else GROUP if word.grouped and not tied else QUERY
+
+    def used(self, name: str, kind: str) -> MatrixExpr:
+        """A matrix as an operand: a key or value matrix as head i uses it: ⌊i g/h⌋, from 0."""
+        symbol = self.first(name)
+        groups = self.plan.kv_heads
+        apart = kind == QUERY and self.kind(self.called(name)) == GROUP
+        if not apart or groups is None or not isinstance(symbol, Head):
             return symbol
-        return Head(symbol.args[0], self.key_head())
+        share = HEAD * (g if groups == "g" else sympy.Integer(groups))
+        return Head(symbol.args[0], sympy.floor(share / self.count))
 
     def symbol(self, name: str, rows: sympy.Expr, columns: sympy.Expr, kind: str) -> MatrixExpr:
         """The symbol of a step or an input, one for each head or group where there are heads."""
         matrix = sympy.MatrixSymbol(self.words[name].letter, rows, columns)
-        single = self.plan.heads is None or kind == SHARED
-        if kind == GROUP and self.plan.kv_heads == 1:
-            single = True
-        return matrix if single else Head(matrix, HEAD)
+        single = kind == SHARED or (kind == GROUP and self.plan.kv_heads == 1)
+        return matrix if single or self.plan.heads is None else Head(matrix, HEAD)
 
     def facts(self, name: str, symbol: MatrixExpr, kind: str) -> Facts:
         """What is known of a matrix of this name and kind."""
@@ -94,45 +130,103 @@ class Builder:
         count = (g if grouped else h) if isinstance(symbol, Head) else None
         return {"count": count, **self.words[name].facts}
 
-    def given(
-        self, name: str, rows: sympy.Expr, columns: sympy.Expr, meaning: str, kind: str = SHARED
-    ) -> MatrixExpr:
+    def _size(self, size: Setting) -> sympy.Expr:
+        """A size of an input, which may be that of another matrix."""
+        if not isinstance(size, str):
+            return size
+        name, _, axis = size.partition(".")
+        return shape_of(self.first(name))[axis == "columns"]
+
+    # ---- inputs and steps ----------------------------------------------------------------
+
+    def given(self, name: str, kind: str = "", rows: Setting = None) -> MatrixExpr:
         """A new input."""
-        symbol = self.symbol(name, rows, columns, kind)
+        word, kind = self.words[name], kind or self.kind(name)
+        shape = self._size(word.rows if rows is None else rows), self._size(word.columns)
+        symbol = self.symbol(name, *shape, kind)
+        meaning = word.meaning or word.title
         self.inputs.append(Input(name, symbol, meaning, **self.facts(name, symbol, kind)))
         return symbol
-
-    def parameters(self, wanted: Iterable[Parameter], *sizes: Setting) -> tuple[MatrixExpr, ...]:
-        """New inputs for the parameters of a row, whose shapes follow from these sizes."""
-        return tuple(
-            self.given(one.name, *one.shape(*sizes), one.meaning, SHARED if one.shared else QUERY)
-            for one in wanted
-        )
 
     def step(
         self,
         name: str,
         expr: MatrixExpr,
-        rule: str = "",
         because: str = "",
         source: str = "",
-        kind: str = QUERY,
+        rule: str = "",
+        kind: str = "",
     ) -> MatrixExpr:
         """A new step; its symbol takes the shape of its expression.
 
         What is not said of it here is said by its word or, where that says nothing, by its node.
         """
-        word = self.words[name]
-        rule = rule or word.rule or getattr(expr, "rule_name", "")
-        because = because or word.why or getattr(expr, "reason", "")
-        source = source or word.source or getattr(expr, "source", "")
-        rows, columns = expr.shape
-        symbol = self.symbol(name, rows, columns, kind)
-        facts = self.facts(name, symbol, kind)
-        self.steps.append(Step(name, symbol, expr, rule, because, source, **facts))
+        word, shared = self.words[name], not expr.has(Head)
+        kind = kind or (SHARED if word.grouped and shared else self.kind(name))
+        said = (
+            rule or word.rule or getattr(expr, "rule_name", ""),
+            because or word.why or getattr(expr, "reason", ""),
+            source or word.source or getattr(expr, "source", ""),
+        )
+        symbol = self.symbol(name, *shape_of(expr), kind)
+        self.steps.append(Step(name, symbol, expr, *said, **self.facts(name, symbol, kind)))
         return symbol
 
-    def first(self, *names: str) -> MatrixExpr:
-        """The symbol of the first of these names that exists."""
-        items = {item.name: item.symbol for item in (*self.inputs, *self.steps)}
-        return next(items[name] for name in names if name in items)
+    def take(self, lines: Iterable[Line]) -> None:
+        """The steps and inputs of the lines that the plan has."""
+        known = self.plan.facts
+        for line in lines:
+            wanted = {word.removeprefix("-"): word[0] != "-" for word in line.when.split()}
+            if any((fact in known) != holds for fact, holds in wanted.items()):
+                continue
+            if not line.operands and line.node is None:
+                self.given(line.name)
+                continue
+            listed = filter(None, line.operands.split(", "))
+            operands = [self._sum(text, self.kind(line.name)) for text in listed]
+            if line.node is not None:
+                owner = () if isinstance(line.node, type) else (self,)
+                operands = [line.node(*owner, *operands)]
+            self.step(line.name, operands[0], line.why, line.source, line.rule)
+
+    def _sum(self, text: str, kind: str) -> MatrixExpr:
+        """The sum of products that a line says; a bias is left out where nothing has one."""
+        terms = [term.split() for term in text.split(" + ")]
+        biased = self.plan.projection_bias
+        return operators.plus(
+            [
+                operators.times([self._factor(factor, kind) for factor in factors])
+                for factors in terms
+                if biased or not factors[0].startswith("b_")
+            ]
+        )
+
+    def _factor(self, text: str, kind: str) -> MatrixExpr:
+        matrix = self.used(text.removesuffix("^T"), kind)
+        return operators.transposed(matrix) if text.endswith("^T") else matrix
+
+
+def _roles(plan: Plan) -> Mapping[str, tuple[str, ...]]:
+    """What each role may be, of which the first there is stands for it."""
+    x, own = ("placed", "X"), ("latent_cached", "latent") if plan.absorbed else ("K_cached", "K")
+    scored = ("Q_scaled", "Q_features")
+    return {
+        "tokens": ("Q_latent", *x),
+        "second": ("memory", *x),
+        "memory": ("latent_cached", "latent", "memory", *x),
+        "new_key": ("K", "Q"),
+        "content_key": (*own, "Q"),
+        "content_query": ("Q_absorbed", "Q"),
+        "turned_key": ("K_position_cached", "K_position", *own, "Q"),
+        "turned_query": ("Q_position", "Q"),
+        "query": (*scored, "Q_joined", "Q_rotated", "Q_absorbed", "Q", *x),
+        "key": (
+            *("K_scaled", "K_features", *scored, "K_joined", "K_rotated"),
+            *(*own, "Q_rotated", "Q", *x),
+        ),
+        "logits": ("masked", "biased", "capped", "scaled", "scores"),
+        "latents": ("latent_cached", "latent"),
+        "values": ("V_cached", "V", "K_cached", "K", "Q", *x),
+        "up": ("W_V", "W_K"),
+        "result": ("concat", "output", "heads"),
+    }

@@ -23,16 +23,16 @@ from symattn.arithmetic.decide import decide
 from symattn.arithmetic.proof import ordered
 from symattn.arithmetic.quantity import exactly
 from symattn.arithmetic.reading import read_number
-from symattn.attention.plan import m
+from symattn.attention.builder import Builder, Line
+from symattn.attention.plan import Plan, m
 from symattn.attention.vocabulary import WORDS
 from symattn.attention.words import SIZES
-from symattn.derivations import Derivation, Input, Step
+from symattn.derivations import Derivation, Input
 from symattn.errors import SymattnError, counted
+from symattn.nodes import operators
 from symattn.nodes.entrywise import Diagonal, Exponential
 from symattn.nodes.lines import LineQuotient, LineSum
 from symattn.notation.options import MAX_DIGITS
-
-_PAPER = "Vaswani et al. 2017, section 3.2.1"
 
 #: How many times larger the logits are, one line of the table each.
 FACTORS = (1, 2, 4, 8, 16)
@@ -42,6 +42,38 @@ _MOST = 64
 
 #: The most that logits are multiplied by.
 _MOST_FACTOR = 10_000
+
+
+def _taken(b: Builder, own: MatrixExpr, taken: MatrixExpr) -> MatrixExpr:
+    return operators.plus([own, operators.negative(taken)])
+
+
+_LINES = (
+    Line(
+        "exp",
+        "scaled",
+        node=Exponential,
+        why="The exponential is its own derivative: an entry of {F} depends on its own logit "
+        "alone.",
+    ),
+    Line(
+        "exp_sum",
+        "exp",
+        node=LineSum,
+        why="The derivative of the sum by each logit is that logit's exponential.",
+    ),
+    Line(
+        "weights",
+        "exp, exp_sum",
+        node=LineQuotient,
+        why="By the quotient rule, numerator and denominator contribute one term each.",
+        rule="row quotient",
+    ),
+    Line("jacobian_own", "weights", node=Diagonal),
+    Line("jacobian_taken", "weights^T weights"),
+    Line("jacobian", "jacobian_own, jacobian_taken", node=_taken),
+    Line("jacobian_sums", "jacobian", node=LineSum),
+)
 
 
 def softmax_jacobian() -> Derivation:
@@ -55,42 +87,15 @@ def softmax_jacobian() -> Derivation:
     >>> values["jacobian"].decimals(2)
     [['0.25', '-0.25'], ['-0.25', '0.25']]
     """
-
-    def symbol(name: str, rows: sympy.Expr, columns: sympy.Expr) -> sympy.MatrixSymbol:
-        return sympy.MatrixSymbol(WORDS[name].letter, rows, columns)
-
-    steps: list[Step] = []
-
-    def step(name: str, expr: MatrixExpr, because: str = "", rule: str = "") -> MatrixExpr:
-        word = WORDS[name]
-        result = symbol(name, *expr.shape)
-        said = rule or word.rule, because or word.why, word.source or _PAPER
-        steps.append(Step(name, result, expr, *said, **word.facts))
-        return result
-
-    logits = symbol("scaled", 1, m)
-    powers = step(
-        "exp",
-        Exponential(logits),
-        "The exponential is its own derivative: an entry of {F} depends on its own logit alone.",
+    builder = Builder(Plan(), WORDS)
+    word = WORDS["scaled"]
+    logits = sympy.MatrixSymbol(word.letter, 1, m)
+    builder.inputs.append(Input(word.name, logits, "one query's logits", **word.facts))
+    builder.take(_LINES)
+    steps = tuple(builder.steps)
+    return Derivation(
+        tuple(builder.inputs), steps, title="The Jacobian of the softmax", order=SIZES
     )
-    total = step(
-        "exp_sum",
-        LineSum(powers),
-        "The derivative of the sum by each logit is that logit's exponential.",
-    )
-    weights = step(
-        "weights",
-        LineQuotient(powers, total),
-        "By the quotient rule, numerator and denominator contribute one term each.",
-        "row quotient",
-    )
-    own = step("jacobian_own", Diagonal(weights))
-    taken = step("jacobian_taken", sympy.MatMul(sympy.Transpose(weights), weights))
-    both = step("jacobian", sympy.MatAdd(own, sympy.MatMul(-1, taken)))
-    step("jacobian_sums", LineSum(both))
-    given = Input("scaled", logits, "one query's logits", **WORDS["scaled"].facts)
-    return Derivation((given,), tuple(steps), title="The Jacobian of the softmax", order=SIZES)
 
 
 @dataclass(frozen=True)

@@ -74,6 +74,32 @@ class Plan(Changed):
         return self.latent == "absorbed"
 
     @property
+    def facts(self) -> frozenset[str]:
+        """In words, the choices by which steps are taken or left out."""
+        positions = self.positions[0] if self.positions else ""
+        own = self.tie != "query-key" or self.cache or self.decoupled
+        words = {
+            str(self.source): True,
+            "projected": self.source in ("self", "cross"),
+            "embedded": self.embedded,
+            "query-latent": self.query_latent,
+            "latent": self.latent,
+            "absorbed": self.absorbed,
+            "cache": self.cache,
+            "key-is-query": self.tie == "query-key",
+            "value-is-key": self.tie == "key-value",
+            positions: True,
+            "added": positions in ("sinusoidal", "learned"),
+            "decoupled": self.decoupled,
+            "turned-key": positions == "rotary" and own,
+            "soft-cap": self.soft_cap is not None,
+            "heads": self.heads is not None,
+            "sum": self.heads is not None and self.output_form == "sum",
+            "projection": self.output_projection,
+        }
+        return frozenset(word for word, holds in words.items() if holds)
+
+    @property
     def rotary(self) -> dict[str, Setting] | None:
         """The options of the rotation, where there is one; `decoupled` is not among them."""
         if self.positions is None or self.positions[0] != "rotary":

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from symattn.attention.presets import PRESETS
-from symattn.attention.scoring import BIASES, SCORES, parameters_of
+from symattn.attention.scoring import BIASES, SCORES, learned_of
 from symattn.attention.sources import POSITIONS
 from symattn.attention.words import COMMON, SIZES, Word
 from symattn.errors import SymattnError, nearest, quote
@@ -21,7 +21,7 @@ WORDS: Mapping[str, Word] = {
     for word in (
         *COMMON,
         *(w for axis in (POSITIONS, SCORES, BIASES) for row in axis.values() for w in row.words),
-        *(w for kind in NORMALISERS.values() for w in parameters_of(kind)),
+        *(w for kind in NORMALISERS.values() for w in learned_of(kind)),
     )
 }
 

@@ -6,11 +6,11 @@ The words of one score, bias, position scheme or normaliser stand in its own row
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-import sympy
+from symattn.attention.plan import d_c, d_cq, d_k, d_mem, d_model, d_out, d_r, d_v, m, n, n_vocab, p
+from symattn.nodes.arguments import Setting
 
 PAPER = "Vaswani et al. 2017, section "
 
@@ -27,12 +27,17 @@ class Word:
     """A matrix by its name: the letter it goes by, and facts that hold wherever it is given.
 
     `title` is what it is called in a heading, and `FACTS` are those of an `Item`. A `learned`
-    matrix is the same in every calculation of a batch, a `shared` one the same for all heads.
-    `rule`, `why` and `source` are those of the step that makes it, where they are always the same.
+    matrix is the same in every calculation of a batch, a `shared` one the same for all heads, a
+    `grouped` one the same for all heads of a group. `rule`, `why` and `source` are those of the
+    step that makes it, where they are always the same.
+
+    Of an input `meaning` says what it stands for (its title, if empty); `rows` and `columns` are
+    its sizes, or those of another matrix: "query.columns".
     """
 
     name: str
     letter: str
+    meaning: str = ""
     _: KW_ONLY
     title: str = ""
     logits: bool = False
@@ -42,41 +47,41 @@ class Word:
     weights: bool = False
     learned: bool = False
     shared: bool = False
+    grouped: bool = False
     rule: str = ""
     why: str = ""
     source: str = ""
+    rows: Setting = n
+    columns: Setting = d_model
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The facts that an item carries."""
-        return {"title": self.title, **{fact: getattr(self, fact) for fact in FACTS}}
-
-
-@dataclass(frozen=True)
-class Parameter(Word):
-    """A learned matrix that a row of an axis brings with it: its words, and its rows and columns.
-
-    `shape` is a function of what the axis says: the widths of queries and keys for a score, the
-    options for a bias, nothing for positions.
-    """
-
-    meaning: str
-    shape: Callable[..., tuple[sympy.Expr, sympy.Expr]]
-    _: KW_ONLY
-    learned: bool = True
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """The facts that an item carries; without a title of its own it is called what it is."""
+        """The facts that an item carries; without a title it is called what it means."""
         called = self.title or self.meaning.partition(",")[0].removeprefix("the ")
-        return {**super().facts, "title": called}
+        return {"title": called, **{fact: getattr(self, fact) for fact in FACTS}}
 
 
 #: What every attention may have, in the order in which it is made.
 COMMON: tuple[Word, ...] = (
     # where Q, K and V come from
-    Word("one_hot", "U", title="one-hot vectors", fixed=True, shared=True),
-    Word("E", "E", title="embedding table", learned=True, shared=True),
+    Word(
+        "one_hot",
+        "U",
+        title="one-hot vectors",
+        fixed=True,
+        shared=True,
+        meaning="one-hot vectors, each marking which word of the vocabulary the token is",
+        columns=n_vocab,
+    ),
+    Word(
+        "E",
+        "E",
+        title="embedding table",
+        learned=True,
+        shared=True,
+        meaning="embedding table: a vector for each word",
+        rows=n_vocab,
+    ),
     Word(
         "X",
         "X",
@@ -85,26 +90,83 @@ COMMON: tuple[Word, ...] = (
         rule="embedding look-up",
         why="A one-hot vector selects its word's vector from {E}.",
         source=f"{PAPER}3.4",
+        meaning="token vectors, one for each token",
     ),
-    Word("positions", "P", title="position vectors", learned=True, shared=True),
+    Word(
+        "positions",
+        "P",
+        title="position vectors",
+        learned=True,
+        shared=True,
+        meaning="learned position vectors",
+    ),
     Word(
         "placed",
         "X_p",
         title="token vectors with positions",
+        shared=True,
         rule="sum",
         why="With positions added, the output depends on the order of the tokens.",
         source=f"{PAPER}3.5",
     ),
-    Word("memory", "C", title="token vectors of the second sequence", shared=True),
-    Word("W_Q", "W_Q", title="query projection matrix", learned=True),
-    Word("W_K", "W_K", title="key projection matrix", learned=True),
-    Word("W_V", "W_V", title="value projection matrix", learned=True),
-    Word("W_O", "W_O", title="output projection matrix", learned=True, shared=True),
-    Word("b_Q", "b_Q", title="query bias", learned=True),
-    Word("b_K", "b_K", title="key bias", learned=True),
-    Word("b_V", "b_V", title="value bias", learned=True),
-    Word("b_O", "b_O", title="output bias", learned=True, shared=True),
-    Word("W_D", "W_D", title="down-projection matrix", learned=True, shared=True),
+    Word(
+        "memory",
+        "C",
+        title="token vectors of the second sequence",
+        shared=True,
+        meaning="token vectors of a second sequence, one for each token",
+        rows=m,
+        columns=d_mem,
+    ),
+    Word(
+        "W_Q",
+        "W_Q",
+        title="query projection matrix",
+        learned=True,
+        rows="tokens.columns",
+        columns=d_k,
+    ),
+    Word(
+        "W_K",
+        "W_K",
+        title="key projection matrix",
+        learned=True,
+        rows="memory.columns",
+        columns=d_k,
+        grouped=True,
+    ),
+    Word(
+        "W_V",
+        "W_V",
+        title="value projection matrix",
+        learned=True,
+        rows="memory.columns",
+        columns=d_v,
+        grouped=True,
+    ),
+    Word(
+        "W_O",
+        "W_O",
+        title="output projection matrix",
+        learned=True,
+        shared=True,
+        rows="result.columns",
+        columns=d_out,
+    ),
+    Word("b_Q", "b_Q", title="query bias", learned=True, rows=1, columns=d_k),
+    Word("b_K", "b_K", title="key bias", learned=True, rows=1, columns=d_k, grouped=True),
+    Word("b_V", "b_V", title="value bias", learned=True, rows=1, columns=d_v, grouped=True),
+    Word("b_O", "b_O", title="output bias", learned=True, shared=True, rows=1, columns=d_out),
+    Word(
+        "W_D",
+        "W_D",
+        title="down-projection matrix",
+        learned=True,
+        shared=True,
+        meaning="down-projection matrix, which maps tokens to latent vectors",
+        rows="memory.columns",
+        columns=d_c,
+    ),
     Word(
         "latent",
         "C_KV",
@@ -115,7 +177,7 @@ COMMON: tuple[Word, ...] = (
         "cached in their place.",
         source=f"{_LATENT}, eq. 9",
     ),
-    Word("latent_past", "C_p", title="cached latent vectors", shared=True),
+    Word("latent_past", "C_p", title="cached latent vectors", shared=True, rows=p, columns=d_c),
     Word(
         "latent_cached",
         "C_c",
@@ -123,8 +185,18 @@ COMMON: tuple[Word, ...] = (
         rule="append",
         why="The latent vectors of earlier tokens are taken from the cache, not computed again.",
         source="Shazeer 2019, section 2.4",
+        shared=True,
     ),
-    Word("W_DQ", "W_DQ", title="down-projection matrix of the queries", learned=True, shared=True),
+    Word(
+        "W_DQ",
+        "W_DQ",
+        title="down-projection matrix of the queries",
+        learned=True,
+        shared=True,
+        meaning="down-projection matrix, which maps tokens to the latent vectors of the queries",
+        columns=d_cq,
+        rows="tokens.columns",
+    ),
     Word(
         "Q_latent",
         "C_Q",
@@ -142,6 +214,8 @@ COMMON: tuple[Word, ...] = (
         rule="projection",
         why="The projection gives each token a query, which is compared with the keys.",
         source=f"{PAPER}3.2.2",
+        meaning="queries, one for each token",
+        columns=d_k,
     ),
     Word(
         "K",
@@ -150,6 +224,10 @@ COMMON: tuple[Word, ...] = (
         rule="projection",
         why="The projection gives each token a key, which the queries are compared with.",
         source=f"{PAPER}3.2.2",
+        meaning="keys, one for each token",
+        rows=m,
+        columns=d_k,
+        grouped=True,
     ),
     Word(
         "V",
@@ -158,9 +236,13 @@ COMMON: tuple[Word, ...] = (
         rule="projection",
         why="The projection gives each token a value; outputs are weighted sums of values.",
         source=f"{PAPER}3.2.2",
+        meaning="values, one for each token",
+        rows=m,
+        columns=d_v,
+        grouped=True,
     ),
-    Word("K_past", "K_p", title="cached keys"),
-    Word("V_past", "V_p", title="cached values"),
+    Word("K_past", "K_p", title="cached keys", rows=p, columns=d_k, grouped=True),
+    Word("V_past", "V_p", title="cached values", rows=p, columns=d_v, grouped=True),
     Word(
         "K_cached",
         "K_c",
@@ -168,6 +250,7 @@ COMMON: tuple[Word, ...] = (
         rule="append",
         why="The keys of earlier tokens are taken from the cache, not computed again.",
         source="Shazeer 2019, section 2.4",
+        grouped=True,
     ),
     Word(
         "V_cached",
@@ -176,9 +259,15 @@ COMMON: tuple[Word, ...] = (
         rule="append",
         why="The values of earlier tokens are taken from the cache, not computed again.",
         source="Shazeer 2019, section 2.4",
+        grouped=True,
     ),
     Word(
-        "W_QR", "W_QR", title="projection matrix of the position part of the queries", learned=True
+        "W_QR",
+        "W_QR",
+        title="projection matrix of the position part of the queries",
+        learned=True,
+        rows="tokens.columns",
+        columns=d_r,
     ),
     Word(
         "Q_position",
@@ -195,6 +284,8 @@ COMMON: tuple[Word, ...] = (
         title="projection matrix of the position part of the keys",
         learned=True,
         shared=True,
+        rows="second.columns",
+        columns=d_r,
     ),
     Word(
         "K_position",
@@ -206,7 +297,15 @@ COMMON: tuple[Word, ...] = (
         "vectors.",
         source=f"{_DECOUPLED}, eq. 15",
     ),
-    Word("K_position_past", "P_p", title="cached position part of the keys", shared=True),
+    Word(
+        "K_position_past",
+        "P_p",
+        title="cached position part of the keys",
+        shared=True,
+        meaning="cached position parts of the keys",
+        rows=p,
+        columns=d_r,
+    ),
     Word(
         "K_position_cached",
         "P_c",
@@ -215,6 +314,7 @@ COMMON: tuple[Word, ...] = (
         why="The position parts of the keys of earlier tokens are taken from the cache, not "
         "computed again.",
         source="Shazeer 2019, section 2.4",
+        shared=True,
     ),
     # what is compared
     Word(
@@ -241,6 +341,7 @@ COMMON: tuple[Word, ...] = (
         rule="concatenation",
         why="Every head appends the same rotated key.",
         source=f"{_DECOUPLED}, eq. 17",
+        grouped=True,
     ),
     Word(
         "Q_features",
@@ -255,6 +356,7 @@ COMMON: tuple[Word, ...] = (
         title="features of the keys",
         rule="feature map",
         why="The same feature map is applied to the keys.",
+        grouped=True,
     ),
     Word(
         "Q_scaled",
@@ -270,6 +372,7 @@ COMMON: tuple[Word, ...] = (
         title="scaled keys",
         rule="scaling",
         why="The keys are multiplied by the square root of the scale too.",
+        grouped=True,
     ),
     # from scores to the output
     Word("scores", "S", title="scores", logits=True, rule="matrix product"),
@@ -290,7 +393,15 @@ COMMON: tuple[Word, ...] = (
         rule="soft cap",
         why="The soft cap keeps the absolute value of every score below the cap.",
     ),
-    Word("bias", "R", title="bias of the scores", logits=True),
+    Word(
+        "bias",
+        "R",
+        title="bias of the scores",
+        logits=True,
+        meaning="matrix that is added to the scores",
+        rows="logits.rows",
+        columns="logits.columns",
+    ),
     Word(
         "biased",
         "Z_bias",
@@ -299,8 +410,29 @@ COMMON: tuple[Word, ...] = (
         rule="sum",
         why="A number that depends on the positions is added to each score.",
     ),
-    Word("mask", "M", title="mask", logits=True, fixed=True, shared=True, rule="mask"),
-    Word("allowed", "B", title="allowed pairs", boolean=True, fixed=True, shared=True),
+    Word(
+        "mask",
+        "M",
+        title="mask",
+        logits=True,
+        fixed=True,
+        shared=True,
+        rule="mask",
+        meaning="matrix that is added to the scores",
+        rows="logits.rows",
+        columns="logits.columns",
+    ),
+    Word(
+        "allowed",
+        "B",
+        title="allowed pairs",
+        boolean=True,
+        fixed=True,
+        shared=True,
+        meaning="matrix whose entry is 1 where the query may attend to the key",
+        rows="logits.rows",
+        columns="logits.columns",
+    ),
     Word("masked", "G", title="masked scores", logits=True, rule="masking"),
     Word(
         "row_max",

@@ -38,11 +38,11 @@ from symattn.nodes.lines import Spread
 from symattn.nodes.masks import MASKS, Masked, hides, mask_of
 from symattn.nodes.norms import NORMS
 from symattn.nodes.number import NumberSymbol
-from symattn.nodes.operators import ONE, shape_in, transposed
+from symattn.nodes.operators import ONE, shape_in, together, transposed
 from symattn.nodes.placed import PLACES
 from symattn.nodes.powers import WholePower
 from symattn.nodes.recurrence import Beside
-from symattn.nodes.written import CONSTANTS, Writer, together
+from symattn.nodes.written import CONSTANTS, Writer
 from symattn.step import HEAD
 
 #: The index of the heads that are mixed into one.
@@ -110,10 +110,6 @@ class _Signs(Writer):
 
     def _made(self, tree: Tree) -> sympy.Expr:
         match tree:
-            case Number(_, True):
-                self.spare = iter([self._sized(tree)])
-            case Name("I") if "I" not in self.sizes.declared and "I" not in self.arguments:
-                self.spare = iter([self._sized(tree)])
             case Name(name) if self.whole is not None and name in self.indices:
                 return self.indices[name]
             case Apart("^", (base, exponent)):
@@ -124,18 +120,9 @@ class _Signs(Writer):
                 return placed.power(self.made(base), above, self.whole)
             case Apart("T", _) if self.whole is not None:
                 raise ReadError("an entry is a number, which has no transpose; write S[j,i]")
-            case Apart("T", (part,)):
-                value = self.made(part)
-                return value if shape_in(value) is None else transposed(value)
-            case Apart("neg", (part,)):
-                return operators.negative(self.made(part))
-            case Apart("+", parts):
-                return self._sum([self.made(part) for part in parts])
-            case Apart("∘" | "⊘" as sign, (left, right)):
-                return self._entry_by_entry(sign, self.made(left), self.made(right))
         return super().made(tree)
 
-    def _sized(self, tree: Tree) -> tuple[sympy.Expr, sympy.Expr]:
+    def _spared(self, tree: Tree) -> tuple[sympy.Expr, sympy.Expr]:
         """The shape that was found for a part."""
         own = self.sizes.shapes[id(tree)]
         assert own is not None
@@ -175,12 +162,18 @@ class _Signs(Writer):
         """Whether a matrix says by −∞ what is hidden."""
         return hides(value, self.masks)
 
-    def _entry_by_entry(self, sign: str, left: sympy.Expr, right: sympy.Expr) -> sympy.Expr:
+    def _entry_by_entry(self, sign: str, values: Sequence[sympy.Expr]) -> sympy.Expr:
+        if sign == "+":
+            return self._sum(values)
+        left, right = values
         if sign == "∘" and (operators.is_one(left) or operators.is_one(right)):
             return self._times([left, right])
         if sign == "⊘" and operators.is_one(right):
             return self._over(left, right)
         return operators.entry_by_entry(sign, left, right)
+
+    def _turned(self, value: sympy.Expr) -> sympy.Expr:
+        return value if shape_in(value) is None else transposed(value)
 
     def _times(self, values: Sequence[sympy.Expr]) -> sympy.Expr:
         if self.whole is None:
@@ -402,7 +395,7 @@ class Maker(_Indices):
     ) -> sympy.Expr:
         if name in MADE_TO_FIT:
             values = [_LIMITLESS.get(arg) or self.made(arg) for arg in args]
-            return self._fitted(name, self._sized(tree), values, self._settings(options))
+            return self._fitted(name, self._spared(tree), values, self._settings(options))
         values = [self.made(arg) for arg in args]
         if name in self.sizes.functions:
             return self._own(name, values)
@@ -414,7 +407,7 @@ class Maker(_Indices):
             return _called(name, NORMS[name].of, *values, **self._settings(options))
         if name in ("shift", "clip"):
             settings = {k: v for k, v in self._settings(options).items() if k != "columns"}
-            return _called(name, CALLED[name], *values, self._sized(tree)[1], **settings)
+            return _called(name, CALLED[name], *values, self._spared(tree)[1], **settings)
         if name in NODES or name == "rotary":
             return _called(name, CALLED[name], *values, **self._settings(options))
         if options:

@@ -16,7 +16,8 @@ from typing import Any, TypeAlias
 import sympy
 
 from symattn.grammar import Apart, Call, Name, Number, Tree
-from symattn.nodes.written import CONSTANTS, SIZES, groups
+from symattn.nodes.operators import groups
+from symattn.nodes.written import CONSTANTS, SIZES
 
 #: The usual sizes of well-known letters.
 USUAL: Mapping[str, tuple[str, str]] = {
@@ -100,7 +101,7 @@ class Sum:
 
 
 @dataclass(frozen=True)
-class Times:
+class Copies:
     """The size of so many matrices of one size beside one another."""
 
     count: int
@@ -200,7 +201,7 @@ class Dims:
         match self.value[root]:
             case Sum(parts):
                 return sympy.Add(*map(self.size, parts))
-            case Times(count, part):
+            case Copies(count, part):
                 return self.size(count) * self.size(part)
             case None:
                 return sympy.Symbol(self.names[root], integer=True, positive=True)
@@ -219,12 +220,12 @@ class Dims:
             self._bind(a, right, b in self.single)
         elif right is None:
             self._bind(b, left, a in self.single)
-        elif isinstance(left, Times) and isinstance(right, Times):
+        elif isinstance(left, Copies) and isinstance(right, Copies):
             self.same(left.count, right.count)
             self.same(left.part, right.part)
         elif isinstance(left, Sum) and isinstance(right, Sum):
             self._same_in_sum(self._leaves(left), self._leaves(right))
-        elif self.pending is not None and {Sum, Times} & {type(left), type(right)}:
+        elif self.pending is not None and {Sum, Copies} & {type(left), type(right)}:
             self.pending.append((a, b))
         elif left != right:
             raise Unfit(
@@ -324,7 +325,7 @@ class Dims:
         value = self.known(dim)
         if isinstance(value, Sum):
             return " + ".join(map(self.size_text, value.parts))
-        if isinstance(value, Times):
+        if isinstance(value, Copies):
             return f"{self.size_text(value.count)} {self.size_text(value.part)}"
         name = self.name[self.root(dim)].partition(SQUARE)[0]
         return str(value) if value is not None else name or "of a letter"

@@ -34,11 +34,11 @@ from symattn.language.shapes import (
     KNOWN_SIZES,
     NODES,
     USUAL,
+    Copies,
     Dims,
     Shape,
     Shapes,
     Sum,
-    Times,
     Unfit,
 )
 from symattn.language.texts import Equation
@@ -441,7 +441,7 @@ class Sizes(Places):
             raise Unfit(f"{word}_{index} is of matrices, one for each {index}")
         if word == "sum" or self.dims.is_one(count):
             return shape
-        return shape[0], self.dims.new(Times(count, shape[1]))
+        return shape[0], self.dims.new(Copies(count, shape[1]))
 
     # ---- functions -------------------------------------------------------------------------
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TypeAlias
 
 import sympy
@@ -29,7 +31,7 @@ from symattn.nodes.positions import Sinusoidal
 from symattn.nodes.powers import WhereAtMost, WholePower
 from symattn.nodes.recurrence import Beside, Recurrence
 from symattn.nodes.scale import Everywhere
-from symattn.step import HEAD, Input, Step
+from symattn.step import HEAD, Input, Item, Step
 
 #: A part of a text, and how tightly it binds: a sum, a product, an atom.
 Written: TypeAlias = tuple[str, int]
@@ -52,11 +54,11 @@ def written(derivation: Derivation) -> str:
     weights A = softmax(G)
     """
     writer = _Writer(derivation)
-    shapes = ";  ".join(map(writer.shape, derivation.inputs))
+    shapes = ";  ".join(writer.of(item).shape(item) for item in derivation.inputs)
     made: list[Step] = []
     lines = [*writer.numbered(), shapes, *writer.functions()]
     for step in derivation.steps:
-        lines += writer.equation(step, made)
+        lines += writer.of(step).equation(step, made)
         made.append(step)
     return "\n".join(lines)
 
@@ -133,24 +135,27 @@ class _Numbers:
         return f"{self._factor(above)} / {self._atom(below)}", _PRODUCT
 
 
+@dataclass(frozen=True)
 class _Matrices(_Numbers):
-    """Writes matrix expressions of one derivation."""
+    """Writes matrix expressions of one derivation; `own` is the index of their family."""
 
-    def __init__(self, derivation: Derivation) -> None:
-        self.derivation = derivation
-        #: The index of the family that is being written.
-        self.own = "h"
-        items = (*derivation.inputs, *derivation.steps)
-        counts = {
-            item.count.subs(derivation.sizes)
-            for item in items
-            if item.count is not None and not item.each
-        }
+    derivation: Derivation
+    own: str = "h"
+
+    @cached_property
+    def counts(self) -> tuple[sympy.Expr | None, sympy.Expr | None]:
+        """How many heads and groups there are, as far as that is known; groups are fewer."""
+        items = (*self.derivation.inputs, *self.derivation.steps)
+        found = (self._count(item) for item in items if not item.each)
+        counts = {count for count in found if count is not None}
         numbers = sorted(count for count in counts if count.is_Integer)
         by_name = {str(count): count for count in counts}
-        #: How many heads and groups there are, as far as that is known; groups are fewer.
-        self.heads = by_name.get("h", numbers[-1] if numbers else None)
-        self.groups = by_name.get("g", numbers[0] if numbers else None)
+        ends = (numbers[-1], numbers[0]) if numbers else (None, None)
+        return by_name.get("h", ends[0]), by_name.get("g", ends[1])
+
+    def _count(self, item: Item) -> sympy.Expr | None:
+        """How many there are of a matrix of each head."""
+        return None if item.count is None else item.count.subs(self.derivation.sizes)
 
     def _free(self, letters: str) -> str:
         """The first of these letters that is not one of the derivation's."""
@@ -309,9 +314,7 @@ class _Matrices(_Numbers):
         turned = isinstance(weights, sympy.Transpose)
         indices = f"{other},{self.own}" if turned else f"{self.own},{other}"
         weight = self._atom(self.matrix(weights.arg if turned else weights))
-        own, self.own = self.own, other
-        inner = self._product_part(body.xreplace({member: HEAD}))
-        self.own = own
+        inner = replace(self, own=other)._product_part(body.xreplace({member: HEAD}))
         return f"sum_{other}({weight}[{indices}] {inner})", _ATOM
 
     @staticmethod
@@ -399,10 +402,9 @@ class _Writer(_Entries):
 
     def numbered(self) -> list[str]:
         """A line that says how many heads and groups there are, where that is known."""
-        known = dict(zip(COUNTS, (self.heads, self.groups), strict=True))
-        if self.heads == self.groups:
-            del known["n_g"]
-        said = [f"{name} = {count}" for name, count in known.items() if str(count).isdigit()]
+        counts = dict.fromkeys(self.counts)  # groups are not said where they are all heads
+        known = zip(COUNTS, counts, strict=False)
+        said = [f"{name} = {count}" for name, count in known if str(count).isdigit()]
         return [";  ".join(said)] if said else []
 
     def shape(self, item: Input) -> str:
@@ -410,16 +412,18 @@ class _Writer(_Entries):
         if item.is_number:
             return f"{item.letter} : number"
         rows, columns = map(self.size, item.shape)
-        return f"{item.letter}{self._index(item)} : {rows} × {columns}"
+        return f"{self._item(item)} : {rows} × {columns}"
 
-    def _index(self, item: Input | Step) -> str:
-        """The index of a family: h for heads, g for groups."""
-        if item.each:
-            self.own = item.each
-            return f"[{self.own}]" if item.per_head else ""
-        count = None if item.count is None else item.count.subs(self.derivation.sizes)
-        self.own = "g" if count is not None and count == self.groups != self.heads else "h"
-        return f"[{self.own}]" if item.per_head else ""
+    def of(self, item: Item) -> _Writer:
+        """What writes a matrix by the index of its family: h for heads, g for groups."""
+        heads, groups = self.counts
+        count = self._count(item)
+        grouped = count is not None and count == groups != heads
+        return replace(self, own=item.each or ("g" if grouped else "h"))
+
+    def _item(self, item: Item) -> str:
+        """The letter of an item with that index."""
+        return f"{item.letter}[{self.own}]" if item.per_head else item.letter
 
     def equation(self, step: Step, made: list[Step]) -> list[str]:
         """The equation of a step, below its heading; with the reason, where that is its own."""
@@ -429,7 +433,7 @@ class _Writer(_Entries):
         )
         shapes = [f"{step.letter} : {' × '.join(map(self.size, step.shape))}"] if fitted else []
         word = "" if step.name == step.letter else f"{step.name} "
-        item, expr = f"{step.letter}{self._index(step)}", step.expr
+        item, expr = self._item(step), step.expr
         match expr:
             case Recurrence(matrix=body, start=start):
                 if start != sympy.MatrixSymbol(f"{step.letter}_0", *start.shape):
@@ -439,8 +443,8 @@ class _Writer(_Entries):
             case ByEntries(matrix=inner):
                 item, right = f"{item}[i,j]", self._cases(inner)
             case Concat(args=(body, index, _, axis)) if axis == 0 and index == HEAD:
-                self.own = step.each or self._free("tsr")
-                item, right = f"{item}[{self.own},:]", self.matrix(body)[0]
+                row = step.each or self._free("tsr")
+                item, right = f"{item}[{row},:]", replace(self, own=row).matrix(body)[0]
             case _:
                 right = self.matrix(expr)[0]
         line = f"{word}{item} = {right}"

@@ -213,9 +213,12 @@ class Node(Numeric):
         raise NotImplementedError
 
     def _spell(self, speller: Speller) -> Tree:
-        """The notation: as a function of its matrices, unless a subclass says otherwise."""
+        """The notation: as a function of its matrices, or as equations join them by a sign.
+
+        A subclass may say otherwise.
+        """
         if not self.word:
-            raise NotImplementedError
+            return _signed(self, speller)
         places = self._places_of(Matrix) if self.arguments else range(len(self.args))
         matrices = (speller.matrix(self.args[place]) for place in places)
         return t.call(t.Ident(self.word, roman=True), *matrices)
@@ -336,6 +339,22 @@ class Node(Numeric):
 
     def _tree(self) -> Tree:
         return self._spell(Speller(_PLAIN))
+
+
+def _signed(node: Node, speller: Speller) -> Tree:
+    """The two sides of a sign, or the one matrix or number that is written alone."""
+    names = node.syntax.split() if isinstance(node.syntax, str) else ()
+    sides = [speller.meaning(getattr(node, name)) for name in names if name.isalpha()]
+    match [name for name in names if not name.isalpha()]:
+        case [] if len(sides) in (1, 2):
+            return t.times(sides)
+        case ["/"]:
+            return t.Frac(*sides)
+        case ["+"]:
+            return t.plus(sides)
+        case ["⊘"]:
+            return t.times(sides, t.Op("⊘"))
+    raise NotImplementedError
 
 
 def definitions(expr: MatrixExpr, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:

@@ -188,9 +188,6 @@ class EntryQuotient(Node):
     def _rule(self, i: Index, j: Index) -> Rule:
         return r.Over(r.rule_of(self.above, i, j), r.rule_of(self.below, i, j))
 
-    def _spell(self, speller: Speller) -> Tree:
-        return t.times([speller.matrix(arg) for arg in self.args], t.Op("⊘"))
-
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         below = self.below
         if place == 0:

@@ -20,7 +20,7 @@ from symattn.errors import ShapeError, SymattnError
 from symattn.nodes import rule as r
 from symattn.nodes.arguments import Axis, BoundIndex, Matrix, Operand, Scalar
 from symattn.nodes.base import Definition, Node, shape_of
-from symattn.nodes.lines import Filled
+from symattn.nodes.lines import Filled, along
 from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -150,9 +150,7 @@ class Concat(Node):
     def _compute(
         cls, arithmetic: Arithmetic, matrix: Array, index: Operand, heads: Operand, axis: Operand
     ) -> Array:
-        if axis == 1:
-            return arithmetic.heads_beside(matrix)
-        return arithmetic.transpose(arithmetic.heads_beside(arithmetic.transpose(matrix)))
+        return along(arithmetic, axis, arithmetic.heads_beside, matrix)
 
     def _numpycode(self, printer: Printer) -> str:
         body, _, _, axis = self.args
@@ -229,11 +227,7 @@ class Split(Node):
     def _compute(
         cls, arithmetic: Arithmetic, matrix: Array, index: Operand, count: Operand, axis: Operand
     ) -> Array:
-        if axis == 1:
-            parts = arithmetic.heads_apart(matrix, count)
-        else:
-            turned = arithmetic.heads_apart(arithmetic.transpose(matrix), count)
-            parts = arithmetic.transpose(turned)
+        parts = along(arithmetic, axis, lambda lines: arithmetic.heads_apart(lines, count), matrix)
         return arithmetic.pick(parts, index, -3) if index.is_Integer else parts
 
     def doit(self, **hints: object) -> MatrixExpr:

@@ -6,7 +6,8 @@ their gradients need: r 1ᵀ (`Spread`), lengths ‖a_i‖, unit vectors, matric
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -26,6 +27,15 @@ _SOFTMAX = "Vaswani et al. 2017, section 3.2.1"
 _SHIFTED = "Blanchard, Higham, Higham 2021, equation 1.3"
 
 
+def along(
+    arithmetic: Arithmetic, axis: Operand, of_rows: Callable[..., Array], *matrices: Array
+) -> Array:
+    """A function of rows, of these matrices; with `axis` 0 of their columns."""
+    if axis == 1:
+        return of_rows(*matrices)
+    return arithmetic.transpose(of_rows(*map(arithmetic.transpose, matrices)))
+
+
 class OfLines(Node):
     """A function of each line of a matrix alone: of its rows with `axis` 1, its columns with 0."""
 
@@ -41,9 +51,7 @@ class OfLines(Node):
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         *matrices, axis = args
-        if axis == 1:
-            return cls._rows(arithmetic, *matrices)
-        return arithmetic.transpose(cls._rows(arithmetic, *map(arithmetic.transpose, matrices)))
+        return along(arithmetic, axis, partial(cls._rows, arithmetic), *matrices)
 
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, matrix: Array, *more: Array) -> Array:
@@ -83,9 +91,6 @@ class Filled(Node):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         return r.Const(self.number)
-
-    def _spell(self, speller: Speller) -> Tree:
-        return speller.scalar(self.number)
 
     @classmethod
     def _compute(
@@ -476,9 +481,6 @@ class LineQuotient(Node):
     def _rule(self, i: Index, j: Index) -> Rule:
         below = number_of_line(self.sums, i, j, self.axis)
         return r.Over(r.rule_of(self.matrix, i, j), below, empty=sympy.S.Zero)
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.Frac(speller.matrix(self.matrix), speller.matrix(self.sums))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         _, sums, axis = self.args

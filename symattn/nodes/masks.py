@@ -719,9 +719,6 @@ class Masked(Node):
     def _rule(self, i: Index, j: Index) -> Rule:
         return r.Plus((r.rule_of(self.scores, i, j), r.rule_of(self.mask, i, j)))
 
-    def _spell(self, speller: Speller) -> Tree:
-        return t.plus([speller.matrix(arg) for arg in self.args])
-
     def _entry(self, i: Index, j: Index, **kwargs: object) -> sympy.Expr:
         hidden = self.mask[i, j] is sympy.S.NegativeInfinity
         return sympy.S.NegativeInfinity if hidden else super()._entry(i, j, **kwargs)

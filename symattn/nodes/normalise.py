@@ -57,6 +57,9 @@ class Normaliser(OfLines):
         """The weights times other matrices, divided last or first; of those with `late`."""
         raise NotImplementedError
 
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return sympy.HadamardProduct(value, self._less_mean(upstream, value))
+
     def _less_mean(self, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr:
         """The gradient less its mean over the line, weighed by the weights: U − rowsum(A ∘ U)."""
         axis = self.axis
@@ -304,9 +307,6 @@ class Softmax(Normaliser):
         total = r.Total(r.Exp(score), index, size)
         return r.Over(r.Exp(r.rule_of(self.args[0], i, j)), total, empty=sympy.S.Zero)
 
-    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        return sympy.HadamardProduct(value, self._less_mean(upstream, value))
-
     @classmethod
     def _times(
         cls, arithmetic: Arithmetic, scores: Array, others: Sequence[Array], last: bool
@@ -389,9 +389,6 @@ class _OneMore(Normaliser):
             r.Exp(r.rule_of(self.args[0], i, j)),
             r.Plus((extra, r.Total(r.Exp(score), index, size))),
         )
-
-    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        return sympy.HadamardProduct(value, self._less_mean(upstream, value))
 
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:

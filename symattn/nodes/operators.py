@@ -5,17 +5,20 @@ A value is a matrix, which may be one number that is an input or a step, or a nu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.errors import ReadError
+from symattn.errors import ReadError, ShapeError
 from symattn.nodes.base import shape_of
 from symattn.nodes.entrywise import EntryQuotient
 from symattn.nodes.lines import Filled, LineDifference, LineQuotient, PlusVector, Spread
 from symattn.nodes.scale import Everywhere, NumberQuotient, NumberTimes, Quotient
-from symattn.nodes.written import Shape, groups, together
+
+#: Rows and columns; None of a number.
+Shape: TypeAlias = tuple[sympy.Expr, sympy.Expr] | None
 
 #: The shape of one number that is a matrix.
 ONE = (sympy.S.One, sympy.S.One)
@@ -62,6 +65,14 @@ def multiple(number: sympy.Expr, matrix: MatrixExpr) -> MatrixExpr:
     return matrix if number == 1 else sympy.MatMul(number, matrix)
 
 
+def scaled(number: sympy.Expr, value: sympy.Expr) -> sympy.Expr:
+    """A number of SymPy's times a value, before the number that it has."""
+    if shape_in(value) is None:
+        return number * value
+    own, factors = coefficient(value)
+    return multiple(number * own, factors)
+
+
 def transposed(value: MatrixExpr) -> MatrixExpr:
     """The transpose, which stays where it was written: Q (Y W_K)ᵀ."""
     return value.arg if isinstance(value, sympy.Transpose) else sympy.Transpose(value)
@@ -69,14 +80,11 @@ def transposed(value: MatrixExpr) -> MatrixExpr:
 
 def negative(value: sympy.Expr) -> sympy.Expr:
     """Minus a value."""
-    if shape_in(value) is None:
-        return -value
     if isinstance(value, Filled):
         return Filled(*value.shape, -value.number)
     if isinstance(value, Quotient):
         return Quotient(negative(value.matrix), value.divisor)
-    number, factors = coefficient(value)
-    return multiple(-number, factors)
+    return scaled(sympy.S.NegativeOne, value)
 
 
 def plus(terms: Sequence[sympy.Expr]) -> sympy.Expr:
@@ -106,12 +114,60 @@ def _plus_line(matrix: MatrixExpr, value: MatrixExpr) -> MatrixExpr:
     return LineDifference(matrix, factors) if number == -1 else PlusVector(matrix, value, 0)
 
 
-def times(values: Sequence[sympy.Expr]) -> sympy.Expr:
-    """A product; numbers that are matrices are taken to its front, in their order."""
+def together(shapes: Sequence[Shape]) -> Shape:
+    """The shape of entry-by-entry work, where numbers, columns and rows are repeated."""
+    known = [shape for shape in shapes if shape is not None]
+    if not known:
+        return None
+    out = []
+    for axis in (0, 1):
+        wide = [shape[axis] for shape in known if shape[axis] != 1]
+        if any(size != wide[0] for size in wide):
+            raise ShapeError(f"{wide[0]} and {wide[-1]} are not the same size")
+        out.append(wide[0] if wide else sympy.S.One)
+    return out[0], out[1]
+
+
+def groups(
+    shapes: Sequence[tuple[sympy.Expr, sympy.Expr] | None], is_one: Callable[[sympy.Expr], bool]
+) -> list[list[int]]:
+    """The factors of a product by their places: numbers, 1 × 1 matrices, and chains.
+
+    A chain that has come down to 1 × 1, aᵀ b, ends before a matrix that it can only scale.
+    """
+    out: list[list[int]] = []
+    rows: sympy.Expr = None  # where the last group began, if more may be joined to it
+    for place, shape in enumerate(shapes):
+        if shape is None or (is_one(shape[0]) and is_one(shape[1])):
+            out.append([place])
+            rows = rows if shape is None else None
+            continue
+        last = next((g for g in reversed(out) if shapes[g[-1]] is not None), None)
+        before = shapes[last[-1]] if last is not None else None
+        if (
+            last is None
+            or before is None
+            or rows is None
+            or (is_one(rows) and is_one(before[1]) and not is_one(shape[0]))
+        ):
+            out.append([place])
+            rows = shape[0]
+        else:
+            last.append(place)
+    return out
+
+
+def factors_of(values: Sequence[sympy.Expr]) -> tuple[sympy.Expr, list[MatrixExpr]]:
+    """The number that a product begins with, and the chains of matrices behind it."""
     shapes = [*map(shape_in, values)]
     scalar = sympy.Mul(*(value for value, own in zip(values, shapes, strict=True) if own is None))
     chains = ([values[k] for k in group if shapes[k]] for group in groups(shapes, _is_1))
-    parts = [chain(factors) for factors in chains if factors]
+    return scalar, [chain(factors) for factors in chains if factors]
+
+
+def times(values: Sequence[sympy.Expr]) -> sympy.Expr:
+    """A product; numbers that are matrices are taken to its front, in their order."""
+    scalar, parts = factors_of(values)
     if not parts:
         return scalar
     numbers = [part for part in parts if shape_in(part) == ONE]

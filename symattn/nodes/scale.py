@@ -11,7 +11,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError
 from symattn.nodes import rule as r
-from symattn.nodes.arguments import Extent, Matrix, Operand, Scalar
+from symattn.nodes.arguments import Extent, Matrix, Operand, Scalar, as_matrix
 from symattn.nodes.base import Node, shape_of
 from symattn.nodes.lines import EntrySum
 from symattn.nodes.rule import Index, Rule
@@ -42,9 +42,6 @@ class Quotient(Node):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         return r.Over(r.rule_of(self.matrix, i, j), r.Const(self.divisor))
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.Frac(speller.matrix(self.matrix), speller.scalar(self.divisor))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return Quotient(upstream, self.divisor)
@@ -101,6 +98,16 @@ class PowerTimes(Node):
 _NUMBER = "Griewank and Walther 2008, section 3.2"
 
 
+class OneNumber(Matrix):
+    """A matrix of one number. Raises `ShapeError` for another."""
+
+    def read(self, value: object, owner: str) -> sympy.Basic:
+        number = as_matrix(value, owner)
+        if shape_of(number) != (1, 1):
+            raise ShapeError(f"{owner}: {number.shape} is not one number")
+        return number
+
+
 class NumberTimes(Node):
     """A number that is an input or a step, times a matrix: c_ij = λ a_ij.
 
@@ -111,7 +118,7 @@ class NumberTimes(Node):
     Matrix([[2, 6]])
     """
 
-    number, matrix = Matrix(), Matrix()
+    number, matrix = OneNumber(), Matrix()
     syntax = "number matrix"
     entrywise = True
     source = _NUMBER
@@ -120,9 +127,6 @@ class NumberTimes(Node):
         0: "The number multiplies every entry, so its gradient adds up what it is in each of them."
     }
 
-    def _check(self) -> None:
-        check_number(self, self.number)
-
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """That of the matrix."""
@@ -130,9 +134,6 @@ class NumberTimes(Node):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         return r.Times((r.rule_of(self.number, 0, 0), r.rule_of(self.matrix, i, j)))
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.times([speller.matrix(self.number), speller.matrix(self.matrix)])
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         if place == 0:
@@ -151,7 +152,7 @@ class NumberQuotient(Node):
     Source: Griewank, Walther, *Evaluating Derivatives* (2008), section 3.2.
     """
 
-    matrix, number = Matrix(), Matrix()
+    matrix, number = Matrix(), OneNumber()
     syntax = "matrix / number"
     entrywise = True
     source = _NUMBER
@@ -160,14 +161,8 @@ class NumberQuotient(Node):
         1: "Quotient rule: every entry falls as the number it is divided by rises."
     }
 
-    def _check(self) -> None:
-        check_number(self, self.number)
-
     def _rule(self, i: Index, j: Index) -> Rule:
         return r.Over(r.rule_of(self.matrix, i, j), r.rule_of(self.number, 0, 0))
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.Frac(speller.matrix(self.matrix), speller.matrix(self.number))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         if place == 0:
@@ -187,20 +182,14 @@ class Everywhere(Node):
     Source: Griewank, Walther, *Evaluating Derivatives* (2008), section 3.2.
     """
 
-    number, rows, columns = Matrix(), Extent(), Extent()
+    number, rows, columns = OneNumber(), Extent(), Extent()
     transposes = True
     syntax = "number"
     source = _NUMBER
     adjoint_because = "The number stands in every entry, so its gradient adds up those of all."
 
-    def _check(self) -> None:
-        check_number(self, self.number)
-
     def _rule(self, i: Index, j: Index) -> Rule:
         return r.rule_of(self.number, 0, 0)
-
-    def _spell(self, speller: Speller) -> Tree:
-        return speller.matrix(self.number)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return EntrySum(upstream)
@@ -210,9 +199,3 @@ class Everywhere(Node):
         cls, arithmetic: Arithmetic, number: Operand, rows: Operand, columns: Operand
     ) -> Array:
         return arithmetic.broadcast(number, rows, columns)
-
-
-def check_number(node: Node, number: MatrixExpr) -> None:
-    """Refuse what is not 1 × 1. Raises `ShapeError`."""
-    if shape_of(number) != (1, 1):
-        raise ShapeError(f"{type(node).__name__}: {number.shape} is not one number")

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from itertools import pairwise
-from typing import TypeAlias
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -23,11 +22,17 @@ from symattn.nodes.entrywise import EntryQuotient, Entrywise, Exponential
 from symattn.nodes.heads import Stacked
 from symattn.nodes.lines import LineQuotient, LineSum
 from symattn.nodes.masks import Causal
+from symattn.nodes.operators import (
+    Shape,
+    chain,
+    factors_of,
+    negative,
+    scaled,
+    shape_in,
+    together,
+)
 from symattn.nodes.scale import Quotient
 from symattn.nodes.scores import Distance
-
-#: Rows and columns; None of a number.
-Shape: TypeAlias = tuple[sympy.Expr, sympy.Expr] | None
 
 #: Names that are sizes wherever they stand as numbers.
 SIZES = ("n", "m", "d", "d_k", "d_v", "d_h", "d_model", "h")
@@ -81,30 +86,29 @@ class Writer:
     def build(self, tree: Tree) -> tuple[sympy.Expr, Shape]:
         """The expression of a text and its shape. Raises `SymattnError` where it has none."""
         value = self.made(tree)
-        return value, tuple(value.shape) if _is_matrix(value) else None
+        return value, shape_in(value)
 
     def made(self, tree: Tree) -> sympy.Expr:
         """The expression of a text. Raises `SymattnError` where it has none."""
         match tree:
             case Number(value, vector):
                 if vector:
-                    return sympy.OneMatrix(self._spared()[0], 1)
+                    return sympy.OneMatrix(self._spared(tree)[0], 1)
                 return sympy.Rational(value.numerator, value.denominator)
             case Name("I") if "I" not in self.letters:
-                return sympy.Identity(self._spared()[0])
+                return sympy.Identity(self._spared(tree)[0])
             case Name(name):
                 return self._symbol(name)
             case Call(name, _, ((option, _), *_)):
                 raise ReadError(f"{option}= of {name} has no meaning in a statement; write it out")
             case Call("causal"):
-                return Causal(*self._spared())
+                return Causal(*self._spared(tree))
             case Call(name, args):
                 return self._function(name, [self.made(arg) for arg in args])
             case Apart("T", (part,)):
-                inner = self.made(part)
-                return _transposed(inner) if _is_matrix(inner) else inner
+                return self._turned(self.made(part))
             case Apart("neg", (part,)):
-                return _scaled(sympy.S.NegativeOne, self.made(part))
+                return negative(self.made(part))
             case Apart("inv", (part,)):
                 inner = self.made(part)
                 if _is_matrix(inner):
@@ -119,10 +123,11 @@ class Writer:
             case Apart("/", (above, below)):
                 return self._over(self.made(above), self.made(below))
             case Apart(sign, parts):
-                return _entry_by_entry(sign, [self.made(part) for part in parts])
+                return self._entry_by_entry(sign, [self.made(part) for part in parts])
         raise ReadError("this cannot be built")
 
-    def _spared(self) -> tuple[sympy.Expr, sympy.Expr]:
+    def _spared(self, tree: Tree) -> tuple[sympy.Expr, sympy.Expr]:
+        """The shape of a part that no letter tells."""
         found = next(self.spare, None)
         if found is None:
             raise ShapeError(
@@ -142,23 +147,25 @@ class Writer:
             raise ReadError("∞ is not a number here; a mask of −∞ is written causal()")
         return sympy.Symbol(name, **{"positive" if name in self.positive else "real": True})
 
+    def _turned(self, value: sympy.Expr) -> sympy.Expr:
+        """The transpose of a matrix; numbers are as they are."""
+        return _transposed(value) if _is_matrix(value) else value
+
     def _times(self, values: Sequence[sympy.Expr]) -> sympy.Expr:
-        shapes = [tuple(value.shape) if _is_matrix(value) else None for value in values]
-        scalar = _number(sympy.Mul(*(value for value in values if not _is_matrix(value))))
-        chains = ([values[k] for k in group if shapes[k]] for group in groups(shapes, _is_1))
-        matrices = [_product(chain) for chain in chains if chain]
+        scalar, matrices = factors_of(values)
+        scalar = _number(scalar)
         if not matrices:
             return scalar
         ends = pairwise(matrices)
         if all((one.shape[1] == 1) == (other.shape[0] == 1) for one, other in ends):
-            return _scaled(scalar, _product([f for value in matrices for f in _factors(value)]))
+            return scaled(scalar, chain([f for value in matrices for f in _factors(value)]))
         wide = [value for value in matrices if tuple(value.shape) != (1, 1)]
-        out = _product([f for value in wide for f in _factors(value)])
+        out = chain([f for value in wide for f in _factors(value)])
         shape = (wide[0].shape[0], wide[-1].shape[1])
         for value in matrices:
             if tuple(value.shape) == (1, 1):  # a product that is 1 × 1 scales the others
                 out = sympy.HadamardProduct(spread(value, (1, 1), shape), out)
-        return _scaled(scalar, out)
+        return scaled(scalar, out)
 
     def _over(self, top: sympy.Expr, bottom: sympy.Expr) -> sympy.Expr:
         if not _is_matrix(bottom):
@@ -173,6 +180,17 @@ class Writer:
             return LineQuotient(top, bottom, int(columns))
         return EntryQuotient(top, wide)
 
+    def _entry_by_entry(self, sign: str, values: Sequence[sympy.Expr]) -> sympy.Expr:
+        """A sum (+), or the product (∘) or quotient (⊘) of every two entries."""
+        terms = _alike(values)
+        matrices = _is_matrix(terms[0])
+        if sign == "+":
+            return (sympy.MatAdd if matrices else sympy.Add)(*terms)
+        left, right = terms
+        if not matrices:
+            return _number(left * right if sign == "∘" else left / right)
+        return (EntryQuotient if sign == "⊘" else sympy.HadamardProduct)(left, right)
+
     def _power(self, base: sympy.Expr, exponent: sympy.Expr) -> sympy.Expr:
         power = sympy.Rational(exponent.numerator, exponent.denominator)
         if not _is_matrix(base):
@@ -186,7 +204,7 @@ class Writer:
             )
         if power == 0:
             return sympy.Identity(base.shape[0])
-        return _product([base if power > 0 else sympy.Inverse(base)] * abs(int(power)))
+        return chain([base if power > 0 else sympy.Inverse(base)] * abs(int(power)))
 
     def _of_number(self, name: str, number: sympy.Expr) -> sympy.Expr:
         if name not in _SCALAR:
@@ -214,45 +232,11 @@ def _is_matrix(value: sympy.Expr) -> bool:
     return isinstance(value, MatrixExpr)
 
 
-def _is_1(size: sympy.Expr) -> bool:
-    return bool(size == 1)
-
-
-def _product(factors: Sequence[MatrixExpr]) -> MatrixExpr:
-    return sympy.MatMul(*factors) if len(factors) > 1 else factors[0]
-
-
 def _alike(values: Sequence[sympy.Expr]) -> list[sympy.Expr]:
     """Numbers and matrices, each repeated to fill the shape of all; numbers alone as they are."""
-    shapes = [tuple(value.shape) if _is_matrix(value) else None for value in values]
+    shapes = [*map(shape_in, values)]
     whole = together(shapes)
     return [spread(value, own, whole) for value, own in zip(values, shapes, strict=True)]
-
-
-def _entry_by_entry(sign: str, values: Sequence[sympy.Expr]) -> sympy.Expr:
-    """A sum (+), or the product (∘) or quotient (⊘) of every two entries."""
-    terms = _alike(values)
-    matrices = _is_matrix(terms[0])
-    if sign == "+":
-        return (sympy.MatAdd if matrices else sympy.Add)(*terms)
-    left, right = terms
-    if not matrices:
-        return _number(left * right if sign == "∘" else left / right)
-    return (EntryQuotient if sign == "⊘" else sympy.HadamardProduct)(left, right)
-
-
-def together(shapes: Sequence[Shape]) -> Shape:
-    """The shape of entry-by-entry work, where numbers, columns and rows are repeated."""
-    known = [shape for shape in shapes if shape is not None]
-    if not known:
-        return None
-    out = []
-    for axis in (0, 1):
-        wide = [shape[axis] for shape in known if shape[axis] != 1]
-        if any(size != wide[0] for size in wide):
-            raise ShapeError(f"{wide[0]} and {wide[-1]} are not the same size")
-        out.append(wide[0] if wide else sympy.S.One)
-    return out[0], out[1]
 
 
 def spread(value: sympy.Expr, shape: Shape, wanted: Shape) -> sympy.Expr:
@@ -263,41 +247,12 @@ def spread(value: sympy.Expr, shape: Shape, wanted: Shape) -> sympy.Expr:
     if shape is None:
         if value == 0:
             return sympy.ZeroMatrix(rows, columns)
-        return _scaled(value, sympy.OneMatrix(rows, columns))
+        return scaled(value, sympy.OneMatrix(rows, columns))
     if shape[1] == 1 and columns != 1:
         value = sympy.MatMul(value, sympy.OneMatrix(1, columns))
     if shape[0] == 1 and rows != 1:
         value = sympy.MatMul(sympy.OneMatrix(rows, 1), value)
     return value
-
-
-def groups(
-    shapes: Sequence[tuple[sympy.Expr, sympy.Expr] | None], is_one: Callable[[sympy.Expr], bool]
-) -> list[list[int]]:
-    """The factors of a product by their places: numbers, 1 × 1 matrices, and chains.
-
-    A chain that has come down to 1 × 1, aᵀ b, ends before a matrix that it can only scale.
-    """
-    out: list[list[int]] = []
-    rows: sympy.Expr = None  # where the last group began, if more may be joined to it
-    for place, shape in enumerate(shapes):
-        if shape is None or (is_one(shape[0]) and is_one(shape[1])):
-            out.append([place])
-            rows = rows if shape is None else None
-            continue
-        last = next((g for g in reversed(out) if shapes[g[-1]] is not None), None)
-        before = shapes[last[-1]] if last is not None else None
-        if (
-            last is None
-            or before is None
-            or rows is None
-            or (is_one(rows) and is_one(before[1]) and not is_one(shape[0]))
-        ):
-            out.append([place])
-            rows = shape[0]
-        else:
-            last.append(place)
-    return out
 
 
 def _gelu(matrix: MatrixExpr) -> MatrixExpr:
@@ -331,7 +286,7 @@ def _transposed(value: sympy.Expr) -> sympy.Expr:
         case sympy.MatMul():
             number, factors = value.as_coeff_matrices()
             turned = sympy.MatMul(*map(_transposed, reversed(factors)))
-            return _scaled(number, turned)
+            return scaled(number, turned)
         case sympy.MatAdd():
             return sympy.MatAdd(*map(_transposed, value.args))
         case sympy.HadamardProduct():
@@ -350,7 +305,7 @@ def _mean(matrix: MatrixExpr, axis: int) -> MatrixExpr:
 def _centred(matrix: MatrixExpr) -> MatrixExpr:
     """Each entry less the mean of its row."""
     means = sympy.MatMul(_mean(matrix, 1), sympy.OneMatrix(1, matrix.shape[1]))
-    return sympy.MatAdd(matrix, _scaled(sympy.S.NegativeOne, means))
+    return sympy.MatAdd(matrix, negative(means))
 
 
 def _variance(matrix: MatrixExpr) -> MatrixExpr:
@@ -373,18 +328,6 @@ def _factors(value: sympy.Expr) -> list[sympy.Expr]:
     return list(value.args) if plain else [value]
 
 
-def _scaled(scalar: sympy.Expr, value: sympy.Expr) -> sympy.Expr:
-    if not isinstance(value, MatrixExpr):
-        return scalar * value
-    if scalar == -1 and isinstance(value, Quotient):
-        return Quotient(_scaled(scalar, value.args[0]), value.args[1])
-    if isinstance(value, sympy.MatMul):
-        number, factors = value.as_coeff_matrices()
-        scalar = scalar * number
-        value = sympy.MatMul(*factors) if len(factors) > 1 else factors[0]
-    return value if scalar == 1 else sympy.MatMul(scalar, value)
-
-
 #: What the functions of matrices are that are no nodes.
 _MADE: Mapping[str, Callable[..., MatrixExpr]] = {
     "rowmean": lambda x: _mean(x, 1),
@@ -400,7 +343,7 @@ _MADE: Mapping[str, Callable[..., MatrixExpr]] = {
     "tr": _trace,
     "T": _transposed,
     "inv": sympy.Inverse,
-    "dist2": lambda x, y: _scaled(sympy.S.NegativeOne, Distance(x, y)),
+    "dist2": lambda x, y: negative(Distance(x, y)),
     "beside": _blocks(1),
     "below": _blocks(0),
 }

@@ -299,17 +299,15 @@ def test_lists_and_tables_of_a_spec_cannot_change_it() -> None:
 
 
 NEW_SCORE = """
-from symattn.attention import scoring
-from symattn.attention.words import Parameter, Word
+from symattn.attention.builder import Line
+from symattn.attention.scoring import SCORES, Score
+from symattn.attention.words import Word
 
-
-def low_rank(b, query, key, weights):
-    narrow = b.step("Q_narrow", query * weights, "projection", "Why.", "Source.")
-    return b.step("scores", narrow * weights.T * key.T, "matrix product", "Why.", "Source.")
-
-
-rank = Parameter("W_L", "W_L", "matrix between queries and keys", lambda query, key: (query, 1))
-scoring.SCORES["low-rank"] = scoring.Score(low_rank, (rank,), (Word("Q_narrow", "Q_n"),))
+rank = Word("W_L", "W_L", "matrix between queries and keys", learned=True, rows="query.columns",
+            columns=1)
+narrow = Word("Q_narrow", "Q_n", rule="projection", why="Why.", source="Source.")
+lines = Line("Q_narrow", "query W_L"), Line("scores", "Q_narrow W_L^T key^T", why="Why.")
+SCORES["low-rank"] = Score(lines, (rank, narrow))
 
 from symattn import Attention, Notation, text
 from symattn.sheets.worksheet import worksheet_of
