@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from symattn.errors import counted
 from symattn.marking.verdicts import verdict_counts
@@ -23,6 +24,19 @@ from symattn.status import Status
 
 
 @dataclass(frozen=True)
+class Mending:
+    """The text that a file was read as, the text put right, and the report on that.
+
+    `count` is how many numbers were corrected.
+    """
+
+    before: str
+    after: str
+    count: int
+    report: FileReport
+
+
+@dataclass(frozen=True)
 class FileReport:
     """A file: the reports of its worksheets, and every claimed number where it stands."""
 
@@ -33,8 +47,19 @@ class FileReport:
     problems: tuple[str, ...] = ()
     #: Whether its worksheets stand in a page of prose.
     is_page: bool = False
+    #: All files that were read for it.
+    files: tuple[Path, ...] = ()
     #: How long it took to mark it.
     seconds: float = 0.0
+    #: How it is put right, where that was asked for.
+    mending: Mending | None = None
+
+    @property
+    def statuses(self) -> tuple[Status, ...]:
+        """What its numbers, and the signs of its worked lines, do to the status of a command."""
+        undecided = {"undecided": Status.UNSETTLED}
+        failing = (*self.failing, *self.failing_lines)
+        return tuple(undecided.get(one.verdict, Status.WRONG) for one in failing)
 
     @property
     def passes(self) -> bool:
@@ -243,7 +268,12 @@ def file_report(checked: CheckedFile, full: bool = False, hint: str = "") -> Fil
         with sheet.in_file():
             reports.append(report_of(marking, notation, hint))
     return FileReport(
-        checked.name, tuple(reports), checked.findings, checked.problems, checked.is_page
+        checked.name,
+        tuple(reports),
+        checked.findings,
+        checked.problems,
+        checked.is_page,
+        checked.files,
     )
 
 
