@@ -99,6 +99,8 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
         "--headings --label",
         "Where it goes": "--format --flavor --stage --pdf --output --watch",
     },
+    common="--format --output --watch --view --steps --entry --digits --notation --gradient --with "
+    "--symbolic --tokens --heads --timeout",
     examples={
         "symattn new causal -o mine.toml": "A worksheet to begin with, on small whole numbers.",
         "symattn derive mine.toml": "Every step of a worksheet, with its numbers.",

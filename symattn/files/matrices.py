@@ -28,20 +28,7 @@ import numpy as np
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.reading import MAX_ENTRIES, read_number
 from symattn.errors import ReadError, located, nearest, quote
-from symattn.files.named import excerpt, kind_of, named_file, open_regular, reason
-
-#: Numbers that a matrix from a file may have, and how many axes.
-MAX_NUMBERS = 4_000_000
-MAX_AXES = 8
-
-#: CSV is read as exact numbers, of which a matrix has no more than `MAX_ENTRIES`.
-MAX_CSV_BYTES = 20_000_000
-MAX_CSV_LINES = 200_000
-
-#: Bytes of headers: of an array (as NumPy has it), of safetensors, of an archive's directory.
-MAX_HEADER = 10_000
-MAX_TENSORS_HEADER = 4_000_000
-MAX_DIRECTORY = 4_000_000
+from symattn.files.named import LIMITS, excerpt, kind_of, named_file, open_regular, reason
 
 #: The ends of names of files of matrices.
 _ENDINGS = (".npy", ".npz", ".safetensors", ".csv")
@@ -117,8 +104,8 @@ def every_matrix(file: Path) -> dict[str, Array]:
         for name, _ in arrays:
             with located(excerpt(name)):
                 found[name] = _one(arrays, name)
-            if sum(one.size for one in found.values()) > MAX_NUMBERS:
-                raise ReadError(f"more than {MAX_NUMBERS:,} numbers are too many")
+            if sum(one.size for one in found.values()) > LIMITS.numbers:
+                raise ReadError(f"more than {LIMITS.numbers:,} numbers are too many")
     return found
 
 
@@ -171,7 +158,7 @@ class _Sparing(io.BufferedReader):
         """The next bytes; the last record of an archive where no size is said."""
         if size is None or size < 0:
             size = _END_OF_ARCHIVE
-        if size > MAX_DIRECTORY:
+        if size > LIMITS.directory:
             raise ReadError(f"a directory of {size:,} bytes is too large for an archive of arrays")
         return super().read(size)
 
@@ -207,8 +194,8 @@ def _array(file: IO[bytes], size: int) -> Array:
     if width is None:
         raise ReadError("is an .npy of an unknown version; save it with numpy.save")
     length = int.from_bytes(_exactly(file, width), "little")
-    if length > MAX_HEADER:
-        raise ReadError(f"a header of {length:,} bytes is too long; {MAX_HEADER:,} at most")
+    if length > LIMITS.header:
+        raise ReadError(f"a header of {length:,} bytes is too long; {LIMITS.header:,} at most")
     dtype, order, shape = _header(_exactly(file, length).decode("latin-1"))
     wanted, present = _check_count(shape) * dtype.itemsize, max(size - 8 - width - length, 0)
     if wanted != present:
@@ -257,7 +244,7 @@ def _safetensors(file: BinaryIO) -> _Arrays:
     except ImportError:
         raise ReadError("needs safetensors; pip install 'symattn[safetensors]'") from None
     length = int.from_bytes(_exactly(file, 8), "little")
-    if length > MAX_TENSORS_HEADER:
+    if length > LIMITS.tensors_header:
         raise ReadError(f"cannot be read: a header of {length:,} bytes is too long")
     with _unbroken(SafetensorError, OSError, ValueError, RecursionError):
         with safe_open(file.name, framework="numpy"):  # which checks all that the header promises
@@ -294,9 +281,9 @@ def _tensor(file: BinaryIO, entry: dict[str, Any], start: int) -> Array:
 
 
 def _csv(file: BinaryIO) -> list[list[str]]:
-    raw = file.read(MAX_CSV_BYTES + 1)
-    if len(raw) > MAX_CSV_BYTES:
-        raise ReadError(f"more than {MAX_CSV_BYTES:,} bytes are too many")
+    raw = file.read(LIMITS.csv_bytes + 1)
+    if len(raw) > LIMITS.csv_bytes:
+        raise ReadError(f"more than {LIMITS.csv_bytes:,} bytes are too many")
     if b"\0" in raw:
         raise ReadError(_NOT_TEXT)
     # no number has a semicolon in it, and many have a comma
@@ -356,8 +343,8 @@ def _lines(raw: bytes, mark: str) -> Iterator[str]:
     """The lines that hold something, as long as they hold no more cells than can be used."""
     cells = 0
     for number, line in enumerate(io.TextIOWrapper(io.BytesIO(raw), "utf-8-sig"), 1):
-        if number > MAX_CSV_LINES:
-            raise ReadError(f"more than {MAX_CSV_LINES:,} lines are too many")
+        if number > LIMITS.csv_lines:
+            raise ReadError(f"more than {LIMITS.csv_lines:,} lines are too many")
         if not line.strip(f" \n{mark}"):
             continue
         cells += line.count(mark) + 1
@@ -391,14 +378,14 @@ def _check_count(shape: Sequence[int]) -> int:
     """How many numbers an array of that shape holds; refused where it is none, or too many."""
     if not shape:
         raise ReadError("is a single number; give a matrix")
-    if len(shape) > MAX_AXES:
+    if len(shape) > LIMITS.axes:
         raise ReadError(f"an array of {len(shape)} axes is not a matrix")
     if min(shape) < 0:
         raise ReadError("cannot be read: its header has a negative size")
     count = prod(shape)
-    if count > MAX_NUMBERS:
+    if count > LIMITS.numbers:
         much = f"{count:,}" if count < 10**18 else "more than 10^18"
-        raise ReadError(f"{much} numbers are too many; {MAX_NUMBERS:,} at most")
+        raise ReadError(f"{much} numbers are too many; {LIMITS.numbers:,} at most")
     if count == 0:
         raise ReadError("is an array without numbers; give at least one row and one column")
     return count

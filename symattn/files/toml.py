@@ -14,8 +14,8 @@ from decimal import Decimal
 from typing import NamedTuple, TypeAlias
 
 from symattn.errors import ReadError
+from symattn.files.named import LIMITS
 
-MAX_DOTS = 20
 _BARE = re.compile(r"[A-Za-z0-9_\-\[\]{}= \"']{1,200}")
 #: What a text is made of: comments, strings and bare words with their insides, and signs.
 # no group is possessive: Python before 3.11.5 matches those wrongly
@@ -46,8 +46,10 @@ Path: TypeAlias = tuple[str, ...]
 def parse(text: str, name: str) -> dict[str, object]:
     """The TOML text as tables; decimals keep their digits."""
     for number, line in enumerate(text.splitlines(), 1):
-        if _dotted_depth(line) > MAX_DOTS:
-            raise ReadError(f"{name}:{number}: a key with more than {MAX_DOTS} dots; leave it out")
+        if _dotted_depth(line) > LIMITS.dots:
+            raise ReadError(
+                f"{name}:{number}: a key with more than {LIMITS.dots} dots; leave it out"
+            )
     try:
         return tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:

@@ -23,7 +23,7 @@ from symattn.claims.references import is_known_letter
 from symattn.derivations import Evaluation, Place
 from symattn.errors import ReadError, SymattnError, Undecided, counted, located
 from symattn.files.named import (
-    MAX_BYTES,
+    LIMITS,
     Site,
     named_file,
     read_text,
@@ -37,7 +37,7 @@ from symattn.marking.correction import correction_of
 from symattn.marking.lines import check_lines
 from symattn.marking.verdicts import EntryMark, Marker, StepMark
 from symattn.pages.syntax import claim_of
-from symattn.pages.syntaxes import MAX_NOTEBOOK, SYNTAXES, Anchor, Block, Flaw, Found, place_of
+from symattn.pages.syntaxes import SYNTAXES, Anchor, Block, Flaw, Found, place_of
 from symattn.reports.check import exercise_of, mark_arrays, mark_claims
 from symattn.reports.results import CheckedFile, Finding, Marking
 from symattn.sheets.worksheet import (
@@ -47,9 +47,6 @@ from symattn.sheets.worksheet import (
     with_arrays,
     worksheet_of,
 )
-
-#: Of a page in which more cannot be used, nothing is marked.
-_MOST_PROBLEMS = 200
 
 #: Where something that cannot be used stands, and what is said of it.
 Problem: TypeAlias = tuple[int, str]
@@ -94,7 +91,7 @@ def no_claims(path: str | Path) -> ReadError:
 
 
 def _text_of(path: str | Path, name: str) -> str:
-    most = MAX_NOTEBOOK if Path(name).suffix.lower() == ".ipynb" else MAX_BYTES
+    most = LIMITS.notebook if Path(name).suffix.lower() == ".ipynb" else LIMITS.bytes
     return read_text(path, name, most)
 
 
@@ -219,9 +216,9 @@ class _Problems(list[Problem]):
 
     def append(self, problem: Problem) -> None:
         super().append(problem)
-        if len(self) > _MOST_PROBLEMS:
+        if len(self) > LIMITS.problems:
             raise _TooMany(
-                f"{min(self)[1]}; this page has more than {_MOST_PROBLEMS} such mistakes"
+                f"{min(self)[1]}; this page has more than {LIMITS.problems} such mistakes"
             )
 
 

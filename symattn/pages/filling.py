@@ -24,6 +24,7 @@ from symattn.documents import markdown
 from symattn.documents.job import FORMATS, Job, check_format
 from symattn.documents.shown import VIEWS
 from symattn.errors import ReadError, located, nearest, quote
+from symattn.files.named import LIMITS
 from symattn.language.spec import Equations
 from symattn.notation.options import DISPLAY, displayed
 from symattn.pages.checked import sheet_of_block
@@ -49,9 +50,6 @@ _OWN = re.compile(
 #: The options that are of numbers.
 _NUMBERED = ("entry", "batch", "layout")
 _OPTIONS = ("view", "headings", "label", "entry", "batch", *DISPLAY)
-
-#: How long a number between comments may be.
-_LONG = 200
 
 
 def fill_page(text: str, name: str, flavor: str = "") -> str:
@@ -130,7 +128,7 @@ def _marked(
         close = f"<!-- /{mark['kind']} -->"
         closed = following is not None and following[0] == close
         if closed and mark["kind"] == "value":
-            closed = following.start() - mark.end() <= _LONG
+            closed = following.start() - mark.end() <= LIMITS.value
         elif closed:
             closed = bisect_right(sheets, mark.end()) == bisect_right(sheets, following.start())
         if closed:

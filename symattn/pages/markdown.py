@@ -15,9 +15,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from symattn.errors import ReadError
-from symattn.files.named import MAX_BYTES
+from symattn.files.named import LIMITS
 from symattn.pages.syntax import (
-    MAX_LINES,
     Block,
     Found,
     after_space,
@@ -67,8 +66,8 @@ def fences(text: str) -> Iterator[tuple[int, int, Block | None]]:
     Raises `ReadError` for a page with too many lines.
     """
     starts = [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
-    if len(starts) > MAX_LINES or len(text) > MAX_BYTES:
-        raise ReadError(f"1: more than {MAX_LINES:,} lines, or 2 MB, are too many for a page")
+    if len(starts) > LIMITS.lines or len(text) > LIMITS.bytes:
+        raise ReadError(f"1: more than {LIMITS.lines:,} lines, or 2 MB, are too many for a page")
     tokens = _blocks(text.replace("\r", " "), starts)
     done = 0
     for token in tokens:

@@ -18,6 +18,7 @@ from typing import TypeAlias
 
 from symattn.claims.lines import is_calculation, is_line, last_side
 from symattn.errors import ReadError
+from symattn.files.named import LIMITS
 
 #: An entry, rows or a step as worksheets name them, or an entry as it is printed: s_12, a_{1,2},
 #: α₁₂, w^{Q}_{12}, z^cap⁽²⁾_12, and with the head below [Q_2]_12.
@@ -40,9 +41,6 @@ _CLAIM = re.compile(
     r"\s*([^\s$](?:.*[^\s$])?)\s*\$?\s*\Z",
     re.DOTALL,
 )
-
-#: A paragraph of worked lines is not longer than this.
-_MOST = 20_000
 
 #: Formulas in prose, whatever the syntax.
 _FORMULA = re.compile(
@@ -135,8 +133,6 @@ Found: TypeAlias = "Block | Anchor | Flaw"
 #: An entry whose bracket is not closed before the number.
 _OPEN = re.compile(r"\s*[A-Za-z_]+\[[^\]=≈]*[=≈]")
 
-#: More lines than this are too many for a page of prose.
-MAX_LINES = 50_000
 
 #: A syntax: the text of a page to what stands in it, in order.
 Syntax: TypeAlias = Callable[[str], Iterator[Found]]
@@ -222,9 +218,9 @@ def marked_lines(text: str, start: int, end: int) -> Iterator[Anchor | Flaw]:
 
     A flaw where there are none, and where there is too much.
     """
-    if end - start > _MOST:
-        message = f"{end - start} characters after the comment claim are too many; {_MOST} at most"
-        yield Flaw(f"{message}, up to a blank line", start)
+    if end - start > LIMITS.paragraph:
+        message = f"{end - start} characters after the comment claim are too many"
+        yield Flaw(f"{message}; {LIMITS.paragraph} at most, up to a blank line", start)
         return
     found = False
     for begin, stop in _formulas(text, start, end):

@@ -14,13 +14,10 @@ from symattn.errors import counted
 from symattn.printable import printable
 from symattn.reports.overview import FileReport, Overview, Problem
 from symattn.reports.results import Finding
-from symattn.reports.wording import WORDING
+from symattn.reports.wording import EXTENT, WORDING
 
 _DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _PROPERTY = {**_DATA, ":": "%3A", ",": "%2C"}
-
-#: How many numbers that are accepted without being right are listed.
-_LISTED = 8
 
 
 def github_annotations(overview: Overview) -> str:
@@ -54,9 +51,9 @@ def _of_file(file: FileReport) -> Iterator[str]:
         yield _command(_kind(sign.verdict), position, title, sign.message)
     accepted = [each for each in file.findings if each.passes and each.verdict != "right"]
     if accepted:
-        message = "\n".join(each.message for each in accepted[:_LISTED])
-        if len(accepted) > _LISTED:
-            message += f"\nand {len(accepted) - _LISTED} more"
+        message = "\n".join(each.message for each in accepted[: EXTENT.listed])
+        if len(accepted) > EXTENT.listed:
+            message += f"\nand {len(accepted) - EXTENT.listed} more"
         title = f"{counted(len(accepted), 'number')} accepted though not correctly rounded"
         yield _command("notice", _position(file, accepted[0]), title, message)
 
