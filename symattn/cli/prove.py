@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -36,6 +36,10 @@ _SHAPE = re.compile(rf"\s*({_NAME})\s*=\s*(?:(scalar)|({_SIZE})\s*,\s*({_SIZE}))
 _SIZED = re.compile(rf"\s*({_NAME})\s*=\s*([1-9][0-9]{{0,3}})\s*")
 _LETTER = re.compile(rf"\s*({_NAME})\s*")
 
+
+#: What is assumed of a letter, and all that is said of letters.
+_OF_A_LETTER = ("positive", "permuting", "orthogonal", "symmetric")
+_ASSUMED = ("where", *_OF_A_LETTER, "shapes", "sizes")
 
 #: What is said of two attentions from files.
 _NUMBERLESS = "the letters stand for all matrices; the numbers in a file take no part"
@@ -130,7 +134,8 @@ def prove(**options: Any) -> Status:
     An ATTENTION is a worksheet or a variant; causal#weights is one step of it. Without an argument
     the catalogue is listed. It also lists false beliefs, each of which is refuted by numbers.
     """
-    asked = Request(**options)
+    assumed = {name: options.pop(name) for name in _ASSUMED}
+    asked = Request(assumed=assumed, **options)
     out = asked.out
     check_flavor(out.form, out.flavor)
     if asked.label:
@@ -165,19 +170,13 @@ class Request:
     numbers: str | None
     label: str
     width: float | None
-    where: tuple[str, ...]
-    positive: tuple[str, ...]
-    permuting: tuple[str, ...]
-    orthogonal: tuple[str, ...]
-    symmetric: tuple[str, ...]
-    shapes: tuple[str, ...]
-    sizes: tuple[str, ...]
+    #: What is said of the letters, by the fields of an `Identity`.
+    assumed: Mapping[str, tuple[str, ...]]
 
     @property
     def facts(self) -> list[str]:
         """The options that say something of the letters."""
-        named = ("where", "positive", "permuting", "orthogonal", "symmetric", "shapes", "sizes")
-        return [f"--{name.removesuffix('s')}" for name in named if getattr(self, name)]
+        return [f"--{name.removesuffix('s')}" for name, given in self.assumed.items() if given]
 
     def check_what(self) -> None:
         """Refuse options that do not go with what is to be proven. Raises `SymattnError`."""
@@ -273,26 +272,14 @@ def _own(
     """
     from symattn.algebra.identities.identity import Identity
 
-    def named(kind: str) -> tuple[str, ...]:
+    assumed: dict[str, Any] = {**asked.assumed}
+    for kind in _OF_A_LETTER:
         mend = f"give one letter, as in --{kind} P"
-        return tuple(_read(_LETTER, f"--{kind}", one, mend)[1] for one in getattr(asked, kind))
-
+        assumed[kind] = tuple(_read(_LETTER, f"--{kind}", one, mend)[1] for one in assumed[kind])
+    assumed["shapes"] = _once("--shape", map(_shape, assumed["shapes"]))
+    assumed["sizes"] = _once("--size", map(_sized, assumed["sizes"]))
     return Identity(
-        "",
-        "",
-        statement,
-        "",
-        "",
-        where=asked.where,
-        positive=named("positive"),
-        permuting=named("permuting"),
-        orthogonal=named("orthogonal"),
-        symmetric=named("symmetric"),
-        shapes=_once("--shape", map(_shape, asked.shapes)),
-        sizes=_once("--size", map(_sized, asked.sizes)),
-        for_all=False,
-        sides=sides,
-        letters=letters,
+        "", "", statement, "", "", for_all=False, sides=sides, letters=letters, **assumed
     )
 
 

@@ -30,11 +30,11 @@ from symattn.arithmetic.reading import MAX_ENTRIES, read_number
 from symattn.errors import ReadError, located, nearest, quote
 from symattn.files.named import LIMITS, excerpt, kind_of, named_file, open_regular, reason
 
-#: The ends of names of files of matrices.
-_ENDINGS = (".npy", ".npz", ".safetensors", ".csv")
+#: A matrix: floats of its own dtype, or the texts of a CSV file.
+_Read: TypeAlias = "Array | list[list[str]]"
 
-#: Arrays by name, each to be read when it is asked for.
-_Arrays: TypeAlias = list[tuple[str, Callable[[], Array]]]
+#: Matrices by name, each to be read when it is asked for.
+_Arrays: TypeAlias = "list[tuple[str, Callable[[], _Read]]]"
 
 
 @dataclass(frozen=True)
@@ -45,21 +45,13 @@ class NamedMatrix:
     name: str
     path: Path
 
-    def read(self) -> Array | list[list[str]]:
+    def read(self) -> _Read:
         """A CSV file's numbers as they are written, others as floats of their own dtype.
 
         Raises `ReadError` for a file that cannot be read or does not hold that matrix.
         """
         with _opened(self.path, self.file) as file:
-            if self.ending in _SINGLE:
-                _unnamed(self.name)
-                return _SINGLE[self.ending](file)
-            return _one(_ARCHIVES[self.ending](file), self.name)
-
-    @property
-    def ending(self) -> str:
-        """The end of its name, which tells the format."""
-        return Path(self.file).suffix.lower()
+            return _one(_FORMATS[Path(self.file).suffix.lower()](file), self.name)
 
 
 @contextmanager
@@ -76,8 +68,8 @@ def _opened(path: Path, name: str) -> Iterator[BinaryIO]:
 def named_matrix(reference: str, folder: Path, roots: Sequence[Path] = ()) -> NamedMatrix:
     """What ``file.npz:name`` (or ``file.csv``) means in `folder`; see `named_file`."""
     file, name = _split(reference)
-    if Path(file).suffix.lower() not in _ENDINGS:
-        raise ReadError(f"{excerpt(file)}: not a file of matrices; known: {', '.join(_ENDINGS)}")
+    if Path(file).suffix.lower() not in _FORMATS:
+        raise ReadError(f"{excerpt(file)}: not a file of matrices; known: {', '.join(_FORMATS)}")
     return NamedMatrix(file, name, named_file(file, folder, "worksheet", roots))
 
 
@@ -99,17 +91,17 @@ def every_matrix(file: Path) -> dict[str, Array]:
             raise ReadError(f"is {kind}; give a regular file")
     found: dict[str, Array] = {}
     with _opened(file.resolve(), str(file)) as opened:
-        arrays = _ARCHIVES[ending](opened)
+        arrays = _FORMATS[ending](opened)
         _chosen(arrays[0][0] if arrays else "", [name for name, _ in arrays])
         for name, _ in arrays:
             with located(excerpt(name)):
-                found[name] = _one(arrays, name)
+                found[name] = np.asarray(_one(arrays, name))
             if sum(one.size for one in found.values()) > LIMITS.numbers:
                 raise ReadError(f"more than {LIMITS.numbers:,} numbers are too many")
     return found
 
 
-def _one(arrays: _Arrays, name: str) -> Array:
+def _one(arrays: _Arrays, name: str) -> _Read:
     """The array of a name; the only one needs no name."""
     names = [known for known, _ in arrays]
     place = _chosen(name, names)
@@ -122,7 +114,7 @@ def _split(reference: str) -> tuple[str, str]:
     """File and name; a colon that belongs to a drive letter is part of the file."""
     for colon in re.finditer(":", reference):
         file = reference[: colon.start()]
-        if Path(file).suffix.lower() in _ENDINGS:
+        if Path(file).suffix.lower() in _FORMATS:
             return file, reference[colon.end() :]
     return reference, ""
 
@@ -138,8 +130,9 @@ def _unbroken(*errors: type[Exception]) -> Iterator[None]:
         raise ReadError(f"cannot be read: {_words(error)}") from None
 
 
-def _npy(file: BinaryIO) -> Array:
-    return _array(file, os.fstat(file.fileno()).st_size)
+def _npy(file: BinaryIO) -> _Arrays:
+    """The only array of a file, which has no name."""
+    return [("", partial(_array, file, os.fstat(file.fileno()).st_size))]
 
 
 def _npz(file: BinaryIO) -> _Arrays:
@@ -280,7 +273,12 @@ def _tensor(file: BinaryIO, entry: dict[str, Any], start: int) -> Array:
     return numbers.reshape(shape)
 
 
-def _csv(file: BinaryIO) -> list[list[str]]:
+def _csv(file: BinaryIO) -> _Arrays:
+    """The numbers of a table as they are written."""
+    return [("", partial(_table, file))]
+
+
+def _table(file: BinaryIO) -> list[list[str]]:
     raw = file.read(LIMITS.csv_bytes + 1)
     if len(raw) > LIMITS.csv_bytes:
         raise ReadError(f"more than {LIMITS.csv_bytes:,} bytes are too many")
@@ -355,17 +353,14 @@ def _lines(raw: bytes, mark: str) -> Iterator[str]:
         yield line
 
 
-def _unnamed(name: str) -> None:
-    if name:
-        raise ReadError(f"holds one matrix, without a name; leave :{excerpt(name)} out")
-
-
 def _chosen(name: str, names: Sequence[str]) -> int:
     """Which array is meant; the only one needs no name."""
     if not names:
         raise ReadError("holds no matrix; save one with numpy.savez, or safetensors")
     if not name and len(names) == 1:
         return 0
+    if names == [""]:
+        raise ReadError(f"holds one matrix, without a name; leave :{excerpt(name)} out")
     if name in names:
         return names.index(name)
     message = (
@@ -501,9 +496,12 @@ _TENSOR_TYPES = {
     "BOOL": "?",
 }
 
-#: Formats of one matrix, and of arrays with names. Adding a format is adding a row.
-_SINGLE: Mapping[str, Callable[[BinaryIO], Array | list[list[str]]]] = {".npy": _npy, ".csv": _csv}
-_ARCHIVES: Mapping[str, Callable[[BinaryIO], _Arrays]] = {
+#: How the matrices of each format are read, and those formats whose matrices have names. Adding a
+#: format is adding a row.
+_FORMATS: Mapping[str, Callable[[BinaryIO], _Arrays]] = {
+    ".npy": _npy,
     ".npz": _npz,
     ".safetensors": _safetensors,
+    ".csv": _csv,
 }
+_ARCHIVES = (".npz", ".safetensors")

@@ -88,7 +88,7 @@ def _first_line(error: Exception) -> str:
     return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
 
 
-class Scalar(NamedTuple):
+class Token(NamedTuple):
     """A number or a string: its text without quotes, and where that starts."""
 
     text: str
@@ -100,11 +100,11 @@ class Places:
     """Where the keys of a TOML text first stand, and its scalars in the order in which they do.
 
     >>> Places.of('[claims]\\nweights = [[0.5, "1/2"]]').scalars["claims", "weights"]
-    [Scalar(text='0.5', start=21), Scalar(text='1/2', start=27)]
+    [Token(text='0.5', start=21), Token(text='1/2', start=27)]
     """
 
     keys: dict[Path, int] = field(default_factory=dict)
-    scalars: dict[Path, list[Scalar]] = field(default_factory=dict)
+    scalars: dict[Path, list[Token]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, text: str) -> Places:
@@ -127,9 +127,9 @@ class Places:
                 for part in value:
                     self._add(path, part, texts)
             case int():
-                self.scalars.setdefault(path, []).append(Scalar(texts[value], value))
+                self.scalars.setdefault(path, []).append(Token(texts[value], value))
 
-    def of_table(self, table: str) -> Mapping[str, list[Scalar]]:
+    def of_table(self, table: str) -> Mapping[str, list[Token]]:
         """The scalars of each key of a table."""
         return {
             path[1]: found

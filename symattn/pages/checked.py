@@ -31,7 +31,7 @@ from symattn.files.named import (
     site_file,
     why_not_searched,
 )
-from symattn.files.toml import Places, Scalar, parse, place_of_fault
+from symattn.files.toml import Places, Token, parse, place_of_fault
 from symattn.language import is_equations_file
 from symattn.marking.correction import correction_of
 from symattn.marking.lines import check_lines
@@ -473,7 +473,7 @@ class _Sheet:
         self.problems.append((start, str(error)))
 
     @cached_property
-    def spans(self) -> Mapping[str, list[Scalar]]:
+    def spans(self) -> Mapping[str, list[Token]]:
         """Where the numbers of its own claims stand in its text."""
         return Places.of(self.block.text).of_table("claims")
 

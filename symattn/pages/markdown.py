@@ -53,14 +53,14 @@ def markdown(text: str) -> Iterator[Found]:
     done = 0
     for first, last, block in fences(text):
         yield from _roles(text, done, first)
-        if block is not None:
+        if block is not None and not block.equations:
             yield block
         done = last
     yield from _roles(text, done, len(text))
 
 
 def fences(text: str) -> Iterator[tuple[int, int, Block | None]]:
-    """Where each block of code begins and ends, with the worksheet that it is, if it is one.
+    """Where each block of code begins and ends, with the worksheet or equations that it is, if any.
 
     So for each comment that is a worksheet.
     Raises `ReadError` for a page with too many lines.
@@ -82,9 +82,12 @@ def fences(text: str) -> Iterator[tuple[int, int, Block | None]]:
                 yield first, last, Block(unseen["sheet"], unseen.start("sheet"))
                 done = last
             continue
-        info = _INFO.match(token.info.strip()) if token.type == "fence" else None
-        block = None
-        if info is not None and info["file"]:
+        words = token.info.strip() if token.type == "fence" else ""
+        info, block = _INFO.match(words), None
+        if words == "{equations}":
+            begin, behind = _inside(starts, token.map[0], token.content)
+            block = Block(text[begin:behind], begin, equations=True)
+        elif info is not None and info["file"]:
             block = Block("", first, file=info["file"])
         elif info is not None:
             block = _block(text, *_inside(starts, token.map[0], token.content))

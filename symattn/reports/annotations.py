@@ -14,7 +14,7 @@ from symattn.errors import counted
 from symattn.printable import printable
 from symattn.reports.overview import FileReport, Overview, Problem
 from symattn.reports.results import Finding
-from symattn.reports.wording import EXTENT, WORDING
+from symattn.reports.wording import BOUNDS, WORDING
 
 _DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _PROPERTY = {**_DATA, ":": "%3A", ",": "%2C"}
@@ -51,9 +51,9 @@ def _of_file(file: FileReport) -> Iterator[str]:
         yield _command(_kind(sign.verdict), position, title, sign.message)
     accepted = [each for each in file.findings if each.passes and each.verdict != "right"]
     if accepted:
-        message = "\n".join(each.message for each in accepted[: EXTENT.listed])
-        if len(accepted) > EXTENT.listed:
-            message += f"\nand {len(accepted) - EXTENT.listed} more"
+        message = "\n".join(each.message for each in accepted[: BOUNDS.listed])
+        if len(accepted) > BOUNDS.listed:
+            message += f"\nand {len(accepted) - BOUNDS.listed} more"
         title = f"{counted(len(accepted), 'number')} accepted though not correctly rounded"
         yield _command("notice", _position(file, accepted[0]), title, message)
 

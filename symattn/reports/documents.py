@@ -12,7 +12,7 @@ from symattn.documents import blocks as b
 from symattn.printable import printable, shortened
 from symattn.reports.overview import COLUMNS, FileReport, Overview
 from symattn.reports.single import Report, StepReport
-from symattn.reports.wording import EXTENT, WORDING, of_count
+from symattn.reports.wording import BOUNDS, WORDING, of_count
 
 #: The sign before a step all of whose numbers are right.
 _RIGHT = "✓"
@@ -25,7 +25,7 @@ def report_document(report: Report, brief: bool = False) -> b.Document:
     """The report on a worksheet."""
     blocks = tuple(_report(report, brief))
     return b.Document(
-        printable(report.title), blocks, width=EXTENT.width, called="Numbers, checked"
+        printable(report.title), blocks, width=BOUNDS.width, called="Numbers, checked"
     )
 
 
@@ -126,7 +126,7 @@ def overview_document(
     could not be used, where standard error does not say it beside.
     """
     if brief:
-        return b.Document("", tuple(_on_screen(overview, full, listed)), width=EXTENT.width)
+        return b.Document("", tuple(_on_screen(overview, full, listed)), width=BOUNDS.width)
     blocks: list[b.Block] = []
     if overview.several:
         blocks.append(_conclusion(overview, b.Strong(overview.conclusion)))
@@ -149,7 +149,7 @@ def overview_document(
     if not overview.several and len(blocks) == 1 and isinstance(blocks[0], b.Document):
         return blocks[0]
     title = "Overview" if overview.several else ""
-    return b.Document(title, tuple(blocks), width=EXTENT.width, headings=1 if title else 2)
+    return b.Document(title, tuple(blocks), width=BOUNDS.width, headings=1 if title else 2)
 
 
 def _conclusion(overview: Overview, words: str | b.Strong) -> b.Paragraph:
@@ -161,7 +161,7 @@ def _rows(overview: Overview, align: str) -> b.Table:
     anchors = {one.name: f"file-{number}" for number, one in enumerate(overview.files, 1)}
     rows = []
     for row in overview.rows:
-        name, *cells = (shortened(printable(words), EXTENT.cell) for words in row.cells)
+        name, *cells = (shortened(printable(words), BOUNDS.cell) for words in row.cells)
         file = b.Cell((b.Link(name, anchors[row.name]),))
         rows.append(b.Row(file, tuple(b.Cell((words,)) for words in cells)))
     corner, *columns = COLUMNS
@@ -185,9 +185,9 @@ def _on_screen(overview: Overview, full: bool, listed: bool) -> Iterator[b.Block
             yield from [b.Paragraph((heading,), "heading"), *lines, b.Break()]
     if overview.skipped:
         names = [
-            shortened(printable(name), EXTENT.cell) for name in overview.skipped[: EXTENT.names]
+            shortened(printable(name), BOUNDS.cell) for name in overview.skipped[: BOUNDS.names]
         ]
-        if (more := len(overview.skipped) - EXTENT.names) > 0:
+        if (more := len(overview.skipped) - BOUNDS.names) > 0:
             names.append(f"and {more} more")
         yield from [b.Paragraph((f"Without claims: {', '.join(names)}",), "note"), b.Break()]
     yield conclusion
@@ -202,7 +202,7 @@ def _file_on_screen(one: FileReport, several: bool, full: bool) -> Iterator[b.Bl
             yield report_document(each, brief=True)
         elif each.first is not None:
             title = printable(each.title) if len(one.reports) > 1 else ""
-            yield b.Document(title, tuple(_top(each)), width=EXTENT.width)
+            yield b.Document(title, tuple(_top(each)), width=BOUNDS.width)
     if full and not one.is_page:
         return  # the tables of its only report show them
     where = list(_places(one, full))
@@ -214,9 +214,9 @@ def _file_on_screen(one: FileReport, several: bool, full: bool) -> Iterator[b.Bl
 def _doubts(one: FileReport) -> Iterator[b.Paragraph]:
     """The numbers that are accepted with a remark, where they stand."""
     yield b.Paragraph(("Accepted, with a remark",), "heading")
-    for found in one.doubtful[: EXTENT.listed]:
+    for found in one.doubtful[: BOUNDS.listed]:
         yield b.Paragraph((printable(one.located(found)),), "note", whole=True)
-    if (more := len(one.doubtful) - EXTENT.listed) > 0:
+    if (more := len(one.doubtful) - BOUNDS.listed) > 0:
         yield b.Paragraph((f"and {more} more",), "note")
 
 
@@ -225,7 +225,7 @@ def _places(one: FileReport, full: bool) -> Iterator[b.Paragraph]:
     failing = one.failing
     if not full:
         mistakes = tuple(finding for finding in failing if finding.verdict != "carried")
-        failing = (mistakes or failing)[: EXTENT.listed]
+        failing = (mistakes or failing)[: BOUNDS.listed]
     lines = map(one.located, (*failing, *one.failing_lines))
     yield from (b.Paragraph((printable(words),), "bad", whole=True) for words in lines)
     if left := [finding for finding in one.failing if finding not in failing]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 @dataclass(frozen=True)
-class Extent:
+class Bounds:
     """How much a report shows where it leaves something out."""
 
     #: Numbers under a table, or of a file: of their own, and of those that follow from others.
@@ -26,7 +26,7 @@ class Extent:
     width: int = 80
 
 
-EXTENT = Extent()
+BOUNDS = Bounds()
 
 
 class Wording(NamedTuple):

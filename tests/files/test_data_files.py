@@ -14,6 +14,7 @@ import tracemalloc
 import zipfile
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -445,7 +446,7 @@ def test_safetensors_need_their_library(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_matrices_are_bounded_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("symattn.sheets.worksheet._MAX_KEPT", 10_000)
+    monkeypatch.setattr("symattn.sheets.worksheet.LIMITS", replace(LIMITS, kept=10_000))
     np.save(tmp_path / "w.npy", np.zeros((2, 2)))
     heads = "".join(f'"W_Q[{head}]" = "w.npy"\n' for head in range(1, 99))
     with pytest.raises(ReadError, match="of all files together are too large"):
