@@ -27,7 +27,7 @@ from symattn.doors import failure
 from symattn.errors import ReadError, Undecided
 from symattn.pages import checked
 from symattn.pages.filling import fill_page
-from symattn.reports.overview import FileReport
+from symattn.reports.overview import CheckedFile
 from symattn.status import PRECEDENCE, Status, exit_statuses, worst
 from tests import ROOT
 from tests.processes import environment, python
@@ -240,7 +240,7 @@ def test_a_proof_with_a_broken_link_is_not_settled() -> None:
 )
 def test_the_status_of_a_claimed_number(passes: bool, verdict: str, status: int) -> None:
     found: Any = SimpleNamespace(passes=passes, verdict=verdict)
-    assert worst(FileReport("a.md", (), (found,)).statuses) == status
+    assert worst(CheckedFile("a.md", findings=(found,)).statuses) == status
 
 
 def test_a_number_that_cannot_be_decided_is_not_settled(

@@ -29,7 +29,7 @@ from symattn.status import Status, worst
 
 if TYPE_CHECKING:
     from symattn.isolation import Run
-    from symattn.reports.overview import FileReport, Mending, Overview
+    from symattn.reports.overview import CheckedFile, Mending, Overview
     from symattn.writing import Destination
 
 #: The formats of marks that programs read, beside JSON.
@@ -206,7 +206,7 @@ def _check(request: Request, run: Run) -> Status:
 
 def _results(
     asked: Sequence[Asked | Failure], destination: Destination, run: Run
-) -> Iterator[FileReport | Failure | str]:
+) -> Iterator[CheckedFile | Failure | str]:
     """What became of each file; of one that holds nothing to mark, its name."""
     with Progress("marking").watched() as progress:
         for number, one in enumerate(asked, 1):
@@ -303,7 +303,7 @@ def _show(found: Overview, out: Output, full: bool) -> None:
             out.put([overview_document(found, out.brief, full, listed=listed)])
 
 
-def _mend(marked: list[FileReport], failures: list[Failure], request: Request) -> list[Status]:
+def _mend(marked: list[CheckedFile], failures: list[Failure], request: Request) -> list[Status]:
     """Show, or make, the changes that put wrong numbers right; the statuses of what is left."""
     from symattn.cli.screen import diff_line
 
@@ -318,7 +318,7 @@ def _mend(marked: list[FileReport], failures: list[Failure], request: Request) -
             failures.append(failure(error, one.name, debug_asked()))
             continue
         mended += one.mending.count
-        left += one.mending.report.statuses if request.fix else one.statuses
+        left += one.mending.last.statuses if request.fix else one.statuses
     if not request.diff:
         lines.append(f"{counted(mended, 'number')} corrected\n")
     destination = request.out.destination
@@ -330,7 +330,7 @@ def _mended(mending: Mending, diff: bool, fix: bool) -> Iterator[str]:
     """The diff of a file, and what is left as it is; with `fix` the file is corrected."""
     from symattn.writing import replace_text
 
-    name = mending.report.name
+    name = mending.last.name
     changes = mending.after != mending.before
     if diff and changes:
         header = printable(name)
@@ -341,9 +341,9 @@ def _mended(mending: Mending, diff: bool, fix: bool) -> Iterator[str]:
         if name == "<stdin>":
             raise SymattnError("--fix: standard input cannot be rewritten; give a file")
         replace_text(name, mending.before, mending.after)
-    for sign in mending.report.failing_lines:
-        yield f"{as_line(mending.report.located(sign))}\n"
-    for one in mending.report.failing:
+    for sign in mending.last.signs:
+        yield f"{as_line(mending.last.located(sign))}\n"
+    for one in mending.last.failing:
         if one.correction is None:
             told = f"{one.entry}: {one.written} is left as it is; the true value is {one.true}"
             yield as_line(f"{name}:{one.line}:{one.column}: {told}") + "\n"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from symattn.cli.limits import usual_budget
 
 if TYPE_CHECKING:
-    from symattn.reports.overview import FileReport
+    from symattn.reports.overview import CheckedFile
 
 #: So many times the usual budget for the arrays of a program, which are far larger than a sheet.
 _ARRAYS = 5
@@ -44,13 +44,13 @@ class Asked:
         return "<stdin>" if self.name == "-" else self.name
 
 
-def mark(asked: Asked) -> FileReport | None:
+def mark(asked: Asked) -> CheckedFile | None:
     """A file marked; None where it holds nothing to mark, and need not.
 
     Raises `ReadError` (or another `SymattnError`) that begins with the file and the line.
     """
     from symattn.pages.checked import check_file, mended, no_claims
-    from symattn.reports.overview import Mending, file_report
+    from symattn.reports.overview import Mending
 
     start = perf_counter()
     with usual_budget(asked.allow_large, _ARRAYS if asked.claims else 1):
@@ -62,6 +62,6 @@ def mark(asked: Asked) -> FileReport | None:
     mending = None
     if asked.mends:
         last, count = mended(one)
-        mending = Mending(one.text, last.text, count, file_report(last))
-    report = file_report(one, asked.full, hint=asked.hint)
-    return replace(report, mending=mending, seconds=perf_counter() - start)
+        mending = Mending(one.text, last.text, count, last.reported())
+    reported = one.reported(asked.full, asked.hint)
+    return replace(reported, mending=mending, seconds=perf_counter() - start)

@@ -39,7 +39,8 @@ from symattn.marking.verdicts import EntryMark, Marker, StepMark
 from symattn.pages.syntax import claim_of
 from symattn.pages.syntaxes import SYNTAXES, Anchor, Block, Flaw, Found, place_of
 from symattn.reports.check import exercise_of, mark_arrays, mark_claims
-from symattn.reports.results import CheckedFile, Finding, Marking
+from symattn.reports.overview import CheckedFile
+from symattn.reports.results import Finding, Marking
 from symattn.sheets.worksheet import (
     Worksheet,
     check_tables,
@@ -262,15 +263,20 @@ def _checked(
     findings = [
         replace(each, worksheet=number) for number, one in enumerate(marked) for each in one[2]
     ]
+    markings = tuple(marking for _, marking, _ in marked)
+    signs = (marking.sign(link) for marking in markings for link in marking.lines)
+    names = [file for file in (name, *(sheet.name for sheet in read)) if file != "<stdin>"]
+    numbers = [path for sheet in read for path in sheet.files]
     return CheckedFile(
         name,
         text,
         not alone,
-        tuple(marking for _, marking, _ in marked),
+        markings,
         tuple(sheet for sheet, _, _ in marked),
         tuple(sorted(findings, key=lambda finding: finding.start)),
+        tuple(sign for sign in signs if not sign.passes),
         lines,
-        tuple(read),
+        tuple(dict.fromkeys([*(Path(file).resolve() for file in names), *numbers])),
     )
 
 

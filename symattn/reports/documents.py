@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from symattn.documents import blocks as b
 from symattn.printable import printable, shortened
-from symattn.reports.overview import COLUMNS, FileReport, Overview
+from symattn.reports.overview import COLUMNS, CheckedFile, Overview
 from symattn.reports.single import Report, StepReport
 from symattn.reports.wording import BOUNDS, WORDING, of_count
 
@@ -193,7 +193,7 @@ def _on_screen(overview: Overview, full: bool, listed: bool) -> Iterator[b.Block
     yield conclusion
 
 
-def _file_on_screen(one: FileReport, several: bool, full: bool) -> Iterator[b.Block]:
+def _file_on_screen(one: CheckedFile, several: bool, full: bool) -> Iterator[b.Block]:
     """What is wrong in a file, and where; `full`: the whole reports of its worksheets."""
     if several:
         yield b.Paragraph((printable(one.name),), "heading", whole=True)
@@ -211,7 +211,7 @@ def _file_on_screen(one: FileReport, several: bool, full: bool) -> Iterator[b.Bl
     yield from where
 
 
-def _doubts(one: FileReport) -> Iterator[b.Paragraph]:
+def _doubts(one: CheckedFile) -> Iterator[b.Paragraph]:
     """The numbers that are accepted with a remark, where they stand."""
     yield b.Paragraph(("Accepted, with a remark",), "heading")
     for found in one.doubtful[: BOUNDS.listed]:
@@ -220,13 +220,13 @@ def _doubts(one: FileReport) -> Iterator[b.Paragraph]:
         yield b.Paragraph((f"and {more} more",), "note")
 
 
-def _places(one: FileReport, full: bool) -> Iterator[b.Paragraph]:
+def _places(one: CheckedFile, full: bool) -> Iterator[b.Paragraph]:
     """The numbers that are not accepted, and the signs that do not hold, where they stand."""
     failing = one.failing
     if not full:
         mistakes = tuple(finding for finding in failing if finding.verdict != "carried")
         failing = (mistakes or failing)[: BOUNDS.listed]
-    lines = map(one.located, (*failing, *one.failing_lines))
+    lines = map(one.located, (*failing, *one.signs))
     yield from (b.Paragraph((printable(words),), "bad", whole=True) for words in lines)
     if left := [finding for finding in one.failing if finding not in failing]:
         alike = all(finding.verdict == "carried" for finding in left)
