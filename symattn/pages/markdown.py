@@ -82,19 +82,24 @@ def fences(text: str) -> Iterator[tuple[int, int, Block | None]]:
                 yield first, last, Block(unseen["sheet"], unseen.start("sheet"))
                 done = last
             continue
-        words = token.info.strip() if token.type == "fence" else ""
-        info, block = _INFO.match(words), None
-        if words == "{equations}":
-            begin, behind = _inside(starts, token.map[0], token.content)
-            block = Block(text[begin:behind], begin, equations=True)
-        elif info is not None and info["file"]:
-            block = Block("", first, file=info["file"])
-        elif info is not None:
-            block = _block(text, *_inside(starts, token.map[0], token.content))
-            if info["shared"] and not holds_worksheet(block.text):
-                block = None
-        yield first, last, block
+        yield first, last, _fenced(text, starts, token)
         done = last
+
+
+def _fenced(text: str, starts: list[int], token: Token) -> Block | None:
+    """The worksheet or the equations that a block of code is, if it is one."""
+    if token.type != "fence" or token.map is None:
+        return None
+    words, (start, end) = token.info.strip(), _inside(starts, token.map[0], token.content)
+    if words == "{equations}":
+        return Block(text[start:end], start, equations=True)
+    info = _INFO.match(words)
+    if info is not None and info["file"]:
+        return Block("", starts[token.map[0]], file=info["file"])
+    if info is None:
+        return None
+    block = _block(text, start, end)
+    return None if info["shared"] and not holds_worksheet(block.text) else block
 
 
 def _blocks(text: str, starts: list[int]) -> list[Token]:
