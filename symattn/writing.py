@@ -32,6 +32,7 @@ _MAX_NAMES = 100
 #: The longest name where a file system does not say how long a name may be, in bytes.
 _NAME_MAX = 255
 
+_READABLE = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 _ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
 _WRITABLE = os.O_WRONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOCTTY", 0)
 
@@ -105,13 +106,7 @@ class Destination:
             case "file", str(path):
                 old = _status(path)
                 _check_replaceable(self.name, path, old)
-                try:
-                    with _beside(self.name, path, old, b""):
-                        pass
-                except OSError as error:
-                    folder = os.path.dirname(path)
-                    error.strerror = f"no temporary file can be made in {folder}: {_reason(error)}"
-                    raise
+                _replace_file(self.name, path, old, None)
             case "stream", str(path):
                 if stat.S_ISSOCK(os.stat(path).st_mode):
                     raise OSError(errno.ENXIO, "a socket that is not open cannot be written")
@@ -192,9 +187,7 @@ class Destination:
         try:
             old = _status(path)
             _check_replaceable(self.name, path, old)
-            with _beside(self.name, path, old, content) as temporary:
-                check()
-                os.replace(temporary, path)
+            _replace_file(self.name, path, old, content, check)
         except OSError as error:
             remark = "" if old is None else "; the old content is kept"
             raise _refused(self.name, f"{_reason(error)}{remark}") from None
@@ -225,8 +218,7 @@ def replace_text(path: FileName, before: str, after: str) -> None:
         raise _refused(destination.name, "is not a regular file; give a file")
     place = destination.place
     try:
-        with open(place, "rb") as file:
-            read, raw = os.fstat(file.fileno()), file.read()
+        raw, read = _content(place)
     except OSError as error:
         raise SymattnError(f"{path}: cannot be read: {_reason(error)}") from None
     mark = _BYTE_ORDER_MARK if raw.startswith(_BYTE_ORDER_MARK) else b""
@@ -258,36 +250,47 @@ def reader_may_leave(descriptor: int | None = None) -> Iterator[None]:
             os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
 
 
-@contextlib.contextmanager
-def _beside(name: str, path: str, old: os.stat_result | None, content: bytes) -> Iterator[str]:
-    """A temporary file with the content, and with owner and mode of the `old` one.
+def _replace_file(
+    name: str,
+    path: str,
+    old: os.stat_result | None,
+    content: bytes | None,
+    check: Callable[[], None] = lambda: None,
+) -> None:
+    """Put the content at the path in one step, or, without content, try all that comes before.
 
-    Raises `OSError`, and `SymattnError` where owner or mode cannot be kept. It is not left behind,
-    whatever is raised, ^C included.
+    Raises `OSError`, and `SymattnError` where owner or mode cannot be kept. No temporary file is
+    left, whatever is raised, ^C included.
     """
     mode = 0o666 if old is None else stat.S_IRUSR | stat.S_IWUSR  # nobody else reads it meanwhile
-    temporary, descriptor = _created(path, mode)
-    try:
-        try:
-            _write_all(descriptor, content)
-            if old is not None:
-                _inherit(name, descriptor, path, old)
-            if content:
-                os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        yield temporary
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-
-
-def _created(path: str, mode: int) -> tuple[str, int]:
-    """A new file beside another, under a name that nobody has."""
     for _ in range(_MAX_NAMES):
         temporary = _temporary(path)
-        with contextlib.suppress(FileExistsError):  # somebody else's
-            return temporary, os.open(temporary, _WRITABLE | os.O_CREAT | os.O_EXCL, mode)
+        try:
+            descriptor = os.open(temporary, _WRITABLE | os.O_CREAT | os.O_EXCL, mode)
+            try:
+                if content is not None:
+                    _write_all(descriptor, content)
+                if old is not None:
+                    _inherit(name, descriptor, path, old)
+                if content is not None:
+                    os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            check()
+            if content is None:
+                os.unlink(temporary)
+            else:
+                os.replace(temporary, path)
+        except FileExistsError:  # somebody else's
+            continue
+        except BaseException as error:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            if content is None and isinstance(error, OSError):
+                folder = os.path.dirname(path)
+                error.strerror = f"no temporary file can be made in {folder}: {_reason(error)}"
+            raise
+        return
     raise FileExistsError(errno.EEXIST, "no temporary name is free")
 
 
@@ -378,7 +381,7 @@ def _mounted() -> Iterator[str]:
 def _make_durable(folder: str) -> None:
     """Write the entries of a folder to the disk (fsync), so that a renaming outlasts a crash."""
     try:
-        descriptor = os.open(folder, os.O_RDONLY)
+        descriptor = os.open(folder, _READABLE)
     except PermissionError:  # one may write in it and not read it, or, on Windows, not open it
         return
     try:
@@ -388,6 +391,14 @@ def _make_durable(folder: str) -> None:
             raise
     finally:
         os.close(descriptor)
+
+
+def _content(path: str) -> tuple[bytes, os.stat_result]:
+    """The content of a file, and its status when it was opened."""
+    descriptor = os.open(path, _READABLE)
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        return file.read(), status
 
 
 def _version(status: os.stat_result) -> tuple[int, ...]:
