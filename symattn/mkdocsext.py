@@ -25,7 +25,7 @@ from symattn.budget import budgeted
 from symattn.documents.markdown import DOLLARS
 from symattn.doors import failure
 from symattn.pages.checked import check_text
-from symattn.pages.filling import equations_in, fill_page
+from symattn.pages.filling import fill_page
 from symattn.pages.markdown import fences
 from symattn.pages.markdown import markdown as found_in
 from symattn.pages.syntax import Anchor
@@ -104,10 +104,8 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
 
 def _without_worksheets(text: str) -> str:
     """The page without its blocks of code that are worksheets, and with as many lines."""
-    blocks = [*fences(text)]
-    own = {start for start, _, _ in equations_in(text, blocks)}
-    for start, end, block in reversed(blocks):
-        if block is not None or start in own:
+    for start, end, block in reversed([*fences(text)]):
+        if block is not None:
             text = text[:start] + "\n" * text.count("\n", start, end) + text[end:]
     return text
 

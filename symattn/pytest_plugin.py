@@ -18,7 +18,7 @@ with needing("symattn.pytest_plugin", "pytest", "pytest"):
 if TYPE_CHECKING:
     from _pytest._code.code import TerminalRepr, TracebackStyle
 
-    from symattn.reports.results import CheckedFile
+    from symattn.reports.overview import CheckedFile
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

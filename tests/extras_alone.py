@@ -23,7 +23,6 @@ USES: dict[str, tuple[str, ...]] = {
     "notebook": (f"{_DERIVE} ipynb", "-c 'import symattn.ipython'"),
     "safetensors": ("-m symattn derive tensors.toml",),
     "sphinx": ("-c 'import symattn.sphinxext, myst_parser'",),
-    "watch": ("-m symattn derive plain.toml --watch",),
     "word": (f"{_DERIVE} docx",),
     "docs": ("-c 'import furo, sphinx_copybutton, symattn.sphinxext'",),
 }
@@ -36,8 +35,7 @@ _SECONDS = 20
 
 
 def write_sheets(folder: Path) -> None:
-    """A worksheet of numbers, and one of a file of tensors, which is written without a package."""
-    folder.joinpath("plain.toml").write_text("[given]\nscores = [[0, 0]]\n[attention]\nd_k = 1\n")
+    """A worksheet of a file of tensors, which is written without a package."""
     folder.joinpath("tensors.toml").write_text(
         '[given]\nscores = "s.safetensors:S"\n[attention]\nd_k = 1\n'
     )
@@ -47,20 +45,17 @@ def write_sheets(folder: Path) -> None:
 
 
 def refusal(python: str, words: str, folder: Path) -> str | None:
-    """The last line of standard error where it fails, None where it works, or goes on."""
+    """The last line of standard error where it fails, None where it works."""
     command = f"exec {python} {words}"
-    try:
-        ran = subprocess.run(  # what it is given stands in `USES`
-            command,
-            shell=True,
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:  # as --watch does where it can
-        return None
+    ran = subprocess.run(  # what it is given stands in `USES`
+        command,
+        shell=True,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=_SECONDS,
+        check=False,
+    )
     if ran.returncode == 0:
         return None
     if "-m symattn" in words and ran.stderr.count("\n") != 1:

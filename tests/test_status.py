@@ -19,12 +19,12 @@ from symattn.algebra.equality import Equality
 from symattn.algebra.identities.identity import Identity
 from symattn.algebra.identities.proofs import Link, Proof
 from symattn.cli import COMMANDS
-from symattn.cli.marking import status_of as status_of_finding
 from symattn.cli.prove import status_of
 from symattn.doors import failure
 from symattn.errors import ReadError, Undecided
 from symattn.pages import checked
 from symattn.pages.filling import fill_page
+from symattn.reports.overview import CheckedFile
 from symattn.status import PRECEDENCE, Status, exit_statuses, worst
 from tests import ROOT
 from tests.command import run
@@ -175,7 +175,7 @@ def test_a_proof_with_a_broken_link_is_not_settled() -> None:
 )
 def test_the_status_of_a_claimed_number(passes: bool, verdict: str, status: int) -> None:
     found: Any = SimpleNamespace(passes=passes, verdict=verdict)
-    assert status_of_finding(found) == status
+    assert worst(CheckedFile("a.md", findings=(found,)).statuses) == status
 
 
 def test_a_number_that_cannot_be_decided_is_not_settled(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from symattn.cli.formats import write_data
+from symattn.cli.formats import Output
 from symattn.cli.screen import complain, debug_asked, print_lines
 from symattn.errors import ReadError, quote
 from symattn.status import Status
@@ -33,7 +33,7 @@ def write_certificate(answer: Equality, destination: Destination) -> None:
     elif answer.certificate is None:
         click.echo(f"no certificate is written: {answer.summary}", err=True)
     else:
-        write_data(answer.certificate, destination)
+        Output("json", None, destination).put_data(answer.certificate)
 
 
 def check_certificates(name: str, seconds: float | None) -> Status:

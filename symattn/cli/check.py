@@ -14,23 +14,23 @@ import click
 
 from symattn.cli import completing as completes
 from symattn.cli.attentions import missing
-from symattn.cli.formats import FORMS, format_options, show, write_data
+from symattn.cli.formats import FORMS, Output, format_options
 from symattn.cli.help import Explained
 from symattn.cli.limits import asked_seconds, limit_options, runs
-from symattn.cli.marking import Asked, Marked, Mending, mark
+from symattn.cli.marking import Asked, mark
 from symattn.cli.progress import Progress
 from symattn.cli.screen import complain, debug_asked, is_folder, paths_given
 from symattn.cli.watching import Remembered, again, check_watchable, watch_option
-from symattn.documents.job import FORMATS, check_flavor
+from symattn.documents.job import check_flavor
 from symattn.doors import Failure, failure
 from symattn.errors import SymattnError, counted
-from symattn.printable import printable
+from symattn.printable import as_line, printable
 from symattn.status import Status, worst
-from symattn.writing import Destination
 
 if TYPE_CHECKING:
     from symattn.isolation import Run
-    from symattn.reports.overview import Overview
+    from symattn.reports.overview import CheckedFile, Mending, Overview
+    from symattn.writing import Destination
 
 #: The formats of marks that programs read, beside JSON.
 _DATA = ("github", "sarif", "junit")
@@ -86,7 +86,7 @@ _OF_RUNS = ("sarif", "junit")
 )
 @watch_option
 @limit_options
-def check(output: str | None, watch: bool, **asked: Any) -> Status:
+def check(watch: bool, **asked: Any) -> Status:
     """Mark the claims in worksheets and pages (- for standard input), the first wrong one first.
 
     Pages are Markdown, MyST, reStructuredText, LaTeX and notebooks; folders are searched. A number
@@ -94,10 +94,10 @@ def check(output: str | None, watch: bool, **asked: Any) -> Status:
     claims, unless --if-any is given; files of a folder without claims are skipped. A file that
     cannot be used does not keep the others from being marked.
     """
-    request = Request(**asked)
-    if request.mends and request.form != "text":
+    request, destination = Request(**asked), asked["out"].destination
+    if request.mends and request.out.form != "text":
         raise SymattnError(
-            f"--format {request.form}: applies to reports, not to corrections; leave it out"
+            f"--format {request.out.form}: applies to reports, not to corrections; leave it out"
         )
     if request.claims is not None:
         _check_claims(request)
@@ -105,20 +105,19 @@ def check(output: str | None, watch: bool, **asked: Any) -> Status:
         raise SymattnError("check: give --fix or --watch, not both")
     if watch:
         check_watchable(request.paths)
-    check_flavor(request.form, request.flavor)
-    destination = Destination.of(output)
+    check_flavor(request.out.form, request.out.flavor)
     if destination.exists:
         destination.refuse_inputs([*_inputs(request.paths), *request.archives])
     if asked_seconds() is not None:
         request = replace(request, allow_large=True)
     with runs("symattn.cli.marking") as run:
         if not watch:
-            return _check(request, destination, run)
+            return _check(request, run)
         kept = Remembered(
             run, lambda asked: [Path(name) for name in (asked.name, asked.claims) if name]
         )
         return again(
-            lambda: _check(request, destination, kept),
+            lambda: _check(request, kept),
             lambda: (*_read(request.paths), *map(Path, request.archives)),
             destination,
         )
@@ -129,8 +128,7 @@ class Request:
     """The options of ``check`` by the names that click gives them."""
 
     paths: tuple[str, ...]
-    form: str
-    flavor: str | None
+    out: Output
     full: bool
     no_explain: bool
     diff: bool
@@ -152,7 +150,8 @@ class Request:
     @property
     def of_one(self) -> bool:
         """Whether one file is named, of which a report speaks as the only one."""
-        return len(self.paths) == 1 and not _is_folder(self.paths[0]) and self.form not in _OF_RUNS
+        one = len(self.paths) == 1 and not _is_folder(self.paths[0])
+        return one and self.out.form not in _OF_RUNS
 
 
 def _check_claims(request: Request) -> None:
@@ -165,8 +164,10 @@ def _check_claims(request: Request) -> None:
         raise SymattnError("--claims: name a file that ends in .npz or .safetensors")
 
 
-def _check(request: Request, destination: Destination, run: Run) -> Status:
+def _check(request: Request, run: Run) -> Status:
     """Mark all files, and say what became of them."""
+    from symattn.reports.overview import Overview
+
     every = Asked(
         "",
         explain=not request.no_explain,
@@ -174,25 +175,30 @@ def _check(request: Request, destination: Destination, run: Run) -> Status:
         mends=request.mends,
         allow_large=request.allow_large,
         claims=request.claims or "",
-        hint="--full shows all" if request.form == "text" and destination.is_screen else "",
+        hint="--full shows all" if request.out.on_screen else "",
     )
     asked = [*_files(request, every)]
-    results = [*_results(asked, destination, run)]
+    results = [*_results(asked, request.out.destination, run)]
     failures = [one for one in results if isinstance(one, Failure)]
-    marked = [one for one in results if isinstance(one, Marked)]
+    marked = [one for one in results if not isinstance(one, Failure | str)]
     statuses = [status for one in marked for status in one.statuses]
     parts = [Failure(Status.UNUSABLE, problem) for one in marked for problem in one.problems]
     finished = all(one.status != Status.UNSETTLED for one in failures)
     unmarked = request.of_one and failures and finished
     if request.mends and not unmarked:
-        statuses = _mend(marked, failures, request, destination)
+        statuses = _mend(marked, failures, request)
     failed = [*failures, *parts]
     status = worst([*statuses, *(one.status for one in failed)])
     if not request.mends and not unmarked:
-        names = [one.printable_name for one in asked if isinstance(one, Asked)]
-        skipped = [one for one in results if isinstance(one, str)]
-        overview = _overview(marked, failures, skipped, names, status)
-        _show(overview, request, destination)
+        overview = Overview(
+            tuple(marked),
+            tuple(one.line for one in failures if one.status != Status.UNSETTLED),
+            tuple(one.line for one in failures if one.status == Status.UNSETTLED),
+            tuple(one for one in results if isinstance(one, str)),
+            tuple(one.printable_name for one in asked if isinstance(one, Asked)),
+            status,
+        )
+        _show(overview, request.out, request.full)
     for failure_of_one in failed:
         complain(failure_of_one.line)
     return status
@@ -200,7 +206,7 @@ def _check(request: Request, destination: Destination, run: Run) -> Status:
 
 def _results(
     asked: Sequence[Asked | Failure], destination: Destination, run: Run
-) -> Iterator[Marked | Failure | str]:
+) -> Iterator[CheckedFile | Failure | str]:
     """What became of each file; of one that holds nothing to mark, its name."""
     with Progress("marking").watched() as progress:
         for number, one in enumerate(asked, 1):
@@ -209,7 +215,7 @@ def _results(
                 continue
             progress.at(f"marking {number} of {len(asked)}: {one.printable_name}")
             result = run(mark, one, one.printable_name)
-            if isinstance(result, Marked):
+            if result is not None and not isinstance(result, Failure):
                 destination.refuse_inputs(result.files)
             yield one.printable_name if result is None else result
 
@@ -271,23 +277,7 @@ def _files(request: Request, every: Asked) -> Iterator[Asked | Failure]:
                 yield replace(every, name=str(name))
 
 
-def _overview(
-    marked: list[Marked],
-    failures: list[Failure],
-    skipped: list[str],
-    names: list[str],
-    status: Status,
-) -> Overview:
-    """All files that were marked, a line for each that could not be, and those without claims."""
-    from symattn.reports.overview import Overview
-
-    unfinished = [one.line for one in failures if one.status == Status.UNSETTLED]
-    problems = [one.line for one in failures if one.status != Status.UNSETTLED]
-    files = tuple(one.report for one in marked if one.report is not None)
-    return Overview(files, tuple(problems), tuple(unfinished), tuple(skipped), tuple(names), status)
-
-
-def _show(found: Overview, request: Request, destination: Destination) -> None:
+def _show(found: Overview, out: Output, full: bool) -> None:
     """The report of a single worksheet, or the overview of several files, in a format."""
     from symattn.reports.annotations import github_annotations
     from symattn.reports.documents import overview_document, report_document
@@ -297,29 +287,23 @@ def _show(found: Overview, request: Request, destination: Destination) -> None:
     from symattn.reports.single import report_data
 
     alone = report_alone(found)
-    match request.form:
+    match out.form:
         case "json":
-            data = overview_data(found) if alone is None else report_data(alone)
-            write_data(data, destination)
+            out.put_data(overview_data(found) if alone is None else report_data(alone))
         case "github":
-            destination.write(github_annotations(found))
+            out.put(github_annotations(found))
         case "sarif":
-            destination.write(sarif_log(found))
+            out.put(sarif_log(found))
         case "junit":
-            destination.write(junit_xml(found))
+            out.put(junit_xml(found))
+        case _ if alone is not None:
+            out.put([report_document(alone, out.brief)])
         case _:
-            brief = FORMATS[request.form].brief
-            if alone is not None:
-                document = report_document(alone, brief)
-            else:
-                listed = not destination.is_screen
-                document = overview_document(found, brief, request.full, listed=listed)
-            show(request.form, [document], request.flavor, destination)
+            listed = not out.destination.is_screen
+            out.put([overview_document(found, out.brief, full, listed=listed)])
 
 
-def _mend(
-    marked: list[Marked], failures: list[Failure], request: Request, destination: Destination
-) -> list[Status]:
+def _mend(marked: list[CheckedFile], failures: list[Failure], request: Request) -> list[Status]:
     """Show, or make, the changes that put wrong numbers right; the statuses of what is left."""
     from symattn.cli.screen import diff_line
 
@@ -327,25 +311,26 @@ def _mend(
     mended = 0
     lines: list[str] = []
     for one in marked:
-        if (mending := one.mending) is None:
-            continue
+        assert one.mending is not None  # it was asked for
         try:
-            lines += _mended(one.name, mending, request.diff, request.fix)
+            lines += _mended(one.mending, request.diff, request.fix)
         except BaseException as error:
             failures.append(failure(error, one.name, debug_asked()))
             continue
-        mended += mending.count
-        left += mending.statuses if request.fix else one.statuses
+        mended += one.mending.count
+        left += one.mending.last.statuses if request.fix else one.statuses
     if not request.diff:
         lines.append(f"{counted(mended, 'number')} corrected\n")
+    destination = request.out.destination
     destination.write("".join(map(diff_line, lines) if destination.is_screen else lines))
     return left
 
 
-def _mended(name: str, mending: Mending, diff: bool, fix: bool) -> Iterator[str]:
+def _mended(mending: Mending, diff: bool, fix: bool) -> Iterator[str]:
     """The diff of a file, and what is left as it is; with `fix` the file is corrected."""
     from symattn.writing import replace_text
 
+    name = mending.last.name
     changes = mending.after != mending.before
     if diff and changes:
         header = printable(name)
@@ -356,7 +341,12 @@ def _mended(name: str, mending: Mending, diff: bool, fix: bool) -> Iterator[str]
         if name == "<stdin>":
             raise SymattnError("--fix: standard input cannot be rewritten; give a file")
         replace_text(name, mending.before, mending.after)
-    yield from mending.left
+    for sign in mending.last.signs:
+        yield f"{as_line(mending.last.located(sign))}\n"
+    for one in mending.last.failing:
+        if one.correction is None:
+            told = f"{one.entry}: {one.written} is left as it is; the true value is {one.true}"
+            yield as_line(f"{name}:{one.line}:{one.column}: {told}") + "\n"
 
 
 def _lines(text: str) -> list[str]:

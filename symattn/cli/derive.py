@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +16,7 @@ from click.core import ParameterSource
 from symattn.cli import completing as completes
 from symattn.cli.attentions import is_equations, is_file
 from symattn.cli.entries import choose_entries
-from symattn.cli.formats import format_options, show, width_option
+from symattn.cli.formats import Output, format_options, width_option
 from symattn.cli.help import Explained
 from symattn.cli.limits import metered
 from symattn.cli.progress import Progress
@@ -30,11 +32,9 @@ from symattn.documents.job import (
     VIEWS,
     Job,
     check_format,
-    document_of,
 )
 from symattn.errors import SymattnError, nearest, quote
 from symattn.status import Status, worst
-from symattn.writing import Destination
 
 if TYPE_CHECKING:
     from symattn.derivations import Check, Derivation, Place, Step
@@ -99,6 +99,8 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
         "--headings --label",
         "Where it goes": "--format --flavor --stage --pdf --output --watch",
     },
+    common="--format --output --watch --view --steps --entry --digits --notation --gradient --with "
+    "--symbolic --tokens --heads --timeout",
     examples={
         "symattn new causal -o mine.toml": "A worksheet to begin with, on small whole numbers.",
         "symattn derive mine.toml": "Every step of a worksheet, with its numbers.",
@@ -237,23 +239,22 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
 )
 @click.option("--allow-large", is_flag=True, help="Derive however much work it takes.")
 @watch_option
-def derive(pdf: bool, output: str | None, watch: bool, **asked: Any) -> Status:
+def derive(pdf: bool, watch: bool, out: Output, **asked: Any) -> Status:
     """Derive attention step by step from a worksheet (- for standard input) or a named variant."""
-    source, form = asked["source"], asked["form"]
-    if pdf and form not in ("text", "tex", "pdf"):
-        raise SymattnError(f"--pdf: is produced with LaTeX; leave out --format {form}")
+    source, destination = asked["source"], out.destination
+    if pdf and out.form not in ("text", "tex", "pdf"):
+        raise SymattnError(f"--pdf: is produced with LaTeX; leave out --format {out.form}")
     if watch:
         check_watchable([source])
         if not is_file(source):
             raise SymattnError(f"--watch: {source} is not a file; give a worksheet")
-    destination = Destination.of(output)
     if destination.exists and is_file(source):
         destination.refuse_inputs(("-",) if source == "-" else _read(source))
-    asked |= {"form": "pdf" if pdf else form, "chunks": _chunks(asked["chunks"])}
-    request = Request(**asked, on_screen=destination.is_screen and asked["form"] == "text")
+    asked["chunks"] = _chunks(asked["chunks"])
+    request = Request(**asked, out=replace(out, form="pdf") if pdf else out)
     if not watch:
-        return _derive(request, destination)
-    return again(lambda: _derive(request, destination), lambda: _read(source), destination)
+        return _derive(request)
+    return again(lambda: _derive(request), lambda: _read(source), destination)
 
 
 def _read(source: str) -> Iterator[Path]:
@@ -263,45 +264,37 @@ def _read(source: str) -> Iterator[Path]:
     return reached([Path(source)])
 
 
-def _derive(request: Request, destination: Destination) -> Status:
+def _derive(request: Request) -> Status:
     """Derive, print or write the document, and say whether NumPy agrees."""
-    form, on_screen = request.form, request.on_screen
-    documents: list[Document] = []
-    document: str | bytes = ""
+    out = request.out
     allowed = metered(allow_large=request.allow_large)
     with Progress(f"deriving {request.source}").watched(), allowed:
-        jobs, in_file = _checked(request, destination)
+        jobs, in_file = _checked(request)
         with in_file():
             if request.why is not None:
-                documents = [_reason_document(jobs[0].derivation, request.why, form)]
-                show(form, documents, None, destination)
+                out.put([_reason_document(jobs[0].derivation, request.why, out.brief)])
                 return Status.AGREES
             _check_views(jobs, request)
             for job in jobs:
                 if job.evaluation is not None:
                     job.check = job.evaluation.check()
-            if on_screen:
-                documents = [job.document(FORMATS[form], hints=True) for job in jobs]
-            else:
-                document = document_of(form, jobs)
-    if on_screen:
-        with in_file():
-            show(form, documents, None, destination)
-    else:
-        destination.write(document)
-    for words in dict.fromkeys(words for job in jobs for words in job.unshown(form, on_screen)):
+            made = out.made(jobs, hints=True)
+    with in_file() if out.on_screen else nullcontext():
+        out.put(made)
+    unshown = (words for job in jobs for words in job.unshown(out.form, out.on_screen))
+    for words in dict.fromkeys(unshown):
         complain(words)
     return worst(map(status_of, (job.check for job in jobs)))
 
 
-def _checked(request: Request, destination: Destination) -> tuple[list[Job], InFile]:
+def _checked(request: Request) -> tuple[list[Job], InFile]:
     """The jobs, with the entries that are chosen, if all that is asked for goes together."""
-    jobs, in_file = jobs_of(request, destination)
+    jobs, in_file = jobs_of(request)
     with in_file():
         _check_heads(jobs, request)
         choose_entries(jobs, request.entries)
-    check_format(request.form, jobs)
-    if request.on_screen and _may_be_more(jobs[-1]):
+    check_format(request.out.form, jobs)
+    if request.out.on_screen and _may_be_more(jobs[-1]):
         jobs[-1].notes = [*jobs[-1].notes, _more(request.source, jobs[-1])]
     return jobs, in_file
 
@@ -400,14 +393,14 @@ def _repeated() -> Iterator[str]:
             yield f"{name} {shlex.quote(words)}"
 
 
-def _reason_document(derivation: Derivation, name: str, form: str) -> Document:
+def _reason_document(derivation: Derivation, name: str, brief: bool) -> Document:
     """A step, the identity behind it, and its proof."""
     from symattn.algebra.identities import behind, prove
     from symattn.algebra.identities.reports import proof_document
     from symattn.documents import blocks as b
 
     step = derivation[name]
-    proof = proof_document(prove(behind(step)), FORMATS[form].brief)
+    proof = proof_document(prove(behind(step)), brief)
     blocks = (b.Worked(f"{step.name}:", step.formula()), *proof.blocks)
     return b.Document("", blocks, called=f"Why this step: {step.title}")
 
@@ -430,7 +423,7 @@ def _check_heads(jobs: Sequence[Job], request: Request) -> None:
         raise SymattnError(f"{option}: this attention has no heads; leave it out")
     if arranges and all(job.evaluation is None for job in jobs):
         raise SymattnError("--heads: arranges matrices of numbers, and none are shown")
-    is_graph = FORMATS[request.form].kind == "picture" and request.picture == "steps"
+    is_graph = FORMATS[request.out.form].kind == "picture" and request.picture == "steps"
     if head is not None and is_graph:
         raise SymattnError(
             f"head {head}: the graph of steps is the same for every head; leave it out, or give "

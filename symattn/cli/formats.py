@@ -1,15 +1,17 @@
-"""The options ``--format``, ``--flavor`` and ``-o``, and how a document is shown as they ask."""
+"""The options ``--format``, ``--flavor`` and ``-o``: the `Output` that they ask for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from symattn.cli import completing as completes
 from symattn.cli.screen import can_show_unicode, print_lines
-from symattn.documents.job import FORMATS, room_of, written
+from symattn.documents.job import FORMATS, Job, document_of, room_of, written
 from symattn.writing import Destination
 
 if TYPE_CHECKING:
@@ -22,6 +24,48 @@ Command = TypeVar("Command", bound=Callable[..., object])
 FORMS = (*(name for name, row in FORMATS.items() if row.writer), "json")
 
 
+@dataclass(frozen=True)
+class Output:
+    """A document's format, one of its flavors or None, and where it goes."""
+
+    form: str
+    flavor: str | None
+    destination: Destination
+
+    @property
+    def brief(self) -> bool:
+        """Whether it is read on a screen."""
+        return FORMATS[self.form].brief
+
+    @property
+    def on_screen(self) -> bool:
+        """Whether it is text for the screen, where it is coloured and says how more is seen."""
+        return self.form == "text" and self.destination.is_screen
+
+    def made(self, jobs: Sequence[Job], hints: bool = False) -> str | bytes | Sequence[Document]:
+        """What `put` writes of derivations; `hints` are those of `Job.document`, for a screen."""
+        if self.on_screen:
+            return [job.document(FORMATS[self.form], hints) for job in jobs]
+        return document_of(self.form, jobs)
+
+    def put(self, made: str | bytes | Sequence[Document]) -> None:
+        """Write documents, or one that is in the format already; ASCII on a screen without more."""
+        if isinstance(made, str | bytes):
+            self.destination.write(made)
+        elif self.on_screen:
+            from symattn.documents.text import styled_lines
+
+            print_lines(styled_lines(made, "unicode" if can_show_unicode() else "ascii"))
+        else:
+            self.destination.write(written(self.form, made, self.flavor))
+
+    def put_data(self, data: object) -> None:
+        """Write plain data as JSON."""
+        from symattn.documents.data import written as as_json
+
+        self.destination.write(f"{as_json(data)}\n")
+
+
 def _flavors(names: Iterable[str]) -> str:
     """The flavors of these formats in a sentence, as help."""
     having = [(name, FORMATS[name].flavors) for name in names if name in FORMATS]
@@ -29,7 +73,7 @@ def _flavors(names: Iterable[str]) -> str:
 
 
 def format_options(names: Sequence[str] = FORMS) -> Callable[[Command], Command]:
-    """Gives a command the options, with these formats."""
+    """Gives a command the options, with these formats: it is called with ``out``, an `Output`."""
     options = (
         click.option(
             "--format", "form", type=click.Choice(names), default="text", show_default=True
@@ -45,9 +89,13 @@ def format_options(names: Sequence[str] = FORMS) -> Callable[[Command], Command]
     )
 
     def given(command: Command) -> Command:
+        @wraps(command)
+        def called(form: str, flavor: str | None, output: str | None, **asked: Any) -> object:
+            return command(out=Output(form, flavor, Destination.of(output)), **asked)
+
         for option in reversed(options):
-            command = option(command)
-        return command
+            called = option(called)
+        return called  # type: ignore[return-value]  # it takes the same, but for the output
 
     return given
 
@@ -63,22 +111,3 @@ width_option = click.option(
     callback=_room,
     help="Break formulas for lines of so many em, or for one of two columns (latex, tex, pdf).",
 )
-
-
-def write_data(data: object, destination: Destination) -> None:
-    """Write plain data as JSON."""
-    from symattn.documents.data import written as as_json
-
-    destination.write(f"{as_json(data)}\n")
-
-
-def show(
-    form: str, documents: Sequence[Document], flavor: str | None, destination: Destination
-) -> None:
-    """Write documents in a format; text for the screen is coloured there, and ASCII if need be."""
-    if form == "text" and destination.is_screen:
-        from symattn.documents.text import styled_lines
-
-        print_lines(styled_lines(documents, "unicode" if can_show_unicode() else "ascii"))
-    else:
-        destination.write(written(form, documents, flavor))

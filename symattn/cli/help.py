@@ -11,6 +11,26 @@ import click
 from symattn.cli.limits import metered, timeout_option
 from symattn.cli.screen import END_OF_HELP
 
+#: The option that shows every option.
+_ALL = "--help-all"
+
+
+def _show_all(context: click.Context, option: click.Parameter, value: bool) -> None:
+    if value:
+        context.meta[_ALL] = True
+        click.echo(context.get_help(), color=context.color)
+        context.exit()
+
+
+help_all_option = click.option(
+    _ALL,
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_all,
+    help="Show this message with every option and exit.",
+)
+
 #: Commands with what each does.
 Examples = Mapping[str, str]
 
@@ -18,7 +38,8 @@ Examples = Mapping[str, str]
 class Explained(click.Command):
     """A command that has a budget, and whose help has examples, and options by what they are for.
 
-    `groups` names the options under each heading; those in none stand under "Other options".
+    `groups` names the options under each heading; those in none stand under "Other options". Where
+    a few are `common`, ``--help`` has these, and ``--help-all`` all.
     `meters`: it gives each file, or each time it runs, a budget of its own.
     """
 
@@ -26,6 +47,7 @@ class Explained(click.Command):
         self,
         *args: Any,
         groups: Mapping[str, str] | None = None,
+        common: str = "",
         examples: Examples | None = None,
         meters: bool = False,
         **kwargs: Any,
@@ -33,6 +55,9 @@ class Explained(click.Command):
         super().__init__(*args, **{"epilog": END_OF_HELP, **kwargs})
         self.groups = {heading: tuple(names.split()) for heading, names in (groups or {}).items()}
         self.examples, self.meters = examples or {}, meters
+        self.common = (*common.split(), _ALL, "--help") if common else ()
+        if common:
+            help_all_option(self)
         if all(parameter.name != "timeout" for parameter in self.params):
             timeout_option(self)
 
@@ -50,12 +75,14 @@ class Explained(click.Command):
         """The options, group by group."""
         records = {}
         for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record is not None and isinstance(parameter, click.Option):
-                records[max(parameter.opts, key=len)] = record
+            record, name = parameter.get_help_record(ctx), max(parameter.opts, key=len)
+            is_shown = name in self.common or not self.common or _ALL in ctx.meta
+            if record is not None and isinstance(parameter, click.Option) and is_shown:
+                records[name] = record
         for heading, names in self.groups.items():
-            with formatter.section(heading):
-                formatter.write_dl([records.pop(name) for name in names])
+            if shown := [records.pop(name) for name in names if name in records]:
+                with formatter.section(heading):
+                    formatter.write_dl(shown)
         with formatter.section("Other options" if self.groups else "Options"):
             formatter.write_dl([*records.values()])
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import click
 
 from symattn.cli.derive import status_of
-from symattn.cli.formats import format_options, show
+from symattn.cli.formats import Output, format_options
 from symattn.cli.help import Explained
-from symattn.documents.job import FORMATS, Job, document_of
+from symattn.documents.job import FORMATS, Job
 from symattn.status import Status
-from symattn.writing import Destination
 
 
 @click.command(
@@ -21,7 +20,7 @@ from symattn.writing import Destination
 @click.argument("logits", default="2,1,0")
 @format_options(tuple(FORMATS))
 @click.option("--exact", is_flag=True, help="Show exact values instead of decimals.")
-def jacobian(logits: str, form: str, flavor: str | None, exact: bool, output: str | None) -> Status:
+def jacobian(logits: str, exact: bool, out: Output) -> Status:
     """Derive the softmax's Jacobian for a row of LOGITS.
 
     It is also shown how it vanishes as the logits are scaled up, if the largest is unique.
@@ -29,7 +28,6 @@ def jacobian(logits: str, form: str, flavor: str | None, exact: bool, output: st
     from symattn.attention.jacobian import growth_notes, read_row, softmax_jacobian
     from symattn.attention.vocabulary import Notation
 
-    destination = Destination.of(output)
     row = read_row(logits.split(","))
     derivation = softmax_jacobian()
     evaluation = derivation.evaluate(scaled=[row])
@@ -39,10 +37,7 @@ def jacobian(logits: str, form: str, flavor: str | None, exact: bool, output: st
         f"values = derivation.evaluate(scaled=[read_row({logits!r}.split(','))])"
     )
     notation, notes = Notation(exact=exact), growth_notes(row)
-    job = Job(derivation, evaluation, notation, notes=notes, code=code, flavor=flavor)
+    job = Job(derivation, evaluation, notation, notes=notes, code=code, flavor=out.flavor)
     job.check = evaluation.check()
-    if destination.is_screen and form == "text":
-        show(form, [job.document(FORMATS[form])], None, destination)
-    else:
-        destination.write(document_of(form, [job]))
+    out.put(out.made([job]))
     return status_of(job.check)

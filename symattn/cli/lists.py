@@ -5,11 +5,10 @@ from __future__ import annotations
 import click
 
 from symattn.cli import completing as completes
-from symattn.cli.formats import format_options, show, write_data
+from symattn.cli.formats import Output, format_options
 from symattn.cli.help import Explained
-from symattn.documents.job import FORMATS, check_flavor
+from symattn.documents.job import check_flavor
 from symattn.status import Status
-from symattn.writing import Destination
 
 
 @click.command(
@@ -17,21 +16,18 @@ from symattn.writing import Destination
     examples={"symattn variants": "Their names, what they compute, and their sources."},
 )
 @format_options()
-def variants(form: str, flavor: str | None, output: str | None) -> Status:
+def variants(out: Output) -> Status:
     """List the named variants."""
     from symattn.attention.variants import VARIANTS
     from symattn.documents.blocks import Document, List, named
 
-    destination = Destination.of(output)
-    if form == "json":
+    if out.form == "json":
         keys = ("name", "about", "source")
-        rows = [{key: getattr(row, key) for key in keys} for row in VARIANTS]
-        write_data(rows, destination)
-        return Status.AGREES
-    brief = FORMATS[form].brief
-    items = tuple(named(row.name, row.about, row.source, brief) for row in VARIANTS)
-    title = "" if brief else "Variants of attention"
-    show(form, [Document(title, (List(items),))], flavor, destination)
+        out.put_data([{key: getattr(row, key) for key in keys} for row in VARIANTS])
+    else:
+        items = tuple(named(row.name, row.about, row.source, out.brief) for row in VARIANTS)
+        title = "" if out.brief else "Variants of attention"
+        out.put([Document(title, (List(items),))])
     return Status.AGREES
 
 
@@ -44,15 +40,14 @@ def variants(form: str, flavor: str | None, output: str | None) -> Status:
 )
 @click.argument("name", required=False, metavar="[RUNG]", shell_complete=completes.rungs)
 @format_options()
-def ladder(name: str | None, form: str, flavor: str | None, output: str | None) -> Status:
+def ladder(name: str | None, out: Output) -> Status:
     """Build up attention rung by rung; numbers at each rung show why the next is needed."""
     from symattn.attention.ladder import LADDER, climbed, ladder_data, ladder_document
 
-    destination = Destination.of(output)
-    check_flavor(form, flavor)
+    check_flavor(out.form, out.flavor)
     rungs = LADDER if name is None else (climbed(name),)
-    if form == "json":
-        write_data(ladder_data(rungs), destination)
+    if out.form == "json":
+        out.put_data(ladder_data(rungs))
     else:
-        show(form, [ladder_document(rungs, FORMATS[form].brief)], flavor, destination)
+        out.put([ladder_document(rungs, out.brief)])
     return Status.AGREES

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,11 +13,11 @@ import click
 from symattn.cli import completing as completes
 from symattn.cli.attentions import attentions, is_attention, reads_file
 from symattn.cli.certificates import check_certificates, write_certificate
-from symattn.cli.formats import Command, format_options, show, width_option, write_data
+from symattn.cli.formats import Command, Output, format_options, width_option
 from symattn.cli.help import Explained
 from symattn.cli.limits import asked_seconds, metered
 from symattn.cli.progress import Progress
-from symattn.documents.job import FORMATS, check_flavor, check_label, check_width
+from symattn.documents.job import check_flavor, check_label, check_width
 from symattn.errors import ReadError, SymattnError, quote
 from symattn.status import Status, worst
 from symattn.writing import Destination
@@ -36,6 +36,10 @@ _SHAPE = re.compile(rf"\s*({_NAME})\s*=\s*(?:(scalar)|({_SIZE})\s*,\s*({_SIZE}))
 _SIZED = re.compile(rf"\s*({_NAME})\s*=\s*([1-9][0-9]{{0,3}})\s*")
 _LETTER = re.compile(rf"\s*({_NAME})\s*")
 
+
+#: What is assumed of a letter, and all that is said of letters.
+_OF_A_LETTER = ("positive", "permuting", "orthogonal", "symmetric")
+_ASSUMED = ("where", *_OF_A_LETTER, "shapes", "sizes")
 
 #: What is said of two attentions from files.
 _NUMBERLESS = "the letters stand for all matrices; the numbers in a file take no part"
@@ -130,28 +134,25 @@ def prove(**options: Any) -> Status:
     An ATTENTION is a worksheet or a variant; causal#weights is one step of it. Without an argument
     the catalogue is listed. It also lists false beliefs, each of which is refuted by numbers.
     """
-    asked = Request(**options)
-    check_flavor(asked.form, asked.flavor)
+    assumed = {name: options.pop(name) for name in _ASSUMED}
+    asked = Request(assumed=assumed, **options)
+    out = asked.out
+    check_flavor(out.form, out.flavor)
     if asked.label:
-        check_label(asked.form, asked.flavor, asked.label)
+        check_label(out.form, out.flavor, asked.label)
     if asked.width is not None:
-        check_width(asked.form, asked.flavor)
+        check_width(out.form, out.flavor)
     if asked.check is not None:
-        if (
-            asked.name is not None
-            or asked.everything
-            or asked.certificate is not None
-            or asked.facts
-        ):
+        if asked.name is not None or asked.everything or asked.certificate or asked.facts:
             raise SymattnError("--check: takes nothing but a file; the statement is in it")
         return check_certificates(asked.check, asked_seconds())
     if asked.grammar:
         from symattn.cli.grammar import grammar_document
 
-        show(asked.form, [grammar_document()], asked.flavor, Destination.of(asked.output))
+        out.put([grammar_document()])
         return Status.AGREES
     asked.check_what()
-    return _listed(asked) if asked.name is None and not asked.everything else _proven(asked)
+    return _listed(out) if asked.name is None and not asked.everything else _proven(asked)
 
 
 @dataclass(frozen=True)
@@ -161,36 +162,28 @@ class Request:
     name: str | None
     other: str | None
     everything: bool
-    form: str
-    flavor: str | None
+    out: Output
     effort: int
-    output: str | None
     certificate: str | None
     check: str | None
     grammar: bool
     numbers: str | None
     label: str
     width: float | None
-    where: tuple[str, ...]
-    positive: tuple[str, ...]
-    permuting: tuple[str, ...]
-    orthogonal: tuple[str, ...]
-    symmetric: tuple[str, ...]
-    shapes: tuple[str, ...]
-    sizes: tuple[str, ...]
+    #: What is said of the letters, by the fields of an `Identity`.
+    assumed: Mapping[str, tuple[str, ...]]
 
     @property
     def facts(self) -> list[str]:
         """The options that say something of the letters."""
-        named = ("where", "positive", "permuting", "orthogonal", "symmetric", "shapes", "sizes")
-        return [f"--{name.removesuffix('s')}" for name in named if getattr(self, name)]
+        return [f"--{name.removesuffix('s')}" for name, given in self.assumed.items() if given]
 
     def check_what(self) -> None:
         """Refuse options that do not go with what is to be proven. Raises `SymattnError`."""
         several = self.name is None or self.everything
         if self.certificate is not None and several:
             raise SymattnError("--certificate: give one name or equation")
-        if self.numbers is not None and (several or self.form == "json"):
+        if self.numbers is not None and (several or self.out.form == "json"):
             raise SymattnError("--with: give one name or equation, and a format other than json")
         for given, what in ((self.name, "a name"), (self.other, "two attention mechanisms")):
             if self.everything and given is not None:
@@ -203,17 +196,15 @@ class Request:
             )
 
 
-def _listed(asked: Request) -> Status:
+def _listed(out: Output) -> Status:
     """List the catalogue."""
     from symattn.algebra.identities import IDENTITIES
     from symattn.algebra.identities.listing import catalogue, catalogue_data
 
-    destination = Destination.of(asked.output)
-    if asked.form == "json":
-        write_data(catalogue_data(IDENTITIES), destination)
+    if out.form == "json":
+        out.put_data(catalogue_data(IDENTITIES))
     else:
-        listed = catalogue(IDENTITIES, FORMATS[asked.form].brief)
-        show(asked.form, [listed], asked.flavor, destination)
+        out.put([catalogue(IDENTITIES, out.brief)])
     return Status.AGREES
 
 
@@ -221,9 +212,8 @@ def _proven(asked: Request) -> Status:
     """Prove what is asked, and show it."""
     from symattn.algebra.identities import prove as proven
 
-    destination = Destination.of(asked.output)
     steps = None if asked.certificate is None else Destination.of(asked.certificate)
-    rows = _rows(asked, [one for one in (destination, steps) if one is not None])
+    rows = _rows(asked, [one for one in (asked.out.destination, steps) if one is not None])
     proofs: list[Proof] = []
     with metered(asked.effort * len(rows)):
         with Progress("proving").watched() as progress:
@@ -231,7 +221,7 @@ def _proven(asked: Request) -> Status:
                 of = f"{number} of {len(rows)}: " if asked.everything else ""
                 progress.at(f"proving {of}{row.name or asked.name}")
                 proofs.append(proven(row, asked.effort))
-        _show(proofs, asked, destination)
+        _show(proofs, asked)
     if steps is not None:
         write_certificate(proofs[0].equality, steps)
     return worst(map(status_of, proofs))
@@ -282,26 +272,14 @@ def _own(
     """
     from symattn.algebra.identities.identity import Identity
 
-    def named(kind: str) -> tuple[str, ...]:
+    assumed: dict[str, Any] = {**asked.assumed}
+    for kind in _OF_A_LETTER:
         mend = f"give one letter, as in --{kind} P"
-        return tuple(_read(_LETTER, f"--{kind}", one, mend)[1] for one in getattr(asked, kind))
-
+        assumed[kind] = tuple(_read(_LETTER, f"--{kind}", one, mend)[1] for one in assumed[kind])
+    assumed["shapes"] = _once("--shape", map(_shape, assumed["shapes"]))
+    assumed["sizes"] = _once("--size", map(_sized, assumed["sizes"]))
     return Identity(
-        "",
-        "",
-        statement,
-        "",
-        "",
-        where=asked.where,
-        positive=named("positive"),
-        permuting=named("permuting"),
-        orthogonal=named("orthogonal"),
-        symmetric=named("symmetric"),
-        shapes=_once("--shape", map(_shape, asked.shapes)),
-        sizes=_once("--size", map(_sized, asked.sizes)),
-        for_all=False,
-        sides=sides,
-        letters=letters,
+        "", "", statement, "", "", for_all=False, sides=sides, letters=letters, **assumed
     )
 
 
@@ -340,20 +318,19 @@ def _read(pattern: re.Pattern[str], option: str, text: str, mend: str) -> re.Mat
 _MOST_NUMBERS = 100_000
 
 
-def _show(proofs: list[Proof], asked: Request, destination: Destination) -> None:
+def _show(proofs: list[Proof], asked: Request) -> None:
     from symattn.algebra.identities import reports
 
-    if asked.form == "json":
+    out = asked.out
+    if out.form == "json":
         rows = [reports.data(proof) for proof in proofs]
-        write_data(rows if asked.everything else rows[0], destination)
+        out.put_data(rows if asked.everything else rows[0])
         return
-    brief = FORMATS[asked.form].brief
     if asked.everything:
-        document = reports.proofs_document(proofs, brief)
+        document = reports.proofs_document(proofs, out.brief)
     else:
-        document = reports.proof_document(proofs[0], brief, _given(asked.numbers))
-    shown = replace(document, label=asked.label, room=asked.width)
-    show(asked.form, [shown], asked.flavor, destination)
+        document = reports.proof_document(proofs[0], out.brief, _given(asked.numbers))
+    out.put([replace(document, label=asked.label, room=asked.width)])
 
 
 def _given(name: str | None) -> dict[str, object] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from symattn.cli.formats import Output
 from symattn.documents.job import FORMATS, Job, Series
 from symattn.errors import SymattnError
 
@@ -18,10 +19,7 @@ class Request:
     """The options of ``derive`` by the names that click gives them; None for what is not given."""
 
     source: str
-    form: str
-    #: Whether the document is text for the screen, where it says how more is seen.
-    on_screen: bool
-    flavor: str | None
+    out: Output
     views: tuple[str, ...]
     steps: tuple[str, ...] | None
     worked: str | None
@@ -66,17 +64,17 @@ class Request:
     @property
     def shows_numbers(self) -> bool:
         """Whether the document is a page with more than formulas on it."""
-        return FORMATS[self.form].kind == "page" and not {*self.views} <= {"formula", "entry"}
+        return FORMATS[self.out.form].kind == "page" and not {*self.views} <= {"formula", "entry"}
 
     @property
     def is_program(self) -> bool:
         """Whether the document is a program, which has sizes."""
-        return FORMATS[self.form].kind == "program"
+        return FORMATS[self.out.form].kind == "program"
 
     @property
     def marks(self) -> bool:
         """Whether the document shows how claims are marked."""
-        return FORMATS[self.form].interactive and not self.symbolic
+        return FORMATS[self.out.form].interactive and not self.symbolic
 
     def spelled(self, usual: Notation) -> Notation:
         """A notation with what is asked for changed."""
@@ -110,7 +108,7 @@ class Request:
             None if self.symbolic else evaluation,
             notation,
             self.views,
-            self.flavor,
+            self.out.flavor,
             self.picture,
             self.layout,
             self.headings,

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from symattn.derivations import Derivation
     from symattn.language.spec import Equations
     from symattn.sheets.worksheet import Worksheet
-    from symattn.writing import Destination
 
 #: Puts the name of a file before what is refused inside.
 InFile: TypeAlias = Callable[[], AbstractContextManager[None]]
@@ -58,12 +57,12 @@ sheet = worksheet_of("""\\
 """, {name!r})'''
 
 
-def jobs_of(request: Request, destination: Destination) -> tuple[list[Job], InFile]:
+def jobs_of(request: Request) -> tuple[list[Job], InFile]:
     """The derivations to show, and the context that names the file in what is refused later."""
     from symattn.attention.vocabulary import Notation
 
     source = request.source
-    if request.stage is not None and request.form != "html":
+    if request.stage is not None and request.out.form != "html":
         page = "stage" if request.stage else "sheet"
         raise SymattnError(f"--{page}: is of the interactive page; use --format html")
     if request.chunks is not None:
@@ -78,7 +77,7 @@ def jobs_of(request: Request, destination: Destination) -> tuple[list[Job], InFi
             raise SymattnError(
                 "--tokens, --d-k, --heads: apply to examples of variants, not to a file"
             )
-        sheet = worksheet_at(source, [destination])
+        sheet = worksheet_at(source, [request.out.destination])
         return _of_worksheet(sheet, request), sheet.in_file
     request.refuse("--batch: chooses a calculation of a worksheet, not of a variant", "batch")
     notation = request.spelled(Notation())
@@ -154,7 +153,7 @@ def _of_variant(row: Variant, request: Request, notation: Notation) -> list[Job]
     code = _OF_EXAMPLE.format(arguments=arguments, **words)
     job = request.job(row.told_of(derivation), evaluation, notation, code)
     job.example = _EXAMPLE
-    if request.form == "html":
+    if request.out.form == "html":
         from symattn.sheets.rewriting import head_of_variant
 
         spec, _ = small_inputs(row.spec, **sizes)
@@ -187,7 +186,7 @@ def _of_worksheet(sheet: Worksheet, request: Request) -> list[Job]:
             evaluation = sheet.evaluate(derivation, request.dtype)
             code += "" if request.symbolic else "\nvalues = sheet.evaluate(derivation)"
             jobs = [request.job(derivation, evaluation, notation, code)]
-    if request.form == "html" and not chunks:
+    if request.out.form == "html" and not chunks:
         from symattn.sheets.rewriting import head_of
 
         jobs[0].worksheet = head_of(sheet)
@@ -218,7 +217,7 @@ def _leave_unmarked(job: Job, count: int, request: Request) -> None:
     """Say that another command marks the claims: beside a document, which speaks to its reader."""
     stand, them = ("stands", "it") if count == 1 else ("stand", "them")
     words = f"{counted(count, 'claim')} {stand} in this worksheet; derive does not mark {them}"
-    if FORMATS[request.form].kind == "page" and not request.on_screen:
+    if FORMATS[request.out.form].kind == "page" and not request.out.on_screen:
         job.beside = words
     else:
         job.notes = [words]

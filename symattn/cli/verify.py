@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from symattn.cli import completing as completes
-from symattn.cli.formats import FORMS, format_options, show
+from symattn.cli.formats import Output, format_options
 from symattn.cli.help import Explained
 from symattn.cli.limits import seconds
 from symattn.cli.screen import complain, debug_asked
-from symattn.documents.job import FORMATS, check_flavor
+from symattn.documents.job import check_flavor
 from symattn.doors import Failure
 from symattn.status import Status
-from symattn.writing import Destination
 
 if TYPE_CHECKING:
     from symattn.verifying.own import Meant
@@ -35,6 +34,10 @@ def _mapped(
         if found.setdefault(step, argument) != argument:
             raise click.BadParameter(f"{step} is given twice", context, option)
     return found
+
+
+def _listed(context: click.Context, option: click.Parameter, value: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in value.split(",")) if value else ()
 
 
 @click.command(
@@ -81,10 +84,15 @@ def _mapped(
 @click.option(
     "--library",
     type=click.Choice(("numpy", "torch", "jax", "lists")),
+    callback=lambda context, option, value: value or "",
     help="Whose arrays it takes; otherwise what its code names is tried.",
 )
 @click.option(
-    "--returns", metavar="STEP,…", help="Which steps it returns, where it returns a tuple."
+    "--returns",
+    default="",
+    metavar="STEP,…",
+    callback=_listed,
+    help="Which steps it returns, where it returns a tuple.",
 )
 @click.option(
     "--skip", multiple=True, metavar="PROPERTY", help="Leave a property out; may be repeated."
@@ -106,21 +114,8 @@ def _mapped(
     metavar="MIB",
     help="How much memory it may take.",
 )
-@format_options(FORMS)
-def verify(
-    target: str,
-    variant: str | None,
-    attention: str | None,
-    mapped: dict[str, str],
-    library: str | None,
-    returns: str | None,
-    skip: tuple[str, ...],
-    timeout: float,
-    memory: int,
-    form: str,
-    flavor: str | None,
-    output: str | None,
-) -> Status:
+@format_options()
+def verify(target: str, timeout: float, memory: int, out: Output, **asked: Any) -> Status:
     """Hold a function of your own against the derivation of an attention.
 
     It is called with many inputs: other sizes, one token, rows without keys, large and tiny
@@ -133,29 +128,26 @@ def verify(
     writes; its numbers are judged in another one. That is no security sandbox: verify only code
     that you would run yourself.
     """
-    from symattn.documents.data import written
     from symattn.isolation import Limits, within
     from symattn.verifying.loading import Asked, Verified, verify_named
     from symattn.verifying.subject import Wanted
 
-    check_flavor(form, flavor)
-    destination = Destination.of(output)
-    spec, named = _attention(variant, attention)
-    brief = form not in FORMATS or FORMATS[form].brief
-    steps = tuple(part.strip() for part in returns.split(",")) if returns else ()
+    check_flavor(out.form, out.flavor)
+    spec, called = _attention(asked.pop("variant"), asked.pop("attention"))
+    wanted = Wanted(spec, **asked, attention=called)
     debug = debug_asked()
-    wanted = Wanted(spec, mapped, library or "", steps, skip, named)
-    asked = Asked(target, wanted, brief, memory, debug)
     with within(Limits(timeout), ("symattn.verifying.loading",), debug) as run:
-        found: Verified | Failure = run(verify_named, asked, target)
+        found: Verified | Failure = run(
+            verify_named, Asked(target, wanted, out.brief, memory, debug), target
+        )
     if isinstance(found, Failure):
         complain(found.line)
         died = found.status == Status.INTERNAL and "internal error" not in found.line
         return Status.UNUSABLE if died else found.status
-    if form == "json":
-        destination.write(written(found.data) + "\n")
+    if out.form == "json":
+        out.put_data(found.data)
     else:
-        show(form, [found.document], flavor, destination)
+        out.put([found.document])
     return found.status
 
 

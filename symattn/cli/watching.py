@@ -1,9 +1,9 @@
 """The option ``--watch``: a command does its work again whenever a file that it reads changes.
 
-Watchfiles says that something happens in the folders of these files; whether one of them is another
-is seen by its version. So a file may be written in place, replaced by another one as editors do,
-deleted and made again, or be a link that leads somewhere else. Which files these are is asked anew
-each time, because they name one another.
+A few times a second the versions of these files are compared with those that were seen. So a file
+may be written in place, replaced by another one as editors do, deleted and made again, or be a link
+that leads somewhere else, on any file system. Which files these are is asked anew when one of them,
+or what is in a folder that is searched, has changed, because they name one another.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,7 +24,7 @@ import click
 from symattn.cli.formats import Command
 from symattn.cli.screen import complain, debug_asked, is_folder, print_lines
 from symattn.doors import Failure, failure
-from symattn.errors import SymattnError, needing
+from symattn.errors import SymattnError
 from symattn.printable import printable, shortened
 from symattn.status import Status
 from symattn.writing import Destination
@@ -37,15 +38,12 @@ Result = TypeVar("Result")
 #: The files that a command reads, and the folders that it searches for files.
 Files = Callable[[], Iterable[Path]]
 
-#: It differs once a file was written, replaced or made readable; () where there is no file.
-Version = tuple[int, ...]
+#: It differs once a file was written, replaced or made readable, or something else is in a folder;
+#: () where there is neither.
+Version = tuple[object, ...]
 
-#: Milliseconds without another change after which a change is over, and the longest that is waited
-#: for that; and until it is looked whether something has changed before the watch began.
-_QUIET, _LONGEST, _FIRST = 100, 1000, 300
-
-#: How many links in a row are followed, as Linux does.
-_MAX_LINKS = 40
+#: Seconds between two looks.
+_PAUSE = 0.25
 
 #: How many files that have changed are named.
 _NAMED = 3
@@ -75,10 +73,8 @@ def again(run: Callable[[], object], files: Files, output: Destination | None = 
     """Run, and again after each change of the files but the `output`, until ^C.
 
     What is raised is said in a line, and is no end. With an `output` (the screen, too) runs are
-    separated on a terminal. Raises `MissingExtra` where watchfiles is not installed.
+    separated on a terminal.
     """
-    with needing("--watch", "watchfiles", "symattn[watch]"):
-        import watchfiles  # noqa: F401  before anything is done
 
     def read() -> dict[Path, Version]:
         return {path: _version(path) for path in files() if not output or not output.holds(path)}
@@ -100,67 +96,26 @@ def again(run: Callable[[], object], files: Files, output: Destination | None = 
 
 
 def _wait(seen: dict[Path, Version], read: Callable[[], dict[Path, Version]]) -> list[Path]:
-    """The files that are others than was seen, as soon as there are any."""
-    from watchfiles import watch
-    from watchfiles._rust_notify import WatchfilesRustInternalError
-
-    known = set(seen)
+    """The files that are others than was seen, as soon as there are any and they stay so."""
+    known = seen
     while True:
-        folders = {folder for path in known for folder in _around(path)}
-        try:
-            changes = watch(
-                *folders,
-                recursive=False,
-                watch_filter=None,
-                step=_QUIET,
-                debounce=_LONGEST,
-                rust_timeout=_FIRST,
-                yield_on_timeout=True,
-                ignore_permission_denied=True,
-            )
-            for number, found in enumerate(changes):
-                if number and not found:
-                    continue
-                now = read()
-                if changed := [p for p in {**seen, **now} if seen.get(p, ()) != now.get(p, ())]:
-                    return changed
-                known.update(now)
-                if not folders.issuperset(f for path in known for f in _around(path)):
-                    break
-        except FileNotFoundError:
-            continue  # a folder is gone meanwhile
-        except WatchfilesRustInternalError as error:
-            raise SymattnError(f"--watch: {error}; set WATCHFILES_FORCE_POLLING=1") from None
+        time.sleep(_PAUSE)
+        if known != {path: _version(path) for path in known}:
+            known = read()
+            continue
+        changed = [path for path in {**seen, **known} if seen.get(path, ()) != known.get(path, ())]
+        if found := [path for path in changed if not is_folder(path)]:
+            return found
 
 
 def _version(path: Path) -> Version:
+    """The version of a file, through all links, or the names that are in a folder."""
     with contextlib.suppress(OSError, ValueError):
         now = path.stat()
-        if not stat.S_ISDIR(now.st_mode):
-            return now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns
+        if stat.S_ISDIR(now.st_mode):
+            return tuple(sorted(path.iterdir()))
+        return now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns
     return ()
-
-
-def _around(path: Path) -> Iterator[Path]:
-    """The folders in which it shows that there is another file, or link, at a path."""
-    path = path.absolute()
-    if is_folder(path):
-        yield path
-    *links, place = _led_through(path)
-    for each in (path, *links, place):
-        yield next(folder for folder in each.parents if is_folder(folder))
-
-
-def _led_through(path: Path) -> Iterator[Path]:
-    """The links on the way to what a path means, and that place."""
-    for _ in range(_MAX_LINKS):
-        link = next((p for p in (*reversed(path.parents), path) if os.path.islink(p)), None)  # noqa: PTH114
-        if link is None:
-            break
-        yield link
-        place = link.parent / link.readlink() / path.relative_to(link)
-        path = Path(os.path.normpath(place))
-    yield path
 
 
 def _open_file(descriptor: int) -> tuple[int, int] | None:

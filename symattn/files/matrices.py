@@ -28,26 +28,13 @@ import numpy as np
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.reading import MAX_ENTRIES, read_number
 from symattn.errors import ReadError, located, nearest, quote
-from symattn.files.named import excerpt, kind_of, named_file, open_regular, reason
+from symattn.files.named import LIMITS, excerpt, kind_of, named_file, open_regular, reason
 
-#: Numbers that a matrix from a file may have, and how many axes.
-MAX_NUMBERS = 4_000_000
-MAX_AXES = 8
+#: A matrix: floats of its own dtype, or the texts of a CSV file.
+_Read: TypeAlias = "Array | list[list[str]]"
 
-#: CSV is read as exact numbers, of which a matrix has no more than `MAX_ENTRIES`.
-MAX_CSV_BYTES = 20_000_000
-MAX_CSV_LINES = 200_000
-
-#: Bytes of headers: of an array (as NumPy has it), of safetensors, of an archive's directory.
-MAX_HEADER = 10_000
-MAX_TENSORS_HEADER = 4_000_000
-MAX_DIRECTORY = 4_000_000
-
-#: The ends of names of files of matrices.
-_ENDINGS = (".npy", ".npz", ".safetensors", ".csv")
-
-#: Arrays by name, each to be read when it is asked for.
-_Arrays: TypeAlias = list[tuple[str, Callable[[], Array]]]
+#: Matrices by name, each to be read when it is asked for.
+_Arrays: TypeAlias = "list[tuple[str, Callable[[], _Read]]]"
 
 
 @dataclass(frozen=True)
@@ -58,21 +45,13 @@ class NamedMatrix:
     name: str
     path: Path
 
-    def read(self) -> Array | list[list[str]]:
+    def read(self) -> _Read:
         """A CSV file's numbers as they are written, others as floats of their own dtype.
 
         Raises `ReadError` for a file that cannot be read or does not hold that matrix.
         """
         with _opened(self.path, self.file) as file:
-            if self.ending in _SINGLE:
-                _unnamed(self.name)
-                return _SINGLE[self.ending](file)
-            return _one(_ARCHIVES[self.ending](file), self.name)
-
-    @property
-    def ending(self) -> str:
-        """The end of its name, which tells the format."""
-        return Path(self.file).suffix.lower()
+            return _one(_FORMATS[Path(self.file).suffix.lower()](file), self.name)
 
 
 @contextmanager
@@ -89,8 +68,8 @@ def _opened(path: Path, name: str) -> Iterator[BinaryIO]:
 def named_matrix(reference: str, folder: Path, roots: Sequence[Path] = ()) -> NamedMatrix:
     """What ``file.npz:name`` (or ``file.csv``) means in `folder`; see `named_file`."""
     file, name = _split(reference)
-    if Path(file).suffix.lower() not in _ENDINGS:
-        raise ReadError(f"{excerpt(file)}: not a file of matrices; known: {', '.join(_ENDINGS)}")
+    if Path(file).suffix.lower() not in _FORMATS:
+        raise ReadError(f"{excerpt(file)}: not a file of matrices; known: {', '.join(_FORMATS)}")
     return NamedMatrix(file, name, named_file(file, folder, "worksheet", roots))
 
 
@@ -112,17 +91,17 @@ def every_matrix(file: Path) -> dict[str, Array]:
             raise ReadError(f"is {kind}; give a regular file")
     found: dict[str, Array] = {}
     with _opened(file.resolve(), str(file)) as opened:
-        arrays = _ARCHIVES[ending](opened)
+        arrays = _FORMATS[ending](opened)
         _chosen(arrays[0][0] if arrays else "", [name for name, _ in arrays])
         for name, _ in arrays:
             with located(excerpt(name)):
-                found[name] = _one(arrays, name)
-            if sum(one.size for one in found.values()) > MAX_NUMBERS:
-                raise ReadError(f"more than {MAX_NUMBERS:,} numbers are too many")
+                found[name] = np.asarray(_one(arrays, name))
+            if sum(one.size for one in found.values()) > LIMITS.numbers:
+                raise ReadError(f"more than {LIMITS.numbers:,} numbers are too many")
     return found
 
 
-def _one(arrays: _Arrays, name: str) -> Array:
+def _one(arrays: _Arrays, name: str) -> _Read:
     """The array of a name; the only one needs no name."""
     names = [known for known, _ in arrays]
     place = _chosen(name, names)
@@ -135,7 +114,7 @@ def _split(reference: str) -> tuple[str, str]:
     """File and name; a colon that belongs to a drive letter is part of the file."""
     for colon in re.finditer(":", reference):
         file = reference[: colon.start()]
-        if Path(file).suffix.lower() in _ENDINGS:
+        if Path(file).suffix.lower() in _FORMATS:
             return file, reference[colon.end() :]
     return reference, ""
 
@@ -151,8 +130,9 @@ def _unbroken(*errors: type[Exception]) -> Iterator[None]:
         raise ReadError(f"cannot be read: {_words(error)}") from None
 
 
-def _npy(file: BinaryIO) -> Array:
-    return _array(file, os.fstat(file.fileno()).st_size)
+def _npy(file: BinaryIO) -> _Arrays:
+    """The only array of a file, which has no name."""
+    return [("", partial(_array, file, os.fstat(file.fileno()).st_size))]
 
 
 def _npz(file: BinaryIO) -> _Arrays:
@@ -171,7 +151,7 @@ class _Sparing(io.BufferedReader):
         """The next bytes; the last record of an archive where no size is said."""
         if size is None or size < 0:
             size = _END_OF_ARCHIVE
-        if size > MAX_DIRECTORY:
+        if size > LIMITS.directory:
             raise ReadError(f"a directory of {size:,} bytes is too large for an archive of arrays")
         return super().read(size)
 
@@ -207,8 +187,8 @@ def _array(file: IO[bytes], size: int) -> Array:
     if width is None:
         raise ReadError("is an .npy of an unknown version; save it with numpy.save")
     length = int.from_bytes(_exactly(file, width), "little")
-    if length > MAX_HEADER:
-        raise ReadError(f"a header of {length:,} bytes is too long; {MAX_HEADER:,} at most")
+    if length > LIMITS.header:
+        raise ReadError(f"a header of {length:,} bytes is too long; {LIMITS.header:,} at most")
     dtype, order, shape = _header(_exactly(file, length).decode("latin-1"))
     wanted, present = _check_count(shape) * dtype.itemsize, max(size - 8 - width - length, 0)
     if wanted != present:
@@ -257,7 +237,7 @@ def _safetensors(file: BinaryIO) -> _Arrays:
     except ImportError:
         raise ReadError("needs safetensors; pip install 'symattn[safetensors]'") from None
     length = int.from_bytes(_exactly(file, 8), "little")
-    if length > MAX_TENSORS_HEADER:
+    if length > LIMITS.tensors_header:
         raise ReadError(f"cannot be read: a header of {length:,} bytes is too long")
     with _unbroken(SafetensorError, OSError, ValueError, RecursionError):
         with safe_open(file.name, framework="numpy"):  # which checks all that the header promises
@@ -293,10 +273,15 @@ def _tensor(file: BinaryIO, entry: dict[str, Any], start: int) -> Array:
     return numbers.reshape(shape)
 
 
-def _csv(file: BinaryIO) -> list[list[str]]:
-    raw = file.read(MAX_CSV_BYTES + 1)
-    if len(raw) > MAX_CSV_BYTES:
-        raise ReadError(f"more than {MAX_CSV_BYTES:,} bytes are too many")
+def _csv(file: BinaryIO) -> _Arrays:
+    """The numbers of a table as they are written."""
+    return [("", partial(_table, file))]
+
+
+def _table(file: BinaryIO) -> list[list[str]]:
+    raw = file.read(LIMITS.csv_bytes + 1)
+    if len(raw) > LIMITS.csv_bytes:
+        raise ReadError(f"more than {LIMITS.csv_bytes:,} bytes are too many")
     if b"\0" in raw:
         raise ReadError(_NOT_TEXT)
     # no number has a semicolon in it, and many have a comma
@@ -356,8 +341,8 @@ def _lines(raw: bytes, mark: str) -> Iterator[str]:
     """The lines that hold something, as long as they hold no more cells than can be used."""
     cells = 0
     for number, line in enumerate(io.TextIOWrapper(io.BytesIO(raw), "utf-8-sig"), 1):
-        if number > MAX_CSV_LINES:
-            raise ReadError(f"more than {MAX_CSV_LINES:,} lines are too many")
+        if number > LIMITS.csv_lines:
+            raise ReadError(f"more than {LIMITS.csv_lines:,} lines are too many")
         if not line.strip(f" \n{mark}"):
             continue
         cells += line.count(mark) + 1
@@ -368,17 +353,14 @@ def _lines(raw: bytes, mark: str) -> Iterator[str]:
         yield line
 
 
-def _unnamed(name: str) -> None:
-    if name:
-        raise ReadError(f"holds one matrix, without a name; leave :{excerpt(name)} out")
-
-
 def _chosen(name: str, names: Sequence[str]) -> int:
     """Which array is meant; the only one needs no name."""
     if not names:
         raise ReadError("holds no matrix; save one with numpy.savez, or safetensors")
     if not name and len(names) == 1:
         return 0
+    if names == [""]:
+        raise ReadError(f"holds one matrix, without a name; leave :{excerpt(name)} out")
     if name in names:
         return names.index(name)
     message = (
@@ -391,14 +373,14 @@ def _check_count(shape: Sequence[int]) -> int:
     """How many numbers an array of that shape holds; refused where it is none, or too many."""
     if not shape:
         raise ReadError("is a single number; give a matrix")
-    if len(shape) > MAX_AXES:
+    if len(shape) > LIMITS.axes:
         raise ReadError(f"an array of {len(shape)} axes is not a matrix")
     if min(shape) < 0:
         raise ReadError("cannot be read: its header has a negative size")
     count = prod(shape)
-    if count > MAX_NUMBERS:
+    if count > LIMITS.numbers:
         much = f"{count:,}" if count < 10**18 else "more than 10^18"
-        raise ReadError(f"{much} numbers are too many; {MAX_NUMBERS:,} at most")
+        raise ReadError(f"{much} numbers are too many; {LIMITS.numbers:,} at most")
     if count == 0:
         raise ReadError("is an array without numbers; give at least one row and one column")
     return count
@@ -514,9 +496,12 @@ _TENSOR_TYPES = {
     "BOOL": "?",
 }
 
-#: Formats of one matrix, and of arrays with names. Adding a format is adding a row.
-_SINGLE: Mapping[str, Callable[[BinaryIO], Array | list[list[str]]]] = {".npy": _npy, ".csv": _csv}
-_ARCHIVES: Mapping[str, Callable[[BinaryIO], _Arrays]] = {
+#: How the matrices of each format are read, and those formats whose matrices have names. Adding a
+#: format is adding a row.
+_FORMATS: Mapping[str, Callable[[BinaryIO], _Arrays]] = {
+    ".npy": _npy,
     ".npz": _npz,
     ".safetensors": _safetensors,
+    ".csv": _csv,
 }
+_ARCHIVES = (".npz", ".safetensors")

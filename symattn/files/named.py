@@ -19,14 +19,49 @@ from typing import BinaryIO
 from symattn.arguments import wrong
 from symattn.errors import ReadError
 
-MAX_BYTES = 2_000_000
+
+@dataclass(frozen=True)
+class Limits:
+    """What of a file is read, at most; `docs/security.md` lists all of them."""
+
+    #: Of a worksheet, a page, or standard input; of a notebook, which holds pictures; and of a file
+    #: in which it is looked what it names.
+    bytes: int = 2_000_000
+    notebook: int = 5_000_000
+    named: int = 5_000_000
+    dots: int = 20
+    #: Items of a batch.
+    items: int = 1024
+    #: Of a page: its lines, those of reStructuredText (docutils itself reads no longer ones) and
+    #: the cells of its tables (docutils takes about a millisecond for each), a paragraph of worked
+    #: lines, a number between comments, and the mistakes with which nothing in it is marked.
+    lines: int = 50_000
+    rst_line: int = 10_000
+    cells: int = 20_000
+    paragraph: int = 20_000
+    value: int = 200
+    problems: int = 200
+    #: Of a matrix from a file, numbers and axes; of those of all files of a worksheet, bytes.
+    numbers: int = 4_000_000
+    axes: int = 8
+    kept: int = 300_000_000
+    #: CSV is read as exact numbers, of which a matrix has no more than `MAX_ENTRIES`.
+    csv_bytes: int = 20_000_000
+    csv_lines: int = 200_000
+    #: Bytes of headers: of an array (as NumPy has it), of safetensors, of an archive's directory.
+    header: int = 10_000
+    tensors_header: int = 4_000_000
+    directory: int = 4_000_000
+
+
+LIMITS = Limits()
+
 #: A worksheet or a file of numbers, as a page or a worksheet names it; in quotes with blanks.
 _ENDS = r"\.(?:toml|npy|npz|csv|safetensors)\b"
 _NAMED = re.compile(rf"[^\s\"'`:]{{1,200}}{_ENDS}")
 _QUOTED = re.compile(rf"(?<=[\"'])[^\"'\n]{{1,200}}?{_ENDS}")
-#: Files that name no others, and how large one that does may be.
+#: Files that name no others.
 _NUMBERS = (".npy", ".npz", ".csv", ".safetensors")
-_MOST_NAMED = 5_000_000
 #: How files begin that are given for text by mistake, and what they are.
 _ENCODINGS = (
     (b"PK\x03\x04", "a zip archive, as of Word; save the document as plain text, in UTF-8"),
@@ -187,7 +222,7 @@ def reached(paths: Iterable[Path]) -> Iterator[Path]:
         if path.suffix.lower() in _NUMBERS:
             continue
         with suppress(OSError, ValueError):
-            text = read_text(path.absolute(), str(path), _MOST_NAMED)  # - is a name here
+            text = read_text(path.absolute(), str(path), LIMITS.named)  # - is a name here
             files += files_named(text, path.parent)
 
 
@@ -201,7 +236,7 @@ def path_of(value: object, who: str) -> str | Path:
     return Path(path)
 
 
-def read_text(path: str | Path, name: str, most: int = MAX_BYTES) -> str:
+def read_text(path: str | Path, name: str, most: int = LIMITS.bytes) -> str:
     """The text of a file, or of standard input for ``-``; `name` begins every message."""
     if not name:
         raise ReadError('"": is not a file name; give a file')

@@ -14,8 +14,8 @@ from decimal import Decimal
 from typing import NamedTuple, TypeAlias
 
 from symattn.errors import ReadError
+from symattn.files.named import LIMITS
 
-MAX_DOTS = 20
 _BARE = re.compile(r"[A-Za-z0-9_\-\[\]{}= \"']{1,200}")
 #: What a text is made of: comments, strings and bare words with their insides, and signs.
 # no group is possessive: Python before 3.11.5 matches those wrongly
@@ -46,8 +46,10 @@ Path: TypeAlias = tuple[str, ...]
 def parse(text: str, name: str) -> dict[str, object]:
     """The TOML text as tables; decimals keep their digits."""
     for number, line in enumerate(text.splitlines(), 1):
-        if _dotted_depth(line) > MAX_DOTS:
-            raise ReadError(f"{name}:{number}: a key with more than {MAX_DOTS} dots; leave it out")
+        if _dotted_depth(line) > LIMITS.dots:
+            raise ReadError(
+                f"{name}:{number}: a key with more than {LIMITS.dots} dots; leave it out"
+            )
     try:
         return tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
@@ -86,7 +88,7 @@ def _first_line(error: Exception) -> str:
     return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
 
 
-class Scalar(NamedTuple):
+class Token(NamedTuple):
     """A number or a string: its text without quotes, and where that starts."""
 
     text: str
@@ -98,11 +100,11 @@ class Places:
     """Where the keys of a TOML text first stand, and its scalars in the order in which they do.
 
     >>> Places.of('[claims]\\nweights = [[0.5, "1/2"]]').scalars["claims", "weights"]
-    [Scalar(text='0.5', start=21), Scalar(text='1/2', start=27)]
+    [Token(text='0.5', start=21), Token(text='1/2', start=27)]
     """
 
     keys: dict[Path, int] = field(default_factory=dict)
-    scalars: dict[Path, list[Scalar]] = field(default_factory=dict)
+    scalars: dict[Path, list[Token]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, text: str) -> Places:
@@ -125,9 +127,9 @@ class Places:
                 for part in value:
                     self._add(path, part, texts)
             case int():
-                self.scalars.setdefault(path, []).append(Scalar(texts[value], value))
+                self.scalars.setdefault(path, []).append(Token(texts[value], value))
 
-    def of_table(self, table: str) -> Mapping[str, list[Scalar]]:
+    def of_table(self, table: str) -> Mapping[str, list[Token]]:
         """The scalars of each key of a table."""
         return {
             path[1]: found

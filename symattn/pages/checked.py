@@ -23,7 +23,7 @@ from symattn.claims.references import is_known_letter
 from symattn.derivations import Evaluation, Place
 from symattn.errors import ReadError, SymattnError, Undecided, counted, located
 from symattn.files.named import (
-    MAX_BYTES,
+    LIMITS,
     Site,
     named_file,
     read_text,
@@ -31,15 +31,16 @@ from symattn.files.named import (
     site_file,
     why_not_searched,
 )
-from symattn.files.toml import Places, Scalar, parse, place_of_fault
+from symattn.files.toml import Places, Token, parse, place_of_fault
 from symattn.language import is_equations_file
 from symattn.marking.correction import correction_of
 from symattn.marking.lines import check_lines
 from symattn.marking.verdicts import EntryMark, Marker, StepMark
 from symattn.pages.syntax import claim_of
-from symattn.pages.syntaxes import MAX_NOTEBOOK, SYNTAXES, Anchor, Block, Flaw, Found, place_of
+from symattn.pages.syntaxes import SYNTAXES, Anchor, Block, Flaw, Found, place_of
 from symattn.reports.check import exercise_of, mark_arrays, mark_claims
-from symattn.reports.results import CheckedFile, Finding, Marking
+from symattn.reports.overview import CheckedFile
+from symattn.reports.results import Finding, Marking
 from symattn.sheets.worksheet import (
     Worksheet,
     check_tables,
@@ -47,9 +48,6 @@ from symattn.sheets.worksheet import (
     with_arrays,
     worksheet_of,
 )
-
-#: Of a page in which more cannot be used, nothing is marked.
-_MOST_PROBLEMS = 200
 
 #: Where something that cannot be used stands, and what is said of it.
 Problem: TypeAlias = tuple[int, str]
@@ -94,7 +92,7 @@ def no_claims(path: str | Path) -> ReadError:
 
 
 def _text_of(path: str | Path, name: str) -> str:
-    most = MAX_NOTEBOOK if Path(name).suffix.lower() == ".ipynb" else MAX_BYTES
+    most = LIMITS.notebook if Path(name).suffix.lower() == ".ipynb" else LIMITS.bytes
     return read_text(path, name, most)
 
 
@@ -219,9 +217,9 @@ class _Problems(list[Problem]):
 
     def append(self, problem: Problem) -> None:
         super().append(problem)
-        if len(self) > _MOST_PROBLEMS:
+        if len(self) > LIMITS.problems:
             raise _TooMany(
-                f"{min(self)[1]}; this page has more than {_MOST_PROBLEMS} such mistakes"
+                f"{min(self)[1]}; this page has more than {LIMITS.problems} such mistakes"
             )
 
 
@@ -265,15 +263,20 @@ def _checked(
     findings = [
         replace(each, worksheet=number) for number, one in enumerate(marked) for each in one[2]
     ]
+    markings = tuple(marking for _, marking, _ in marked)
+    signs = (marking.sign(link) for marking in markings for link in marking.lines)
+    names = [file for file in (name, *(sheet.name for sheet in read)) if file != "<stdin>"]
+    numbers = [path for sheet in read for path in sheet.files]
     return CheckedFile(
         name,
         text,
         not alone,
-        tuple(marking for _, marking, _ in marked),
+        markings,
         tuple(sheet for sheet, _, _ in marked),
         tuple(sorted(findings, key=lambda finding: finding.start)),
+        tuple(sign for sign in signs if not sign.passes),
         lines,
-        tuple(read),
+        tuple(dict.fromkeys([*(Path(file).resolve() for file in names), *numbers])),
     )
 
 
@@ -476,7 +479,7 @@ class _Sheet:
         self.problems.append((start, str(error)))
 
     @cached_property
-    def spans(self) -> Mapping[str, list[Scalar]]:
+    def spans(self) -> Mapping[str, list[Token]]:
         """Where the numbers of its own claims stand in its text."""
         return Places.of(self.block.text).of_table("claims")
 

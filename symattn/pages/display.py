@@ -23,8 +23,8 @@ from symattn.pages.syntaxes import SYNTAXES
 from symattn.printable import as_line
 from symattn.reports.check import check_worksheet, mark_arrays
 from symattn.reports.documents import overview_document, report_document
-from symattn.reports.overview import Overview, file_report
-from symattn.reports.results import CheckedFile, Finding, Marking
+from symattn.reports.overview import CheckedFile, Overview
+from symattn.reports.results import Finding, Marking
 from symattn.reports.single import report_of
 from symattn.sheets.worksheet import worksheet_of
 
@@ -155,7 +155,7 @@ class PageMarks(_Reported, Sequence[Marks]):
 
     @cached_property
     def _overview(self) -> Overview:
-        return Overview((file_report(self.checked),))
+        return Overview((self.checked.reported(),))
 
     def _document(self, brief: bool = False) -> Document:
         return overview_document(self._overview, brief)

@@ -24,6 +24,7 @@ from symattn.documents import markdown
 from symattn.documents.job import FORMATS, Job, check_format
 from symattn.documents.shown import VIEWS
 from symattn.errors import ReadError, located, nearest, quote
+from symattn.files.named import LIMITS
 from symattn.language.spec import Equations
 from symattn.notation.options import DISPLAY, displayed
 from symattn.pages.checked import sheet_of_block
@@ -40,18 +41,9 @@ _MARK = re.compile(
 #: How a block of code ends that does not end with the page.
 _CLOSED = re.compile(r"(?:\n[^\n`~]*(?:`{3,}|~{3,})|-->)\s*\Z")
 _ENTRY = re.compile(r"\s*(?:[A-Za-z_]+\[|\S*[^\W\d_]\S*_\S*[0-9])")
-#: A fence of equations, as MyST writes it too.
-_OWN = re.compile(
-    r"[^\n]*?(?P<fence>`{3,}|~{3,})[ \t]*\{equations\}[ \t]*\r?\n"
-    r"(?P<body>.*?)(?P=fence)[`~]*\s*\Z",
-    re.S,
-)
 #: The options that are of numbers.
 _NUMBERED = ("entry", "batch", "layout")
 _OPTIONS = ("view", "headings", "label", "entry", "batch", *DISPLAY)
-
-#: How long a number between comments may be.
-_LONG = 200
 
 
 def fill_page(text: str, name: str, flavor: str = "") -> str:
@@ -64,47 +56,31 @@ def fill_page(text: str, name: str, flavor: str = "") -> str:
     """
     flavor = flavor or ("quarto" if name.lower().endswith(".qmd") else "github")
     newline = "\r\n" if "\r\n" in text else "\n"
-    blocks = list(fences(text))
-    sheets: list[tuple[int, int, Block | re.Match[str]]] = [
-        (start, end, block) for start, end, block in blocks if block is not None
-    ]
-    own = equations_in(text, blocks)
+    blocks = [*fences(text)]
+    sheet: Worksheet | Equations | None = None
     out: list[str] = []
     done = 0
-    sheet: Worksheet | Equations | None = None
-    parts: list[tuple[int, int, Block | re.Match[str]]] = [
-        *sheets,
-        *own,
-        *_marked(text, blocks, name),
-    ]
+    parts: list[tuple[int, int, Block | re.Match[str]]] = [*_marked(text, blocks, name)]
+    parts += [(start, end, block) for start, end, block in blocks if block is not None]
     for start, end, found in sorted(parts, key=lambda part: part[0]):
-        out.append(text[done:start])
-        done = end
-        is_own = isinstance(found, re.Match) and found.re is _OWN
-        if isinstance(found, re.Match) and not is_own:
-            out.append(_filled(found, sheet, f"{name}:{line_of(text, start)}", flavor, newline))
-            continue
-        out.append(text[start:end])
+        place = f"{name}:{line_of(text, start)}"
         if isinstance(found, re.Match):
-            sheet = equations_of(found["body"], f"{name}:{line_of(text, start)}: equations")
+            out += [text[done:start], _filled(found, sheet, place, flavor, newline)]
+            done = end
+            continue
+        out.append(text[done:end])
+        done = end
+        if found.equations:
+            sheet = equations_of(found.text, f"{place}: equations")
         else:
             sheet = sheet_of_block(name, text, found)
         if not re.match(r"\s*<!-- symattn", text[end:]):
             if not _CLOSED.search(text, start, end):  # what is filled in would be a part of it
-                place = f"{name}:{line_of(text, start)}"
                 raise ReadError(f"{place}: this block of code is not closed; write ``` after it")
             body = _derivation(sheet, "", flavor).replace("\n", newline)
             lead = "" if text[:end].endswith("\n") else newline
             out.append(f"{lead}{newline}<!-- symattn -->{body}<!-- /symattn -->{newline}")
     return "".join([*out, text[done:]])
-
-
-def equations_in(
-    text: str, blocks: Sequence[tuple[int, int, Block | None]]
-) -> list[tuple[int, int, re.Match[str]]]:
-    """The fences of equations among the blocks of a page, each from its beginning to its end."""
-    code = [(start, end) for start, end, block in blocks if block is None]
-    return [(start, end, own) for start, end in code if (own := _OWN.match(text, start, end))]
 
 
 def _marked(
@@ -116,9 +92,7 @@ def _marked(
     examples. A comment without its end is refused: up to a later end, the author's words would go.
     """
     starts = [start for start, _, _ in blocks]
-    sheets = sorted(
-        [*(start for start, _, b in blocks if b), *(own[0] for own in equations_in(text, blocks))]
-    )
+    sheets = [start for start, _, block in blocks if block is not None]
     marks = []
     for mark in _MARK.finditer(text):
         before = bisect_right(starts, mark.start()) - 1
@@ -130,7 +104,7 @@ def _marked(
         close = f"<!-- /{mark['kind']} -->"
         closed = following is not None and following[0] == close
         if closed and mark["kind"] == "value":
-            closed = following.start() - mark.end() <= _LONG
+            closed = following.start() - mark.end() <= LIMITS.value
         elif closed:
             closed = bisect_right(sheets, mark.end()) == bisect_right(sheets, following.start())
         if closed:

@@ -15,9 +15,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from symattn.errors import ReadError
-from symattn.files.named import MAX_BYTES
+from symattn.files.named import LIMITS
 from symattn.pages.syntax import (
-    MAX_LINES,
     Block,
     Found,
     after_space,
@@ -54,21 +53,21 @@ def markdown(text: str) -> Iterator[Found]:
     done = 0
     for first, last, block in fences(text):
         yield from _roles(text, done, first)
-        if block is not None:
+        if block is not None and not block.equations:
             yield block
         done = last
     yield from _roles(text, done, len(text))
 
 
 def fences(text: str) -> Iterator[tuple[int, int, Block | None]]:
-    """Where each block of code begins and ends, with the worksheet that it is, if it is one.
+    """Where each block of code begins and ends, with the worksheet or equations that it is, if any.
 
     So for each comment that is a worksheet.
     Raises `ReadError` for a page with too many lines.
     """
     starts = [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
-    if len(starts) > MAX_LINES or len(text) > MAX_BYTES:
-        raise ReadError(f"1: more than {MAX_LINES:,} lines, or 2 MB, are too many for a page")
+    if len(starts) > LIMITS.lines or len(text) > LIMITS.bytes:
+        raise ReadError(f"1: more than {LIMITS.lines:,} lines, or 2 MB, are too many for a page")
     tokens = _blocks(text.replace("\r", " "), starts)
     done = 0
     for token in tokens:
@@ -83,16 +82,24 @@ def fences(text: str) -> Iterator[tuple[int, int, Block | None]]:
                 yield first, last, Block(unseen["sheet"], unseen.start("sheet"))
                 done = last
             continue
-        info = _INFO.match(token.info.strip()) if token.type == "fence" else None
-        block = None
-        if info is not None and info["file"]:
-            block = Block("", first, file=info["file"])
-        elif info is not None:
-            block = _block(text, *_inside(starts, token.map[0], token.content))
-            if info["shared"] and not holds_worksheet(block.text):
-                block = None
-        yield first, last, block
+        yield first, last, _fenced(text, starts, token)
         done = last
+
+
+def _fenced(text: str, starts: list[int], token: Token) -> Block | None:
+    """The worksheet or the equations that a block of code is, if it is one."""
+    if token.type != "fence" or token.map is None:
+        return None
+    words, (start, end) = token.info.strip(), _inside(starts, token.map[0], token.content)
+    if words == "{equations}":
+        return Block(text[start:end], start, equations=True)
+    info = _INFO.match(words)
+    if info is not None and info["file"]:
+        return Block("", starts[token.map[0]], file=info["file"])
+    if info is None:
+        return None
+    block = _block(text, start, end)
+    return None if info["shared"] and not holds_worksheet(block.text) else block
 
 
 def _blocks(text: str, starts: list[int]) -> list[Token]:

@@ -19,9 +19,6 @@ from symattn.pages.syntax import Block, Found
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"(?P<key>\s*:)?', re.DOTALL)
 _CHARACTER = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|[^\\\"]", re.DOTALL)
 
-#: Notebooks hold pictures; their Markdown is bounded as other pages are.
-MAX_NOTEBOOK = 5_000_000
-
 
 def notebook(text: str) -> Iterator[Found]:
     """Worksheets and claims of a notebook's Markdown cells, in order.

@@ -11,12 +11,10 @@ import re
 from collections.abc import Iterator
 
 from symattn.errors import ReadError
-from symattn.pages.syntax import MAX_LINES, Found
+from symattn.files.named import LIMITS
+from symattn.pages.syntax import Found
 
 _OURS = re.compile(r":claim:|\.\.[ \t]+claim|(?:symattn|attention)[ ]?::")
-
-#: Characters of a line; docutils itself reads no longer ones.
-MAX_RST_LINE = 10_000
 
 
 def restructured(text: str) -> Iterator[Found]:
@@ -27,11 +25,11 @@ def restructured(text: str) -> Iterator[Found]:
     if not _OURS.search(text):
         return
     lines = text.splitlines()
-    if len(lines) > MAX_LINES:
-        raise ReadError(f"1: more than {MAX_LINES:,} lines are too many for a page")
+    if len(lines) > LIMITS.lines:
+        raise ReadError(f"1: more than {LIMITS.lines:,} lines are too many for a page")
     for number, line in enumerate(lines, 1):
-        if len(line) > MAX_RST_LINE:
-            raise ReadError(f"{number}: the line has more than {MAX_RST_LINE:,} characters")
+        if len(line) > LIMITS.rst_line:
+            raise ReadError(f"{number}: the line has more than {LIMITS.rst_line:,} characters")
     from symattn.pages.structure import found_in
 
     try:

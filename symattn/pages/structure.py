@@ -23,6 +23,7 @@ from docutils.utils import escape2null
 from docutils.utils.punctuation_chars import match_chars
 
 from symattn.errors import ReadError
+from symattn.files.named import LIMITS
 from symattn.pages.syntax import (
     Block,
     Flaw,
@@ -62,8 +63,6 @@ _NO_WORKSHEET = (
     "ends in .toml"
 )
 
-#: Cells of tables drawn with lines; docutils takes about a millisecond for each.
-MAX_CELLS = 20_000
 
 _TAB = 8
 
@@ -102,8 +101,11 @@ class Line:
 def found_in(text: str) -> list[Found]:
     """Worksheets and claims of a page, in order."""
     lines = [*_lines(text)]
-    if sum(line.text.count("|") - 1 for line in lines if line.text.lstrip()[:1] == "|") > MAX_CELLS:
-        raise ReadError(f"1: more than {MAX_CELLS:,} cells of tables are too many for a page")
+    if (
+        sum(line.text.count("|") - 1 for line in lines if line.text.lstrip()[:1] == "|")
+        > LIMITS.cells
+    ):
+        raise ReadError(f"1: more than {LIMITS.cells:,} cells of tables are too many for a page")
     return sorted(_blocks(lines, text), key=lambda found: found.start)
 
 

@@ -8,6 +8,7 @@ number can be put right in place.
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from typing import TypeAlias
 
 from symattn.claims.lines import is_calculation, is_line, last_side
 from symattn.errors import ReadError
+from symattn.files.named import LIMITS
 
 #: An entry, rows or a step as worksheets name them, or an entry as it is printed: s_12, a_{1,2},
 #: α₁₂, w^{Q}_{12}, z^cap⁽²⁾_12, and with the head below [Q_2]_12.
@@ -29,9 +31,9 @@ _ENTRY = (
     rf"|(?:\\?[^\W\d_]+|{_GROUP}){_ABOVE}{_INDEX}{_ABOVE}|\[[^\[\]=≈]*\]{_INDEX}{_ABOVE}"
 )
 
-#: The parts of a list: brackets, commas, numbers in quotes or without.
-_LIST = re.compile(
-    r"""\s*(?:([\[\],])|"([^"]*)"|'([^']*)'|([^\[\],"'\s](?:[^\[\],"']*[^\[\],"'\s])?))\s*"""
+#: What stands in a list: numbers in quotes or without, and a comma behind the last.
+_LISTED = re.compile(
+    r"""(?<=[^\[\s])(?P<last>\s*,)(?=\s*\])|"([^"]*)"|'([^']*)'|([^\[\],"'\s](?:[^\[\],"']*[^\[\],"'\s])?)"""
 )
 
 #: What stands between the brackets of a claim: an entry, a relation, a number or a worked line.
@@ -40,9 +42,6 @@ _CLAIM = re.compile(
     r"\s*([^\s$](?:.*[^\s$])?)\s*\$?\s*\Z",
     re.DOTALL,
 )
-
-#: A paragraph of worked lines is not longer than this.
-_MOST = 20_000
 
 #: Formulas in prose, whatever the syntax.
 _FORMULA = re.compile(
@@ -62,13 +61,14 @@ class Block:
     """The text of a worksheet and where it begins in the file.
 
     `places` says where each of its characters stands, if not one after the other. A block may
-    name a worksheet `file` beside the page instead of holding one.
+    name a worksheet `file` beside the page instead of holding one, or hold `equations` alone.
     """
 
     text: str
     start: int
     file: str = ""
     places: Callable[[int], int] | None = None
+    equations: bool = False
 
     def place(self, at: int) -> int:
         """Where a character of the text stands in the file."""
@@ -135,8 +135,6 @@ Found: TypeAlias = "Block | Anchor | Flaw"
 #: An entry whose bracket is not closed before the number.
 _OPEN = re.compile(r"\s*[A-Za-z_]+\[[^\]=≈]*[=≈]")
 
-#: More lines than this are too many for a page of prose.
-MAX_LINES = 50_000
 
 #: A syntax: the text of a page to what stands in it, in order.
 Syntax: TypeAlias = Callable[[str], Iterator[Found]]
@@ -184,31 +182,23 @@ def claim_of(key: str, text: str, start: int) -> Anchor:
 
 def _nested(text: str) -> tuple[object, list[tuple[str, int]]]:
     """A list in brackets, of texts and lists, and its texts with where each begins."""
-    whole: list[object] = []
-    open_lists, parts, place, is_next = [whole], list[tuple[str, int]](), 0, True
-    while place < len(text):
-        match = _LIST.match(text, place)
-        sign = match[1] if match else None
-        ends = sign in ("]", ",")
-        if match is None or (ends and is_next and sign == ",") or not (ends or is_next):
-            raise ReadError(f"{text[:40]!r}: write numbers between commas, as in [0.33, 0.67]")
-        place = match.end()
-        if sign == "[":
-            inner: list[object] = []
-            open_lists[-1].append(inner)
-            open_lists.append(inner)
-        elif sign == "]":
-            open_lists.pop()
-        elif sign is None:
-            group = next(g for g in (2, 3, 4) if match[g] is not None)
-            open_lists[-1].append(match[group])
-            parts.append((match[group], match.start(group)))
-        is_next = sign in ("[", ",")
-        if not open_lists or (len(open_lists) == 1 and place < len(text)):
-            break
-    if len(open_lists) != 1 or place < len(text):
-        raise ReadError(f"{text[:40]!r}: its brackets do not match; write e.g. [0.33, 0.67]")
-    return whole[0], parts
+    parts: list[tuple[str, int]] = []
+
+    def noted(match: re.Match[str]) -> str:
+        if match["last"]:
+            return ""
+        group = match.lastindex or 0
+        parts.append((match[group], match.start(group)))
+        return json.dumps(match[group])
+
+    listed = _LISTED.sub(noted, text)
+    try:
+        return json.loads(listed), parts
+    except (ValueError, RecursionError):
+        message = "its brackets do not match; write e.g. [0.33, 0.67]"
+        if text.count("[") == text.count("]"):
+            message = "write numbers between commas, as in [0.33, 0.67]"
+        raise ReadError(f"{text[:40]!r}: {message}") from None
 
 
 def after_space(text: str, start: int, end: int) -> int:
@@ -222,9 +212,9 @@ def marked_lines(text: str, start: int, end: int) -> Iterator[Anchor | Flaw]:
 
     A flaw where there are none, and where there is too much.
     """
-    if end - start > _MOST:
-        message = f"{end - start} characters after the comment claim are too many; {_MOST} at most"
-        yield Flaw(f"{message}, up to a blank line", start)
+    if end - start > LIMITS.paragraph:
+        message = f"{end - start} characters after the comment claim are too many"
+        yield Flaw(f"{message}; {LIMITS.paragraph} at most, up to a blank line", start)
         return
     found = False
     for begin, stop in _formulas(text, start, end):

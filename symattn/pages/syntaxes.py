@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from symattn.pages.markdown import markdown
-from symattn.pages.notebook import MAX_NOTEBOOK, notebook
+from symattn.pages.notebook import notebook
 from symattn.pages.restructured import restructured
 from symattn.pages.syntax import Anchor, Block, Flaw, Found, Syntax, line_of, place_of
 from symattn.pages.tex import tex
 
 __all__ = [
-    "MAX_NOTEBOOK",
     "SYNTAXES",
     "Anchor",
     "Block",

@@ -12,15 +12,12 @@ from collections.abc import Iterator
 
 from symattn.errors import counted
 from symattn.printable import printable
-from symattn.reports.overview import FileReport, Overview, Problem
+from symattn.reports.overview import CheckedFile, Overview, Problem
 from symattn.reports.results import Finding
-from symattn.reports.wording import WORDING
+from symattn.reports.wording import BOUNDS, WORDING
 
 _DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _PROPERTY = {**_DATA, ":": "%3A", ",": "%2C"}
-
-#: How many numbers that are accepted without being right are listed.
-_LISTED = 8
 
 
 def github_annotations(overview: Overview) -> str:
@@ -38,7 +35,7 @@ def github_annotations(overview: Overview) -> str:
     return "\n".join([*lines, overview.conclusion]) + "\n"
 
 
-def _of_file(file: FileReport) -> Iterator[str]:
+def _of_file(file: CheckedFile) -> Iterator[str]:
     reasons = [reason for report in file.reports for reason in report.reasons[:1]]
     for index, finding in enumerate(file.failing):
         message = finding.message
@@ -46,7 +43,7 @@ def _of_file(file: FileReport) -> Iterator[str]:
             message += f"\nConsistent with {reasons[0].name}: {reasons[0].done}"
         title = f"{finding.entry}: {WORDING[finding.verdict].phrase}"
         yield _command(_kind(finding.verdict), _position(file, finding), title, message)
-    for sign in file.failing_lines:
+    for sign in file.signs:
         position = {"file": file.name} if file.name != "<stdin>" else {}
         if position and sign.line:
             position |= {"line": str(sign.line), "col": str(sign.column)}
@@ -54,9 +51,9 @@ def _of_file(file: FileReport) -> Iterator[str]:
         yield _command(_kind(sign.verdict), position, title, sign.message)
     accepted = [each for each in file.findings if each.passes and each.verdict != "right"]
     if accepted:
-        message = "\n".join(each.message for each in accepted[:_LISTED])
-        if len(accepted) > _LISTED:
-            message += f"\nand {len(accepted) - _LISTED} more"
+        message = "\n".join(each.message for each in accepted[: BOUNDS.listed])
+        if len(accepted) > BOUNDS.listed:
+            message += f"\nand {len(accepted) - BOUNDS.listed} more"
         title = f"{counted(len(accepted), 'number')} accepted though not correctly rounded"
         yield _command("notice", _position(file, accepted[0]), title, message)
 
@@ -66,7 +63,7 @@ def _kind(verdict: str) -> str:
     return "warning" if verdict == "undecided" else "error"
 
 
-def _position(file: FileReport, finding: Finding) -> dict[str, str]:
+def _position(file: CheckedFile, finding: Finding) -> dict[str, str]:
     """Where a number stands; nowhere in what was read from standard input."""
     if file.name == "<stdin>":
         return {}

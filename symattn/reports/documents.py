@@ -10,24 +10,12 @@ from dataclasses import replace
 
 from symattn.documents import blocks as b
 from symattn.printable import printable, shortened
-from symattn.reports.overview import COLUMNS, FileReport, Overview
+from symattn.reports.overview import COLUMNS, CheckedFile, Overview
 from symattn.reports.single import Report, StepReport
-from symattn.reports.wording import WORDING, of_count
+from symattn.reports.wording import BOUNDS, WORDING, of_count
 
 #: The sign before a step all of whose numbers are right.
 _RIGHT = "✓"
-
-#: How many cells of a terminal a line takes, where it can be broken.
-_WIDTH = 80
-
-#: How many numbers of a file are listed where its report is shortened.
-_LISTED = 8
-
-#: A cell of the overview is not longer; what is below it has the whole name.
-_CELL = 160
-
-#: The most names of files without claims that a screen has; other formats have all.
-_NAMES = 12
 
 
 # ---- one worksheet -----------------------------------------------------------------------
@@ -36,7 +24,9 @@ _NAMES = 12
 def report_document(report: Report, brief: bool = False) -> b.Document:
     """The report on a worksheet."""
     blocks = tuple(_report(report, brief))
-    return b.Document(printable(report.title), blocks, width=_WIDTH, called="Numbers, checked")
+    return b.Document(
+        printable(report.title), blocks, width=BOUNDS.width, called="Numbers, checked"
+    )
 
 
 def _report(report: Report, brief: bool) -> Iterator[b.Block]:
@@ -136,7 +126,7 @@ def overview_document(
     could not be used, where standard error does not say it beside.
     """
     if brief:
-        return b.Document("", tuple(_on_screen(overview, full, listed)), width=_WIDTH)
+        return b.Document("", tuple(_on_screen(overview, full, listed)), width=BOUNDS.width)
     blocks: list[b.Block] = []
     if overview.several:
         blocks.append(_conclusion(overview, b.Strong(overview.conclusion)))
@@ -159,7 +149,7 @@ def overview_document(
     if not overview.several and len(blocks) == 1 and isinstance(blocks[0], b.Document):
         return blocks[0]
     title = "Overview" if overview.several else ""
-    return b.Document(title, tuple(blocks), width=_WIDTH, headings=1 if title else 2)
+    return b.Document(title, tuple(blocks), width=BOUNDS.width, headings=1 if title else 2)
 
 
 def _conclusion(overview: Overview, words: str | b.Strong) -> b.Paragraph:
@@ -171,7 +161,7 @@ def _rows(overview: Overview, align: str) -> b.Table:
     anchors = {one.name: f"file-{number}" for number, one in enumerate(overview.files, 1)}
     rows = []
     for row in overview.rows:
-        name, *cells = (shortened(printable(words), _CELL) for words in row.cells)
+        name, *cells = (shortened(printable(words), BOUNDS.cell) for words in row.cells)
         file = b.Cell((b.Link(name, anchors[row.name]),))
         rows.append(b.Row(file, tuple(b.Cell((words,)) for words in cells)))
     corner, *columns = COLUMNS
@@ -194,14 +184,16 @@ def _on_screen(overview: Overview, full: bool, listed: bool) -> Iterator[b.Block
             lines = (b.Paragraph((problem,), "bad", whole=True) for problem in problems)
             yield from [b.Paragraph((heading,), "heading"), *lines, b.Break()]
     if overview.skipped:
-        names = [shortened(printable(name), _CELL) for name in overview.skipped[:_NAMES]]
-        if (more := len(overview.skipped) - _NAMES) > 0:
+        names = [
+            shortened(printable(name), BOUNDS.cell) for name in overview.skipped[: BOUNDS.names]
+        ]
+        if (more := len(overview.skipped) - BOUNDS.names) > 0:
             names.append(f"and {more} more")
         yield from [b.Paragraph((f"Without claims: {', '.join(names)}",), "note"), b.Break()]
     yield conclusion
 
 
-def _file_on_screen(one: FileReport, several: bool, full: bool) -> Iterator[b.Block]:
+def _file_on_screen(one: CheckedFile, several: bool, full: bool) -> Iterator[b.Block]:
     """What is wrong in a file, and where; `full`: the whole reports of its worksheets."""
     if several:
         yield b.Paragraph((printable(one.name),), "heading", whole=True)
@@ -210,7 +202,7 @@ def _file_on_screen(one: FileReport, several: bool, full: bool) -> Iterator[b.Bl
             yield report_document(each, brief=True)
         elif each.first is not None:
             title = printable(each.title) if len(one.reports) > 1 else ""
-            yield b.Document(title, tuple(_top(each)), width=_WIDTH)
+            yield b.Document(title, tuple(_top(each)), width=BOUNDS.width)
     if full and not one.is_page:
         return  # the tables of its only report show them
     where = list(_places(one, full))
@@ -219,22 +211,22 @@ def _file_on_screen(one: FileReport, several: bool, full: bool) -> Iterator[b.Bl
     yield from where
 
 
-def _doubts(one: FileReport) -> Iterator[b.Paragraph]:
+def _doubts(one: CheckedFile) -> Iterator[b.Paragraph]:
     """The numbers that are accepted with a remark, where they stand."""
     yield b.Paragraph(("Accepted, with a remark",), "heading")
-    for found in one.doubtful[:_LISTED]:
+    for found in one.doubtful[: BOUNDS.listed]:
         yield b.Paragraph((printable(one.located(found)),), "note", whole=True)
-    if (more := len(one.doubtful) - _LISTED) > 0:
+    if (more := len(one.doubtful) - BOUNDS.listed) > 0:
         yield b.Paragraph((f"and {more} more",), "note")
 
 
-def _places(one: FileReport, full: bool) -> Iterator[b.Paragraph]:
+def _places(one: CheckedFile, full: bool) -> Iterator[b.Paragraph]:
     """The numbers that are not accepted, and the signs that do not hold, where they stand."""
     failing = one.failing
     if not full:
         mistakes = tuple(finding for finding in failing if finding.verdict != "carried")
-        failing = (mistakes or failing)[:_LISTED]
-    lines = map(one.located, (*failing, *one.failing_lines))
+        failing = (mistakes or failing)[: BOUNDS.listed]
+    lines = map(one.located, (*failing, *one.signs))
     yield from (b.Paragraph((printable(words),), "bad", whole=True) for words in lines)
     if left := [finding for finding in one.failing if finding not in failing]:
         alike = all(finding.verdict == "carried" for finding in left)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from xml.etree.ElementTree import Element, indent, tostring
 
 from symattn.printable import as_line
-from symattn.reports.overview import FileReport, Overview, Problem
+from symattn.reports.overview import CheckedFile, Overview, Problem
 from symattn.reports.results import Finding
 from symattn.reports.single import Report
 
@@ -72,7 +72,7 @@ def _why(outcome: str, kind: str, message: str, body: Sequence[str] = ()) -> Ele
     return found
 
 
-def _of_file(file: FileReport, problems: Sequence[Problem]) -> Element:
+def _of_file(file: CheckedFile, problems: Sequence[Problem]) -> Element:
     cases = [
         case
         for number, report in enumerate(file.reports)
@@ -82,7 +82,7 @@ def _of_file(file: FileReport, problems: Sequence[Problem]) -> Element:
     return _suite(file.name, cases, file.seconds)
 
 
-def _of_worksheet(file: FileReport, number: int, report: Report) -> Iterator[Element]:
+def _of_worksheet(file: CheckedFile, number: int, report: Report) -> Iterator[Element]:
     """A case for each claimed step; one for the worked lines of what is no step."""
     before = f"worksheet {number + 1}: " if len(file.reports) > 1 else ""
     known = {step.name for step in report.steps}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from symattn.errors import counted
 from symattn.marking.verdicts import verdict_counts
 from symattn.mistakes.explanations import Explanation
 from symattn.printable import printable
-from symattn.reports.results import CheckedFile, Finding
+from symattn.reports.results import Finding, Marking
 from symattn.reports.single import (
     Data,
     Report,
@@ -19,22 +20,61 @@ from symattn.reports.single import (
     report_of,
 )
 from symattn.reports.wording import WORDING, numbered
+from symattn.sheets.worksheet import Worksheet
 from symattn.status import Status
 
 
 @dataclass(frozen=True)
-class FileReport:
-    """A file: the reports of its worksheets, and every claimed number where it stands."""
+class Mending:
+    """The text that a file was read as, the text put right, and what is marked in that.
+
+    `count` is how many numbers were corrected.
+    """
+
+    before: str
+    after: str
+    count: int
+    last: CheckedFile
+
+
+@dataclass(frozen=True)
+class CheckedFile:
+    """A file that was checked: its worksheets' markings, and every claimed number where it stands.
+
+    Once it is `reported` it has reports in place of the markings.
+    """
 
     name: str
-    reports: tuple[Report, ...]
-    findings: tuple[Finding, ...]
-    #: A line for each worksheet or claim of a page that could not be used.
-    problems: tuple[str, ...] = ()
-    #: Whether its worksheets stand in a page of prose.
+    text: str = ""
+    #: Whether it is a page of prose, rather than one worksheet.
     is_page: bool = False
+    markings: tuple[Marking, ...] = ()
+    sheets: tuple[Worksheet, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    #: The signs of worked lines that do not hold and are not let pass.
+    signs: tuple[Finding, ...] = ()
+    #: A line, with file, line and column, for each worksheet or claim of a page that cannot be
+    #: used; the others are marked.
+    problems: tuple[str, ...] = ()
+    #: The files that were read for it, resolved: its own, worksheets, files of numbers.
+    files: tuple[Path, ...] = field(default=(), repr=False)
+    reports: tuple[Report, ...] = ()
     #: How long it took to mark it.
     seconds: float = 0.0
+    #: How it is put right, where that was asked for.
+    mending: Mending | None = None
+
+    def reported(self, full: bool = False, hint: str = "") -> CheckedFile:
+        """With reports and plain data alone.
+
+        `full` leaves nothing out, and `hint` says how else that is seen.
+        """
+        reports = []
+        for sheet, marking in zip(self.sheets, self.markings, strict=True):
+            notation = sheet.notation.but(**({"limit": 0} if full else {}))
+            with sheet.in_file():
+                reports.append(report_of(marking, notation, hint))
+        return replace(self, text="", markings=(), sheets=(), reports=tuple(reports))
 
     @property
     def passes(self) -> bool:
@@ -44,12 +84,36 @@ class FileReport:
     @property
     def accepted(self) -> bool:
         """Whether every number that was marked passes, those in the prose too, and every line."""
-        return not self.failing and all(one.passes for one in self.reports)
+        return not self.complaints
 
     @property
     def failing(self) -> tuple[Finding, ...]:
-        """The numbers that do not pass, as they stand in the file."""
+        """The numbers that are not let pass, as they stand in the file."""
         return tuple(one for one in self.findings if not one.passes)
+
+    @property
+    def complaints(self) -> tuple[Finding, ...]:
+        """The numbers that are not let pass, then the signs."""
+        return (*self.failing, *self.signs)
+
+    @property
+    def statuses(self) -> tuple[Status, ...]:
+        """What its numbers, and the signs of its worked lines, do to the status of a command."""
+        undecided = {"undecided": Status.UNSETTLED}
+        return tuple(undecided.get(one.verdict, Status.WRONG) for one in self.complaints)
+
+    @property
+    def corrections(self) -> list[tuple[Finding, str]]:
+        """The wrong numbers for which it is known what belongs there."""
+        return [(one, one.correction) for one in self.failing if one.correction]
+
+    def corrected(self) -> str:
+        """The text with the wrong numbers corrected, everything else as it was."""
+        text = self.text
+        for finding, correction in sorted(self.corrections, key=lambda pair: -pair[0].start):
+            end = finding.start + len(finding.written)
+            text = text[: finding.start] + correction + text[end:]
+        return text
 
     @property
     def doubtful(self) -> tuple[Finding, ...]:
@@ -69,11 +133,6 @@ class FileReport:
         """What is wrong with a number or a sign, after its place: ``a.md:3:7: weights[1,2]: …``."""
         place = f"{self.name}:{one.line}:{one.column}" if one.line else self.name
         return f"{place}: {one.message}"
-
-    @property
-    def failing_lines(self) -> tuple[Finding, ...]:
-        """The signs of worked lines that do not hold and are not let pass."""
-        return tuple(sign for one in self.reports for sign in one.lines if not sign.passes)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -149,7 +208,7 @@ COLUMNS = ("file", "first wrong", "wrote", "true", "consistent with")
 class Overview:
     """All files that were marked, and a line for each that could not be used or not finished."""
 
-    files: tuple[FileReport, ...]
+    files: tuple[CheckedFile, ...]
     problems: tuple[str, ...] = ()
     unfinished: tuple[str, ...] = ()
     #: The names of files that hold no claims.
@@ -195,7 +254,7 @@ class Overview:
         )
 
     @property
-    def rows(self) -> tuple[FileReport, ...]:
+    def rows(self) -> tuple[CheckedFile, ...]:
         """The files with something wrong, in order."""
         return tuple(one for one in self.files if not one.accepted)
 
@@ -213,7 +272,7 @@ class Overview:
         verdicts = ", ".join(numbered(verdict, count) for verdict, count in counts.items())
         none = "No numbers marked" if self.unfinished else "No claims found"
         words = f"{words}{verdicts}" if total else none
-        if false := sum(len({sign.entry for sign in one.failing_lines}) for one in self.files):
+        if false := sum(len({sign.entry for sign in one.signs}) for one in self.files):
             has = "has a mistake" if false == 1 else "have mistakes"
             words += f"; {counted(false, 'worked line')} {has}"
         if self.problems:
@@ -233,18 +292,6 @@ class Overview:
         if not good or not self.rows:
             return ""
         return f"{counted(good, 'other file')}: all numbers accepted"
-
-
-def file_report(checked: CheckedFile, full: bool = False, hint: str = "") -> FileReport:
-    """The report on a file; `full` leaves nothing out, and `hint` says how else that is seen."""
-    reports = []
-    for sheet, marking in zip(checked.sheets, checked.markings, strict=True):
-        notation = sheet.notation.but(**({"limit": 0} if full else {}))
-        with sheet.in_file():
-            reports.append(report_of(marking, notation, hint))
-    return FileReport(
-        checked.name, tuple(reports), checked.findings, checked.problems, checked.is_page
-    )
 
 
 def report_alone(overview: Overview) -> Report | None:
@@ -274,7 +321,7 @@ def overview_data(overview: Overview) -> Data:
     }
 
 
-def _row_data(file: FileReport) -> Data:
+def _row_data(file: CheckedFile) -> Data:
     row = {
         "file": file.name,
         "passes": file.passes,

@@ -1,4 +1,4 @@
-"""What checking gives: a worksheet's marking, and a file's markings and numbers where they stand.
+"""What checking gives: a worksheet's marking, and what is said of a number.
 
 Every report is made from these.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 
 from symattn.arguments import instance
 from symattn.arithmetic.written import Measured, Written
@@ -21,7 +20,6 @@ from symattn.mistakes.explanations import Explanation
 from symattn.notation.options import Notation, notation_of
 from symattn.notation.tree import Tree
 from symattn.reports.wording import WORDING, disagreement
-from symattn.sheets.worksheet import Worksheet
 
 
 @dataclass(frozen=True)
@@ -200,62 +198,3 @@ _NEAR_ZERO = re.compile(r"([-−]?)0\.(0{6,})([1-9])([0-9]*)")
 
 #: Digits with signs between them, and nothing else but a sign before.
 _GROUPED = re.compile(r"[-−–+ ]*[0-9]+(?:[.,'’ \u2009\u202f\u00a0][0-9]+)+\Z")
-
-
-@dataclass(frozen=True)
-class CheckedFile:
-    """A file that was checked: its markings, and every claimed number where it stands."""
-
-    name: str
-    text: str
-    #: Whether it is a page of prose, rather than one worksheet.
-    is_page: bool
-    markings: tuple[Marking, ...] = ()
-    sheets: tuple[Worksheet, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    #: A line, with file, line and column, for each worksheet or claim of a page that cannot be
-    #: used; the others are marked.
-    problems: tuple[str, ...] = ()
-    #: All worksheets that were read for it, those without claims too.
-    read: tuple[Worksheet, ...] = field(default=(), repr=False)
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """The files that were read for it, resolved: its own, worksheets, files of numbers."""
-        names = [name for name in (self.name, *(s.name for s in self.read)) if name != "<stdin>"]
-        numbers = [path for sheet in self.read for path in sheet.files]
-        return tuple(dict.fromkeys([*(Path(name).resolve() for name in names), *numbers]))
-
-    @property
-    def passes(self) -> bool:
-        """Whether the policy of its worksheets lets every number pass, and worked lines hold.
-
-        What cannot be used does not pass.
-        """
-        right = all(finding.passes for finding in self.findings)
-        return right and not self.links and not self.problems
-
-    @property
-    def links(self) -> tuple[Link, ...]:
-        """The signs of worked lines that are not let pass, with their lines and columns."""
-        return tuple(
-            link for marking in self.markings for link in marking.lines if not marking.passes(link)
-        )
-
-    @property
-    def complaints(self) -> tuple[Finding | Link, ...]:
-        """The numbers that are not let pass, then the signs."""
-        return (*(finding for finding in self.findings if not finding.passes), *self.links)
-
-    @property
-    def corrections(self) -> list[tuple[Finding, str]]:
-        """The wrong numbers for which it is known what belongs there."""
-        return [(f, f.correction) for f in self.findings if not f.passes and f.correction]
-
-    def corrected(self) -> str:
-        """The text with the wrong numbers corrected, everything else as it was."""
-        text = self.text
-        for finding, correction in sorted(self.corrections, key=lambda pair: -pair[0].start):
-            end = finding.start + len(finding.written)
-            text = text[: finding.start] + correction + text[end:]
-        return text

@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from symattn.printable import as_line
-from symattn.reports.overview import FileReport, Overview, Problem
+from symattn.reports.overview import CheckedFile, Overview, Problem
 from symattn.reports.results import Finding
 from symattn.version import VERSION
 
@@ -128,7 +128,7 @@ def _level(verdict: str, passes: bool) -> str:
     return "warning" if verdict == "undecided" else "error"
 
 
-def _of_file(file: FileReport) -> Iterator[dict[str, object]]:
+def _of_file(file: CheckedFile) -> Iterator[dict[str, object]]:
     """A result for each number that is not right, and each sign that does not hold."""
     reasons = [reason for report in file.reports for reason in report.reasons[:1]]
     seen: list[str] = []
@@ -140,12 +140,12 @@ def _of_file(file: FileReport) -> Iterator[dict[str, object]]:
             message += f"; consistent with {reasons[0].name}: {reasons[0].done}"
             reasons.clear()
         yield _result(file, finding, finding.verdict, message, seen)
-    for sign in file.failing_lines:
+    for sign in file.signs:
         yield _result(file, sign, _WORKED_LINE, sign.message, seen)
 
 
 def _result(
-    file: FileReport, one: Finding, rule: str, message: str, seen: list[str]
+    file: CheckedFile, one: Finding, rule: str, message: str, seen: list[str]
 ) -> dict[str, object]:
     """A result; `seen` are the identities of those before it in the file."""
     identity = f"{rule if rule == _WORKED_LINE else 'number'}\0{one.entry}"

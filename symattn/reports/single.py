@@ -30,12 +30,7 @@ from symattn.notation.text import line
 from symattn.notation.tree import Tree
 from symattn.printable import printable
 from symattn.reports.results import Finding, Marking
-from symattn.reports.wording import WORDING, numbered
-
-#: How many entries are listed under a table, of those of their own and of those that follow from
-#: others; how many heads and explanations are shown; how many rows and columns with wrong numbers,
-#: in multiples of the limit. Without a limit all are.
-_LISTED, _LISTED_CARRIED, _HEADS, _EXPLANATIONS, _MOST_WRONG = 8, 3, 4, 3, 2
+from symattn.reports.wording import BOUNDS, WORDING, numbered
 
 
 @dataclass(frozen=True)
@@ -114,7 +109,7 @@ def report_of(marking: Marking, notation: Notation | None = None, hint: str = ""
         marking.passed,
         _first(marking, steps, notation),
         reasons,
-        min(len(reasons), _EXPLANATIONS) if notation.limit else len(reasons),
+        min(len(reasons), BOUNDS.explanations) if notation.limit else len(reasons),
         _sentence(marking.style) if len(marking.entries) > 1 else "",  # one shows no habit
         steps,
         tuple(map(marking.sign, marking.lines)),
@@ -298,7 +293,7 @@ def _step(marking: Marking, mark: StepMark, notation: Notation) -> StepReport:
     failing = [entry for entry in entries if not entry.passes]
     carried = [entry for entry in failing if entry.verdict == "carried"]
     own = [entry for entry in failing if entry.verdict != "carried"]
-    first = [*own[:_LISTED], *carried[:_LISTED_CARRIED]] if notation.limit else failing
+    first = [*own[: BOUNDS.listed], *carried[: BOUNDS.carried]] if notation.limit else failing
     counts = verdict_counts(entry.verdict for entry in mark.entries)
     total = sum(counts.values())
     all_right = counts.get("right") == total
@@ -363,7 +358,7 @@ def _tables(marking: Marking, mark: StepMark, notation: Notation) -> tuple[tuple
     if notation.limit:
         odd = {e.place[:-2] for e in mark.entries if not marking.passes(e)}
         heads = [head for head in heads if head in odd] or heads[:1]
-    first = heads[:_HEADS] if notation.limit else heads
+    first = heads[: BOUNDS.heads] if notation.limit else heads
     tables = tuple(_table(marking, mark, head, notation) for head in first)
     return tables, len(heads) - len(first)
 
@@ -443,7 +438,7 @@ def _visible(every: Sequence[int], wrong: set[int], limit: int, filled: bool) ->
     """
     if not limit or len(every) <= limit:
         return list(every)
-    visible = set([k for k in every if k in wrong][: _MOST_WRONG * limit])
+    visible = set([k for k in every if k in wrong][: BOUNDS.wrong * limit])
     near = sorted(every, key=lambda k: min((abs(k - other) for other in visible), default=k))
     visible |= set(near[: limit // 2] if filled and len(visible) < limit // 2 else ())
     out: list[int | None] = []

@@ -3,7 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How much a report shows where it leaves something out."""
+
+    #: Numbers under a table, or of a file: of their own, and of those that follow from others.
+    listed: int = 8
+    carried: int = 3
+    heads: int = 4
+    explanations: int = 3
+    #: Rows and columns with wrong numbers, in multiples of a notation's limit.
+    wrong: int = 2
+    #: The most names of files without claims that a screen has; other formats have all.
+    names: int = 12
+    #: A cell of the overview is not longer; what is below it has the whole name.
+    cell: int = 160
+    #: How many cells of a terminal a line takes, where it can be broken.
+    width: int = 80
+
+
+BOUNDS = Bounds()
 
 
 class Wording(NamedTuple):

@@ -16,11 +16,9 @@ from symattn.arithmetic.reading import depth
 from symattn.attention.vocabulary import WORDS
 from symattn.derivations import Given
 from symattn.errors import ReadError, counted, quote
+from symattn.files.named import LIMITS
 
 _MASKS = ("allowed", "mask")
-
-#: The most items of a batch.
-_MOST = 1024
 
 
 @dataclass(frozen=True)
@@ -48,9 +46,9 @@ def levels_of(
     no heads. Raises `ReadError` where the brackets do not fit one another.
     """
     if batch is not None and (
-        isinstance(batch, bool) or not isinstance(batch, int) or not 1 <= batch <= _MOST
+        isinstance(batch, bool) or not isinstance(batch, int) or not 1 <= batch <= LIMITS.items
     ):
-        raise ReadError(f"batch = {quote(batch)}: give a whole number from 1 to {_MOST}")
+        raise ReadError(f"batch = {quote(batch)}: give a whole number from 1 to {LIMITS.items}")
     items = _items(heads, batch, given, one_for_all)
     count = _checked(batch, items, given)
     return Levels(_heads(heads, given, one_for_all, items), count, items)

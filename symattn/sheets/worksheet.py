@@ -39,10 +39,10 @@ from symattn.claims.labels import (
 from symattn.claims.lines import Side, is_line, last_side, read_line
 from symattn.claims.policy import Policy
 from symattn.claims.references import Reference, reference_in
-from symattn.claims.tables import AXES, LENGTHS, home_of, refuse_unknown
+from symattn.claims.tables import AXES, KEYS, LENGTHS, home_of, refuse_unknown
 from symattn.derivations import Derivation, Evaluation, Given
 from symattn.errors import ReadError, counted, located, nearest, quote
-from symattn.files.named import MAX_BYTES, names_numbers, path_of, read_text
+from symattn.files.named import LIMITS, names_numbers, path_of, read_text
 from symattn.files.toml import parse, place_of_fault
 from symattn.grammar import Apart, Call
 from symattn.greek import in_ascii
@@ -55,8 +55,7 @@ _SHARED = tuple(name for name, word in WORDS.items() if word.shared)
 _OF_GROUPS = ("K", "V", "K_past", "V_past")  # all heads share them where there is one group
 _ODD = re.compile(r"[,¼-¾⅐-⅞\u2009\u202f\u00a0]")
 
-#: Bytes that all matrices from files may take together, and about how many an exact number takes.
-_MAX_KEPT = 300_000_000
+#: About how many bytes an exact number takes.
 _EXACT_BYTES = 100
 
 
@@ -218,11 +217,9 @@ def check_tables(text: str, name: str) -> None:
 
     If it has equations, that is a worksheet, and whatever keeps it from being one is raised.
     """
-    data = parse(text, name)
-    with located(lambda message: place_of_fault(name, text, message)):
-        refuse_unknown(data, "")
-    if "equations" in data:
-        worksheet_of(text, name)
+    with _tables(text, name) as data:
+        if "equations" in data:
+            worksheet_of(text, name)
 
 
 def read_attention(path: str | Path) -> Attention | Equations:
@@ -234,11 +231,9 @@ def read_attention(path: str | Path) -> Attention | Equations:
     text = read_text(path, name)
     if is_equations_file(name):
         return equations_of(text, name)
-    data = parse(text, name)
-    if "given" in data:
-        return worksheet_of(text, name).spec
-    with located(lambda message: place_of_fault(name, text, message)):
-        refuse_unknown(data, "")
+    with _tables(text, name) as data:
+        if "given" in data:
+            return worksheet_of(text, name).spec
         attention = _table(data, "attention")
         own = _text_of(data, attention)
         if own is not None:
@@ -281,25 +276,28 @@ def worksheet_of(
     """
     word(text, "text", "the text of a worksheet")
     word(name, "name", "the name of its file")
-    text = "\n" * (whole(first_line, "first_line", 1, MAX_BYTES) - 1) + text
-    data = parse(text, name)
-    with located(lambda message: place_of_fault(name, text, message)):
-        sheet = _worksheet(data, Path(name).parent, roots, refused)
+    text = "\n" * (whole(first_line, "first_line", 1, LIMITS.bytes) - 1) + text
+    with _tables(text, name) as data:
+        sheet = _worksheet(data, _Files(Path(name).parent, roots), refused)
     return replace(sheet, name=name, text=text)
 
 
+@contextmanager
+def _tables(text: str, name: str) -> Iterator[dict[str, object]]:
+    """The tables of a text; its file and line begin what is refused of them inside."""
+    data = parse(text, name)
+    with located(lambda message: place_of_fault(name, text, message), name):
+        refuse_unknown(data, "")
+        yield data
+
+
 def _worksheet(
-    data: Mapping[str, object],
-    folder: Path,
-    roots: Sequence[Path],
-    refused: dict[str, str] | None = None,
+    data: Mapping[str, object], files: _Files, refused: dict[str, str] | None
 ) -> Worksheet:
-    refuse_unknown(data, "")
     schema = data.get("schema", 1)
     if schema != 1 or isinstance(schema, bool):
         raise ReadError(f"schema = {quote(schema)}: this symattn reads schema 1")
     attention = _table(data, "attention")
-    files = _Files(folder, roots)
     text = _text_of(data, attention)
     letters = SYMBOLS if text is None else text.letters
     given = _given(_table(data, "given"), files, letters)
@@ -307,7 +305,7 @@ def _worksheet(
     wrt = words_of(data["gradient"], "gradient") if "gradient" in data else () if upstream else None
     if not given:
         raise ReadError("given: nothing is given; add [given] with e.g. Q = [[1, 0]], K and V")
-    spec, settings, levels = _choices(attention, given, text)
+    spec, settings, levels = _spec(attention, given, text)
     labels = labels_of(settings, given)
     claims, arrays = _claims(_table(data, "claims"), files)
     policy = _policy(data)
@@ -316,10 +314,11 @@ def _worksheet(
     claims = {key: claims[key] for key in references}
     decimal = policy.decimal or decimal_shown([*texts_of(claims), *texts_of(given)])
     given = {name: _with_points(value, name, decimal) for name, value in given.items()}
-    steps = {*given, *(reference.step for reference in references.values())}
-    if isinstance(spec, Attention):
-        spec = _unfolded(spec, steps, _exponentials(claims, references, notation, decimal))
-        spec = _unfolded_for(spec, arrays)
+    steps = {*given, *arrays, *(reference.step for reference in references.values())}
+    exponentials = _exponentials(claims, references, notation, decimal)
+    spec = _unfolded(spec, steps, [*exponentials, *_computed_exponentials(arrays)])
+    if "chunks" in settings:
+        chunk_sizes(settings["chunks"])
     sizes = {name: settings[name] for name in (*LENGTHS, "n_h", "n_g") if name in settings}
     return Worksheet(
         label_of(data.get("title", ""), "title", 500),
@@ -331,7 +330,7 @@ def _worksheet(
         claims,
         policy,
         decimal=decimal,
-        chunks=_chunks(settings),
+        chunks=settings.get("chunks"),
         upstream=upstream,
         wrt=wrt,
         batch=levels.batch,
@@ -386,23 +385,19 @@ def with_arrays(sheet: Worksheet, file: str | Path) -> Worksheet:
                 known = nearest(name, letters)
                 raise ReadError(f"{quote(name)} is not the name of a step{known}")
     files = (*sheet.files, path.resolve())
-    spec = sheet.spec
-    if isinstance(spec, Attention):
-        spec = _unfolded_for(spec, arrays)
+    spec = _unfolded(sheet.spec, arrays, _computed_exponentials(arrays))
     return replace(sheet, spec=spec, claims={}, arrays=arrays, files=files, archive=str(file))
 
 
-def _unfolded_for(spec: Attention, arrays: Mapping[str, Computed]) -> Attention:
-    """With the softmax in steps where one of them was computed."""
-    exponentials = (
-        [
-            [sympy.S.One if x == 1 else sympy.Float(x) if np.isfinite(x) else None for x in row]
-            for row in arrays["exp"].numbers.reshape(-1, arrays["exp"].numbers.shape[-1])
-        ]
-        if "exp" in arrays
-        else []
-    )
-    return _unfolded(spec, arrays, exponentials)
+def _computed_exponentials(arrays: Mapping[str, Computed]) -> list[list[sympy.Expr | None]]:
+    """The rows of exponentials that were computed."""
+    if "exp" not in arrays:
+        return []
+    numbers = arrays["exp"].numbers
+    return [
+        [sympy.S.One if x == 1 else sympy.Float(x) if np.isfinite(x) else None for x in row]
+        for row in numbers.reshape(-1, numbers.shape[-1])
+    ]
 
 
 def _references(
@@ -426,13 +421,11 @@ def _references(
 def _policy(data: Mapping[str, object]) -> Policy:
     """What counts as right; the decimal sign may be said at the top of the file too."""
     policy = _table(data, "policy")
-    refuse_unknown(policy, "policy")
     if "decimal" in data:
         if policy.get("decimal", data["decimal"]) != data["decimal"]:
             raise ReadError("decimal: is given twice, at the top and in [policy]; keep one")
         policy = {**policy, "decimal": data["decimal"]}
-    settings: dict[str, Any] = {**policy}
-    return Policy(**settings)
+    return Policy(**policy)
 
 
 def _with_points(value: Given, where: str, decimal: str) -> Given:
@@ -446,14 +439,17 @@ def _with_points(value: Given, where: str, decimal: str) -> Given:
 
 
 def _unfolded(
-    spec: Attention, steps: Collection[str], exponentials: Sequence[Sequence[sympy.Expr | None]]
-) -> Attention:
+    spec: Attention | Equations,
+    steps: Collection[str],
+    exponentials: Sequence[Sequence[sympy.Expr | None]],
+) -> Attention | Equations:
     """With the softmax in steps where one of them is given or claimed.
 
     Exponentials without a row maximum beside them are e^z, as one computes them by hand, unless
     they show that the maximum was taken off.
     """
-    if not {"row_max", "exp", "exp_sum"} & set(steps) or isinstance(spec.unfold, str):
+    is_in_steps = {"row_max", "exp", "exp_sum"} & set(steps)
+    if isinstance(spec, Equations) or not is_in_steps or isinstance(spec.unfold, str):
         return spec
     shifted = "row_max" in steps or _are_shifted(exponentials)
     return replace(spec, unfold=SHIFTED if shifted else PLAIN)
@@ -566,12 +562,14 @@ def _rows(data: Mapping[str, object], name: str) -> Sequence[Mapping[str, object
     return rows
 
 
-def _table(data: Mapping[str, object], name: str) -> Mapping[str, object]:
+def _table(data: Mapping[str, object], name: str) -> Mapping[str, Any]:
     table = data.get(name, {})
     if name == "notation" and isinstance(table, str):
         return {"preset": table}
     if not isinstance(table, Mapping):
         raise ReadError(f"{name}: has to be a table; write [{name}] on a line of its own")
+    if name in KEYS:
+        refuse_unknown(table, name)
     return table
 
 
@@ -588,29 +586,22 @@ def _text_of(data: Mapping[str, object], attention: Mapping[str, Setting]) -> Eq
             raise ReadError(f"{name}: is said by the equations; leave it out of [attention]")
     levels: dict[str, int] = {}
     for key, value in _table(data, "given").items():
-        reference = reference_in(key)
-        head = reference.head if reference is not None else None
-        name = key if reference is None or head is None else reference.step
+        name, head = _headed(key)
         levels[name] = 3 if head is not None else depth(value)
     base = _spec(attention, {})[0].derivation() if based else None
     return equations_of(text, "equations", base, levels)
 
 
+def _headed(key: str) -> tuple[str, int | None]:
+    """The name of what is given, and the head that it is given for: ``W_Q[1]``."""
+    reference = reference_in(key)
+    if reference is None or reference.head is None:
+        return key, None
+    return reference.step, reference.head
+
+
 #: The axes that count heads, and the sizes of equations that they are.
 _COUNTS = {"heads": "n_h", "kv_heads": "n_g"}
-
-
-def _choices(
-    attention: Mapping[str, Setting], given: dict[str, Given], text: Equations | None
-) -> tuple[Attention | Equations, dict[str, Setting], Levels]:
-    """The spec, the settings that are no part of it, and what the brackets mean.
-
-    Of equations the settings are sizes, counts of heads, labels.
-    """
-    if text is None:
-        return _spec(attention, given)
-    refuse_unknown(attention, "attention")
-    return text, {_COUNTS.get(name, name): x for name, x in attention.items()}, Levels(None)
 
 
 def _letters(spec: Attention | Equations) -> Mapping[str, str]:
@@ -632,9 +623,7 @@ def _given(
     given: dict[str, Given] = {}
     heads: dict[str, dict[int, Given]] = {}
     for key, value in table.items():
-        reference = reference_in(key)
-        head = reference.head if reference is not None else None
-        name = reference.step if reference is not None and head is not None else key
+        name, head = _headed(key)
         name = name if name in letters else in_ascii(name)
         if name not in letters and not _is_gradient_of(name, letters):
             hint = home_of(name, "given") or nearest(name, letters)
@@ -668,10 +657,14 @@ def _is_gradient_of(name: str, letters: Mapping[str, str]) -> bool:
 
 
 def _spec(
-    attention: Mapping[str, Setting], given: dict[str, Given]
-) -> tuple[Attention, dict[str, Setting], Levels]:
-    """The spec, the settings of the table that are not axes of it, and what the brackets mean."""
-    refuse_unknown(attention, "attention")
+    attention: Mapping[str, Setting], given: dict[str, Given], text: Equations | None = None
+) -> tuple[Attention | Equations, dict[str, Setting], Levels]:
+    """The spec, the settings of the table that are not axes of it, and what the brackets mean.
+
+    Of equations the settings are sizes, counts of heads, labels.
+    """
+    if text is not None:
+        return text, {_COUNTS.get(name, name): x for name, x in attention.items()}, Levels(None)
     base = _plain()
     if "variant" in attention:
         from symattn.attention.variants import variant
@@ -746,7 +739,7 @@ class _Files:
     def __init__(self, folder: Path, roots: Sequence[Path]) -> None:
         self.folder, self.roots = folder, roots
         self.read: dict[Path, None] = {}
-        self._memory = 0
+        self._sizes: list[int] = []
 
     def as_saved(self, key: str, reference: str) -> Given:
         """The matrix of a file, as an array of its own dtype, or the texts of a CSV file."""
@@ -763,24 +756,16 @@ class _Files:
         if isinstance(matrix, np.ndarray) and matrix.size <= MAX_ENTRIES:
             matrix = as_lists(matrix, key)
         large = isinstance(matrix, np.ndarray)
-        self._memory += matrix.nbytes if large else _EXACT_BYTES * sum(1 for _ in leaves(matrix))
-        if self._memory > _MAX_KEPT:
+        size = matrix.nbytes if large else _EXACT_BYTES * sum(1 for _ in leaves(matrix))
+        self._sizes.append(size)
+        if sum(self._sizes) > LIMITS.kept:
             raise ReadError(f"{key}: the matrices of all files together are too large")
         return matrix
 
 
-def _chunks(settings: Mapping[str, object]) -> Setting:
-    """How the tokens are cut for decoding, as the worksheet says it; None if it does not."""
-    if "chunks" in settings:
-        chunk_sizes(settings["chunks"])
-    return settings.get("chunks")
-
-
-def _notation(table: Mapping[str, object]) -> Notation:
-    refuse_unknown(table, "notation")
-    choices: dict[str, Any] = dict(table)
-    preset, symbols = choices.pop("preset", None), choices.pop("symbols", {})
-    if not isinstance(symbols, Mapping):
+def _notation(table: Mapping[str, Any]) -> Notation:
+    choices = {"symbols": {}, **table}
+    preset = choices.pop("preset", None)
+    if not isinstance(choices["symbols"], Mapping):
         raise ReadError('symbols: has to be a table, e.g. symbols = { weights = "alpha" }')
-    choices["symbols"] = dict(symbols)
     return Notation().but(**choices) if preset is None else Notation.preset(preset, **choices)

@@ -27,8 +27,8 @@ from symattn.marking.verdicts import Marker
 from symattn.notation.text import box, line
 from symattn.pages.checked import check_text
 from symattn.reports.check import check_worksheet
-from symattn.reports.overview import Overview, file_report
-from symattn.reports.results import CheckedFile, Marking
+from symattn.reports.overview import CheckedFile, Overview
+from symattn.reports.results import Marking
 from symattn.reports.single import report_of
 from symattn.sheets.worksheet import worksheet_of
 from tests.checking import check, verdicts
@@ -509,7 +509,7 @@ def test_worked_lines_in_pages(suffix: str, text: str, end: str) -> None:
     assert checked is not None
     (finding,) = checked.findings
     assert (finding.entry, finding.claimed, finding.verdict) == ("scores[1,2]", "9", "wrong")
-    (link,) = checked.links
+    (link,) = checked.signs
     assert link.message.endswith(" is 8, not 9")
     assert link.line in (finding.line, finding.line - 1)  # where it begins
     assert checked.corrected() == page[: finding.start] + "8" + page[finding.start + 1 :]
@@ -658,19 +658,19 @@ def test_a_line_that_names_no_entry_is_checked(text: str, told: list[str]) -> No
     """And the page's other numbers are reported."""
     checked = check_text(f"{SCALED}{text}\n\nIt is {{claim}}`a_11 = 0.4`.\n", "a.md", explain=False)
     assert checked is not None
-    assert [link.message for link in checked.links] == told
+    assert [link.message for link in checked.signs] == told
     assert [(one.entry, one.verdict) for one in checked.findings] == [("weights[1,1]", "wrong")]
     alone = check_text(f"{SCALED}{text}\n", "a.md", explain=False)
     assert alone is not None
     assert alone.passes is (not told)
-    assert text_overview(Overview((file_report(alone),)))
+    assert text_overview(Overview((alone.reported(),)))
 
 
 def test_an_entry_that_is_claimed_twice_counts_twice() -> None:
     page = f"{SCALED}{{claim}}`z_11 = 0.707`, {{claim}}`z_11 = 0.5` and {{claim}}`z_11 = 0.707`\n"
     checked = check_text(page, "a.md", explain=False)
     assert checked is not None
-    found = file_report(checked)
+    found = checked.reported()
     (only,) = found.reports
     assert found.counts == {"right": 2, "wrong": 1}
     assert only.first is not None

@@ -40,12 +40,25 @@ def test_every_option_stands_in_one_group(name: str) -> None:
     grouped = [option for names in command(name).groups.values() for option in names]
     assert len(grouped) == len({*grouped}) and {*grouped} <= options(name)
     rest = options(name) - {*grouped}
-    assert not grouped or rest <= {"--allow-large", "--timeout"}, (
+    assert not grouped or rest <= {"--allow-large", "--timeout", "--help-all"}, (
         f"{rest}: which group of {name} are they in?"
     )
-    shown = run(name, "--help").stdout
+    every = "--help-all" if command(name).common else "--help"
+    shown = run(name, every).stdout
     for option in (*options(name), "--help"):
         assert len(re.findall(rf"^  (?:-\w, )?{option}(?= |$)", shown, re.MULTILINE)) == 1, option
+
+
+def test_common_options_fit_a_screen_and_all_are_a_call_away() -> None:
+    common = {*command("derive").common}
+    assert common <= {*options("derive"), "--help"} and len(common) <= 16
+    shown, every = (
+        CliRunner().invoke(main, ["derive", one]).stdout for one in ("--help", "--help-all")
+    )
+    for option in options("derive"):
+        names = rf"^  (?:-\w, )?{option}(?= |$)"
+        assert (re.search(names, shown, re.MULTILINE) is not None) == (option in common), option
+        assert re.search(names, every, re.MULTILINE), option
 
 
 #: The examples whose files are the reader's own.

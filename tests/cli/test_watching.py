@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from symattn.cli import watching
 from symattn.pages import checked
 from tests import ROOT
 from tests.command import run
-from tests.extras import package
 from tests.terminal import shown_at_a_terminal
 
 SHEET = "[attention]\nscale = false\n[given]\nscores = {}\n"
@@ -60,38 +59,20 @@ edits: list[int] = []
 
 @pytest.fixture
 def watched(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
-    """Runs a command, and makes an edit each time that it waits; ^C at the end.
-
-    An edit is seen in a folder that is watched, or not at all.
-    """
-    package("watchfiles")
+    """Runs a command, and makes an edit every second time that it waits; ^C at the end."""
 
     def edited(words: str, *changes: Callable[[], object]) -> Result:
-        left = [*changes]
+        left = [step for change in changes for step in (change, lambda: None)]
 
-        def watch(*folders: Path, **_: Any) -> Iterator[set[str]]:
-            yield set()  # nothing was changed before it began
-            while left:
-                before = {folder: listed(folder) for folder in folders}
-                left.pop(0)()
-                if any(listed(folder) != before[folder] for folder in folders):
-                    yield {"changed"}
-            raise KeyboardInterrupt
+        def sleep(_: float) -> None:
+            if not left:
+                raise KeyboardInterrupt
+            left.pop(0)()
 
-        monkeypatch.setattr("watchfiles.watch", watch)
+        monkeypatch.setattr("symattn.cli.watching.time.sleep", sleep)
         return run(*words.split())
 
     return edited
-
-
-def listed(folder: Path) -> list[tuple[str, ...]]:
-    """What the system tells of when it changes: the entries of a folder."""
-    if not folder.is_dir():
-        return []
-    found = [
-        (entry.name, *map(str, entry.stat(follow_symlinks=False))) for entry in os.scandir(folder)
-    ]
-    return sorted(row[:9] + row[10:] for row in found)
 
 
 def weights(result: Result) -> list[str]:
@@ -219,28 +200,6 @@ def test_what_cannot_be_watched_is_refused_in_a_line(words: str, told: str, here
     assert told in result.stderr
 
 
-def test_the_extra_is_named(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "watchfiles", None)
-    write("sheet.toml", SHEET.format("[[0, 0]]"))()
-    result = run(*DERIVE.split())
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr == "symattn: --watch: needs watchfiles; pip install 'symattn[watch]'\n"
-
-
-def test_what_the_system_cannot_watch_is_said(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    package("watchfiles")
-    from watchfiles._rust_notify import WatchfilesRustInternalError
-
-    def full(*_: object, **__: object) -> Any:
-        raise WatchfilesRustInternalError("OS file watch limit reached.")
-
-    monkeypatch.setattr("watchfiles.watch", full)
-    write("sheet.toml", SHEET.format("[[0, 0]]"))()
-    result = run(*DERIVE.split())
-    assert result.exit_code == 2 and "watch limit reached" in result.stderr
-    assert result.stderr.count("\n") == 1
-
-
 def test_who_does_not_read_on_ends_it(
     here: Path, watched: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -251,9 +210,8 @@ def test_who_does_not_read_on_ends_it(
     assert result.exit_code == 0
 
 
-def test_the_system_tells_of_changes_in_a_process_of_its_own(tmp_path: Path) -> None:
+def test_changes_are_seen_in_a_process_of_its_own(tmp_path: Path) -> None:
     """An editor that saves by renaming, and several files at once."""
-    package("watchfiles")
     sheet, report = tmp_path / "sheet.toml", tmp_path / "report.txt"
     sheet.write_text(SHEET.format("[[0, 0]]") + CLAIM, "utf-8")
     code = (

@@ -14,6 +14,7 @@ import tracemalloc
 import zipfile
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,8 @@ from click.testing import CliRunner
 from symattn.cli import main
 from symattn.errors import ReadError
 from symattn.files import named as files
-from symattn.files.matrices import MAX_HEADER, MAX_TENSORS_HEADER, named_matrix
-from symattn.files.named import files_named
+from symattn.files.matrices import named_matrix
+from symattn.files.named import LIMITS, files_named
 from symattn.pages.checked import files_in
 from symattn.sheets.worksheet import worksheet_of
 from tests import TRACED
@@ -128,7 +129,7 @@ NPY: dict[str, Callable[[], bytes]] = {
     "cut off in the numbers": lambda: npy()[:-3],
     "something after the numbers": lambda: npy() + b"more",
     "two arrays": lambda: npy() + npy(),
-    "header of 60 kB": lambda: raw_npy(" " * (MAX_HEADER + 50_000)),
+    "header of 60 kB": lambda: raw_npy(" " * (LIMITS.header + 50_000)),
     "header of megabytes": lambda: raw_npy("(" * 5_000_000, version=(2, 0)),
     "header of 4 GB": lambda: b"\x93NUMPY\x02\x00\xff\xff\xff\xff{",
     "nested brackets": lambda: raw_npy("(" * 9_000),
@@ -235,11 +236,11 @@ SAFETENSORS: dict[str, Callable[[], bytes]] = {
     "absurd length": lambda: tensors(b"{}", length=2**64 - 1),
     "length of 100 MB": lambda: tensors(b"{}", length=100_000_000),
     "length beyond the end": lambda: tensors(b"{}", length=5_000),
-    "long header": lambda: tensors(b"[" + b"[]," * (MAX_TENSORS_HEADER // 3)),
+    "long header": lambda: tensors(b"[" + b"[]," * (LIMITS.tensors_header // 3)),
     "much that means nothing": lambda: tensors(
         json.dumps(tensor())[:-2].encode()
         + b', "x": ['
-        + b"[]," * (MAX_TENSORS_HEADER // 3 - 99)
+        + b"[]," * (LIMITS.tensors_header // 3 - 99)
         + b'[]]}, "Q": 1}'
     ),
     "a name three times": lambda: tensors(
@@ -435,7 +436,7 @@ def test_safetensors_need_their_library(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_matrices_are_bounded_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("symattn.sheets.worksheet._MAX_KEPT", 10_000)
+    monkeypatch.setattr("symattn.sheets.worksheet.LIMITS", replace(LIMITS, kept=10_000))
     np.save(tmp_path / "w.npy", np.zeros((2, 2)))
     heads = "".join(f'"W_Q[{head}]" = "w.npy"\n' for head in range(1, 99))
     with pytest.raises(ReadError, match="of all files together are too large"):

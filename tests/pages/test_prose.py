@@ -10,7 +10,7 @@ import pytest
 from symattn.errors import ReadError
 from symattn.pages.checked import check_file, check_text, files_in
 from symattn.pages.syntaxes import SYNTAXES
-from symattn.reports.results import CheckedFile
+from symattn.reports.overview import CheckedFile
 from symattn.sheets.worksheet import read_worksheet
 from tests.command import put
 from tests.rows import every_one_has_a_row

@@ -12,7 +12,7 @@ import pytest
 from click.testing import Result
 
 from symattn.reports.annotations import github_annotations
-from symattn.reports.overview import FileReport, Overview
+from symattn.reports.overview import CheckedFile, Overview
 from symattn.reports.results import Finding
 from symattn.reports.single import report_of
 from tests.checking import check, toml
@@ -181,7 +181,7 @@ def test_a_number_cut_off_beside_rounded_ones_is_remarked_on(tmp_path: Path, for
 def test_nothing_in_a_message_ends_its_command() -> None:
     hostile = "1\r\n::error::x"
     placed = Finding(1, 2, None, hostile, hostile, "50%", "wrong", passes=False)
-    page = github_annotations(Overview((FileReport("a\n:,%.md", (), (placed,)),)))
+    page = github_annotations(Overview((CheckedFile("a\n:,%.md", findings=(placed,)),)))
     lines = page.splitlines()
     assert len(lines) == 2
     kind, at, _ = read(lines[0])
@@ -217,7 +217,7 @@ def test_of_many_accepted_numbers_the_first_are_listed() -> None:
             Finding(n, 5, 9, f"scores[1,{n}]", "0.66", "0.667", "truncated", passes=True)
             for n in range(1, count + 1)
         )
-        return github_annotations(Overview((FileReport("a.toml", (), findings),)))
+        return github_annotations(Overview((CheckedFile("a.toml", findings=findings),)))
 
     place = {"file": "a.toml", "line": "1", "col": "5", "endColumn": "9"}
     kind, at, message = read(cut_off(8).splitlines()[0])
@@ -242,7 +242,7 @@ def test_a_sign_that_does_not_hold_is_an_error_and_one_that_is_open_a_warning() 
         ("a.toml", ({"file": "a.toml", "line": "4", "col": "2"}, {"file": "a.toml"})),
         ("<stdin>", ({}, {})),
     ):
-        page = github_annotations(Overview((FileReport(name, (report,), ()),)))
+        page = github_annotations(Overview((CheckedFile(name, reports=(report,), signs=lines),)))
         wrong, unsettled, _ = page.splitlines()
         title = {"title": "scores[1,1]: worked line"}
         assert read(wrong) == ("error", places[0] | title, "is not")

@@ -18,7 +18,7 @@ from symattn.mistakes.slips import Slip
 from symattn.notation.text import width
 from symattn.reports.annotations import github_annotations
 from symattn.reports.check import check_worksheet
-from symattn.reports.overview import FileReport, Overview
+from symattn.reports.overview import CheckedFile, Overview
 from symattn.reports.results import Finding, Marking
 from symattn.reports.single import (
     Report,
@@ -241,7 +241,7 @@ def test_a_sign_that_does_not_hold_is_named(wrong: Marking) -> None:
     assert report_data(found)["lines"] == [
         {"entry": "weights[1,1]", "told": told, "verdict": "wrong"}
     ]
-    one = FileReport("x.md", (found,), ())
+    one = CheckedFile("x.md", reports=(found,), signs=(sign,))
     assert "x.md:3:7: " + told in text_overview(Overview((one,)))
     assert f"::error file=x.md,line=3,col=7,title=weights[1%2C1]%3A worked line::{told}" in (
         github_annotations(Overview((one,)))

@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 
 from symattn.reports.junit import junit_xml
-from symattn.reports.overview import FileReport, Overview
+from symattn.reports.overview import CheckedFile, Overview
 from symattn.reports.results import Finding
 from symattn.reports.single import report_of
 from tests.checking import check, toml
@@ -150,7 +150,11 @@ def test_every_character_is_allowed_in_xml() -> None:
     found = Finding(1, 2, None, f"weights[{hostile}", hostile, "1", "wrong", passes=False)
     page = junit_xml(
         Overview(
-            (FileReport(hostile, (report,), (found,), (f"{hostile}: no",)),),
+            (
+                CheckedFile(
+                    hostile, reports=(report,), findings=(found,), problems=(f"{hostile}: no",)
+                ),
+            ),
             (hostile,),
             skipped=(hostile,),
         )

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from symattn.claims.policy import VERDICTS
 from symattn.cli import main
-from symattn.reports.overview import FileReport, Overview
+from symattn.reports.overview import CheckedFile, Overview
 from symattn.reports.results import Finding
 from symattn.reports.sarif import sarif_log
 from symattn.reports.single import report_of
@@ -165,7 +165,9 @@ def test_levels_of_what_is_open_and_of_what_is_accepted(valid: Callable[[str], A
     accepted = replace(open_one, verdict="rounded-early", passes=True)
     sign = Finding(0, 0, None, "", "", "", "undecided", passes=False, told="is open")
     report = replace(report_of(check(GIVEN, {"weights[1,1]": "0.33"})), lines=(sign,))
-    files = (FileReport("a.toml", (report,), (open_one, accepted)),)
+    files = (
+        CheckedFile("a.toml", reports=(report,), findings=(open_one, accepted), signs=(sign,)),
+    )
     results = valid(sarif_log(Overview(files, unfinished=("b.md: not finished",))))["results"]
     assert [(r["ruleId"], r["level"]) for r in results] == [
         ("undecided", "warning"),
@@ -188,7 +190,7 @@ def test_nothing_in_a_name_or_a_message_breaks_the_log(
 ) -> None:
     hostile = "##[error]x\r\n::error::[a](1)\x00\udcff"
     found = Finding(1, 2, None, hostile, hostile, "50%", "wrong", passes=False)
-    log = sarif_log(Overview((FileReport(name, (), (found,)),), (f"{name}: {hostile}",)))
+    log = sarif_log(Overview((CheckedFile(name, findings=(found,)),), (f"{name}: {hostile}",)))
     (result,) = valid(log)["results"]
     uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
     assert re.fullmatch(r"(?:[\w.~/-]|%[0-9A-F]{2})+", uri, re.A)
