@@ -224,7 +224,7 @@ _PLACES = _SCALARS | {
     "never": "np.full(({shape}), False)",
 }
 
-_IN_NUMPY = functions(_HERE / "functions_numpy.txt", r"def (\w+)\(")
+_IN_NUMPY = functions(_HERE / "functions_numpy.py", r"def (\w+)\(")
 
 NUMPY = replace(
     _arrays("np", "np.ndarray", {"np": "import numpy as np\n"}), name="numpy", helpers=_IN_NUMPY
@@ -315,7 +315,7 @@ TORCH = replace(
         _TORCH_OPERATIONS,
         _TORCH_PLACES,
     ),
-    helpers=functions(_HERE / "functions_torch.txt", r"def (\w+)\(")
+    helpers=functions(_HERE / "functions_torch.py", r"def (\w+)\(")
     | {"alibi_slopes": _IN_NUMPY["alibi_slopes"]},
     wide="torch.promote_types(dtype, torch.float32)",
 )
@@ -382,7 +382,7 @@ PYTHON = Language(
         "math": "import math\n",
         "operator": "import operator\n",
     },
-    helpers=functions(_HERE / "functions_lists.txt", r"def (\w+)\("),
+    helpers=functions(_HERE / "lists.py", r"def (\w+)\("),
     called=_CALLED,
     reserved=("math", "operator", "t"),
     **_PYTHON,

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
-from importlib.resources import files
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
+from symattn.documents.code import functions_numpy
+from symattn.documents.code import lists as untyped
 
-@cache
-def module_of(kind: str) -> Any:
-    """The functions of a file, which stand in people's programs as they are there."""
-    text = files("symattn.documents.code") / f"functions_{kind}.txt"
-    module = ModuleType(f"functions_{kind}")
-    exec(compile(text.read_text(encoding="utf-8"), str(text), "exec"), vars(module))
-    return module
-
-
-lists, functions_numpy = module_of("lists"), module_of("numpy")
+lists: Any = untyped  # people's files have them as they are, without types
 
 _RANDOM = np.random.default_rng(3)
 X, Y = _RANDOM.normal(size=(2, 3, 4)), _RANDOM.normal(size=(2, 3, 4))
@@ -122,7 +112,8 @@ def plain(value: Any) -> Any:
 def test_a_function_is_the_same_in_every_module(name: str) -> None:
     import torch
 
-    functions_torch = module_of("torch")
+    from symattn.documents.code import functions_torch
+
     arguments = SHARED[name]
     wanted = getattr(functions_numpy, name)(*arguments)
     np.testing.assert_allclose(getattr(lists, name)(*map(plain, arguments)), wanted, atol=1e-12)
@@ -142,7 +133,8 @@ def test_a_function_for_lists_is_numpys(name: str) -> None:
 def test_buckets_of_distances(bidirectional: bool) -> None:
     import torch
 
-    functions_torch = module_of("torch")
+    from symattn.documents.code import functions_torch
+
     settings = 8, 20, bidirectional
     wanted = functions_numpy.relative_bucket(DISTANCES, *settings)
     assert [lists.relative_bucket(int(d), *settings) for d in DISTANCES] == wanted.tolist()

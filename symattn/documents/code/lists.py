@@ -3,6 +3,8 @@
 Shapes are broadcast from the back, as in NumPy. The functions stand in people's files as they are
 here, so that they are written for readers, without types.
 """
+# ruff: noqa: D400, D403  (formulas as descriptions)
+# mypy: disable-error-code="no-untyped-def,no-untyped-call"
 
 import math
 import operator
