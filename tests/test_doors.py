@@ -79,7 +79,7 @@ COMMANDS = (
     ("symattn.algebra.identities.proofs.decide", "prove shift"),
     ("symattn.attention.jacobian.read_row", "jacobian 1,2"),
     ("symattn.attention.ladder.before_attention", "ladder"),
-    ("symattn.cli.lists.show", "variants"),
+    ("symattn.cli.formats.Output.put", "variants"),
     ("symattn.sheets.writing.starter", "new causal"),
     ("symattn.cli.examples.all_examples", "examples"),
     ("symattn.cli.completion.Destination.of", "completion zsh"),
@@ -142,7 +142,7 @@ def test_a_traceback_is_for_those_who_ask(
 ) -> None:
     planted = raising(RuntimeError("a\x1b[2J\nb"))
     for name in (
-        "cli.lists.show",
+        "cli.formats.Output.put",
         "pages.checked.check_file",
         "pages.filling.fill_page",
     ):
@@ -157,7 +157,7 @@ def test_a_traceback_is_for_those_who_ask(
 
 @pytest.mark.parametrize("error", [SystemExit(1), SystemExit("x")])
 def test_an_exit_from_below_is_a_defect(error: SystemExit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("symattn.cli.lists.show", raising(error))
+    monkeypatch.setattr("symattn.cli.formats.Output.put", raising(error))
     result = run("variants", status=Status.INTERNAL)
     assert result.stderr.startswith("symattn: internal error, please report: SystemExit at ")
 
@@ -166,7 +166,7 @@ def test_a_pipe_that_closes_leaves_the_status_open(
     given: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(screen, "drop_output", lambda: None)  # pytest's own output
-    for name in ("cli.lists.show", "algebra.identities.proofs.decide"):
+    for name in ("cli.formats.Output.put", "algebra.identities.proofs.decide"):
         monkeypatch.setattr(f"symattn.{name}", raising(BrokenPipeError()))
     for words in (["variants"], ["prove", "shift"]):
         result = run(*words)
