@@ -58,11 +58,6 @@ class Graph:
         hint = nearest(name, names)
         raise SymattnError(f"{role}: {quote(name)} is not part of this derivation{hint}")
 
-    def operands(self, letter: str) -> tuple[str, ...]:
-        """What a step reads; nothing for an input."""
-        item = self.items[letter]
-        return item.operands if isinstance(item, Step) else ()
-
     def behind(self, letters: Iterable[str]) -> set[str]:
         """These letters and all that they are made of."""
         return leading_to(self.steps, letters)

@@ -35,7 +35,7 @@ _IN_FULL = 10
 _FEW_NODES = 12
 
 #: The kinds of parts that are written as one number.
-Kind = tuple[type[Rule], ...]
+Kind: TypeAlias = tuple[type[Rule], ...]
 
 
 @dataclass(frozen=True)
@@ -292,7 +292,7 @@ class Stages:
 
 
 def _holds_function(rule: Rule) -> bool:
-    """Whether the part is a function of its operands that no fraction or root is."""
+    """Whether a function such as exp stands in the part; its value is rarely a fraction or root."""
     return any(isinstance(part, r.Exp | r.Apply | r.OfRow) for part in r.parts(rule))
 
 
