@@ -133,7 +133,8 @@ class Ring:
         """That a letter is an inverse: both products are I."""
         known, unit = _word(letter), _scaled(_word(), -1)
         kind, base = source
-        self.relate(_plus(_times(known, inside), unit), (kind and f"{kind} left", base))
+        left = f"{kind} left" if kind else ""
+        self.relate(_plus(_times(known, inside), unit), (left, base))
         self.relate(_plus(_times(inside, known), unit), (kind, base))
 
     def relate(self, words: Words, source: tuple[str, Data]) -> None:

@@ -106,7 +106,9 @@ class Builder:
         if name == "W_O" and "sum" in facts:  # each head has rows of its own
             return QUERY
         tied = name.startswith("K") and "key-is-query" in facts  # a head's own queries are its keys
-        return SHARED if word.shared else GROUP if word.grouped and not tied else QUERY
+        if word.shared:
+            return SHARED
+        return GROUP if word.grouped and not tied else QUERY
 
     def used(self, name: str, kind: str) -> MatrixExpr:
         """A matrix as an operand: a key or value matrix as head i uses it: ⌊i g/h⌋, from 0."""
