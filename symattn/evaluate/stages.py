@@ -231,11 +231,11 @@ class Stages:
         return tree if len(line(tree)) <= LONGEST else None
 
     def settled_stage(self, rule: Rule) -> Tree:
-        """The rule with exact numbers put in; a long one stays under its name."""
+        """The rule with exact numbers, decimals that end in full; a long one stays as it is."""
         return self._exactly(rule, ())[0].tree
 
     def exact_stage(self, rule: Rule, speller: Speller | None = None) -> Tree:
-        """The rule with exact operands put in; a long one stays under its name."""
+        """The rule with exact operands as a speller has them; a long one keeps its name."""
         speller = speller or self.numbers.speller
 
         def leaf(part: Rule) -> Tree | None:
