@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import sympy
 
 from symattn.arguments import flag, instance, word, words
+from symattn.derivatives.steps import Graph, backward, hessian_vector, onward
 from symattn.errors import NoSuchName, SymattnError, nearest, quote
 from symattn.evaluate.check import Check, StepCheck
 from symattn.evaluate.defined import defined_numbers
@@ -100,8 +101,8 @@ class Derivation:
         return tuple(step.name for step in self.steps)
 
     def __getitem__(self, name: str) -> Step:
-        for step in self.steps if isinstance(name, str) else ():
-            if name in (step.name, step.letter):
+        for step in self.steps:
+            if isinstance(name, str) and name in (step.name, step.letter):
                 return step
         raise NoSuchName(f"no step is called {quote(name)}{nearest(name, self.names)}")
 
@@ -243,8 +244,6 @@ class Derivation:
         dQ         dQ = dS K
         dK         dK = dSᵀ Q
         """
-        from symattn.derivatives.steps import Graph, backward
-
         flag(forward, "forward")
         row_dots = flag(row_dots, "row_dots")
         graph = Graph(self.inputs, self.steps, self.sizes)
@@ -264,8 +263,6 @@ class Derivation:
         >>> print(Attention().derivation().tangent("Q")["delta_weights"])
         δA = A ∘ (δZ − rowsum(A ∘ δZ) 1ᵀ)
         """
-        from symattn.derivatives.steps import Graph, onward
-
         inputs, steps = onward(Graph(self.inputs, self.steps, self.sizes), along=along)
         return replace(self, inputs=inputs, steps=steps)
 
@@ -286,8 +283,6 @@ class Derivation:
         >>> print(Attention().derivation().hessian_vector("Q")["delta_dQ"])
         δdQ = δdS K
         """
-        from symattn.derivatives.steps import Graph, hessian_vector
-
         graph = Graph(self.inputs, self.steps, self.sizes)
         inputs, steps = hessian_vector(graph, wrt=wrt, of=of, upstream=upstream)
         return replace(self, inputs=inputs, steps=steps)

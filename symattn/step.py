@@ -250,7 +250,7 @@ def _sized(value: Any, sizes: Mapping[Any, Any]) -> Any:
 
 
 def called(
-    items: Sequence[Item], words_: Sequence[str], notation: Notation | None = None
+    items: Sequence[Item], names: Sequence[str], notation: Notation | None = None
 ) -> tuple[str, ...]:
     """The names of the items that are called so, by their names or by their letters.
 
@@ -259,11 +259,11 @@ def called(
     """
     notation = notation_of(notation)
     found = []
-    for one in words_:
+    for one in names:
         named = [item.name for item in items if item.name == one]
         lettered = [item.name for item in items if one in _spellings(item, notation)]
-        which = [*dict.fromkeys((*named, *lettered))]
-        which = which or [item.name for item in items if item.letter == one]
+        usual = [item.name for item in items if item.letter == one]
+        which = [*dict.fromkeys((*named, *lettered))] or usual
         if len(which) > 1:
             both = (item for item in items if item.name in which)
             listed = " or ".join(

@@ -24,6 +24,9 @@ from symattn.step import Step
 
 _BITS = (80, 320)
 
+#: Balls that meet and have smaller radii than this count as equal; no more bits are tried.
+_SHARP = flint.arb(2) ** -50
+
 Sizes = Mapping[sympy.Symbol, int]
 
 #: What a side of an equation means: an expression of SymPy, a matrix or a number, or a derivation.
@@ -285,9 +288,6 @@ def has_value(side: Side, given: Mapping[str, Array], sizes: Sizes) -> bool:
 
 def _is_known(x: Ground) -> bool:
     return bool(x.is_finite()) or is_minus_infinity(x)
-
-
-_SHARP = flint.arb(2) ** -50
 
 
 def _has_derivation(*sides: Side) -> bool:

@@ -42,7 +42,7 @@ class Relation:
 
 
 @dataclass(frozen=True)
-class Use:
+class Multiple:
     """A relation between two words, times a number: c u (L − R) v."""
 
     words: Words
@@ -133,7 +133,8 @@ class Ring:
         """That a letter is an inverse: both products are I."""
         known, unit = _word(letter), _scaled(_word(), -1)
         kind, base = source
-        self.relate(_plus(_times(known, inside), unit), (kind and f"{kind} left", base))
+        left = f"{kind} left" if kind else ""
+        self.relate(_plus(_times(known, inside), unit), (left, base))
         self.relate(_plus(_times(inside, known), unit), (kind, base))
 
     def relate(self, words: Words, source: tuple[str, Data]) -> None:
@@ -180,15 +181,15 @@ class Ring:
         """A word as a certificate has it, None for the identity."""
         return encoded(self.shown(_matrix(letters))) if letters else None
 
-    def combined(self, goal: Words) -> list[tuple[flint.fmpq, Use]]:
+    def combined(self, goal: Words) -> list[tuple[flint.fmpq, Multiple]]:
         """The goal as Σ c u (L − R) v, with u and v that its words suggest; none if it is none."""
-        uses: dict[object, Use] = {}
+        uses: dict[object, Multiple] = {}
         wave, known = [*goal], {*goal}
         longest = max((len(letters) for _, letters in goal), default=0) + 2
         for turn in range(_ROUNDS):
             new: list[Word] = []
             for word in wave:
-                for use in self._uses(word, turn < 2):
+                for use in self._multiples(word, turn < 2):
                     if uses.setdefault(frozenset(use.words.items()), use) is use:
                         new += [w for w in use.words if w not in known and len(w[1]) <= longest]
                         known.update(use.words)
@@ -202,7 +203,7 @@ class Ring:
                 break
         return []
 
-    def _uses(self, word: Word, insert: bool) -> Iterator[Use]:
+    def _multiples(self, word: Word, insert: bool) -> Iterator[Multiple]:
         """Every c u (L − R) v of which the word is a term."""
         number, letters = word
         for relation in self.relations:
@@ -216,7 +217,7 @@ class Ring:
                         if not sympy.fraction(factor)[1].is_positive:
                             continue  # a cofactor does not divide by what may be 0
                         factors = _number(factor), _word(*left), relation.words, _word(*right)
-                        yield Use(reduce(_times, factors), relation, factor, left, right)
+                        yield Multiple(reduce(_times, factors), relation, factor, left, right)
 
 
 def _matrix(letters: tuple[MatrixExpr, ...]) -> MatrixExpr:

@@ -78,7 +78,7 @@ class Balls(Arithmetic):
         return best
 
     def _widen(self, x: arb, size: arb, roundings: int) -> arb:
-        """X with an error bound of so many roundings of `size`; here x itself."""
+        """Add to x the error of so many roundings of `size`: none in Arb, whose balls hold it."""
         return x
 
     def first_largest(self, x: Array) -> Array:

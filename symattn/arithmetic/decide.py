@@ -1,10 +1,11 @@
 """Which digits to show: a decimal is written down only when Arb or exact arithmetic proves it.
 
 A ball decides a rounding as soon as it lies on one side of every half unit. If it keeps
-straddling one, the value may be a tie, and only exact arithmetic can say so: `symattn.arithmetic.
-proof` says on which side of the tie it lies, or that it is the tie. At first its quick answer is
-asked for, over the names of long operands; what they are made of is looked into only once more
-bits have not helped. The effort is bounded, so that beyond it a digit is marked as not proven.
+straddling one, the value may be a tie, and only exact arithmetic can say so
+(`symattn.arithmetic.proof`): on which side of the tie it lies, or that it is the tie. At first its
+quick answer is asked for, over the names of long operands; what they are made of is looked into
+only once more bits have not helped. The effort is bounded, so that beyond it a digit is marked as
+not proven.
 """
 
 from __future__ import annotations

@@ -107,6 +107,7 @@ def _power(value: sympy.Pow) -> arb:
 
 def ball_erf(x: arb) -> arb:
     """The error function (2/√π) ∫₀ˣ e^(−t²) dt; it rises, so the ends of a ball bound it."""
+    # at ±∞, where Arb's erf is NaN, tanh has the same limits
     low, high = (end.erf() if end.is_finite() else end.tanh() for end in (x.lower(), x.upper()))
     return low.union(high)
 

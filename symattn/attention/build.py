@@ -10,10 +10,10 @@ from collections.abc import Mapping
 import sympy
 
 from symattn.attention.builder import Builder
-from symattn.attention.outputs import OUTPUTS
+from symattn.attention.outputs import OUTPUT_LINES
 from symattn.attention.plan import Plan
 from symattn.attention.scoring import weights
-from symattn.attention.sources import SOURCES
+from symattn.attention.sources import SOURCE_LINES
 from symattn.attention.vocabulary import WORDS
 from symattn.attention.words import SIZES
 from symattn.derivations import Derivation
@@ -27,9 +27,9 @@ def build(
 ) -> Derivation:
     """The whole derivation of a plan, with symbolic sizes."""
     builder = Builder(plan, WORDS)
-    builder.take(SOURCES)
+    builder.take(SOURCE_LINES)
     weights(builder)
-    builder.take(OUTPUTS)
+    builder.take(OUTPUT_LINES)
     return Derivation(
         tuple(builder.inputs), tuple(builder.steps), sizes, labels, title, order=SIZES
     )

@@ -106,7 +106,9 @@ class Builder:
         if name == "W_O" and "sum" in facts:  # each head has rows of its own
             return QUERY
         tied = name.startswith("K") and "key-is-query" in facts  # a head's own queries are its keys
-        return SHARED if word.shared else GROUP if word.grouped and not tied else QUERY
+        if word.shared:
+            return SHARED
+        return GROUP if word.grouped and not tied else QUERY
 
     def used(self, name: str, kind: str) -> MatrixExpr:
         """A matrix as an operand: a key or value matrix as head i uses it: ⌊i g/h⌋, from 0."""
@@ -135,7 +137,8 @@ class Builder:
         if not isinstance(size, str):
             return size
         name, _, axis = size.partition(".")
-        return shape_of(self.first(name))[axis == "columns"]
+        rows, columns = shape_of(self.first(name))
+        return columns if axis == "columns" else rows
 
     # ---- inputs and steps ----------------------------------------------------------------
 
@@ -176,7 +179,7 @@ class Builder:
         """The steps and inputs of the lines that the plan has."""
         known = self.plan.facts
         for line in lines:
-            wanted = {word.removeprefix("-"): word[0] != "-" for word in line.when.split()}
+            wanted = {fact.removeprefix("-"): fact[0] != "-" for fact in line.when.split()}
             if any((fact in known) != holds for fact, holds in wanted.items()):
                 continue
             if not line.operands and line.node is None:
@@ -202,6 +205,7 @@ class Builder:
         )
 
     def _factor(self, text: str, kind: str) -> MatrixExpr:
+        """One matrix of a product, transposed where ^T says so."""
         matrix = self.used(text.removesuffix("^T"), kind)
         return operators.transposed(matrix) if text.endswith("^T") else matrix
 

@@ -75,6 +75,7 @@ def read(spec: Plan) -> dict[str, Setting]:
 
 
 def _check_flags(spec: Plan) -> None:
+    """Refuse what is neither true nor false, nor left open where it may be."""
     for name in (*_FLAGS, *_OPTIONAL_FLAGS):
         value = getattr(spec, name)
         if not isinstance(value, bool) and not (name in _OPTIONAL_FLAGS and value is None):
@@ -110,6 +111,7 @@ def _scale(value: Setting) -> sympy.Expr | None:
 
 
 def _soft_cap(value: Setting) -> sympy.Expr | None:
+    """The number that scores stay below; None for none."""
     if value is None or value is False:
         return None
     cap = read_number(value, "soft_cap")
@@ -162,6 +164,7 @@ def _masks(value: Setting) -> tuple[tuple[str, Setting], ...]:
         if parameter is False:
             continue
         if name not in MATRIX_MASKS:
+            # refuses a parameter that the mask cannot have
             mask_of(name, sympy.Symbol("n"), sympy.Symbol("m"), parameter)
         elif parameter is not True and not (isinstance(parameter, str) and parameter == PER_HEAD):
             raise SymattnError(
@@ -182,6 +185,7 @@ def _frozen(value: Setting) -> Setting:
 
 
 def _mask_names() -> tuple[str, ...]:
+    """All that a mask may be called."""
     return (*MASKS, *COMBINED, *MATRIX_MASKS)
 
 

@@ -209,7 +209,8 @@ def _check_sight(
         ahead = np.ones((stop - start, int(whole.sizes[n]) - stop), dtype=bool)
         if step is not None:
             ahead = whole[step].array[..., start:stop, before + stop :] > -np.inf
-        for *_, row, column in np.argwhere(ahead)[:1]:
+        if ahead.any():
+            *_, row, column = np.argwhere(ahead)[0]
             raise SymattnError(
                 f"chunks: token {start + row + 1} attends to token {stop + column + 1}, in a "
                 'later chunk; mask out later tokens (mask = "causal") or put both in one chunk'

@@ -126,10 +126,11 @@ def growth(
     best = row.index(first)
     whole(digits, "digits", 0, MAX_DIGITS)
     instance(factors, Sequence, "factors", "whole numbers in a list")
+    derivation = softmax_jacobian()
     lines = []
     for factor in factors:
         whole(factor, "factors", 1, _MOST_FACTOR)
-        values = softmax_jacobian().evaluate(scaled=[[factor * logit for logit in row]])
+        values = derivation.evaluate(scaled=[[factor * logit for logit in row]])
         diagonal = [values["jacobian"].exact[k, k] for k in range(len(row))]
         largest = max(range(len(row)), key=lambda k: nearest_float(diagonal[k]))
         bound = (len(row) - 1) * sympy.exp(factor * (second - first))

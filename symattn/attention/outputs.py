@@ -23,7 +23,7 @@ def _summed(b: Builder, term: MatrixExpr) -> MatrixExpr:
 _UP = "The value projection matrix is applied after the weighted sum, so no values are computed."
 
 #: All steps after the weights; averaged latents are brought up to values: A (C W_V) = (A C) W_V.
-OUTPUTS: tuple[Line, ...] = (
+OUTPUT_LINES: tuple[Line, ...] = (
     Line("latent_output", "weights latents", when="absorbed"),
     Line("output", "latent_output up", when="absorbed -heads", why=_UP),
     Line("heads", "latent_output up", when="absorbed heads", why=_UP),

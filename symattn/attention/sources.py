@@ -36,7 +36,7 @@ def _turned_query(b: Builder, matrix: MatrixExpr) -> MatrixExpr:
 
 #: Everything up to the queries, keys and values that are compared. The latent C_KV is DeepSeek-V2
 #: eq. 9, q kᵀ = q (c W_K)ᵀ = (q W_Kᵀ) cᵀ follows eq. 11; the position parts are eq. 14 and 15.
-SOURCES: tuple[Line, ...] = (
+SOURCE_LINES: tuple[Line, ...] = (
     Line("Q", when="given"),
     Line("K", when="given"),
     Line("V", when="given -value-is-key"),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import cast
 
 import sympy
@@ -27,6 +28,9 @@ from symattn.step import letter_of, letters_in
 _REVERSE = "Griewank and Walther 2008, section 3.2"
 
 _PRODUCT = "Dao et al. 2022, appendix B.2"
+
+#: The name of the upstream gradient in an adjoint rule that is transposed.
+_UPSTREAM = "upstream"
 
 
 @dataclass(frozen=True)
@@ -108,24 +112,26 @@ def _parts(
                 for k, factor in enumerate(args)
             ]
         case sympy.Inverse():
-            why = "The gradient is multiplied by the transposed inverse on both sides; its sign "
-            why += "changes."
+            why = (
+                "The gradient is multiplied by the transposed inverse on both sides; its sign "
+                "changes."
+            )
             back = product(sympy.S.NegativeOne, turned(expr), upstream, turned(expr))
             found = [Share(expr.arg, back, why, _REVERSE)]
         case Node():
             found = [*_of_node(expr, upstream, value, moves)]
         case _:
             raise SymattnError(f"{type(expr).__name__}: its gradient is not known here")
-    yield from (part for part in found if isinstance(expr, Node) or moves(part.leaf))
+    yield from (part for part in found if moves(part.leaf))
 
 
 def _of_product(expr: sympy.MatMul, upstream: MatrixExpr) -> Iterator[Share]:
     coefficient, factors = expr.as_coeff_matrices()
     for place, factor in enumerate(factors):
-        before = [turned(x) for x in reversed(factors[:place])]
-        after = [turned(x) for x in reversed(factors[place + 1 :])]
+        left = [turned(x) for x in reversed(factors[:place])]
+        right = [turned(x) for x in reversed(factors[place + 1 :])]
         why = _of_factor(place, len(factors), isinstance(factor, sympy.Transpose))
-        yield Share(factor, product(coefficient, *before, upstream, *after), why, _PRODUCT)
+        yield Share(factor, product(coefficient, *left, upstream, *right), why, _PRODUCT)
 
 
 def _of_node(
@@ -193,10 +199,11 @@ def _of_factor(place: int, count: int, is_turned: bool) -> str:
             "between the other factors, transposed."
         )
     side, other = ("left", "right") if place == 0 else ("right", "left")
-    where = f"the {side} factor" + ", transposed" * is_turned
     if is_turned:
+        where = f"the {side} factor, transposed"
         upstream, factor = "the product's gradient, transposed", f"the {other} factor"
     else:
+        where = f"the {side} factor"
         upstream, factor = "the product's gradient", f"the {other} factor, transposed"
     first, last = (upstream, factor) if (place == 0) != is_turned else (factor, upstream)
     return f"In the product ‹› is {where}: its gradient is {first}, times {last}."
@@ -224,24 +231,20 @@ def change(
             return change(expr.meaning, changes)
     if not letters_in(expr):
         return None
-    moved: dict[MatrixExpr, MatrixExpr | None] = {}
 
-    def moves(part: MatrixExpr) -> bool:
-        moved[part] = change(part, changes)
-        return moved[part] is not None
+    @cache
+    def moved(part: MatrixExpr) -> MatrixExpr | None:
+        return change(part, changes)
 
     terms: list[MatrixExpr] = []
     upstream = sympy.MatrixSymbol(_UPSTREAM, *expr.shape)
-    for part in _parts(expr, upstream, value or expr, moves):
+    for part in _parts(expr, upstream, value or expr, lambda x: moved(x) is not None):
         if _UPSTREAM in letters_in(part.gradient):
             # the adjoint rule, a linear map, transposed
-            found = shares(part.gradient, cast(MatrixExpr, moved[part.leaf]), {_UPSTREAM})
+            found = shares(part.gradient, cast(MatrixExpr, moved(part.leaf)), {_UPSTREAM})
             parts = [share.gradient for share in found]
             terms.append(summed(parts) if isinstance(expr, Node) else parts[0])
     return summed(terms) if terms else None
-
-
-_UPSTREAM = "upstream"
 
 
 # ---- writing the results as one would by hand ------------------------------------------------

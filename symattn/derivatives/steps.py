@@ -58,11 +58,6 @@ class Graph:
         hint = nearest(name, names)
         raise SymattnError(f"{role}: {quote(name)} is not part of this derivation{hint}")
 
-    def operands(self, letter: str) -> tuple[str, ...]:
-        """What a step reads; nothing for an input."""
-        item = self.items[letter]
-        return item.operands if isinstance(item, Step) else ()
-
     def behind(self, letters: Iterable[str]) -> set[str]:
         """These letters and all that they are made of."""
         return leading_to(self.steps, letters)
@@ -135,9 +130,8 @@ def _with_row_dots(graph: Graph, gradients: Sequence[Step]) -> list[Step]:
     given = {step.symbol: step for step in (*graph.steps, *gradients)}
     out: list[Step] = []
     for step in gradients:
-        found = None
-        for part in sympy.preorder_traversal(step.expr):
-            found = found or _output_of(part, given)
+        parts = sympy.preorder_traversal(step.expr)
+        found = next(filter(None, (_output_of(part, given) for part in parts)), None)
         if found is None:
             out.append(step)
             continue
@@ -257,7 +251,8 @@ class _Reverse:
 
     def walk(self, target: Step) -> list[Step]:
         """The steps, each after those it reads."""
-        graph, gradients = self.graph, []
+        graph = self.graph
+        gradients: list[Step] = []
         order = list(graph.items)
         readers = {letter: self._readers(letter, target) for letter in self.active}
         ready = [target.letter]
@@ -268,9 +263,9 @@ class _Reverse:
             if not isinstance(step, Step):
                 continue
             self._pass_on(step, target)
-            passed = [x for x in order if x in step.operands and x in self.active]
+            read = [x for x in order if x in step.operands and x in self.active]
             # what many steps read comes last: dW_V, then dX
-            for operand in sorted(passed, key=lambda x: len(self._readers(x, target)) > 1):
+            for operand in sorted(read, key=lambda x: len(self._readers(x, target)) > 1):
                 readers[operand].discard(letter)
                 if not readers[operand]:
                     gradient = self._gradient(graph.items[operand])
@@ -291,12 +286,13 @@ class _Reverse:
 
     def _pass_on(self, step: Step, target: Step) -> None:
         upstream = self.passed.get(step.letter, _symbol(GRADIENT, step.symbol))
-        passed = upstream
+        seen = upstream
         if isinstance(step.expr, Masked) and self._is_weighed(step, target):
-            passed = VisibleScores(upstream, step.expr.mask)
+            seen = VisibleScores(upstream, step.expr.mask)
         for share in shares(step.expr, upstream, self.active, step.symbol):
-            seen = replace(share, gradient=upstream) if share.gradient == passed else share
-            self.gathered.setdefault(letter_of(share.leaf), []).append((seen, step))
+            # it is 0 already where scores that weights alone read are hidden
+            kept = replace(share, gradient=upstream) if share.gradient == seen else share
+            self.gathered.setdefault(letter_of(share.leaf), []).append((kept, step))
 
     def _is_weighed(self, scores: Step, target: Step) -> bool:
         """Whether the loss depends on scores by weights alone: their gradient is 0 at −∞."""
@@ -386,7 +382,7 @@ def _over_what(over: bool, grouped: bool, each: str) -> list[str]:
 
 def _title(kind: str, item: Item) -> str:
     """Gradient of the scores, change of the scores; nothing for an item without a title."""
-    return item.title and f"{kind} of the {item.title}"
+    return f"{kind} of the {item.title}" if item.title else ""
 
 
 def _is_passed(gradient: Step) -> bool:

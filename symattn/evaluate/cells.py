@@ -119,13 +119,20 @@ class Cells:
         for i in rows:
             for j in columns:
                 if i is None or j is None:
-                    cells[i, j] = t.DDOTS if i is j else t.VDOTS if i is None else t.DOTS
+                    cells[i, j] = _gap(i, j)
                     continue
                 cells[i, j], is_exact = self.cell(i, j)
                 all_exact = all_exact and is_exact
         down, across = self.labels
         lines = tuple(tuple(t.inline(cells[i, j]) for j in columns) for i in rows)
         return t.Grid(lines, named(down, rows, "⋮"), named(across, columns, "⋯")), all_exact
+
+
+def _gap(i: int | None, j: int | None) -> Tree:
+    """The dots in place of rows, of columns, or of both, that are left out."""
+    if i is None:
+        return t.DDOTS if j is None else t.VDOTS
+    return t.DOTS
 
 
 def named(names: tuple[str, ...], indices: Indices, gap: str) -> tuple[str, ...]:

@@ -9,9 +9,9 @@ import numpy as np
 import sympy
 
 from symattn.arithmetic.base import Array
+from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.reading import read_matrix
 from symattn.errors import NoSuchName, ShapeError, SymattnError, counted, nearest, quote
-from symattn.evaluate.walk import split_heads
 from symattn.nodes.heads import Head
 from symattn.step import Input, Item, Step
 
@@ -48,9 +48,20 @@ def read_given(
             count = item.heads(sizes)
             if not count:
                 raise SymattnError(f"{item.name}: give one matrix for each head: [[[…]], [[…]]]")
-            array = split_heads(array, count, item.name)
+            array = _split_heads(array, count, item.name)
         out[item.letter] = array
     return out
+
+
+def _split_heads(value: Array, heads: int, name: str) -> Array:
+    """(…, rows, heads · columns) as (…, heads, rows, columns): column block i is head i's."""
+    columns = value.shape[-1]
+    if columns % heads:
+        raise SymattnError(
+            f"{name}: {counted(columns, 'column')} cannot be shared evenly by {heads} heads; give "
+            f"a multiple of {heads}, or one matrix for each head: [[[…]], [[…]]]"
+        )
+    return EXACT.heads_apart(value, heads)
 
 
 def _levelled(value: Given, item: Item) -> Given:
@@ -84,7 +95,6 @@ def _check_batches(inputs: Sequence[Input], given: Mapping[str, Array]) -> None:
                 f"{item.name}: its leading axes {own} do not fit those of the others, {shape}; "
                 "give equally many of each"
             ) from None
-    _check_shared(inputs, given)
 
 
 def _check_shared(inputs: Sequence[Input], given: Mapping[str, Array]) -> None:
@@ -110,7 +120,10 @@ def sizes_of(
     given: Mapping[str, Array],
     sizes: Mapping[sympy.Symbol, int],
 ) -> dict[sympy.Symbol, int]:
-    """Every size that the shapes of the given matrices tell; two that disagree are an error."""
+    """Every size that the shapes of the given matrices tell.
+
+    Raises `ShapeError` where two disagree, and where heads or batches do not fit one another.
+    """
     known = dict(sizes)
     origin = dict.fromkeys(known, "the sizes given")
     for item in inputs:
@@ -141,6 +154,7 @@ def sizes_of(
                 )
     _check_groups((*inputs, *steps), known, origin)
     _check_batches(inputs, given)
+    _check_shared(inputs, given)
     return known
 
 

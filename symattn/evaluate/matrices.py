@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 import sympy
@@ -17,7 +17,7 @@ from symattn.evaluate.given import Given, read_given, sizes_of
 from symattn.step import MOST_OF_A_SIZE, Input, Item, Step, listed_sizes
 
 #: An index into a step's value: (…, row, column), counted from 0.
-Place = tuple[int, ...]
+Place: TypeAlias = tuple[int, ...]
 
 
 #: For how many shapes a derivation keeps what it has worked out.
@@ -147,11 +147,10 @@ class Matrices:
     def item_of(self, letter: str, value: Array, index: Place) -> Array:
         """What belongs to one item of the batch in an array over a matrix; all of a shared one."""
         own = self._leads(self.item(letter), value.shape)
-        inside: Array = (
-            value[tuple(0 if n == 1 else i for i, n in zip(index[-len(own) :], own, strict=True))]
-            if own
-            else value
-        )
+        if not own:
+            return value
+        axes = zip(index[-len(own) :], own, strict=True)
+        inside: Array = value[tuple(0 if count == 1 else place for place, count in axes)]
         return inside
 
     def judged(self, letter: str, value: Array) -> Array:
@@ -211,6 +210,7 @@ class Matrices:
             step.expr.subs(self.sizes)
 
     def _check_labels(self) -> None:
+        """Refuse more or fewer names than there are rows or columns."""
         for size, names in self.labels.items():
             count = self.sizes.get(size, size)
             if isinstance(count, int | sympy.Integer) and len(names) != int(count):

@@ -35,7 +35,7 @@ _IN_FULL = 10
 _FEW_NODES = 12
 
 #: The kinds of parts that are written as one number.
-Kind = tuple[type[Rule], ...]
+Kind: TypeAlias = tuple[type[Rule], ...]
 
 
 @dataclass(frozen=True)
@@ -231,11 +231,11 @@ class Stages:
         return tree if len(line(tree)) <= LONGEST else None
 
     def settled_stage(self, rule: Rule) -> Tree:
-        """The rule with exact numbers put in; a long one stays under its name."""
+        """The rule with exact numbers, decimals that end in full; a long one stays as it is."""
         return self._exactly(rule, ())[0].tree
 
     def exact_stage(self, rule: Rule, speller: Speller | None = None) -> Tree:
-        """The rule with exact operands put in; a long one stays under its name."""
+        """The rule with exact operands as a speller has them; a long one keeps its name."""
         speller = speller or self.numbers.speller
 
         def leaf(part: Rule) -> Tree | None:
@@ -292,7 +292,7 @@ class Stages:
 
 
 def _holds_function(rule: Rule) -> bool:
-    """Whether the part is a function of its operands that no fraction or root is."""
+    """Whether a function such as exp stands in the part; its value is rarely a fraction or root."""
     return any(isinstance(part, r.Exp | r.Apply | r.OfRow) for part in r.parts(rule))
 
 

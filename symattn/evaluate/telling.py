@@ -63,7 +63,9 @@ class _Path:
         names = {step.letter: step.name for step in self.steps}
         places = dict(self.chosen)
         for step in reversed(self.steps):
-            place = places.setdefault(step.name, self._root(step, places))
+            if step.name not in places:
+                places[step.name] = self._root(step, places)
+            place = places[step.name]
             if step.is_number:  # which reads all entries of a matrix, and tells none from others
                 continue
             read = self._read(step, place)

@@ -24,7 +24,7 @@ from symattn.evaluate import fusing
 from symattn.evaluate.fusing import Fused, Fusion, fusion_of
 from symattn.evaluate.given import Given, read_given
 from symattn.evaluate.matrices import Matrices, Place
-from symattn.evaluate.walk import Program, program_of_step, size_error
+from symattn.evaluate.walk import Program, program_of_step
 from symattn.nodes.base import Node
 from symattn.notation.options import Notation, notation_of
 from symattn.step import Step
@@ -157,7 +157,10 @@ class Values(Matrices):
                 if isinstance(s, sympy.Symbol) and s.is_positive and s not in self.sizes
             )
             if missing:
-                raise size_error(step.name, missing)
+                raise SymattnError(
+                    f"{step.name}: the input does not determine {', '.join(missing)}; give it, "
+                    f"e.g. {missing[0]} = 64"
+                )
             return program_of_step(step, self.sizes)
 
         return self.known(("program", step), make)

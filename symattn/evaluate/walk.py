@@ -11,8 +11,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array, filled
-from symattn.arithmetic.exact import EXACT
-from symattn.errors import CannotSpell, SymattnError, counted
+from symattn.errors import CannotSpell, SymattnError
 from symattn.nodes.arguments import BoundIndex
 from symattn.nodes.base import Node
 from symattn.nodes.defined import Defined
@@ -233,14 +232,13 @@ def _by_token(node: Recurrence, sizes: Mapping[sympy.Symbol, int]) -> Program:
     own = [at_token(body, token) for token in order]
     others = [at_token(start, token) for token in order[1:]] if node.back else []
     begin = None if node.back else program_of(start, sizes)
-    key = f"{letter} beside"
 
     def run(values: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
         states: list[Array] = []
         state: Array | None = None if begin is None else begin(values, arithmetic)
 
         def known(name: str) -> Array:
-            return state if name == key and state is not None else values(name)
+            return state if name == node.key and state is not None else values(name)
 
         for place, program in enumerate(own):
             new = program(known, arithmetic)
@@ -254,6 +252,8 @@ def _by_token(node: Recurrence, sizes: Mapping[sympy.Symbol, int]) -> Program:
 
 
 def _symbol(letter: str, shared: bool) -> Program:
+    """A matrix by its letter; one that is `shared` gets an axis for the heads."""
+
     def run(values: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
         value = values(letter)
         return arithmetic.beneath(value) if shared else value
@@ -284,22 +284,3 @@ def _folded(operation: str, parts: Sequence[Program]) -> Program:
         return out
 
     return run
-
-
-def split_heads(value: Array, heads: int, name: str) -> Array:
-    """(…, rows, heads · columns) as (…, heads, rows, columns): column block i is head i's."""
-    columns = value.shape[-1]
-    if columns % heads:
-        raise SymattnError(
-            f"{name}: {counted(columns, 'column')} cannot be shared evenly by {heads} heads; give "
-            f"a multiple of {heads}, or one matrix for each head: [[[…]], [[…]]]"
-        )
-    return EXACT.heads_apart(value, heads)
-
-
-def size_error(name: str, missing: list[str]) -> SymattnError:
-    """The error for a size that the given matrices do not tell."""
-    first = missing[0]
-    return SymattnError(
-        f"{name}: the input does not determine {', '.join(missing)}; give it, e.g. {first} = 64"
-    )

@@ -109,7 +109,7 @@ def _composed(expr: MatrixExpr, made: Mapping[MatrixExpr, Step]) -> Iterator[tup
         case Quotient(matrix=sympy.MatMul() as product) if rows := _of_rows(product):
             one, other = rows
             by_width = expr.divisor**2 == product.args[0].cols
-            why = " that keeps it from growing with the width" * by_width
+            why = " that keeps it from growing with the width" if by_width else ""
             yield (
                 "scaled scores",
                 f"Each row of {{{one}}} is compared with each row of {{{other}}}: their dot "

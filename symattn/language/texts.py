@@ -181,7 +181,7 @@ def _with_trees(equations: list[Equation], shapes: list[Shape], given: Collectio
     letters = {greek(name) for name in given} | {shape.name for shape in shapes}
     letters |= {one.name for one in equations if one.name and not one.arguments}
     functions = {one.name for one in equations if one.arguments}
-    usual = letters.union(*_USUAL_NAMES)
+    usual = letters.union(KNOWN_SIZES, USUAL)
     read: list[Equation] = []
     for equation in equations:
         try:
@@ -198,10 +198,6 @@ def _with_trees(equations: list[Equation], shapes: list[Shape], given: Collectio
         tuple(shapes),
         tuple(one for one in read if one.arguments),
     )
-
-
-#: The usual sizes and letters that have more than one sign.
-_USUAL_NAMES = KNOWN_SIZES, USUAL
 
 
 #: The marks that end a line or a side, and brackets, in which they do not.
@@ -277,12 +273,11 @@ def _left(text: str, place: Place) -> Left:
         )
     row, column = found["row"], found["column"]
     indices = () if row is None else (greek(row), greek(column))
-    arguments = tuple(greek(one.strip()) for one in (found["arguments"] or "").split(","))
-    if found["arguments"] is None:
-        arguments = ()
-    elif word or not all(re.fullmatch(_NAME, one) for one in arguments):
+    said = found["arguments"]
+    arguments = () if said is None else tuple(greek(one.strip()) for one in said.split(","))
+    if arguments and (word or not all(re.fullmatch(_NAME, one) for one in arguments)):
         raise wrong(place, f"{quote(text.strip())}: a function is written f(x) = … or f(x, y) = …")
-    elif arguments and canonical(name) != name:  # Tanh would be read as tanh
+    if arguments and canonical(name) != name:  # Tanh would be read as tanh
         raise wrong(place, f"{quote(name)} has a meaning of its own here; choose another letter")
     if len({*indices, head}) != len(indices) + 1 or len(set(arguments)) != len(arguments):
         raise wrong(place, f"{quote(text.strip())}: an index stands there twice")

@@ -291,15 +291,14 @@ class Node(Numeric):
     @classmethod
     def numpy(cls, *args: Operand) -> Array:
         """The node's formula in NumPy float64, for the functions that `sympy.lambdify` writes."""
-        converted = [
-            FLOAT64.array(arg if arg.dtype == object else arg.astype(float))
-            if getattr(arg, "ndim", 0) >= 2
-            else sympy.Symbol(arg)
-            if isinstance(arg, str)
-            else as_scalar(arg, cls.__name__)
-            for arg in args
-        ]
-        return cls._compute(FLOAT64, *converted)
+        return cls._compute(FLOAT64, *(cls._of_numpy(arg) for arg in args))
+
+    @classmethod
+    def _of_numpy(cls, arg: Operand) -> Operand:
+        """An argument of `numpy` as `_compute` takes it: an array, a word or a number."""
+        if getattr(arg, "ndim", 0) >= 2:
+            return FLOAT64.array(arg if arg.dtype == object else arg.astype(float))
+        return sympy.Symbol(arg) if isinstance(arg, str) else as_scalar(arg, cls.__name__)
 
     @property
     def precedence(self) -> int:

@@ -96,7 +96,7 @@ class Concat(Node):
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The size of one head, `count` times along the axis."""
+        """The size of one head, `heads` times along the axis."""
         rows, columns = self.matrix.shape
         return (rows, self.heads * columns) if self.axis == 1 else (self.heads * rows, columns)
 
@@ -111,8 +111,8 @@ class Concat(Node):
     def _rule(self, i: Index, j: Index) -> Rule:
         body, index, _, axis = self.args
         rows, columns = body.shape
-        along, width = (j, columns) if axis == 1 else (i, rows)
-        head, rest = sympy.floor(along / width), sympy.Mod(along, width)
+        place, width = (j, columns) if axis == 1 else (i, rows)
+        head, rest = sympy.floor(place / width), sympy.Mod(place, width)
         one = body.subs(index, head)
         return r.rule_of(one, i, rest) if axis == 1 else r.rule_of(one, rest, j)
 
@@ -256,7 +256,7 @@ class Slice(Node):
 
     The gradient of one part of `Stacked` is such a slice. `first` counts from 0.
 
-    Shapes: n × d becomes count × d. Raises `ShapeError` if there are not so many rows.
+    Shapes: n × d becomes number × d. Raises `ShapeError` if there are not so many rows.
     Source: Shazeer 2019, section 2.4: the inverse of appending keys.
 
     >>> print(Slice(sympy.Matrix([[1], [2], [3]]), 1, 2).doit())
@@ -314,7 +314,7 @@ class Slice(Node):
 class HeadMix(Node):
     """Every head's matrix mixed with the others': M⁽ʰ⁾ = Σ_l p_hl S⁽ˡ⁾, l over all heads.
 
-    `body` is the matrix of head `index`, `weights` has a row for each new head, `head` is the new
+    `matrix` is that of head `index`, `weights` has a row for each new head, `head` is the new
     head (from 0, or a symbol for any).
 
     Shapes: k matrices n × m and weights h × k give h matrices n × m. Raises `SymattnError` if an
@@ -409,9 +409,9 @@ class HeadDots(Node):
 class GroupSum(Node):
     """The sum over the heads of a group: C⁽ʲ⁾ = Σ_s M⁽ˢ⁾, s from (j − 1) h/g + 1 to j h/g.
 
-    `body` is the matrix of head `index`, `group` the group j (from 0, or a symbol for any).
+    `matrix` is that of head `index`, `group` the group j (from 0, or a symbol for any).
 
-    Shapes: h matrices n × d give g matrices n × d. Raises `SymattnError` if `body` is no matrix.
+    Shapes: h matrices n × d give g matrices n × d. Raises `SymattnError` if `matrix` is none.
     Source: Ainslie et al., *GQA* (2023), section 2.2: heads h/g at a time share keys and values.
     """
 
@@ -505,9 +505,7 @@ class Stacked(Node):
         return Slice(upstream, start, number, axis)
 
     @classmethod
-    def _compute(
-        cls, arithmetic: Arithmetic, first: Array, second: Operand, axis: Operand
-    ) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, first: Array, second: Array, axis: Operand) -> Array:
         return arithmetic.join([first, second], axis=-2 if axis == 0 else -1)
 
 

@@ -212,8 +212,8 @@ class Lengths(NumberOfLines):
     adjoint_because = "The gradient of a vector's length is the vector divided by its length."
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        index, along, size = self._line(i, j)
-        return r.Apply("√", r.Total(r.Power(along, 2), index, size))
+        index, entry, size = self._line(i, j)
+        return r.Apply("√", r.Total(r.Power(entry, 2), index, size))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return LineProduct(UnitVectors(*self.args), upstream, self.axis)
@@ -230,11 +230,11 @@ def _check_vector(
     vector: MatrixExpr, matrix: MatrixExpr | None, axis: sympy.Expr, owner: str
 ) -> None:
     """Refuse what is not a column with a number for each row (or a row, for each column)."""
-    across, along = (1, 0) if axis == 1 else (0, 1)
+    narrow, long = (1, 0) if axis == 1 else (0, 1)
     found = shape_of(vector)
-    fits = found[across] == 1
+    fits = found[narrow] == 1
     if matrix is not None:
-        fits = fits and sympy.expand(found[along] - shape_of(matrix)[along]) == 0
+        fits = fits and sympy.expand(found[long] - shape_of(matrix)[long]) == 0
     if not fits:
         kind = "a column" if axis == 1 else "a row"
         raise ShapeError(f"{owner}: {found[0]} × {found[1]} does not fit; give {kind} of numbers")
@@ -304,15 +304,15 @@ class UnitVectors(OfLines):
     )
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        index, along, size = self._line(i, j)
-        length = r.Apply("√", r.Total(r.Power(along, 2), index, size))
+        index, entry, size = self._line(i, j)
+        length = r.Apply("√", r.Total(r.Power(entry, 2), index, size))
         return r.Over(r.rule_of(self.matrix, i, j), length)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         matrix, axis = self.args
-        along = LineSum(sympy.HadamardProduct(value, upstream), axis)
-        across = sympy.MatAdd(upstream, sympy.MatMul(-1, LineProduct(value, along, axis)))
-        return LineQuotient(across, Lengths(matrix, axis), axis)
+        lengthening = LineSum(sympy.HadamardProduct(value, upstream), axis)
+        turning = sympy.MatAdd(upstream, sympy.MatMul(-1, LineProduct(value, lengthening, axis)))
+        return LineQuotient(turning, Lengths(matrix, axis), axis)
 
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, matrix: Array, *more: Array) -> Array:

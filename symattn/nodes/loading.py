@@ -1,4 +1,4 @@
-"""What is added to a module of SymPy once SymPy itself loads it: nobody waits for it before."""
+"""Changes to a module of SymPy that wait until SymPy loads it, so that nobody loads it for them."""
 
 from __future__ import annotations
 

@@ -81,6 +81,6 @@ def no_derivative(node: MatrixExpr) -> SymattnError:
     """Why SymPy itself does not differentiate a node."""
     return SymattnError(
         f"SymPy cannot differentiate {type(node).__name__} with respect to a matrix; "
-        f"use the derivation's "
-        "gradient, or differentiate entries: node[i, j].diff(x), expr.as_explicit().diff(x)"
+        "use the derivation's gradient, or differentiate entries: node[i, j].diff(x), "
+        "expr.as_explicit().diff(x)"
     )

@@ -9,7 +9,7 @@ from symattn.arithmetic.base import Arithmetic, Array
 from symattn.nodes import rule as r
 from symattn.nodes.arguments import Matrix, Operand
 from symattn.nodes.base import Node, shape_of
-from symattn.nodes.defined import OfPlaces, at_place, named, places
+from symattn.nodes.defined import Counted, OfPlaces, at_place, named, places
 from symattn.nodes.lines import Filled
 from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
@@ -44,8 +44,6 @@ class WholePower(Node):
         return t.power(speller.matrix(self.matrix), raised)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        from symattn.nodes.defined import Counted
-
         exponent = self.exponent
         less = WholePower(self.matrix, exponent - 1)
         if exponent.is_number:

@@ -35,7 +35,7 @@ class Beside(Node):
     @property
     def key(self) -> str:
         """What its value goes by while a recurrence is evaluated."""
-        return f"{self.letter} beside"
+        return _key(self.letter)
 
     @property
     def state(self) -> MatrixExpr:
@@ -53,7 +53,7 @@ class Beside(Node):
 class Recurrence(Node):
     """A state for each token, made of the one before it: S⁽ᵗ⁾ = f(S⁽ᵗ⁻¹⁾), t from 1 to `count`.
 
-    `body` is f for token `index`, in which `Beside` is the state before; `start` is S⁽⁰⁾.
+    `matrix` is f for token `index`, in which `Beside` is the state before; `start` is S⁽⁰⁾.
 
     Shapes: `count` matrices n × m. Raises `SymattnError` if an argument is no matrix.
     Source: Katharopoulos et al., *Transformers are RNNs* (2020), section 3.4, equations 18 to 20.
@@ -66,6 +66,11 @@ class Recurrence(Node):
     reason = "Each state is made of the one before it."
     #: Whether it runs from the last token to the first.
     back: ClassVar[bool] = False
+
+    @property
+    def key(self) -> str:
+        """What the state beside that of a token goes by while it is evaluated."""
+        return _key(self.letter)
 
     def _rule(self, i: Index, j: Index) -> Rule:
         """The rule of token t; of the first one the start stands in for the state before it."""
@@ -134,10 +139,14 @@ class Earlier(Node):
 
     @classmethod
     def _compute(
-        cls, arithmetic: Arithmetic, states: Array, start: Operand, index: Operand, count: Operand
+        cls, arithmetic: Arithmetic, states: Array, start: Array, index: Operand, count: Operand
     ) -> Array:
         begin = arithmetic.expand(start, -3) if start.ndim == 2 else start
         return arithmetic.join([begin, arithmetic.part(states, 0, count - 1, -3)], axis=-3)
+
+
+def _key(letter: sympy.Basic) -> str:
+    return f"{letter} beside"
 
 
 def beside(node: Recurrence) -> Beside | None:

@@ -41,7 +41,7 @@ def told_apart(rule: Rule, letters: Sequence[str]) -> Rule:
     had alone. `letters` are those to sum over.
     """
     lettered = _lettered(rule, {}, frozenset(_free(rule)), letters)
-    return rule if lettered == rule else lettered  # whose parts others know by identity
+    return rule if lettered == rule else lettered  # others know the parts of a rule by identity
 
 
 def placed(rule: Rule, index: sympy.Symbol, place: sympy.Expr) -> Rule:
@@ -58,7 +58,7 @@ def _lettered(
     """The rule with these put in for letters; an index that is taken has another letter."""
     inner, known = dict(new), taken
     changes: dict[str, Any] = {}
-    bound = getattr(rule, "index", None) if isinstance(rule, Total | OfRow) else None
+    bound = _bound(rule)
     if bound is not None:
         inner.pop(bound, None)
         if bound.name in taken or (letters and is_unlettered(bound)):
@@ -73,7 +73,8 @@ def _lettered(
     return replace(whole, **changes) if changes else whole
 
 
-def _substituted(value: Any, new: Mapping[sympy.Symbol, sympy.Symbol]) -> Any:
+def _substituted(value: Any, new: Mapping[sympy.Symbol, sympy.Expr]) -> Any:
+    """A field of a rule with these put in for letters."""
     if isinstance(value, tuple):
         return tuple(_substituted(one, new) for one in value)
     return value.xreplace(new) if new and isinstance(value, sympy.Basic) else value
@@ -87,12 +88,18 @@ def _free(rule: Rule) -> set[str]:
         listed = value if isinstance(value, tuple) else (value,)
         found |= letters_in(x for x in listed if isinstance(x, sympy.Basic))
     inside: set[str] = set().union(*map(_free, children(rule)))
-    if isinstance(rule, Total | OfRow) and rule.index is not None:
-        inside.discard(rule.index.name)
+    bound = _bound(rule)
+    if bound is not None:
+        inside.discard(bound.name)
     return found | inside
 
 
 def depth(rule: Rule) -> int:
     """How many sums stand inside one another, at most."""
-    own = isinstance(rule, Total | OfRow) and rule.index is not None
-    return own + max(map(depth, children(rule)), default=0)
+    inside = max(map(depth, children(rule)), default=0)
+    return inside if _bound(rule) is None else inside + 1
+
+
+def _bound(rule: Rule) -> sympy.Symbol | None:
+    """The index that a rule itself binds, if it does."""
+    return rule.index if isinstance(rule, Total | OfRow) else None
