@@ -49,9 +49,8 @@ _OPTIONS = ("view", "headings", "label", "entry", "batch", *DISPLAY)
 def fill_page(text: str, name: str, flavor: str = "") -> str:
     """The page with its derivations and numbers filled in; everything else as it was.
 
-    Where no flavor is said it is that of who reads such a file.
-
-    A worksheet that no comment follows gets one. Raises `ReadError` (or another `SymattnError`)
+    Without a flavor it is Quarto's for a .qmd file and GitHub's for any other. A worksheet that no
+    comment follows gets one. Raises `ReadError` (or another `SymattnError`)
     that begins with the file and the line.
     """
     flavor = flavor or ("quarto" if name.lower().endswith(".qmd") else "github")
