@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
-from symattn.documents.shown import VIEWS
+from symattn.documents.views import VIEWS
 from symattn.errors import SymattnError, needing
 
 with needing("symattn.ipython", "IPython", "symattn[notebook]"):

@@ -22,7 +22,7 @@ from symattn.attention.vocabulary import Notation
 from symattn.claims.references import entries_at
 from symattn.documents import markdown
 from symattn.documents.job import FORMATS, Job, check_format
-from symattn.documents.shown import VIEWS
+from symattn.documents.views import VIEWS
 from symattn.errors import ReadError, located, nearest, quote
 from symattn.files.named import LIMITS
 from symattn.language.spec import Equations
