@@ -250,9 +250,8 @@ def document(
         flavor,
         picture,
         notes=notes,
+        check=None if evaluation is None else evaluation.check(),
     )
-    if evaluation is not None:
-        job.check = evaluation.check()
     return document_of(form, [job])
 
 
