@@ -18,7 +18,7 @@ def figure(
     `labelled`: whether rows and columns have their names.
     """
     name = "" if home else matrix.whole.words
-    kinds = ["matrix"] + ["home"] * home + ["alone"] * matrix.item.is_number
+    kinds = {"matrix": True, "home": home, "alone": matrix.item.is_number}
     opener = Markup()
     if home and matrix.is_cut:
         words = "Show all {} × {}".format(*matrix.shape)
@@ -29,7 +29,7 @@ def figure(
         el("figcaption", formula(matrix.symbol), *called),
         el("div", table(matrix, labelled), class_="scroll"),
         opener,
-        class_=" ".join(kinds),
+        class_=" ".join(kind for kind, holds in kinds.items() if holds),
     )
 
 
@@ -63,7 +63,7 @@ class _Table:
         """The table."""
         matrix, (names, across), (height, width) = self.matrix, self.names, self.matrix.shape
         size = "one number" if matrix.item.is_number else f"{height} by {width}"
-        turned = " transposed" * matrix.turned
+        turned = " transposed" if matrix.turned else ""
         return el(
             "table",
             *([self._heads()] if across else []),
