@@ -6,10 +6,10 @@ import argparse
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
-from symattn.documents.shown import VIEWS
+from symattn.documents.views import VIEWS
 from symattn.errors import SymattnError, needing
 
 with needing("symattn.ipython", "IPython", "symattn[notebook]"):
@@ -49,11 +49,13 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
+@dataclass(frozen=True, repr=False)
 class Page:
     """What a cell shows: Markdown with formulas, and text where there is no Markdown."""
 
-    def __init__(self, words: str, markdown: str, html: str = "") -> None:
-        self.words, self.markdown, self.html = words, markdown, html
+    words: str
+    markdown: str
+    html: str = ""
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         bundle = {"text/plain": self.words, "text/markdown": self.markdown}

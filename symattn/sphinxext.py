@@ -17,7 +17,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from symattn.documents.shown import VIEWS, View
+from symattn.documents.views import VIEWS, View
 from symattn.errors import needing
 
 with needing("symattn.sphinxext", "Sphinx", "symattn[sphinx]"):

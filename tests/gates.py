@@ -20,7 +20,8 @@ from symattn import VARIANTS, Notation
 from symattn.derivations import Derivation, Evaluation
 from symattn.documents import blocks as b
 from symattn.documents.outline import Outline, derivation_document, outline
-from symattn.documents.shown import VIEWS, Shown, View
+from symattn.documents.shown import Shown
+from symattn.documents.views import VIEWS, View
 from symattn.notation.tree import Fenced, Grid, Row, Scheme, Tree
 from symattn.sheets.worksheet import read_worksheet
 from tests import ROOT

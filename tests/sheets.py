@@ -16,7 +16,8 @@ from symattn import VARIANTS, Notation
 from symattn.attention.example import small_inputs
 from symattn.derivations import Derivation, Evaluation
 from symattn.documents.outline import Outline, outline
-from symattn.documents.shown import VIEWS, Shown, View
+from symattn.documents.shown import Shown
+from symattn.documents.views import VIEWS, View
 from symattn.sheets.worksheet import Worksheet, read_worksheet, worksheet_of
 from tests.gates import EXAMPLES
 

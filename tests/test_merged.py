@@ -17,7 +17,8 @@ from symattn.attention.example import small_example
 from symattn.cli import main
 from symattn.derivations import Derivation, Evaluation
 from symattn.documents.outline import Outline, outline, overview
-from symattn.documents.shown import Shown, View
+from symattn.documents.shown import Shown
+from symattn.documents.views import View
 from symattn.nodes import rule as r
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t

@@ -19,7 +19,8 @@ from symattn.derivations import Derivation, Evaluation, Given
 from symattn.documents.blocks import Block, Break, Document, Paragraph
 from symattn.documents.data import Data, derivation_data
 from symattn.documents.outline import derivation_document, outline
-from symattn.documents.shown import Shown, View
+from symattn.documents.shown import Shown
+from symattn.documents.views import View
 from symattn.errors import SymattnError, nearest, quote
 from symattn.notation.numbers import number
 from symattn.notation.text import line

@@ -105,16 +105,15 @@ class _Trace:
 
     def __or__(self, other: _Trace) -> _Trace:
         return _Trace(
-            self.activation or other.activation,
-            self.whole or other.whole,
-            self.pair or other.pair,
-            self.exponential or other.exponential,
-            self.weights or other.weights,
-            self.gates or other.gates,
-            self.convolved or other.convolved,
-            "",
-            max(self.features, other.features),
-            self.steps | other.steps,
+            activation=self.activation or other.activation,
+            whole=self.whole or other.whole,
+            pair=self.pair or other.pair,
+            exponential=self.exponential or other.exponential,
+            weights=self.weights or other.weights,
+            gates=self.gates or other.gates,
+            convolved=self.convolved or other.convolved,
+            features=max(self.features, other.features),
+            steps=self.steps | other.steps,
         )
 
 

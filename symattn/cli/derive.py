@@ -29,10 +29,10 @@ from symattn.documents.job import (
     HEADS,
     LAYOUTS,
     PICTURES,
-    VIEWS,
     Job,
     check_format,
 )
+from symattn.documents.views import VIEWS
 from symattn.errors import SymattnError, nearest, quote
 from symattn.status import Status, worst
 

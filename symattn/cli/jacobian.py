@@ -37,7 +37,9 @@ def jacobian(logits: str, exact: bool, out: Output) -> Status:
         f"values = derivation.evaluate(scaled=[read_row({logits!r}.split(','))])"
     )
     notation, notes = Notation(exact=exact), growth_notes(row)
-    job = Job(derivation, evaluation, notation, notes=notes, code=code, flavor=out.flavor)
-    job.check = evaluation.check()
+    check = evaluation.check()
+    job = Job(
+        derivation, evaluation, notation, notes=notes, code=code, flavor=out.flavor, check=check
+    )
     out.put(out.made([job]))
-    return status_of(job.check)
+    return status_of(check)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -45,15 +45,20 @@ def _kept_apart(context: click.Context, option: click.Parameter, value: bool) ->
     context.meta[_ISOLATED] = value
 
 
-#: The option ``--timeout`` of a command as a whole, kept for `metered`.
-timeout_option = click.option(
-    "--timeout",
-    type=float,
-    callback=_kept,
-    expose_value=False,
-    metavar="SECONDS",
-    help=f"Give up after this time.  [default: {SECONDS:.0f} s of the processor]",
-)
+def _timeout(words: str) -> Callable[[Command], Command]:
+    """The option ``--timeout``, which is kept for `asked_seconds`."""
+    return click.option(
+        "--timeout",
+        type=float,
+        callback=_kept,
+        expose_value=False,
+        metavar="SECONDS",
+        help=words,
+    )
+
+
+#: The option ``--timeout`` of a command as a whole, for `metered`.
+timeout_option = _timeout(f"Give up after this time.  [default: {SECONDS:.0f} s of the processor]")
 
 
 def asked_seconds() -> float | None:
@@ -85,14 +90,7 @@ def limit_options(command: Command) -> Command:
         help="Run each file in its own process; one that crashes or needs more than "
         f"{_MEMORY // 1024} GiB of memory does not stop the others.",
     )(command)
-    return click.option(
-        "--timeout",
-        type=float,
-        callback=_kept,
-        expose_value=False,
-        metavar="SECONDS",
-        help="Give up on a file that takes longer, and continue with the next.",
-    )(command)
+    return _timeout("Give up on a file that takes longer, and continue with the next.")(command)
 
 
 @contextlib.contextmanager

@@ -36,6 +36,8 @@ _SHAPE = re.compile(rf"\s*({_NAME})\s*=\s*(?:(scalar)|({_SIZE})\s*,\s*({_SIZE}))
 _SIZED = re.compile(rf"\s*({_NAME})\s*=\s*([1-9][0-9]{{0,3}})\s*")
 _LETTER = re.compile(rf"\s*({_NAME})\s*")
 
+#: The most bytes of a file of numbers.
+_MOST_BYTES = 100_000
 
 #: What is assumed of a letter, and all that is said of letters.
 _OF_A_LETTER = ("positive", "permuting", "orthogonal", "symmetric")
@@ -185,9 +187,8 @@ class Request:
             raise SymattnError("--certificate: give one name or equation")
         if self.numbers is not None and (several or self.out.form == "json"):
             raise SymattnError("--with: give one name or equation, and a format other than json")
-        for given, what in ((self.name, "a name"), (self.other, "two attention mechanisms")):
-            if self.everything and given is not None:
-                raise SymattnError(f"prove: give {what} or --all, not both")
+        if self.everything and self.name is not None:
+            raise SymattnError("prove: give a name or --all, not both")
         own = self.other is not None or (self.name is not None and "=" in self.name)
         if self.facts and not own and (self.name is not None or self.everything):
             raise SymattnError(
@@ -314,10 +315,6 @@ def _read(pattern: re.Pattern[str], option: str, text: str, mend: str) -> re.Mat
     return found
 
 
-#: The most bytes of a file of numbers.
-_MOST_NUMBERS = 100_000
-
-
 def _show(proofs: list[Proof], asked: Request) -> None:
     from symattn.algebra.identities import reports
 
@@ -340,12 +337,14 @@ def _given(name: str | None) -> dict[str, object] | None:
     """
     from symattn.files.toml import parse
 
-    if name is None or name == "small":
-        return None if name is None else {}
+    if name is None:
+        return None
+    if name == "small":
+        return {}
     try:
         with Path(name).open("rb") as file:
-            text = file.read(_MOST_NUMBERS + 1)
-        if len(text) > _MOST_NUMBERS:
+            text = file.read(_MOST_BYTES + 1)
+        if len(text) > _MOST_BYTES:
             raise ReadError(f"--with {quote(name)}: the file is too large")
         found = parse(text.decode("utf-8"), name)
     except (OSError, UnicodeDecodeError) as trouble:

@@ -35,7 +35,8 @@ from symattn.documents.page.rules import rule_data
 from symattn.documents.page.stage import Parts
 from symattn.documents.page.wide import room_of
 from symattn.documents.page.worksheet import worksheet_data
-from symattn.documents.shown import Shown, View
+from symattn.documents.shown import Shown
+from symattn.documents.views import View
 from symattn.evaluate.telling import telling
 from symattn.notation import tree as t
 from symattn.notation.latex import escape_controls, latex

@@ -13,6 +13,7 @@ from functools import cached_property, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
+from symattn.documents.views import VIEWS
 from symattn.errors import NoSuchName, SymattnError, nearest, quote
 
 if TYPE_CHECKING:
@@ -34,8 +35,6 @@ _SLIDES = ("beamer", "overlays")
 _LEAST_WIDTH, _MOST_WIDTH = 10, 100
 
 HEADS = ("side by side", "column")
-
-VIEWS = ("formula", "entry", "worked", "value")
 
 #: The deepest heading that can be asked for, and what a label is made of.
 MOST_HEADINGS, _LABEL = 6, re.compile(r"[A-Za-z0-9:._-]{1,100}")
@@ -251,9 +250,8 @@ def document(
         flavor,
         picture,
         notes=notes,
+        check=None if evaluation is None else evaluation.check(),
     )
-    if evaluation is not None:
-        job.check = evaluation.check()
     return document_of(form, [job])
 
 

@@ -30,8 +30,9 @@ from symattn.derivations import (
 )
 from symattn.documents import blocks as b
 from symattn.documents.blocks import Line
-from symattn.documents.shown import VIEWS, Shown, View
+from symattn.documents.shown import Shown
 from symattn.documents.unseeing import unseeing
+from symattn.documents.views import VIEWS, View
 from symattn.documents.wrap import ROOM, size_of
 from symattn.errors import SymattnError, nearest, quote
 from symattn.evaluate.cells import indices_of

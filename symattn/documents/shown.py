@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
 
 from symattn.derivations import Check, Derivation, Evaluation, Place
 from symattn.documents.claims import Claims
 from symattn.documents.page.worksheet import Tables
+from symattn.documents.views import VIEWS, View
 from symattn.notation.options import Notation
-
-View: TypeAlias = Literal["formula", "entry", "worked", "value"]
-VIEWS: tuple[View, ...] = ("formula", "entry", "worked", "value")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Queries that may attend to no key, of which it is not true that their weights sum to 1."""
+"""Queries that may attend to no key: their weights are all 0 and do not sum to 1."""
 
 from __future__ import annotations
 
@@ -52,9 +52,12 @@ formula alone would be 0/0.'
     *most, last = queries
     kind = "queries" if most else "query"
     lead = f"the {kind}" if by_name else kind
-    who = f"{lead} {', '.join(most)} and {last}" if most else f"{lead} {last}"
     if len(queries) > _NAMED:
         who = f"{len(queries)} queries"
+    elif most:
+        who = f"{lead} {', '.join(most)} and {last}"
+    else:
+        who = f"{lead} {last}"
     whose = "their" if most else "its"
     formula = (
         "no score is finite"

@@ -40,7 +40,7 @@ _TABLES = ("given", "attention", "notation", "", "claims", "policy")
 _ALIASES = {"allowed": "mask", "one_hot": "tokens", "tokens": "query_tokens"}
 
 #: The keys that lead to a value or a table.
-Path: TypeAlias = tuple[str, ...]
+Keys: TypeAlias = tuple[str, ...]
 
 
 def parse(text: str, name: str) -> dict[str, object]:
@@ -103,8 +103,8 @@ class Places:
     [Token(text='0.5', start=21), Token(text='1/2', start=27)]
     """
 
-    keys: dict[Path, int] = field(default_factory=dict)
-    scalars: dict[Path, list[Token]] = field(default_factory=dict)
+    keys: dict[Keys, int] = field(default_factory=dict)
+    scalars: dict[Keys, list[Token]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, text: str) -> Places:
@@ -114,7 +114,7 @@ class Places:
         places._add((), tomllib.loads(numbered), texts)
         return places
 
-    def _add(self, path: Path, value: object, texts: Mapping[int, str]) -> None:
+    def _add(self, path: Keys, value: object, texts: Mapping[int, str]) -> None:
         """Note what a value holds, which is a table, a list, or the place of a scalar."""
         match value:
             case dict():

@@ -161,10 +161,7 @@ def _alone(entries: Entries, letter: str, place: Place, several: int) -> Slip | 
     spots = entries.spots(letter, place)
     tried = list(entries.tried.get((letter, place), ()))
     best: tuple[float, Guess] | None = None
-    order = {kind: k for k, kind in enumerate(SLIPS)}
-    listed = sorted(
-        (guess for spot in spots for guess in guesses(spot)), key=lambda g: order[g.kind]
-    )
+    listed = sorted((guess for spot in spots for guess in guesses(spot)), key=_rank)
     meant = spots[0].value
     for guess in listed:
         tried.append(guess.value)
@@ -202,7 +199,12 @@ def _nearly(
         return None
     window = [x + k * unit for x in tried for k in (-2, -1, 0, 1, 2)]
     chance = candidates.chance(place, window, spots[0].value)
-    return chance, min(close, key=lambda guess: SLIPS.index(guess.kind))
+    return chance, min(close, key=_rank)
+
+
+def _rank(guess: Guess) -> int:
+    """The place of a guess among the slips, which are in order from the likeliest."""
+    return SLIPS.index(guess.kind)
 
 
 def _one_operand(

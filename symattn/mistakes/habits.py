@@ -42,9 +42,8 @@ def _invented(item: Item, mark: StepMark) -> bool:
     return max(own, default=0) > 1 and all(
         total == 1
         or abs(total - 1) <= rounding < Fraction(1, 2)
-        or (
-            total == 0 and rounding < Fraction(1, 2) and not mistaken
-        )  # it has nothing to attend to
+        # a query with nothing to attend to
+        or (total == 0 and rounding < Fraction(1, 2) and not mistaken)
         for total, rounding, mistaken in sums
     )
 

@@ -22,7 +22,7 @@ from symattn.attention.vocabulary import Notation
 from symattn.claims.references import entries_at
 from symattn.documents import markdown
 from symattn.documents.job import FORMATS, Job, check_format
-from symattn.documents.shown import VIEWS
+from symattn.documents.views import VIEWS
 from symattn.errors import ReadError, located, nearest, quote
 from symattn.files.named import LIMITS
 from symattn.language.spec import Equations
@@ -49,9 +49,8 @@ _OPTIONS = ("view", "headings", "label", "entry", "batch", *DISPLAY)
 def fill_page(text: str, name: str, flavor: str = "") -> str:
     """The page with its derivations and numbers filled in; everything else as it was.
 
-    Where no flavor is said it is that of who reads such a file.
-
-    A worksheet that no comment follows gets one. Raises `ReadError` (or another `SymattnError`)
+    Without a flavor it is Quarto's for a .qmd file and GitHub's for any other. A worksheet that no
+    comment follows gets one. Raises `ReadError` (or another `SymattnError`)
     that begins with the file and the line.
     """
     flavor = flavor or ("quarto" if name.lower().endswith(".qmd") else "github")

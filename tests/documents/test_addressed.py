@@ -15,7 +15,8 @@ import pytest
 
 from symattn import VARIANTS, Notation
 from symattn.attention.example import small_example
-from symattn.documents.job import FORMATS, VIEWS, Job, document_of
+from symattn.documents.job import FORMATS, Job, document_of
+from symattn.documents.views import VIEWS
 from tests.command import put, run
 from tests.extras import package
 from tests.shares import share

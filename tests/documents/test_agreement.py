@@ -14,7 +14,7 @@ import pytest
 from latex2mathml.converter import convert
 
 from symattn.documents.outline import derivation_document
-from symattn.documents.shown import VIEWS, View
+from symattn.documents.views import VIEWS, View
 from symattn.notation.latex import latex
 from symattn.notation.mathml import mathml
 from symattn.notation.tree import Tree

@@ -29,7 +29,8 @@ from symattn.documents.pictures.drawing import Drawing
 from symattn.documents.pictures.kinds import MOST_WITH_DIGITS, picture
 from symattn.documents.pictures.svg import svg_document
 from symattn.documents.pictures.tikz import tikz_document
-from symattn.documents.shown import Shown, View
+from symattn.documents.shown import Shown
+from symattn.documents.views import View
 from symattn.notation.prose import Prose
 from symattn.notation.text import line
 from tests import ROOT

@@ -35,7 +35,7 @@ class Graph:
     def resolved(self, x: Recorded) -> Recorded:
         """The value itself; for a call of a function that the language lacks, what it does."""
         while x.operation == "call" and self.language.template(x.details[0], 0) is None:
-            x = x.operands[-1]  # type: ignore[assignment]
+            x = x.operands[-1]  # type: ignore[assignment]  # the last is the body
         return x
 
     def operands(self, x: Recorded) -> tuple[Value, ...]:

@@ -196,8 +196,9 @@ class Sizes:
             if offset:
                 code = f"({code} - {offset})" if scale != 1 else f"{code} - {offset}"
             return code if scale == 1 else self.language.half.format(Piece(code), Piece(str(scale)))
-        if symbol in (self.program.sizes or {}):
-            return str((self.program.sizes or {})[symbol])
+        known = self.program.sizes or {}
+        if symbol in known:
+            return str(known[symbol])
         raise CannotSpell(f"nothing that is given says how large {symbol} is; say it: {symbol} = 4")
 
 

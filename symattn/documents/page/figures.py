@@ -18,7 +18,7 @@ def figure(
     `labelled`: whether rows and columns have their names.
     """
     name = "" if home else matrix.whole.words
-    kinds = ["matrix"] + ["home"] * home + ["alone"] * matrix.item.is_number
+    kinds = {"matrix": True, "home": home, "alone": matrix.item.is_number}
     opener = Markup()
     if home and matrix.is_cut:
         words = "Show all {} × {}".format(*matrix.shape)
@@ -29,7 +29,7 @@ def figure(
         el("figcaption", formula(matrix.symbol), *called),
         el("div", table(matrix, labelled), class_="scroll"),
         opener,
-        class_=" ".join(kinds),
+        class_=" ".join(kind for kind, holds in kinds.items() if holds),
     )
 
 
@@ -63,7 +63,7 @@ class _Table:
         """The table."""
         matrix, (names, across), (height, width) = self.matrix, self.names, self.matrix.shape
         size = "one number" if matrix.item.is_number else f"{height} by {width}"
-        turned = " transposed" * matrix.turned
+        turned = " transposed" if matrix.turned else ""
         return el(
             "table",
             *([self._heads()] if across else []),
@@ -89,13 +89,13 @@ class _Table:
         names, across = self.names
         cells = [_named(i, names, "row", 1 if self.matrix.is_cut else None)] if names else []
         cells += [self._cell(i, j) for j in self.matrix.indices[1]]
-        place, hidden = self.place(i, across), _if(i is None)
+        place, hidden = self.place(i, across), _true_where(i is None)
         return el("tr", *cells, data_r=i, aria_rowindex=place, aria_hidden=hidden)
 
     def _cell(self, i: int | None, j: int | None) -> Markup:
         if i is None or j is None:
-            dots = "⋱" if i is j else "⋮" if i is None else "⋯"
-            return el("td", dots, class_="gap", aria_hidden=_if(i is not None))
+            dots = "⋱" if i is None and j is None else "⋮" if i is None else "⋯"
+            return el("td", dots, class_="gap", aria_hidden=_true_where(i is not None))
         return el(
             "td",
             self.matrix.text(i, j),
@@ -123,5 +123,6 @@ def _named(k: int | None, names: Sequence[str], scope: str, place: int | None) -
     )
 
 
-def _if(holds: bool) -> str | None:
+def _true_where(holds: bool) -> str | None:
+    """The value of an attribute that is set where something holds, and left out elsewhere."""
     return "true" if holds else None
