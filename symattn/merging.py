@@ -10,7 +10,6 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.errors import SymattnError
 from symattn.nodes.heads import Head
-from symattn.nodes.recurrence import Recurrence
 from symattn.notation import tree as t
 from symattn.notation.options import Notation, among
 from symattn.step import HEAD, Input, Item, Step, called, leading_to, letter_of, letters_in
@@ -45,7 +44,7 @@ def merged(
             )
         inside = [part for letter in step.operands for part in parts.get(letter, ())]
         whole = tuple(dict.fromkeys((*inside, *(step.parts or (step,)))))
-        if step.name not in names and not isinstance(step.expr, Recurrence):
+        if step.name not in names and not step.recurrent:
             meanings[step.letter], parts[step.letter] = expr, whole
         else:
             found.append(replace(step, expr=expr, parts=whole) if inside else step)

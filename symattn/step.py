@@ -18,6 +18,7 @@ from symattn.nodes.base import Definition, definitions, shape_of
 from symattn.nodes.flip import flip
 from symattn.nodes.heads import Head
 from symattn.nodes.number import NumberSymbol
+from symattn.nodes.recurrence import Recurrence
 from symattn.nodes.rule import Index, Rule, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -166,6 +167,11 @@ class Step(Item):
     source: str = ""
     #: The steps that a merged formula is made of, the one that it stands for last.
     parts: tuple[Step, ...] = field(default=(), kw_only=True)
+
+    @property
+    def recurrent(self) -> bool:
+        """Whether each of its matrices is made of the one before: states, token by token."""
+        return isinstance(self.expr, Recurrence)
 
     @property
     def reason(self) -> str:

@@ -14,14 +14,14 @@ PACKAGE = ROOT / "symattn"
 
 #: What has been reached. Lower a number when it can be lowered; raise one with its reason.
 KEPT = {
-    "statements": 36_600,
-    "mentions of node classes outside nodes/": 573,
+    "statements": 35_620,
+    "mentions of node classes outside nodes/": 499,
     "classes over 150 statements": 5,
-    "attributes stored outside __init__": 73,
+    "attributes stored outside __init__": 31,
     "functions of 30 statements or more": 17,
-    "functions of 7 parameters or more": 8,
-    "numbers set at module level": 235,
-    "lines of JavaScript": 4_735,
+    "functions of 7 parameters or more": 7,
+    "numbers set at module level": 201,
+    "lines of JavaScript": 4_585,
 }
 
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -21,7 +21,6 @@ from symattn.nodes.lines import EntrySum, Filled, LineSum
 from symattn.nodes.masks import Masked, VisibleScores
 from symattn.nodes.normalise import Normaliser
 from symattn.nodes.number import NumberSymbol
-from symattn.nodes.recurrence import Recurrence
 from symattn.notation.letters import CHANGE, GRADIENT, LOSSES, derived_from, prefixed
 from symattn.step import HEAD, Facts, Input, Item, Step, leading_to, letter_of
 
@@ -333,7 +332,7 @@ class _Reverse:
         source = next((share.source for share, _ in found if share.source), _REVERSE)
         symbol = _symbol(GRADIENT, item.symbol)
         gradient = summed([*alone, *heads])
-        if isinstance(item, Step) and isinstance(item.expr, Recurrence):
+        if isinstance(item, Step) and item.recurrent:
             gradient = backward_states(item.expr, gradient, letter_of(symbol))
             because.append("Each state also owes what the next one, which is made of it, owes.")
         return Step(

@@ -129,7 +129,7 @@ class Fused:
         own = {
             Head(step.symbol.symbol, HEAD): step.symbol.symbol
             for step in fusion.steps
-            if isinstance(step.symbol, Head)
+            if step.per_head
         }
 
         def by_rows(expr: MatrixExpr) -> Program:

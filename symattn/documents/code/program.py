@@ -13,7 +13,6 @@ from symattn.arithmetic.recorded import Recorded, Recording, Value
 from symattn.derivations import Derivation
 from symattn.evaluate.walk import program_of_step
 from symattn.nodes.base import Node, shape_of
-from symattn.nodes.recurrence import Recurrence
 from symattn.notation.letters import derived_from
 from symattn.step import Input, Item, Step
 
@@ -96,7 +95,7 @@ def _tokens(items: Iterable[Item]) -> frozenset[sympy.Symbol]:
 
 def at_sizes(derivation: Derivation, sizes: Mapping[sympy.Symbol, int]) -> Derivation:
     """The derivation with these sizes said, where a recurrence is written out token by token."""
-    if not any(isinstance(step.expr, Recurrence) for step in derivation.steps):
+    if not any(step.recurrent for step in derivation.steps):
         return derivation
     return replace(derivation, sizes={**sizes, **derivation.sizes})
 

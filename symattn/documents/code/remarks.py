@@ -60,7 +60,7 @@ def seen(mask: MatrixExpr) -> str:
     'A query sees keys up to its own, and of these only the first 3 keys'
     """
     joined = isinstance(mask, AnyOf)
-    parts = mask.args if isinstance(mask, AnyOf | sympy.MatAdd) else (mask,)
+    parts = mask.args if joined or isinstance(mask, sympy.MatAdd) else (mask,)
     plain = len(parts) == 1 and getattr(mask, "word", "") in _PLAIN
     if plain or not all(isinstance(part, Mask) for part in parts):
         return ""
