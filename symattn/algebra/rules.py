@@ -296,21 +296,28 @@ def follows(before: sympy.Basic, after: sympy.Basic, rule: Rule, permuting: froz
                 return False
         return True
 
-    for one, other in ((left, right), (right, left)):
-        wave, seen = [form(before)], set()
-        for _ in range(_MOST_STEPS + 1):
-            if any(_sizeless(each) == goal for each in wave):
-                return True
-            new: dict[str, Form] = {}
-            for each in wave:
-                for rewriting in rewritten(each, one, other, allowed):
-                    if str(rewriting) not in seen:
-                        new[str(rewriting)] = rewriting
-                        seen.add(str(rewriting))
-                    if len(seen) > _MOST_FORMS:
-                        return False
-            wave = list(new.values())
-    return False
+    return any(
+        goal in map(_sizeless, _reached(form(before), one, other, allowed))
+        for one, other in ((left, right), (right, left))
+    )
+
+
+def _reached(
+    start: Form, left: Form, right: Form, allowed: Callable[[Bound], bool]
+) -> Iterator[Form]:
+    """The forms that few rewritings of left by right lead to, until there are too many."""
+    wave, seen = [start], set[str]()
+    for _ in range(_MOST_STEPS + 1):
+        yield from wave
+        new: dict[str, Form] = {}
+        for each in wave:
+            for rewriting in rewritten(each, left, right, allowed):
+                if str(rewriting) not in seen:
+                    new[str(rewriting)] = rewriting
+                    seen.add(str(rewriting))
+                if len(seen) > _MOST_FORMS:
+                    return
+        wave = list(new.values())
 
 
 #: Adding a rule is adding a row; a test proves each.

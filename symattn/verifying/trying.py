@@ -55,7 +55,7 @@ class Outcome:
     subject: Subject
     numbers: Mapping[str, Array]
     evaluation: Evaluation
-    kind: Kind = "right"
+    kind: Kind
     message: str = ""
     why: Why = ""
     marker: ComputedMarker | None = None
@@ -114,12 +114,12 @@ def _forward(
 ) -> Outcome:
     evaluation = derivation.evaluate(**numbers)
     call = subject.call(evaluation, numbers, item.dtype, item.strided)
-    outcome = Outcome(item, subject, numbers, evaluation)
     try:
         found = _returned(subject, call, evaluation)
         _repeated(subject, found)
     except Failing as failing:
-        return replace(outcome, kind=failing.kind, message=str(failing), why=failing.why)
+        said = failing.kind, str(failing), failing.why
+        return Outcome(item, subject, numbers, evaluation, *said)
     marker = ComputedMarker.of(evaluation, found.arrays)
     kind, message = judged(marker)
     if kind == "wrong":
@@ -129,7 +129,8 @@ def _forward(
             kind, message = "inaccurate", f"it returns {coarser.dtype} of {found.dtype.dtype}"
         elif item.dtype == "float64" and not subject.is_precise and _is_in_float32(marker):
             kind, message = "inaccurate", "it computes in float32, whatever it is given"
-    return replace(outcome, kind=kind, message=message, marker=marker, returned=found)
+    outcome = Outcome(item, subject, numbers, evaluation, kind, message)
+    return replace(outcome, marker=marker, returned=found)
 
 
 def _returned(subject: Subject, call: Call, evaluation: Evaluation) -> Returned:
