@@ -1,7 +1,7 @@
 """The functions of one number that formulas apply, a row each: numbers, notation, gradient.
 
 A row holds all that is known of a function but its spelling in programs, which is in
-`documents/code/languages.py`. Adding a function is adding a row of `FUNCTIONS` here.
+`documents/code/languages.py`; a function is added by a row of `FUNCTIONS` here and one there.
 """
 
 from __future__ import annotations
