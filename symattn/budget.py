@@ -9,11 +9,13 @@ clock as somebody asks for. Python has no limit but the steps of a proof.
 from __future__ import annotations
 
 import ctypes
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
+from functools import cache
 
 from symattn.errors import Undecided
 
@@ -110,6 +112,7 @@ class _Meter:
 
     def start(self) -> None:
         """Begin to look."""
+        _keep_quiet()
         threading.Thread(target=self._watch, daemon=True, name="symattn's meter").start()
 
     def _watch(self) -> None:
@@ -123,6 +126,21 @@ class _Meter:
 
     def _send(self, what: object) -> None:
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._meant), what)
+
+
+@cache
+def _keep_quiet() -> None:
+    """Have Python say nothing of a `Stopped` that came in a finalizer, where it is dropped.
+
+    The meter sends another one; all else is told as before.
+    """
+    told = sys.unraisablehook
+
+    def hook(dropped: sys.UnraisableHookArgs) -> None:
+        if dropped.exc_type is not Stopped:
+            told(dropped)
+
+    sys.unraisablehook = hook
 
 
 _METERS: ContextVar[tuple[_Meter, ...]] = ContextVar("meters", default=())

@@ -16,7 +16,7 @@ import sympy
 from symattn import Attention, check, document, equal
 from symattn.algebra.certificate import storable
 from symattn.arithmetic.balls import BALLS
-from symattn.budget import Spent, limited, spend, within
+from symattn.budget import Spent, Stopped, _keep_quiet, limited, spend, within
 from symattn.cli import COMMANDS
 from symattn.cli.help import Explained
 from symattn.errors import Undecided
@@ -42,6 +42,45 @@ def test_work_stops_in_time_whatever_it_does() -> None:
         endless()
     assert time.process_time() - started < 2 * TRACED
     assert issubclass(Spent, Undecided)
+
+
+def test_work_is_stopped_though_a_finalizer_keeps_the_first_word_to_itself(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    kept: list[str] = []
+
+    class Slow:
+        def __del__(self) -> None:
+            try:
+                endless()
+            except Stopped:
+                kept.append("the first")
+                raise  # which Python drops here
+
+    with pytest.raises(Spent), limited("--x", 0.2):
+        Slow()
+        endless()
+    assert kept == ["the first"]
+    assert capfd.readouterr().err == ""
+
+
+def test_what_else_is_dropped_in_a_finalizer_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[object] = []
+    monkeypatch.setattr("sys.unraisablehook", lambda dropped: told.append(dropped.exc_value))
+    _keep_quiet.cache_clear()
+    ours, mine = Stopped(), KeyError("mine")
+
+    class Failing:
+        def __init__(self, raised: BaseException) -> None:
+            self.raised = raised
+
+        def __del__(self) -> None:
+            raise self.raised
+
+    with limited("--x", 60.0):
+        Failing(ours)
+        Failing(mine)
+    assert told == [mine]
 
 
 def test_work_that_ends_is_left_alone() -> None:
