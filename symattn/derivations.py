@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 import sympy
 
 from symattn.arguments import flag, instance, word, words
-from symattn.derivatives.steps import Graph, backward, hessian_vector, onward
 from symattn.errors import NoSuchName, SymattnError, nearest, quote
 from symattn.evaluate.check import Check, StepCheck
 from symattn.evaluate.defined import defined_numbers
@@ -246,6 +245,8 @@ class Derivation:
         """
         flag(forward, "forward")
         row_dots = flag(row_dots, "row_dots")
+        from symattn.derivatives.steps import Graph, backward  # few want gradients
+
         graph = Graph(self.inputs, self.steps, self.sizes)
         inputs, steps = backward(
             graph, wrt=wrt, of=of, upstream=upstream, forward=forward, row_dots=row_dots
@@ -263,6 +264,8 @@ class Derivation:
         >>> print(Attention().derivation().tangent("Q")["delta_weights"])
         δA = A ∘ (δZ − rowsum(A ∘ δZ) 1ᵀ)
         """
+        from symattn.derivatives.steps import Graph, onward
+
         inputs, steps = onward(Graph(self.inputs, self.steps, self.sizes), along=along)
         return replace(self, inputs=inputs, steps=steps)
 
@@ -283,6 +286,8 @@ class Derivation:
         >>> print(Attention().derivation().hessian_vector("Q")["delta_dQ"])
         δdQ = δdS K
         """
+        from symattn.derivatives.steps import Graph, hessian_vector
+
         graph = Graph(self.inputs, self.steps, self.sizes)
         inputs, steps = hessian_vector(graph, wrt=wrt, of=of, upstream=upstream)
         return replace(self, inputs=inputs, steps=steps)

@@ -35,6 +35,7 @@ from symattn.budget import Spent, spend
 from symattn.errors import ReadError, SymattnError, quote
 from symattn.grammar import read
 from symattn.nodes import rule as r
+from symattn.nodes.arguments import symbol_of_size
 from symattn.nodes.base import Node
 from symattn.nodes.catalogue import NODES
 from symattn.nodes.entrywise import Diagonal, Exponential
@@ -2345,7 +2346,7 @@ def read_size(text: str) -> sympy.Expr:
     for name, c in read_form(text):
         if name and not _NAME.fullmatch(name):
             raise Refused(f"{quote(name)} is not a size")
-        size = sympy.Symbol(name, integer=True, positive=True) if name else sympy.S.One
+        size = symbol_of_size(name) if name else sympy.S.One
         out = sympy.Add(out, sympy.Mul(c, size))
     return out
 
@@ -2705,7 +2706,7 @@ def turned_around(equation: Pair, cut: int) -> Pair:
 
 def halved(size: sympy.Symbol) -> dict[sympy.Symbol, sympy.Expr]:
     """An even size as twice another."""
-    return {size: sympy.Mul(2, sympy.Symbol(f"{size.name}½", integer=True, positive=True))}
+    return {size: sympy.Mul(2, symbol_of_size(f"{size.name}½"))}
 
 
 def cases(size: sympy.Expr, least: sympy.Expr, depth: int) -> list[dict[sympy.Expr, sympy.Expr]]:

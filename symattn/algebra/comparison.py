@@ -27,6 +27,7 @@ from symattn.errors import ReadError, ShapeError, SymattnError, quote
 from symattn.grammar import sides as split_sides
 from symattn.language.shapes import GivenShape
 from symattn.language.statement import readings
+from symattn.nodes.arguments import symbol_of_size
 from symattn.nodes.heads import Head, Slice, Split
 from symattn.nodes.rule import Nth
 from symattn.step import HEAD, Input, Item, Step, dims, leading_to, letter_of
@@ -129,7 +130,8 @@ def _part(step: Step, text: str) -> Step:
             f"in {step.name}[p+1:]"
         )
     whole = found[1] is not None and found[1].isdigit()
-    start = sympy.Integer(found[1]) if whole else _size(found[1]) if found[1] else sympy.S.Zero
+    named = symbol_of_size(found[1]) if found[1] else sympy.S.Zero
+    start = sympy.Integer(found[1]) if whole else named
     start += int(found[3] or 0) - 1
     if found[4]:
         rows, columns = step.shape
@@ -145,10 +147,6 @@ def _part(step: Step, text: str) -> Step:
         symbol = sympy.MatrixSymbol(f"{step.letter}_{found[1]}", *step.shape)
         part = Head(step.symbol.args[0], start)
     return Step(f"{step.name}[{text}]", symbol, part, logits=step.logits)
-
-
-def _size(name: str) -> sympy.Symbol:
-    return sympy.Symbol(name, integer=True, positive=True)
 
 
 def _leading_to(step: Step, derivation: Derivation, steps: Sequence[Step]) -> Derivation:
@@ -711,7 +709,7 @@ class _Joining:
         for side in self.sides:
             used |= {s for s in _symbols_of(side) if s not in self.sizes.known}
         for size in sorted(used, key=str):
-            plain = _size(size.name.rstrip(PRIME))
+            plain = symbol_of_size(size.name.rstrip(PRIME))
             if _is_second(size) and plain not in used:
                 self.sizes.put(size, plain)
 
@@ -906,7 +904,7 @@ def _unmarked(side: Derivation, first: Derivation) -> Derivation:
 
 def _marked(side: Derivation) -> Derivation:
     """A derivation whose letters and sizes have a prime."""
-    sizes = {s: _size(s.name + PRIME) for s in _symbols_of(side)}
+    sizes = {s: symbol_of_size(s.name + PRIME) for s in _symbols_of(side)}
     letters = {
         (bare := _bare(item.symbol)): sympy.MatrixSymbol(bare.name + PRIME, *bare.shape)
         for item in (one.subs(sizes) for one in (*side.inputs, *side.steps))

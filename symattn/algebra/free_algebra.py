@@ -22,6 +22,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.algebra.certificate import Claim, Data, Refused, encoded
 from symattn.algebra.linear_equations import solution
 from symattn.arithmetic.base import Ground
+from symattn.arithmetic.enclosure import in_flint, in_sympy
 from symattn.budget import spend
 from symattn.nodes.lines import LineSum
 from symattn.nodes.scale import Quotient
@@ -123,7 +124,7 @@ class Ring:
         ((number, letters), c), *more = inside.items() or _word().items()
         if not more and len(letters) > 1 and len({size for x in letters for size in x.shape}) == 1:
             return reduce(
-                _times, map(self._inverse, letters[::-1]), _number(1 / (number * _rational(c)))
+                _times, map(self._inverse, letters[::-1]), _number(1 / (number * in_sympy(c)))
             )
         letter = self._letter(sorted(inside.items(), key=str), sympy.Inverse(base))
         self._invert(inside, letter, ("inverse", base))
@@ -168,7 +169,7 @@ class Ring:
             if kind:  # entries of permutations are conditions
                 around = [self._encoded(part) for part in (use.left, use.right)]
                 which = which if kind in ("equation", "around") else encoded(self.shown(which))
-                number = encoded(_rational(c) * use.number)
+                number = encoded(in_sympy(c) * use.number)
                 yield [number, around[0], [kind, which, turned], around[1]]
 
     def shown(self, expr: MatrixExpr) -> MatrixExpr:
@@ -286,7 +287,7 @@ def _add(out: Words, number: sympy.Expr, letters: tuple[MatrixExpr, ...], c: fli
             _add(out, number * one.shape[1], letters[:k] + letters[k + 2 :], c)
             return
     rational, number = number.as_coeff_Mul()
-    c = out.pop((number, letters), 0) + c * flint.fmpq(int(rational.p), int(rational.q))
+    c = out.pop((number, letters), 0) + c * in_flint(rational)
     if c:
         out[number, letters] = c
 
@@ -296,10 +297,6 @@ def _fits(relation: Relation, left: tuple[MatrixExpr, ...], right: tuple[MatrixE
     here = {x.shape[1] for x in left[-1:]} | {x.shape[0] for x in right[:1]}
     ends = {size for _, w in relation.words if w for size in (w[0].shape[0], w[-1].shape[1])}
     return bool(here) and ends == here
-
-
-def _rational(c: flint.fmpq) -> sympy.Rational:
-    return sympy.Rational(int(c.p), int(c.q))
 
 
 def _spanned(rows: Sequence[Words], goal: Words) -> list[Ground] | None:

@@ -49,6 +49,7 @@ from symattn.budget import STEPS, Spent, within
 from symattn.documents import blocks as b
 from symattn.errors import CannotSpell
 from symattn.nodes import rule as r
+from symattn.nodes.arguments import symbol_of_size
 from symattn.nodes.entrywise import Diagonal
 from symattn.nodes.masks import Masked
 from symattn.nodes.spell import Speller
@@ -234,7 +235,7 @@ def symbol(name: str) -> sympy.Symbol:
         return sympy.Symbol(name, integer=True)
     if name[:1] == "+":  # how much larger one size is than another
         return sympy.Symbol(name, integer=True, nonnegative=True)
-    return sympy.Symbol(name, integer=True, positive=True)
+    return symbol_of_size(name)
 
 
 def place_of(one: Form) -> sympy.Expr:

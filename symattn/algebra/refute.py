@@ -32,6 +32,7 @@ from symattn.algebra.counterexample import (
 from symattn.algebra.hypotheses import Statement, uses
 from symattn.algebra.linear_equations import solution
 from symattn.arithmetic.base import Arithmetic, Array, Ground, elementwise, filled
+from symattn.arithmetic.enclosure import in_flint, in_sympy
 from symattn.arithmetic.exact import EXACT
 from symattn.derivations import Derivation
 from symattn.errors import SymattnError
@@ -282,7 +283,7 @@ class _Sampler:
         table = [[column[row] for column in columns] for row in range(len(zero))]
         found = solution(table, [-b for b in zero], free)
         if found is not None:
-            given[name] = filled(dims, list(map(_sympy, found)))
+            given[name] = filled(dims, [*map(in_sympy, found)])
 
     def _completed(self, given: dict[str, Array], scalars: Sizes) -> bool:
         """Fill in the scalars that are defined; whether all that is assumed holds."""
@@ -293,7 +294,7 @@ class _Sampler:
             value = _exact(side, given, scalars)
             if value is None or len({str(x) for x in value.ravel()}) != 1:
                 return False
-            scalars[symbol] = _sympy(value.ravel()[0])
+            scalars[symbol] = in_sympy(value.ravel()[0])
             if symbol.is_positive and scalars[symbol] <= 0:
                 return False
         arrays = evaluated(given, self.assumed.defined, scalars)
@@ -458,7 +459,7 @@ class _Rationals(Arithmetic):
     def scalar(self, value: sympy.Expr) -> flint.fmpq:
         if not isinstance(value, sympy.Rational):
             raise SymattnError(f"{value} is not rational")
-        return flint.fmpq(int(value.p), int(value.q))
+        return in_flint(value)
 
     def array(self, exact: Array) -> Array:
         return elementwise(self.scalar, exact)
@@ -490,10 +491,6 @@ def _is_exact(one: Side, two: Side, given: Mapping[str, Array], scalars: Sizes) 
         return False
     left, right = _exact(one, given, scalars), _exact(two, given, scalars)
     return left is not None and right is not None and bool(np.all(left == right))
-
-
-def _sympy(value: Ground) -> sympy.Rational:
-    return sympy.Rational(int(value.p), int(value.q))
 
 
 def _exact(side: Side, given: Mapping[str, Array], scalars: Sizes) -> Array | None:

@@ -72,6 +72,7 @@ from symattn.algebra.hypotheses import uses as uses_of
 from symattn.budget import Spent, spend
 from symattn.derivations import Derivation
 from symattn.errors import SymattnError
+from symattn.nodes.arguments import symbol_of_size
 from symattn.nodes.heads import Stacked
 from symattn.nodes.lines import Filled
 
@@ -505,9 +506,7 @@ class Tracing(Replay):
 
 
 def _size(text: str) -> sympy.Expr:
-    return (
-        sympy.Integer(text) if text.isdigit() else sympy.Symbol(text, integer=True, positive=True)
-    )
+    return sympy.Integer(text) if text.isdigit() else symbol_of_size(text)
 
 
 def certificate(statement: Statement) -> Data:

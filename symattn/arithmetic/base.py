@@ -89,6 +89,10 @@ class Arithmetic(Shapes):
         """Where an entry is −∞."""
         raise NotImplementedError
 
+    def visible(self, x: Array) -> Array:
+        """The numbers with 0 in the place of −∞."""
+        return self.where(self.hidden(x), self.zero, x)
+
     def all_hidden(self, x: Array) -> Any:
         """Which rows are −∞ alone, as an axis of length 1."""
         return self.every(self.hidden(x))

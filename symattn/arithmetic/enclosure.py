@@ -49,6 +49,16 @@ def is_minus_infinity(x: arb) -> bool:
     return bool(x == MINUS_INFINITY)
 
 
+def in_flint(value: sympy.Rational) -> flint.fmpq:
+    """A rational of SymPy as one of FLINT."""
+    return flint.fmpq(int(value.p), int(value.q))
+
+
+def in_sympy(value: flint.fmpq) -> sympy.Rational:
+    """A rational of FLINT as one of SymPy."""
+    return sympy.Rational(int(value.p), int(value.q))
+
+
 def ball(value: sympy.Expr) -> arb:
     """A ball that contains the SymPy number `value`.
 
@@ -58,7 +68,7 @@ def ball(value: sympy.Expr) -> arb:
     """
     match value:
         case sympy.Rational():
-            return arb(flint.fmpq(int(value.p), int(value.q)))
+            return arb(in_flint(value))
         case sympy.Float():
             return ball(sympy.Rational(value))
         case sympy.Add():

@@ -24,6 +24,7 @@ from symattn.arithmetic.base import (
     rowwise,
     stacked,
 )
+from symattn.arithmetic.enclosure import in_flint, in_sympy
 from symattn.arithmetic.functions import FUNCTIONS, exact_above
 from symattn.arithmetic.machine import exact_numbers, is_machine
 from symattn.arithmetic.proof import ordered
@@ -163,15 +164,15 @@ def _by_comparison(
 def total(values: list[sympy.Expr]) -> sympy.Expr:
     """The sum of exact values; rationals are added by FLINT, which is far quicker."""
     if all(isinstance(value, sympy.Rational) for value in values):
-        added = sum((flint.fmpq(int(v.p), int(v.q)) for v in values), flint.fmpq(0))
-        return sympy.Rational(int(added.p), int(added.q))
+        added = sum(map(in_flint, values), flint.fmpq(0))
+        return in_sympy(added)
     return sympy.Add(*values)
 
 
 def _product(a: Array, b: Array) -> Array:
     if _is_rational(a) and _is_rational(b):
         out = _fmpq_mat(a) * _fmpq_mat(b)
-        entries = [sympy.Rational(int(x.p), int(x.q)) for x in out.entries()]
+        entries = [*map(in_sympy, out.entries())]
         return filled((a.shape[0], b.shape[1]), entries)
     left = [[sympy.fraction(x) for x in line] for line in a]
     right = [[sympy.fraction(x) for x in line] for line in b.T]
@@ -192,8 +193,7 @@ def _is_rational(x: Array) -> bool:
 
 
 def _fmpq_mat(x: Array) -> flint.fmpq_mat:
-    entries = [flint.fmpq(int(entry.p), int(entry.q)) for entry in x.ravel()]
-    return flint.fmpq_mat(x.shape[0], x.shape[1], entries)
+    return flint.fmpq_mat(x.shape[0], x.shape[1], [*map(in_flint, x.ravel())])
 
 
 EXACT = Exact()

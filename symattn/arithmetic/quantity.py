@@ -13,7 +13,14 @@ from dataclasses import dataclass
 import sympy
 from flint import arb, fmpq
 
-from symattn.arithmetic.enclosure import BITS, ball, is_minus_infinity, precision
+from symattn.arithmetic.enclosure import (
+    BITS,
+    ball,
+    in_flint,
+    in_sympy,
+    is_minus_infinity,
+    precision,
+)
 from symattn.arithmetic.proof import equals, sign
 from symattn.errors import SymattnError, Undecided
 
@@ -55,7 +62,7 @@ class Quantity:
 
         With `deep` what the names of long operands stand for is looked into.
         """
-        value, number = self.exact(), sympy.Rational(int(q.p), int(q.q))
+        value, number = self.exact(), in_sympy(q)
         if value is None:
             return None
         if isinstance(value, sympy.Rational):
@@ -83,7 +90,7 @@ class Quantity:
     def same(self, other: sympy.Expr) -> bool:
         """Whether x is exactly `other`. Raises `Undecided` where no proof is found."""
         if isinstance(other, sympy.Rational):
-            return self.side(fmpq(int(other.p), int(other.q))) == 0
+            return self.side(in_flint(other)) == 0
         for bits in BITS[:3]:
             with precision(bits):
                 apart = self.ball_at(bits) - ball(other)

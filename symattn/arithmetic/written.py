@@ -15,7 +15,7 @@ from math import inf
 import sympy
 from flint import arb, fmpq, fmpz
 
-from symattn.arithmetic.enclosure import precision
+from symattn.arithmetic.enclosure import in_flint, precision
 from symattn.arithmetic.reading import MAX_EXPONENT, read_number
 from symattn.arithmetic.spelling import Form, form_of, plain_text, without_lead
 from symattn.errors import ReadError, quote
@@ -50,7 +50,7 @@ class Written:
     def number(self) -> fmpq:
         """The decimal that stands there, as a FLINT rational."""
         assert self.places is not None
-        return fmpq(int(self.value.p), int(self.value.q))
+        return in_flint(self.value)
 
     @cached_property
     def unit(self) -> fmpq:

@@ -133,9 +133,9 @@ class Builder:
         return {"count": count, **self.words[name].facts}
 
     def _size(self, size: Setting) -> sympy.Expr:
-        """A size of an input, which may be that of another matrix."""
+        """A size of an input, which may be that of another matrix, or made when it is asked for."""
         if not isinstance(size, str):
-            return size
+            return size() if callable(size) else size
         name, _, axis = size.partition(".")
         rows, columns = shape_of(self.first(name))
         return columns if axis == "columns" else rows

@@ -18,12 +18,11 @@ from symattn.attention.plan import (
     SHIFTED,
     SOURCES,
     Plan,
-    size,
 )
 from symattn.attention.scoring import SCORES
 from symattn.attention.words import SIZES
 from symattn.errors import NoSuchName, SymattnError, nearest, quote
-from symattn.nodes.arguments import Setting
+from symattn.nodes.arguments import Setting, symbol_of_size
 from symattn.nodes.entrywise import FEATURE_MAPS
 from symattn.nodes.masks import COMBINED, MASKS, mask_of
 from symattn.nodes.normalise import NORMALISERS
@@ -103,7 +102,9 @@ def _scale(value: Setting) -> sympy.Expr | None:
     if value is False or value is None:
         return None
     if isinstance(value, sympy.Expr) and value.free_symbols and not value.is_Matrix:
-        return value.subs({s: size(s.name) for s in value.free_symbols if s.name in SIZES})
+        return value.subs(
+            {s: symbol_of_size(s.name) for s in value.free_symbols if s.name in SIZES}
+        )
     factor = read_number(value, "scale")
     if factor.is_infinite or factor == 0:
         raise SymattnError(f"scale = {quote(value)}: give true, false, or a number other than 0")
@@ -201,7 +202,7 @@ def size_called(name: str) -> sympy.Symbol:
     """The symbol of a size that somebody names. Raises `NoSuchName`."""
     if name not in SIZES:
         raise NoSuchName(f"no size is called {quote(name)}{nearest(name, SIZES)}")
-    return size(name)
+    return symbol_of_size(name)
 
 
 def count(name: str, value: object) -> int:

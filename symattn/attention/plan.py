@@ -6,20 +6,14 @@ from dataclasses import dataclass
 
 import sympy
 
-from symattn.nodes.arguments import Setting
+from symattn.nodes.arguments import Setting, symbol_of_size
 from symattn.shown import Changed
 
-
-def size(name: str) -> sympy.Symbol:
-    """The symbol of a size."""
-    return sympy.Symbol(name, integer=True, positive=True)
-
-
-n, m, p, h, g = map(size, ("n", "m", "p", "h", "g"))
-n_vocab, n_clip = map(size, ("n_vocab", "n_clip"))
-d_model, d_mem, d_c, d_cq = map(size, ("d_model", "d_mem", "d_c", "d_cq"))
-d_k, d_r = map(size, ("d_k", "d_r"))
-d_a, d_v, d_out = map(size, ("d_a", "d_v", "d_out"))
+n, m, p, h, g = map(symbol_of_size, ("n", "m", "p", "h", "g"))
+n_vocab, n_clip = map(symbol_of_size, ("n_vocab", "n_clip"))
+d_model, d_mem, d_c, d_cq = map(symbol_of_size, ("d_model", "d_mem", "d_c", "d_cq"))
+d_k, d_r = map(symbol_of_size, ("d_k", "d_r"))
+d_a, d_v, d_out = map(symbol_of_size, ("d_a", "d_v", "d_out"))
 
 DEFAULT_SCALE = 1 / sympy.sqrt(d_k)
 

@@ -28,6 +28,12 @@ WORDS: Mapping[str, Word] = {
 #: The letter that each goes by.
 SYMBOLS: Mapping[str, str] = {name: word.letter for name, word in WORDS.items()}
 
+
+def is_learned(name: str) -> bool:
+    """Whether what goes by a name is the same whatever the calculation."""
+    return name in WORDS and WORDS[name].learned
+
+
 _LETTERS = frozenset(SYMBOLS.values())
 _STARTS = ((GRADIENT, "d_"), (GRADIENT, "d"), (CHANGE, "delta_"), (CHANGE, CHANGE))
 

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import sympy
 
 from symattn.grammar import Apart, Call, Name, Number, Tree
+from symattn.nodes.arguments import symbol_of_size
 from symattn.nodes.operators import groups
 from symattn.nodes.written import CONSTANTS, SIZES
 
@@ -204,7 +205,7 @@ class Dims:
             case Copies(count, part):
                 return self.size(count) * self.size(part)
             case None:
-                return sympy.Symbol(self.names[root], integer=True, positive=True)
+                return symbol_of_size(self.names[root])
         return sympy.sympify(self.value[root], strict=True)
 
     def same(self, one: int, other: int) -> None:

@@ -42,6 +42,7 @@ from symattn.language.shapes import (
     Unfit,
 )
 from symattn.language.texts import Equation
+from symattn.nodes.arguments import symbol_of_size
 
 _SIZE_LIKE = re.compile(r"[dn]_\w+\Z")
 
@@ -536,7 +537,7 @@ def is_small(name: str) -> bool:
 
 def size_symbol(name: str) -> sympy.Symbol:
     """The symbol of a size."""
-    return sympy.Symbol(KNOWN_SIZES.get(name, name), integer=True, positive=True)
+    return symbol_of_size(KNOWN_SIZES.get(name, name))
 
 
 # ---- names ---------------------------------------------------------------------------------

@@ -84,7 +84,7 @@ class SeenRatio(Node):
 
     @classmethod
     def _shares(cls, arithmetic: Arithmetic, scores: Array) -> Array:
-        seen = arithmetic.where(arithmetic.hidden(scores), arithmetic.zero, scores)
+        seen = arithmetic.visible(scores)
         return arithmetic.divide(seen, arithmetic.row_sum(seen))
 
 
@@ -191,8 +191,8 @@ class Unrescaled(Node):
             part = arithmetic.part(logits, at, min(size, count - at), -1)
             top = arithmetic.row_max(arithmetic.join([*tops[-1:], part], -1))
             tops.append(top)
-            powers.append(arithmetic.exp(arithmetic.subtract(part, _safe(arithmetic, top))))
-        last = _safe(arithmetic, tops[-1])
+            powers.append(arithmetic.exp(arithmetic.subtract(part, arithmetic.visible(top))))
+        last = arithmetic.visible(tops[-1])
         caught = [
             arithmetic.multiply(power, arithmetic.exp(arithmetic.subtract(top, last)))
             for power, top in zip(powers, tops, strict=True)
@@ -202,11 +202,6 @@ class Unrescaled(Node):
         nothing = arithmetic.equals(below, 0)
         safe = arithmetic.where(nothing, arithmetic.scalar(sympy.S.One), below)
         return arithmetic.divide(above, safe)
-
-
-def _safe(arithmetic: Arithmetic, top: Array) -> Array:
-    """A maximum that can be subtracted: 0 for −∞."""
-    return arithmetic.where(arithmetic.hidden(top), arithmetic.zero, top)
 
 
 class HeadsSummed(_OfHeads):

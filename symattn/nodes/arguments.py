@@ -25,6 +25,11 @@ Operand: TypeAlias = Any
 Setting: TypeAlias = Any
 
 
+def symbol_of_size(name: str) -> sympy.Symbol:
+    """The symbol of a size, a positive whole number."""
+    return sympy.Symbol(name, integer=True, positive=True)
+
+
 class ArgumentKind:
     """One argument of a node.
 

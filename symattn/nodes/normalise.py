@@ -553,7 +553,7 @@ class Unnormalised(Normaliser):
 
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:
-        return arithmetic.where(arithmetic.hidden(scores), arithmetic.zero, scores)
+        return arithmetic.visible(scores)
 
 
 def shared_out(expr: MatrixExpr) -> bool:

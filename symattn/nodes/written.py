@@ -17,6 +17,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.functions import FUNCTIONS
 from symattn.errors import ReadError, ShapeError
 from symattn.grammar import Apart, Call, Name, Number, Tree
+from symattn.nodes.arguments import symbol_of_size
 from symattn.nodes.catalogue import CALLED
 from symattn.nodes.entrywise import EntryQuotient, Entrywise, Exponential
 from symattn.nodes.heads import Stacked
@@ -142,7 +143,7 @@ class Writer:
         if name in self.values:
             return self.values[name]
         if name in SIZES and name not in self.letters:
-            return sympy.Symbol(name, integer=True, positive=True)
+            return symbol_of_size(name)
         if name == "∞":
             raise ReadError("∞ is not a number here; a mask of −∞ is written causal()")
         return sympy.Symbol(name, **{"positive" if name in self.positive else "real": True})

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from symattn.arithmetic.reading import depth
-from symattn.attention.vocabulary import WORDS
+from symattn.attention.vocabulary import is_learned
 from symattn.derivations import Given
 from symattn.errors import ReadError, counted, quote
 from symattn.files.named import LIMITS
@@ -59,10 +59,10 @@ def _items(
 ) -> frozenset[str]:
     """The matrices with one for each item of a batch."""
     levels = {name: depth(value) for name, value in given.items()}
-    data = [name for name in given if not _is_learned(name) and name not in _MASKS]
+    data = [name for name in given if not is_learned(name) and name not in _MASKS]
     of_heads = [name for name in data if name not in one_for_all]
     for name in given:
-        if levels[name] > 3 and _is_learned(name):
+        if levels[name] > 3 and is_learned(name):
             raise ReadError(f"{name}: all items of a batch share it; remove the outer brackets")
         if levels[name] > 3 and name in one_for_all and name not in _MASKS:
             raise ReadError(
@@ -93,11 +93,6 @@ def _items(
     return frozenset(items)
 
 
-def _is_learned(name: str) -> bool:
-    """Whether it is the same whatever the calculation."""
-    return name in WORDS and WORDS[name].learned
-
-
 def _head_count(
     heads: object, given: Mapping[str, Given], one_for_all: Collection[str], items: Collection[str]
 ) -> int | None:
@@ -124,7 +119,7 @@ def _checked(batch: int | None, items: Collection[str], given: Mapping[str, Give
                 f"of {origin}; give as many, or leave the outer brackets out if all items share it"
             )
     if batch is not None and not items:
-        like = next((n for n in given if not _is_learned(n)), "X")
+        like = next((n for n in given if not is_learned(n)), "X")
         raise ReadError(
             f"batch = {batch}: nothing is given for each item of the batch; put one more level of "
             f"brackets around e.g. {like}: batch, head if there are heads, row, column"

@@ -14,7 +14,7 @@ from math import prod
 import numpy as np
 
 from symattn.arithmetic.base import Array
-from symattn.attention.vocabulary import WORDS
+from symattn.attention.vocabulary import WORDS, is_learned
 from symattn.derivations import Derivation
 from symattn.errors import SymattnError
 from symattn.step import Input
@@ -285,7 +285,7 @@ def _drawn(
     item: Property, one: Input, shape: tuple[int, ...], random: np.random.Generator, spec: Meant
 ) -> Array:
     most, unit = _DRAWN[item.drawn]
-    learned = one.name in WORDS and WORDS[one.name].learned
+    learned = is_learned(one.name)
     if learned and item.drawn in _EXTREME:
         most, unit = _DRAWN["usual"]
     if one.boolean:

@@ -17,7 +17,7 @@ import numpy as np
 
 from symattn.arithmetic.base import Array
 from symattn.attention.plan import MATRIX_MASKS
-from symattn.attention.vocabulary import WORDS
+from symattn.attention.vocabulary import WORDS, is_learned
 from symattn.attention.words import SIZES
 from symattn.claims.computed import Computed
 from symattn.derivations import Derivation, Evaluation
@@ -192,7 +192,7 @@ class Subject:
     @property
     def has_weights(self) -> bool:
         """Whether it is given the weights of projections."""
-        return any(_is_learned(name) for name in self.given)
+        return any(is_learned(name) for name in self.given)
 
     def layouts(self, libraries: Sequence[str]) -> Iterator[Layout]:
         """The ways in which matrices may be laid out for it, the usual ones first."""
@@ -457,7 +457,7 @@ def _mask(each: Argument, spec: Meant) -> tuple[str, str] | None:
 
 def laid_out(item: Item, numbers: Array, layout: Layout) -> Array:
     """A matrix as the layout has it, from (…, h,) rows, columns."""
-    if not _is_learned(item.name):
+    if not is_learned(item.name):
         if layout.heads == "single" and item.name in _FIRST:
             return np.expand_dims(numbers, -2)
         if not item.per_head or layout.heads == "first":
@@ -471,10 +471,6 @@ def laid_out(item: Item, numbers: Array, layout: Layout) -> Array:
     if layout.weights == "transposed":
         return numbers.swapaxes(-1, -2)
     return numbers
-
-
-def _is_learned(name: str) -> bool:
-    return name in WORDS and WORDS[name].learned
 
 
 def shape_of_input(item: Input, sizes: Mapping[Any, int]) -> tuple[int, ...]:

@@ -16,6 +16,7 @@ from symattn.algebra.equality import expressed
 from symattn.arithmetic.shapes import Size
 from symattn.language.shapes import GivenShape
 from symattn.nodes import rule as r
+from symattn.nodes.arguments import symbol_of_size
 from symattn.nodes.entrywise import SoftCap
 from symattn.nodes.heads import Stacked
 from symattn.nodes.lines import LineSum
@@ -163,7 +164,7 @@ def log_sum_exp() -> Sides:
 
 def _explicit(expr: MatrixExpr, sizes: Mapping[str, int]) -> sympy.Matrix:
     """A matrix of numbers, the entries of its letters being symbols."""
-    known = {sympy.Symbol(name, integer=True, positive=True): k for name, k in sizes.items()}
+    known = {symbol_of_size(name): k for name, k in sizes.items()}
     for letter in expr.atoms(sympy.MatrixSymbol):
         known.update(zip(letter, _of_letter(letter.name, *letter.shape), strict=True))
 
