@@ -9,7 +9,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.errors import SymattnError
-from symattn.nodes.heads import Head
+from symattn.nodes.heads import Head, head_of
 from symattn.notation import tree as t
 from symattn.notation.options import Notation, among
 from symattn.step import HEAD, Input, Item, Step, called, leading_to, letter_of, letters_in
@@ -60,7 +60,7 @@ def put_in(expr: MatrixExpr, meanings: Mapping[str, MatrixExpr]) -> MatrixExpr:
         meaning = meanings.get(letter)
         if meaning is None:
             return expr
-        return meaning.subs(HEAD, expr.head) if isinstance(expr, Head) else meaning
+        return meaning if head_of(expr) is None else meaning.subs(HEAD, expr.head)
     if not letters_in(expr):
         return expr
     args = [put_in(part, meanings) if _is_matrix(part) else part for part in expr.args]

@@ -16,7 +16,7 @@ from symattn.errors import NoSuchName, ShapeError, SymattnError, nearest, quote
 from symattn.nodes.arguments import as_scalar
 from symattn.nodes.base import Definition, definitions, shape_of
 from symattn.nodes.flip import flip
-from symattn.nodes.heads import Head
+from symattn.nodes.heads import head_of, stack_of
 from symattn.nodes.number import NumberSymbol
 from symattn.nodes.recurrence import Recurrence
 from symattn.nodes.rule import Index, Rule, rule_of
@@ -102,7 +102,7 @@ class Item:
     @property
     def per_head(self) -> bool:
         """Whether there is one such matrix for each head."""
-        return isinstance(self.symbol, Head)
+        return head_of(self.symbol) is not None
 
     @property
     def is_number(self) -> bool:
@@ -329,7 +329,7 @@ def listed_sizes(sizes: Mapping[sympy.Symbol, int], order: Sequence[str]) -> dic
 
 def letter_of(expr: MatrixExpr) -> str:
     """The letter of a MatrixSymbol or of one head's matrix; "" of any other expression."""
-    return str(expr.name) if isinstance(expr, sympy.MatrixSymbol | Head) else ""
+    return str(expr.name) if isinstance(stack_of(expr), sympy.MatrixSymbol) else ""
 
 
 def leading_to(steps: Sequence[Step], letters: Iterable[str]) -> set[str]:

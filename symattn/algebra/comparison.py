@@ -28,7 +28,7 @@ from symattn.grammar import sides as split_sides
 from symattn.language.shapes import GivenShape
 from symattn.language.statement import readings
 from symattn.nodes.arguments import symbol_of_size
-from symattn.nodes.heads import Head, Slice, Split
+from symattn.nodes.heads import Head, Slice, Split, stack_of
 from symattn.nodes.rule import Nth
 from symattn.step import HEAD, Input, Item, Step, dims, leading_to, letter_of
 
@@ -626,7 +626,7 @@ class _Joining:
         """Symbols of the second as those of the first."""
         out: dict[sympy.Basic, sympy.Basic] = {}
         for letter, mine in self.same.items():
-            one, other = (_bare(self.nodes[x].item.symbol) for x in (letter, mine))
+            one, other = (stack_of(self.nodes[x].item.symbol) for x in (letter, mine))
             out[one.subs(self.sizes.known)] = other.subs(self.sizes.known)
         return out
 
@@ -849,10 +849,6 @@ def _root(same: Mapping[int, int], head: int) -> int:
     return head
 
 
-def _bare(symbol: MatrixExpr) -> sympy.MatrixSymbol:
-    return symbol.args[0] if isinstance(symbol, Head) else symbol
-
-
 def _is_second(size: sympy.Expr) -> bool:
     return bool(getattr(size, "is_Symbol", False)) and size.name.endswith(PRIME)
 
@@ -895,7 +891,7 @@ def _unmarked(side: Derivation, first: Derivation) -> Derivation:
         if shapes.get(step.letter.rstrip(PRIME), step.shape) != step.shape
     }
     letters = {
-        (bare := _bare(step.symbol)): sympy.MatrixSymbol(step.letter.rstrip(PRIME), *bare.shape)
+        (bare := stack_of(step.symbol)): sympy.MatrixSymbol(step.letter.rstrip(PRIME), *bare.shape)
         for step in side.steps
         if step.letter.endswith(PRIME) and step.letter.rstrip(PRIME) not in taken
     }
@@ -906,7 +902,7 @@ def _marked(side: Derivation) -> Derivation:
     """A derivation whose letters and sizes have a prime."""
     sizes = {s: symbol_of_size(s.name + PRIME) for s in _symbols_of(side)}
     letters = {
-        (bare := _bare(item.symbol)): sympy.MatrixSymbol(bare.name + PRIME, *bare.shape)
+        (bare := stack_of(item.symbol)): sympy.MatrixSymbol(bare.name + PRIME, *bare.shape)
         for item in (one.subs(sizes) for one in (*side.inputs, *side.steps))
     }
     return _renamed(side, sizes, letters)

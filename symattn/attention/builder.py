@@ -20,7 +20,7 @@ from symattn.attention.words import Word
 from symattn.nodes import operators
 from symattn.nodes.arguments import Setting
 from symattn.nodes.base import shape_of
-from symattn.nodes.heads import Head
+from symattn.nodes.heads import Head, head_of, stack_of
 from symattn.step import HEAD, Facts, Input, Step
 
 #: One matrix for all heads; one for each query head; one for each group of keys and values.
@@ -115,10 +115,10 @@ class Builder:
         symbol = self.first(name)
         groups = self.plan.kv_heads
         apart = kind == QUERY and self.kind(self.called(name)) == GROUP
-        if not apart or groups is None or not isinstance(symbol, Head):
+        if not apart or groups is None or head_of(symbol) is None:
             return symbol
         share = HEAD * (g if groups == "g" else sympy.Integer(groups))
-        return Head(symbol.args[0], sympy.floor(share / self.count))
+        return Head(stack_of(symbol), sympy.floor(share / self.count))
 
     def symbol(self, name: str, rows: sympy.Expr, columns: sympy.Expr, kind: str) -> MatrixExpr:
         """The symbol of a step or an input, one for each head or group where there are heads."""
@@ -129,7 +129,7 @@ class Builder:
     def facts(self, name: str, symbol: MatrixExpr, kind: str) -> Facts:
         """What is known of a matrix of this name and kind."""
         grouped = kind == GROUP and self.plan.kv_heads is not None
-        count = (g if grouped else h) if isinstance(symbol, Head) else None
+        count = None if head_of(symbol) is None else g if grouped else h
         return {"count": count, **self.words[name].facts}
 
     def _size(self, size: Setting) -> sympy.Expr:

@@ -15,7 +15,7 @@ from symattn.nodes.arguments import Learned, Setting
 from symattn.nodes.base import shape_of
 from symattn.nodes.biases import ALiBi, RelativeBias
 from symattn.nodes.entrywise import Exponential, Features, SoftCap
-from symattn.nodes.heads import Head
+from symattn.nodes.heads import Head, head_of
 from symattn.nodes.lines import LineDifference, LineQuotient, LineSum, UnitVectors
 from symattn.nodes.masks import Allowed, Masked, VisibleScores, mask_of, reason_of
 from symattn.nodes.normalise import NORMALISERS, Normaliser, RowMax
@@ -46,7 +46,7 @@ def weights(b: Builder) -> None:
 def _each(b: Builder, name: str, node: Callable[[MatrixExpr], MatrixExpr]) -> None:
     """The same done to queries and, for its own reason, to keys; once, where they are one."""
     query, key = b.first("query"), b.first("key")
-    b.step(f"Q_{name}", node(query), kind=QUERY if isinstance(query, Head) else SHARED)
+    b.step(f"Q_{name}", node(query), kind=SHARED if head_of(query) is None else QUERY)
     if key != query:
         b.step(f"K_{name}", node(key))
 

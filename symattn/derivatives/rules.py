@@ -303,7 +303,7 @@ def summed(terms: Sequence[MatrixExpr]) -> MatrixExpr:
         return sympy.MatAdd(*map(_unspread, flat))
     rest = [entrywise(*_without(term, common)) for term in flat]
     spread = [term for term in rest if isinstance(term, Spread)]
-    others = [term for term in rest if not isinstance(term, Spread)]
+    others = [term for term in rest if term not in spread]
     if not others:
         return entrywise(common, summed(rest))
     inside = summed(others)

@@ -16,7 +16,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arguments import words
 from symattn.derivatives.rules import Share, backward_states, change, shares, summed
 from symattn.errors import SymattnError, nearest, quote
-from symattn.nodes.heads import GroupSum, Head, HeadSum
+from symattn.nodes.heads import GroupSum, Head, HeadSum, head_of
 from symattn.nodes.lines import EntrySum, Filled, LineSum
 from symattn.nodes.masks import Masked, VisibleScores
 from symattn.nodes.normalise import Normaliser
@@ -362,7 +362,7 @@ class _Reverse:
             count = self.graph.count(step)
         if share.binder is None and not step.per_head:
             return None, gradient
-        if not isinstance(leaf, Head):
+        if head_of(leaf) is None:
             return count, gradient
         if leaf.head == HEAD:
             return None, gradient

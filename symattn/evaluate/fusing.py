@@ -18,7 +18,7 @@ from symattn.arithmetic.arrays import Arrays
 from symattn.arithmetic.base import Array
 from symattn.evaluate.walk import Program, leaves_of, parts_by_rows, program_of
 from symattn.nodes.base import Node
-from symattn.nodes.heads import Head
+from symattn.nodes.heads import Head, head_of
 from symattn.nodes.normalise import Normaliser
 from symattn.step import HEAD, Step, letter_of
 
@@ -116,9 +116,8 @@ def fusion_of(product: Step, steps: Mapping[str, Step]) -> Fusion | None:
 
 def _own(part: MatrixExpr, per_head: bool) -> str:
     """The letter of a matrix by its name: that of the same head, or one that all heads share."""
-    if isinstance(part, Head):
-        return part.name if per_head and part.head == HEAD else ""
-    return letter_of(part)
+    head = head_of(part)
+    return letter_of(part) if head is None or (per_head and head == HEAD) else ""
 
 
 class Fused:

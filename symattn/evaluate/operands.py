@@ -97,7 +97,7 @@ class Numbers:
         if not isinstance(rule, r.Over):
             return None
         num, den = self._unhidden(rule.num), self._unhidden(rule.den)
-        terms = [x for x in (den.terms if isinstance(den, r.Plus) else (den,)) if x != _ZERO]
+        terms = [x for x in r.terms(den) if x != _ZERO]
         if terms and (num == _ZERO or terms == [num]):
             return r.Over(num, den, rule.empty)
         return None

@@ -15,7 +15,7 @@ from symattn.errors import CannotSpell, SymattnError
 from symattn.nodes.arguments import BoundIndex
 from symattn.nodes.base import Node
 from symattn.nodes.defined import Defined
-from symattn.nodes.heads import Head, Split
+from symattn.nodes.heads import Head, Split, head_of
 from symattn.nodes.recurrence import Beside, Recurrence
 from symattn.step import HEAD, Step, letter_of
 
@@ -160,7 +160,7 @@ class _Walk:
         These are their own, that of their group, ⌊i g/h⌋, or one of all.
         """
         letter = str(part.name)
-        if not isinstance(part, Head):
+        if head_of(part) is None:
             return _symbol(letter, heads is not None)
         if isinstance(part.head, sympy.Symbol):
             return _symbol(letter, shared=False)

@@ -131,10 +131,12 @@ def _line(stages: Stages, left: Tree, stated: Rule, letter: str, place: Place) -
 def _unfolded(evaluation: Values, expr: MatrixExpr, notation: Notation) -> Rule:
     """The rule; a plain rescaling shows the sum that it rescales: (1·0 + 0·4)/√2."""
     rule = r.rule_of(expr, ROW, COLUMN)
-    if isinstance(rule, r.Over) and isinstance(rule.num, r.Entry) and isinstance(rule.den, r.Const):
-        for before in evaluation.steps:
-            if before.letter == rule.num.letter:
-                return r.Over(r.rule_of(before.in_convention(notation)[1], ROW, COLUMN), rule.den)
+    match rule:
+        case r.Over(r.Entry() as sum_, r.Const() as divisor):
+            for before in evaluation.steps:
+                if before.letter == sum_.letter:
+                    inside = r.rule_of(before.in_convention(notation)[1], ROW, COLUMN)
+                    return r.Over(inside, divisor)
     return rule
 
 

@@ -11,8 +11,8 @@ from symattn.derivations import Derivation
 from symattn.errors import ReadError
 from symattn.language.equations import Facts, derivation_of
 from symattn.language.texts import read_text
-from symattn.nodes.heads import Head
-from symattn.step import Input, Item, Step, leading_to, letter_of
+from symattn.nodes.heads import stack_of
+from symattn.step import Input, Item, Step, leading_to
 
 
 def revised(
@@ -88,13 +88,8 @@ def _with_symbols(
     expr: sympy.MatrixExpr, renamed: Mapping[str, sympy.MatrixExpr]
 ) -> sympy.MatrixExpr:
     """The expression with other letters for some matrices."""
-    pairs = {}
-    for part in sympy.preorder_traversal(expr):
-        if letter_of(part) in renamed:
-            new = renamed[letter_of(part)]
-            bare = new.args[0] if isinstance(new, Head) else new
-            pairs[part] = Head(bare, part.head) if isinstance(part, Head) else bare
-    return expr.xreplace(pairs)
+    symbols = expr.atoms(sympy.MatrixSymbol)
+    return expr.xreplace({s: stack_of(renamed[s.name]) for s in symbols if s.name in renamed})
 
 
 def _pruned(

@@ -285,18 +285,10 @@ _Product: TypeAlias = tuple[tuple[str, Place], tuple[str, Place]]
 
 def _product(rule: r.Rule) -> _Product | None:
     """The entries of a term that is the product of two; None for any other."""
-    factors = rule.factors if isinstance(rule, r.Times) else ()
-    places = [place_in(factor) for factor in factors if isinstance(factor, r.Entry)]
-    return (places[0], places[1]) if len(places) == len(factors) == 2 else None
-
-
-def _terms(rule: r.Rule) -> Iterator[r.Rule]:
-    """The terms of a sum, and of sums in it."""
-    if isinstance(rule, r.Plus):
-        for term in rule.terms:
-            yield from _terms(term)
-    else:
-        yield rule
+    match rule:
+        case r.Times((r.Entry() as first, r.Entry() as second)):
+            return place_in(first), place_in(second)
+    return None
 
 
 def _factors(tree: Tree) -> tuple[Tree, Tree] | None:
@@ -348,7 +340,7 @@ def _parts(made: _Made) -> tuple[Any, tuple[Any, ...]]:
         case Apart(sign, parts, power):
             return (sign, power), parts
         case r.Plus():
-            terms = tuple(_terms(made))
+            terms = r.terms(made)
             return (("+", 1), terms) if len(terms) > 1 else _parts(terms[0])
         case r.Times(factors):
             return ("*", 1), factors

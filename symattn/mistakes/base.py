@@ -17,7 +17,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.attention.plan import g
 from symattn.derivations import Derivation
 from symattn.nodes.entrywise import Exponential
-from symattn.nodes.heads import Head
+from symattn.nodes.heads import Head, stack_of
 from symattn.nodes.lines import LineDifference, LineQuotient
 from symattn.nodes.masks import Masked
 from symattn.nodes.normalise import Normaliser, Softmax
@@ -135,8 +135,8 @@ class Steps:
     def symbol(self, name: str) -> MatrixExpr | None:
         """The symbol of a step or an input; where heads share keys, of those that head i uses."""
         symbol = self.symbols.get(name)
-        if isinstance(symbol, Head) and self._group is not None and name in self._grouped:
-            return Head(symbol.args[0], self._group)
+        if self._group is not None and name in self._grouped:
+            return Head(stack_of(symbol), self._group)
         return symbol
 
     @cached_property

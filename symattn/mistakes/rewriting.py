@@ -44,7 +44,7 @@ from symattn.mistakes.base import SENSELESS, Change, Misconception, Steps
 from symattn.mistakes.words import FUNCTIONS, WORDS
 from symattn.nodes.arguments import Extent, Matrix
 from symattn.nodes.base import Node, shape_of
-from symattn.nodes.heads import Head
+from symattn.nodes.heads import Head, head_of, stack_of
 from symattn.nodes.lines import LineQuotient
 from symattn.nodes.masks import Masked, VisibleScores
 from symattn.nodes.normalise import Softmax
@@ -233,8 +233,8 @@ def _in_place_of(
     for name in _BETWEEN if line.through else ():
         if name in steps.steps and name != line.left.name:
             whole = whole.xreplace({steps.symbols[name]: steps.steps[name].expr})
-    if isinstance(symbol, Head):
-        own = {head for head in whole.atoms(Head) if head.args[0] == symbol.args[0]}
+    if head_of(symbol) is not None:
+        own = {head for head in whole.atoms(Head) if head.symbol == stack_of(symbol)}
         other = {head: new.xreplace({HEAD: head.head}) for head in own}
     expr = whole.xreplace(other)
     return None if expr == whole else (letters, step.name, expr)
@@ -265,7 +265,7 @@ class _Matching:
                 return self._bind(name, expr, letters)
             case Call(name, parts, options) if name in WORDS:
                 return self._node(WORDS[name], parts, options, expr, letters)
-            case Indexed(Name(name), (Part(index),)) if isinstance(expr, Head):
+            case Indexed(Name(name), (Part(index),)):
                 return self._of_group(name, index, expr, letters)
             case Apart(sign, parts) if isinstance(expr, _SIGNED.get(sign, ())):
                 if sign == "/" and expr.args[1] == 1:
@@ -279,17 +279,18 @@ class _Matching:
         return None
 
     def _of_group(
-        self, name: str, index: Tree | None, head: Head, letters: _Letters
+        self, name: str, index: Tree | None, expr: sympy.Basic, letters: _Letters
     ) -> _Letters | None:
         """What head i has of its group: of a step by its name, or of any by a letter."""
-        if index is None or isinstance(head.head, sympy.Symbol):
+        head = head_of(expr)
+        if index is None or head is None or isinstance(head, sympy.Symbol):
             return None
         known: MatrixExpr | None = self.steps.symbols.get(name)
         if known is None and len(name) == 1:
-            found = self._bind(name, head.symbol, letters)
+            found = self._bind(name, stack_of(expr), letters)
         else:
-            found = letters if getattr(known, "symbol", None) == head.symbol else None
-        return found and self.match(index, head.head, found)
+            found = letters if getattr(known, "symbol", None) == stack_of(expr) else None
+        return found and self.match(index, head, found)
 
     def _all(
         self, trees: Sequence[Tree], parts: Sequence[sympy.Basic], letters: _Letters

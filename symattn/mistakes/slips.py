@@ -389,9 +389,7 @@ def _operand_transposed(spot: Spot) -> Iterator[Outcome]:
     if not isinstance(spot.rule, r.Plus):
         return
     read = spot.numbers.read
-    for letter in dict.fromkeys(
-        place_in(p)[0] for p in r.parts(spot.rule) if isinstance(p, r.Entry)
-    ):
+    for letter in dict.fromkeys(place_in(entry)[0] for entry in r.entries(spot.rule)):
         shape = spot.numbers.taken(letter).shape
         if shape[-2] != shape[-1]:
             continue

@@ -25,7 +25,7 @@ from symattn.nodes.base import Node
 from symattn.nodes.catalogue import CALLED
 from symattn.nodes.defined import COLUMN_NUMBER, WherePlaced
 from symattn.nodes.entrywise import Exponential
-from symattn.nodes.heads import Concat, GroupSum, Head, HeadSum, Slice, Split, Stacked
+from symattn.nodes.heads import Concat, GroupSum, HeadSum, Slice, Split, Stacked, head_of
 from symattn.nodes.lines import Filled, LineDifference, LineSum, PlusVector, Spread
 from symattn.nodes.masks import MASKS, Masked
 from symattn.nodes.normalise import NORMALISERS, RowMax, Softmax
@@ -109,7 +109,7 @@ def interlaced(first: MatrixExpr, second: MatrixExpr, neighbours: sympy.Integer)
 
 def added(result: MatrixExpr, more: MatrixExpr) -> MatrixExpr:
     """A sum with what is no part of the result yet: of a head with what each head has."""
-    if result.has(more) or (HEAD in result.free_symbols) != isinstance(more, Head):
+    if result.has(more) or (HEAD in result.free_symbols) is (head_of(more) is None):
         raise SymattnError(f"{more} is not added to {result}")
     return result + more
 

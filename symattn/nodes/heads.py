@@ -71,6 +71,16 @@ class Head(Node):
         return np.asarray(np.asarray(args[0])[int(args[1])])
 
 
+def head_of(expr: sympy.Basic) -> sympy.Expr | None:
+    """The index of the head whose matrix this is; None of anything else."""
+    return expr.head if isinstance(expr, Head) else None
+
+
+def stack_of(matrix: MatrixExpr) -> MatrixExpr:
+    """The symbol of all heads of which this is the matrix of one; any other matrix as it is."""
+    return matrix.symbol if isinstance(matrix, Head) else matrix
+
+
 class Concat(Node):
     """The heads side by side: H = [O⁽¹⁾ ⋯ O⁽ʰ⁾]; with `axis` 0 one below the other.
 

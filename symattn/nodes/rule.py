@@ -377,6 +377,11 @@ def entries(rule: Rule) -> list[Entry]:
     return [part for part in parts(rule) if isinstance(part, Entry)]
 
 
+def terms(rule: Rule) -> tuple[Rule, ...]:
+    """The terms of a sum, and of sums in it; of any other rule itself."""
+    return tuple(chain(*map(terms, rule.terms))) if isinstance(rule, Plus) else (rule,)
+
+
 def count_entries(rule: Rule, sizes: Mapping[sympy.Symbol, int]) -> int:
     """How many entries the rule of one entry reads once its sums are written out, at most."""
     if isinstance(rule, Entry):

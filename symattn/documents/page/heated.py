@@ -32,8 +32,9 @@ def heated(step: Step, line: Line, notation: Notation) -> Line:
     else:
         i, j, rule = stated(expr, ROW, COLUMN)
         left, body, below = speller.rule(rule_of(symbol, i, j)), speller.rule(rule), None
-        if isinstance(rule, Over) and isinstance(rule.den, Const):
-            body, below = speller.rule(rule.num), rule.den.value
+        match rule:
+            case Over(num, Const(value)):
+                body, below = speller.rule(num), value
     over = [letter(notation)]
     if below is not None:
         over.insert(0 if isinstance(below, sympy.Rational) else 1, speller.scalar(below))
