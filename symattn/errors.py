@@ -14,7 +14,7 @@ from numbers import Number
 from symattn.printable import printable, shortened
 
 #: The most characters of a message.
-_LONGEST = 800
+LONGEST = 800
 
 #: The most characters of a list of names in a message; a name is not cut.
 _LISTED = 240
@@ -27,7 +27,7 @@ class SymattnError(ValueError):
     """
 
     def __init__(self, message: str = "") -> None:
-        super().__init__(shortened(printable(message), _LONGEST))
+        super().__init__(shortened(printable(message), LONGEST))
 
     __str__ = Exception.__str__  # KeyError would quote the message
 

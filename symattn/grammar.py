@@ -43,8 +43,9 @@ from typing import Any, cast
 from symattn.errors import ReadError, close_to, nearest, quote
 from symattn.greek import GREEK
 
-MAX_LENGTH, MAX_DEPTH, MAX_POWER = 2000, 40, 64
-MAX_DIGITS, MAX_EXPONENT = 60, 400
+#: Of a statement: its characters, brackets inside one another, powers; of a number: its digits and
+#: its exponent, as in 1e400.
+MAX_LENGTH, MAX_DEPTH, MAX_POWER, MAX_DIGITS, MAX_EXPONENT = 2000, 40, 64, 60, 400
 
 
 @dataclass(frozen=True, kw_only=True)

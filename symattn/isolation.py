@@ -41,11 +41,8 @@ from symattn.status import Status
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
 
-#: Seconds that a new process may take before it is ready for its first task.
-_START = 120.0
-
-#: Seconds that a process may take to end.
-_LAST = 2.0
+#: Seconds that a process may take before it is ready for its first task, and to end.
+_START, _LAST = 120.0, 2.0
 
 #: Seconds of processor time for one task: without a limit, and beyond the one on the clock. The
 #: system keeps this limit even where this process is stopped.

@@ -12,9 +12,6 @@ import re
 import unicodedata
 from html import escape
 
-#: The longest line of an error; of a longer one the middle is left out.
-LONGEST = 400
-
 #: Letters and marks that are no more than a gap: Hangul fillers, Khmer's inherent vowels, …
 _BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0]")
 
@@ -72,7 +69,7 @@ def said_by(error: BaseException, most: int = 200) -> str:
     return printable(": ".join([kind, *text.splitlines()[:1]])[:most])
 
 
-def shortened(line: str, most: int = LONGEST) -> str:
+def shortened(line: str, most: int = 400) -> str:
     """The line with its middle left out if it is long: first that of its longest word, a path.
 
     >>> shortened("/home/ann/course/week-1/a.md:3: Q: is empty; give numbers", 50)

@@ -26,8 +26,7 @@ except ImportError:  # not on Windows
     fcntl = None  # type: ignore[assignment]
 
 #: How many links in a row are followed, as Linux does, and how many temporary names are tried.
-_MAX_LINKS = 40
-_MAX_NAMES = 100
+_MAX_LINKS, _MAX_NAMES = 40, 100
 
 #: The longest name where a file system does not say how long a name may be, in bytes.
 _NAME_MAX = 255

@@ -41,21 +41,17 @@ from symattn.nodes.positions import Rotary
 
 Sizes = dict[sympy.Symbol, int]
 
-#: How many samples are taken at each choice of sizes, how many more when it matters, how many
-#: special matrices are tried for hypotheses that are not solved, and how often a number is
+#: How many samples are taken at each choice of sizes, how many under hypotheses that are not
+#: solved, the first of which are often trivial, and how many when it matters; how many of numbers
+#: of all signs tell whether one side alone has values.
+_SAMPLES, _ASSUMED, _MORE, _GENERIC = 5, 12, 60, 6
+
+#: How many special matrices are tried for hypotheses that are not solved, and how often a number is
 #: made simpler.
-_SAMPLES, _MORE, _SPECIAL, _SIMPLER = 5, 60, 160, 80
-
-#: How many samples are taken under hypotheses that are not solved; the first are often trivial.
-_ASSUMED = 12
-
-#: How many samples of numbers of all signs tell whether one side alone has values.
-_GENERIC = 6
+_SPECIAL, _SIMPLER = 160, 80
 
 #: How many unknown entries linear hypotheses are solved for.
 _MOST_UNKNOWN = 36
-
-_SEED = 20
 
 
 @dataclass(frozen=True)
@@ -203,7 +199,7 @@ class _Sampler:
     def __init__(self, statement: Statement, sizes: Sizes) -> None:
         self.statement, self.sizes = statement, sizes
         self.assumed = _assumed(statement)
-        self.chance = random.Random(_SEED)  # noqa: S311  no secrets here
+        self.chance = random.Random(20)  # noqa: S311  no secrets here
         self.letters = statement.letters()
         #: Letters in which the hypotheses are not linear.
         self.curved: set[str] = set()

@@ -8,6 +8,7 @@ written down, with digits of its own.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,8 +19,8 @@ from numpy.typing import NDArray
 from symattn.arithmetic.arrays import Arrays
 from symattn.arithmetic.base import Array, Ground
 
-#: Decimals that stand for "unrounded": more than a float holds.
-UNROUNDED = 15
+#: Decimals that stand for "unrounded": as many as a float holds.
+UNROUNDED = sys.float_info.dig
 
 #: A tie that floating point missed by this much, in units, is a tie.
 _TIE = 1e-9

@@ -21,11 +21,9 @@ from symattn.arithmetic.abbreviated import Abbreviation, opened
 from symattn.arithmetic.enclosure import BITS, ball, precision
 from symattn.errors import Undecided, quote
 
-#: Numbers that would have more terms than this over one denominator are not multiplied out.
-_MOST_TERMS = 20_000
-
-#: Numbers with more nodes than this are not taken apart any further.
-_MOST_NODES = 2_000
+#: Numbers that would have more terms over one denominator are not multiplied out, and those with
+#: more nodes not taken apart any further.
+_MOST_TERMS, _MOST_NODES = 20_000, 2_000
 
 #: Functions of one number that rise wherever they are defined.
 _RISING = (sympy.exp, sympy.log, sympy.tanh, sympy.erf)

@@ -23,10 +23,9 @@ from symattn.arithmetic.base import Array
 from symattn.arithmetic.enclosure import ball, precision
 from symattn.arithmetic.machine import is_machine, kept
 from symattn.errors import ReadError, located, quote
-from symattn.grammar import Apart, Call, Name, Number, Tree, read_closed
+from symattn.grammar import MAX_EXPONENT, Apart, Call, Name, Number, Tree, read_closed
 
 MAX_LENGTH = 200
-MAX_EXPONENT = 400
 MAX_ENTRIES = 65_536
 _MOST_LEVELS = 8
 

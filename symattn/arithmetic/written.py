@@ -16,15 +16,13 @@ import sympy
 from flint import arb, fmpq, fmpz
 
 from symattn.arithmetic.enclosure import in_flint, precision
-from symattn.arithmetic.reading import MAX_EXPONENT, read_number
+from symattn.arithmetic.reading import read_number
 from symattn.arithmetic.spelling import Form, form_of, plain_text, without_lead
 from symattn.errors import ReadError, quote
+from symattn.grammar import MAX_EXPONENT, MAX_LENGTH
 
 #: What stands where nothing was claimed.
 BLANKS = ("?", "…", "...", "⋯", "")
-
-#: The most characters of a claimed number: exact values are long.
-_MOST = 2000
 
 #: The most digits on either side of a decimal sign.
 _MOST_DIGITS = 120
@@ -149,8 +147,8 @@ def read_written(value: object, where: str, decimal: str = "") -> Written | None
 
 @lru_cache(maxsize=8192)
 def _read(text: str, decimal: str) -> Written:
-    if len(text) > _MOST:
-        raise ReadError(f"{len(text)} characters are too many; write {_MOST} at most")
+    if len(text) > MAX_LENGTH:
+        raise ReadError(f"{len(text)} characters are too many; write {MAX_LENGTH} at most")
     form = form_of(text, decimal)
     if form is not None:
         return Written(text, _number(form, text), form.places, bool(form.dots))
@@ -165,7 +163,7 @@ def _read(text: str, decimal: str) -> Written:
     percent = bare.endswith("%")
     plain = plain_text(bare.removesuffix("%").removesuffix("\\").rstrip(), decimal)
     try:
-        exact = read_number(plain, "", _MOST) / (100 if percent else 1)
+        exact = read_number(plain, "", MAX_LENGTH) / (100 if percent else 1)
     except ReadError as error:
         raise ReadError(str(error).removeprefix(": ")) from None
     return Written(text, exact, None)

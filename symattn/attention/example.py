@@ -17,15 +17,19 @@ from symattn.attention.spec import Attention
 from symattn.derivations import Derivation, Evaluation, Given
 from symattn.errors import SymattnError
 
-#: The numbers that fill the matrices in turn: small, with zeros and a sign; and smaller ones.
-_NUMBERS = (1, 0, 2, 1, -1, 0, 1, 2, 0, 1, 1, -1, 2)
-_SMALLER = (1, 0, -1, 1, 0, 1, 1, -1, 0, 0, 1)
-
 #: A number by itself: λ, γ, neither 0 nor 1.
 _NUMBER = [["1/2"]]
 
-#: Which of them to begin with, as they are tried.
-_FILLINGS = tuple((numbers, k) for numbers in (_NUMBERS, _SMALLER) for k in range(len(numbers)))
+#: The numbers that fill the matrices in turn, small, with zeros and a sign, and smaller ones; and
+#: which of them to begin with, as they are tried.
+_FILLINGS = tuple(
+    (numbers, k)
+    for numbers in (
+        (1, 0, 2, 1, -1, 0, 1, 2, 0, 1, 1, -1, 2),
+        (1, 0, -1, 1, 0, 1, 1, -1, 0, 0, 1),
+    )
+    for k in range(len(numbers))
+)
 
 #: The least that a weight is to be which is not 0, and to be short of 1 if it is not 1.
 _LEAST = 0.005

@@ -34,9 +34,6 @@ from symattn.nodes.entrywise import Diagonal, Exponential
 from symattn.nodes.lines import LineQuotient, LineSum
 from symattn.notation.options import MAX_DIGITS
 
-#: How many times larger the logits are, one line of the table each.
-FACTORS = (1, 2, 4, 8, 16)
-
 #: The longest row that is shown.
 _MOST = 64
 
@@ -112,7 +109,7 @@ class Growth:
 
 
 def growth(
-    logits: Sequence[object], factors: Sequence[int] = FACTORS, digits: int = 4
+    logits: Sequence[object], factors: Sequence[int] = (1, 2, 4, 8, 16), digits: int = 4
 ) -> tuple[Growth, ...]:
     """What becomes of the Jacobian as the logits are multiplied by t, one line for each factor.
 

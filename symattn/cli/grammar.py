@@ -70,8 +70,8 @@ def grammar_document() -> b.Document:
     return b.Document("What an equation may contain", (*sections, b.Paragraph((limits,), "note")))
 
 
-def _functions() -> tuple[tuple[str, str], ...]:
-    """The functions by how many matrices they take, each with its first spelling."""
+def _functions(a_line: int = 10) -> tuple[tuple[str, str], ...]:
+    """The functions by how many matrices they take, `a_line` in a line, by their first spelling."""
     words: dict[tuple[int, int], dict[str, str]] = {}
     for word, name in FUNCTIONS.items():
         words.setdefault(ARITY.get(name, (1, 1)), {}).setdefault(name, word)
@@ -80,12 +80,8 @@ def _functions() -> tuple[tuple[str, str], ...]:
         (f"of {least}" if least == most else f"of {least} to {most}", " ".join(named.values()))
         for (least, most), named in sorted(words.items())
     )
-    lines = [" ".join(one[k : k + _A_LINE]) for k in range(0, len(one), _A_LINE)]
+    lines = [" ".join(one[k : k + a_line]) for k in range(0, len(one), a_line)]
     return (*(("" if k else "of one", text) for k, text in enumerate(lines)), *others)
-
-
-#: How many functions are listed in a line.
-_A_LINE = 10
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> b.Table:

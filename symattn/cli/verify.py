@@ -18,9 +18,6 @@ from symattn.status import Status
 if TYPE_CHECKING:
     from symattn.verifying.own import Meant
 
-#: What a function may take: seconds, and MiB beyond what its process has by itself.
-_SECONDS, _MEMORY = 120.0, 4096
-
 
 def _mapped(
     context: click.Context, option: click.Parameter, value: tuple[str, ...]
@@ -100,7 +97,7 @@ def _listed(context: click.Context, option: click.Parameter, value: str) -> tupl
 @click.option(
     "--timeout",
     type=float,
-    default=_SECONDS,
+    default=120.0,
     show_default=True,
     callback=seconds,
     metavar="SECONDS",
@@ -109,7 +106,7 @@ def _listed(context: click.Context, option: click.Parameter, value: str) -> tupl
 @click.option(
     "--memory",
     type=click.IntRange(64, 1_000_000),
-    default=_MEMORY,
+    default=4096,
     show_default=True,
     metavar="MIB",
     help="How much memory it may take.",

@@ -30,11 +30,9 @@ SCHEMA = 1
 #: What JSON holds: texts, numbers, lists, tables.
 Data: TypeAlias = Any
 
-#: Exact values of larger matrices are written only on request: each may hold a term for every key.
-MOST_EXACT = 256
-
-#: Exact values with more parts (numbers, signs, functions) than this likewise: kilobytes each.
-LONGEST_EXACT = 1000
+#: Exact values of larger matrices are written only on request, as each may hold a term for every
+#: key, and so are those with more parts (numbers, signs, functions), kilobytes each.
+MOST_EXACT, LONGEST_EXACT = 256, 1000
 
 #: What a terminal, an editor or a runner of workflows acts on rather than shows, and what UTF-8
 #: does not have; JSON has an escape for it.

@@ -27,23 +27,20 @@ from symattn.notation.latex import latex, prose, text
 from symattn.notation.text import box, packed
 from symattn.notation.tree import APPROX, EQUALS, Fenced, Grid, Row, Scheme, Tree
 
-#: A display does not break across pages; one that is narrower than the last fits every column.
-_MOST_LINES, _NARROW = 9, 40
+#: How many lines, rows of a proof, and rows of a table, a display has; it does not break across
+#: pages.
+_MOST_LINES, _MOST_LINKS, _MOST_ROWS = 9, 12, 35
 
-#: What is left of a row that several sides of an equation share: widths are estimates.
-_SLACK = 3
+#: About how many digits wide a display is that fits every column, and a left side that has no row
+#: of its own; what is left of a row that several sides of an equation share: widths are estimates.
+_NARROW, _MOST_LEFT, _SLACK = 40, 24, 3
 
 #: The line below the head of a table, and room under it.
 _RULE = r"\hline\rule{0pt}{2.5ex}%"
 
-#: How many rows of a proof, and of a table, stand in one display.
-_MOST_LINKS, _MOST_ROWS = 12, 35
-
 #: A blank at which a line may end that is not full.
 _RAGGED = r" \hfil\penalty0\hfilneg "
 
-#: About how many digits wide a left side is at most that has no row of its own.
-_MOST_LEFT = 24
 _RELATIONS = (EQUALS, APPROX, t.Op("≠"))
 
 

@@ -56,9 +56,6 @@ from symattn.notation.text import width as columns_of
 from symattn.notation.tree import Tree
 from symattn.step import COLUMN, HEAD, ROW, called, suited
 
-#: How many characters wide a line of formulas side by side is, where nothing else is said.
-WIDTH = 60
-
 #: How many characters wide the overview is at most, and about how many digits where it is set.
 _OVERVIEW, _OVERVIEW_SET = 90, ROOM
 
@@ -608,12 +605,12 @@ class Cells:
 
 @dataclass(frozen=True)
 class Page:
-    """How wide a line of a page is, and what measures a formula that is to stand in it.
+    """How wide a line of a page is, in characters, and what measures a formula that stands in it.
 
     `number` is how much of the line the number of an equation takes.
     """
 
-    width: float = WIDTH
+    width: float = 60
     size: Callable[[Tree], float] = box_width
     number: float = 0
 

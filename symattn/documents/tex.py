@@ -195,20 +195,15 @@ def _beamer(*documents: b.Document, overlays: bool = False) -> str:
     )
 
 
-#: About how many digits a slide is wide, and lines high; lines of formulas in one display.
-_WIDE, _HIGH, _LINES = SLIDE_ROOM, 11, 6
-
-#: About how many lines a title takes that stands in the middle of a slide.
-_TITLE = 2.5
+#: About how many digits a slide is wide, and lines high; lines of formulas in one display, lines
+#: that a title in the middle takes, and how high a line is, in points of TeX.
+_WIDE, _HIGH, _LINES, _TITLE, _LINE = SLIDE_ROOM, 11, 6, 2.5, 13.6
 
 #: How much of a slide a display is high at most.
 _ROOM = ".68"
 
 #: What is added to the title of what goes on from the slide before.
 _CONTINUED = " (continued)"
-
-#: How a picture is set on a slide: points of TeX to a unit, and the size of its words.
-_DRAWN = (0.95, r"\normalsize")
 
 
 @dataclass(frozen=True)
@@ -312,7 +307,7 @@ def _step(title: str, step: b.Formulas, document: b.Document) -> Iterator[_Part]
     shown = [*_displays(formulas), *map(_matrix, values)]
     yield from _parts_of(title, sentence(step.said), shown)
     if drawing is not None:
-        unit, font = _DRAWN
+        unit, font = 0.95, r"\normalsize"  # points of TeX, and the size of words
         picture = tikz_document(drawing, unit, font)
         high = drawing.height * unit / _LINE
         yield _Part(
@@ -370,9 +365,6 @@ def _frame(part: _Part, overlays: bool, heading: str = "") -> str:
         lines += [r"\begin{center}", "\n\\par\\medskip\n".join(fitted), r"\end{center}"]
     return "\n".join([*lines, r"\end{frame}"])
 
-
-#: How high a line of a slide is, in points of TeX.
-_LINE = 13.6
 
 #: The kinds of LaTeX: files of their own, a fragment to \input, slides, at once or row by row.
 FLAVORS: Mapping[str, Callable[..., str]] = {

@@ -20,7 +20,7 @@ Styled: TypeAlias = tuple[b.Role, str]
 _INDENT = "   "
 
 #: How many characters a worked line, or a table of numbers, takes before it is broken.
-_WIDTH = 80
+WIDTH = 80
 
 #: The longest formula beside whose reason another one's reason is aligned.
 _REASONS = 60
@@ -77,7 +77,7 @@ def _blocks(blocks: Sequence[b.Block], charset: Charset, room: int | None) -> It
             case b.Formulas():
                 yield from _formulas(block, charset)
             case b.Worked(lead, tree):
-                yield from _worked(lead, line(tree, charset), _WIDTH if room is None else room)
+                yield from _worked(lead, line(tree, charset), WIDTH if room is None else room)
             case b.Chain():
                 yield from _chain(block, charset)
             case b.Notebook():
@@ -137,7 +137,7 @@ def _list(block: b.List, charset: Charset, room: int | None) -> Iterator[Styled]
 def _formulas(block: b.Formulas, charset: Charset) -> Iterator[Styled]:
     words = sentence(block.words, charset)
     if words and block.lines:
-        yield from _wrapped("note", words, None if block.label else _WIDTH)
+        yield from _wrapped("note", words, None if block.label else WIDTH)
     for formula in block.lines:
         style: b.Role = "formula" if formula.view == "formula" else "plain"
         yield from ((style, words.rstrip()) for words in box(formula.tree, charset).lines)

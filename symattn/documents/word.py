@@ -27,13 +27,9 @@ if TYPE_CHECKING:
     from docx.document import Document as Page
     from docx.text.paragraph import Paragraph
 
-_DEEPEST = 9
-
-#: The margins at the sides, in inches.
-_MARGIN = 1
-
-#: As many characters as python-docx takes for a title among the properties of a file.
-_LONGEST_TITLE = 255
+#: The deepest heading, and the most characters of a title among the properties of a file, that
+#: python-docx takes.
+_DEEPEST, _LONGEST_TITLE = 9, 255
 
 #: When every file was made: a file's time would change its bytes.
 _TIME = datetime(1980, 1, 1)
@@ -48,7 +44,7 @@ def write(documents: Sequence[b.Document], flavor: str = "") -> bytes:
         raise SymattnError("docx: needs python-docx; pip install 'symattn[word]'") from None
     page = docx.Document()
     for section in page.sections:
-        section.left_margin = section.right_margin = Inches(_MARGIN)
+        section.left_margin = section.right_margin = Inches(1)
     written = _Writer(page)
     for document in documents:
         first = 1 if document.headings is None else document.headings

@@ -19,8 +19,7 @@ from symattn.notation.tree import Fenced, Frac, Grid, Ident, Num, Op, Root, Row,
 
 #: About how many digits wide a row may be: in a column of a paper, in an article's narrowest page,
 #: on a slide, and on our pages; and what the number of an equation takes of it.
-COLUMN_ROOM, ROOM, SLIDE_ROOM, WIDE_ROOM = 45, 66, 70, 98
-NUMBER_ROOM = 8
+COLUMN_ROOM, ROOM, SLIDE_ROOM, WIDE_ROOM, NUMBER_ROOM = 45, 66, 70, 98, 8
 
 #: About how many digits a row that goes on is moved to the right.
 INDENT = 4

@@ -26,11 +26,9 @@ from symattn.step import COLUMN, ROW, Item, Step
 _MOST_READ = 4_000
 
 #: How little an entry shows: −∞ and 0 swallow what they meet, 1 leaves it as it is, and a number
-#: that is the same as before shows no step. A long number is harder to follow, by a little.
-_INFINITE, _ZERO, _ONE, _SAME, _DIGIT = 4.0, 3.0, 2.0, 1.0, 0.05
-
-#: How little a row shows that holds one number throughout, as weights 1/3, 1/3, 1/3.
-_CONSTANT = 2.0
+#: that is the same as before shows no step. A long number is harder to follow, by a little; a row
+#: that holds one number throughout, as weights 1/3, 1/3, 1/3, shows little, too.
+_INFINITE, _ZERO, _ONE, _SAME, _DIGIT, _CONSTANT = 4.0, 3.0, 2.0, 1.0, 0.05, 2.0
 
 
 def telling(

@@ -53,11 +53,9 @@ _FAR, _SHARE = 3, 0.05
 #: a number of three digits or more is kept well enough without decimals.
 _WHOLE_OFF, _SHORT_OFF, _THREE_DIGITS = 1 / 1000, 1 / 3, 100
 
-#: So many right numbers for each claim that is explained, less one, need not follow as written.
-_RIGHT_FOR_ONE = 2
-
-#: Where more was rounded than what is written, one right number for so many explained claims.
-_EXPLAINED_FOR_RIGHT = 3
+#: Right numbers that need not follow: as written, so many for each claim that is explained, less
+#: one; where more was rounded than what is written, one for so many explained claims.
+_RIGHT_FOR_ONE, _EXPLAINED_FOR_RIGHT = 2, 3
 
 #: What is added to a claim to see which others depend on it.
 _BESIDE = 0.01

@@ -62,7 +62,6 @@ _PRESS = "Press, Smith, Lewis 2021, section 3"
 _SU = "Su et al. 2021, section 3.2.2"
 _ONLINE = "Milakov, Gimelshein 2018, algorithm 3"
 _MASKED = "Use −∞, which no score is below."
-_BLOCKS = (1, 2, 4, 8, 16, 32, 64, 128)
 
 
 #: What goes wrong with an online softmax: a name, words, and which of output and sums is rescaled.
@@ -803,5 +802,5 @@ PROGRAMS: tuple[Misconception, ...] = (
         "bias: alibi() = take(alibi(), which=n_h - 1 - i); if n_h > 1",
     ),
     # ---- keys and queries in blocks
-    *(row for block in _BLOCKS for row in _with_blocks(block)),
+    *(row for block in (1, 2, 4, 8, 16, 32, 64, 128) for row in _with_blocks(block)),
 )

@@ -8,6 +8,7 @@ entry is made of is read off its entry rule, so that a slip applies to every ste
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -26,9 +27,6 @@ from symattn.evaluate.rules import place_in, rule_at
 from symattn.mistakes.base import Mistake
 from symattn.nodes import rule as r
 from symattn.nodes.rule import Rule
-
-#: Of so many decimals digits are looked at: those that a float has.
-_MOST_PLACES = 15
 
 #: The number at a place (head,) row, column of the matrix with a letter.
 Read: TypeAlias = Callable[[str, Place], float]
@@ -311,7 +309,7 @@ def _digits_of(spot: Spot) -> Iterator[str]:
     Of what is half-way between two roundings, both: the nearest in binary is chance.
     """
     places = None if spot.written is None else spot.written.places
-    if places is None or not 0 <= places <= _MOST_PLACES or not math.isfinite(spot.value):
+    if places is None or not 0 <= places <= sys.float_info.dig or not math.isfinite(spot.value):
         return
     nearest = f"{spot.value:.{places}f}"
     yield nearest

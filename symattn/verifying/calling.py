@@ -26,7 +26,7 @@ import numpy as np
 
 from symattn.arithmetic.base import Array
 from symattn.claims.computed import DIGITS, Computed, computed
-from symattn.errors import SymattnError, quote
+from symattn.errors import LONGEST, SymattnError, quote
 from symattn.printable import said_by
 
 #: Libraries whose arrays a function may take; lists are for functions in plain Python.
@@ -34,9 +34,6 @@ LIBRARIES = ("numpy", "torch", "jax", "lists")
 
 #: Of what a function returns so many parts are read, and so many numbers of each.
 _MOST_PARTS, _MOST_NUMBERS = 64, 2**26
-
-#: The characters of a message of our own.
-_LONGEST = 800
 
 #: What a function has been wrapped in, so many times at most.
 _MOST_WRAPPED = 100
@@ -169,7 +166,7 @@ def answered(function: Callable[..., Any], call: Call) -> Answer:
 
 def _words(error: SymattnError) -> str:
     """What an error of our own says; a function may raise one of a class of its own."""
-    return said_by(error, _LONGEST).partition(": ")[2] or said_by(error)
+    return said_by(error, LONGEST).partition(": ")[2] or said_by(error)
 
 
 def _made(each: Given, call: Call) -> Any:

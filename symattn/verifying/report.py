@@ -19,9 +19,6 @@ from symattn.reports.single import Data, report_data, report_of
 from symattn.status import Status
 from symattn.verifying.subject import Kind
 
-#: How many cells of a terminal a line takes, where it can be broken.
-_WIDTH = 80
-
 _NO_PROOF = (
     "It agrees on every input that was tried: each number lies within what rounding in its dtype "
     "can do to it. That is no proof for other inputs."
@@ -87,7 +84,9 @@ class Verification:
 
 def verification_document(found: Verification, brief: bool = True) -> b.Document:
     """The report: the verdict, what fails first and why, the smallest input, what was tried."""
-    return b.Document("", tuple(_blocks(found, brief)), width=_WIDTH, called="A function, checked")
+    return b.Document(
+        "", tuple(_blocks(found, brief)), width=text.WIDTH, called="A function, checked"
+    )
 
 
 def headline(found: Verification) -> str:

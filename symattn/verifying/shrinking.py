@@ -10,11 +10,9 @@ from symattn.errors import SymattnError
 from symattn.verifying.inputs import simpler, sizes_of, small, smaller
 from symattn.verifying.trying import Outcome, tried, tried_on
 
-#: How many sizes, draws of numbers and simpler numbers are tried.
-_MOST_SIZES, _DRAWS, _MOST_SIMPLER = 40, 4, 160
-
-#: Inputs of more numbers are not made simpler: it would take long.
-_MOST_SIMPLIFIED = 200
+#: How many sizes, draws of numbers and simpler numbers are tried; inputs of more numbers than the
+#: last are not made simpler, which would take long.
+_MOST_SIZES, _DRAWS, _MOST_SIMPLER, _MOST_SIMPLIFIED = 40, 4, 160, 200
 
 
 def shrunk(failed: Outcome) -> Outcome:

@@ -15,7 +15,7 @@ from symattn.derivations import Evaluation, Item, Place, Step
 from symattn.documents.page.colour import shade_of
 from symattn.documents.page.elements import compact
 from symattn.errors import SymattnError
-from symattn.evaluate.cells import Cells, indices_of
+from symattn.evaluate.cells import LONGEST, Cells, indices_of
 from symattn.evaluate.value_view import heads_of
 from symattn.nodes.flip import flip
 from symattn.nodes.spell import Speller
@@ -27,9 +27,6 @@ from symattn.notation.options import Notation
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
 from symattn.step import HEAD
-
-#: An exact value longer than this is shown as a decimal; its worked line says it in full.
-_LONG = 16
 
 #: Where the page puts row, column and head into the name of an entry, short or with commas.
 GAPS = ("△", "▽", "□")
@@ -211,7 +208,7 @@ class HeadView(Cells):
             return None
         value = self.evaluation.exact(self.item.letter)[self.place(i, j)]
         exact = Speller(self.notation).scalar(value)
-        return exact if len(line(exact)) <= _LONG else None
+        return exact if len(line(exact)) <= LONGEST else None
 
     @property
     def is_exact(self) -> bool:

@@ -23,6 +23,9 @@ APART = 6.0
 #: The height of a line of words, and the width of a letter, about.
 HEIGHT, LETTER = 14.0, 7.0
 
+#: What is left free around a drawing.
+MARGIN = 8
+
 
 @dataclass(frozen=True)
 class Box:

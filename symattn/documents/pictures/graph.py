@@ -19,11 +19,8 @@ from symattn.notation.options import Notation
 from symattn.notation.text import line
 
 #: A node's height and that of its operation, the room between rows and between nodes, a line that
-#: passes.
-_NODE, _BAND, _APART, _GAP, _LANE = 58.0, 18.0, 38.0, 22.0, 14.0
-
-#: How far apart arrows arrive, so that their heads do not overlap.
-_HEADS = 16.0
+#: passes, and how far apart arrows arrive, so that their heads do not overlap.
+_NODE, _BAND, _APART, _GAP, _LANE, _HEADS = 58.0, 18.0, 38.0, 22.0, 14.0, 16.0
 
 #: A formula that begins with a function, also a power, a transpose or the one of a head.
 _CALL = re.compile(r"−?(?:[0-9.]+ )?([^\W\d_][\w²]*)[^ (]*\(")

@@ -36,7 +36,9 @@ from symattn.notation.text import line, width
 #: A weight below this share of the largest is not drawn as a line.
 FAINTEST = 0.01
 
-_CELL, _PAD, _STEP, _SPAN = 26.0, 6.0, 26.0, 130.0
+#: The height of a cell and the room beside its digits, the height of a token and how far queries
+#: are from keys, and the side of a shade in the legend.
+_CELL, _PAD, _STEP, _SPAN, _SWATCH = 26.0, 6.0, 26.0, 130.0, 11.0
 _LONGEST_LABEL = 14
 
 #: More rows or columns than this have no digits in their cells.
@@ -45,7 +47,6 @@ MOST_WITH_DIGITS = 12
 #: Of cells without digits: the smallest and the largest side, and about the width of them all.
 _SMALLEST, _LARGEST, _WIDEST = 4, 18, 520
 
-_SWATCH = 11.0
 _SKIN_TONES = "\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
 
 

@@ -7,12 +7,10 @@ from typing import Any, TypeAlias
 
 from symattn.arguments import instance, word
 from symattn.derivations import Derivation, Evaluation
-from symattn.documents.pictures.drawing import Box, Drawing, Shape, Stroke, Words, colour_of
+from symattn.documents.pictures.drawing import MARGIN, Box, Drawing, Shape, Stroke, Words, colour_of
 from symattn.documents.pictures.kinds import picture as drawn
 from symattn.errors import SymattnError
 from symattn.notation.options import Notation, notation_of
-
-_MARGIN = 8.0
 
 #: Axes, or a figure, of matplotlib, which is imported when something is drawn.
 Axes: TypeAlias = Any
@@ -69,7 +67,7 @@ def _figure(what: str, drawing: Drawing) -> Axes:
         from matplotlib.figure import Figure
     except ImportError:
         raise SymattnError(f"{what}: needs matplotlib; pip install 'symattn[plot]'") from None
-    width, height = drawing.width + 2 * _MARGIN, drawing.height + 2 * _MARGIN
+    width, height = drawing.width + 2 * MARGIN, drawing.height + 2 * MARGIN
     figure = Figure(figsize=(width / 72, height / 72))
     FigureCanvasAgg(figure)
     return figure
@@ -77,14 +75,14 @@ def _figure(what: str, drawing: Drawing) -> Axes:
 
 def _draw_into(axes: Axes, drawing: Drawing) -> None:
     """The drawing as large as the axes have room for, its words with it."""
-    axes.set(xlim=(-_MARGIN, drawing.width + _MARGIN), ylim=(drawing.height + _MARGIN, -_MARGIN))
+    axes.set(xlim=(-MARGIN, drawing.width + MARGIN), ylim=(drawing.height + MARGIN, -MARGIN))
     axes.set_aspect("equal")
     axes.axis("off")
     room = axes.get_position()
     inches = axes.figure.get_size_inches()
     scale = min(
-        72 * inches[0] * room.width / (drawing.width + 2 * _MARGIN),
-        72 * inches[1] * room.height / (drawing.height + 2 * _MARGIN),
+        72 * inches[0] * room.width / (drawing.width + 2 * MARGIN),
+        72 * inches[1] * room.height / (drawing.height + 2 * MARGIN),
     )
     for shape in drawing.shapes:
         _draw(axes, shape, scale)

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from symattn.documents.page.elements import Markup, el, joined
-from symattn.documents.pictures.drawing import APART, Box, Drawing, Shape, Stroke, Words, colour_of
+from symattn.documents.pictures.drawing import (
+    APART,
+    MARGIN,
+    Box,
+    Drawing,
+    Shape,
+    Stroke,
+    Words,
+    colour_of,
+)
 from symattn.notation.text import line
 from symattn.notation.tree import Script
 
-_MARGIN = 8
 _FONT = "system-ui, -apple-system, 'Segoe UI', 'Liberation Sans', 'DejaVu Sans', sans-serif"
 
 
 def svg_document(drawing: Drawing) -> str:
     """The drawing as an SVG file on a white ground, with its text alternative."""
-    width, height = drawing.width + 2 * _MARGIN, drawing.height + 2 * _MARGIN
+    width, height = drawing.width + 2 * MARGIN, drawing.height + 2 * MARGIN
     arrow = el(
         "marker",
         el("path", d="M0 0L8 4L0 8z", fill=colour_of("soft")),
@@ -35,7 +43,7 @@ def svg_document(drawing: Drawing) -> str:
     )
     hatched = any(isinstance(shape, Box) and shape.hatched for shape in drawing.shapes)
     ground = el(
-        "rect", x=-_MARGIN, y=-_MARGIN, width=_number(width), height=_number(height), fill="#ffffff"
+        "rect", x=-MARGIN, y=-MARGIN, width=_number(width), height=_number(height), fill="#ffffff"
     )
     return (
         el(
@@ -50,7 +58,7 @@ def svg_document(drawing: Drawing) -> str:
             font_size=13,
             width=_number(width),
             height=_number(height),
-            viewBox=f"{-_MARGIN} {-_MARGIN} {_number(width)} {_number(height)}",
+            viewBox=f"{-MARGIN} {-MARGIN} {_number(width)} {_number(height)}",
         )
         + "\n"
     )
