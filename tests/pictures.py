@@ -44,9 +44,8 @@ def page() -> str:
     """The page that the screenshots show."""
     sheet = read_worksheet(ROOT / PAGE)
     derivation = sheet.derivation()
-    job = Job(derivation, sheet.evaluate(derivation), sheet.notation)
-    assert job.evaluation is not None
-    job.check = job.evaluation.check()
+    evaluation = sheet.evaluate(derivation)
+    job = Job(derivation, evaluation, sheet.notation, check=evaluation.check())
     document = document_of("html", [job])
     assert isinstance(document, str)
     return document

@@ -15,7 +15,7 @@ from click.core import ParameterSource
 
 from symattn.cli import completing as completes
 from symattn.cli.attentions import is_equations, is_file
-from symattn.cli.entries import choose_entries
+from symattn.cli.entries import with_entries
 from symattn.cli.formats import Output, format_options, width_option
 from symattn.cli.help import Explained
 from symattn.cli.limits import metered
@@ -275,9 +275,10 @@ def _derive(request: Request) -> Status:
                 out.put([_reason_document(jobs[0].derivation, request.why, out.brief)])
                 return Status.AGREES
             _check_views(jobs, request)
-            for job in jobs:
-                if job.evaluation is not None:
-                    job.check = job.evaluation.check()
+            jobs = [
+                job if job.evaluation is None else replace(job, check=job.evaluation.check())
+                for job in jobs
+            ]
             made = out.made(jobs, hints=True)
     with in_file() if out.on_screen else nullcontext():
         out.put(made)
@@ -292,10 +293,11 @@ def _checked(request: Request) -> tuple[list[Job], InFile]:
     jobs, in_file = jobs_of(request)
     with in_file():
         _check_heads(jobs, request)
-        choose_entries(jobs, request.entries)
+        jobs = with_entries(jobs, request.entries)
     check_format(request.out.form, jobs)
     if request.out.on_screen and _may_be_more(jobs[-1]):
-        jobs[-1].notes = [*jobs[-1].notes, _more(request.source, jobs[-1])]
+        *first, last = jobs
+        jobs = [*first, replace(last, notes=[*last.notes, _more(request.source, last)])]
     return jobs, in_file
 
 

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from symattn.documents.job import Job
 from symattn.errors import SymattnError
 
+if TYPE_CHECKING:
+    from symattn.derivations import Place
 
-def choose_entries(jobs: Sequence[Job], entries: Sequence[str]) -> None:
-    """Give the jobs the entries that are named, as in ``weights[1,2]``; ``first``: of every step.
+
+def with_entries(jobs: list[Job], entries: Sequence[str]) -> list[Job]:
+    """The jobs with the entries that are named, as in ``weights[1,2]``; ``first``: of every step.
 
     Raises `SymattnError` for an entry that no job has.
     """
     if not entries:
-        return
+        return jobs
     from symattn.claims.references import entries_at
 
     if not {"worked", "value"} & {*jobs[0].views}:
         raise SymattnError("--entry: appears in the worked and the value view; leave --view out")
+    chosen: list[dict[str, Place]] = [{} for _ in jobs]
     for words in entries:
         refused = None
         found = False
-        for job in jobs:
+        for job, own in zip(jobs, chosen, strict=True):
             if job.evaluation is None:
                 raise SymattnError("--entry: needs numbers; give a worksheet")
             try:
@@ -32,13 +38,14 @@ def choose_entries(jobs: Sequence[Job], entries: Sequence[str]) -> None:
                 continue
             found = True
             if words == "first":
-                job.entries = places | job.entries
+                own.update({**places, **own})
                 continue
             for name in places:
-                if job.steps and name not in job.steps:
+                if job.only and name not in job.only:
                     raise SymattnError(
                         f"--entry {words}: --steps shows other steps; add {name} to them"
                     )
-            job.entries |= places
+            own.update(places)
         if refused is not None and not found:
             raise SymattnError(f"--entry {refused}")
+    return [replace(job, entries=own) for job, own in zip(jobs, chosen, strict=True)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from symattn.cli.formats import Output
-from symattn.documents.job import FORMATS, Job, Series
+from symattn.documents.job import FORMATS, Job
 from symattn.errors import SymattnError
 
 if TYPE_CHECKING:
@@ -100,23 +100,26 @@ class Request:
         evaluation: Evaluation | None,
         notation: Notation,
         code: str,
-        series: Series | None = None,
+        **more: Any,
     ) -> Job:
-        """A derivation to show as it is asked for, without its numbers where none are wanted."""
+        """A derivation to show as it is asked for, without its numbers where none are wanted.
+
+        `more` are further fields of `Job`.
+        """
         return Job(
             derivation,
             None if self.symbolic else evaluation,
             notation,
             self.views,
-            self.out.flavor,
-            self.picture,
-            self.layout,
-            self.headings,
-            self.label,
-            self.width,
-            series=series,
-            code=code,
             errors=self.errors,
+            flavor=self.out.flavor,
+            picture=self.picture,
+            layout=self.layout,
+            headings=self.headings,
+            label=self.label,
+            width=self.width,
+            code=code,
+            **more,
         )
 
     def refuse(self, message: str, *names: str) -> None:

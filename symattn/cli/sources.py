@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from symattn.cli.attentions import (
@@ -113,12 +114,11 @@ def _of_equations(
         given = small_numbers(forward, whole, **sizes)
         evaluation = whole.evaluate(**given)
         code += f"\nvalues = derivation.evaluate(**{given!r})"
-    job = request.job(whole, evaluation, notation, code)
-    job.example = "" if evaluation is None else _EXAMPLE
-    if spec.unused:
-        said = "is" if len(spec.unused) == 1 else "are"
-        job.notes = [f"{', '.join(spec.unused)} {said} not used any more and left out"]
-    return [job]
+    example = "" if evaluation is None else _EXAMPLE
+    said = "is" if len(spec.unused) == 1 else "are"
+    unused = f"{', '.join(spec.unused)} {said} not used any more and left out"
+    notes = [unused] if spec.unused else []
+    return [request.job(whole, evaluation, notation, code, example=example, notes=notes)]
 
 
 def _of_variant(row: Variant, request: Request, notation: Notation) -> list[Job]:
@@ -136,9 +136,8 @@ def _of_variant(row: Variant, request: Request, notation: Notation) -> list[Job]
         spec, given = small_inputs(row.spec, **sizes)
         chunks = decode(spec, request.chunks, title=row.title, dtype=request.dtype, **given)
         series = Series(row.title, _OF_DECODING.format(arguments=arguments, **words))
-        jobs = _series(chunks, series, request, notation)
-        jobs[0].example = _EXAMPLE
-        return jobs
+        first, *others = _series(chunks, series, request, notation)
+        return [replace(first, example=_EXAMPLE), *others]
     if request.symbolic or not (sizes or request.shows_numbers):
         code = _OF_VARIANT.format(**words) + _backward_code(request)
         return [request.job(_backward(row.derivation(), request), None, notation, code)]
@@ -151,13 +150,13 @@ def _of_variant(row: Variant, request: Request, notation: Notation) -> list[Job]
     )
     arguments += "" if request.gradient is None else f", gradient={request.gradient!r}"
     code = _OF_EXAMPLE.format(arguments=arguments, **words)
-    job = request.job(row.told_of(derivation), evaluation, notation, code)
-    job.example = _EXAMPLE
+    job = request.job(row.told_of(derivation), evaluation, notation, code, example=_EXAMPLE)
     if request.out.form == "html":
         from symattn.sheets.rewriting import head_of_variant
 
         spec, _ = small_inputs(row.spec, **sizes)
-        job.worksheet = head_of_variant(row.name, row.title, spec, request.gradient)
+        head = head_of_variant(row.name, row.title, spec, request.gradient)
+        return [replace(job, worksheet=head)]
     return [job]
 
 
@@ -189,38 +188,40 @@ def _of_worksheet(sheet: Worksheet, request: Request) -> list[Job]:
     if request.out.form == "html" and not chunks:
         from symattn.sheets.rewriting import head_of
 
-        jobs[0].worksheet = head_of(sheet)
+        jobs = [replace(jobs[0], worksheet=head_of(sheet))]
     if sheet.claims and request.marks:
-        _mark(jobs, chunks, sheet)
-    elif sheet.claims:
-        _leave_unmarked(jobs[-1], len(sheet.claims), request)
+        return _marked(jobs, chunks, sheet)
+    if sheet.claims:
+        return [*jobs[:-1], _unmarked(jobs[-1], len(sheet.claims), request)]
     return jobs
 
 
-def _mark(jobs: Sequence[Job], chunks: Sequence[Chunk], sheet: Worksheet) -> None:
-    """Give the job the claims as they are marked, or each chunk those about its tokens."""
+def _marked(jobs: Sequence[Job], chunks: Sequence[Chunk], sheet: Worksheet) -> list[Job]:
+    """The job with the claims as they are marked, or each chunk with those about its tokens."""
     from symattn.reports.check import check_worksheet
     from symattn.reports.claimed import claims_of, claims_of_chunk
 
     with sheet.in_file():
         claims = claims_of(check_worksheet(sheet))
     if not chunks:
-        jobs[0].claims = claims
-        return
-    whole = sheet.derivation()
-    for job in jobs:
-        part = next(part for part in chunks if part.evaluation is job.evaluation)
-        job.claims = claims_of_chunk(claims, whole, part)
+        return [replace(jobs[0], claims=claims)]
+    whole, parts = sheet.derivation(), {id(part.evaluation): part for part in chunks}
+    return [
+        replace(job, claims=claims_of_chunk(claims, whole, parts[id(job.evaluation)]))
+        for job in jobs
+    ]
 
 
-def _leave_unmarked(job: Job, count: int, request: Request) -> None:
-    """Say that another command marks the claims: beside a document, which speaks to its reader."""
+def _unmarked(job: Job, count: int, request: Request) -> Job:
+    """The job that says that another command marks the claims.
+
+    It is said beside a document, which speaks to its reader.
+    """
     stand, them = ("stands", "it") if count == 1 else ("stand", "them")
     words = f"{counted(count, 'claim')} {stand} in this worksheet; derive does not mark {them}"
     if FORMATS[request.out.form].kind == "page" and not request.out.on_screen:
-        job.beside = words
-    else:
-        job.notes = [words]
+        return replace(job, beside=words)
+    return replace(job, notes=[words])
 
 
 def _backward(derivation: Derivation, request: Request) -> Derivation:
@@ -245,18 +246,14 @@ def _series(
         if request.symbolic
         else "values = chunks[{0}].evaluation"
     )
+    there = [{item.name: item for item in (*c.derivation.inputs, *c.derivation)} for c in chunks]
+    every = {name: item for items in there for name, item in items.items()}
+    asked = called([*every.values()], notation.steps, notation)
+    own = [notation.but(steps=[name for name in asked if name in items]) for items in there]
     jobs = [
-        request.job(c.derivation, c.evaluation, notation, code.format(number), series)
-        for number, c in enumerate(chunks)
+        request.job(c.derivation, c.evaluation, spelled, code.format(number), series=series)
+        for number, (c, spelled) in enumerate(zip(chunks, own, strict=True))
+        if spelled.steps or not asked
     ]
-    if notation.steps:
-        there = [(*c.derivation.inputs, *c.derivation) for c in chunks]
-        every = {item.name: item for items in there for item in items}
-        asked = called([*every.values()], notation.steps, notation)
-        for job, items in zip(jobs, there, strict=True):
-            names = {item.name for item in items}
-            job.notation = notation.but(steps=tuple(name for name in asked if name in names))
-        jobs = [job for job in jobs if job.steps]
-    for number, job in enumerate(jobs):
-        job.before = jobs[:number]
-    return jobs
+    shown = [job.what for job in jobs]
+    return [replace(job, before=shown[:number]) for number, job in enumerate(jobs)]

@@ -8,22 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
+from symattn.documents.shown import Shown
 from symattn.documents.views import VIEWS
 from symattn.errors import NoSuchName, SymattnError, nearest, quote
 
 if TYPE_CHECKING:
-    from symattn.derivations import Check, Derivation, Evaluation, Place
+    from symattn.derivations import Derivation, Evaluation
     from symattn.documents.blocks import Block, Document
-    from symattn.documents.claims import Claims
     from symattn.documents.outline import Outline, Page
-    from symattn.documents.page.worksheet import Tables
     from symattn.documents.pictures.drawing import Drawing
-    from symattn.documents.shown import Shown
     from symattn.notation.options import Notation
 
 PICTURES = ("heat", "lines", "falk", "steps")
@@ -48,18 +46,14 @@ class Series:
     code: str
 
 
-@dataclass
-class Job:
-    """One derivation to show, and how.
+@dataclass(frozen=True)
+class Job(Shown):
+    """One derivation to show, with all its steps, and its document.
 
-    `series` is the whole where it is one of several; `code` is Python that makes ``derivation``
-    and, where there are numbers, ``values``.
+    The notation says which steps are shown. `series` is the whole where it is one of several;
+    `code` is Python that makes ``derivation`` and, where there are numbers, ``values``.
     """
 
-    derivation: Derivation
-    evaluation: Evaluation | None
-    notation: Notation
-    views: Sequence[Any] = VIEWS
     flavor: str | None = None
     picture: str = "heat"
     #: The layout where it was asked for here; the notation may have one of its own.
@@ -70,64 +64,29 @@ class Job:
     label: str = ""
     #: How many digits wide a row of formulas may be, None for the format's own.
     width: float | None = None
-    #: The entries that are worked out and boxed, by step.
-    entries: dict[str, Place] = field(default_factory=dict)
-    notes: Sequence[str] = ()
     #: What is said beside the document and not in it, once it is made.
     beside: str = ""
     series: Series | None = None
     code: str = ""
-    #: The worksheet without its numbers, where there is one of what is shown.
-    worksheet: Tables | None = None
-    check: Check | None = None
-    #: Whether the check is shown step by step.
-    errors: bool = False
-    #: What is said of the numbers, where nobody gave them.
-    example: str = ""
-    #: What the worksheet claims, as it was marked: for a page that shows it.
-    claims: Claims | None = None
-    #: The jobs before this one in its series, which is not to tell anything again.
-    before: Sequence[Job] = ()
 
     def __post_init__(self) -> None:
-        from symattn.step import suited
+        from symattn.step import called, suited
 
         items = (*self.derivation.inputs, *self.derivation.steps)
-        self.notation = suited(self.notation, items)
-
-    @property
-    def steps(self) -> tuple[str, ...]:
-        """The names of the steps that are shown; all if there are none."""
-        from symattn.step import called
-
-        items = (*self.derivation.inputs, *self.derivation.steps)
-        return called(items, self.notation.steps, self.notation)
+        notation = suited(self.notation, items)
+        object.__setattr__(self, "notation", notation)  # of a frozen record
+        object.__setattr__(self, "only", called(items, notation.steps, notation))
 
     @cached_property
     def shown(self) -> Derivation:
         """The derivation of the steps that are shown."""
-        return self.derivation.merged(self.steps) if self.steps else self.derivation
+        return self.derivation.merged(self.only) if self.only else self.derivation
 
     @property
     def what(self) -> Shown:
         """The same for any format."""
-        from symattn.documents.shown import Shown
-
-        return Shown(
-            self.shown,
-            self.evaluation,
-            self.notation,
-            self.views,
-            self.steps,
-            self.check,
-            self.errors,
-            self.notes,
-            self.entries,
-            [job.what for job in self.before],
-            self.example,
-            self.worksheet,
-            self.claims,
-        )
+        own = {one.name: getattr(self, one.name) for one in fields(Shown)}
+        return Shown(**{**own, "derivation": self.shown})
 
     def outline(self) -> Outline:
         """The document before any format."""
@@ -247,10 +206,10 @@ def document(
         evaluation,
         notation_of(notation).but(steps=steps) if steps else notation_of(notation),
         views,
-        flavor,
-        picture,
-        notes=notes,
         check=None if evaluation is None else evaluation.check(),
+        notes=notes,
+        flavor=flavor,
+        picture=picture,
     )
     return document_of(form, [job])
 
@@ -442,7 +401,7 @@ def _picture(form: str, jobs: Sequence[Job]) -> str | bytes:
     from symattn.documents.pictures.tikz import tikz_document
 
     job = jobs[0]
-    step = job.steps[0] if job.steps else ""
+    step = job.only[0] if job.only else ""
     drawing = picture(job.picture, job.derivation, job.evaluation, job.notation, step)
     match form:
         case "svg":

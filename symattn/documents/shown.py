@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from symattn.derivations import Check, Derivation, Evaluation, Place
-from symattn.documents.claims import Claims
-from symattn.documents.page.worksheet import Tables
-from symattn.documents.views import VIEWS, View
+from symattn.documents.views import VIEWS
 from symattn.notation.options import Notation
+
+if TYPE_CHECKING:
+    from symattn.derivations import Check, Derivation, Evaluation, Place
+    from symattn.documents.claims import Claims
+    from symattn.documents.page.worksheet import Tables
 
 
 @dataclass(frozen=True)
@@ -19,7 +22,7 @@ class Shown:
     derivation: Derivation
     evaluation: Evaluation | None = None
     notation: Notation = field(default_factory=Notation)
-    views: Sequence[View] = VIEWS
+    views: Sequence[str] = VIEWS
     #: The names of the steps and inputs that are shown; all if there are none.
     only: Sequence[str] = ()
     check: Check | None = None

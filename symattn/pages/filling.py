@@ -161,8 +161,8 @@ def _derivation(sheet: Worksheet | Equations, options: str, flavor: str) -> str:
         evaluation,
         notation,
         views,
-        flavor,
         entries=entries,
+        flavor=flavor,
         headings=int(chosen.get("headings", 3)),
         label=chosen.get("label", ""),
     )

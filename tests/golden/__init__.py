@@ -17,7 +17,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import product
 from pathlib import Path
@@ -32,6 +32,7 @@ from symattn.cli import main
 from symattn.derivations import Derivation, Evaluation
 from symattn.documents.job import FORMATS, PICTURES, Job, document_of, written
 from symattn.documents.page.frame import scripts
+from symattn.documents.views import VIEWS
 from symattn.errors import SymattnError
 
 ROOT = Path(__file__).parent.parent.parent
@@ -176,14 +177,15 @@ def _of_variant(name: str) -> Iterator[Row]:
 
     def document(form: str, job: Job) -> str:
         if job.evaluation is not None:
-            job.check = job.evaluation.check()
+            job = replace(job, check=job.evaluation.check())
         made = document_of(form, [job])
         assert isinstance(made, str)
         return made
 
     def letters(form: str, view: str = "all", backward: bool = False, **changes: Any) -> str:
-        job = Job(symbolic(backward), None, Notation().but(**changes), code="derivation = …")
-        job.views = job.views if view == "all" else (view,)
+        views = VIEWS if view == "all" else (view,)
+        notation = Notation().but(**changes)
+        job = Job(symbolic(backward), None, notation, views, code="derivation = …")
         return document(form, job)
 
     def numbers(
@@ -193,9 +195,9 @@ def _of_variant(name: str) -> Iterator[Row]:
         picture: str = "heat",
         **changes: Any,
     ) -> str:
-        job = Job(*example(backward), Notation().but(**changes), picture=picture)
-        job.code = "derivation, values = …"
-        job.views = job.views if view == "all" else (view,)
+        views = VIEWS if view == "all" else (view,)
+        notation, code = Notation().but(**changes), "derivation, values = …"
+        job = Job(*example(backward), notation, views, picture=picture, code=code)
         return document(form, job)
 
     def program(language: str) -> str:
