@@ -31,6 +31,11 @@ class Balls(Arithmetic):
 
     name = "balls"
 
+    @property
+    def key(self) -> tuple[object, ...]:
+        """With the precision in force."""
+        return self.name, flint.ctx.prec
+
     def scalar(self, value: sympy.Expr) -> arb:
         return ball(value)
 

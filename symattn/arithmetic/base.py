@@ -34,6 +34,11 @@ class Arithmetic(Shapes):
     name: str = "abstract"
 
     @property
+    def key(self) -> tuple[object, ...]:
+        """What its values are kept under: two arithmetics that compute the same have the same."""
+        return (self.name,)
+
+    @property
     def wide(self) -> Arithmetic:
         """What is made of positions is computed in this: itself, or one of at least float32."""
         return self

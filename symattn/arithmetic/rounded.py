@@ -49,6 +49,11 @@ class Rounded(Balls):
         self._known: dict[int, tuple[arb, arb]] = {}
 
     @property
+    def key(self) -> tuple[object, ...]:
+        """With the dtype and its digits."""
+        return (*super().key, self.dtype, self.digits)
+
+    @property
     def wide(self) -> Rounded:
         short = self.digits is not None or self.dtype == np.float16
         return Rounded(np.float32) if short else self

@@ -32,7 +32,7 @@ from symattn.documents import blocks as b
 from symattn.documents.blocks import Line
 from symattn.documents.shown import Shown
 from symattn.documents.unseeing import unseeing
-from symattn.documents.views import VIEWS, View
+from symattn.documents.views import VIEWS
 from symattn.documents.wrap import ROOM, size_of
 from symattn.errors import SymattnError, nearest, quote
 from symattn.evaluate.cells import indices_of
@@ -276,7 +276,7 @@ class _Numbers:
 
     evaluation: Evaluation | None
     notation: Notation
-    views: tuple[View, ...]
+    views: tuple[str, ...]
     entries: Mapping[str, Place]
     steps: Sequence[Step]
 

@@ -27,15 +27,29 @@ _KEPT = 8
 Known = TypeVar("Known")
 
 
+class Once(dict[tuple[object, ...], Any]):
+    """What is worked out once, by a name."""
+
+    def of(self, name: tuple[object, ...], make: Callable[[], Known]) -> Known:
+        """What `make` gives, the first time."""
+        if name not in self:
+            self[name] = make()
+        return cast(Known, self[name])
+
+    def __reduce__(self) -> tuple[type[Once], tuple[()]]:
+        """Pickles work it out again."""
+        return Once, ()
+
+
 class ByShapes:
     """What was worked out for the latest few shapes of what is given, by these shapes."""
 
     def __init__(self) -> None:
-        self._by_shapes: dict[tuple[Place, ...], dict[tuple[object, ...], Any]] = {}
+        self._by_shapes: dict[tuple[Place, ...], Once] = {}
 
-    def of(self, shapes: tuple[Place, ...]) -> dict[tuple[object, ...], Any]:
+    def of(self, shapes: tuple[Place, ...]) -> Once:
         """All that is known at these shapes, to be added to."""
-        known = self._by_shapes.pop(shapes, {})
+        known = self._by_shapes.pop(shapes, Once())
         self._by_shapes[shapes] = known
         while len(self._by_shapes) > _KEPT:
             del self._by_shapes[next(iter(self._by_shapes))]
@@ -78,7 +92,9 @@ class Matrices:
         #: The sizes that were said, before the matrices told the others.
         self.stated = dict(sizes)
         #: What depends on the steps and shapes alone: shared by all values of the same.
-        self._known = {} if known is None else known.of(tuple(g.shape for g in self.given.values()))
+        self._known = (known or ByShapes()).of(tuple(g.shape for g in self.given.values()))
+        #: What depends on the numbers, too.
+        self._computed = Once()
         self.sizes: dict[sympy.Symbol, int] = dict(
             self.known(("sizes",), lambda: sizes_of(self.inputs, self.steps, self.given, sizes))
         )
@@ -170,9 +186,7 @@ class Matrices:
 
         A name ("shape", …) says that it depends on the batch too.
         """
-        if name not in self._known:
-            self._known[name] = make()
-        return cast(Known, self._known[name])
+        return self._known.of(name, make)
 
     def check_sizes(self) -> None:
         """Raises `SymattnError` where a matrix is too large for exact values or proven digits."""

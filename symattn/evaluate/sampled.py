@@ -7,7 +7,6 @@ whole (keys, values) is computed as a whole; everything else for the rows that a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Self
 
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.decide import Digits, decide
@@ -27,32 +26,31 @@ _MOST = 2**20
 class Sampled(Evaluation):
     """An evaluation of some rows; `array` and `balls` hold these alone, places are the whole's."""
 
-    #: Which rows, from 0, of matrices with so many; the letters of which these alone are computed.
-    rows: Mapping[int, Array]
-    made: frozenset[str]
-    #: All of what a program computed, by letter.
-    claimed: Mapping[str, Array]
-    whole: Evaluation
+    def __init__(
+        self, whole: Evaluation, claimed: Mapping[str, Array], rows: Mapping[int, Array]
+    ) -> None:
+        """The steps on the way to what is claimed, for these rows of each number of rows.
 
-    @classmethod
-    def of(cls, whole: Evaluation, claimed: Mapping[str, Array], rows: Mapping[int, Array]) -> Self:
-        """The steps on the way to what is claimed, for these rows of each number of rows."""
-        new = object.__new__(cls)
-        new.__dict__.update(whole.__dict__)
-        new.rows, new.claimed, new.whole = rows, claimed, whole
+        `claimed` is all of what a program computed, by letter.
+        """
+        dtype, order = whole.arithmetic.dtype, whole.order
+        super().__init__(
+            whole.inputs, whole.steps, whole.given, whole.stated, whole.labels, dtype, order
+        )
+        self.notation, self._item, self._batched = whole.notation, whole._item, whole._batched
+        self.rows, self.claimed, self.whole = rows, claimed, whole
         wanted = leading_to(whole.steps, claimed)
         steps = [step for step in whole.steps if step.letter in wanted]
         needed_whole = set[str]()
         for step in reversed(steps):
             leaves = leaves_of(step.expr, step.letter not in needed_whole)
             needed_whole |= {letter_of(leaf) for leaf, by_rows in leaves if not by_rows}
-        new.steps, new.made = tuple(steps), frozenset(wanted - needed_whole)
-        new.given = {
-            letter: x[..., new.rows_of(letter), :] if letter in new.made else x
+        #: The letters of the matrices of which these rows alone are computed.
+        self.steps, self.made = tuple(steps), frozenset(wanted - needed_whole)
+        self.given = {
+            letter: x[..., self.rows_of(letter), :] if letter in self.made else x
             for letter, x in whole.given.items()
         }
-        new._known, new._values, new._digits = {}, {}, {}
-        return new
 
     def rows_of(self, letter: str) -> Array:
         """Which rows of a matrix are asked for, from 0."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
-from typing import Any, Self, TypeVar
+from copy import copy
+from typing import Self
 
 import numpy as np
 import sympy
@@ -23,42 +23,15 @@ from symattn.errors import ShapeError, SymattnError, quote
 from symattn.evaluate import fusing
 from symattn.evaluate.fusing import Fused, Fusion, fusion_of
 from symattn.evaluate.given import Given, read_given
-from symattn.evaluate.matrices import Matrices, Place
+from symattn.evaluate.matrices import Matrices, Once, Place
 from symattn.evaluate.walk import Program, program_of_step
 from symattn.nodes.base import Node
 from symattn.notation.options import Notation, notation_of
 from symattn.step import Step
 
-_Kind = TypeVar("_Kind")
-
 
 class Values(Matrices):
     """Every matrix's value in every arithmetic, by letter; nothing is computed unasked."""
-
-    @cached_property
-    def _values(self) -> dict[object, dict[str, Array]]:
-        return {}
-
-    @cached_property
-    def _digits(self) -> dict[object, Digits]:
-        return {}
-
-    @cached_property
-    def _abbreviations(self) -> Abbreviations:
-        return Abbreviations()
-
-    @property
-    def _uncomputed(self) -> dict[str, Any]:
-        """All that is not computed from the numbers."""
-        computed = ("_values", "_digits", "_abbreviations")
-        return {name: value for name, value in self.__dict__.items() if name not in computed}
-
-    def __getstate__(self) -> dict[str, object]:
-        """What pickle and copies keep: all but what is computed again when it is asked for."""
-        return self._uncomputed | {"_known": {}}
-
-    def __copy__(self) -> Self:
-        return _with(self, self.__dict__)
 
     def of_batch(self, *index: int) -> Self:
         """One calculation of the batch, counted from 0, with its own numbers and the shared ones.
@@ -73,29 +46,38 @@ class Values(Matrices):
         ):
             index_text = ", ".join(map(quote, index))
             raise ShapeError(f"batch: there is no item ({index_text}) among {batch}")
-        other = _with(self, self._uncomputed)
-        other.given = {
-            item.letter: self.item_of(item.letter, self.given[item.letter], index)
-            for item in self.inputs
-        }
+        other = self._at(
+            {
+                item.letter: self.item_of(item.letter, self.given[item.letter], index)
+                for item in self.inputs
+            }
+        )
         other._item = (*self._item, *index)
         other._batched = frozenset(
             item.letter
             for item in self._by_name.values()
             if self._leads(item, self.shape(item.letter))
         )
-        other._known = {key: known for key, known in self._known.items() if key[0] != "shape"}
+        known = ((key, known) for key, known in self._known.items() if key[0] != "shape")
+        other._known = Once(known)
         return other
 
-    def value(self, letter: str, arithmetic: Arithmetic, key: object) -> Array:
-        """The value of the matrix with this letter; each is computed once for each `key`."""
-        known = self._values.setdefault(key, {})
-        if self._letter(letter) not in known:
-            with np.errstate(all="ignore"):  # check() says what overflows
-                known[letter] = self._computed(letter, arithmetic, key)
-        return known[letter]
+    def _at(self, given: dict[str, Array]) -> Self:
+        """The same at other numbers, for which nothing is computed yet."""
+        other = copy(self)
+        other.given, other._computed = given, Once()
+        return other
 
-    def _computed(self, letter: str, arithmetic: Arithmetic, key: object) -> Array:
+    def value(self, letter: str, arithmetic: Arithmetic) -> Array:
+        """The value of the matrix with this letter, computed once in each arithmetic."""
+
+        def make() -> Array:
+            with np.errstate(all="ignore"):  # check() says what overflows
+                return self._value(letter, arithmetic)
+
+        return self._computed.of(("value", self._letter(letter), arithmetic.key), make)
+
+    def _value(self, letter: str, arithmetic: Arithmetic) -> Array:
         if letter in self.given:
             if not isinstance(arithmetic, Arrays):
                 self._check_exact(letter)
@@ -105,9 +87,9 @@ class Values(Matrices):
             self.known(("size", letter), lambda: self._check_size(step))
         elif self._is_partial(step) and self.is_exact:
             self.balls(letter, BITS[1])  # which refuses what floating point would gloss over
-        if key == "array" and (fused := self._fused(step)) is not None:
+        if arithmetic is self.arithmetic and (fused := self._fused(step)) is not None:
             return self._by_rows(step, *fused)
-        return self.follow(step, lambda operand: self.value(operand, arithmetic, key), arithmetic)
+        return self.follow(step, lambda operand: self.value(operand, arithmetic), arithmetic)
 
     def _fused(self, step: Step) -> tuple[Fusion, Sequence[Fused]] | None:
         """How a step is computed by rows; None where that is not worth it, or has been in vain."""
@@ -120,14 +102,15 @@ class Values(Matrices):
             return fusion, [Fused(fusion, self.sizes, head) for head in heads]
 
         found = self.known(("fused", step), make)
-        kept = self._values["array"]
-        return None if found is None or any(s.letter in kept for s in found[0].steps) else found
+        key, steps = self.arithmetic.key, () if found is None else found[0].steps
+        in_vain = any(("value", one.letter, key) in self._computed for one in steps)
+        return None if in_vain else found
 
     def _by_rows(self, step: Step, fusion: Fusion, heads: Sequence[Fused]) -> Array:
         """A step by rows, for every item of a batch and every head."""
         read = {x for one in (*fusion.steps, step) for x in one.operands}
         read -= {one.letter for one in fusion.steps}
-        whole = {letter: self.value(letter, self.arithmetic, "array") for letter in read}
+        whole = {letter: self.value(letter, self.arithmetic) for letter in read}
         leads = [self._leads(self.item(letter), value.shape) for letter, value in whole.items()]
         rows, columns = (int(size.subs(self.sizes)) for size in step.shape)
         lead = np.broadcast_shapes(*leads)
@@ -144,7 +127,9 @@ class Values(Matrices):
     def follow(self, step: Step, operand: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
         """The value of a step for these values of its operands; exact ones are abbreviated."""
         value = self._program(step)(operand, arithmetic)
-        return elementwise(self._abbreviations.short, value) if arithmetic is EXACT else value
+        if arithmetic is not EXACT:
+            return value
+        return elementwise(self._computed.of(("abbreviations",), Abbreviations).short, value)
 
     def _program(self, step: Step) -> Program:
         """The program of a step, made once."""
@@ -175,8 +160,7 @@ class Values(Matrices):
 
         Raises `ShapeError` for other shapes.
         """
-        other = _with(self, self._uncomputed)
-        other.given = read_given(self.inputs, given, self.sizes)
+        other = self._at(read_given(self.inputs, given, self.sizes))
         for letter, array in other.given.items():
             if array.shape != self.given[letter].shape:
                 raise ShapeError(f"{letter}: the new numbers have to have the same shape")
@@ -184,14 +168,12 @@ class Values(Matrices):
 
     def exact(self, letter: str) -> Array:
         """Exact values of a matrix, as an object array of SymPy numbers."""
-        known = self._values.setdefault("written out", {})
-        if self._letter(letter) not in known:
-            known[letter] = elementwise(written_out, self.abbreviated(letter))
-        return known[letter]
+        name = "written out", self._letter(letter)
+        return self._computed.of(name, lambda: elementwise(written_out, self.abbreviated(letter)))
 
     def abbreviated(self, letter: str) -> Array:
         """Exact values of a matrix, in which long numbers are abbreviated."""
-        return self.value(letter, EXACT, "abbreviated")
+        return self.value(letter, EXACT)
 
     def longest_exact(self, letter: str) -> int:
         """How many nodes the longest exact value of a matrix has when it is written out."""
@@ -202,34 +184,35 @@ class Values(Matrices):
         if type(bits) is not int or not 2 <= bits <= BITS[-1]:
             bits = whole(bits, "bits", 2, BITS[-1])
         with precision(bits):
-            return self.value(letter, BALLS, bits)
+            return self.value(letter, BALLS)
 
     def rounded(self, letter: str, digits: int | None = None) -> Array:
         """Where floating point in this dtype may end up, as balls; `digits` as for `Rounded`."""
         if digits is not None:
             digits = whole(digits, "digits", 1, 113)
         with precision(BITS[0]):  # of its unit of rounding, too
-            arithmetic = Rounded(self.arithmetic.dtype, digits)
-            return self.value(letter, arithmetic, ("rounded", digits))
+            return self.value(letter, Rounded(self.arithmetic.dtype, digits))
 
     def array(self, letter: str) -> Array:
         """NumPy's values of a matrix."""
-        value = self.value(letter, self.arithmetic, "array")
+        value = self.value(letter, self.arithmetic)
         return value if value.flags.writeable else value.copy()  # what was given is kept
 
     def digits(self, letter: str, place: Place, notation: Notation) -> Digits:
         """One entry as a decimal that is proven, or marked as not."""
         notation = notation_of(notation)
         place = self._place(letter, place)
-        key = (letter, place, notation.digits, notation.rounding)
-        if key not in self._digits:
+        asked = notation.digits, notation.rounding
+
+        def make() -> Digits:
             true = Quantity(
                 lambda bits: self.balls(letter, bits)[place],
                 lambda: self.abbreviated(letter)[place],
                 BITS[-1] if self._is_small else USUAL_BITS,
             )
-            self._digits[key] = decide(true, notation.digits, notation.rounding)
-        return self._digits[key]
+            return decide(true, *asked)
+
+        return self._computed.of(("digits", letter, place, *asked), make)
 
     def _place(self, letter: str, place: Place) -> Place:
         """A place in a matrix, counted from 0."""
@@ -272,10 +255,3 @@ class Values(Matrices):
     def _is_small(self) -> bool:
         """Whether the matrices are so few and small that high precision costs little."""
         return sum(array.size for array in self.given.values()) <= 256
-
-
-def _with(values: _Kind, facts: dict[str, Any]) -> _Kind:
-    """Values of the same kind with these facts."""
-    other = object.__new__(type(values))
-    other.__dict__.update(facts)
-    return other

@@ -71,7 +71,7 @@ class Compared:
 def compared(evaluation: Evaluation, letter: str, array: Computed) -> Compared:
     """An array of a step compared with the true numbers, entry by entry."""
     with precision(BITS[0]), np.errstate(all="ignore"):
-        value = evaluation.value(letter, _arithmetic(array), ("rounded", array.dtype))
+        value = evaluation.value(letter, _arithmetic(array))
     allowed, true = evaluation.judged(letter, value), evaluation.balls(letter, BITS[1])
     triples = zip(array.numbers.flat, true.flat, allowed.flat, strict=True)
     found = np.array([distance(*triple) for triple in triples])
@@ -199,7 +199,7 @@ class ComputedMarker:
                 return elementwise(_exactly, claims)
             before = self.evaluation.step(name)
             if before is None:
-                return self.evaluation.value(name, arithmetic, ("rounded", array.dtype))
+                return self.evaluation.value(name, arithmetic)
             return self.evaluation.follow(before, operand, arithmetic)
 
         with precision(BITS[0]), np.errstate(all="ignore"):

@@ -64,7 +64,7 @@ def sampled(evaluation: Evaluation, arrays: Mapping[str, Computed]) -> Sampled |
     if all(len(rows) == count for count, rows in found.items()):
         return None
     claimed = {letter: array.numbers for letter, array in arrays.items()}
-    return Sampled.of(evaluation, claimed, {n: np.array(sorted(x)) for n, x in found.items()})
+    return Sampled(evaluation, claimed, {n: np.array(sorted(x)) for n, x in found.items()})
 
 
 def _at_edges(count: int) -> tuple[int, ...]:

@@ -36,7 +36,8 @@ def fresh(derivation: Derivation, numbers: dict[str, Any], dtype: str = "float64
 
 def kept(values: Evaluation) -> set[str]:
     """The matrices whose arrays are kept."""
-    return set(values._values.get("array", {}))
+    key, items = values.arithmetic.key, (*values.inputs, *values.steps)
+    return {x.letter for x in items if ("value", x.letter, key) in values._computed}
 
 
 def by_steps(values: Evaluation, letter: str) -> Array:

@@ -129,7 +129,7 @@ def test_rows_of_a_sample_are_those_of_the_whole(spec: dict[str, Any]) -> None:
         if name in {item.name for item in derivation.inputs} or count != 9:
             continue
         rows = np.array([1, 4, 8])
-        sample = Sampled.of(whole, {letter: whole.array(letter)}, {9: rows})
+        sample = Sampled(whole, {letter: whole.array(letter)}, {9: rows})
         there, here = whole.balls(letter, 96)[..., rows, :], sample.balls(letter, 96)
         assert there.shape == here.shape
         assert all(a.overlaps(b) or a == b for a, b in zip(there.flat, here.flat, strict=True))
