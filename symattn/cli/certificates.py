@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from symattn.algebra.equality import Equality
     from symattn.writing import Destination
 
-#: The largest file of certificates that is read, in bytes.
-_MOST_BYTES = 20_000_000
-
 #: Seconds and MiB of memory that the certificates of one file may take, if nothing else is said.
 SECONDS, _MEMORY = 60.0, 2048
 
@@ -78,19 +75,28 @@ def _replayed(file: tuple[str, list[Data]]) -> tuple[int, list[tuple[str, str]]]
     return refused, lines
 
 
+def bounded(name: str, most: int, option: str) -> bytes:
+    """What a file holds that an option names, with so many bytes at most."""
+    try:
+        with Path(name).open("rb") as file:
+            text = file.read(most + 1)
+    except (OSError, ValueError) as trouble:
+        why = getattr(trouble, "strerror", None) or trouble
+        raise ReadError(f"{option} {quote(name)}: {why}") from None
+    if len(text) > most:
+        raise ReadError(f"{option} {quote(name)}: the file is too large")
+    return text
+
+
 def _certificates(name: str) -> list[Data]:
     """The certificates in a file: one, or the proofs that ``--format json`` writes."""
     import json
 
+    text = bounded(name, 20_000_000, "--check")
     try:
-        with Path(name).open("rb") as file:
-            text = file.read(_MOST_BYTES + 1)
-        if len(text) > _MOST_BYTES:
-            raise ValueError("it is too large")
         data = json.loads(text)
-    except (OSError, ValueError, RecursionError) as trouble:
-        why = getattr(trouble, "strerror", None) or "it is not JSON, or too large"
-        raise ReadError(f"--check {quote(name)}: {why}") from None
+    except (ValueError, RecursionError):
+        raise ReadError(f"--check {quote(name)}: it is not JSON") from None
     rows = data if isinstance(data, list) else [data]
     inner = [row.get("certificate") if isinstance(row, dict) else None for row in rows]
     found = [row if isinstance(one, int) else one for row, one in zip(rows, inner, strict=True)]

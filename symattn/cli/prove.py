@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from symattn.cli import completing as completes
 from symattn.cli.attentions import attentions, is_attention, reads_file
-from symattn.cli.certificates import check_certificates, write_certificate
+from symattn.cli.certificates import bounded, check_certificates, write_certificate
 from symattn.cli.formats import Command, Output, format_options, width_option
 from symattn.cli.help import Explained
 from symattn.cli.limits import asked_seconds, metered
@@ -35,9 +34,6 @@ _SIZE = rf"[1-9][0-9]{{0,3}}|{_NAME}"
 _SHAPE = re.compile(rf"\s*({_NAME})\s*=\s*(?:(scalar)|({_SIZE})\s*,\s*({_SIZE}))\s*")
 _SIZED = re.compile(rf"\s*({_NAME})\s*=\s*([1-9][0-9]{{0,3}})\s*")
 _LETTER = re.compile(rf"\s*({_NAME})\s*")
-
-#: The most bytes of a file of numbers.
-_MOST_BYTES = 100_000
 
 #: What is assumed of a letter, and all that is said of letters.
 _OF_A_LETTER = ("positive", "permuting", "orthogonal", "symmetric")
@@ -342,14 +338,9 @@ def _given(name: str | None) -> dict[str, object] | None:
     if name == "small":
         return {}
     try:
-        with Path(name).open("rb") as file:
-            text = file.read(_MOST_BYTES + 1)
-        if len(text) > _MOST_BYTES:
-            raise ReadError(f"--with {quote(name)}: the file is too large")
-        found = parse(text.decode("utf-8"), name)
-    except (OSError, UnicodeDecodeError) as trouble:
-        why = getattr(trouble, "strerror", None) or "it is not UTF-8"
-        raise ReadError(f"--with {quote(name)}: {why}") from None
+        found = parse(bounded(name, 100_000, "--with").decode("utf-8"), name)
+    except UnicodeDecodeError:
+        raise ReadError(f"--with {quote(name)}: it is not UTF-8") from None
     given = found.get("given", found)
     if not isinstance(given, dict) or not given:
         raise ReadError(f"{name}: it gives no letters; write a line for each, as in c = 2")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeAlias
 
@@ -54,21 +54,23 @@ _Found: TypeAlias = tuple[int, Stage]
 class Stages:
     """The rule of an entry with ever more of it written as numbers.
 
-    `least`: how many digits beyond the usual ones the stage of a kind has at least; `used`: how
-    many it has.
+    `least`: how many digits beyond the usual ones the stage of a kind has at least.
     """
 
     numbers: Numbers
     least: Mapping[Kind, int]
-    used: dict[Kind, int] = field(default_factory=dict)
 
     @property
     def notation(self) -> Notation:
         """How the line is written."""
         return self.numbers.notation
 
-    def stages(self, rule: Rule, kinds: Sequence[Kind], result: Digits) -> tuple[Stage, ...]:
+    def stages(
+        self, rule: Rule, kinds: Sequence[Kind], result: Digits
+    ) -> tuple[tuple[Stage, ...], Mapping[Kind, int]]:
         """The rule with operands, then with parts of more and more `kinds`, written as numbers.
+
+        Beside them, how many digits beyond the usual ones the stage of a kind has.
 
         Exact numbers are preferred as long as there are such: 4/3 rather than 1.3333. After them
         every decimal is a rounded value, and what a reader gets from the numbers of the stage
@@ -83,17 +85,17 @@ class Stages:
             kinds = kinds[1:]
         for some in _fewer_and_fewer(kinds):
             if (exact or some) and (found := self._chain(rule, some, result)) is not None:
-                self.used.update(zip(some, (guard for guard, _ in found), strict=True))
+                used = dict(zip(some, (guard for guard, _ in found), strict=True))
                 short = self._shorter(rule, some, found)
                 rest = [] if short is None else self._chain(rule, some[1:], result)
                 if short is not None and rest:
                     found = [(0, short), *rest]
-                return (*exact, *(stage for _, stage in found))
+                return (*exact, *(stage for _, stage in found)), used
         names = self._exactly(rule, kinds[0])[0]
         for some in _fewer_and_fewer(kinds[1:]):
             if (found := self._chain(rule, some, result)) is not None:
-                return (*exact, names, *(stage for _, stage in found))
-        return (*exact, names)
+                return (*exact, names, *(stage for _, stage in found)), {}
+        return (*exact, names), {}
 
     def _holds(self, rule: Rule, kind: Kind) -> bool:
         return any(isinstance(part, kind) for part in r.parts(rule) if part is not rule)

@@ -8,6 +8,7 @@ printed numbers to give the printed result when they are worked out again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -18,7 +19,7 @@ from symattn.arithmetic.decide import Digits
 from symattn.arithmetic.reading import MAX_ENTRIES
 from symattn.evaluate.matrices import Place
 from symattn.evaluate.operands import Numbers
-from symattn.evaluate.stages import Kind, Stages
+from symattn.evaluate.stages import Kind, Stage, Stages
 from symattn.evaluate.values import Values
 from symattn.nodes import rule as r
 from symattn.nodes.rule import Rule
@@ -28,6 +29,9 @@ from symattn.notation.numbers import number
 from symattn.notation.options import Notation, notation_of
 from symattn.notation.tree import Tree
 from symattn.step import COLUMN, HEAD, ROW, Step
+
+#: A line, and how many digits beyond the usual ones each of its stages has.
+_Line: TypeAlias = tuple[Tree, Mapping[Kind, int]]
 
 
 def worked(
@@ -53,7 +57,7 @@ def worked_together(
     reader has them, behind the head where there are heads.
     """
 
-    def lines(least: Mapping[Kind, int]) -> list[tuple[Tree, Mapping[Kind, int]]]:
+    def lines(least: Mapping[Kind, int]) -> list[_Line]:
         return [_worked(evaluation, step, place, notation, least) for place in places]
 
     first = found = lines({})
@@ -80,11 +84,8 @@ def _most(lines: Iterable[Mapping[Kind, int]]) -> Mapping[Kind, int]:
 
 def _worked(
     evaluation: Values, step: Step, place: Place, notation: Notation, least: Mapping[Kind, int]
-) -> tuple[Tree, Mapping[Kind, int]]:
-    """The line, and how many digits beyond the usual ones each of its stages has.
-
-    At `least` so many are shown.
-    """
+) -> _Line:
+    """The line, with at `least` so many digits beyond the usual ones."""
     instance(evaluation, Values, "evaluation", "an Evaluation")
     instance(step, Step, "step", "a Step")
     *head, row, column = place
@@ -96,17 +97,16 @@ def _worked(
     stated = r.at(_unfolded(evaluation, expr, notation), places, evaluation.sizes)
     cell = (column, row) if notation.convention == "columns" else (row, column)
     stages = Stages(Numbers(evaluation, notation), least)
-    line = _line(stages, Speller(notation).rule(left), stated, step.letter, (*head, *cell))
-    return line, stages.used
+    return _line(stages, Speller(notation).rule(left), stated, step.letter, (*head, *cell))
 
 
-def _line(stages: Stages, left: Tree, stated: Rule, letter: str, place: Place) -> Tree:
+def _line(stages: Stages, left: Tree, stated: Rule, letter: str, place: Place) -> _Line:
     """The entry at a place, by the rule as it is stated for it."""
     numbers, notation = stages.numbers, stages.numbers.notation
     rule, speller = numbers.decided(stated), Speller(notation)
     result = numbers.evaluation.digits(letter, place, notation)
     equation = t.equation(left, (t.EQUALS, number(result.text)))
-    nothing = t.row(equation, t.Text(" (no key may be attended to)"))
+    nothing: _Line = t.row(equation, t.Text(" (no key may be attended to)")), {}
     if isinstance(rule, r.Over) and rule.empty is not None and numbers.vanishes(rule.den):
         return nothing
     if any(numbers.is_open(part) for part in r.parts(rule)):
@@ -118,14 +118,15 @@ def _line(stages: Stages, left: Tree, stated: Rule, letter: str, place: Place) -
         because = t.equation(stages.row_stage(stated.right, best), (t.EQUALS, speller.index(best)))
         value = written_out(numbers.exact(rule))  # proven, where balls cannot tell a tie
         equation = t.equation(left, (t.EQUALS, speller.scalar(value)))
-        return t.row(equation, t.Text(" since "), because)
+        return t.row(equation, t.Text(" since "), because), {}
     if notation.exact:
         exact = simplified(numbers.evaluation.exact(letter)[place])
-        return t.equation(left, *_exact_links(stages, rule, exact))
-    links = [*_links(stages, rule, result)]
+        return t.equation(left, *_exact_links(stages, rule, exact)), {}
+    made, used = stages.stages(rule, _STAGES, result)
+    links = [*_links(stages, rule, made, result)]
     settled = numbers.settled(rule) if result.exact and links[-1][0] == t.APPROX else None
     links = links if settled is None else [*_settled_links(stages, (rule, settled), result)]
-    return t.equation(left, *links)
+    return t.equation(left, *links), used
 
 
 def _unfolded(evaluation: Values, expr: MatrixExpr, notation: Notation) -> Rule:
@@ -140,12 +141,14 @@ def _unfolded(evaluation: Values, expr: MatrixExpr, notation: Notation) -> Rule:
     return rule
 
 
-def _links(stages: Stages, rule: Rule, result: Digits) -> Iterator[tuple[t.Op, Tree]]:
+def _links(
+    stages: Stages, rule: Rule, made: Sequence[Stage], result: Digits
+) -> Iterator[tuple[t.Op, Tree]]:
     """The stages of the line, each with ``=`` while all digits are exact, then ``≈``."""
     exact_so_far, before = True, None
     if isinstance(rule, r.Entry):
         yield t.EQUALS, stages.numbers.speller.entry(rule)
-    for stage in stages.stages(rule, _STAGES, result):
+    for stage in made:
         if stage.tree in (before, number(result.text)):
             continue
         exact_so_far = exact_so_far and stage.exact

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 from symattn.errors import ReadError, quote
 from symattn.grammar import FUNCTIONS, Refused, Tree, canonical, greek, marks, read_right
@@ -82,8 +82,8 @@ class Left:
 
 
 @dataclass(frozen=True)
-class Equation:
-    """An equation: its left side, the text and the tree of the right one, and what is said of it.
+class _Written:
+    """An equation as it is written: its left side, the right one, and what is said of it.
 
     `left` has no name where a text ends with a right side alone.
     """
@@ -93,7 +93,6 @@ class Equation:
     place: Place
     heading: str = ""
     reason: str = ""
-    tree: Tree = field(default=None, repr=False)  # type: ignore[assignment]  # read at the end
 
     @property
     def name(self) -> str:
@@ -112,6 +111,13 @@ class Equation:
         if not lines:
             return Place(self.place.line, self.place.character + offset)
         return Place(self.place.line + lines, len(before) - before.rfind("\n"))
+
+
+@dataclass(frozen=True)
+class Equation(_Written):
+    """An equation that is read: with the tree of its right side."""
+
+    tree: Tree = field(kw_only=True, repr=False)
 
 
 @dataclass(frozen=True)
@@ -153,7 +159,7 @@ def read_text(text: str, given: Collection[str] = ()) -> Text:
         raise wrong(
             Place(1), f"{len(text)} characters are too many; a text has {MAX_LENGTH} at most"
         )
-    equations: list[Equation] = []
+    equations: list[_Written] = []
     shapes: list[Shape] = []
     heading = ""
     for line in _lines(text):
@@ -176,7 +182,7 @@ def read_text(text: str, given: Collection[str] = ()) -> Text:
     return _with_trees(equations, shapes, given)
 
 
-def _with_trees(equations: list[Equation], shapes: list[Shape], given: Collection[str]) -> Text:
+def _with_trees(equations: list[_Written], shapes: list[Shape], given: Collection[str]) -> Text:
     """The right sides read, with all letters known that are made, declared or given."""
     letters = {greek(name) for name in given} | {shape.name for shape in shapes}
     letters |= {one.name for one in equations if one.name and not one.arguments}
@@ -192,7 +198,7 @@ def _with_trees(equations: list[Equation], shapes: list[Shape], given: Collectio
             raise wrong(equation.at(refused.place), why) from None
         except ReadError as error:
             raise wrong(equation.place, str(error)) from None
-        read.append(replace(equation, tree=tree))
+        read.append(Equation(*(getattr(equation, x.name) for x in fields(equation)), tree=tree))
     return Text(
         tuple(one for one in read if not one.arguments),
         tuple(shapes),
@@ -236,7 +242,7 @@ def _lines(text: str) -> Iterator[_Line]:
             place = Place(text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start))
 
 
-def _equation(line: _Line, heading: str) -> Equation:
+def _equation(line: _Line, heading: str) -> _Written:
     """An equation: its left side, if it has one, its right side, and where that begins."""
     content, place = line.content, line.place
     reason = "" if line.remark.startswith("##") else line.remark.lstrip("#").strip()
@@ -251,7 +257,7 @@ def _equation(line: _Line, heading: str) -> Equation:
             "a second = in one equation; write two equations, or == in a test",
         )
     left = _left(content[: at - 1], place) if line.signs else Left("")
-    return Equation(left, right.strip(), where, heading, reason)
+    return _Written(left, right.strip(), where, heading, reason)
 
 
 def _left(text: str, place: Place) -> Left:

@@ -77,7 +77,8 @@ def _items(
     )
     if batch is not None and not headed:
         items |= {name for name in of_heads if levels[name] == 3}
-    count = _head_count(heads, given, one_for_all, items)
+    own = [name for name in given if name not in one_for_all]
+    count = heads if isinstance(heads, int) else _head_count(given, own, items)
     if batch is not None and headed and not items:
         for name in of_heads:
             if levels[name] == 3 and len(given[name]) == batch != count:
@@ -94,14 +95,12 @@ def _items(
 
 
 def _head_count(
-    heads: object, given: Mapping[str, Given], one_for_all: Collection[str], items: Collection[str]
+    given: Mapping[str, Given], names: Collection[str], items: Collection[str]
 ) -> int | None:
-    """How many heads there are; None where nothing tells."""
-    if isinstance(heads, int):
-        return heads
-    for name, value in given.items():
-        if name not in one_for_all and depth(value) - (name in items) == 3:
-            return len(value[0] if name in items else value)
+    """How many heads the first of these matrices has that has any; None where none has."""
+    for name in names:
+        if depth(given[name]) - (name in items) == 3:
+            return len(given[name][0] if name in items else given[name])
     return None
 
 
@@ -146,8 +145,7 @@ def _heads(
         if heads == "h":
             raise ReadError("heads: say how many, or give one matrix for each head")
         return None
-    first = deep[0]
-    count = len(given[first][0] if first in items else given[first])
+    first, count = deep[0], _head_count(given, deep, items)
     for name in given:
         if name not in deep and name not in one_for_all and levels[name] == 2:
             raise ReadError(
