@@ -33,6 +33,11 @@ class Arrays(Arithmetic):
         self.dtype: np.dtype[Any] = np.dtype(name)
 
     @property
+    def key(self) -> tuple[object, ...]:
+        """With the dtype."""
+        return self.name, self.dtype
+
+    @property
     def wide(self) -> Arithmetic:
         """Double precision: half precision lacks most whole numbers above 2,048."""
         return self if self.dtype == np.float64 else FLOAT64

@@ -87,7 +87,7 @@ class Values(Matrices):
             self.known(("size", letter), lambda: self._check_size(step))
         elif self._is_partial(step) and self.is_exact:
             self.balls(letter, BITS[1])  # which refuses what floating point would gloss over
-        if arithmetic is self.arithmetic and (fused := self._fused(step)) is not None:
+        if arithmetic.key == self.arithmetic.key and (fused := self._fused(step)) is not None:
             return self._by_rows(step, *fused)
         return self.follow(step, lambda operand: self.value(operand, arithmetic), arithmetic)
 

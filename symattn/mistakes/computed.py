@@ -120,7 +120,7 @@ class Run:
         `exactly`: in balls, which neither overflow nor underflow as NumPy does.
         """
         evaluation = self.evaluation
-        usual = partial(evaluation.value, arithmetic=FLOAT64, key="float64")
+        usual = partial(evaluation.value, arithmetic=FLOAT64)
         try:
             if exactly and not any(part.floating for part in hypothesis.misconceptions):
                 changed = self.explainer.evaluated(hypothesis, self.given)
