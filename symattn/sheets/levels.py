@@ -77,8 +77,8 @@ def _items(
     )
     if batch is not None and not headed:
         items |= {name for name in of_heads if levels[name] == 3}
-    own = [name for name in given if name not in one_for_all]
-    count = heads if isinstance(heads, int) else _head_count(given, own, items)
+    of_each = [name for name in given if name not in one_for_all]
+    count = heads if isinstance(heads, int) else _head_count(given, of_each, items)
     if batch is not None and headed and not items:
         for name in of_heads:
             if levels[name] == 3 and len(given[name]) == batch != count:

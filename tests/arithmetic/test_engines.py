@@ -205,7 +205,7 @@ def test_check_fails_beyond_the_tolerance(name: str, dtype: str) -> None:
     evaluation = example(dtype)
     assert evaluation.check()
     letter = evaluation[name].step.letter
-    kept = evaluation.array(letter)
+    kept, kept_as = evaluation.array(letter), ("value", letter, evaluation.arithmetic.key)
     true: Any = evaluation.balls(letter, 256)
     allowed: Any = evaluation.rounded(letter)
     for place in np.ndindex(*kept.shape):
@@ -218,12 +218,12 @@ def test_check_fails_beyond_the_tolerance(name: str, dtype: str) -> None:
                 wrong[place] = float(true[place].mid()) + 3 * side * tolerance
                 if tolerance == 0:
                     wrong[place] = np.nextafter(kept[place], kept.dtype.type(side * np.inf))
-            evaluation._values["array"][letter] = wrong
+            evaluation._computed[kept_as] = wrong
             check = evaluation.check()
             assert not check, (name, place, side)
             assert check.first_wrong is not None
             assert check.first_wrong.name == name, (place, side)
-    evaluation._values["array"][letter] = kept
+    evaluation._computed[kept_as] = kept
     assert evaluation.check()
 
 
@@ -311,7 +311,7 @@ def test_a_number_that_fits_has_not_overflowed(number: float) -> None:
     values = Attention(scale=False).derivation().evaluate(Q=[[1]], K=[[1], [2]], V=[[1], [2]])
     letter = values["scores"].step.letter
     values.array(letter)
-    values._values["array"][letter] = np.array([[1.0, number]])
+    values._computed["value", letter, values.arithmetic.key] = np.array([[1.0, number]])
     first = values.check().first_wrong
     assert first is not None
     assert (first.entry(), first.overflowed) == ("scores[1,2]", False)
