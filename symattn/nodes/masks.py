@@ -94,8 +94,6 @@ class Mask(Node):
     #: When a query may attend to a key, as a clause: several masks together say theirs. `word` is
     #: its name in a spec, too.
     condition: ClassVar[str] = ""
-    #: Which keys a query sees, as a program says it, by the names of the parameters.
-    keys: ClassVar[str] = ""
     #: What to say where a spec gives no parameter; empty if there is nothing to give.
     needs: ClassVar[str] = ""
 
@@ -139,15 +137,6 @@ class Mask(Node):
         """Its word with its parameters: its size is that of what it stands beside."""
         own = [argument.name for argument in self.arguments[2:-1]]
         return f"{self.word}({', '.join((*own, 'start='))})"
-
-    def keys_seen(self) -> str:
-        """The keys that a query sees, as a program says it; empty where that has no words."""
-        own = [argument.name for argument in self.arguments[2:-1]]
-        return self.keys.format(**{name: in_program(getattr(self, name)) for name in own})
-
-    def seen_by_all(self) -> str:
-        """What a program says of tokens that all see."""
-        return ""
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return None
@@ -205,7 +194,6 @@ class Causal(Mask):
     word = "causal"
     reason = "No query may attend to a later key."
     condition = "the key is not later than the query"
-    keys = "keys up to its own"
 
     @classmethod
     def of(cls, rows: object, columns: object, parameter: Setting, start: object = 0) -> Mask:
@@ -242,7 +230,6 @@ class Padding(Mask):
     word = "padding"
     reason = "Keys past the end of the text are padding and are masked out."
     condition = "the key is not padding"
-    keys = "the first {length} keys"
     needs = "say how many keys are real: {padding = 3}"
 
     length = Count()
@@ -276,7 +263,6 @@ class Prefix(Mask):
         "later key."
     )
     condition = "the key is in the prefix or not later than the query"
-    keys = "the first {length} keys and all up to its own"
     needs = "give the number of keys in the prefix: {prefix = 3}"
 
     length = Count()
@@ -311,7 +297,6 @@ class Documents(Mask):
     word = "documents"
     reason = "A token may attend only to tokens of its own document."
     condition = "both are of the same document"
-    keys = "keys of its own document"
     needs = "say which document each token is from: {documents = [1, 1, 2]}"
 
     numbers = Counts()
@@ -408,11 +393,6 @@ def picture(value: object) -> str:
     return quote(value)
 
 
-def in_program(value: sympy.Expr) -> str:
-    """A parameter in a remark: a number, or the name of an argument."""
-    return str(value) if value.is_number else f"`{value}`"
-
-
 def _may_count(number: sympy.Expr, least: int) -> bool:
     """Whether a number is whole and within the bounds, or a symbol may stand for one."""
     if number.is_number:
@@ -455,19 +435,6 @@ class Window(Mask):
     needs = "give the reach of the window: {window = 2} or {window = [2, 0]}"
 
     left, right = Width(), Width(otherwise=lambda rows, columns, left: left)
-
-    def keys_seen(self) -> str:
-        """The keys of both sides, where both have an end."""
-        if sympy.oo in (self.left, self.right):
-            return ""
-        if self.left == self.right:
-            return f"keys at most {in_program(self.left)} places away"
-        sides = [
-            f"the {in_program(reach)} {side} it"
-            for reach, side in ((self.left, "before"), (self.right, "after"))
-            if reach != 0
-        ]
-        return " and ".join([", ".join(["its own key", *sides[:-1]]), sides[-1]])
 
     def _spell(self, speller: Speller) -> Tree:
         left, right = self.left, self.right
@@ -512,7 +479,6 @@ class Dilated(Mask):
     word = "dilated"
     reason = "A query attends to keys at regular intervals on both sides of its position."
     condition = "the key is at a regular interval from the query"
-    keys = "its own key and {width} on each side, {step} apart"
     needs = "say how many keys on each side and the step: {dilated = [2, 3]}"
 
     width, step = Count(), Count(least=1)
@@ -544,7 +510,6 @@ class Strided(Mask):
     word = "strided"
     reason = "A query attends to the last few keys, and to earlier ones at regular intervals."
     condition = "the key is one of the last few or an earlier one at a regular interval"
-    keys = "its own key, the {stride} before and every {stride}-th further back"
     needs = "say the stride: {strided = 3}"
 
     stride = Count(least=1)
@@ -589,13 +554,6 @@ class Global(Mask):
 
     def _spell(self, speller: Speller) -> Tree:
         return self._called(speller, speller.places(self._places()))
-
-    def seen_by_all(self) -> str:
-        """The tokens, counted from 0 as programs do."""
-        tokens = [str(token - 1) for token in self.tokens]
-        if len(tokens) == 1:
-            return f"token {tokens[0]} sees and is seen by all"
-        return f"tokens {', '.join(tokens)} see and are seen by all"
 
     def _places(self) -> sympy.FiniteSet:
         return sympy.FiniteSet(*(token - 1 for token in self.tokens))

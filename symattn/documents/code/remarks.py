@@ -8,7 +8,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.documents.code.program import Program
 from symattn.nodes.base import remark_of
 from symattn.nodes.entrywise import Features
-from symattn.nodes.masks import AnyOf, Mask
+from symattn.nodes.masks import reason_of
 from symattn.nodes.normalise import Hardmax, RowRatio
 from symattn.notation.letters import derived_from
 from symattn.step import Step
@@ -50,23 +50,10 @@ def _has(program: Program, *nodes: type) -> bool:
 
 
 def seen(mask: MatrixExpr) -> str:
-    """Which keys a query sees; nothing of a mask whose line says it, or that has no words here.
+    """Why a mask is there; nothing of one whose line says it.
 
-    >>> from symattn.nodes.masks import Causal, Global, Padding, Window
-    >>> window = Window(4, 4, sympy.Symbol("window", positive=True), 0)
-    >>> seen(AnyOf(window, Global(4, 4, [1])))
-    'A query sees its own key and the `window` before it; token 0 sees and is seen by all'
-    >>> seen(sympy.MatAdd(Causal(4, 4), Padding(4, 4, 3)))
-    'A query sees keys up to its own, and of these only the first 3 keys'
+    >>> from symattn.nodes.masks import Causal, Padding
+    >>> seen(Causal(4, 4)), seen(sympy.MatAdd(Causal(4, 4), Padding(4, 4, 3)))[-69:]
+    ('', 'the key is not later than the query, and if the key is not padding.')
     """
-    joined = isinstance(mask, AnyOf)
-    parts = mask.args if joined or isinstance(mask, sympy.MatAdd) else (mask,)
-    plain = len(parts) == 1 and getattr(mask, "word", "") in _PLAIN
-    if plain or not all(isinstance(part, Mask) for part in parts):
-        return ""
-    everywhere = [*filter(None, (part.seen_by_all() for part in parts))]
-    near = [part.keys_seen() for part in parts if not part.seen_by_all()]
-    if "" in near or (everywhere and not (joined and near)):
-        return ""
-    keys = (", and also " if joined else ", and of these only ").join(near)
-    return "; ".join([f"A query sees {keys}", *everywhere])
+    return "" if getattr(mask, "word", "") in _PLAIN else reason_of(mask)
