@@ -50,10 +50,11 @@ def _has(program: Program, *nodes: type) -> bool:
 
 
 def seen(mask: MatrixExpr) -> str:
-    """Why a mask is there; nothing of one whose line says it.
+    """Why a mask is there; nothing of one whose line says it, or that is made of a given matrix.
 
     >>> from symattn.nodes.masks import Causal, Padding
     >>> seen(Causal(4, 4)), seen(sympy.MatAdd(Causal(4, 4), Padding(4, 4, 3)))[-69:]
     ('', 'the key is not later than the query, and if the key is not padding.')
     """
-    return "" if getattr(mask, "word", "") in _PLAIN else reason_of(mask)
+    plain = getattr(mask, "word", "") in _PLAIN or mask.atoms(sympy.MatrixSymbol)
+    return "" if plain else reason_of(mask)
