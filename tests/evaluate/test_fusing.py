@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import tracemalloc
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -53,6 +55,12 @@ def softened(spec: Spec) -> Spec:
 
 def derived(spec: Spec) -> Derivation:
     """The derivation of a spec, with the number of its heads where no matrix tells it."""
+    return _derived(json.dumps(spec))
+
+
+@cache
+def _derived(text: str) -> Derivation:
+    spec = json.loads(text)
     derivation = Attention(**spec).derivation()
     if spec.get("heads") == "h" and not any(item.per_head for item in derivation.inputs):
         return Attention(**spec).derivation(sizes={"h": sizes_of(spec)["h"]})
