@@ -308,6 +308,20 @@ def sizes_of(spec: Mapping[str, Any]) -> dict[str, int]:
     return sizes
 
 
+@cache
+def _derived(text: str) -> Derivation:
+    spec = json.loads(text)
+    derivation = Attention(**spec).derivation()
+    if spec.get("heads") == "h" and not any(item.per_head for item in derivation.inputs):
+        return Attention(**spec).derivation(sizes={"h": sizes_of(spec)["h"]})
+    return derivation
+
+
+def derived(spec: Mapping[str, Any]) -> Derivation:
+    """The derivation of a spec, with the number of its heads where no matrix tells it."""
+    return _derived(json.dumps(spec))
+
+
 def inputs_of(spec: Mapping[str, Any], derivation: Derivation) -> dict[str, Any]:
     """Small random rationals for every input, in nested lists; always the same for a spec."""
     rng = random.Random(name_of(spec))

@@ -19,20 +19,15 @@ from symattn.documents.outline import Outline, outline
 from symattn.documents.shown import Shown
 from symattn.documents.views import VIEWS, View
 from symattn.sheets.worksheet import Worksheet, read_worksheet, worksheet_of
+from tests.checking import spelled
 from tests.gates import EXAMPLES
 
 
 def _toml(title: str, **tables: Mapping[str, Any]) -> str:
     lines = [f"title = {json.dumps(title)}"]
     for name, table in tables.items():
-        lines += [f"[{name}]", *(f"{key} = {_value(value)}" for key, value in table.items())]
+        lines += [f"[{name}]", *(f"{key} = {spelled(value)}" for key, value in table.items())]
     return "\n".join(lines) + "\n"
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key} = {_value(part)}" for key, part in value.items()) + "}"
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _variants() -> dict[str, str]:
