@@ -222,8 +222,9 @@ def test_a_process_that_hangs_or_dies_is_found(
 ) -> None:
     worker, log = Worker(TARGETS["cells"], tmp_path / "log", wall=0.0), tmp_path / "log"
     log.touch()
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    worker.process = subprocess.Popen(["sleep", "60"], **pipes)
+    worker.process = subprocess.Popen(
+        ["sleep", "60"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
     assert worker(seed=0, number=0).kind == "hang"
     worker.wall = 60.0
     started = worker._begun()
