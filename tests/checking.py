@@ -13,6 +13,15 @@ from symattn.sheets.worksheet import worksheet_of
 Table = Mapping[str, Any]
 
 
+def spelled(value: Any) -> str:
+    """A value as TOML has it; where there is none, an empty text."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f'"{key}" = {spelled(x)}' for key, x in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(spelled, value))}]"
+    return json.dumps("" if value is None else value, ensure_ascii=False)
+
+
 def toml(given: Table, claims: Table, attention: Table | None = None, **policy: Any) -> str:
     """A worksheet; unscaled, unless `attention` says otherwise."""
     tables = {
@@ -22,10 +31,7 @@ def toml(given: Table, claims: Table, attention: Table | None = None, **policy: 
         "policy": policy,
     }
     return "".join(
-        f"[{name}]\n"
-        + "".join(
-            f'"{key}" = {json.dumps(value, ensure_ascii=False)}\n' for key, value in table.items()
-        )
+        f"[{name}]\n" + "".join(f'"{key}" = {spelled(value)}\n' for key, value in table.items())
         for name, table in tables.items()
         if table
     )

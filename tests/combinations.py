@@ -3,7 +3,8 @@
 The choices are listed by axis; the combinations are generated: a pairwise covering set by a
 deterministic greedy algorithm over what symattn accepts, which takes half a minute and is kept in
 `data/combinations.json` (``python -m tests.combinations`` writes it). `Reference` computes each of
-them in plain NumPy from the definitions, one head after the other; nothing in it knows symattn.
+them in NumPy or PyTorch from the definitions, one head after the other; nothing in it knows
+symattn.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symattn import Attention, Derivation, SymattnError
+from symattn.attention.plan import DEFAULT_SCALE
 
-Array: TypeAlias = NDArray[np.float64]
+Array: TypeAlias = NDArray[Any]
 Spec: TypeAlias = dict[str, Any]
 
 #: One choice of one axis: the axis, and where the choice stands in its list.
@@ -306,6 +308,20 @@ def sizes_of(spec: Mapping[str, Any]) -> dict[str, int]:
     return sizes
 
 
+@cache
+def _derived(text: str) -> Derivation:
+    spec = json.loads(text)
+    derivation = Attention(**spec).derivation()
+    if spec.get("heads") == "h" and not any(item.per_head for item in derivation.inputs):
+        return Attention(**spec).derivation(sizes={"h": sizes_of(spec)["h"]})
+    return derivation
+
+
+def derived(spec: Mapping[str, Any]) -> Derivation:
+    """The derivation of a spec, with the number of its heads where no matrix tells it."""
+    return _derived(json.dumps(spec))
+
+
 def inputs_of(spec: Mapping[str, Any], derivation: Derivation) -> dict[str, Any]:
     """Small random rationals for every input, in nested lists; always the same for a spec."""
     rng = random.Random(name_of(spec))
@@ -364,211 +380,255 @@ class NoValueError(Exception):
     """These numbers have no value under the definition: a ratio over 0, a cosine of nothing."""
 
 
+def floats(value: Any) -> Array:
+    """Nested lists of numbers and of fractions as text."""
+    if isinstance(value, list):
+        return np.array([floats(part) for part in value])
+    return np.array(-math.inf if value == "-inf" else float(Fraction(value)))
+
+
+def plain(x: Any) -> Array:
+    """The numbers of an array or a tensor, of which nothing is differentiated."""
+    return np.asarray(np.real(x.detach().numpy() if hasattr(x, "detach") else x))
+
+
 @dataclass(frozen=True)
 class Reference:
-    """Attention from its definitions, one head at a time, in float64."""
+    """Attention from its definitions, one head at a time, at the sizes that its numbers tell.
+
+    The numbers are nested lists, arrays of floats or complex numbers, or tensors; `xp` is NumPy or
+    PyTorch, whose own ways to differentiate go through it. Positions, masks and which keys a
+    sparsemax picks are computed in NumPy: none of it is differentiated.
+    """
 
     spec: Mapping[str, Any]
     given: Mapping[str, Any]
+    xp: Any = np
 
-    def result(self) -> Array:
+    def result(self) -> Any:
         """The last matrix; heads that are not joined yet stand side by side all the same."""
-        heads = self._sizes["h"]
-        if self.spec.get("heads") is None:
-            out = self._head(0)
-        else:
-            out = np.concatenate([self._head(head) for head in range(heads)], axis=1)
+        heads = [self._head(head) for head in range(self._heads)]
         if self.spec.get("output_form") == "sum":
-            width = self._head(0).shape[1]
-            parts = [out[:, k * width : (k + 1) * width] @ self._of("W_O", k) for k in range(heads)]
-            return np.asarray(sum(parts) + self._bias("b_O"))
+            return sum(out @ self._of("W_O", k) for k, out in enumerate(heads)) + self._bias("b_O")
+        joined = self.xp.concatenate(heads, 1)
         if self.spec.get("output_projection"):
-            return np.asarray(out @ self._of("W_O", 0) + self._bias("b_O"))
-        return out
+            return joined @ self._of("W_O") + self._bias("b_O")
+        return joined
+
+    # ---- sizes and numbers -------------------------------------------------------------------
 
     @property
-    def _sizes(self) -> dict[str, int]:
-        return sizes_of(self.spec)
+    def _heads(self) -> int:
+        said = self.spec.get("heads")
+        if said is None or isinstance(said, int):
+            return said or 1
+        return self._count("W_Q") or self._count("Q") or 4
+
+    @property
+    def _groups(self) -> int:
+        said = self.spec.get("kv_heads")
+        if isinstance(said, int):
+            return said
+        counts = map(self._count, ("W_K", "K", "W_V", "V"))
+        return next(filter(None, counts), self._heads)
+
+    def _count(self, name: str) -> int:
+        """How many heads a matrix has its own of."""
+        found = self._numbers(name) if name in self.given else np.zeros((1, 1))
+        return len(found) if found.ndim == 3 else 0
 
     @property
     def _past(self) -> int:
         """How many tokens came before; the first new one is at this position (from 0)."""
-        return self._sizes["p"] if self.spec.get("cache") else 0
+        kept = [name for name in self.given if name.endswith("_past")]
+        return int(self._of(kept[0]).shape[0]) if kept else 0
 
-    def _of(self, name: str, which: int) -> Array:
+    def _numbers(self, name: str) -> Any:
+        value = self.given[name]
+        return self.xp.asarray(floats(value)) if isinstance(value, list) else value
+
+    def _of(self, name: str, which: int = 0) -> Any:
         """A given matrix, or that of one head or group."""
-        value = np.array(
-            [
-                [
-                    [float(Fraction(x)) if x != "-inf" else -math.inf for x in line]
-                    for line in matrix
-                ]
-                for matrix in _three(self.given[name])
-            ]
-        )
-        return np.asarray(value[which if len(value) > 1 else 0])
+        value = self._numbers(name)
+        return value[which if len(value) > 1 else 0] if value.ndim == 3 else value
 
     def _bias(self, name: str, which: int = 0) -> Any:
         return self._of(name, which) if name in self.given else 0.0
 
-    def _tokens(self) -> Array:
+    def _where(self, condition: Array, one: Any, other: Any) -> Any:
+        return self.xp.where(self.xp.asarray(condition), one, other)
+
+    # ---- queries, keys and values ------------------------------------------------------------
+
+    def _tokens(self) -> Any:
         """X, looked up and positioned."""
-        if self.spec.get("embedded"):
-            x = self._of("one_hot", 0) @ self._of("E", 0)
-        else:
-            x = self._of("X", 0)
+        x = self._of("one_hot") @ self._of("E") if self.spec.get("embedded") else self._of("X")
         scheme, options = _named(self.spec.get("positions"))
         if scheme == "learned":
-            x = x + self._of("positions", 0)
+            x = x + self._of("positions")
         if scheme == "sinusoidal":
-            first = options.get("start", 0) + self._past
-            x = x + _sinusoidal(len(x), x.shape[1], options.get("base", 10000), first)
-        return np.asarray(x)
+            places = np.arange(len(x)) + options.get("start", 0) + self._past
+            x = x + self.xp.asarray(_waves(places, x.shape[1], options.get("base", 10000)))
+        return x
 
-    def _projected(self, name: str, x: Array, which: int) -> Array:
-        return np.asarray(x @ self._of(f"W_{name}", which) + self._bias(f"b_{name}", which))
+    def _sequences(self) -> tuple[Any, Any]:
+        """What queries are projected from, and keys."""
+        x = self._tokens()
+        memory = self._of("memory") if "memory" in self.given else x
+        return (x @ self._of("W_DQ") if self.spec.get("query_latent") else x), memory
 
-    def _vectors(self, head: int) -> tuple[Array, Array, Array]:
+    def _projected(self, name: str, x: Any, which: int) -> Any:
+        return x @ self._of(f"W_{name}", which) + self._bias(f"b_{name}", which)
+
+    def _after(self, past: str, new: Any, which: int = 0) -> Any:
+        """The rows kept from before, and the new ones."""
+        if not self.spec.get("cache"):
+            return new
+        return self.xp.concatenate([self._of(past, which), new], 0)
+
+    def _vectors(self, head: int) -> tuple[Any, Any, Any]:
         """Queries, keys and values of one head, before they are turned."""
-        spec, sizes = self.spec, self._sizes
-        group = head // (sizes["h"] // sizes["g"])
-        tie = spec.get("tie")
-        if spec["source"] == "given":
+        spec, tie = self.spec, self.spec.get("tie")
+        group = head // (self._heads // self._groups)
+        latent = spec.get("latent")  # absorbed or not, it is the same attention
+        if "Q" in self.given:
             query, key = self._of("Q", head), self._of("K", group)
             value = key if tie == "key-value" else self._of("V", group)
-        elif spec["source"] == "bare":
+        elif spec.get("source") == "bare":
             query = key = value = self._tokens()
         else:
-            x = self._tokens()
-            memory = self._of("memory", 0) if spec["source"] == "cross" else x
-            if spec.get("query_latent"):
-                x = x @ self._of("W_DQ", 0)
+            x, memory = self._sequences()
             query = self._projected("Q", x, head)
-            if spec.get("latent"):  # absorbed or not, it is the same attention
-                memory = memory @ self._of("W_D", 0)
-                if spec.get("cache"):
-                    memory = np.vstack([self._of("latent_past", 0), memory])
+            memory = self._after("latent_past", memory @ self._of("W_D")) if latent else memory
             key = query if tie == "query-key" else self._projected("K", memory, group)
             value = key if tie == "key-value" else self._projected("V", memory, group)
-        if spec.get("cache") and not spec.get("latent"):
-            past = self._of("K_past", head if tie == "query-key" else group)
-            key = np.vstack([past, key])
-            value = key if tie == "key-value" else np.vstack([self._of("V_past", group), value])
-        return query, key, value
+        if latent:
+            return query, key, value
+        key = self._after("K_past", key, head if tie == "query-key" else group)
+        return query, key, key if tie == "key-value" else self._after("V_past", value, group)
 
-    def _head(self, head: int) -> Array:
+    def _head(self, head: int) -> Any:
         query, key, value = self._vectors(head)
         scheme, options = _named(self.spec.get("positions"))
-        first = options.get("start", 0)
-        if scheme == "rotary" and options.get("decoupled"):
-            asked, offered = self._apart(head)
-            query = np.hstack([query, _rotary(asked, first + self._past, options)])
-            key = np.hstack([key, _rotary(offered, first, options)])
-        elif scheme == "rotary":
-            query = _rotary(query, first + self._past, options)
-            key = _rotary(key, first, options)
+        if scheme == "rotary":
+            turned = (query, key) if not options.get("decoupled") else self._apart(head)
+            first = options.get("start", 0)
+            asked, offered = (
+                self._turned(x, first + past, options)
+                for x, past in zip(turned, (self._past, 0), strict=True)
+            )
+            query, key = (
+                (asked, offered)
+                if turned[0] is query
+                else (self.xp.concatenate(pair, 1) for pair in ((query, asked), (key, offered)))
+            )
         kind = self.spec.get("feature_map")
         if kind is not None:
-            query, key = _features(query, kind), _features(key, kind)
-        width = query.shape[1]
-        out = np.zeros((len(query), len(key)))
-        for i, q in enumerate(query):
-            for j, k in enumerate(key):
-                out[i, j] = self._score(q, k, head)
-                if self.spec.get("score") in ("shaw", "transformer-xl"):
-                    out[i, j] += self._of_distance(q, k, i + self._past - j, head)
-        out = out * _scale(self.spec.get("scale", True), width)
+            query, key = self._features(query, kind), self._features(key, kind)
+        out = self._scores(query, key, head) * _scale(self.spec.get("scale", True), query.shape[1])
         cap = self.spec.get("soft_cap")
         if cap is not None:
             bound = float(Fraction(cap))
-            out = bound * np.tanh(out / bound)
-        out = out + self._positional(out.shape, head)
-        return np.asarray(self._weights(out, head) @ value)
+            out = bound * self.xp.tanh(out / bound)
+        return self._weights(out + self._positional(tuple(out.shape), head), head) @ value
 
-    def _apart(self, head: int) -> tuple[Array, Array]:
+    def _apart(self, head: int) -> tuple[Any, Any]:
         """DeepSeek-V2, eq. 14 and 15: what carries the positions alone, before it is turned."""
-        x = self._tokens()
-        memory = self._of("memory", 0) if self.spec["source"] == "cross" else x
-        if self.spec.get("query_latent"):
-            x = x @ self._of("W_DQ", 0)
-        keys = memory @ self._of("W_KR", 0)
-        if self.spec.get("cache"):
-            keys = np.vstack([self._of("K_position_past", 0), keys])
-        return x @ self._of("W_QR", head), keys
+        x, memory = self._sequences()
+        return x @ self._of("W_QR", head), self._after("K_position_past", memory @ self._of("W_KR"))
 
-    def _of_distance(self, q: Array, k: Array, back: int, head: int) -> float:
-        """What the distance i − j adds to the dot product: Shaw et al.; Dai et al., (b) to (d)."""
-        if self.spec["score"] == "shaw":
-            table = self._of("distance_keys", head)
-            most = len(table) // 2
-            return float(q @ table[max(-most, min(most, -back)) + most])
-        weights = self._of("W_R", head)
-        waves = _sinusoidal(1, len(weights), 10000, back)[0]
-        far = waves @ weights
-        u, v = self._of("u_c", head)[0], self._of("v_d", head)[0]
-        return float(q @ far + u @ k + v @ far)
+    def _turned(self, x: Any, first: int, options: Mapping[str, Any]) -> Any:
+        """Each row times a matrix of its own: block-diagonal rotations."""
+        rows, width = x.shape
+        dims = options.get("dims", width)
+        turns = np.tile(np.eye(width), (rows, 1, 1))
+        for row, pair in np.ndindex(rows, dims // 2):
+            half = options.get("pairing") == "half"
+            a, b = (pair, pair + dims // 2) if half else (2 * pair, 2 * pair + 1)
+            angle = (row + first) * options.get("base", 10000) ** (-2 * pair / dims)
+            turns[row, a, a] = turns[row, b, b] = math.cos(angle)
+            turns[row, a, b], turns[row, b, a] = math.sin(angle), -math.sin(angle)
+        return self.xp.stack([x[row] @ self.xp.asarray(turns[row]) for row in range(rows)])
 
-    def _score(self, q: Array, k: Array, head: int) -> float:
+    def _features(self, x: Any, kind: str) -> Any:
+        if kind == "exp":
+            return self.xp.exp(x)
+        above = plain(x) > 0
+        if kind == "relu":
+            return self._where(above, x, 0 * x)
+        return self._where(above, x + 1, self.xp.exp(self._where(above, 0 * x, x)))
+
+    # ---- scores ------------------------------------------------------------------------------
+
+    def _scores(self, query: Any, key: Any, head: int) -> Any:
+        xp = self.xp
         match self.spec.get("score", "dot"):
             case "cosine":
-                lengths = math.sqrt(float((q**2).sum()) * float((k**2).sum()))
-                if lengths == 0:
+                lengths = [xp.sqrt((x * x).sum(-1)) for x in (query, key)]
+                if not all(plain(length).all() for length in lengths):
                     raise NoValueError
-                return float(q @ k) / lengths
+                return query @ key.T / lengths[0][:, None] / lengths[1][None]
             case "general":
-                return float(np.einsum("a,ab,b", q, self._of("W_S", head), k))
+                return query @ self._of("W_S", head) @ key.T
             case "additive":
-                inside = q @ self._of("W_a", head) + k @ self._of("U_a", head)
-                return float(np.tanh(inside) @ self._of("v_a", head)[:, 0])
+                one, other = query @ self._of("W_a", head), key @ self._of("U_a", head)
+                return (xp.tanh(one[:, None] + other[None]) @ self._of("v_a", head))[..., 0]
             case "distance":
-                return -float(((q - k) ** 2).sum())
-            case "dot" | "shaw" | "transformer-xl":
-                return float(q @ k)
+                apart = query[:, None] - key[None]
+                return -(apart * apart).sum(-1)
+            case "shaw":  # Shaw et al. 2018, eq. 5
+                table = self._of("distance_keys", head)
+                most = len(table) // 2
+                places = np.clip(self._ahead(len(query), len(key)), -most, most) + most
+                return query @ key.T + (query[:, None] * table[places]).sum(-1)
+            case "transformer-xl":  # Dai et al. 2019, terms (a) to (d)
+                weights = self._of("W_R", head)
+                back = -self._ahead(len(query), len(key))
+                far = xp.asarray(_waves(back, len(weights), 10000)) @ weights
+                asked = query + self._of("v_d", head)
+                return (query + self._of("u_c", head)) @ key.T + (asked[:, None] * far).sum(-1)
+            case "dot":
+                return query @ key.T
             case unknown:
-                raise AssertionError(f"{unknown}: define it here, in Reference._score")
+                raise AssertionError(f"{unknown}: define it here, in Reference._scores")
 
-    def _positional(self, shape: tuple[int, ...], head: int) -> Array:
+    def _ahead(self, queries: int, keys: int) -> Array:
+        """How many tokens each key is ahead of each query."""
+        return np.arange(keys) - np.arange(queries)[:, None] - self._past
+
+    def _positional(self, shape: tuple[int, int], head: int) -> Any:
         """The bias of each pair of query and key."""
         name, options = _named(self.spec.get("bias"))
-        out = np.zeros(shape)
+        ahead = self._ahead(*shape)
         if name == "given":
             return self._of("bias", head)
-        for i, j in np.ndindex(*shape):
-            ahead = j - (i + self._past)
-            if name == "alibi":
-                slope = _slopes(self._sizes["h"])[head]
-                out[i, j] = slope * (-abs(ahead) if options.get("symmetric") else ahead)
-            if name == "relative" and "clip" in options:
-                clip = options["clip"]
-                out[i, j] = self._of("table", head)[int(np.clip(ahead, -clip, clip)) + clip, 0]
-            elif name == "relative":
-                out[i, j] = self._of("table", head)[_t5_bucket(ahead, options), 0]
-        return out
+        if name == "alibi":
+            sign = -abs(ahead) if options.get("symmetric") else ahead
+            return self.xp.asarray(2 ** (-8 * (head + 1) / self._heads) * sign)
+        if name == "relative":
+            clip = options.get("clip")
+            bucket = np.vectorize(
+                lambda x: np.clip(x, -clip, clip) + clip if clip else _t5_bucket(x, options)
+            )
+            return self._of("table", head)[bucket(ahead)][..., 0]
+        return 0.0
 
-    def _weights(self, logits: Array, head: int) -> Array:
-        added = np.zeros(logits.shape)
+    # ---- weights -----------------------------------------------------------------------------
+
+    def _weights(self, logits: Any, head: int) -> Any:
+        queries, keys = logits.shape
+        hidden = np.zeros((queries, keys), bool)
         for mask in _listed(self.spec.get("mask")):
             if _named(mask)[0] == "additive":
-                added = added + self._of("mask", head)
+                added = plain(self._of("mask", head))
+                hidden |= np.isneginf(added)
+                logits = logits + self.xp.asarray(np.where(np.isneginf(added), 0, added))
             else:
-                hidden = ~np.array(
-                    [
-                        [
-                            self._sees(mask, i + self._past, j, i, head)
-                            for j in range(logits.shape[1])
-                        ]
-                        for i in range(logits.shape[0])
-                    ]
-                )
-                added[hidden] = -math.inf
-        hidden = np.isneginf(added)
-        seen = logits + np.where(hidden, 0, added)
-        out = np.zeros(logits.shape)
-        for i in range(len(out)):
-            kept = [j for j in range(len(out[i])) if not hidden[i, j]]
-            for j, weight in zip(kept, self._line(seen[i, kept], head), strict=True):
-                out[i, j] = weight
-        return out
+                hidden |= [
+                    [not self._sees(mask, i + self._past, j, i, head) for j in range(keys)]
+                    for i in range(queries)
+                ]
+        return self._normalised(self._where(hidden, 0 * logits, logits), ~hidden, head)
 
     def _sees(self, mask: Any, i: int, j: int, row: int, head: int) -> bool:
         """Whether the query at position i (in this row) may see the key at position j."""
@@ -588,7 +648,7 @@ class Reference:
             case "padding":
                 return bool(j < value)
             case "boolean":
-                return bool(self._of("allowed", head)[row, j])
+                return bool(plain(self._of("allowed", head))[row, j])
             case "dilated":
                 return j in [i + step * value[1] for step in range(-value[0], value[0] + 1)]
             case "strided":
@@ -599,32 +659,35 @@ class Reference:
                 return bool(value[i] == value[j])
         raise AssertionError(name)
 
-    def _line(self, line: Array, head: int) -> Iterable[float]:
-        """The weights of the keys that one query sees."""
-        kind = self.spec.get("normaliser", "softmax")
-        if kind == "sum":
-            if len(line) == 0 or abs(line.sum()) < 1e-12:
-                raise NoValueError
-            return list(line / line.sum())
-        if len(line) == 0 or kind == "none":
-            return list(line)
+    def _normalised(self, logits: Any, seen: Array, head: int) -> Any:
+        """The weights of the keys that each query sees, and 0 for the others, which are 0 here."""
+        kind, xp = self.spec.get("normaliser", "softmax"), self.xp
+        mine = xp.asarray(seen * 1.0)
+        if kind == "none":
+            return logits
         if kind == "sigmoid":
-            return [math.exp(min(x, 0)) / (1 + math.exp(-abs(x))) for x in line]
+            return mine * (1 + xp.tanh(logits / 2)) / 2
+        if kind == "sum":
+            total = logits.sum(-1)[:, None]
+            if (abs(plain(total)) < 1e-12).any():
+                raise NoValueError
+            return logits / total
+        found = np.where(seen, plain(logits), -np.inf)
         if kind == "hardmax":
-            return [float(j == int(np.argmax(line))) for j in range(len(line))]
+            return xp.asarray(seen * (np.arange(seen.shape[1]) == found.argmax(-1)[:, None]) * 1.0)
         if kind == "sparsemax":
-            return _nearest_on_simplex(line)
-        more = {"softmax-off-by-one": [0.0], "softmax-sink": [self._sink(head)]}.get(kind, [])
-        top = max([*line, *more])
-        total = sum(math.exp(x - top) for x in [*line, *more])
-        return [math.exp(x - top) / total for x in line]
-
-    def _sink(self, head: int) -> float:
-        return float(self._of("sink", head)[0, 0]) if "sink" in self.given else 0.0
-
-
-def _three(value: Any) -> Any:
-    return value if isinstance(value[0][0], list) else [value]
+            kept = np.array([_nearest_on_simplex(row) > 0 for row in found])
+            support = xp.asarray(kept * 1.0)
+            count = xp.asarray(np.maximum(kept.sum(-1), 1) * 1.0)
+            return (logits - (((logits * support).sum(-1) - 1) / count)[:, None]) * support
+        more = {"softmax-off-by-one": 0.0, "softmax-sink": self._bias("sink", head)}.get(kind)
+        rows = found if more is None else np.c_[found, np.full(len(found), plain(more).item())]
+        top = rows.max(-1, keepdims=True)
+        top = xp.asarray(np.where(np.isneginf(top), 0, top))
+        powers = xp.exp(self._where(seen, logits - top, 0 * logits)) * mine
+        nothing = 1.0 - seen.any(-1, keepdims=True)
+        rest = xp.asarray(nothing) if more is None else xp.exp(more - top)
+        return powers / (powers.sum(-1)[:, None] + rest)
 
 
 def _named(value: Any) -> tuple[str, Any]:
@@ -638,50 +701,17 @@ def _listed(value: Any) -> Sequence[Any]:
 
 
 def _scale(value: Any, width: int) -> float:
-    known = {
-        "1/2": 1 / 2,
-        "1/3": 1 / 3,
-        "1/sqrt(3)": 1 / math.sqrt(3),
-        "d_k^(-1/4)": 1 / math.sqrt(width),
-    }
-    if isinstance(value, str):
-        return known[value]
-    return 1 / math.sqrt(width) if value else 1.0
+    known = {"1/3": 1 / 3, "1/sqrt(3)": 1 / math.sqrt(3), "d_k^(-1/4)": 1 / math.sqrt(width)}
+    if isinstance(value, bool):
+        return 1 / math.sqrt(width) if value else 1.0
+    return known[value] if isinstance(value, str) else float(value)
 
 
-def _sinusoidal(count: int, width: int, base: float, first: int) -> Array:
-    out = np.zeros((count, width))
-    for row, column in np.ndindex(count, width):
-        angle = (row + first) / base ** (2 * (column // 2) / width)
-        out[row, column] = math.cos(angle) if column % 2 else math.sin(angle)
-    return out
-
-
-def _rotary(x: Array, first: int, options: Mapping[str, Any]) -> Array:
-    """Pairs of columns as complex numbers, turned."""
-    dims = options.get("dims", x.shape[1])
-    out = np.array(x)
-    for row in range(len(x)):
-        for pair in range(dims // 2):
-            half = options.get("pairing") == "half"
-            a, b = (pair, pair + dims // 2) if half else (2 * pair, 2 * pair + 1)
-            theta = options.get("base", 10000) ** (-2 * pair / dims)
-            turned = complex(x[row, a], x[row, b]) * np.exp(1j * (row + first) * theta)
-            out[row, a], out[row, b] = turned.real, turned.imag
-    return out
-
-
-def _features(x: Array, kind: str) -> Array:
-    if kind == "relu":
-        return np.maximum(x, 0)
-    if kind == "exp":
-        return np.exp(x)
-    return np.where(x > 0, x + 1, np.exp(np.minimum(x, 0)))
-
-
-def _slopes(heads: int) -> list[float]:
-    """For powers of two alone; the tests have no other counts."""
-    return [2 ** (-8 * (head + 1) / heads) for head in range(heads)]
+def _waves(places: Array, width: int, base: float) -> Array:
+    """Vaswani et al. 2017, section 3.5: sines and cosines of each place, in turn."""
+    columns = np.arange(width)
+    angles = places[..., None] / base ** (2 * (columns // 2) / width)
+    return np.where(columns % 2, np.cos(angles), np.sin(angles))
 
 
 def _t5_bucket(ahead: int, options: Mapping[str, Any]) -> int:
@@ -700,16 +730,48 @@ def _t5_bucket(ahead: int, options: Mapping[str, Any]) -> int:
     return bucket + min(exact + int(further + 1e-9), count - 1)
 
 
-def _nearest_on_simplex(line: Array) -> list[float]:
-    """The τ with Σ max(0, z − τ) = 1, found by halving."""
-    low, high = float(line.min()) - 1, float(line.max())
+def _nearest_on_simplex(line: Array) -> Array:
+    """The τ with Σ max(0, z − τ) = 1, found by halving; 0 for a row of −∞."""
+    if np.isneginf(line).all():
+        return np.zeros(len(line))
+    low, high = float(line.max()) - 1, float(line.max())
     for _ in range(200):
         middle = (low + high) / 2
         if np.maximum(line - middle, 0).sum() > 1:
             low = middle
         else:
             high = middle
-    return [max(0.0, float(x) - high) for x in line]
+    return np.maximum(line - high, 0)
+
+
+def choices_of(attention: Attention) -> Spec:
+    """The choices of an attention, as `Reference` takes them."""
+
+    def table(value: Any) -> Any:
+        if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str):
+            name, held = value
+            if name in ("any", "all"):
+                return {name: [table(part) for part in held]}
+            return {name: list(held) if isinstance(held, tuple) else held}
+        return value
+
+    def named(value: Any) -> Any:
+        return value and {value[0]: dict(value[1])}
+
+    scale: Any = attention.scale
+    if scale is None or scale == DEFAULT_SCALE:
+        scale = scale is not None
+    bias = named(attention.bias)
+    if bias and "relative" in bias:
+        bias = {"relative": {"buckets": 32, "max_distance": 128, **bias["relative"]}}
+    return {
+        **vars(attention),
+        "scale": "d_k^(-1/4)" if getattr(scale, "free_symbols", ()) else scale,
+        "positions": named(attention.positions),
+        "bias": bias,
+        "mask": [table(pair) for pair in attention.mask],
+        "soft_cap": attention.soft_cap and str(attention.soft_cap),
+    }
 
 
 if __name__ == "__main__":

@@ -1,14 +1,13 @@
 """Attention as Vaswani et al. (2017) write it in sections 3.2.1 to 3.2.3: the tests' oracle.
 
-Nothing here knows symattn. There are two versions, written apart: NumPy float64 over any leading
-axes, and mpmath with 50 digits in loops over single numbers. Both return every step by name.
-Random attentions to hold against them are at the end.
+Nothing here knows symattn. Loops over single numbers of mpmath, with 50 digits unless asked for
+more, return every step by name. Random attentions to hold against them are at the end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -25,7 +24,6 @@ DIGITS = 50
 _GUARD = 25
 
 MINUS_INFINITY = float("-inf")
-LETTERS = ("Q", "K", "V")
 
 
 # ---- masks: 0 where a query may attend, −∞ where it may not (section 3.2.3) ---------------------
@@ -54,53 +52,6 @@ def allowed(matrix: Array) -> Array:
     out = np.empty(matrix.shape, dtype=object)
     for place in np.ndindex(*matrix.shape):
         out[place] = Fraction(0) if bool(matrix[place]) else MINUS_INFINITY
-    return out
-
-
-# ---- NumPy -------------------------------------------------------------------------------------
-
-
-def softmax(logits: Array) -> Array:
-    """Each row: e to each entry less the largest, over their sum; a row of −∞ gives zeros."""
-    out = np.zeros(logits.shape)
-    for row in np.ndindex(*logits.shape[:-1]):
-        largest = logits[row].max()
-        if largest > MINUS_INFINITY:
-            powers = np.exp(logits[row] - largest)
-            out[row] = powers / powers.sum()
-    return out
-
-
-def steps(
-    given: Mapping[str, Array], factor: float | None, mask: Array | None, heads: bool
-) -> dict[str, Array]:
-    """All steps in float64; with `heads`, per-head matrices are (…, heads, rows, columns)."""
-    numbers = {name: np.asarray(value, dtype=np.float64) for name, value in given.items()}
-    out: dict[str, Array] = {}
-    for letter, source in (("Q", "X"), ("K", "memory"), ("V", "memory")):
-        if letter not in numbers:
-            tokens = numbers.get(source, numbers["X"])
-            weights = numbers[f"W_{letter}"]
-            pattern = "...ab,hbc->...hac" if heads else "...ab,bc->...ac"
-            out[letter] = np.einsum(pattern, tokens, weights)
-    queries, keys, values = ((numbers | out)[name] for name in LETTERS)
-    logits = out["scores"] = np.einsum("...ik,...jk->...ij", queries, keys)
-    if factor is not None:
-        logits = out["scaled"] = logits * factor
-    if mask is not None:
-        added = np.asarray(mask, dtype=np.float64)
-        added = added[..., None, :, :] if heads and added.ndim > 2 else added
-        logits = out["masked"] = logits + added
-    weights = out["weights"] = softmax(logits)
-    result = np.einsum("...ij,...jk->...ik", weights, values)
-    if heads:
-        out["heads"] = result
-        each = [result[..., head, :, :] for head in range(result.shape[-3])]
-        result = out["concat"] = np.concatenate(each, axis=-1)
-    else:
-        out["output"] = result
-    if "W_O" in numbers:
-        out["projected"] = np.einsum("...ab,bc->...ac", result, numbers["W_O"])
     return out
 
 
@@ -166,7 +117,7 @@ def precise_steps(
     heads: bool,
     digits: int = DIGITS,
 ) -> dict[str, Array]:
-    """All steps with so many digits, for matrices of fractions without leading axes.
+    """All steps with so many digits, for matrices of fractions.
 
     `factor` is called for the scale, so that it is computed with all the digits.
     """
@@ -224,15 +175,27 @@ class Case:
     factor: Callable[[], Any] | None
     mask: Array | None
     heads: bool
-
-    def plain(self) -> dict[str, Array]:
-        """Plain NumPy's answer."""
-        factor = None if self.factor is None else float(self.factor())
-        return steps(self.given, factor, self.mask, self.heads)
+    #: The matrices that each item of a batch has of its own; () where there is no batch.
+    own: tuple[str, ...] = ()
 
     def precise(self, digits: int = DIGITS) -> dict[str, Array]:
         """mpmath's answer."""
-        return precise_steps(self.given, self.factor, self.mask, self.heads, digits)
+        if not self.own:
+            return precise_steps(self.given, self.factor, self.mask, self.heads, digits)
+        items = [
+            replace(
+                self,
+                given={n: x[item] if n in self.own else x for n, x in self.given.items()},
+                mask=self.mask[item] if self.mask is not None and self.mask.ndim > 2 else self.mask,
+                own=(),
+            ).precise(digits)
+            for item in range(len(self.given[self.own[0]]))
+        ]
+        return {name: np.stack([item[name] for item in items]) for name in items[0]}
+
+    def plain(self) -> dict[str, Array]:
+        """The same in floats."""
+        return {name: value.astype(float) for name, value in self.precise(20).items()}
 
     def spread(self) -> float:
         """How far apart the finite logits are."""
@@ -243,11 +206,10 @@ class Case:
 
     def slack(self, epsilon: float) -> float:
         """How far rounding with this machine epsilon may carry any step, generously."""
-        sizes = {name: np.abs(value.astype(float)) for name, value in self.given.items()}
-        factor = 1.0 if self.factor is None else abs(float(self.factor()))
-        size = sizes | steps(sizes, factor, None, self.heads)
-        logits = max(size["scores"].max(), size["scaled"].max()) + 4.0
-        mixed = sizes["W_O"].sum(axis=0).max() if "W_O" in sizes else 1.0
+        sizes = {name: abs(value) for name, value in self.given.items()}
+        size = sizes | replace(self, given=sizes, mask=None).plain()
+        logits = max(abs(size[name]).max() for name in ("scores", "scaled") if name in size) + 4.0
+        mixed = float(sizes["W_O"].sum(axis=0).max()) if "W_O" in sizes else 1.0
         return float(64 * epsilon * logits * max(1.0, size["V"].max()) * max(1.0, mixed))
 
 
@@ -346,4 +308,5 @@ def cases(draw: st.DrawFn, *, batches: bool = True, large: bool = True, most: in
         said = draw(st.sampled_from([heads, "h"])) if together == "none" else heads
     spec = {"source": draw(st.sampled_from([None, source])), "scale": scale, "mask": spec_mask}
     called = None if factor is None else lambda: factor(d_k)
-    return Case(spec | {"heads": said}, told, numbers, called, mask, heads is not None)
+    mine = tuple(name for name, x in numbers.items() if name[0] != "W") if lead else ()
+    return Case(spec | {"heads": said}, told, numbers, called, mask, heads is not None, mine)

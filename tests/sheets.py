@@ -8,41 +8,34 @@ too large to show, names, heads, chunks, the way back, exact values, columns, co
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from symattn import VARIANTS, Notation
+from symattn import VARIANTS, Notation, variant
 from symattn.attention.example import small_inputs
 from symattn.derivations import Derivation, Evaluation
 from symattn.documents.outline import Outline, outline
 from symattn.documents.shown import Shown
 from symattn.documents.views import VIEWS, View
 from symattn.sheets.worksheet import Worksheet, read_worksheet, worksheet_of
+from tests.checking import spelled
 from tests.gates import EXAMPLES
 
 
 def _toml(title: str, **tables: Mapping[str, Any]) -> str:
     lines = [f"title = {json.dumps(title)}"]
     for name, table in tables.items():
-        lines += [f"[{name}]", *(f"{key} = {_value(value)}" for key, value in table.items())]
+        lines += [f"[{name}]", *(f"{key} = {spelled(value)}" for key, value in table.items())]
     return "\n".join(lines) + "\n"
 
 
-def _value(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key} = {_value(part)}" for key, part in value.items()) + "}"
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _variants() -> dict[str, str]:
-    found = {}
-    for row in VARIANTS:
-        spec, given = small_inputs(row.spec)
-        counts = {"heads": spec.heads, "kv_heads": spec.kv_heads}
-        chosen = {name: count for name, count in counts.items() if count is not None}
-        found[row.name] = _toml(row.name, attention={"variant": row.name, **chosen}, given=given)
-    return found
+@cache
+def _of_variant(name: str) -> str:
+    spec, given = small_inputs(variant(name).spec)
+    counts = {"heads": spec.heads, "kv_heads": spec.kv_heads}
+    chosen = {axis: count for axis, count in counts.items() if count is not None}
+    return _toml(name, attention={"variant": name, **chosen}, given=given)
 
 
 def _wave(rows: int, columns: int, start: int) -> list[list[str]]:
@@ -172,12 +165,25 @@ _HARD: dict[str, str] = {
 #: What is asked for beside the worksheet.
 _EXACT = ("exact",)
 
-VARIANT_SHEETS = _variants()
-SHEETS: dict[str, str] = {
-    **VARIANT_SHEETS,
-    **{path.stem: path.read_text("utf-8") for path in EXAMPLES},
-    **_HARD,
-}
+VARIANT_SHEETS = tuple(row.name for row in VARIANTS)
+_TEXTS = {**{path.stem: path.read_text("utf-8") for path in EXAMPLES}, **_HARD}
+_NAMES = tuple(dict.fromkeys((*VARIANT_SHEETS, *_TEXTS)))
+
+
+class _Sheets(Mapping[str, str]):
+    """Worksheets by name; those of variants are written when they are asked for."""
+
+    def __getitem__(self, name: str) -> str:
+        return _TEXTS[name] if name in _TEXTS else _of_variant(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_NAMES)
+
+    def __len__(self) -> int:
+        return len(_NAMES)
+
+
+SHEETS = _Sheets()
 
 
 @cache

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from typing import Any
 
 
@@ -30,10 +29,6 @@ def search(length: int) -> bool:
     return re.fullmatch("(a+)+b", "a" * length) is not None
 
 
-def nap(seconds: float) -> None:
-    time.sleep(seconds)
-
-
 def own_number(_: Any) -> int:
     return os.getpid()
 
@@ -44,11 +39,6 @@ def killed(number: int) -> None:
 
 def fails(kind: type[BaseException]) -> None:
     raise kind("planted")
-
-
-def speaks(words: str) -> None:
-    print(words, flush=True)
-    os.write(2, words.encode())
 
 
 def unpicklable(_: Any) -> Any:

@@ -394,13 +394,6 @@ def test_an_equation_has_two_sides() -> None:
     ]
 
 
-@pytest.mark.parametrize("statement", ["softmax(Q K^T = A", "Q = "])
-def test_the_command_line_says_it_in_one_line(statement: str) -> None:
-    done = python("-m", "symattn.cli", "prove", statement, seconds=60)
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert "cannot be read: at character" in done.stderr
-
-
 def test_false_words_are_no_products() -> None:
     with pytest.raises(SymattnError, match="rowmax"):
         equal("max(A + B) = max(A) + max(B)")

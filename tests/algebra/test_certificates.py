@@ -898,22 +898,17 @@ def test_a_trace_ends_where_its_proof_does() -> None:
 # ---- files ----------------------------------------------------------------------------------
 
 
-@pytest.fixture(params=["in a worker", "in this process"])
-def _replayed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are replayed in a worker; what is said of them does not depend on that."""
-    if request.param == "in this process":
-        run = contextmanager(lambda *_: iter([here()]))
-        monkeypatch.setattr("symattn.isolation.within", run)
-
-
-in_both = pytest.mark.usefixtures("_replayed")
+    run = contextmanager(lambda *_: iter([here()]))
+    monkeypatch.setattr("symattn.isolation.within", run)
 
 
 def _run(*arguments: str) -> Any:
     return CliRunner().invoke(command, list(arguments), standalone_mode=False)
 
 
-@in_both
 def test_a_certificate_is_written_and_checked(tmp_path: Path) -> None:
     name = str(tmp_path / "shift.json")
     assert _run("shift", "--certificate", name).return_value == 0
@@ -939,7 +934,6 @@ UNUSABLE: tuple[str, ...] = (
 )
 
 
-@in_both
 def test_a_refused_certificate_says_which_step(tmp_path: Path) -> None:
     one = made("softmax(S + c 1^T) = softmax(S)", shapes={"c": ("n", 1)})
     del _steps(one)[4]
@@ -950,22 +944,35 @@ def test_a_refused_certificate_says_which_step(tmp_path: Path) -> None:
     assert re.search(r"refused: step \d+: ", found.output)
 
 
-@in_both
+@pytest.mark.usefixtures("in_this_process")
 def test_the_json_of_proofs_can_be_checked(tmp_path: Path) -> None:
     name = str(tmp_path / "proof.json")
     assert _run("sharpen", "--format", "json", "-o", name).return_value == 0
     assert _run("--check", name).return_value == 0
 
 
-@in_both
-@pytest.mark.parametrize("text", UNUSABLE, ids=range(len(UNUSABLE)))
-def test_a_file_that_is_no_certificate_is_told_in_a_line(text: str, tmp_path: Path) -> None:
-    file = tmp_path / "one.json"
+def unusable(text: str, folder: Path) -> str:
+    """What is said of a file that holds this text and no certificate."""
+    file = folder / "one.json"
     file.write_text(text, encoding="utf-8")
     found = CliRunner().invoke(main, ["prove", "--check", str(file)])
     assert found.exit_code == 2
     (line,) = found.stderr.splitlines()
     assert line.startswith("symattn: --check ")
+    return line
+
+
+@pytest.mark.usefixtures("in_this_process")
+@pytest.mark.parametrize("text", UNUSABLE, ids=range(len(UNUSABLE)))
+def test_a_file_that_is_no_certificate_is_told_in_a_line(text: str, tmp_path: Path) -> None:
+    unusable(text, tmp_path)
+
+
+def test_a_worker_tells_it_in_the_same_line(tmp_path: Path) -> None:
+    told = unusable(UNUSABLE[8], tmp_path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("symattn.isolation.within", contextmanager(lambda *_: iter([here()])))
+        assert unusable(UNUSABLE[8], tmp_path) == told
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Every arithmetic against independent oracles: plain NumPy, mpmath and PyTorch."""
+"""Every arithmetic against an independent oracle, attention in mpmath."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from symattn import Attention, Evaluation, Notation, SymattnError
 from symattn.arithmetic.enclosure import ball, precision
 from symattn.evaluate.check import compare
-from tests.extras import package
-from tests.reference import LETTERS, Array, Case, cases
+from tests.reference import Array, Case, cases
 
 DTYPES = ("float64", "float32", "float16")
 MANY = settings(max_examples=50, deadline=None, derandomize=True)
@@ -32,42 +31,33 @@ def evaluated(case: Case, dtype: str = "float64") -> Evaluation:
     return derivation.evaluate(dtype=dtype, **case.told)
 
 
-# ---- plain NumPy -------------------------------------------------------------------------------
-
-
-def assert_close(actual: Array, wanted: Array, slack: float, name: str) -> None:
-    """Equal shapes, the same −∞, no NaN, and everything else within the slack."""
-    assert actual.shape == wanted.shape, name
-    assert not np.isnan(actual).any(), name
-    np.testing.assert_allclose(actual, wanted, rtol=0, atol=slack, err_msg=name)
+# ---- arrays ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_arrays_are_what_plain_numpy_says(dtype: str) -> None:
+def test_arrays_are_what_mpmath_says_and_checked(dtype: str) -> None:
+    """Equal shapes, the same −∞, no NaN, and everything else within the slack."""
+
     @MANY
     @given(cases(large=dtype != "float16"))
     def agree(case: Case) -> None:
         evaluation, wanted = evaluated(case, dtype), case.plain()
+        slack = case.slack(float(np.finfo(dtype).eps))
         assert {step.name for step in evaluation.steps} - {"mask"} == set(wanted)
         for name, value in wanted.items():
             array = evaluation[name].array
-            assert array.dtype == np.dtype(dtype), name
-            assert_close(array.astype(float), value, case.slack(float(np.finfo(dtype).eps)), name)
+            assert (array.dtype, array.shape) == (np.dtype(dtype), value.shape), name
+            assert not np.isnan(array).any(), name
+            np.testing.assert_allclose(array.astype(float), value, rtol=0, atol=slack, err_msg=name)
+        check = evaluation.check()
+        assert check, check.first_wrong
+        assert check.first_wrong is None
+        assert check.dtype == dtype
+        for step in check.steps:
+            assert math.isfinite(step.tolerance), step
+            assert step.error <= step.tolerance, step
 
     agree()
-
-
-@FEW
-@given(cases(most=3))
-def test_balls_and_exact_values_are_what_plain_numpy_says(case: Case) -> None:
-    evaluation, slack = evaluated(case), case.slack(2.0**-52)
-    for name, wanted in case.plain().items():
-        balls = evaluation[name].balls
-        middles = np.array([float(ball.mid()) for ball in balls.ravel()]).reshape(balls.shape)
-        assert_close(middles, wanted, slack, name)
-        exact = as_array(evaluation[name].exact)
-        numbers = np.array([float(entry.evalf(20)) for entry in exact.ravel()])
-        assert_close(numbers.reshape(exact.shape), wanted, slack, name)
 
 
 def as_array(value: Any) -> Array:
@@ -77,35 +67,7 @@ def as_array(value: Any) -> Array:
     return np.array(value.tolist(), dtype=object)
 
 
-# ---- PyTorch -----------------------------------------------------------------------------------
-
-
-@MANY
-@given(cases())
-def test_scaled_dot_product_attention_of_pytorch(case: Case) -> None:
-    torch = package("torch")
-    plain, evaluation = case.plain(), evaluated(case)
-    queries, keys, values = (
-        torch.from_numpy(np.asarray(plain.get(name, case.given.get(name)), dtype=np.float64))
-        for name in LETTERS
-    )
-    mask: dict[str, Any] = {}
-    if case.spec["mask"] == "causal":
-        mask = {"is_causal": True}
-    elif case.mask is not None:
-        numbers = case.mask.astype(float)
-        numbers = numbers[..., None, :, :] if case.heads and numbers.ndim > 2 else numbers
-        plain_choice = bool(((numbers == 0) | np.isneginf(numbers)).all())
-        mask = {"attn_mask": torch.from_numpy(numbers == 0 if plain_choice else numbers)}
-    factor = 1.0 if case.factor is None else float(case.factor())
-    answer = torch.nn.functional.scaled_dot_product_attention(
-        queries, keys, values, scale=factor, **mask
-    ).numpy()
-    name = "heads" if case.heads else "output"
-    assert_close(evaluation[name].array, answer, case.slack(2.0**-52), name)
-
-
-# ---- mpmath ------------------------------------------------------------------------------------
+# ---- balls, exact values and decimals ----------------------------------------------------------
 
 
 def decimal(value: Any, places: int) -> Decimal:
@@ -120,7 +82,7 @@ def places_of(value: Array) -> Iterator[tuple[int, ...]]:
 
 
 @FEW
-@given(cases(batches=False))
+@given(cases(most=3))
 def test_balls_enclose_what_mpmath_says(case: Case) -> None:
     evaluation = evaluated(case)
     for name, wanted in case.precise().items():
@@ -164,22 +126,6 @@ def test_decimals_are_what_mpmath_rounds_to(case: Case, digits: int) -> None:
 
 
 # ---- the check ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_check_agrees_where_nothing_overflows(dtype: str) -> None:
-    @MANY
-    @given(cases(large=dtype != "float16"))
-    def agree(case: Case) -> None:
-        check = evaluated(case, dtype).check()
-        assert check, check.first_wrong
-        assert check.first_wrong is None
-        assert check.dtype == dtype
-        for step in check.steps:
-            assert math.isfinite(step.tolerance), step
-            assert step.error <= step.tolerance, step
-
-    agree()
 
 
 def example(dtype: str) -> Evaluation:

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import sympy
 
-from symattn import Attention, Derivation, Evaluation, Notation, SymattnError, text
+from symattn import Attention, Evaluation, Notation, SymattnError, text
 from symattn.arithmetic.enclosure import ball, precision
 from symattn.attention.scoring import BIASES, SCORES
 from symattn.attention.sources import POSITIONS
@@ -32,11 +32,11 @@ from tests.combinations import (
     Reference,
     Spec,
     cover,
+    derived,
     find_cover,
     inputs_of,
     name_of,
     refusal,
-    sizes_of,
 )
 from tests.gates import mathml_faults
 from tests.rows import every_one_has_a_row
@@ -75,19 +75,9 @@ CONVENED = [
 
 
 @cache
-def derived(name: str) -> Derivation:
-    """The derivation of a spec."""
-    spec = SPECS[name]
-    derivation = Attention(**spec).derivation()
-    if spec.get("heads") == "h" and not any(item.per_head for item in derivation.inputs):
-        return Attention(**spec).derivation(sizes={"h": sizes_of(spec)["h"]})  # no matrix tells it
-    return derivation
-
-
-@cache
 def given(name: str) -> dict[str, Any]:
     """Its random inputs."""
-    return inputs_of(SPECS[name], derived(name))
+    return inputs_of(SPECS[name], derived(SPECS[name]))
 
 
 @cache
@@ -102,7 +92,7 @@ def wanted(name: str) -> Any:
 @cache
 def evaluated(name: str) -> Evaluation:
     """Its values, computed once for all tests of a worker."""
-    return derived(name).evaluate(**given(name))
+    return derived(SPECS[name]).evaluate(**given(name))
 
 
 # ---- which combinations there are --------------------------------------------------------------
@@ -189,7 +179,7 @@ def test_a_choice_that_says_nothing_is_noticed() -> None:
 
 @pytest.mark.parametrize(("name", "convention"), CONVENED)
 def test_symbols_print_in_every_format(name: str, convention: Any) -> None:
-    derivation, notation = derived(name), Notation(convention=convention)
+    derivation, notation = derived(SPECS[name]), Notation(convention=convention)
     page = outline(Shown(derivation, notation=notation))
     words = text_document(page)
     for number, step in enumerate(derivation, 1):
@@ -208,13 +198,13 @@ def test_symbols_print_in_every_format(name: str, convention: Any) -> None:
 @pytest.mark.parametrize("name", SPECS, ids=str)
 def test_the_result_is_what_the_definitions_say(name: str) -> None:
     expected, evaluation = wanted(name), evaluated(name)
-    last = derived(name).names[-1]
+    last = derived(SPECS[name]).names[-1]
     if expected is None:
         with pytest.raises(SymattnError, match=r"^[a-z]+: [^\n]+$"):
             evaluation[last].array  # noqa: B018
         return
     found = evaluation[last].array
-    if derived(name)[last].per_head:
+    if derived(SPECS[name])[last].per_head:
         found = np.concatenate(list(found), axis=-1)
     assert found.shape == expected.shape
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
@@ -235,7 +225,7 @@ def test_exact_values_balls_and_arrays_agree(name: str) -> None:
     evaluation = evaluated(name)
     check = evaluation.check()
     assert check, check.first_wrong
-    for step in derived(name):
+    for step in derived(SPECS[name]):
         value = evaluation[step.name]
         exact, balls = evaluation.abbreviated(step.letter), value.balls
         assert exact.shape == balls.shape == value.shape, step.name
@@ -254,7 +244,7 @@ def test_worked_lines_give_what_they_show(name: str, convention: Any) -> None:
     if wanted(name) is None:
         return
     evaluation, notation = evaluated(name), Notation(convention=convention)
-    for step in derived(name):
+    for step in derived(SPECS[name]):
         for place, row, column in entries(evaluation[step.name].shape, convention):
             head = place[0] if step.per_head else None
             line = text(worked(evaluation, step, row, column, head, notation))

@@ -419,12 +419,11 @@ def test_a_file_without_end_is_refused() -> None:
     _assert_one_line("/dev/zero", "2,000,000 at most")
 
 
-@pytest.mark.parametrize("form", ["text", "json"])
-def test_a_reader_that_has_left(tmp_path: Path, form: str) -> None:
+def test_a_reader_that_has_left(tmp_path: Path) -> None:
     path = tmp_path / "w.toml"
     path.write_text(given(), encoding="utf-8")
     with subprocess.Popen(
-        [sys.executable, "-m", "symattn.cli", "derive", str(path), "--format", form],
+        [sys.executable, "-m", "symattn.cli", "derive", str(path)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment(),

@@ -20,6 +20,7 @@ from symattn.reports.check import check_worksheet
 from symattn.sheets.schema import worksheet_schema
 from symattn.sheets.worksheet import worksheet_of
 from tests import ROOT
+from tests.checking import spelled
 from tests.combinations import AXES
 from tests.extras import package
 from tests.sheets import SHEETS
@@ -47,19 +48,11 @@ def is_read(text: str) -> bool:
 
 def written(data: dict[str, Any]) -> str:
     """The tables as TOML."""
-    top = [f"{key} = {value_of(x)}" for key, x in data.items() if not isinstance(x, dict)]
+    top = [f"{key} = {spelled(x)}" for key, x in data.items() if not isinstance(x, dict)]
     for name, table in data.items():
         if isinstance(table, dict):
-            top += [f"[{name}]", *(f"{json.dumps(k)} = {value_of(v)}" for k, v in table.items())]
+            top += [f"[{name}]", *(f"{json.dumps(k)} = {spelled(v)}" for k, v in table.items())]
     return "\n".join(top) + "\n"
-
-
-def value_of(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{json.dumps(k)} = {value_of(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(value_of, value))}]"
-    return json.dumps(value, ensure_ascii=False)
 
 
 def test_it_is_a_schema_and_its_file_is_fresh() -> None:

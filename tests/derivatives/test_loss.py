@@ -15,7 +15,7 @@ from symattn import Attention, Derivation, Notation, latex, text
 from symattn.cli import main
 from symattn.derivations import Input, Step
 from symattn.notation.letters import LOSSES
-from tests.autograd import Array, Functional, Problem, gradient_of
+from tests.autograd import Array, Problem, gradient_of
 from tests.derivatives.test_gradients import spec_named
 
 NAMES = ("causal", "multi-head", "rotary", "unfolded", "gemma")
@@ -57,13 +57,13 @@ def off(derivation: Derivation, values: Any, found: Mapping[str, Array]) -> floa
 @pytest.mark.parametrize("name", NAMES)
 def test_the_gradients_are_those_of_the_sum_that_is_shown(name: str) -> None:
     problem = Problem.of(spec_named(name))
-    function = Functional(np, problem.spec, problem.constants)
     backward = problem.derivation.gradient()
     start = backward.inputs[-1].name
     values = backward.evaluate(**problem.given, **{start: problem.upstream})
     shown = float(values["loss_linear"].decimals(8)[0][0])
-    assert shown == pytest.approx((function(problem.given) * problem.upstream).sum(), abs=2e-8)
-    found = differences(lambda x: (function(x) * problem.upstream).sum(), problem.given)
+    summed = (problem.result(problem.given) * problem.upstream).sum()
+    assert shown == pytest.approx(summed, abs=2e-8)
+    found = differences(lambda x: (problem.result(x) * problem.upstream).sum(), problem.given)
     assert off(backward, values, found) < 1e-6
     turned = backward.evaluate(**problem.given, **{start: -problem.upstream})
     assert off(backward, turned, found) > 1e-3  # the judge sees a sign
@@ -71,11 +71,12 @@ def test_the_gradients_are_those_of_the_sum_that_is_shown(name: str) -> None:
 
 def test_ones_are_the_gradient_of_the_sum_of_all_entries() -> None:
     problem = Problem.of(Attention(mask="causal"))
-    function = Functional(np, problem.spec, problem.constants)
     backward = problem.derivation.gradient(upstream="ones")
     values = backward.evaluate(**problem.given)
-    assert values["loss"].array[0, 0] == pytest.approx(function(problem.given).sum(), abs=1e-12)
-    found = differences(lambda x: function(x).sum(), problem.given)
+    assert values["loss"].array[0, 0] == pytest.approx(
+        problem.result(problem.given).sum(), abs=1e-12
+    )
+    found = differences(lambda x: problem.result(x).sum(), problem.given)
     assert off(backward, values, found) < 1e-6
     assert backward["loss"].reason == "The loss L is taken to be the sum of all entries of O."
 

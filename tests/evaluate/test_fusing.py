@@ -14,7 +14,7 @@ from symattn.arithmetic.enclosure import BITS
 from symattn.evaluate import fusing
 from symattn.evaluate.check import compare
 from symattn.nodes.normalise import NORMALISERS, Softmax
-from tests.combinations import NoValueError, Reference, Spec, cover, inputs_of, name_of, sizes_of
+from tests.combinations import NoValueError, Reference, Spec, cover, derived, inputs_of, name_of
 from tests.shares import share
 
 PLAIN = Attention().derivation()
@@ -50,14 +50,6 @@ def by_steps(values: Evaluation, letter: str) -> Array:
 def softened(spec: Spec) -> Spec:
     """The same choices with a softmax in one step."""
     return {axis: value for axis, value in spec.items() if axis not in ("normaliser", "unfold")}
-
-
-def derived(spec: Spec) -> Derivation:
-    """The derivation of a spec, with the number of its heads where no matrix tells it."""
-    derivation = Attention(**spec).derivation()
-    if spec.get("heads") == "h" and not any(item.per_head for item in derivation.inputs):
-        return Attention(**spec).derivation(sizes={"h": sizes_of(spec)["h"]})
-    return derivation
 
 
 def accepted(spec: Spec) -> bool:

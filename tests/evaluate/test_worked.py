@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,16 @@ import numpy as np
 import pytest
 import sympy
 
-from symattn import VARIANTS, Attention, Derivation, Evaluation, Notation, derivation, text
+from symattn import (
+    VARIANTS,
+    Attention,
+    Derivation,
+    Evaluation,
+    Notation,
+    derivation,
+    text,
+    variant,
+)
 from symattn.arithmetic.decide import enclosure
 from symattn.attention.example import small_example
 from symattn.derivations import Input, Step, worked_together
@@ -46,12 +56,17 @@ def wrong_lines(derivation: Derivation, evaluation: Evaluation, digits: int) -> 
     return [f"{line}\n   {fault}" for line, _ in lines for fault in faults(line, digits, names)]
 
 
+@cache
+def example(name: str) -> tuple[Derivation, Evaluation]:
+    """A small example of a variant."""
+    return small_example(variant(name).spec)
+
+
 @pytest.mark.parametrize(
-    ("name", "digits"), share(product([variant.name for variant in VARIANTS], range(1, 9)), 20, 15)
+    ("name", "digits"), share(product([row.name for row in VARIANTS], range(1, 9)), 20, 15)
 )
 def test_the_lines_of_every_variant_give_their_results(name: str, digits: int) -> None:
-    (spec,) = (variant.spec for variant in VARIANTS if variant.name == name)
-    assert wrong_lines(*small_example(spec), digits) == []
+    assert wrong_lines(*example(name), digits) == []
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
@@ -199,18 +214,17 @@ def decimals_of(line: str, digits: int, exact: set[str]) -> list[set[int]]:
 
 
 @pytest.mark.parametrize(
-    ("name", "digits"), share(product([variant.name for variant in VARIANTS], range(1, 9)), 20, 15)
+    ("name", "digits"), share(product([row.name for row in VARIANTS], range(1, 9)), 20, 15)
 )
 def test_the_numbers_of_a_stage_have_as_many_decimals(name: str, digits: int) -> None:
     """In a line, and, as far as they have the same stages, in the lines of a step."""
-    (spec,) = (variant.spec for variant in VARIANTS if variant.name == name)
-    derivation, evaluation = small_example(spec)
+    derivation, evaluation = example(name)
     notation, names = Notation(digits=digits), dict[str, Any]()
+    exact = {  # 0.8 of a step before has all its digits
+        str(abs(float(x))) for item in derivation for x in evaluation.exact(item.letter).flat
+    }
     for step in derivation:
         places = [*np.ndindex(*evaluation[step.name].shape)][:6]
-        exact = {  # 0.8 of a step before has all its digits
-            str(abs(float(x))) for item in derivation for x in evaluation.exact(item.letter).flat
-        }
         trees = worked_together(evaluation, step, places, notation)
         found = []
         for tree in trees:

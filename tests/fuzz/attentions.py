@@ -12,7 +12,6 @@ import random
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from time import process_time
 from typing import Any
@@ -24,55 +23,7 @@ from symattn import VARIANTS, Attention, Equality, SymattnError, Variant
 from symattn.algebra.comparison import Joint
 from symattn.algebra.equality import answered, stated
 from symattn.arithmetic.arrays import FLOAT64
-from symattn.attention.plan import DEFAULT_SCALE
-from tests.combinations import NoValueError, Reference
-
-
-@dataclass(frozen=True)
-class _OfGiven(Reference):
-    """The reference at the sizes that its numbers tell."""
-
-    @property
-    def _sizes(self) -> dict[str, int]:
-        heads = self._count("W_Q") or self._count("Q") or 1
-        groups = self._count("W_K") or self._count("K")
-        groups = groups or (1 if self.spec.get("kv_heads") == 1 else heads)
-        past: Any = next((x for name, x in self.given.items() if name.endswith("_past")), [])
-        past = past[0] if past and isinstance(past[0][0], list) else past
-        return {"h": heads, "g": groups, "p": len(past)}
-
-    def _count(self, name: str) -> int:
-        value = self.given.get(name)
-        return len(value) if value and isinstance(value[0][0], list) else 0
-
-
-def spec_of(attention: Attention) -> dict[str, Any]:
-    """A spec as the reference takes it."""
-
-    def table(value: Any) -> Any:
-        if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str):
-            name, held = value
-            if name in ("any", "all"):
-                return {name: [table(part) for part in held]}
-            return {name: list(held) if isinstance(held, tuple) else held}
-        return value
-
-    def named(value: Any) -> Any:
-        return value and {value[0]: dict(value[1])}
-
-    scale = attention.scale
-    bias = named(attention.bias)
-    if bias and "relative" in bias:
-        bias = {"relative": {"buckets": 32, "max_distance": 128, **bias["relative"]}}
-    return {
-        **vars(attention),
-        "source": attention.source or "given",
-        "scale": True if scale == DEFAULT_SCALE else False if scale is None else str(scale),
-        "positions": named(attention.positions),
-        "bias": bias,
-        "mask": [table(pair) for pair in attention.mask],
-        "soft_cap": attention.soft_cap and str(attention.soft_cap),
-    }
+from tests.combinations import NoValueError, Reference, choices_of
 
 
 def computed(row: Attention, given: Mapping[str, Any], second: bool) -> Any:
@@ -82,7 +33,7 @@ def computed(row: Attention, given: Mapping[str, Any], second: bool) -> Any:
         name: given[f"{name}'"] if second and f"{name}'" in given else given[name] for name in names
     }
     try:
-        return _OfGiven(spec_of(row), mine).result()
+        return Reference(choices_of(row), mine).result()
     except NoValueError:
         return None
 

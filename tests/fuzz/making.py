@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from random import Random
-from typing import Any
 
 import numpy as np
 
+from tests.checking import spelled
 from tests.combinations import AXES
 from tests.files.test_data_files import CSV, NPY, NPZ, SAFETENSORS, WELL
 from tests.fuzz.mutated import CHANGES, OPTIONS, TOKENS
@@ -395,7 +395,7 @@ def _setting(random: Random, text: str) -> str:
     """A key of a table with a value."""
     table = random.choice(("attention", "attention", "attention", "notation", "policy", ""))
     key = random.choice(_KEYS[table])
-    values = _SETTINGS.get(key) or tuple(_toml(value) for value in AXES.get(key, (1,)))
+    values = _SETTINGS.get(key) or tuple(map(spelled, AXES.get(key, (1,))))
     value = random.choice(values if random.random() < 0.7 else _ODD_VALUES)
     text = re.sub(rf"(?m)^{key} = .*\n", "", text)
     head = f"[{table}]\n"
@@ -403,12 +403,6 @@ def _setting(random: Random, text: str) -> str:
         return f"{key} = {value}\n{text}"
     line = f"{key} = {value}\n"
     return text.replace(head, head + line, 1) if head in text else f"{text}\n{head}{line}"
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key} = {_toml(part)}" for key, part in value.items()) + "}"
-    return json.dumps(value) if value is not None else '""'
 
 
 def _given(random: Random, text: str) -> str:

@@ -220,7 +220,11 @@ def test_a_command_that_misbehaves_is_found(
 def test_a_process_that_hangs_or_dies_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    worker = Worker(TARGETS["cells"], tmp_path / "log", wall=0.0)
+    worker, log = Worker(TARGETS["cells"], tmp_path / "log", wall=0.0), tmp_path / "log"
+    log.touch()
+    worker.process = subprocess.Popen(
+        ["sleep", "60"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
     assert worker(seed=0, number=0).kind == "hang"
     worker.wall = 60.0
     started = worker._begun()

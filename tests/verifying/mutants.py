@@ -70,62 +70,6 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
 )
 
 
-#: The same, and the misconception that explains what comes of it.
-NAMED: tuple[tuple[str, str, str, str], ...] = (
-    ("textbook", "np.sqrt(Q.shape[-1])", "Q.shape[-1] ** 0.25", "scaled-by-fourth-root"),
-    ("textbook", "/ np.sqrt(Q.shape[-1])", "* Q.shape[-1]", "multiplied-by-d_k"),
-    ("textbook", "np.sqrt(Q.shape[-1])", "np.sqrt(Q.shape[-2])", "scaled-by-queries"),
-    ("textbook", "/ np.sqrt", "// np.sqrt", "rounded-down"),
-    ("textbook", "(Q @", "(-Q @", "negated"),
-    ("textbook", "softmax(Q", "(lambda z: 1 / (1 + np.exp(-z)))(Q", "sigmoid-for-softmax"),
-    ("textbook", "np.swapaxes(K, -1, -2)", "K.reshape(K.shape[::-1])", "keys-reshaped"),
-    ("blockwise", "out = out * old +", "out = out +", "online-2-output-not-rescaled"),
-    ("blockwise", "total = total * old +", "total = total +", "online-2-sum-not-rescaled"),
-    ("blockwise", "len(K), block", "len(K) - 1, block", "last-block-of-2-dropped"),
-    ("divided_last", "/ e.sum(1)[:, None]", "/ (e.sum(1)[:, None] + 1e-8)", "1e-8-added"),
-    ("divided_last", "z.max(1)[:, None]", "z.max()", "shifted-by-the-largest-of-all"),
-    ("powers_of_two", "math.log2(math.e)", "1", "base-2"),
-    ("causal", "np.tri(*z.shape[-2:])", "np.tri(*z.shape[-2:], 1)", "mask-one-too-many"),
-    (
-        "causal",
-        "np.where(np.tri(*z.shape[-2:]) == 1, z, -np.inf)",
-        "z + np.tri(*z.shape[-2:])",
-        "mask-added-as-1",
-    ),
-    ("causal", "z, -np.inf", "z, -1e4", "masked-to-minus-1e4"),
-    ("query_by_query", "k[: i + 1], v[: i + 1]", "k[: i + 2], v[: i + 2]", "mask-one-too-many"),
-    ("windowed", "apart <= window", "apart < window", "window-too-narrow"),
-    ("windowed", "(apart >= 0)", "(-apart <= window)", "window-two-sided"),
-    ("windowed", "& (apart <= window)", "", "window-without-end"),
-    ("cross", "context @ w_k", "x @ w_k", "keys-of-x"),
-    ("multi_head", "@ w_o", "", "unfinished"),
-    (
-        "multi_head",
-        "y.reshape(n, num_heads, -1).transpose(1, 0, 2)",
-        "y.reshape(n, -1, num_heads).transpose(2, 0, 1)",
-        "split-by-columns",
-    ),
-    (
-        "grouped",
-        "np.repeat(v, times, -3)",
-        "np.concatenate([v] * times, -3)",
-        "values-groups-tiled",
-    ),
-    ("rotary", "turned(k)", "k", "keys-not-rotated"),
-    ("rotary", "turned(q)", "turned(q, 1)", "queries-a-position-ahead"),
-    ("turned", "np.exp(1j", "np.exp(-1j", "rotated-backwards"),
-    ("turned", "np.arange(0, d, 2) / d", "np.arange(0, d, 2) / d / 2", "rotary-half-exponent"),
-    ("linear_bias", "- slopes", "+ slopes", "bias-subtracted"),
-    (
-        "linear_bias",
-        "-8 * np.arange(1, num_heads + 1) / num_heads",
-        "-np.arange(1.0, num_heads + 1)",
-        "alibi-halves",
-    ),
-    ("soft_capped", "cap * np.tanh", "np.tanh", "soft-cap-not-multiplied-back"),
-)
-
-
 def changed(name: str, old: str, new: str) -> Callable[..., Any]:
     """The function with a change in its source."""
     source = inspect.getsource(getattr(right, name))
