@@ -7,11 +7,9 @@ from typing import Any
 import pytest
 
 from symattn import VARIANTS
-from symattn.documents.html import html_document
 from symattn.documents.page import frame
-from symattn.documents.shown import Shown
 from tests.documents.page.conftest import InFirefox
-from tests.documents.page.opening import sheet, variant
+from tests.documents.page.opening import sheet, sheet_page, variant, variant_page
 from tests.program import source
 
 #: Variants whose formulas have all that hangs out of a line, measured in the usual run.
@@ -20,11 +18,11 @@ HIGH = ("cached-llama", "t5", "transformer-xl")
 
 def pages(first: str, others: tuple[str, ...]) -> dict[str, str]:
     """A page, and those of these variants, in which formulas that are cut off are looked for."""
-    return {"page": first, **{name: html_document(Shown(*variant(name))) for name in others}}
+    return {"page": first, **{name: variant_page(name) for name in others}}
 
 
 def test_firefox_does_the_main_things(in_firefox: InFirefox) -> None:
-    page = html_document(Shown(*sheet("causal")))
+    page = sheet_page("causal")
     shown = in_firefox("firefox.cjs", pages(page, HIGH))
     assert shown["said"] == []
     assert shown["halves"] == 0
@@ -48,7 +46,7 @@ def test_firefox_does_the_main_things(in_firefox: InFirefox) -> None:
 @pytest.mark.nightly
 def test_firefox_cuts_no_formula_of_any_variant(in_firefox: InFirefox) -> None:
     names = tuple(row.name for row in VARIANTS)
-    page = html_document(Shown(*sheet("causal")))
+    page = sheet_page("causal")
     assert in_firefox("firefox.cjs", pages(page, names))["clipped"] == []
 
 
@@ -59,22 +57,21 @@ def test_a_formula_that_is_cut_off_would_be_found(
     file = frame._file  # pyright: ignore
     narrow = ".line{overflow:hidden!important;width:20px!important;height:4px}"
     monkeypatch.setattr(frame, "_file", lambda name: file(name) + narrow)
-    page = html_document(Shown(*sheet("causal")))
+    page = sheet_page.__wrapped__("causal")
     assert in_firefox("firefox.cjs", pages(page, ()))["clipped"]
 
 
 # ---- a finger on the stage, as `test_stage_room` has it in Chromium ------------------------------
 
 
-def touched(in_firefox: InFirefox) -> dict[str, Any]:
-    """What swipes, taps and drags do on the stage of a variant with matrices wider than a phone."""
-    page = html_document(Shown(*variant("cached-llama")))
+def touched(in_firefox: InFirefox, page: str) -> dict[str, Any]:
+    """What swipes, taps and drags do on the stage of a page."""
     return in_firefox("firefox_touch.cjs", {"page": page})
 
 
 def test_fingers_on_the_stage_in_firefox(in_firefox: InFirefox) -> None:
     steps = [step.name for step in variant("cached-llama")[0].steps]
-    found = touched(in_firefox)
+    found = touched(in_firefox, variant_page("cached-llama"))
     assert found["said"] == []
     assert [one["step"] for one in found["swiped"]] == steps
     assert all(one["wide"] <= 375 for one in found["swiped"])
@@ -91,4 +88,5 @@ def test_a_stage_that_no_finger_moves_would_be_found(
     wrong = right.replace('"touchend"', '"touchended"')
     assert wrong != right
     monkeypatch.setattr(frame, "scripts", lambda: wrong)
-    assert len(touched(in_firefox)["swiped"]) == 1
+    page = variant_page.__wrapped__("cached-llama")
+    assert len(touched(in_firefox, page)["swiped"]) == 1

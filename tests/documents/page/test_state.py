@@ -20,7 +20,15 @@ from symattn.documents.page.worksheet import Tables
 from symattn.documents.shown import Shown
 from symattn.sheets.rewriting import head_of
 from symattn.sheets.worksheet import worksheet_of
-from tests.documents.page.opening import cells, entered, settled, sheet, typed, variant
+from tests.documents.page.opening import (
+    cells,
+    entered,
+    settled,
+    sheet,
+    typed,
+    variant,
+    variant_page,
+)
 from tests.documents.page.test_certified import run
 from tests.shares import share
 
@@ -307,7 +315,7 @@ def test_what_no_worksheet_says_is_told(opened: Callable[..., Any]) -> None:
 
 
 def test_numbers_in_words_are_exact_and_told_as_typed(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(Shown(*variant("cosine"))))
+    page = opened(variant_page("cosine"))
     page.click("#edit")
     for place, text in enumerate(("sqrt(2)", "0", "exp(1)")):
         write(page, place, text)
@@ -415,7 +423,7 @@ def test_a_line_that_the_page_makes_has_the_digits_of_what_it_names(
 ) -> None:
     """Not those of an exponential of rounded scores."""
     derivation, values = variant(name)
-    page = opened(html_document(Shown(derivation, values)))
+    page = opened(variant_page(name))
     entered(page, "#decimals", "5")  # from here on the page makes its lines
     step = derivation["weights"]
     before, weights = values.array(step.operands[0]), values.array(step.letter)
