@@ -22,6 +22,7 @@ from symattn.mistakes import OF_PROGRAMS
 from tests import ROOT
 from tests.documents.page.test_page import axe_faults
 from tests.extras import package
+from tests.shares import share
 from tests.test_docs import PAGES
 
 #: Pages made by other programs, or by symattn itself, which have tests of their own.
@@ -157,21 +158,25 @@ def test_what_the_tables_hold_is_on_the_site(site: Path) -> None:
         assert f">{misconception.name}<" in page
 
 
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 375)])
+@pytest.mark.parametrize("kind", share(KINDS, len(KINDS)))
 def test_axe_finds_nothing_on_any_kind_of_page(
-    site: Path, browser: Any, node_file: Callable[[str], Path]
+    kind: str,
+    scheme: str,
+    width: int,
+    site: Path,
+    browser: Any,
+    node_file: Callable[[str], Path],
 ) -> None:
+    """In the usual run on the first page, whose look is its own; the others have the theme's."""
     axe = node_file("axe-core/axe.min.js").read_text(encoding="utf-8")
-    for scheme, width, kinds in (("light", 1440, KINDS), ("dark", 375, KINDS[:5])):
-        size = {"width": width, "height": 900}
-        context = browser.new_context(viewport=size, color_scheme=scheme)
-        context.route("http*://**", lambda route: route.abort())
-        page = context.new_page()
-        for kind in kinds:
-            page.goto((site / f"{kind}.html").as_uri())
-            assert axe_faults(page, axe) == [], (kind, scheme)
-            wide = page.evaluate("document.documentElement.scrollWidth")
-            assert wide <= width, (kind, wide)
-        context.close()
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    context.route("http*://**", lambda route: route.abort())
+    page = context.new_page()
+    page.goto((site / f"{kind}.html").as_uri())
+    assert axe_faults(page, axe) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    context.close()
 
 
 #: Words that are right here: a name that an example misspells, a plural, a word of a listing.

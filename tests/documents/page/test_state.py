@@ -207,33 +207,31 @@ def test_the_id_of_an_element_still_works(causal: Any, link: Callable[[str], Any
     assert 0 < top < 200
 
 
-@pytest.mark.parametrize(
-    ("hash_", "kept", "said"),
-    [
-        ("x=X.0:1/0,X.1:5", "x=X.1:5", "“X.0:1/0”"),
-        ("x=Y.0:1;d=5", "d=5", "“Y.0:1”"),
-        ("x=X.99:1,X.1:-inf,X.2:3", "x=X.2:3", "these parts of the link: “X.99:1”, “X.1:-inf”"),
-        ("x=scores.0:1;t=-1;t=2", "t=2", "“scores.0:1”, “t=-1”"),
-        ("d=99;d=x;q=1;=;d=2", "d=2", "“d=99”, “d=x”, “q=1” …"),
-        ("x=X.0:%E0%A4%A;t=3", "t=3", "“X.0:%E0%A4%A”"),
-        ("x=mask.1:5,mask.1:0", "x=mask.1:0", "“mask.1:5”"),
-        ("x=X.0:<img src=x onerror=alert(1)>;d=5", "d=5", "onerror"),
-        ("x=X.0:%3Cimg%20src%3Dx%3E", "", "%3Cimg"),
-        ("constructor=1;__proto__=2;toString=3", "", "“constructor=1”"),
-        ("at=weights.999;d=5", "d=5", "“at=weights.999”"),
-        ("x=" + "X.0:1," * 6000, None, "too long"),
-    ],
+#: Links, what of them is kept, and what is said of the rest.
+STRANGE = (
+    ("x=X.0:1/0,X.1:5", "x=X.1:5", "“X.0:1/0”"),
+    ("x=Y.0:1;d=5", "d=5", "“Y.0:1”"),
+    ("x=X.99:1,X.1:-inf,X.2:3", "x=X.2:3", "these parts of the link: “X.99:1”, “X.1:-inf”"),
+    ("x=scores.0:1;t=-1;t=2", "t=2", "“scores.0:1”, “t=-1”"),
+    ("d=99;d=x;q=1;=;d=2", "d=2", "“d=99”, “d=x”, “q=1” …"),
+    ("x=X.0:%E0%A4%A;t=3", "t=3", "“X.0:%E0%A4%A”"),
+    ("x=mask.1:5,mask.1:0", "x=mask.1:0", "“mask.1:5”"),
+    ("x=X.0:<img src=x onerror=alert(1)>;d=5", "d=5", "onerror"),
+    ("x=X.0:%3Cimg%20src%3Dx%3E", "", "%3Cimg"),
+    ("constructor=1;__proto__=2;toString=3", "", "“constructor=1”"),
+    ("at=weights.999;d=5", "d=5", "“at=weights.999”"),
+    ("x=" + "X.0:1," * 6000, None, "too long"),
 )
-def test_a_strange_link_says_what_it_cannot_use(
-    hash_: str, kept: str | None, said: str, link: Callable[[str], Any]
-) -> None:
-    page = link(f"#{hash_}")
-    if kept is not None:
-        assert fragment(page) == kept
-    told = page.locator("#state").inner_text()
-    assert said in told.replace("%20", " ")
-    assert "\n" not in told
-    assert page.locator("#state *, img").count() == 0
+
+
+def test_a_strange_link_says_what_it_cannot_use(link: Callable[[str], Any]) -> None:
+    for hash_, kept, said in STRANGE:
+        page = link(f"#{hash_}")
+        assert kept in (None, fragment(page))
+        told = page.locator("#state").inner_text()
+        assert said in told.replace("%20", " ")
+        assert "\n" not in told
+        assert page.locator("#state *, img").count() == 0
 
 
 def test_the_link_is_copied(causal: Any) -> None:
