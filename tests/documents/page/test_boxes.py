@@ -22,7 +22,8 @@ from tests.gates import EXAMPLES
 from tests.program import source
 from tests.shares import share
 
-NAMES = (*(path.stem for path in EXAMPLES), *(row.name for row in VARIANTS))
+#: Examples, and variants that no example is called by.
+NAMES = tuple(dict.fromkeys([path.stem for path in EXAMPLES] + [row.name for row in VARIANTS]))
 
 #: A phone, a tablet, desks.
 WIDTHS = (375, 768, 1024, 1440, 1920)

@@ -415,7 +415,7 @@ def strangers(printed: list[str], true: list[float]) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("name", ["causal", "multi-head", "cosine", "alibi", "cached"])
+@pytest.mark.parametrize("name", ["causal", "multi-head", "cosine", "cached"])
 def test_a_line_that_the_page_makes_has_the_digits_of_what_it_names(
     name: str, opened: Callable[..., Any]
 ) -> None:
