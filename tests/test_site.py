@@ -1,4 +1,7 @@
-"""The site: built without a warning, its links and fragments followed, read by axe, spelled."""
+"""The site: its links and fragments followed, read by axe, at night; its pages spelled.
+
+`.ci/package` builds it without a warning for every change.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,6 @@ from symattn.mistakes import OF_PROGRAMS
 from tests import ROOT
 from tests.documents.page.test_page import axe_faults
 from tests.extras import package
-from tests.shares import share
 from tests.test_docs import PAGES
 
 #: Pages made by other programs, or by symattn itself, which have tests of their own.
@@ -103,6 +105,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
+@pytest.mark.nightly
 def test_every_link_and_fragment_leads_somewhere(site: Path) -> None:
     files = [path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()]
     own = [name for name in files if name.endswith(".html") and not name.startswith(OTHERS)]
@@ -127,12 +130,14 @@ def untitled(index: str) -> list[str]:
     return [name for name, title in titles if title in ("", "<no title>")]
 
 
+@pytest.mark.nightly
 def test_every_page_that_is_found_has_a_title(site: Path) -> None:
     assert untitled((site / "searchindex.js").read_text("utf-8")) == []
     bad = '({"docnames": ["a", "b"], "titles": ["A", "<no title>"]})'
     assert untitled(f"Search.setIndex{bad}") == ["b"]
 
 
+@pytest.mark.nightly
 def test_no_page_of_the_site_needs_the_network(site: Path) -> None:
     own = [path for path in site.rglob("*.html") if "shown" not in path.parts]
     for path in own:
@@ -143,6 +148,7 @@ def test_no_page_of_the_site_needs_the_network(site: Path) -> None:
     assert len(own) > 100
 
 
+@pytest.mark.nightly
 def test_what_the_tables_hold_is_on_the_site(site: Path) -> None:
     for row in VARIANTS:
         card = (site / f"generated/variants/{row.name}.html").read_text("utf-8")
@@ -158,25 +164,22 @@ def test_what_the_tables_hold_is_on_the_site(site: Path) -> None:
         assert f">{misconception.name}<" in page
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 375)])
-@pytest.mark.parametrize("kind", share(KINDS, len(KINDS)))
+@pytest.mark.nightly
 def test_axe_finds_nothing_on_any_kind_of_page(
-    kind: str,
-    scheme: str,
-    width: int,
-    site: Path,
-    browser: Any,
-    node_file: Callable[[str], Path],
+    site: Path, browser: Any, node_file: Callable[[str], Path]
 ) -> None:
-    """In the usual run on the first page, whose look is its own; the others have the theme's."""
     axe = node_file("axe-core/axe.min.js").read_text(encoding="utf-8")
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    context.route("http*://**", lambda route: route.abort())
-    page = context.new_page()
-    page.goto((site / f"{kind}.html").as_uri())
-    assert axe_faults(page, axe) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    context.close()
+    for scheme, width, kinds in (("light", 1440, KINDS), ("dark", 375, KINDS[:5])):
+        size = {"width": width, "height": 900}
+        context = browser.new_context(viewport=size, color_scheme=scheme)
+        context.route("http*://**", lambda route: route.abort())
+        page = context.new_page()
+        for kind in kinds:
+            page.goto((site / f"{kind}.html").as_uri())
+            assert axe_faults(page, axe) == [], (kind, scheme)
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= width, (kind, wide)
+        context.close()
 
 
 #: Words that are right here: a name that an example misspells, a plural, a word of a listing.
