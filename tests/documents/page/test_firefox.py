@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from symattn import VARIANTS
@@ -64,14 +62,16 @@ def test_a_formula_that_is_cut_off_would_be_found(
 # ---- a finger on the stage, as `test_stage_room` has it in Chromium ------------------------------
 
 
-def touched(in_firefox: InFirefox, page: str) -> dict[str, Any]:
-    """What swipes, taps and drags do on the stage of a page."""
-    return in_firefox("firefox_touch.cjs", {"page": page})
-
-
 def test_fingers_on_the_stage_in_firefox(in_firefox: InFirefox) -> None:
+    """A variant with matrices wider than a phone; a stage that no finger moves would be found."""
     steps = [step.name for step in variant("cached-llama")[0].steps]
-    found = touched(in_firefox, variant_page("cached-llama"))
+    wrong = source().replace('"touchend"', '"touchended"')
+    assert wrong != source()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(frame, "scripts", lambda: wrong)
+        still = sheet_page.__wrapped__("causal")
+    pages = {"page": variant_page("cached-llama"), "still": still}
+    found = in_firefox("firefox_touch.cjs", pages)
     assert found["said"] == []
     assert [one["step"] for one in found["swiped"]] == steps
     assert all(one["wide"] <= 375 for one in found["swiped"])
@@ -79,14 +79,4 @@ def test_fingers_on_the_stage_in_firefox(in_firefox: InFirefox) -> None:
     assert found["onward"] == "1"
     assert found["slid"]["frame"] == found["slid"]["last"]
     assert found["slid"]["step"] == steps[-2]
-
-
-def test_a_stage_that_no_finger_moves_would_be_found(
-    in_firefox: InFirefox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    right = source()
-    wrong = right.replace('"touchend"', '"touchended"')
-    assert wrong != right
-    monkeypatch.setattr(frame, "scripts", lambda: wrong)
-    page = variant_page.__wrapped__("cached-llama")
-    assert len(touched(in_firefox, page)["swiped"]) == 1
+    assert [len(one["swiped"]) for one in found["others"]] == [1]

@@ -55,7 +55,7 @@ def test_every_frame_shows_what_is_worked_out(width: int, opened: Callable[..., 
     assert list(dict.fromkeys(one["step"] for one in frames)) == [s.name for s in derivation.steps]
 
 
-@pytest.mark.parametrize("name", share(NAMES, len(NAMES), NAMES.index("cached-llama")))
+@pytest.mark.parametrize("name", share(NAMES, len(NAMES), NAMES.index("cached")))
 def test_variants_on_a_small_phone(name: str, opened: Callable[..., Any]) -> None:
     judged(walk(on_a_screen(opened, variant_page(name), 320)))
 

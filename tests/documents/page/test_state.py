@@ -278,7 +278,7 @@ def mismatches(page: Any, text: str, left_out: tuple[str, ...] = ()) -> list[tup
     return wrong
 
 
-@pytest.mark.parametrize("name", share([row.name for row in VARIANTS], 12))
+@pytest.mark.parametrize("name", share([row.name for row in VARIANTS], 16))
 def test_a_changed_variant_is_derived_to_the_same_digits(
     name: str, opened: Callable[..., Any], tmp_path: Path
 ) -> None:
