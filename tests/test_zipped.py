@@ -60,7 +60,8 @@ def attention(Q, K, V):
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the package in an archive, and files to work on."""
     folder = tmp_path_factory.mktemp("zipped")
-    with zipfile.ZipFile(folder / "symattn.zip", "w") as archive:
+    with zipfile.PyZipFile(str(folder / "symattn.zip"), "w") as archive:
+        archive.writepy(str(ROOT / "symattn"))
         for path in sorted((ROOT / "symattn").rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
                 archive.write(path, path.relative_to(ROOT))

@@ -36,7 +36,8 @@ HEAD = Tables({}, {"variant": '"causal"'})
 
 
 @pytest.fixture
-def causal(opened: Callable[..., Any]) -> Any:
+def page(opened: Callable[..., Any]) -> Any:
+    """The page of causal attention, which can write its worksheet."""
     return opened(html_document(Shown(*sheet("causal"), worksheet=HEAD)))
 
 
@@ -56,8 +57,7 @@ def fragment(page: Any) -> str:
 # ---- undo and redo ---------------------------------------------------------------------------
 
 
-def test_every_change_can_be_undone_and_done_again(causal: Any) -> None:
-    page = causal
+def test_every_change_can_be_undone_and_done_again(page: Any) -> None:
     seen = [(cells(page), "")]
     page.click("#edit")
     changes: list[Callable[[], object]] = [
@@ -88,8 +88,7 @@ def test_every_change_can_be_undone_and_done_again(causal: Any) -> None:
     assert cells(settled(page)) == seen[-1][0]
 
 
-def test_a_field_keeps_its_own_undo_and_what_was_typed(causal: Any) -> None:
-    page = causal
+def test_a_field_keeps_its_own_undo_and_what_was_typed(page: Any) -> None:
     page.click("#edit")
     write(page, 0, " sqrt(2) ")
     assert page.locator("td input").nth(0).input_value() == "sqrt(2)"
@@ -104,8 +103,7 @@ def test_a_field_keeps_its_own_undo_and_what_was_typed(causal: Any) -> None:
     assert field.input_value() == "0"
 
 
-def test_a_drag_of_the_slider_is_one_step_and_proves_nothing_meanwhile(causal: Any) -> None:
-    page = causal
+def test_a_drag_of_the_slider_is_one_step_and_proves_nothing_meanwhile(page: Any) -> None:
     box = page.locator("#slider").bounding_box()
     y = box["y"] + box["height"] / 2
     page.mouse.move(box["x"] + box["width"] / 2, y)
@@ -126,8 +124,7 @@ def test_a_drag_of_the_slider_is_one_step_and_proves_nothing_meanwhile(causal: A
     assert page.get_attribute("#undo", "aria-disabled") == "true"
 
 
-def test_switches_are_drawn_over(causal: Any) -> None:
-    page = causal
+def test_switches_are_drawn_over(page: Any) -> None:
     page.click("#edit")
     flips = page.locator("#mask .toggle")
     flips.nth(1).scroll_into_view_if_needed()
@@ -146,8 +143,7 @@ def test_switches_are_drawn_over(causal: Any) -> None:
     assert fragment(page) == ""
 
 
-def test_arrows_change_the_last_place(causal: Any) -> None:
-    page = causal
+def test_arrows_change_the_last_place(page: Any) -> None:
     page.click("#edit")
     write(page, 0, "0.10")
     page.locator("td input").nth(0).press("ArrowDown")
@@ -167,23 +163,23 @@ def reopened(page: Any, hash_: str) -> Any:
 
 
 @pytest.fixture
-def link(causal: Any) -> Callable[[str], Any]:
-    causal.file = causal.url.partition("#")[0]
-    return lambda hash_: reopened(causal, hash_)
+def link(page: Any) -> Callable[[str], Any]:
+    page.file = page.url.partition("#")[0]
+    return lambda hash_: reopened(page, hash_)
 
 
-def test_a_link_opens_what_was_changed(causal: Any, link: Callable[[str], Any]) -> None:
-    causal.click("#edit")
-    write(causal, 0, "sqrt(2)")
-    write(causal, 3, "2/3")
-    causal.fill("#decimals", "9")
-    causal.press("#decimals", "Enter")
-    causal.click("#edit")
-    causal.locator("section#weights .home td[data-c]").nth(3).click()
-    causal.wait_for_timeout(500)
-    wanted, hash_ = cells(settled(causal)), causal.evaluate("location.hash")
+def test_a_link_opens_what_was_changed(page: Any, link: Callable[[str], Any]) -> None:
+    page.click("#edit")
+    write(page, 0, "sqrt(2)")
+    write(page, 3, "2/3")
+    page.fill("#decimals", "9")
+    page.press("#decimals", "Enter")
+    page.click("#edit")
+    page.locator("section#weights .home td[data-c]").nth(3).click()
+    page.wait_for_timeout(500)
+    wanted, hash_ = cells(settled(page)), page.evaluate("location.hash")
     assert hash_ == "#x=X.0:sqrt(2),X.3:2/3;d=9;at=weights.3"
-    page = link(hash_)
+    link(hash_)
     assert cells(page) == wanted
     assert page.locator("td.chosen").count()
     assert page.evaluate("location.hash") == hash_
@@ -193,7 +189,7 @@ def test_a_link_opens_what_was_changed(causal: Any, link: Callable[[str], Any]) 
     assert cells(settled(page)) == wanted
 
 
-def test_the_id_of_an_element_still_works(causal: Any, link: Callable[[str], Any]) -> None:
+def test_the_id_of_an_element_still_works(link: Callable[[str], Any]) -> None:
     page = link("#weights")
     assert page.evaluate("scrollY") > 300
     assert page.evaluate("location.hash") == "#weights"
@@ -234,8 +230,7 @@ def test_a_strange_link_says_what_it_cannot_use(link: Callable[[str], Any]) -> N
         assert page.locator("#state *, img").count() == 0
 
 
-def test_the_link_is_copied(causal: Any) -> None:
-    page = causal
+def test_the_link_is_copied(page: Any) -> None:
     entered(page, "#decimals", "3")
     page.evaluate(
         "document.addEventListener('copy', () => { window.copied = getSelection() + ''; })"
