@@ -1,6 +1,6 @@
-// The stage of each page under a finger, in Firefox: node firefox_touch.cjs PATH-OF-FIREFOX ADDRESS [ADDRESS…]
-// The finger is WebDriver BiDi's pointer of type touch.
-const { inFirefox } = require("./firefox_page.cjs");
+// The stage of each page under a finger: node firefox_touch.cjs PATH-OF-BROWSER ADDRESS [ADDRESS…]
+// In Firefox the finger is WebDriver BiDi's pointer of type touch.
+const { inBrowser } = require("./firefox_page.cjs");
 
 const touched = async (page) => {
   const drag = async ([x, y], [toX, toY]) => {
@@ -49,10 +49,12 @@ const touched = async (page) => {
   const across = slider.y + slider.height / 2;
   await drag([slider.x + 8, across], [slider.x + slider.width - 4, across]);
   found.slid = await state();
+  await page.evaluate(() => scrollTo(0, 0));
+  found.buttons = await Promise.all(["#back", "#onward", "#mode", "#more"].map(boxOf));
   return found;
 };
 
-inFirefox({ width: 375, height: 740 }, { "dom.w3c_touch_events.enabled": 1 }, async (page, _, others) => {
+inBrowser({ width: 375, height: 740, hasTouch: true }, { "dom.w3c_touch_events.enabled": 1 }, async (page, _, others) => {
   const found = await touched(page);
   found.others = [];
   for (const other of others) {

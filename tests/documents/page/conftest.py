@@ -14,18 +14,18 @@ from tests import ROOT
 from tests.command import put
 from tests.conftest import Tool
 
-#: Takes a script of `tests/` and pages by name; gives what it finds in Firefox.
-InFirefox = Callable[[str, Mapping[str, str]], dict[str, Any]]
+#: Takes a script of `tests/`, pages by name and a browser; gives what the script finds there.
+InBrowser = Callable[[str, Mapping[str, str], str], dict[str, Any]]
 
 
 @pytest.fixture
-def in_firefox(tool: Tool, node_file: Callable[[str], Path], tmp_path: Path) -> InFirefox:
-    """Pages opened in Firefox by a script."""
+def in_browser(tool: Tool, node_file: Callable[[str], Path], tmp_path: Path) -> InBrowser:
+    """Pages opened in a browser by a script."""
     node_file("puppeteer-core/package.json")
 
-    def found(script: str, pages: Mapping[str, str]) -> dict[str, Any]:
+    def found(script: str, pages: Mapping[str, str], program: str) -> dict[str, Any]:
         files = [put(tmp_path / f"{name}.html", page) for name, page in pages.items()]
-        command = [tool("node"), str(ROOT / "tests" / script), tool("firefox-esr")]
+        command = [tool("node"), str(ROOT / "tests" / script), tool(program)]
         command += [file.as_uri() for file in files]
         run = subprocess.run(command, capture_output=True, text=True, timeout=400, check=False)
         assert run.returncode == 0, run.stderr

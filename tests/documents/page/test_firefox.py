@@ -1,4 +1,4 @@
-"""The page in Firefox: the main things, the stage, a finger, formulas that are not cut off."""
+"""The page in Firefox: the main things, the stage, formulas that are not cut off; a finger."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import pytest
 
 from symattn import VARIANTS
 from symattn.documents.page import frame
-from tests.documents.page.conftest import InFirefox
+from tests.documents.page.conftest import InBrowser
 from tests.documents.page.opening import sheet, sheet_page, variant, variant_page
 from tests.program import source
+
+FIREFOX = "firefox-esr"
 
 #: Variants whose formulas have all that hangs out of a line, measured in the usual run.
 HIGH = ("cached-llama", "t5", "transformer-xl")
@@ -19,9 +21,9 @@ def pages(first: str, others: tuple[str, ...]) -> dict[str, str]:
     return {"page": first, **{name: variant_page(name) for name in others}}
 
 
-def test_firefox_does_the_main_things(in_firefox: InFirefox) -> None:
+def test_firefox_does_the_main_things(in_browser: InBrowser) -> None:
     page = sheet_page("causal")
-    shown = in_firefox("firefox.cjs", pages(page, HIGH))
+    shown = in_browser("firefox.cjs", pages(page, HIGH), FIREFOX)
     assert shown["said"] == []
     assert shown["halves"] == 0
     assert shown["title"] == "Causal self-attention"
@@ -42,27 +44,25 @@ def test_firefox_does_the_main_things(in_firefox: InFirefox) -> None:
 
 
 @pytest.mark.nightly
-def test_firefox_cuts_no_formula_of_any_variant(in_firefox: InFirefox) -> None:
+def test_firefox_cuts_no_formula_of_any_variant(in_browser: InBrowser) -> None:
     names = tuple(row.name for row in VARIANTS)
     page = sheet_page("causal")
-    assert in_firefox("firefox.cjs", pages(page, names))["clipped"] == []
+    assert in_browser("firefox.cjs", pages(page, names), FIREFOX)["clipped"] == []
 
 
 @pytest.mark.nightly
 def test_a_formula_that_is_cut_off_would_be_found(
-    in_firefox: InFirefox, monkeypatch: pytest.MonkeyPatch
+    in_browser: InBrowser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = frame._file  # pyright: ignore
     narrow = ".line{overflow:hidden!important;width:20px!important;height:4px}"
     monkeypatch.setattr(frame, "_file", lambda name: file(name) + narrow)
     page = sheet_page.__wrapped__("causal")
-    assert in_firefox("firefox.cjs", pages(page, ()))["clipped"]
+    assert in_browser("firefox.cjs", pages(page, ()), FIREFOX)["clipped"]
 
 
-# ---- a finger on the stage, as `test_stage_room` has it in Chromium ------------------------------
-
-
-def test_fingers_on_the_stage_in_firefox(in_firefox: InFirefox) -> None:
+@pytest.mark.parametrize("program", [FIREFOX, "chromium"])
+def test_fingers_on_the_stage(program: str, in_browser: InBrowser) -> None:
     """A variant with matrices wider than a phone; a stage that no finger moves would be found."""
     steps = [step.name for step in variant("cached-llama")[0].steps]
     wrong = source().replace('"touchend"', '"touchended"')
@@ -71,7 +71,7 @@ def test_fingers_on_the_stage_in_firefox(in_firefox: InFirefox) -> None:
         patch.setattr(frame, "scripts", lambda: wrong)
         still = sheet_page.__wrapped__("causal")
     pages = {"page": variant_page("cached-llama"), "still": still}
-    found = in_firefox("firefox_touch.cjs", pages)
+    found = in_browser("firefox_touch.cjs", pages, program)
     assert found["said"] == []
     assert [one["step"] for one in found["swiped"]] == steps
     assert all(one["wide"] <= 375 for one in found["swiped"])
@@ -80,3 +80,5 @@ def test_fingers_on_the_stage_in_firefox(in_firefox: InFirefox) -> None:
     assert found["slid"]["frame"] == found["slid"]["last"]
     assert found["slid"]["step"] == steps[-2]
     assert [len(one["swiped"]) for one in found["others"]] == [1]
+    for box in found["buttons"]:
+        assert box["height"] >= 32 and box["y"] + box["height"] <= 740
