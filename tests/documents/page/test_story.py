@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from symattn import SymattnError
-from symattn.documents.html import html_document
-from symattn.documents.shown import Shown
 from symattn.sheets.worksheet import read_worksheet
 from tests import ROOT
 from tests.command import run
@@ -38,12 +35,3 @@ def test_a_story_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "sheet.toml").write_text(text, encoding="utf-8")
     with pytest.raises(SymattnError, match="story: 3 is not text"):
         read_worksheet(tmp_path / "sheet.toml")
-
-
-def test_the_story_goes_with_the_worksheet_that_a_page_writes() -> None:
-    page = run("derive", str(RILEY), "--format", "html").output
-    data = json.loads(page.split('id="data">')[1].split("</script>")[0])
-    assert BEGINS in data["worksheet"]["top"]["story"]
-    sheet = read_worksheet(RILEY)
-    derivation = sheet.derivation()
-    assert BEGINS in html_document(Shown(derivation, sheet.evaluate(derivation)))
