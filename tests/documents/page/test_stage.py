@@ -284,6 +284,7 @@ def test_play_goes_through_one_step_and_can_be_paused(opened: Callable[..., Any]
     end = page.evaluate(SHOWN)
     assert (end["step"], end["at"]) == ("Q", end["last"])
     assert page.locator("#play").inner_text() == "Play"
+    page.context.close()  # whose clock is no longer that of the system
 
 
 def test_without_motion_each_press_shows_a_frame(opened: Callable[..., Any]) -> None:
