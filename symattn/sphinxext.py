@@ -446,7 +446,7 @@ def in_cells(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         for node in [block for block in cell.findall(nodes.math_block) if _WORDS in block]:
             formula = rf"\(\displaystyle {{{node.astext()}}}\)"
             if node["label"]:
-                label = f"equation:{docname}:{node['label']}"
+                label = f"equation:{node['docname']}:{node['label']}"
                 formula = (
                     rf"\refstepcounter{{equation}}\label{{{label}}}{formula}\quad(\theequation)"
                 )

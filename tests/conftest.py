@@ -59,18 +59,18 @@ process.stdout.write(JSON.stringify(said));
 
 #: The files that take longest, which workers begin with: at the end none waits for another.
 _LONGEST = (
+    "verifying/test_verifying.py",
+    "verifying/test_hostile.py",
+    "documents/page/test_state.py",
+    "fuzz/test_fuzz_doors.py",
+    "documents/page/test_stage.py",
+    "cli/test_verify.py",
+    "documents/page/test_page.py",
+    "documents/page/test_boxes.py",
+    "verifying/test_backward.py",
     "documents/test_tex.py",
     "documents/test_seen.py",
-    "documents/page/test_page.py",
-    "attention/test_combinations.py",
-    "documents/test_agreement.py",
-    "documents/test_latex.py",
-    "derivatives/test_gradients.py",
-    "documents/test_markdown.py",
-    "documents/test_notebook.py",
-    "test_isolation.py",
-    "test_status.py",
-    "test_writing.py",
+    "documents/test_markup.py",
 )
 
 

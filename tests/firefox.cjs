@@ -2,7 +2,7 @@
 // node firefox.cjs PATH-OF-FIREFOX ADDRESS [ADDRESS…]
 const { readFileSync } = require("fs");
 const { join } = require("path");
-const { inFirefox } = require("./firefox_page.cjs");
+const { inBrowser } = require("./firefox_page.cjs");
 
 const walk = readFileSync(join(__dirname, "stage_walk.js"), "utf8").replace(/^\/\/.*\n/, "");
 
@@ -15,7 +15,7 @@ const clippedOf = (page) => page.$$eval(".line, .worked", (boxes) => boxes.map((
   return out <= 0 ? "" : `${box.textContent} by ${out}`;
 }).filter(Boolean));
 
-inFirefox({ width: 1280, height: 800 }, {}, async (page, address, others) => {
+inBrowser({ width: 1280, height: 800 }, {}, async (page, address, others) => {
   const title = await page.$eval("h1", (heading) => heading.textContent);
   const clipped = await clippedOf(page);
   await page.click("section#weights .home td[data-c='1']");

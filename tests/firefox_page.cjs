@@ -1,4 +1,5 @@
-// A page in Firefox: node PROGRAM PATH-OF-FIREFOX ADDRESS [ADDRESS…] prints what the program finds, and what the page says.
+// A page in Firefox or Chromium: node PROGRAM PATH-OF-BROWSER ADDRESS [ADDRESS…] prints what the program finds, and what
+// the page says.
 const puppeteer = require("puppeteer-core");
 
 // Of a formula of which it has read the first half Firefox says that a part is missing, and then reads on.
@@ -7,7 +8,9 @@ const HALF_READ = /Invalid markup: Incorrect number of children/;
 async function found(viewport, preferences, work) {
   const [executablePath, address, ...others] = process.argv.slice(2);
   const extraPrefsFirefox = { "ui.prefersReducedMotion": 1, ...preferences };
-  const browser = await puppeteer.launch({ browser: "firefox", executablePath, headless: true, extraPrefsFirefox });
+  const kind = executablePath.includes("firefox")
+    ? { browser: "firefox", extraPrefsFirefox } : { browser: "chrome", args: ["--no-sandbox", "--force-prefers-reduced-motion"] };
+  const browser = await puppeteer.launch({ executablePath, headless: true, ...kind });
   try {
     const page = await browser.newPage();
     const said = [];
@@ -22,8 +25,8 @@ async function found(viewport, preferences, work) {
   }
 }
 
-const inFirefox = (...told) => found(...told)
+const inBrowser = (...told) => found(...told)
   .then((all) => console.log(JSON.stringify(all)))
   .catch((error) => { console.error(error); process.exit(1); });
 
-module.exports = { HALF_READ, inFirefox };
+module.exports = { HALF_READ, inBrowser };

@@ -1,8 +1,8 @@
-// The stage under a finger, in Firefox: node firefox_touch.cjs PATH-OF-FIREFOX ADDRESS
-// The finger is WebDriver BiDi's pointer of type touch.
-const { inFirefox } = require("./firefox_page.cjs");
+// The stage of each page under a finger: node firefox_touch.cjs PATH-OF-BROWSER ADDRESS [ADDRESS…]
+// In Firefox the finger is WebDriver BiDi's pointer of type touch.
+const { inBrowser } = require("./firefox_page.cjs");
 
-inFirefox({ width: 375, height: 740 }, { "dom.w3c_touch_events.enabled": 1 }, async (page) => {
+const touched = async (page) => {
   const drag = async ([x, y], [toX, toY]) => {
     const finger = await page.touchscreen.touchStart(x, y);
     for (let part = 1; part <= 8; part++) await finger.move(x + ((toX - x) * part) / 8, y + ((toY - y) * part) / 8);
@@ -49,5 +49,17 @@ inFirefox({ width: 375, height: 740 }, { "dom.w3c_touch_events.enabled": 1 }, as
   const across = slider.y + slider.height / 2;
   await drag([slider.x + 8, across], [slider.x + slider.width - 4, across]);
   found.slid = await state();
+  await page.evaluate(() => scrollTo(0, 0));
+  found.buttons = await Promise.all(["#back", "#onward", "#mode", "#more"].map(boxOf));
+  return found;
+};
+
+inBrowser({ width: 375, height: 740, hasTouch: true }, { "dom.w3c_touch_events.enabled": 1 }, async (page, _, others) => {
+  const found = await touched(page);
+  found.others = [];
+  for (const other of others) {
+    await page.goto(other);
+    found.others.push(await touched(page));
+  }
   return found;
 });

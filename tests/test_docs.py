@@ -28,7 +28,8 @@ def test_examples_in_documents_run(page: Path) -> None:
 
 
 def test_python_page_has_examples() -> None:
-    assert doctest.testfile(str(ROOT / "docs/python.md"), module_relative=False).attempted >= 15
+    page = (ROOT / "docs" / "python.md").read_text("utf-8")
+    assert len(doctest.DocTestParser().get_examples(page)) >= 15
 
 
 def test_readme_names_the_two_commands() -> None:

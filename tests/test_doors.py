@@ -119,12 +119,14 @@ def test_every_command_is_made_to_fail() -> None:
     every_one_has_a_row(cli.COMMANDS, ours, "COMMANDS of tests/test_doors.py", "what it calls")
 
 
-@pytest.mark.parametrize(("name", "words"), COMMANDS, ids=[f"{w}-{n}" for n, w in COMMANDS])
+@pytest.mark.parametrize("number", range(len(COMMANDS)), ids=[f"{w}-{n}" for n, w in COMMANDS])
 def test_every_command_says_every_failure_in_a_line(
-    name: str, words: str, given: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    number: int, given: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The first commands, which keep on after a failure or do not, every one; the others some."""
+    name, words = COMMANDS[number]
     arguments = words.format(**given).split()
-    for error, status, told in RAISED:
+    for error, status, told in RAISED if number < 3 else RAISED[number % 4 :: 4]:
         monkeypatch.setattr(name, raising(error))
         result = run(*arguments)
         lines = result.stderr.splitlines()

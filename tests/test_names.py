@@ -67,61 +67,68 @@ def lines_of(printed: str) -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.skipif(os.name == "nt", reason="its names of files have none of these")
-def test_names_in_every_format(name: str, here: Path) -> None:
-    file, shown = NAMES[name][0], NAMES[name][1] or NAMES[name][0]
-    Path(file).write_text(PAGE, encoding="utf-8")
-    Path("z.md").write_text(PAGE, encoding="utf-8")
-    for form in FORMATS:
-        result = run("check", "--format", form, "--", file, "z.md")
-        assert (result.exit_code, result.stderr) == (1, ""), result.output
-        lines = lines_of(result.stdout)
-        commands = [line for line in lines if line.lstrip().startswith("::")]
-        assert len(commands) == (2 if form == "github" else 0)
-        match form:
-            case "text":
-                assert f"{shown}:8:30: weights[1,1]: you wrote 0.4; the true value is 0.5" in lines
-            case "json":
-                assert json.loads(result.stdout)["overview"][0]["file"] == file
-                result.stdout.encode("utf-8")
-            case "html":
-                minidom.parseString(
-                    re.sub("(?s)<style>.*?</style>|<meta[^<>]*>|<!doctype html>", "", result.stdout)
-                )
-            case "mathml":
-                minidom.parseString(result.stdout.encode("utf-8"))
-            case "md":
-                rows = [line for line in lines if line.startswith("| ") and "weights" in line]
-                assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {6}
-            case "sarif":
-                (run_of_tool,) = json.loads(result.stdout)["runs"]
-                assert len(run_of_tool["artifacts"]) == 2 and result.stdout.isascii()
-            case "junit":
-                suites = minidom.parseString(result.stdout.encode("utf-8"))
-                names = [x.getAttribute("name") for x in suites.getElementsByTagName("testsuite")]
-                assert names == [shown, "z.md"]
-            case "github":
-                assert [line.partition(" ")[0] for line in commands] == ["::error"] * 2
-    for path in (["check", "--if-any", "--", file, file], ["check", "--diff", "--", file]):
-        lines_of(run(*path).output)
+#: The names of files, and as they are printed.
+FILES = tuple(name for name, _ in NAMES.values())
+SHOWN = tuple(shown or name for name, shown in NAMES.values())
 
 
-@pytest.mark.parametrize("name", ["line feed", "no UTF-8", "GitHub's command", "bidi"])
+@pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.skipif(os.name == "nt", reason="its names of files have none of these")
-def test_names_in_failures_diffs_and_renderings(name: str, here: Path) -> None:
-    file, shown = NAMES[name]
-    Path(file).write_text(PAGE.replace("= 0.4", "0.4"), encoding="utf-8")
+def test_names_in_every_format(form: str, here: Path) -> None:
+    for file in FILES:
+        Path(file).write_text(PAGE, encoding="utf-8")
+    result = run("check", "--format", form, "--", *FILES)
+    assert (result.exit_code, result.stderr) == (1, ""), result.output
+    lines = lines_of(result.stdout)
+    commands = [line.partition(" ")[0] for line in lines if line.lstrip().startswith("::")]
+    assert commands == (["::error"] * len(FILES) if form == "github" else [])
+    match form:
+        case "text":
+            told = "8:30: weights[1,1]: you wrote 0.4; the true value is 0.5"
+            assert {f"{shown}:{told}" for shown in SHOWN} <= {*lines}
+        case "json":
+            assert [row["file"] for row in json.loads(result.stdout)["overview"]] == [*FILES]
+            result.stdout.encode("utf-8")
+        case "html":
+            minidom.parseString(
+                re.sub("(?s)<style>.*?</style>|<meta[^<>]*>|<!doctype html>", "", result.stdout)
+            )
+        case "mathml":
+            minidom.parseString(result.stdout.encode("utf-8"))
+        case "md":
+            rows = [line for line in lines if line.startswith("| ") and "weights" in line]
+            assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {6}
+        case "sarif":
+            (run_of_tool,) = json.loads(result.stdout)["runs"]
+            assert len(run_of_tool["artifacts"]) == len(FILES) and result.stdout.isascii()
+        case "junit":
+            suites = minidom.parseString(result.stdout.encode("utf-8"))
+            names = [x.getAttribute("name") for x in suites.getElementsByTagName("testsuite")]
+            assert names == [*SHOWN]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="its names of files have none of these")
+def test_names_in_failures_diffs_and_renderings(here: Path) -> None:
+    for file in FILES:
+        Path(file).write_text(PAGE.replace("= 0.4", "0.4"), encoding="utf-8")
     for form in FORMATS:
-        result = run("check", "--format", form, "--", file, file, status=2)
-        told = set(lines_of(result.stderr)) - {""}
-        assert len(told) == 1 and shown.lstrip("\\x3a:") in told.pop()
+        result = run("check", "--format", form, "--", *FILES, *FILES, status=2)
+        told = dict.fromkeys(lines_of(result.stderr))
+        assert [*told].pop() == "" and len(told) == len(FILES) + 1
+        for shown, line in zip(SHOWN, told, strict=False):
+            assert shown.lstrip("\\x3a:") in line
         lines_of(result.stdout)
-    Path(file).write_text(PAGE, encoding="utf-8")
-    diff = run("check", "--diff", "--", file).stdout
-    assert lines_of(diff)[:2] == [f"--- {printable(file)}", f"+++ {printable(file)}"]
-    rendered = run("render", "--check", "--", file)
-    assert (rendered.stdout, rendered.exit_code) == (f"{shown}: would change\n", 1)
+    for file in FILES:
+        Path(file).write_text(PAGE, encoding="utf-8")
+    diff = lines_of(run("check", "--diff", "--", *FILES).stdout)
+    heads = [line for line in diff if line.startswith(("---", "+++"))]
+    for file, shown, *signed in zip(FILES, SHOWN, heads[::2], heads[1::2], strict=True):
+        assert signed in (
+            [f"{x} {name}" for x in ("---", "+++")] for name in (printable(file), shown)
+        )
+    rendered = run("render", "--check", "--", *FILES)
+    assert rendered.exit_code == 1
+    assert rendered.stdout == "".join(f"{shown}: would change\n" for shown in SHOWN)
 
 
 def test_a_diff_can_be_applied(here: Path) -> None:

@@ -432,8 +432,8 @@ def outcome(call: Call, changes: Mapping[str, Any]) -> str:
 
 def failures(call: Call) -> Iterator[str]:
     for name in call.right:
-        for label in wrong_values():
-            found = outcome(call, {name: wrong_values()[label]})
+        for label, value in wrong_values().items():
+            found = outcome(call, {name: value})
             if found:
                 yield f"{name} = {label}: {found}"
 

@@ -1,4 +1,7 @@
-"""The site: built without a warning, its links and fragments followed, read by axe, spelled."""
+"""The site: its links and fragments followed, read by axe, at night; its pages spelled.
+
+`.ci/package` builds it without a warning for every change.
+"""
 
 from __future__ import annotations
 
@@ -102,6 +105,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
+@pytest.mark.nightly
 def test_every_link_and_fragment_leads_somewhere(site: Path) -> None:
     files = [path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()]
     own = [name for name in files if name.endswith(".html") and not name.startswith(OTHERS)]
@@ -126,12 +130,14 @@ def untitled(index: str) -> list[str]:
     return [name for name, title in titles if title in ("", "<no title>")]
 
 
+@pytest.mark.nightly
 def test_every_page_that_is_found_has_a_title(site: Path) -> None:
     assert untitled((site / "searchindex.js").read_text("utf-8")) == []
     bad = '({"docnames": ["a", "b"], "titles": ["A", "<no title>"]})'
     assert untitled(f"Search.setIndex{bad}") == ["b"]
 
 
+@pytest.mark.nightly
 def test_no_page_of_the_site_needs_the_network(site: Path) -> None:
     own = [path for path in site.rglob("*.html") if "shown" not in path.parts]
     for path in own:
@@ -142,6 +148,7 @@ def test_no_page_of_the_site_needs_the_network(site: Path) -> None:
     assert len(own) > 100
 
 
+@pytest.mark.nightly
 def test_what_the_tables_hold_is_on_the_site(site: Path) -> None:
     for row in VARIANTS:
         card = (site / f"generated/variants/{row.name}.html").read_text("utf-8")
@@ -157,6 +164,7 @@ def test_what_the_tables_hold_is_on_the_site(site: Path) -> None:
         assert f">{misconception.name}<" in page
 
 
+@pytest.mark.nightly
 def test_axe_finds_nothing_on_any_kind_of_page(
     site: Path, browser: Any, node_file: Callable[[str], Path]
 ) -> None:

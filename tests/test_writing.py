@@ -686,8 +686,7 @@ def test_standard_streams_that_are_closed_lend_their_numbers_to_no_other_file(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no limit on files")
-@pytest.mark.parametrize("form", ["text", "tex"])
-@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(("form", "unbuffered"), [("text", ""), ("tex", "1")])
 def test_a_document_that_is_cut_off_on_standard_output_is_no_success(
     form: str, unbuffered: str, tmp_path: Path
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import zipfile
@@ -11,7 +12,6 @@ import pytest
 
 from symattn.cli import main
 from symattn.documents.job import FORMATS
-from tests.shares import share
 
 ROOT = Path(__file__).parents[1]
 
@@ -60,7 +60,8 @@ def attention(Q, K, V):
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the package in an archive, and files to work on."""
     folder = tmp_path_factory.mktemp("zipped")
-    with zipfile.ZipFile(folder / "symattn.zip", "w") as archive:
+    with zipfile.PyZipFile(str(folder / "symattn.zip"), "w") as archive:
+        archive.writepy(str(ROOT / "symattn"))
         for path in sorted((ROOT / "symattn").rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
                 archive.write(path, path.relative_to(ROOT))
@@ -73,38 +74,51 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """What the package in the archive does."""
-    code = (
-        "import sys; sys.path.insert(0, 'symattn.zip'); import symattn.cli; "
-        "assert '.zip' in symattn.__file__, symattn.__file__; "
-        "symattn.cli.main(prog_name='symattn')"
-    )
-    return subprocess.run(
-        [sys.executable, "-P", "-c", code, *words],
+#: Runs commands, as they are asked for in JSON, with the package of the archive.
+_RUN = """
+import json, sys
+sys.path.insert(0, "symattn.zip")
+import symattn.cli
+from click.testing import CliRunner
+assert ".zip" in symattn.__file__, symattn.__file__
+run = CliRunner().invoke
+ran = [run(symattn.cli.main, words, prog_name="symattn") for words in json.load(sys.stdin)]
+json.dump([(one.exit_code, one.stdout, one.stderr) for one in ran], sys.stdout)
+"""
+
+
+def run(place: Path, *commands: str) -> list[tuple[int, str, str]]:
+    """The status and what is printed of each command, one after the other in one process."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", _RUN],
+        input=json.dumps([words.split() for words in commands]),
         cwd=place,
         capture_output=True,
         text=True,
-        check=False,
+        check=True,
     )
+    found: list[tuple[int, str, str]] = json.loads(done.stdout)
+    return found
 
 
-@pytest.mark.parametrize("form", ["html", *share([form for form in FORMATS if form != "pdf"], 4)])
-def test_every_format_is_written_from_an_archive(place: Path, form: str) -> None:
-    done = run(place, "derive", "sheet.toml", "--format", form, "-o", f"out.{form}")
-    assert done.returncode == 0
-    noted = done.stderr.replace("1 claim stands in this worksheet; derive does not mark it", "")
-    assert noted in ("", "symattn: \n")
-    assert (place / f"out.{form}").stat().st_size > 100
+def test_every_format_is_written_from_an_archive(place: Path) -> None:
+    forms = [form for form in FORMATS if form != "pdf"]
+    found = run(place, *(f"derive sheet.toml --format {form} -o out.{form}" for form in forms))
+    for form, (status, _, said) in zip(forms, found, strict=True):
+        assert status == 0, (form, said)
+        noted = said.replace("1 claim stands in this worksheet; derive does not mark it", "")
+        assert noted in ("", "symattn: \n"), form
+        assert (place / f"out.{form}").stat().st_size > 100
 
 
-@pytest.mark.parametrize("words", share(list(COMMANDS), 3, 1))
-def test_every_command_works_from_an_archive(place: Path, words: str) -> None:
-    done = run(place, *words.split())
-    assert "not a directory" not in done.stderr
-    assert "internal error" not in done.stderr
-    assert done.returncode in (0, 4), done.stderr
-    assert COMMANDS[words].lower() in done.stdout.lower()
+def test_every_command_works_from_an_archive(place: Path) -> None:
+    for (words, wanted), (status, told, said) in zip(
+        COMMANDS.items(), run(place, *COMMANDS), strict=True
+    ):
+        assert "not a directory" not in said
+        assert "internal error" not in said
+        assert status in (0, 4), (words, said)
+        assert wanted.lower() in told.lower(), words
 
 
 def test_every_command_is_tried() -> None:

@@ -102,8 +102,6 @@ def test_what_python_cannot_write_is_refused() -> None:
     ):
         with pytest.raises(SymattnError, match=why):
             document(derivation, form)
-    with pytest.raises(SymattnError, match="no flavors"):
-        document(derivation, "html", flavor="github")
 
 
 def test_views_and_steps_are_chosen() -> None:
@@ -130,13 +128,6 @@ def test_an_overflow_is_not_settled() -> None:
     result = run("derive", "-", "--dtype", "float16", given=text, status=4)
     assert "Check: overflows float16: from scores[1,1] on" in result.stdout
     assert "OVERFLOW" in result.stdout and "NOT agree" not in result.stdout
-
-
-def test_unknown_names_get_the_nearest() -> None:
-    wrong = run("derive", "casual")
-    assert wrong.exit_code == 2 and 'did you mean "causal"' in wrong.stderr
-    step = run("derive", str(EXAMPLES[0]), "--steps", "sores")
-    assert step.exit_code == 2 and 'did you mean "scores"' in step.stderr
 
 
 def test_a_terminal_without_unicode_gets_ascii() -> None:

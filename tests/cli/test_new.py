@@ -25,7 +25,7 @@ def uncommented(text: str) -> str:
     return re.sub(r"^# (?=\[|\"|digits)", "", text, flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize("row", VARIANTS, ids=lambda row: row.name)
+@pytest.mark.parametrize("row", share(VARIANTS, 3), ids=lambda row: row.name)
 def test_what_new_writes_derives_as_the_variant_does(row: object) -> None:
     assert isinstance(row, type(VARIANTS[0]))
     text = starter(row, "mine.toml")
@@ -39,7 +39,7 @@ def test_what_new_writes_derives_as_the_variant_does(row: object) -> None:
     assert evaluation[last].decimals(12) != [["0"]]
 
 
-@pytest.mark.parametrize("row", VARIANTS, ids=lambda row: row.name)
+@pytest.mark.parametrize("row", share(VARIANTS, 3, 1), ids=lambda row: row.name)
 def test_every_comment_of_it_is_true(row: object) -> None:
     assert isinstance(row, type(VARIANTS[0]))
     text = starter(row, "mine.toml")

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 import symattn
-from symattn import Attention, SymattnError
+from symattn import Attention
 from symattn.cli.formats import FORMS
 from symattn.documents import blocks as b
 from symattn.documents import markdown, tex, text
@@ -189,13 +189,6 @@ def test_text_is_ascii_where_it_has_to_be() -> None:
     lines = [words for _, words in text.styled_lines([EVERYTHING], "ascii")]
     assert all(words.isascii() for words in lines)
     assert "x 0.2" in "\n".join(lines) and "v 9 right" in "\n".join(lines)
-
-
-def test_a_flavor_that_is_not_there_is_refused() -> None:
-    with pytest.raises(SymattnError, match="html has no flavors; leave it out, or use tex, pdf"):
-        written("html", [EVERYTHING], "github")
-    with pytest.raises(SymattnError, match="md has no such flavor; did you mean"):
-        written("md", [EVERYTHING], "githup")
 
 
 def test_every_flavor_can_be_asked_for() -> None:

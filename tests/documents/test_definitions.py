@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,7 @@ from symattn.notation.tree import (
     Tree,
 )
 from tests.gates import NOTATIONS
+from tests.shares import share
 
 n, m, d, h = sympy.symbols("n m d_k h", integer=True, positive=True)
 i, j, a, b = sympy.symbols("i j a b", integer=True)
@@ -161,8 +162,9 @@ _PAGES: dict[str, Attention] = {row.name: row.spec for row in VARIANTS} | {
 }
 
 
-@pytest.mark.parametrize("notation", ["default", "columns", "from 0"])
-@pytest.mark.parametrize("name", _PAGES)
+@pytest.mark.parametrize(
+    ("name", "notation"), share(product(_PAGES, ["default", "columns", "from 0"]), 2)
+)
 def test_every_letter_is_defined_on_the_page(name: str, notation: str) -> None:
     derivation = _PAGES[name].derivation()
     shown = outline(Shown(derivation, notation=NOTATIONS[notation]))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -26,6 +27,7 @@ from symattn.notation import tree as t
 from symattn.notation.text import line
 from symattn.notation.tree import Fenced, Frac, Ident, Num, Op, Root, Row, Script, Tree
 from tests.scopes import bound_again
+from tests.shares import share
 
 #: The letters of indices, in the order in which they are taken.
 _ALPHABET = "ijklrstupqabcvwxyz"
@@ -105,11 +107,10 @@ def printed(derivation: Derivation, values: Evaluation, notation: Notation) -> l
 
 
 #: Which steps are shown, where the scores are scaled and where they are not.
-_SHOWN = [
-    (scaled, kept)
-    for scaled in (True, False)
-    for kept in (("weights", "output"), ("scores", "output"), ("Q", "scores"), ("V", "weights"))
-]
+_SHOWN = (
+    (True, False),
+    (("weights", "output"), ("scores", "output"), ("Q", "scores"), ("V", "weights")),
+)
 _NOTATIONS: dict[str, Notation] = {"": Notation()} | {
     row.name: Notation.preset(row.name) for row in PRESETS
 }
@@ -117,16 +118,18 @@ _NOTATIONS["i and l taken"] = Notation(symbols={"X": "i", "W_Q": "l"})
 _NOTATIONS["k free"] = Notation(symbols={"K": "U", "d_k": "d", "W_K": "W_U"})
 
 
-@pytest.mark.parametrize("notation", _NOTATIONS.values(), ids=_NOTATIONS)
-@pytest.mark.parametrize(("scaled", "kept"), _SHOWN)
+@cache
+def example(scaled: bool) -> tuple[Derivation, Evaluation]:
+    return small_example(Attention(source="self", scale=None if scaled else False), tokens=3)
+
+
+@pytest.mark.parametrize(("name", "scaled", "kept"), share(product(_NOTATIONS, *_SHOWN), 3))
 def test_the_rule_that_is_printed_computes_the_entry(
-    scaled: bool, kept: tuple[str, ...], notation: Notation
+    name: str, scaled: bool, kept: tuple[str, ...]
 ) -> None:
-    derivation, values = small_example(
-        Attention(source="self", scale=None if scaled else False), tokens=3
-    )
+    derivation, values = example(scaled)
     merged = derivation.merged(kept)
-    rules = printed(merged, values, notation)
+    rules = printed(merged, values, _NOTATIONS[name])
     assert len(rules) >= len(kept) - 1
     assert not re.search("[ινχλε]", " ".join(rules)), "indices have one alphabet"
     letters = set(re.findall(r"Σ_(\w)", " ".join(rules)))

@@ -11,6 +11,7 @@ import re
 import subprocess
 from collections.abc import Callable, Sequence
 from html.parser import HTMLParser
+from itertools import product
 
 import pytest
 from markdown_it import MarkdownIt
@@ -241,8 +242,17 @@ def live(found: Sequence[str]) -> list[str]:
     return [each for each in found if alive.match(each)]
 
 
-@pytest.mark.parametrize("kind", RENDERERS)
-@pytest.mark.parametrize("flavor", FLAVORS)
+#: Every renderer on one flavor, and every flavor by one that reads formulas and one that does not.
+USUAL = {*product(["github"], RENDERERS), *product(FLAVORS, ("gfm", "markdown-it math"))}
+
+
+@pytest.mark.parametrize(
+    ("flavor", "kind"),
+    [
+        pytest.param(*pair, marks=() if pair in USUAL else pytest.mark.nightly)
+        for pair in product(FLAVORS, RENDERERS)
+    ],
+)
 def test_no_renderer_makes_anything_of_words(
     flavor: str, kind: str, made: Callable[[str, bool], str], tool: Callable[[str], str]
 ) -> None:

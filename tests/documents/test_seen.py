@@ -319,6 +319,9 @@ def test_pdf(
 _SOME = tuple(name for name in USUAL if "linear" not in name)
 
 
+_TO_HTML = "-t", "html", "--mathml"
+
+
 def pandoc(tool: Callable[[str], str], folder: Path, source: str, *told: str) -> str:
     """What pandoc makes of a document, without a warning."""
     ran = subprocess.run(
@@ -345,24 +348,22 @@ def test_pandoc_and_word(tool: Callable[[str], str], tmp_path: Path) -> None:
     source = "\n".join(
         markdown_document(page, "katex") for name in _SOME for page in outlines(name, *VIEWS)
     )
-    wanted = [seen for name in _SOME for seen in text_of(name)]
-    direct = pandoc(tool, tmp_path, source, "-t", "html", "--mathml")
     pandoc(tool, tmp_path, source, "-o", "page.docx")
-    back = pandoc(tool, tmp_path, "", "page.docx", "-t", "html", "--mathml")
-    for page in (direct, back):
-        seen = [each for part in blocks(page) for each in in_formula(part)]
-        assert differences({"page": seen}, lambda _: wanted) == []
+    for read in (
+        pandoc(tool, tmp_path, source, *_TO_HTML),
+        pandoc(tool, tmp_path, "", "page.docx", *_TO_HTML),
+    ):
+        found = seen_by({"page": blocks(read)})
+        assert differences(found, lambda _: chain.from_iterable(map(text_of, _SOME))) == []
 
 
 @several
 def test_word(names: Sequence[str], tool: Callable[[str], str], tmp_path: Path) -> None:
-    """Our own Word files, as pandoc reads them."""
-    found = {}
-    for name in names:
-        (tmp_path / "page.docx").write_bytes(word_document(*outlines(name, *VIEWS)))
-        back = pandoc(tool, tmp_path, "", "page.docx", "-t", "html", "--mathml")
-        found[name] = blocks(back)
-    assert differences(seen_by(found), text_of) == []
+    """Our own Word file of all of them, as pandoc reads it."""
+    pages = [page for name in names for page in outlines(name, *VIEWS)]
+    (tmp_path / "page.docx").write_bytes(word_document(*pages))
+    found = seen_by({"page": blocks(pandoc(tool, tmp_path, "", "page.docx", *_TO_HTML))})
+    assert differences(found, lambda _: chain.from_iterable(map(text_of, names))) == []
 
 
 @pytest.mark.nightly

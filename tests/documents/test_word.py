@@ -10,14 +10,13 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from click.testing import CliRunner
 
-from symattn.cli import main
 from symattn.errors import CannotSpell
 from symattn.notation import tree as t
 from symattn.notation.letters import custom_symbol
 from symattn.notation.omml import NAMESPACE, omml
 from tests import ROOT
+from tests.command import run
 from tests.sheets import SHEETS, outlines
 from tests.written import word_document
 
@@ -106,18 +105,11 @@ def test_a_file_is_the_same_each_time() -> None:
     assert word_document(page) == word_document(page)
 
 
-def run(*told: str | Path) -> tuple[int, str]:
-    """The exit status of a command and what it complains of."""
-    ran = CliRunner().invoke(main, [str(each) for each in told])
-    return ran.exit_code, ran.stderr
-
-
 def test_marks_stand_in_tables_with_their_signs_and_tints(tmp_path: Path) -> None:
     sheet = tmp_path / "sheet.toml"
     given = "[given]\nQ = [[1]]\nK = [[1], [2]]\nV = [[1], [2]]\n"
     sheet.write_text(f"{given}[claims]\nscores = [[1, 3]]\n", "utf-8")
-    status, _ = run("check", sheet, "--format", "docx", "-o", tmp_path / "marks.docx")
-    assert status == 1
+    run("check", sheet, "--format", "docx", "-o", tmp_path / "marks.docx", status=1)
     root = body((tmp_path / "marks.docx").read_bytes())
     cells = {said(cell).strip(): cell for cell in root.iter(f"{_W}tc")}
     wrong = next(cell for words, cell in cells.items() if "✗" in words and "3" in words)
@@ -130,7 +122,7 @@ def test_marks_stand_in_tables_with_their_signs_and_tints(tmp_path: Path) -> Non
 def test_headings_have_the_level_that_is_asked_for(tmp_path: Path) -> None:
     sheet = ROOT / "examples" / "it_cat_mat.toml"
     told = ("derive", sheet, "--format", "docx", "--headings", "2", "-o", tmp_path / "page.docx")
-    assert run(*told)[0] == 0
+    run(*told, status=0)
     root = body((tmp_path / "page.docx").read_bytes())
     styles = [style.get(f"{_W}val") or "" for style in root.iter(f"{_W}pStyle")]
     assert min(name for name in styles if name.startswith("Heading")) == "Heading2"
@@ -140,7 +132,6 @@ def test_without_the_library_one_line_names_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "docx", None)
-    status, said = run("derive", "causal", "--format", "docx", "-o", tmp_path / "page.docx")
-    assert status == 2
-    assert re.fullmatch(r".*docx: needs python-docx; pip install 'symattn\[word\]'\n", said)
+    ran = run("derive", "causal", "--format", "docx", "-o", tmp_path / "page.docx", status=2)
+    assert re.fullmatch(r".*docx: needs python-docx; pip install 'symattn\[word\]'\n", ran.stderr)
     assert not (tmp_path / "page.docx").exists()

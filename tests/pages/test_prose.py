@@ -291,7 +291,7 @@ REFUSED = {
         "page.rst:9: the line has more than 10,000",
     ),
     "many cells": (RST + "|a|b\n" * 20_001, ".rst", "20,000 cells"),
-    "deep blocks": (RST + "".join(" " * i + "a\n" for i in range(2_000)), ".rst", "too deep"),
+    "deep blocks": (RST + "".join(" " * i + "a\n" for i in range(1_200)), ".rst", "too deep"),
     "no worksheet in a directive": (
         ".. symattn::\n   [given]\n   Q = [[1]]\n",
         ".rst",

@@ -11,15 +11,14 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 import pytest
-from click.testing import CliRunner
 
 from symattn.claims.policy import VERDICTS
-from symattn.cli import main
 from symattn.reports.overview import CheckedFile, Overview
 from symattn.reports.results import Finding
 from symattn.reports.sarif import sarif_log
 from symattn.reports.single import report_of
 from tests.checking import check, toml
+from tests.command import run
 from tests.extras import package
 
 #: As `@microsoft/jest-sarif` has it, for its own tests of logs.
@@ -55,9 +54,8 @@ def valid(node_file: Callable[[str], Path]) -> Callable[[str], Any]:
     return only_run
 
 
-def checked(*words: object) -> tuple[str, int]:
-    result = CliRunner().invoke(main, ["check", "--format", "sarif", *map(str, words)])
-    assert result.exception is None or isinstance(result.exception, SystemExit), result.output
+def checked(*words: object, given: str | None = None) -> tuple[str, int]:
+    result = run("check", "--format", "sarif", *words, given=given)
     return result.stdout, result.exit_code
 
 
@@ -178,10 +176,9 @@ def test_levels_of_what_is_open_and_of_what_is_accepted(valid: Callable[[str], A
 
 
 def test_standard_input_has_no_file(valid: Callable[[str], Any]) -> None:
-    result = CliRunner().invoke(main, ["check", "-", "--format", "sarif"], input=COLUMNS)
-    run = valid(result.stdout)
-    assert run["artifacts"] == [] and len(run["results"]) == 6
-    assert {*run["results"][0]["locations"][0]} == {"logicalLocations"}
+    only = valid(checked("-", given=COLUMNS)[0])
+    assert only["artifacts"] == [] and len(only["results"]) == 6
+    assert {*only["results"][0]["locations"][0]} == {"logicalLocations"}
 
 
 @pytest.mark.parametrize("name", ["a\n:,%.md", "\udcff.md", "a\u202e\0.md", "::e.md"])

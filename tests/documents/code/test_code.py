@@ -135,7 +135,7 @@ def written(name: str, language: str) -> str:
         pytest.param(name, language, marks=pytest.mark.nightly if number % of != turn else ())
         for language, of, turn in (
             ("python", 4, 0),
-            ("numpy", 1, 0),
+            ("numpy", 2, 0),
             ("torch", 4, 1),
             ("jax", 8, 2),
         )
@@ -366,8 +366,7 @@ MASKS = (
 )
 
 
-@pytest.mark.parametrize("source", ["self", "given"])
-@pytest.mark.parametrize("mask", MASKS, ids=str)
+@pytest.mark.parametrize(("source", "mask"), share(product(["self", "given"], MASKS), 2), ids=str)
 def test_masks_are_for_any_number_of_tokens(mask: Any, source: Any) -> None:
     derivation = Attention(source=source, mask=mask).derivation()
     assert agrees(derivation, code_document(derivation, "numpy"), {}) == []
@@ -393,11 +392,11 @@ SETTINGS: tuple[tuple[dict[str, Any], dict[str, Any], dict[str, Any]], ...] = (
 )
 
 
-@pytest.mark.parametrize("language", ["numpy", "python"])
-@pytest.mark.parametrize(("one", "other", "settings"), SETTINGS, ids=str)
-def test_a_setting_is_an_argument(
-    one: dict[str, Any], other: dict[str, Any], settings: dict[str, Any], language: str
-) -> None:
+@pytest.mark.parametrize(
+    ("language", "number"), share(product(["numpy", "python"], range(len(SETTINGS))), 2)
+)
+def test_a_setting_is_an_argument(language: str, number: int) -> None:
+    one, other, settings = SETTINGS[number]
     code = code_document(Attention(source="self", **one).derivation(), language)
     derivation, values = with_numbers(Attention(source="self", **other).derivation(), {})
     given = given_to(derivation, values)

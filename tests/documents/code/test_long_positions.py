@@ -44,6 +44,7 @@ ROUNDINGS = 6
 
 #: The bits of the fraction, the first one counted.
 BITS = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}
+DTYPES = ("float32", "float16", "bfloat16")
 
 SIZES = {"n": 2, "m": 2, "d_model": 8, "d_k": 8, "d_v": 3, "d_r": 8, "d_c": 3, "d_cq": 3}
 SIZES |= {"h": 6, "g": 3, "d_out": 3, "n_clip": 4}
@@ -272,15 +273,20 @@ LANGUAGES: Mapping[str, tuple[Callable[[Array, str], Any], int]] = {
 }
 
 
-#: What JAX, which compiles for every shape, is asked in the usual run.
-_FEW = {("bfloat16", 3000)}
+#: What is asked in the usual run: every dtype of NumPy and PyTorch once, every distance once;
+#: JAX compiles for every shape.
+USUAL = {
+    *(("numpy", dtype, far) for dtype, far in zip(DTYPES, FAR, strict=True)),
+    *(("torch", dtype, far) for dtype, far in zip(DTYPES, FAR[::-1], strict=True)),
+    ("jax", "bfloat16", 3000),
+}
 
 
 @pytest.mark.parametrize(
     ("language", "dtype", "far"),
     [
-        pytest.param(*row, marks=() if row[0] != "jax" or row[1:] in _FEW else pytest.mark.nightly)
-        for row in product(LANGUAGES, ("float32", "float16", "bfloat16"), FAR)
+        pytest.param(*row, marks=() if row in USUAL else pytest.mark.nightly)
+        for row in product(LANGUAGES, DTYPES, FAR)
     ],
 )
 def test_programs_at_far_positions(language: str, dtype: str, far: int) -> None:

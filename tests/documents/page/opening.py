@@ -8,6 +8,8 @@ from typing import Any
 from symattn import VARIANTS
 from symattn.attention.example import small_example
 from symattn.derivations import Derivation, Evaluation
+from symattn.documents.html import html_document
+from symattn.documents.shown import Shown
 from symattn.sheets.worksheet import read_worksheet
 from tests.gates import EXAMPLES
 
@@ -24,6 +26,17 @@ def sheet(name: str) -> tuple[Derivation, Evaluation]:
     found = read_worksheet(path)
     derivation = found.derivation()
     return derivation, found.evaluate(derivation)
+
+
+@cache
+def variant_page(name: str) -> str:
+    return html_document(Shown(*variant(name)))
+
+
+@cache
+def sheet_page(name: str) -> str:
+    """The page of an example; where its program or styles are spoilt, `__wrapped__` makes it."""
+    return html_document(Shown(*sheet(name)))
 
 
 def cells(page: Any) -> dict[str, str]:

@@ -14,17 +14,16 @@ from typing import Any
 import pytest
 
 from symattn import VARIANTS
-from symattn.documents.html import html_document
 from symattn.documents.page import frame
-from symattn.documents.shown import Shown
 from tests import ROOT
 from tests.command import run
-from tests.documents.page.opening import variant
+from tests.documents.page.opening import variant_page
 from tests.gates import EXAMPLES
 from tests.program import source
 from tests.shares import share
 
-NAMES = (*(path.stem for path in EXAMPLES), *(row.name for row in VARIANTS))
+#: Examples, and variants that no example is called by.
+NAMES = tuple(dict.fromkeys([path.stem for path in EXAMPLES] + [row.name for row in VARIANTS]))
 
 #: A phone, a tablet, desks.
 WIDTHS = (375, 768, 1024, 1440, 1920)
@@ -41,7 +40,7 @@ def page_of(name: str) -> str:
     """The page of an example, as the command writes it, or of a variant."""
     path = next((path for path in EXAMPLES if path.stem == name), None)
     if path is None:
-        return html_document(Shown(*variant(name)))
+        return variant_page(name)
     ran = run("derive", str(path), "--format", "html", status=0)
     return ran.output
 

@@ -118,37 +118,35 @@ console.log(JSON.stringify(asked.map(([x, digits, rounding]) => {
 """
 
 
-@pytest.mark.parametrize(
-    ("number", "digits", "text", "exact"),
-    [
-        (["*", "0.15", "0.003"], 4, "0.0005", False),  # 0.00045, a tie of floats is none
-        ("0.00045", 4, "0.0005", False),
-        ("-0.00045", 4, "-0.0005", False),
-        ("-0.00005", 4, "-0.0001", False),
-        ("-0.00004", 4, "0.0000", False),
-        ("1/2", 0, "1", False),
-        ("0.12345", 5, "0.12345", True),
-        ("-inf", 4, "-inf", True),
-        ("12345678901234567890", 2, "1.23e19", False),
-        ("1e16", 4, "1e16", True),
-        (["*", ["√", 2], ["√", 8]], 4, "4", True),
-        (["/", ["exp", 3], ["+", ["exp", 3], ["exp", 3]]], 4, "0.5", True),
-        (["/", ["exp", 3], ["*", 8, ["exp", 3]]], 2, "0.13", False),  # the tie 1/8
-        (["/", 1, ["+", 1, ["exp", -100000]]], 4, "1.0000", False),
-        (["+", ["*", ["cos", 1], ["cos", 1]], ["*", ["sin", 1], ["sin", 1]]], 4, "1", True),
-        (["+", ["tanh", "1/3"], ["tanh", "-1/3"]], 4, "0", True),
-        (["tanh", ["+", ["√", 8], ["*", -2, ["√", 2]]]], 2, "0", True),
-        (["exp", 20000], 4, "7.7560e8685", False),
-        (["exp", "-1e9"], 4, "0.0000", False),
-        (["+", ["exp", ["√", 8]], ["*", -1, ["exp", ["*", 2, ["√", 2]]]]], 3, "0", True),
-    ],
+#: Numbers, to how many digits they are shown, the text, and whether it is exact.
+DECIDED: tuple[tuple[object, int, str, bool], ...] = (
+    (["*", "0.15", "0.003"], 4, "0.0005", False),  # 0.00045, a tie of floats is none
+    ("0.00045", 4, "0.0005", False),
+    ("-0.00045", 4, "-0.0005", False),
+    ("-0.00005", 4, "-0.0001", False),
+    ("-0.00004", 4, "0.0000", False),
+    ("1/2", 0, "1", False),
+    ("0.12345", 5, "0.12345", True),
+    ("-inf", 4, "-inf", True),
+    ("12345678901234567890", 2, "1.23e19", False),
+    ("1e16", 4, "1e16", True),
+    (["*", ["√", 2], ["√", 8]], 4, "4", True),
+    (["/", ["exp", 3], ["+", ["exp", 3], ["exp", 3]]], 4, "0.5", True),
+    (["/", ["exp", 3], ["*", 8, ["exp", 3]]], 2, "0.13", False),  # the tie 1/8
+    (["/", 1, ["+", 1, ["exp", -100000]]], 4, "1.0000", False),
+    (["+", ["*", ["cos", 1], ["cos", 1]], ["*", ["sin", 1], ["sin", 1]]], 4, "1", True),
+    (["+", ["tanh", "1/3"], ["tanh", "-1/3"]], 4, "0", True),
+    (["tanh", ["+", ["√", 8], ["*", -2, ["√", 2]]]], 2, "0", True),
+    (["exp", 20000], 4, "7.7560e8685", False),
+    (["exp", "-1e9"], 4, "0.0000", False),
+    (["+", ["exp", ["√", 8]], ["*", -1, ["exp", ["*", 2, ["√", 2]]]]], 3, "0", True),
 )
-def test_digits_are_decided_as_decide_does(
-    number: object, digits: int, text: str, exact: bool, tool: Tool
-) -> None:
-    assert run(tool("node"), CERTIFIED + SHOWN, [(number, digits, "half-up")]) == [
-        [text, exact, True]
-    ]
+
+
+def test_digits_are_decided_as_decide_does(tool: Tool) -> None:
+    asked = [(number, digits, "half-up") for number, digits, *_ in DECIDED]
+    found = run(tool("node"), CERTIFIED + SHOWN, asked)
+    assert found == [[text, exact, True] for *_, text, exact in DECIDED]
 
 
 def test_ties_go_to_even_where_that_is_asked_for(tool: Tool) -> None:
@@ -358,9 +356,8 @@ def test_another_number_would_be_seen(tool: Tool) -> None:
     assert wrong
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
+def test_given_numbers_reach_the_page_exactly(tool: Tool) -> None:
+    values = (
         sympy.Rational(1, 3),
         sympy.Rational(1, 10),
         sympy.Integer(10) ** 40,
@@ -372,11 +369,10 @@ def test_another_number_would_be_seen(tool: Tool) -> None:
         sympy.log(2),
         sympy.Integer(10) ** sympy.Rational(-2, 3),
         sympy.cos(1) ** 2,
-    ],
-)
-def test_given_numbers_reach_the_page_exactly(value: sympy.Expr, tool: Tool) -> None:
-    [[text, *_]] = run(tool("node"), CERTIFIED + SHOWN, [(number_data(value), 12, "half-up")])
-    assert abs(sympy.Rational(text) - value) <= sympy.Rational(1, 2 * 10**12)
+    )
+    asked = [(number_data(value), 12, "half-up") for value in values]
+    for value, (text, *_) in zip(values, run(tool("node"), CERTIFIED + SHOWN, asked), strict=True):
+        assert abs(sympy.Rational(text) - value) <= sympy.Rational(1, 2 * 10**12)
 
 
 def test_what_cannot_be_enclosed_is_a_question_mark(tool: Tool) -> None:

@@ -25,7 +25,7 @@ output = [[3], [2.5379], [1], [2.2384]]
 
 
 @pytest.fixture
-def claimed(opened: Callable[..., Any], tmp_path: Path) -> Any:
+def page(opened: Callable[..., Any], tmp_path: Path) -> Any:
     path = put(tmp_path / "decoding.toml", SHEET + CLAIMS)
     done = run("derive", str(path), "--format", "html", status=0)
     return opened(done.output)
@@ -35,8 +35,7 @@ def told(page: Any) -> list[str]:
     return [str(text) for text in page.locator("header .claims").all_inner_texts()]
 
 
-def test_each_chunk_has_the_claims_of_its_tokens(claimed: Any) -> None:
-    page = claimed
+def test_each_chunk_has_the_claims_of_its_tokens(page: Any) -> None:
     rights = []
     wrong: list[str] = []
     for number in (1, 2, 3, 4):
@@ -59,8 +58,7 @@ def test_each_chunk_has_the_claims_of_its_tokens(claimed: Any) -> None:
     ]
 
 
-def test_the_mark_stands_at_the_entry_that_is_meant(claimed: Any) -> None:
-    page = claimed
+def test_the_mark_stands_at_the_entry_that_is_meant(page: Any) -> None:
     expect(page, 1, 4)
     assert "3 more numbers are about keys of later chunks." in told(page)
     page.locator("#output .home td[data-c]").click()
@@ -78,8 +76,8 @@ def test_the_mark_stands_at_the_entry_that_is_meant(claimed: Any) -> None:
     assert page.locator("#origin .verdict").inner_text() == "Claimed: 0.0596, right."
 
 
-def test_nothing_is_said_of_marks_that_are_shown(claimed: Any) -> None:
-    assert "does not mark" not in claimed.content()
+def test_nothing_is_said_of_marks_that_are_shown(page: Any) -> None:
+    assert "does not mark" not in page.content()
 
 
 def test_formulas_alone_of_chunks_are_refused_in_one_line() -> None:

@@ -1,18 +1,16 @@
-"""The page in Firefox: the main things, the stage, a finger, formulas that are not cut off."""
+"""The page in Firefox: the main things, the stage, formulas that are not cut off; a finger."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import pytest
 
 from symattn import VARIANTS
-from symattn.documents.html import html_document
 from symattn.documents.page import frame
-from symattn.documents.shown import Shown
-from tests.documents.page.conftest import InFirefox
-from tests.documents.page.opening import sheet, variant
+from tests.documents.page.conftest import InBrowser
+from tests.documents.page.opening import sheet, sheet_page, variant, variant_page
 from tests.program import source
+
+FIREFOX = "firefox-esr"
 
 #: Variants whose formulas have all that hangs out of a line, measured in the usual run.
 HIGH = ("cached-llama", "t5", "transformer-xl")
@@ -20,12 +18,12 @@ HIGH = ("cached-llama", "t5", "transformer-xl")
 
 def pages(first: str, others: tuple[str, ...]) -> dict[str, str]:
     """A page, and those of these variants, in which formulas that are cut off are looked for."""
-    return {"page": first, **{name: html_document(Shown(*variant(name))) for name in others}}
+    return {"page": first, **{name: variant_page(name) for name in others}}
 
 
-def test_firefox_does_the_main_things(in_firefox: InFirefox) -> None:
-    page = html_document(Shown(*sheet("causal")))
-    shown = in_firefox("firefox.cjs", pages(page, HIGH))
+def test_firefox_does_the_main_things(in_browser: InBrowser) -> None:
+    page = sheet_page("causal")
+    shown = in_browser("firefox.cjs", pages(page, HIGH), FIREFOX)
     assert shown["said"] == []
     assert shown["halves"] == 0
     assert shown["title"] == "Causal self-attention"
@@ -46,35 +44,34 @@ def test_firefox_does_the_main_things(in_firefox: InFirefox) -> None:
 
 
 @pytest.mark.nightly
-def test_firefox_cuts_no_formula_of_any_variant(in_firefox: InFirefox) -> None:
+def test_firefox_cuts_no_formula_of_any_variant(in_browser: InBrowser) -> None:
     names = tuple(row.name for row in VARIANTS)
-    page = html_document(Shown(*sheet("causal")))
-    assert in_firefox("firefox.cjs", pages(page, names))["clipped"] == []
+    page = sheet_page("causal")
+    assert in_browser("firefox.cjs", pages(page, names), FIREFOX)["clipped"] == []
 
 
 @pytest.mark.nightly
 def test_a_formula_that_is_cut_off_would_be_found(
-    in_firefox: InFirefox, monkeypatch: pytest.MonkeyPatch
+    in_browser: InBrowser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = frame._file  # pyright: ignore
     narrow = ".line{overflow:hidden!important;width:20px!important;height:4px}"
     monkeypatch.setattr(frame, "_file", lambda name: file(name) + narrow)
-    page = html_document(Shown(*sheet("causal")))
-    assert in_firefox("firefox.cjs", pages(page, ()))["clipped"]
+    page = sheet_page.__wrapped__("causal")
+    assert in_browser("firefox.cjs", pages(page, ()), FIREFOX)["clipped"]
 
 
-# ---- a finger on the stage, as `test_stage_room` has it in Chromium ------------------------------
-
-
-def touched(in_firefox: InFirefox) -> dict[str, Any]:
-    """What swipes, taps and drags do on the stage of a variant with matrices wider than a phone."""
-    page = html_document(Shown(*variant("cached-llama")))
-    return in_firefox("firefox_touch.cjs", {"page": page})
-
-
-def test_fingers_on_the_stage_in_firefox(in_firefox: InFirefox) -> None:
+@pytest.mark.parametrize("program", [FIREFOX, "chromium"])
+def test_fingers_on_the_stage(program: str, in_browser: InBrowser) -> None:
+    """A variant with matrices wider than a phone; a stage that no finger moves would be found."""
     steps = [step.name for step in variant("cached-llama")[0].steps]
-    found = touched(in_firefox)
+    wrong = source().replace('"touchend"', '"touchended"')
+    assert wrong != source()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(frame, "scripts", lambda: wrong)
+        still = sheet_page.__wrapped__("causal")
+    pages = {"page": variant_page("cached-llama"), "still": still}
+    found = in_browser("firefox_touch.cjs", pages, program)
     assert found["said"] == []
     assert [one["step"] for one in found["swiped"]] == steps
     assert all(one["wide"] <= 375 for one in found["swiped"])
@@ -82,13 +79,6 @@ def test_fingers_on_the_stage_in_firefox(in_firefox: InFirefox) -> None:
     assert found["onward"] == "1"
     assert found["slid"]["frame"] == found["slid"]["last"]
     assert found["slid"]["step"] == steps[-2]
-
-
-def test_a_stage_that_no_finger_moves_would_be_found(
-    in_firefox: InFirefox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    right = source()
-    wrong = right.replace('"touchend"', '"touchended"')
-    assert wrong != right
-    monkeypatch.setattr(frame, "scripts", lambda: wrong)
-    assert len(touched(in_firefox)["swiped"]) == 1
+    assert [len(one["swiped"]) for one in found["others"]] == [1]
+    for box in found["buttons"]:
+        assert box["height"] >= 32 and box["y"] + box["height"] <= 740

@@ -14,7 +14,7 @@ from symattn.documents.html import html_document
 from symattn.documents.page.matrices import MatrixView
 from symattn.documents.shown import Shown
 from symattn.notation.options import notation_of
-from tests.documents.page.opening import entered, settled, sheet, variant
+from tests.documents.page.opening import entered, settled, sheet_page, variant, variant_page
 
 #: Names from right to left, mixed, long, with accents apart, and of several code points.
 NAMES = ["שלום עולם", "abc (שלום)", "a" * 60, "👩‍👩‍👧‍👦 and more of it", "e\u0301" * 20]
@@ -30,7 +30,7 @@ def named(names: list[str]) -> tuple[Derivation, Evaluation]:
 
 
 def test_grids_what_a_choice_says_and_what_a_mask_cuts_off(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(Shown(*sheet("causal"))))
+    page = opened(sheet_page("causal"))
     roles = page.evaluate("""() => [...document.querySelectorAll("table")].map((table) => [
         table.getAttribute("role"), table.querySelectorAll('[tabindex="0"]').length])""")
     assert set(map(tuple, roles)) == {("grid", 1)}
@@ -107,7 +107,7 @@ def test_names_cannot_disturb_what_is_around_them(opened: Callable[..., Any]) ->
 
 
 def test_a_masked_weight_is_not_a_small_one(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(Shown(*sheet("causal"))))
+    page = opened(sheet_page("causal"))
     masked = page.locator("section#weights .home td.masked")
     assert masked.count() == 3
     assert "masked" in page.locator("#picture .key").inner_text()
@@ -119,7 +119,7 @@ def test_a_masked_weight_is_not_a_small_one(opened: Callable[..., Any]) -> None:
     assert masked.count() == 2
     page.click("#reset")
     assert masked.count() == 3
-    assert "w0 masked" not in html_document(Shown(*variant("sparsemax")))  # its zeros are computed
+    assert "w0 masked" not in variant_page("sparsemax")  # its zeros are computed
 
 
 @pytest.mark.parametrize("name", ["causal", "masked", "biased", "causal-linear", "alibi", "self"])
@@ -139,7 +139,7 @@ def test_masked_is_what_a_mask_holds(name: str) -> None:
 
 
 def test_a_token_shows_its_lines_alone(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(Shown(*sheet("causal"))))
+    page = opened(sheet_page("causal"))
     shown = page.locator(".lines-between line:not(.away)")
     assert page.locator('.lines-between [tabindex="0"]').count() == 1
     page.locator(".lines-between [data-q='2']").hover()
@@ -165,7 +165,7 @@ def test_a_token_shows_its_lines_alone(opened: Callable[..., Any]) -> None:
 
 
 def test_heads_singly_or_overlaid(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(Shown(*sheet("two_heads"))))
+    page = opened(sheet_page("two_heads"))
     figures = page.locator("#picture .head:visible")
     assert figures.count() == 2
     page.get_by_role("button", name="Head 2").click()
@@ -185,7 +185,7 @@ def test_heads_singly_or_overlaid(opened: Callable[..., Any]) -> None:
 
 def test_what_the_mouse_points_at_is_in_sight(opened: Callable[..., Any]) -> None:
     """At the end of the page the panel opens above, and the page stays where it is."""
-    page = opened(html_document(Shown(*sheet("causal"))))
+    page = opened(sheet_page("causal"))
     page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
     page.mouse.move(5, 5)
     cell = page.locator("#output .home td[data-c='0']").last

@@ -15,7 +15,7 @@ from symattn.documents.page.heated import heated
 from symattn.documents.page.live import live_program
 from symattn.documents.shown import Shown
 from symattn.notation.text import line
-from tests.documents.page.opening import cells, entered, sheet, variant
+from tests.documents.page.opening import cells, entered, sheet_page, variant
 from tests.documents.page.test_page import in_text, places_of
 from tests.worked_lines import faults
 
@@ -54,7 +54,7 @@ def said(page: Any, where: str) -> list[str]:
 
 
 def test_formula_and_entry_have_it_while_it_is_not_1(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(Shown(*sheet("causal"))))
+    page = opened(sheet_page("causal"))
     plain = said(page, "#scaled .lines")
     assert plain == ["Z = S/√d_k", "z_ij = s_ij/√d_k"]
     spoken = page.locator("#scaled .said > .spoken")

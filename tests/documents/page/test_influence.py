@@ -15,7 +15,7 @@ from symattn.attention.example import small_example
 from symattn.derivations import Derivation, Evaluation
 from symattn.documents.html import html_document
 from symattn.documents.shown import Shown
-from tests.documents.page.opening import variant
+from tests.documents.page.opening import variant, variant_page
 from tests.shares import share
 
 NAMES = tuple(row.name for row in VARIANTS)
@@ -125,7 +125,7 @@ def test_what_lights_up_is_what_changes(of: str, name: str, opened: Callable[...
 
 def test_a_mask_cuts_off_and_the_words_say_so(opened: Callable[..., Any]) -> None:
     derivation, values = variant("causal")
-    page = opened(html_document(Shown(derivation, values)))
+    page = opened(variant_page("causal"))
     expected = changed(derivation, values)
     expected["X||2|0"].add("A||0|0")  # the test can fail: nothing before a token changes with it
     assert faults(page, expected) == ["X||2|0 changes A||0|0"]
@@ -138,7 +138,7 @@ def test_a_mask_cuts_off_and_the_words_say_so(opened: Callable[..., Any]) -> Non
 
 
 def test_keys_turn_from_sources_to_what_is_reached(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(Shown(*variant("causal"))))
+    page = opened(variant_page("causal"))
     page.locator('#scores .home tr[data-r="1"] td[data-c="0"]').focus()
     assert page.locator("#scores .home .chosen").count() == 1
     pressed = '#origin [data-way][aria-pressed="true"]'
@@ -165,8 +165,8 @@ def test_a_gradient_is_told_of_what_it_is_with_respect_to(opened: Callable[..., 
 
 
 def test_products_stand_with_the_heaviest_first(opened: Callable[..., Any]) -> None:
-    derivation, values = variant("self")
-    page = opened(html_document(Shown(derivation, values)))
+    _, values = variant("self")
+    page = opened(variant_page("self"))
     page.locator('#output .home tr[data-r="2"] td[data-c="1"]').focus()
     weights = [
         float(text.split("≈")[-1].split("=")[-1])

@@ -8,10 +8,8 @@ from typing import Any
 
 import pytest
 
-from symattn.documents.html import html_document
 from symattn.documents.page import frame
-from symattn.documents.shown import Shown
-from tests.documents.page.opening import sheet, variant
+from tests.documents.page.opening import sheet_page, variant_page
 from tests.shares import share
 
 #: The second weight of the second row is chosen.
@@ -20,7 +18,7 @@ CHOOSE = "document.querySelector(\"#weights .home tr[data-r='1'] td[data-c='1']\
 
 @pytest.mark.parametrize("width", share([320, 768, 1440], 2))
 def test_the_panel_gives_a_line_all_its_width(width: int, opened: Callable[..., Any]) -> None:
-    page = opened(html_document(Shown(*variant("cached-llama"))), width)
+    page = opened(variant_page("cached-llama"), width)
     page.evaluate(CHOOSE)
     box = "(element) => element.getBoundingClientRect().toJSON()"
     names = (".origin", ".origin .line", ".origin .where", ".ways button")
@@ -40,7 +38,7 @@ def shaded(opened: Callable[..., Any]) -> list[str]:
     """Formulas that fit, and whose last pixels are not those of the page."""
     from PIL import Image
 
-    page = opened(html_document(Shown(*sheet("two_heads"))), 375)
+    page = opened(sheet_page.__wrapped__("two_heads"), 375)
     found = []
     for line in page.locator(".step .line").all():
         if not line.is_visible() or line.evaluate("(box) => box.scrollWidth > box.clientWidth"):
@@ -69,7 +67,7 @@ def test_a_shade_would_be_found(
 
 
 def test_forced_colours_outline_what_is_lit_alone(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(Shown(*sheet("two_heads"))), forced_colors="active")
+    page = opened(sheet_page("two_heads"), forced_colors="active")
     page.keyboard.press("s")
     page.locator("#contents a[href='#weights']").click()
     page.keyboard.press("ArrowRight")
@@ -80,7 +78,7 @@ def test_forced_colours_outline_what_is_lit_alone(opened: Callable[..., Any]) ->
 
 
 def test_a_long_line_goes_on_below_on_paper(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(Shown(*variant("cached-llama"))), 680)  # A4 between its margins
+    page = opened(variant_page("cached-llama"), 680)  # A4 between its margins
     out = """(lines) => lines.filter((line) => [...line.querySelectorAll("mi, mn, mo")].some(
         (sign) => sign.getBoundingClientRect().right > innerWidth)).map((line) => line.innerText)"""
     assert page.locator(".worked").evaluate_all(out)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from symattn.documents.html import html_document
-from symattn.documents.shown import Shown
-from tests.documents.page.opening import cells, settled, sheet
+from tests.documents.page.opening import cells, settled, sheet, sheet_page
 
 
 def test_the_page_states_it_and_keeps_it_up_to_date(opened: Callable[..., Any]) -> None:
     derivation, values = sheet("backward")
-    page = opened(html_document(Shown(derivation, values)))
+    page = opened(sheet_page("backward"))
     step = page.locator("#loss_linear")
     assert "its value is not given" in step.locator(".why").inner_text()
     assert "one number" in step.locator("summary").inner_text()

@@ -8,7 +8,6 @@ import subprocess
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import pytest
 import sympy
 
 from symattn.arithmetic.decide import decide
@@ -209,43 +208,43 @@ def test_another_number_would_be_seen(tool: Tool) -> None:
     assert answer != digits_of(sympy.Rational("0." + "3" * 24))
 
 
-@pytest.mark.parametrize(
-    ("text", "point"),
-    [
-        ("0,5", "0.5"),
-        (",5", ".5"),
-        ("-1,25e2", "-1.25e2"),
-        ("1,5/2,5", "1.5/2.5"),
-        ("0,125", "0.125"),
-        ("sqrt(2,25)", "sqrt(2.25)"),
-        ("1,2345", "1.2345"),
-    ],
-)
-def test_a_decimal_comma_is_read_in_the_page(text: str, point: str, tool: Tool) -> None:
+#: Numbers with a decimal comma, and with a point.
+COMMAS = {
+    "0,5": "0.5",
+    ",5": ".5",
+    "-1,25e2": "-1.25e2",
+    "1,5/2,5": "1.5/2.5",
+    "0,125": "0.125",
+    "sqrt(2,25)": "sqrt(2.25)",
+    "1,2345": "1.2345",
+}
+
+
+def test_a_decimal_comma_is_read_in_the_page(tool: Tool) -> None:
     """Python's reader of numbers refuses it: there the worksheet says which sign it has."""
-    assert number_of(text) is None
-    one, other = read(tool("node"), [text, point])
-    assert one == other
-    assert isinstance(one, list)
+    assert [number_of(text) for text in COMMAS] == [None] * len(COMMAS)
+    commas, points = (read(tool("node"), [*texts]) for texts in (COMMAS, COMMAS.values()))
+    assert commas == points
+    assert all(isinstance(one, list) for one in commas)
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("1,250", "“1,250” may be 1.250 or 1250; write which"),
-        ("1,2,3", "“,” is not part of a number"),
-        ("1.5,2", "“,” is not part of a number"),
-        ("2x", "“x” is not part of a number"),
-        ("<b>", "“<” is not part of a number"),
-        ("1/0", "it divides by zero"),
-        ("sqrt(-1)", "it is the root of a negative number"),
-        ("2 3", "a number is not expected after a number; write * between them"),
-        ("(1", "the bracket “(” is not closed"),
-        ("1+", "it ends too early"),
-        ("", "it is empty"),
-        ("1" * 201, "201 characters are too many; write 200 at most"),
-    ],
-)
-def test_a_line_says_what_is_wrong(text: str, why: str, tool: Tool) -> None:
-    assert number_of(text) is None
-    assert read(tool("node"), [text]) == [why]
+#: Texts that are no numbers, and why.
+WRONG = {
+    "1,250": "“1,250” may be 1.250 or 1250; write which",
+    "1,2,3": "“,” is not part of a number",
+    "1.5,2": "“,” is not part of a number",
+    "2x": "“x” is not part of a number",
+    "<b>": "“<” is not part of a number",
+    "1/0": "it divides by zero",
+    "sqrt(-1)": "it is the root of a negative number",
+    "2 3": "a number is not expected after a number; write * between them",
+    "(1": "the bracket “(” is not closed",
+    "1+": "it ends too early",
+    "": "it is empty",
+    "1" * 201: "201 characters are too many; write 200 at most",
+}
+
+
+def test_a_line_says_what_is_wrong(tool: Tool) -> None:
+    assert [number_of(text) for text in WRONG] == [None] * len(WRONG)
+    assert read(tool("node"), [*WRONG]) == [*WRONG.values()]

@@ -12,7 +12,7 @@ from symattn.documents.html import html_document
 from symattn.documents.shown import Shown
 from symattn.evaluate.worked import worked
 from symattn.notation.text import line
-from tests.documents.page.opening import settled, sheet
+from tests.documents.page.opening import settled, sheet_page
 from tests.documents.page.test_page import in_text
 
 #: The parts of the line on the stage, between its signs.
@@ -30,7 +30,7 @@ LINKS = """() => {
 
 
 def test_no_link_of_a_line_on_the_stage_is_the_one_before(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(Shown(*sheet("causal"))), reduced_motion="reduce")
+    page = opened(sheet_page("causal"), reduced_motion="reduce")
     page.evaluate("location.hash = 'stage=mask'")
     page.wait_for_selector("#stage:visible")
     seen = set()
@@ -43,7 +43,7 @@ def test_no_link_of_a_line_on_the_stage_is_the_one_before(opened: Callable[..., 
 
 
 def test_a_minus_between_terms_has_room_on_both_sides(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(Shown(*sheet("causal"))))
+    page = opened(sheet_page("causal"))
     page.evaluate("location.hash = 't=0.9;at=masked.1'")  # a line that the page makes
     settled(page)
     before, after = page.evaluate("""() => {

@@ -81,12 +81,11 @@ def test_every_chunk_has_the_digits_of_derive(name: str, opened: Callable[..., A
 
 
 @pytest.fixture
-def series(opened: Callable[..., Any]) -> Any:
+def page(opened: Callable[..., Any]) -> Any:
     return opened(page_of(parts_of("causal")))
 
 
-def test_buttons_slider_keys_and_the_address_lead_to_a_chunk(series: Any) -> None:
-    page = series
+def test_buttons_slider_keys_and_the_address_lead_to_a_chunk(page: Any) -> None:
     expect(page, 1)
     page.click("#after")
     expect(page, 2)
@@ -114,8 +113,7 @@ def test_buttons_slider_keys_and_the_address_lead_to_a_chunk(series: Any) -> Non
     expect(page, 3)
 
 
-def test_step_temperature_and_decimals_go_along(series: Any) -> None:
-    page = series
+def test_step_temperature_and_decimals_go_along(page: Any) -> None:
     entered(page, "#temperature", "1/2")
     entered(page, "#decimals", "6")
     page.evaluate("location.hash = 'output'")
@@ -134,8 +132,7 @@ def test_step_temperature_and_decimals_go_along(series: Any) -> None:
     assert cells(page) == dict(texts_of(halved, Notation(digits=6)))
 
 
-def test_the_stage_goes_along(series: Any) -> None:
-    page = series
+def test_the_stage_goes_along(page: Any) -> None:
     page.keyboard.press("s")
     page.wait_for_selector("body.staged")
     page.keyboard.press("n")
@@ -145,8 +142,7 @@ def test_the_stage_goes_along(series: Any) -> None:
     assert page.locator("#chunk").is_visible()
 
 
-def test_numbers_cannot_be_changed(series: Any) -> None:
-    page = series
+def test_numbers_cannot_be_changed(page: Any) -> None:
     assert not page.locator("#edit").is_visible()
     assert "cannot be changed here" in page.locator(".series p").inner_text()
     before = cells(page)
@@ -164,8 +160,7 @@ def test_without_scripts_the_first_chunk_is_read(opened: Callable[..., Any]) -> 
     assert not page.locator("#chunk").is_visible()
 
 
-def test_paper_says_that_it_has_one_chunk(series: Any) -> None:
-    page = series
+def test_paper_says_that_it_has_one_chunk(page: Any) -> None:
     assert "printed" not in page.locator(".series p").inner_text()
     page.emulate_media(media="print")
     assert page.locator(".series p").inner_text().endswith("One chunk is printed at a time.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from symattn.documents.html import html_document
 from symattn.documents.page import frame
 from symattn.documents.shown import Shown
 from tests import ROOT
-from tests.documents.page.opening import sheet, variant
+from tests.documents.page.opening import sheet, sheet_page, variant_page
 from tests.program import source
 from tests.shares import share
 
@@ -21,12 +20,6 @@ NAMES = tuple(row.name for row in VARIANTS)
 
 #: A small phone, a common one, a tablet, a desk.
 SCREENS = {320: 568, 375: 667, 768: 1000, 1440: 900}
-
-
-@cache
-def page_of(name: str) -> str:
-    """The page of a variant."""
-    return html_document(Shown(*variant(name)))
 
 
 def walk(page: Any) -> list[dict[str, Any]]:
@@ -56,19 +49,19 @@ def judged(frames: list[dict[str, Any]]) -> None:
 
 @pytest.mark.parametrize("width", share(SCREENS, 2))
 def test_every_frame_shows_what_is_worked_out(width: int, opened: Callable[..., Any]) -> None:
-    derivation, values = sheet("it_cat_mat")
-    frames = walk(on_a_screen(opened, html_document(Shown(derivation, values)), width))
+    derivation, _ = sheet("it_cat_mat")
+    frames = walk(on_a_screen(opened, sheet_page("it_cat_mat"), width))
     judged(frames)
     assert list(dict.fromkeys(one["step"] for one in frames)) == [s.name for s in derivation.steps]
 
 
-@pytest.mark.parametrize("name", share(NAMES, len(NAMES), NAMES.index("cached-llama")))
+@pytest.mark.parametrize("name", share(NAMES, len(NAMES), NAMES.index("cached")))
 def test_variants_on_a_small_phone(name: str, opened: Callable[..., Any]) -> None:
-    judged(walk(on_a_screen(opened, page_of(name), 320)))
+    judged(walk(on_a_screen(opened, variant_page(name), 320)))
 
 
 def test_a_product_is_shown_whole_where_there_is_room(opened: Callable[..., Any]) -> None:
-    page = on_a_screen(opened, html_document(Shown(*sheet("it_cat_mat"))), 375)
+    page = on_a_screen(opened, sheet_page("it_cat_mat"), 375)
     page.keyboard.press("s")
     scheme = page.locator("#stage .scheme")
     assert scheme.locator(".gap").count() == 0
@@ -95,7 +88,7 @@ def test_a_term_out_of_sight_would_be_found(
 
 
 def test_the_one_status_is_heard_on_the_stage(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(Shown(*sheet("causal"))), width=375)
+    page = opened(sheet_page("causal"), width=375)
     page.keyboard.press("s")
     page.keyboard.press("ArrowRight")
     session = page.context.new_cdp_session(page)
@@ -114,7 +107,7 @@ def test_the_one_status_is_heard_on_the_stage(opened: Callable[..., Any]) -> Non
 
 
 def test_the_stage_is_found_and_left(opened: Callable[..., Any]) -> None:
-    page = opened(html_document(Shown(*sheet("causal"))), width=1440)
+    page = opened(sheet_page("causal"), width=1440)
     page.get_by_role("button", name="Step through it").click()
     assert page.evaluate("document.activeElement.id") == "stage-heading"
     ring = "getComputedStyle(document.activeElement).outlineStyle"
@@ -125,66 +118,3 @@ def test_the_stage_is_found_and_left(opened: Callable[..., Any]) -> None:
     told = page.locator(".keys").inner_text()
     for words in ("step through it", "frame", "what it reaches", "Undo".lower()):
         assert words in told
-
-
-# ---- with a finger -------------------------------------------------------------------------------
-
-
-def test_fingers_on_the_stage(opened: Callable[..., Any]) -> None:
-    page = opened(page_of("cached-llama"), width=375, has_touch=True, is_mobile=True)
-    page.locator("#mode").tap()
-    page.locator("#contents a[href='#weights']").tap()
-    session = page.context.new_cdp_session(page)
-
-    def drag(start: tuple[float, float], end: tuple[float, float]) -> None:
-        parts = [part / 8 for part in range(9)] + [1.0] * 3
-        points = [
-            tuple(a + (b - a) * part for a, b in zip(start, end, strict=True)) for part in parts
-        ]
-        for number, (x, y) in enumerate(points):
-            kind = "touchMove" if number else "touchStart"
-            session.send(
-                "Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]}
-            )
-            page.wait_for_timeout(16)
-        session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-        page.wait_for_timeout(60)
-
-    def middle(selector: str) -> tuple[float, float]:
-        box = page.locator(selector).first.bounding_box()
-        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-
-    def step() -> str:
-        return str(page.locator("#contents [aria-current]").get_attribute("href"))
-
-    wide = ".picture-on-stage .scroll"
-
-    def all_of(words: str) -> Any:
-        return page.evaluate(f"[...document.querySelectorAll('{wide}')].map((box) => {words})")
-
-    boxes = all_of("box.scrollWidth > box.clientWidth + 1")
-    assert any(boxes)  # a matrix wider than the screen: a finger on it moves it, not the step
-    number = boxes.index(True)
-    page.locator(wide).nth(number).scroll_into_view_if_needed()
-    box = page.locator(wide).nth(number).bounding_box()
-    y = box["y"] + box["height"] / 2
-    before = all_of("box.scrollLeft")
-    drag((300, y), (90, y))
-    assert step() == "#weights" and all_of("box.scrollLeft")[number] > before[number]
-    x, y = middle("#stage-heading")
-    drag((x, y + 200), (x, y))  # up or down is a way through the page
-    assert step() == "#weights"
-    page.evaluate("scrollTo(0, 0)")
-    box = page.locator("#frame").bounding_box()
-    y = box["y"] + box["height"] / 2
-    drag((box["x"] + 8, y), (box["x"] + box["width"] - 4, y))
-    last = page.locator("#frame").get_attribute("max")
-    assert step() == "#weights" and page.locator("#frame").input_value() == last
-    page.evaluate("scrollTo(0, 0)")
-    drag((40, middle("#stage-heading")[1]), (300, middle("#stage-heading")[1]))
-    assert step() == "#masked"
-    for button in ("#back", "#play", "#onward", "#mode", "#more"):
-        box = page.locator(button).bounding_box()
-        assert box["height"] >= 32 and box["y"] + box["height"] <= 800
-    page.locator("#onward").tap()
-    page.wait_for_function("document.querySelector('#frame').value === '1'")

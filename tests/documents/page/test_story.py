@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from symattn import SymattnError
-from symattn.cli import main
-from symattn.documents.html import html_document
-from symattn.documents.shown import Shown
 from symattn.sheets.worksheet import read_worksheet
 from tests import ROOT
+from tests.command import run
 
 RILEY = ROOT / "examples" / "rileys_dog.toml"
 BEGINS = "that Riley is a dog tells much about Riley"
 
 
-def run(*arguments: str) -> Any:
-    return CliRunner().invoke(main, ["derive", *arguments])
-
-
 @pytest.mark.parametrize("form", ["text", "latex", "md", "mathml", "html", "ipynb", "json"])
 def test_a_story_stands_at_the_top(form: str) -> None:
-    shown = run(str(RILEY), "--format", form, "--steps", "scores").output
+    shown = run("derive", str(RILEY), "--format", form, "--steps", "scores").output
     again = form in ("html", "ipynb")  # the worksheet that a page writes, or that a cell reads
     assert shown.count(BEGINS) == 1 + again
     assert shown.index(BEGINS) < shown.index("compared" if form != "json" else '"steps"')
@@ -36,7 +27,7 @@ def test_a_story_is_told_once_in_a_series(tmp_path: Path) -> None:
     sheet = tmp_path / "decoding.toml"
     text = (ROOT / "examples" / "decoding.toml").read_text(encoding="utf-8")
     sheet.write_text(f'story = "Once <upon> a time."\n{text}', encoding="utf-8")
-    assert run(str(sheet)).output.count("Once <upon> a time.") == 1
+    assert run("derive", str(sheet)).output.count("Once <upon> a time.") == 1
 
 
 def test_a_story_that_is_none(tmp_path: Path) -> None:
@@ -44,12 +35,3 @@ def test_a_story_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "sheet.toml").write_text(text, encoding="utf-8")
     with pytest.raises(SymattnError, match="story: 3 is not text"):
         read_worksheet(tmp_path / "sheet.toml")
-
-
-def test_the_story_goes_with_the_worksheet_that_a_page_writes() -> None:
-    page = run(str(RILEY), "--format", "html").output
-    data = json.loads(page.split('id="data">')[1].split("</script>")[0])
-    assert BEGINS in data["worksheet"]["top"]["story"]
-    sheet = read_worksheet(RILEY)
-    derivation = sheet.derivation()
-    assert BEGINS in html_document(Shown(derivation, sheet.evaluate(derivation)))

@@ -15,7 +15,7 @@ from symattn.documents.html import html_document
 from symattn.documents.job import document
 from symattn.documents.shown import Shown
 from symattn.documents.unseeing import unseeing
-from tests.documents.page.opening import settled, sheet
+from tests.documents.page.opening import settled, sheet_page
 
 ROWS = [[1, 0], [0, 1], [1, 1]]
 BECAUSE = "its weights are 0 and sum to 0, by convention, since the formula alone would be 0/0."
@@ -94,5 +94,5 @@ def test_the_page_says_after_a_change_what_a_new_one_would(
         assert "".join(found) == said(hidden(rows, labels=True), notation)
     fresh = opened(html_document(Shown(*hidden((1,), labels=True), notation=notation)))
     assert fresh.locator("#weights .unseeing").count() == 1
-    page = opened(html_document(Shown(*sheet("causal"))))
+    page = opened(sheet_page("causal"))
     assert page.locator(".unseeing").count() == 0
