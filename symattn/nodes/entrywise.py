@@ -157,7 +157,7 @@ class _Entries:
         return _Entries(sympy.MatAdd(filled, self.matrix))
 
     def __rsub__(self, number: sympy.Expr) -> _Entries:
-        return number + -self
+        return (-self).__radd__(number)
 
     def __truediv__(self, other: _Entries) -> _Entries:
         return _Entries(EntryQuotient(self.matrix, other.matrix))
