@@ -150,8 +150,10 @@ class Chosen(_Placed):
 Tree = Number | Name | Call | Apart | Indexed | Every | Compared | Joined | Chosen
 
 
-def read(text: str, declared: Collection[str] = ()) -> Tree:
+def read(text: str, declared: Collection[str] = (), functions: Collection[str] = ()) -> Tree:
     """The tree of one side of a statement. Raises `ReadError` for what is none.
+
+    `functions` are words of functions beside those of `FUNCTIONS`.
 
     >>> read("Q K^T")
     Apart(sign='*', parts=(Name(name='Q'), Apart(sign='T', parts=(Name(name='K'),), exponent=\
@@ -159,7 +161,7 @@ Fraction(1, 1))), exponent=Fraction(1, 1))
     """
     if not isinstance(text, str):
         raise ReadError(f"{quote(text)} is not a text")
-    return _read(_Lexer(text, declared))
+    return _read(_Lexer(text, declared, own=functions))
 
 
 def read_right(
@@ -170,13 +172,13 @@ def read_right(
 ) -> Tree:
     """The tree of an equation's right side: what `read` reads, cases and comparisons.
 
-    `functions` are the names of functions of the reader's own; letters written together are
+    `functions` are words of functions beside those of `FUNCTIONS`; letters written together are
     refused where one of the `usual` names may be meant; an exponent may be any tree.
 
     >>> read_right("0 if j <= i else 1").test
     Compared(sides=(Name(name='j'), Name(name='i')), signs=('≤',))
     """
-    return _read(_Lexer(text, declared, own=functions, usual=usual))
+    return _read(_Lexer(text, declared, equation=True, own=functions, usual=usual))
 
 
 def read_closed(text: str) -> Tree:
@@ -360,16 +362,17 @@ _Cut = tuple[str, str, int, int]
 
 @dataclass(frozen=True)
 class _Lexer:
-    """Cuts a text into tokens; what it may hold are declared letters, and functions of one's own.
+    """Cuts a text into tokens; what it may hold are declared letters, and the functions `own`.
 
-    `own` are the reader's functions in the right side of an equation, None elsewhere; `usual` are
-    names that letters written together may be meant for.
+    `equation` says whether it is the right side of an equation; `usual` are names that letters
+    written together may be meant for.
     """
 
     source: str
     declared: Collection[str] = ()
     closed: bool = False
-    own: Collection[str] | None = None
+    equation: bool = False
+    own: Collection[str] = ()
     usual: Collection[str] = ()
 
     @cached_property
@@ -381,11 +384,6 @@ class _Lexer:
     def text(self) -> str:
         """The text without LaTeX's spellings."""
         return self.plain[0]
-
-    @property
-    def equation(self) -> bool:
-        """Whether it is the right side of an equation."""
-        return self.own is not None
 
     def wrong(self, place: int, why: str, bracket: int = -1) -> Refused:
         """The error for what is wrong at a character of the plain text."""
@@ -572,7 +570,7 @@ class _Word:
         name, word, known = self.name, self.word, self.lexer
         letter = greek(_bare(name))
         direct = self._behind(name) == "("
-        if letter in (known.own or ()) and self._opens(name):
+        if letter in known.own and self._opens(name):
             yield self._cut("FUNCTION", letter, name)
         elif letter in known.declared:
             yield self._cut("NAME", letter, name)
@@ -639,7 +637,7 @@ class _Word:
         offer, close = _OFFERS.get(word.lower(), ""), ""
         run = _LOWERCASE_RUN.search(self.name.partition("_")[0])
         if run:
-            close = close_to(word, [*_KNOWN, *(self.lexer.own or ())])
+            close = close_to(word, [*_KNOWN, *self.lexer.own])
         if direct or (opens and small):
             mend = f": {offer}" if offer else f"; did you mean {close}?" if close else ""
             product = f"; write {product} (…) for a product{nearest(word, _KNOWN)}"
@@ -1004,7 +1002,7 @@ def _with_sign(sign: _Token, part: _Phrase) -> Tree:
 
 def _check_arity(name: str, word: _Token, count: int) -> None:
     """Refuse a function of too few or too many arguments."""
-    least, most = ARITY.get(name, (1, 1) if name in SPELLINGS else (1, _MOST_OF_OWN))
+    least, most = ARITY.get(name, (1, 1) if name in SPELLINGS else (0, _MOST_OF_OWN))
     if least <= count <= most:
         return
     if name == "softmax":
@@ -1418,7 +1416,7 @@ _TOO_DEEP = f"it is nested deeper than {MAX_DEPTH}"
 _TWO_NUMBERS = "a number is not expected after a number; write * between them"
 _FOLDED_BELOW = 10**6
 _OPERATIONS = {"+": add, "*": mul, "×": mul, "/": truediv}
-#: How many arguments a function of one's own may have, which its definition says.
+#: How many arguments a function may have of which only its definition says how many.
 _MOST_OF_OWN = 16
 
 #: To compare with.

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symattn import Attention, SymattnError, document
+from symattn import Attention, SymattnError, document, equal
 from symattn.documents.job import FORMATS
-from symattn.nodes import masks
+from symattn.language.spec import Equations
+from symattn.nodes import catalogue, masks
 from symattn.nodes.masks import Mask
 from tests import ROOT
 from tests.command import run
@@ -62,6 +63,28 @@ def test_the_mask_hides_every_second_key(every_second: type[Mask]) -> None:
     assert [entry == 0 for entry in cached] == [True, False, True]
     with pytest.raises(SymattnError, match="has no parameter"):
         every_second.of(2, 4, 3)
+
+
+def test_equations_call_the_mask_by_its_name(every_second: type[Mask]) -> None:
+    derivation = Attention(mask="every-second").derivation()
+    text = document(derivation, "equations")
+    assert "M = every_second()" in text
+    read = Equations(str(text)).derivation()
+    masks_read, masks_written = (
+        [step.expr for step in one.steps if step.name == "mask"] for one in (read, derivation)
+    )
+    assert masks_read == masks_written != []
+    with pytest.raises(SymattnError, match="every_third"):
+        Equations("O = softmax(Q K^T + every_third()) V").derivation()
+
+
+def test_equations_and_statements_call_a_node_by_its_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(catalogue.CALLED, "peaks", catalogue.CALLED["rowmax"])
+    read = Equations("R = peaks(S)").derivation()
+    assert read.steps[-1].expr == Equations("R = rowmax(S)").derivation().steps[-1].expr
+    assert equal("peaks(S)", "rowmax(S)")
+    with pytest.raises(SymattnError, match="peaks needs a matrix"):
+        Equations("R = peaks()").derivation()
 
 
 # ---- the tables --------------------------------------------------------------------------------

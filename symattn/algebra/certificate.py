@@ -37,7 +37,7 @@ from symattn.grammar import read
 from symattn.nodes import rule as r
 from symattn.nodes.arguments import symbol_of_size
 from symattn.nodes.base import Node
-from symattn.nodes.catalogue import NODES
+from symattn.nodes.catalogue import NODES, words
 from symattn.nodes.entrywise import Diagonal, Exponential
 from symattn.nodes.heads import Concat, GroupSum, Head, HeadSum
 from symattn.nodes.lines import LineDifference, LineSum
@@ -2372,7 +2372,7 @@ def claim_of(data: Mapping[str, Data]) -> Claim:
             spare = [(read_size(a), read_size(b)) for a, b in one["spare"]]
             writer = Writer(letters, values, spare, positive)
             declared = [name for name, text in data["letters"] if name in data["declared"]]
-            return (*writer.build(read(one["text"], declared)), ())
+            return (*writer.build(read(one["text"], declared, words())), ())
         steps = tuple((name, decoded(expr)) for name, expr in one.get("steps", ()))
         value = decoded(one["expr"])
         return value, tuple(value.shape) if isinstance(value, MatrixExpr) else None, steps

@@ -83,7 +83,7 @@ class Plan(Changed):
             "key-is-query": self.tie == "query-key",
             "value-is-key": self.tie == "key-value",
             positions: True,
-            "added": positions in ("sinusoidal", "learned"),
+            "added": positions not in ("", "rotary"),
             "decoupled": self.decoupled,
             "turned-key": positions == "rotary" and own,
             "soft-cap": self.soft_cap is not None,

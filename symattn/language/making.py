@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial, reduce
-from inspect import signature
 from typing import Any
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.errors import ReadError, SymattnError, nearest
+from symattn.errors import ReadError, SymattnError
 from symattn.grammar import (
     Apart,
     Call,
@@ -27,22 +26,22 @@ from symattn.grammar import (
     subtrees,
 )
 from symattn.greek import in_ascii
-from symattn.language.shapes import NODES, OF_NUMBERS, Unfit
-from symattn.language.sizes import MADE_TO_FIT, Sizes, is_small
+from symattn.language.shapes import Unfit, is_node, is_of_numbers
+from symattn.language.sizes import Sizes, is_small
 from symattn.nodes import operators, placed
-from symattn.nodes.catalogue import CALLED
+from symattn.nodes.catalogue import CALLED, PLACED, mask_called
 from symattn.nodes.defined import Applied, Formula, WherePlaced
 from symattn.nodes.entrywise import Entrywise, Exponential
 from symattn.nodes.heads import Concat, Head, HeadMix, HeadSum, Slice, Split
 from symattn.nodes.lines import Spread
-from symattn.nodes.masks import MASKS, Masked, hides, mask_of
+from symattn.nodes.masks import MASKS, Counts, Masked, hides, mask_of
 from symattn.nodes.norms import NORMS
 from symattn.nodes.number import NumberSymbol
 from symattn.nodes.operators import ONE, shape_in, together, transposed
 from symattn.nodes.placed import PLACES
 from symattn.nodes.powers import WholePower
 from symattn.nodes.recurrence import Beside
-from symattn.nodes.written import CONSTANTS, Writer
+from symattn.nodes.written import CONSTANTS, Writer, called
 from symattn.step import HEAD
 
 #: The index of the heads that are mixed into one.
@@ -393,7 +392,7 @@ class Maker(_Indices):
     def _call(
         self, tree: Tree, name: str, args: tuple[Tree, ...], options: dict[str, str | Tree]
     ) -> sympy.Expr:
-        if name in MADE_TO_FIT:
+        if name in PLACED or mask_called(name):
             values = [_LIMITLESS.get(arg) or self.made(arg) for arg in args]
             return self._fitted(name, self._spared(tree), values, self._settings(options))
         values = [self.made(arg) for arg in args]
@@ -404,12 +403,12 @@ class Maker(_Indices):
         if self.whole is not None:
             return self._of_entries(name, values)
         if name in NORMS:
-            return _called(name, NORMS[name].of, *values, **self._settings(options))
+            return called(name, NORMS[name].of, *values, **self._settings(options))
         if name in ("shift", "clip"):
             settings = {k: v for k, v in self._settings(options).items() if k != "columns"}
-            return _called(name, CALLED[name], *values, self._spared(tree)[1], **settings)
-        if name in NODES or name == "rotary":
-            return _called(name, CALLED[name], *values, **self._settings(options))
+            return called(name, CALLED[name], *values, self._spared(tree)[1], **settings)
+        if is_node(name) or name == "rotary":
+            return called(name, CALLED[name], *values, **self._settings(options))
         if options:
             raise ReadError(f"{name} has no option {next(iter(options))}")
         return self._function(name, values)
@@ -420,7 +419,7 @@ class Maker(_Indices):
         if name in ("min", "max") and len(values) > 1:
             matrices = [placed.everywhere(one, self.whole) for one in values]
             return reduce(partial(placed.extreme, name), matrices)
-        if name not in OF_NUMBERS:
+        if not is_of_numbers(name):
             of = "of places and sizes alone" if name in _OF_PLACES else "a function of matrices"
             raise ReadError(f"{name} is {of}; entries are numbers")
         return self._function(name, [placed.placed(one, self.whole) for one in values])
@@ -440,10 +439,11 @@ class Maker(_Indices):
         settings: dict[str, Any],
     ) -> MatrixExpr:
         """A matrix whose size is that of what it stands beside."""
-        if name not in MASKS:
+        mask = mask_called(name)
+        if not mask:
             heads = next(iter(self.counts.values()), sympy.S.One)
             of = (heads, HEAD if self.counts else None) if name == "alibi" else values
-            return _called(name, CALLED[name], *sized, *of, **settings)
+            return called(name, CALLED[name], *sized, *of, **settings)
         start = settings.pop("start", sympy.S.Zero)
         if settings:
             raise ReadError(f"{name} has no option {next(iter(settings))}")
@@ -452,9 +452,9 @@ class Maker(_Indices):
                 "a reach of −1 is none; write inf where there is no limit: window(2, inf)"
             )
         parameter = True if not values else values[0] if len(values) == 1 else values
-        if name in ("documents", "global"):
+        if any(isinstance(argument, Counts) for argument in MASKS[mask].arguments):
             parameter = list(values)
-        return mask_of(name, *sized, parameter, start)
+        return mask_of(mask, *sized, parameter, start)
 
     def _own(self, name: str, values: list[sympy.Expr]) -> sympy.Expr:
         function = self.sizes.functions[name]
@@ -496,21 +496,6 @@ class Maker(_Indices):
 
 def _factors_of(tree: Tree) -> tuple[Tree, ...]:
     return tree.parts if isinstance(tree, Apart) and tree.sign in ("*", "×") else (tree,)
-
-
-def _called(
-    name: str, kind: Callable[..., MatrixExpr], *given: object, **settings: object
-) -> MatrixExpr:
-    """A node by its word. Raises `ReadError` for an option that it does not have."""
-    known = [one for one in signature(kind).parameters if one not in ("given", "keywords")]
-    known = (known or [*getattr(kind, "places", {})])[len(given) :]
-    for option in settings:
-        if option not in known:
-            raise ReadError(f"{name} has no option {option}{nearest(option, known)}")
-    try:
-        return kind(*given, **settings)
-    except TypeError as error:  # too many or too few
-        raise ReadError(f"{name}: {error}") from None
 
 
 def _links(sides: Sequence[Tree], signs: Sequence[str]) -> Iterator[Tree]:

@@ -15,8 +15,10 @@ from typing import Any, TypeAlias
 
 import sympy
 
+from symattn.arithmetic.functions import FUNCTIONS
 from symattn.grammar import Apart, Call, Name, Number, Tree
 from symattn.nodes.arguments import symbol_of_size
+from symattn.nodes.catalogue import CALLED, rows_and_columns, words
 from symattn.nodes.operators import groups
 from symattn.nodes.written import CONSTANTS, SIZES
 
@@ -65,14 +67,20 @@ GivenShape: TypeAlias = Any
 #: Functions of a number, which a scalar may be given to.
 OF_NUMBERS = ("exp", "ln", "√", "tanh", "cos", "sin", "abs", "σ", "max0", "erf", "SiLU", "GELU")
 
+
+def is_of_numbers(name: str) -> bool:
+    """Whether a function may be given a number."""
+    return name in OF_NUMBERS or (name in FUNCTIONS and name in words())
+
+
 #: How the shapes of functions follow from those of their arguments, where it is not that of the
 #: first one: a column (a number for each row), a row, one number; the same of all arguments; of all
 #: pairs of rows.
 _RULES: Mapping[str, str] = {
-    **dict.fromkeys(("rowsum", "rowmean", "norm2", "rowmax", "lse", "rowvar", "lengths"), "column"),
-    **dict.fromkeys(("colsum", "colmean"), "row"),
+    **dict.fromkeys(("rowmean", "norm2", "lse", "rowvar"), "column"),
+    "colmean": "row",
     **dict.fromkeys(("any", "keep"), "same"),
-    **dict.fromkeys(("dist2", "additive"), "pairs"),
+    "dist2": "pairs",
     **dict.fromkeys(("beside", "below"), "blocks"),
     "sum": "number",
     "tr": "trace",
@@ -82,11 +90,17 @@ _RULES: Mapping[str, str] = {
     "softcap": "scaled",
 }
 
-#: Functions of matrices that are nodes, of which numbers may stand before the first matrix.
-NODES = (
+#: Functions that are nodes, beside those that the grammar does not list.
+_NODES = (
     *("allow", "sinksoftmax", "unnormalised", "any", "keep", "additive", "lengths", "shift"),
     "clip",
 )
+
+
+def is_node(name: str) -> bool:
+    """Whether a function is a node, which has options, and numbers before its matrix."""
+    return name in _NODES or (name in CALLED and name in words())
+
 
 _TWO_PRODUCTS = (
     "* between two matrices may mean two products; write A B for the matrix product, A ∘ B for the "
@@ -514,12 +528,12 @@ class Shapes:
 
     def _call(self, name: str, shapes: list[Shape]) -> Shape:
         known = [shape for shape in shapes if shape is not None]
-        if shapes[0] is None and name in OF_NUMBERS:
+        if is_of_numbers(name) and shapes[0] is None:
             return None
-        if not known or (shapes[0] is None and name not in NODES):
+        if not known or (shapes[0] is None and not is_node(name)):
             raise Unfit(f"{name} needs a matrix")
         (rows, columns), *others = known
-        match _RULES.get(name):
+        match _RULES.get(name) or rows_and_columns(name):
             case "column":
                 return rows, self.one
             case "row":

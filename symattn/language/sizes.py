@@ -32,7 +32,6 @@ from symattn.grammar import (
 )
 from symattn.language.shapes import (
     KNOWN_SIZES,
-    NODES,
     USUAL,
     Copies,
     Dims,
@@ -40,9 +39,11 @@ from symattn.language.shapes import (
     Shapes,
     Sum,
     Unfit,
+    is_node,
 )
 from symattn.language.texts import Equation
 from symattn.nodes.arguments import symbol_of_size
+from symattn.nodes.catalogue import PLACED, mask_called
 
 _SIZE_LIKE = re.compile(r"[dn]_\w+\Z")
 
@@ -69,12 +70,6 @@ HEADS = ("h", "g")
 
 #: The sizes that say how many heads and groups there are, which a line may number: n_h = 4.
 COUNTS = ("n_h", "n_g")
-
-#: Functions that are masks or positions, whose size follows from where they stand.
-MADE_TO_FIT = (
-    *("causal", "window", "padding", "prefix", "documents", "dilated", "strided", "global"),
-    *("alibi", "sinusoidal", "relative"),
-)
 
 #: The nodes whose columns an option says.
 _SHIFTS = ("shift", "clip")
@@ -457,7 +452,7 @@ class Sizes(Places):
             return self._numbers(args)
         if name == "group":
             raise Unfit("group(h) stands in an index only: K[group(h)]")
-        if name in MADE_TO_FIT:
+        if name in PLACED or mask_called(name):
             if name == "relative":
                 self._table(args, said)
             else:
@@ -470,7 +465,7 @@ class Sizes(Places):
         if name in _SHIFTS:
             return self._shifted(out, said.get("columns"))
         for option, value in said.items():
-            if name not in NODES:
+            if not is_node(name):
                 self._check_option(option, self.shape(value), out)
         return out
 

@@ -21,6 +21,7 @@ import sympy
 from symattn.errors import ReadError, ShapeError, quote
 from symattn.grammar import Apart, Call, Name, Number, Tree, read, subtrees
 from symattn.language.shapes import SQUARE, Dims, GivenShape, GivenSize, Shape, Shapes, Sum, Unfit
+from symattn.nodes.catalogue import words
 from symattn.nodes.written import CONSTANTS, SIZES, Writer, spread
 
 #: Letters of a token's vector, which is a row (Q and K have a row for each token).
@@ -236,7 +237,7 @@ def readings(
     expression, `ShapeError` where there is no reading without a size of 1 that nobody wrote.
     """
     given = {name: _given(name, shape) for name, shape in (shapes or {}).items()}
-    trees = [[read(text, given) for text in texts] for texts in groups]
+    trees = [[read(text, given, words()) for text in texts] for texts in groups]
     every = [tree for texts in trees for tree in texts]
     letters = {name: None for tree in every for name in _names(tree)}
     small = [name for name in letters if is_small(name) and name not in given]

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, fields, replace
 from symattn.errors import ReadError, quote
 from symattn.grammar import FUNCTIONS, Refused, Tree, canonical, greek, marks, read_right
 from symattn.language.shapes import KNOWN_SIZES, USUAL
+from symattn.nodes.catalogue import words
 
 MAX_LENGTH, MAX_LINE = 20_000, 2_000
 
@@ -186,7 +187,7 @@ def _with_trees(equations: list[_Written], shapes: list[Shape], given: Collectio
     """The right sides read, with all letters known that are made, declared or given."""
     letters = {greek(name) for name in given} | {shape.name for shape in shapes}
     letters |= {one.name for one in equations if one.name and not one.arguments}
-    functions = {one.name for one in equations if one.arguments}
+    functions = words().union(one.name for one in equations if one.arguments)
     usual = letters.union(KNOWN_SIZES, USUAL)
     read: list[Equation] = []
     for equation in equations:
@@ -295,7 +296,7 @@ def _letter(name: str, place: Place) -> str:
     name = greek(name.replace("{", "").replace("}", "").replace(",", ""))
     if not _READABLE.match(name):
         raise wrong(place, f"{quote(name)} is no letter here; take Latin or Greek ones")
-    if name in _TAKEN or (name in FUNCTIONS and len(name) > 1):
+    if name in _TAKEN or (name in FUNCTIONS and len(name) > 1) or name in words():
         raise wrong(place, f"{quote(name)} has a meaning of its own here; choose another letter")
     return name
 

@@ -7,6 +7,9 @@ from functools import partial
 
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
+from symattn.arithmetic.functions import FUNCTIONS
+from symattn.grammar import FUNCTIONS as SPELLED
+from symattn.nodes.arguments import Extent
 from symattn.nodes.base import Node, word_of
 from symattn.nodes.biases import ALiBi, BucketSum, RelativeBias
 from symattn.nodes.defined import Counted, WherePlaced
@@ -27,6 +30,7 @@ from symattn.nodes.lines import (
     LineProduct,
     LineQuotient,
     LineSum,
+    NumberOfLines,
     PlusVector,
     Spread,
     UnitVectors,
@@ -37,7 +41,7 @@ from symattn.nodes.positions import Rotary, RotaryBack, Sinusoidal
 from symattn.nodes.powers import WhereAtMost, WholePower
 from symattn.nodes.relative import ClippedShift, RelativeShift, ShiftSum
 from symattn.nodes.scale import Everywhere, NumberQuotient, NumberTimes, PowerTimes, Quotient
-from symattn.nodes.scores import Additive, Distance, PairSum
+from symattn.nodes.scores import Additive, Distance, OfPairs, PairSum
 
 #: Every node.
 NODES: tuple[type[Node], ...] = (
@@ -111,3 +115,35 @@ def _called() -> Mapping[str, Callable[..., MatrixExpr]]:
 
 #: What equations call by a word.
 CALLED = _called()
+
+#: The words of nodes whose size follows from where they stand.
+PLACED = tuple(
+    node.word
+    for node in NODES
+    if node.word and any(isinstance(one, Extent) for one in node.arguments[:1])
+)
+
+
+def words() -> frozenset[str]:
+    """The words of nodes, masks and functions of one number that the grammar does not list."""
+    functions = (function.word for function in FUNCTIONS.values())
+    masks = (mask.replace("-", "_") for mask in MASKS)
+    return frozenset(filter(None, (*CALLED, *masks, *functions))) - {*SPELLED}
+
+
+def mask_called(word: str) -> str:
+    """The name of the mask that equations call by a word, every_second; empty if there is none."""
+    name = word.replace("_", "-")
+    return name if name in MASKS else ""
+
+
+def rows_and_columns(word: str) -> str:
+    """How the class of a node says its shape: a column (a number for each row), a row, all pairs.
+
+    Empty where it says none.
+    """
+    call = CALLED.get(word)
+    node, over = (call.func, "row") if isinstance(call, partial) else (call, "column")
+    if not isinstance(node, type):
+        return ""
+    return over if issubclass(node, NumberOfLines) else "pairs" * issubclass(node, OfPairs)

@@ -50,7 +50,7 @@ class Entrywise(Node):
 
     def phrase(self) -> str:
         """By the word of the function."""
-        words = SPELLINGS.get(self._function_name(*self.args[1:]), "").split()
+        words = SPELLINGS.get(self._function_name(*self.args[1:]), self._row.word).split()
         return next((f"{word}(matrix)" for word in words if word.isascii()), "")
 
     @property
@@ -152,9 +152,12 @@ class _Entries:
     def __rmul__(self, number: sympy.Expr) -> _Entries:
         return _Entries(sympy.MatMul(number, self.matrix))
 
-    def __rsub__(self, number: sympy.Expr) -> _Entries:
+    def __radd__(self, number: sympy.Expr) -> _Entries:
         filled = Filled(*shape_of(self.matrix), number)
-        return _Entries(sympy.MatAdd(filled, (-self).matrix))
+        return _Entries(sympy.MatAdd(filled, self.matrix))
+
+    def __rsub__(self, number: sympy.Expr) -> _Entries:
+        return (-self).__radd__(number)
 
     def __truediv__(self, other: _Entries) -> _Entries:
         return _Entries(EntryQuotient(self.matrix, other.matrix))

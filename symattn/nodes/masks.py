@@ -136,7 +136,7 @@ class Mask(Node):
     def phrase(self) -> str:
         """Its word with its parameters: its size is that of what it stands beside."""
         own = [argument.name for argument in self.arguments[2:-1]]
-        return f"{self.word}({', '.join((*own, 'start='))})"
+        return f"{self.word.replace('-', '_')}({', '.join((*own, 'start='))})"
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return None

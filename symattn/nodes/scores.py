@@ -21,7 +21,7 @@ from symattn.notation import tree as t
 from symattn.notation.tree import Tree
 
 
-class _OfPairs(Node):
+class OfPairs(Node):
     """A score of each query and key, which are rows of the same width."""
 
     queries, keys = Matrix(), Matrix()
@@ -41,7 +41,7 @@ class _OfPairs(Node):
         return shape_of(self.queries)[0], shape_of(self.keys)[0]
 
 
-class Distance(_OfPairs):
+class Distance(OfPairs):
     """Minus the squared distance: s_ij = −Σ_l (q_il − k_jl)².
 
     Its softmax with scale 1/(2σ²) is the Gaussian kernel of Nadaraya–Watson regression.
@@ -81,7 +81,7 @@ class Distance(_OfPairs):
         return arithmetic.negative(arithmetic.total(arithmetic.multiply(apart, apart), -1))
 
 
-class Additive(_OfPairs):
+class Additive(OfPairs):
     """A small network scores each pair: s_ij = Σ_l v_l tanh(q_il + k_jl).
 
     `queries` and `keys` are projected to the hidden width already.

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
+from inspect import signature
 from itertools import pairwise
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.functions import FUNCTIONS
-from symattn.errors import ReadError, ShapeError
+from symattn.errors import ReadError, ShapeError, nearest
 from symattn.grammar import Apart, Call, Name, Number, Tree
 from symattn.nodes.arguments import symbol_of_size
-from symattn.nodes.catalogue import CALLED
+from symattn.nodes.catalogue import CALLED, words
 from symattn.nodes.entrywise import EntryQuotient, Entrywise, Exponential
 from symattn.nodes.heads import Stacked
 from symattn.nodes.lines import LineQuotient, LineSum
@@ -208,25 +209,43 @@ class Writer:
         return chain([base if power > 0 else sympy.Inverse(base)] * abs(int(power)))
 
     def _of_number(self, name: str, number: sympy.Expr) -> sympy.Expr:
-        if name not in _SCALAR:
+        function = _SCALAR.get(name)
+        if function is None and name in FUNCTIONS and name in words():
+            function = FUNCTIONS[name].exact
+        if function is None:
             raise ReadError(f"{name} of a number is not known here; say the letter's shape")
         if name in ("√", "ln") and not number.is_nonnegative:
             self.needs.append(number)
         if name == "ln" and number.is_nonpositive:
             raise ReadError(f"{number} has no real logarithm; only positive numbers have one")
-        return _number(_SCALAR[name](number))
+        return _number(function(number))
 
     def _function(self, name: str, parts: list[sympy.Expr]) -> sympy.Expr:
         first = parts[0]
         if not _is_matrix(first):
             return self._of_number(name, first)
-        if name in _NODES:
-            return CALLED[name](*parts)
+        if name in _NODES or (name in CALLED and name in words()):
+            return called(name, CALLED[name], *parts)
         if name in FUNCTIONS:
             return Exponential(first) if name == "exp" else Entrywise(first, name)
         if name not in _MADE:
             raise ReadError(f"{name} is not known here")
         return _MADE[name](*parts)
+
+
+def called(
+    name: str, kind: Callable[..., MatrixExpr], *given: object, **settings: object
+) -> MatrixExpr:
+    """A node by its word. Raises `ReadError` for an option that it does not have."""
+    known = [one for one in signature(kind).parameters if one not in ("given", "keywords")]
+    known = (known or [*getattr(kind, "places", {})])[len(given) :]
+    for option in settings:
+        if option not in known:
+            raise ReadError(f"{name} has no option {option}{nearest(option, known)}")
+    try:
+        return kind(*given, **settings)
+    except TypeError as error:  # too many or too few
+        raise ReadError(f"{name}: {error}") from None
 
 
 def _is_matrix(value: sympy.Expr) -> bool:

@@ -16,6 +16,7 @@ import sympy
 
 from symattn.documents.page.elements import compact
 from symattn.documents.page.numbers import number_data
+from symattn.errors import CannotSpell
 from symattn.nodes.rule import (
     Cases,
     Const,
@@ -109,10 +110,15 @@ class _Encoder(Evaluator):
 
     def along(self, body: Rule, index: sympy.Symbol, size: sympy.Expr) -> Data:
         """A body that an index runs through, the index's name on the page, and how far it runs."""
-        count = int(sympy.sympify(size, strict=True).subs(self.sizes))
+        count = sympy.sympify(size, strict=True).subs(self.sizes)
+        if not count.is_Integer:
+            raise CannotSpell(
+                f"html: a sum to {count} has another length in every entry; "
+                "write its rule as a sum over all, with Cases"
+            )
         name = f"l{len(self.ranges)}"
-        inner = _Encoder({**self.ranges, index: (name, count)}, self.sizes, self.speller)
-        return [inner.value(body), name, count]
+        inner = _Encoder({**self.ranges, index: (name, int(count))}, self.sizes, self.speller)
+        return [inner.value(body), name, int(count)]
 
     def cases(self, rule: Cases) -> Data:
         """Cases that positions decide become a table of 1 and 0; numbers decide the others."""
