@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property, lru_cache
 from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 import sympy
@@ -70,10 +71,27 @@ _MOST_NUMBERS = 2_000_000
 Claim = tuple[str, int]
 
 
-class Claimed:
-    """The claims on one matrix as floats, with what has been proven of each."""
+class Proven(NamedTuple):
+    """What is proven of a claim by itself."""
 
-    def __init__(self, claims: Array, true: Callable[[], Array]) -> None:
+    right: bool = False
+    #: It is the true value cut off.
+    cut: bool = False
+    #: It is more than a unit of its last digit from the true value.
+    apart: bool = False
+    #: Why nothing more could be proven.
+    undecided: str = ""
+
+
+class Claimed:
+    """The claims on one matrix as floats, with what is proven of each."""
+
+    def __init__(
+        self,
+        claims: Array,
+        true: Callable[[], Array],
+        prove: Callable[[Place, Written], Proven],
+    ) -> None:
         flat = claims.ravel().tolist()
         indices = [index for index, entry in enumerate(flat) if entry is not None]
         #: Whether every entry of the matrix is claimed.
@@ -84,9 +102,9 @@ class Claimed:
         #: Where the claims stand in the matrix written as one row.
         self.index = np.array(indices, dtype=int)
         self._true = true
-        #: Proven: whether each is right, and whether it is the true value cut off.
-        self.right = np.zeros(len(indices), dtype=bool)
-        self.cut = np.zeros(len(indices), dtype=bool)
+        self.proven = [prove(place, written) for place, written in self]
+        self.right: Array = np.array([each.right for each in self.proven], dtype=bool)
+        self.cut: Array = np.array([each.cut for each in self.proven], dtype=bool)
 
     @cached_property
     def numbers(self) -> Array:
