@@ -31,7 +31,7 @@ Form = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
-class Rule:
+class RewriteRule:
     """An equation that may be used in a proof, in either direction."""
 
     name: str
@@ -278,12 +278,14 @@ def _sizeless(one: Form) -> Form:
 
 
 @cache
-def _sides(rule: Rule) -> tuple[Form, Form]:
+def _sides(rule: RewriteRule) -> tuple[Form, Form]:
     statement = rule.stated()
     return form(statement.left.meaning), form(statement.right.meaning)
 
 
-def follows(before: sympy.Basic, after: sympy.Basic, rule: Rule, permuting: frozenset[str]) -> bool:
+def follows(
+    before: sympy.Basic, after: sympy.Basic, rule: RewriteRule, permuting: frozenset[str]
+) -> bool:
     """Whether a few uses of the rule, in either direction, lead from one expression to another."""
     goal = _sizeless(form(after))
     left, right = _sides(rule)
@@ -321,38 +323,50 @@ def _reached(
 
 
 #: Adding a rule is adding a row; a test proves each.
-RULES: tuple[Rule, ...] = (
-    Rule("ring", "A (B C) = (A B) C", "products associate; sums and numbers commute"),
-    Rule("distribute", "A (B + C) = A B + A C", "a factor on the left distributes"),
-    Rule("distribute right", "(A + B) C = A C + B C", "a factor on the right distributes"),
-    Rule("distribute number", "a*(B + C) = a*B + a*C", "a number distributes over a sum"),
-    Rule("transpose", "(A B)^T = B^T A^T", "transposing reverses a product"),
-    Rule("inverse", "M M^-1 = I", "a matrix times its inverse is I"),
-    Rule("inverse left", "M^-1 M = I", "an inverse times its matrix is I"),
-    Rule("unfold", "softmax(S) = exp(S) / rowsum(exp(S))", "definition of the row softmax"),
-    Rule("rows sum to 1", "softmax(S) 1 = ones", "each row of a softmax sums to 1"),
-    Rule("shift", "softmax(S + c 1^T) = softmax(S)", "a number added to a row has no effect"),
-    Rule("permute rows", "softmax(P S) = P softmax(S)", "rows are treated alike", ("P",)),
-    Rule("permute columns", "softmax(S P) = softmax(S) P", "columns are treated alike", ("P",)),
-    Rule("permutation", "P^T P = I", "a permutation is undone by its transpose", ("P",)),
-    Rule("exp of a sum", "exp(A + B) = exp(A) ∘ exp(B)", "e^(a + b) = e^a e^b"),
-    Rule("exp of ln", "exp(ln(A)) = A", "e^(ln a) = a", positive=("A",)),
-    Rule("exp of columns", "exp(S + c 1^T) = diag(exp(c)) exp(S)", "an added column scales rows"),
-    Rule("row sums", "rowsum(A) = A 1", "a row sum is a product with ones"),
-    Rule("sum of a scaled row", "rowsum(diag(c) A) = diag(c) rowsum(A)", "row factors come out"),
-    Rule("quotient of rows", "(A / rowsum(B)) C = (A C) / rowsum(B)", "divide at the end"),
-    Rule("cancel rows", "(diag(c) A) / (diag(c) rowsum(B)) = A / rowsum(B)", "factors cancel"),
-    Rule("blocks", "[A, B] [C; D] = A C + B D", "blocks multiply like numbers"),
-    Rule("block row", "A [B, C] = [A B, A C]", "each block is multiplied on the left"),
-    Rule("blocks below", "[A; B] C = [A C; B C]", "each block is multiplied on the right"),
-    Rule("exp of blocks", "exp([A, B]) = [exp(A), exp(B)]", "exp is taken of each block"),
-    Rule("sum of blocks", "rowsum([A, B]) = rowsum(A) + rowsum(B)", "row sums of blocks add"),
-    Rule("transposed blocks", "[A; B]^T = [A^T, B^T]", "stacked blocks come side by side"),
-    Rule("ratio", "ratio(A) = A / rowsum(A)", "definition of the plain ratio"),
+RULES: tuple[RewriteRule, ...] = (
+    RewriteRule("ring", "A (B C) = (A B) C", "products associate; sums and numbers commute"),
+    RewriteRule("distribute", "A (B + C) = A B + A C", "a factor on the left distributes"),
+    RewriteRule("distribute right", "(A + B) C = A C + B C", "a factor on the right distributes"),
+    RewriteRule("distribute number", "a*(B + C) = a*B + a*C", "a number distributes over a sum"),
+    RewriteRule("transpose", "(A B)^T = B^T A^T", "transposing reverses a product"),
+    RewriteRule("inverse", "M M^-1 = I", "a matrix times its inverse is I"),
+    RewriteRule("inverse left", "M^-1 M = I", "an inverse times its matrix is I"),
+    RewriteRule("unfold", "softmax(S) = exp(S) / rowsum(exp(S))", "definition of the row softmax"),
+    RewriteRule("rows sum to 1", "softmax(S) 1 = ones", "each row of a softmax sums to 1"),
+    RewriteRule(
+        "shift", "softmax(S + c 1^T) = softmax(S)", "a number added to a row has no effect"
+    ),
+    RewriteRule("permute rows", "softmax(P S) = P softmax(S)", "rows are treated alike", ("P",)),
+    RewriteRule(
+        "permute columns", "softmax(S P) = softmax(S) P", "columns are treated alike", ("P",)
+    ),
+    RewriteRule("permutation", "P^T P = I", "a permutation is undone by its transpose", ("P",)),
+    RewriteRule("exp of a sum", "exp(A + B) = exp(A) ∘ exp(B)", "e^(a + b) = e^a e^b"),
+    RewriteRule("exp of ln", "exp(ln(A)) = A", "e^(ln a) = a", positive=("A",)),
+    RewriteRule(
+        "exp of columns", "exp(S + c 1^T) = diag(exp(c)) exp(S)", "an added column scales rows"
+    ),
+    RewriteRule("row sums", "rowsum(A) = A 1", "a row sum is a product with ones"),
+    RewriteRule(
+        "sum of a scaled row", "rowsum(diag(c) A) = diag(c) rowsum(A)", "row factors come out"
+    ),
+    RewriteRule("quotient of rows", "(A / rowsum(B)) C = (A C) / rowsum(B)", "divide at the end"),
+    RewriteRule(
+        "cancel rows", "(diag(c) A) / (diag(c) rowsum(B)) = A / rowsum(B)", "factors cancel"
+    ),
+    RewriteRule("blocks", "[A, B] [C; D] = A C + B D", "blocks multiply like numbers"),
+    RewriteRule("block row", "A [B, C] = [A B, A C]", "each block is multiplied on the left"),
+    RewriteRule("blocks below", "[A; B] C = [A C; B C]", "each block is multiplied on the right"),
+    RewriteRule("exp of blocks", "exp([A, B]) = [exp(A), exp(B)]", "exp is taken of each block"),
+    RewriteRule(
+        "sum of blocks", "rowsum([A, B]) = rowsum(A) + rowsum(B)", "row sums of blocks add"
+    ),
+    RewriteRule("transposed blocks", "[A; B]^T = [A^T, B^T]", "stacked blocks come side by side"),
+    RewriteRule("ratio", "ratio(A) = A / rowsum(A)", "definition of the plain ratio"),
 )
 
 
-def rule(name: str) -> Rule:
+def rule(name: str) -> RewriteRule:
     """The rule of this name; raises `SymattnError` with the nearest name otherwise."""
     known = {row.name: row for row in RULES}
     if name not in known:

@@ -35,7 +35,7 @@ from symattn.claims.policy import VERDICTS, Policy
 from symattn.derivations import Evaluation, Place
 from symattn.errors import SymattnError, Undecided
 from symattn.evaluate.worked import worked
-from symattn.marking.chains import Chains, Claim, Claimed, Proven
+from symattn.marking.chains import Chains, Claimed, ClaimKey, Proven
 from symattn.notation.options import MAX_DIGITS, Notation
 from symattn.notation.tree import Tree
 
@@ -136,11 +136,11 @@ class Marker:
         return tuple(found)
 
     @cached_property
-    def _marks(self) -> dict[Claim, EntryMark]:
+    def _marks(self) -> dict[ClaimKey, EntryMark]:
         """The mark of every claim, in the order of the derivation."""
-        chains, found = self.chains, dict[Claim, EntryMark]()
+        chains, found = self.chains, dict[ClaimKey, EntryMark]()
         #: What was not computed, and what follows only from that.
-        baseless: set[Claim] = set()
+        baseless: set[ClaimKey] = set()
         for letter, claimed in self._claimed.items():
             if chains is not None:
                 baseless |= {(letter, n) for n in chains.uncomputed(letter)}
@@ -224,7 +224,7 @@ class Marker:
         except Undecided as open_question:
             return Proven(right, undecided=str(open_question))
 
-    def _origins(self, key: Claim, verdict: str) -> tuple[EntryMark, ...]:
+    def _origins(self, key: ClaimKey, verdict: str) -> tuple[EntryMark, ...]:
         """The claimed entries that a claim follows from."""
         if self.chains is None or verdict not in ("carried", "rounded-early"):
             return ()
@@ -233,7 +233,7 @@ class Marker:
         return tuple(self._marks[claim] for claim in claims)
 
     def _verdict(
-        self, key: Claim, written: Written, chains: Chains, baseless: set[Claim]
+        self, key: ClaimKey, written: Written, chains: Chains, baseless: set[ClaimKey]
     ) -> tuple[str, str]:
         """The verdict on a claim that is not right, and a remark; what is baseless grows."""
         letter, number = key
@@ -262,7 +262,7 @@ class Marker:
             return "undecided", str(open_question)
         return ("last-digit" if close else "wrong"), remark
 
-    def _unmistaken(self, key: Claim, chains: Chains) -> tuple[str, str]:
+    def _unmistaken(self, key: ClaimKey, chains: Chains) -> tuple[str, str]:
         """The verdict on a claim that follows and depends on no mistake."""
         letter, number = key
         if not (self._claimed[letter].proven[number].cut and chains.best.style.cut):
