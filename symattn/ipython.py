@@ -50,7 +50,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
 
 
 @dataclass(frozen=True, repr=False)
-class Page:
+class CellOutput:
     """What a cell shows: Markdown with formulas, and text where there is no Markdown."""
 
     words: str
@@ -70,7 +70,7 @@ class _Options(argparse.ArgumentParser):
         raise UsageError(printable(f"%%symattn: {message}"))
 
 
-def cell(line: str, body: str) -> Page:
+def cell(line: str, body: str) -> CellOutput:
     """``%%symattn [--view V] [--steps NAMES] [--digits N] [--check]``: a worksheet in a cell.
 
     A cell that holds no table and no ``equations =`` is a text of equations, and has no numbers.
@@ -93,7 +93,7 @@ def cell(line: str, body: str) -> Page:
         raise UsageError(failure(error).line) from None
 
 
-def _page(chosen: argparse.Namespace, body: str) -> Page:
+def _page(chosen: argparse.Namespace, body: str) -> CellOutput:
     """What the options ask for of the worksheet in the cell."""
     sheet = worksheet_of(body, "cell") if _IS_WORKSHEET.search(body) else None
     asked = {name: getattr(chosen, name) for name in DISPLAY}
@@ -117,7 +117,7 @@ def _page(chosen: argparse.Namespace, body: str) -> Page:
     return _derived(Job(derivation, evaluation, notation, chosen.view or VIEWS, entries=entries))
 
 
-def _marks(chosen: argparse.Namespace, sheet: Worksheet, notation: Notation) -> Page:
+def _marks(chosen: argparse.Namespace, sheet: Worksheet, notation: Notation) -> CellOutput:
     """The marks of a worksheet's claims."""
     derived = ("view", "entry", "batch", *(name for name in DISPLAY if name != "digits"))
     idle = [name for name in derived if getattr(chosen, name)]
@@ -128,13 +128,13 @@ def _marks(chosen: argparse.Namespace, sheet: Worksheet, notation: Notation) -> 
     found = report_of(marking, notation)
     short, whole = report_document(found, brief=True), report_document(found)
     shown = markdown.write([whole], markdown.DOLLARS)
-    return Page(text.write([short]), shown, static.fragment([whole]))
+    return CellOutput(text.write([short]), shown, static.fragment([whole]))
 
 
-def _derived(job: Job) -> Page:
+def _derived(job: Job) -> CellOutput:
     """A derivation as a cell shows it."""
     typed = replace(job, flavor=markdown.DOLLARS)
-    return Page(str(document_of("text", [job])), str(document_of("md", [typed])))
+    return CellOutput(str(document_of("text", [job])), str(document_of("md", [typed])))
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:

@@ -41,7 +41,7 @@ from symattn.documents import blocks as b
 from symattn.documents.job import Job, room_of
 from symattn.documents.latex import displays
 from symattn.documents.mathml import formula, xhtml
-from symattn.documents.outline import Outline, Page, Section, flowed
+from symattn.documents.outline import Measure, Outline, Section, flowed
 from symattn.documents.wrap import ROOM, size_of
 from symattn.doors import failure
 from symattn.errors import ReadError, SymattnError, nearest, quote
@@ -333,7 +333,7 @@ class Shows(_Holding):
     def _displays(self, page: Outline, section: Section) -> Iterator[nodes.Node]:
         width = self.options.get("width")
         room = ROOM if width is None else room_of(width)
-        lines = flowed(page, section.lines, Page() if width is None else Page(room, size_of))
+        lines = flowed(page, section.lines, Measure() if width is None else Measure(room, size_of))
         words = "\n".join("\n".join(box(each.tree).lines) for each in lines)
         markup = _markup(section.lines)
         label = self.options.get("label") if section.number is not None else None

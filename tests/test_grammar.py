@@ -31,7 +31,6 @@ from symattn.grammar import (
     sides,
 )
 from symattn.language.statement import readings
-from tests.command import run
 from tests.fuzz.mutated import SMALL, changed
 from tests.processes import python
 

@@ -40,16 +40,3 @@ def test_a_spec_does_without_what_evaluates_it() -> None:
         "numpy",
         "sympy",
     ]
-
-
-def test_array_derivatives_of_sympy_are_left_until_they_are_asked_for() -> None:
-    late = "sympy.tensor.array.expressions.arrayexpr_derivatives"
-    begin = "import sys, sympy; from symattn.nodes.normalise import Softmax; "
-    assert loaded(f"{begin}print({late!r} in sys.modules)") == ["False"]
-    asked = (
-        f"{begin}S = sympy.MatrixSymbol('S', 2, 2)\n"
-        "try: (S * Softmax(S)).diff(S)\n"
-        "except Exception as error: print(type(error).__name__)"
-    )
-    assert loaded(asked) == ["SymattnError"]
-    assert loaded(f"import {late}; {asked}") == ["SymattnError"]

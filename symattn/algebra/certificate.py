@@ -2159,8 +2159,8 @@ Named: TypeAlias = tuple[tuple[str, sympy.Basic], ...]
 
 
 @dataclass(frozen=True)
-class Claim:
-    """A statement as the checker reads it: two sides, equations, positive letters, permutations.
+class Goal:
+    """A statement to be proven: two sides, equations, positive letters, permutations.
 
     A side is an expression; the steps of a derivation are letters that stand for one.
     """
@@ -2220,8 +2220,8 @@ class Claim:
         if assumed & {name for steps in self.steps for name, _ in steps}:
             raise Refused("an equation about a step")
 
-    def put(self, values: Mapping[sympy.Basic, sympy.Basic]) -> Claim:
-        """The claim with numbers and sizes put in."""
+    def put(self, values: Mapping[sympy.Basic, sympy.Basic]) -> Goal:
+        """The goal with numbers and sizes put in."""
 
         def at(one: sympy.Basic) -> sympy.Basic:
             return one.xreplace(dict(values))
@@ -2232,8 +2232,8 @@ class Claim:
             self, left=at(self.left), right=at(self.right), where=where, steps=(one, other)
         )
 
-    def in_case(self, case: Mapping[sympy.Expr, sympy.Expr]) -> Claim:
-        """The claim in one case of sizes."""
+    def in_case(self, case: Mapping[sympy.Expr, sympy.Expr]) -> Goal:
+        """The goal in one case of sizes."""
         return replace(self.put(case), sizes=(*self.sizes, *case.items()))
 
 
@@ -2351,7 +2351,7 @@ def read_size(text: str) -> sympy.Expr:
     return out
 
 
-def claim_of(data: Mapping[str, Data]) -> Claim:
+def goal_of(data: Mapping[str, Data]) -> Goal:
     """The statement of a certificate, read again."""
     letters: dict[str, tuple[sympy.Expr, sympy.Expr] | None] = {}
     values: dict[str, sympy.Expr] = {}
@@ -2387,22 +2387,22 @@ def claim_of(data: Mapping[str, Data]) -> Claim:
 
     left, right, steps = pair(data["left"], data["right"])
     where = tuple(pair(one, other)[:2] for one, other in data["where"])
-    claim = Claim(left, right, where, positive, tuple(data["permuting"]), steps)
-    claim.check_letters()
-    return claim
+    goal = Goal(left, right, where, positive, tuple(data["permuting"]), steps)
+    goal.check_letters()
+    return goal
 
 
 # ---- checking --------------------------------------------------------------------------------
 
 
-#: A claim with definitions put in, what letters stand for, which are orthonormal, what is known.
+#: A goal with definitions put in, what letters stand for, which are orthonormal, what is known.
 Used: TypeAlias = tuple[
-    Claim, dict[str, MatrixExpr], list[tuple[sympy.MatrixSymbol, bool]], list[Pair]
+    Goal, dict[str, MatrixExpr], list[tuple[sympy.MatrixSymbol, bool]], list[Pair]
 ]
 
 
-def used(claim: Claim, uses: Iterable[Data]) -> Used:
-    """The claim with what equations define put in; letters that stand for an expression.
+def used(goal: Goal, uses: Iterable[Data]) -> Used:
+    """The goal with what equations define put in; letters that stand for an expression.
 
     Also the matrices that are orthonormal and the equations about sums. Raises `Refused` where an
     equation is none of the kind that it is used as.
@@ -2411,18 +2411,18 @@ def used(claim: Claim, uses: Iterable[Data]) -> Used:
     units: list[tuple[sympy.MatrixSymbol, bool]] = []
     known: list[Pair] = []
     for kind, k, flipped in uses:
-        one, other = claim.where[k][:: -1 if flipped else 1]
+        one, other = goal.where[k][:: -1 if flipped else 1]
         letter, meaning = meant(kind, one, other, means)
         match kind:
             case "number":
-                claim = claim.put({letter: meaning})
+                goal = goal.put({letter: meaning})
             case "orthonormal":
                 units.append((letter, meaning))
             case "known":
                 known.append((one, other))
             case _:
                 means[letter.name] = meaning
-    return claim, means, units, known
+    return goal, means, units, known
 
 
 def meant(
@@ -2516,14 +2516,14 @@ _MAY_BE_HIDDEN = (*MASKS.values(), Masked, Allowed, AnyOf, LineDifference, RowMa
 
 @dataclass(frozen=True)
 class Run:
-    """The check of one case of sizes: the claim in it, the checker, and the cofactors' terms."""
+    """The check of one case of sizes: the goal in it, the checker, and the cofactors' terms."""
 
-    claim: Claim
+    goal: Goal
     checker: Checker
     added: tuple[tuple[sympy.Expr, Pair], ...]
 
-    def compare(self, known: Claim, i: Form, j: Form) -> None:
-        """Check entry (i, j) of the claim's sides, definitions being put in."""
+    def compare(self, known: Goal, i: Form, j: Form) -> None:
+        """Check entry (i, j) of the goal's sides, definitions being put in."""
         checker, sides = self.checker, []
         for side, steps in zip((known.left, known.right), known.steps, strict=True):
             with checker.inside(means={**checker.here.means, **dict(steps)}, noting=True):
@@ -2554,12 +2554,12 @@ class Replay:
 
     checker: type[Checker] = Checker
 
-    def __init__(self, claim: Claim, uses: Sequence[Data], letters_only: bool) -> None:
+    def __init__(self, goal: Goal, uses: Sequence[Data], letters_only: bool) -> None:
         self.uses, self.runs = uses, list[Run]()
         self.letters: dict[MatrixExpr, sympy.MatrixSymbol] | None = {} if letters_only else None
-        left, right = self.plain(claim.left), self.plain(claim.right)
-        where = tuple((self.plain(a), self.plain(b)) for a, b in claim.where)
-        self.claim = replace(claim, left=left, right=right, where=where)
+        left, right = self.plain(goal.left), self.plain(goal.right)
+        where = tuple((self.plain(a), self.plain(b)) for a, b in goal.where)
+        self.goal = replace(goal, left=left, right=right, where=where)
         #: What cofactors may be made of, beside letters: it has a value where the sides have one.
         self.given = {one for side in (left, right) for one in sympy.preorder_traversal(side)}
         used = [left.atoms(sympy.MatrixSymbol), right.atoms(sympy.MatrixSymbol)]
@@ -2581,33 +2581,33 @@ class Replay:
         """An expression, its functions being letters where that is all that is used of them."""
         return expr if self.letters is None else opaque(expr, self.letters)
 
-    def check(self, proof: Data, claim: Claim, depth: int = 0) -> None:
+    def check(self, proof: Data, goal: Goal, depth: int = 0) -> None:
         """Check a proof: of the entries, or of all cases of which of two sizes is larger."""
         if depth > 8:
             raise Refused("too many cases of sizes")
         if proof.get("same"):
-            if claim.left != claim.right or claim.steps[0] != claim.steps[1]:
+            if goal.left != goal.right or goal.steps[0] != goal.steps[1]:
                 raise Refused("the sides are not the same expression")
             return
         if "even" in proof:
             size = read_size(proof["even"])
-            turned = {node.dims for part in claim.parts for node in part.atoms(Rotary)}
+            turned = {node.dims for part in goal.parts for node in part.atoms(Rotary)}
             if size not in turned or not isinstance(size, sympy.Symbol):
                 raise Refused("no rotation has this width, so nothing requires it to be even")
             self.partial = True
-            self.check(proof["half"], claim.put(halved(size)), depth + 1)
+            self.check(proof["half"], goal.put(halved(size)), depth + 1)
             return
         if "split" in proof:
             size, least = read_size(proof["split"]), read_size(proof["least"])
             found = cases(size, least, depth)
             for case, inner in zip(found, proof["cases"], strict=True):
-                self.check(inner, claim.in_case(case), depth + 1)
+                self.check(inner, goal.in_case(case), depth + 1)
             return
-        self.entries(self.checker(proof["steps"], claim.positive), claim, proof["cofactors"])
+        self.entries(self.checker(proof["steps"], goal.positive), goal, proof["cofactors"])
 
-    def entries(self, checker: Checker, claim: Claim, cofactors: Sequence[Data]) -> None:
+    def entries(self, checker: Checker, goal: Goal, cofactors: Sequence[Data]) -> None:
         """Check entry (i, j) of both sides for all i and j."""
-        known, means, units, sums = used(claim, self.uses)
+        known, means, units, sums = used(goal, self.uses)
         checker.permuted.update(permutations_in(known))
         checker.units.update(
             pair for letter, columns in units for pair in inverses(letter, columns)
@@ -2620,7 +2620,7 @@ class Replay:
             (decoded(c), self.product_of(known, u, relation, v, shape))
             for c, u, relation, v in cofactors
         )
-        run = Run(claim, checker, added)
+        run = Run(goal, checker, added)
         self.runs.append(run)
         rows, columns = (linear(size, {}) for size in shape)
         with checker.inside(means=means, known=tuple(sums)):
@@ -2631,15 +2631,15 @@ class Replay:
         self.partial |= checker.partial
 
     def product_of(
-        self, claim: Claim, u: Data, relation: Data, v: Data, shape: tuple[sympy.Expr, ...]
+        self, goal: Goal, u: Data, relation: Data, v: Data, shape: tuple[sympy.Expr, ...]
     ) -> Pair:
         """Both sides of u L v = u R v for an assumed L = R, or for what an inverse is."""
         kind, which, turned = relation
         match kind:
             case "equation":
-                one, other = claim.where[which]
+                one, other = goal.where[which]
             case "around":
-                one, other = turned_around(claim.where[which[0]], which[1])
+                one, other = turned_around(goal.where[which[0]], which[1])
             case "inverse" | "inverse left":
                 base = self.plain(decoded(which))
                 if sympy.Inverse(base) not in self.given:
@@ -2671,11 +2671,11 @@ class Replay:
         return out[0], out[1]
 
 
-def permutations_in(claim: Claim) -> Iterator[tuple[str, Form]]:
+def permutations_in(goal: Goal) -> Iterator[tuple[str, Form]]:
     """The letters of permutation matrices, and how many things each permutes."""
-    sides = [claim.left, claim.right, *(one for pair in claim.where for one in pair)]
+    sides = [goal.left, goal.right, *(one for pair in goal.where for one in pair)]
     for letter in {letter for side in sides for letter in side.atoms(sympy.MatrixSymbol)}:
-        if letter.name in claim.permuting:
+        if letter.name in goal.permuting:
             rows, across = (linear(size, {}) for size in letter.shape)
             if rows != across:
                 raise Refused(f"{letter.name} is not square, so it is not a permutation matrix")
@@ -2722,8 +2722,8 @@ def cases(size: sympy.Expr, least: sympy.Expr, depth: int) -> list[dict[sympy.Ex
     return [above, *({size: sympy.Integer(k)} for k in range(1, int(least)))]
 
 
-def check(data: Data) -> Claim:
-    """The claim that a certificate proves.
+def check(data: Data) -> Goal:
+    """The statement that a certificate proves.
 
     Raises `Refused` where it proves none, `ReadError` for data that is no certificate.
     """
@@ -2733,12 +2733,12 @@ def check(data: Data) -> Claim:
     return replayed(data)
 
 
-def replayed(data: Data) -> Claim:
+def replayed(data: Data) -> Goal:
     """As `check`, of a certificate from here, however large it is."""
     try:
-        claim = claim_of(data["statement"])
-        replay = Replay(claim, data["uses"], data["letters_only"])
-        replay.check(data["proof"], replay.claim)
+        goal = goal_of(data["statement"])
+        replay = Replay(goal, data["uses"], data["letters_only"])
+        replay.check(data["proof"], replay.goal)
         if replay.partial is not data["partial"]:
             raise Refused("what it says about where both sides are defined is wrong")
     except (Refused, Spent):
@@ -2747,7 +2747,7 @@ def replayed(data: Data) -> Claim:
         raise Refused(f"it cannot be read: {type(trouble).__name__}: {trouble}"[:200]) from None
     except (RecursionError, ArithmeticError, NotImplementedError) as trouble:
         raise Refused(f"it cannot be replayed: {type(trouble).__name__}") from None
-    return claim
+    return goal
 
 
 def storable(data: Data) -> Data:

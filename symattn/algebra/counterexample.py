@@ -246,7 +246,7 @@ def _values(
             return None
         arrays = {name: _balls(value) for name, value in given.items() if name in letters}
         return [side.value(arrays, arithmetic, sizes) for side in sides]
-    except (SymattnError, ZeroDivisionError, ValueError, KeyError):
+    except SymattnError:
         return None
 
 

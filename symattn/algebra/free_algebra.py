@@ -19,7 +19,7 @@ import flint
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.certificate import Claim, Data, Refused, encoded
+from symattn.algebra.certificate import Data, Goal, Refused, encoded
 from symattn.algebra.linear_equations import solution
 from symattn.arithmetic.base import Ground
 from symattn.arithmetic.enclosure import in_flint, in_sympy
@@ -55,13 +55,13 @@ class Multiple:
 
 @dataclass
 class Ring:
-    """The words of one claim, and the relations among them that are assumed.
+    """The words of one goal, and the relations among them that are assumed.
 
     `means` are letters that stand for an expression, `hidden` the expressions that letters stand
     for here: functions, inverses, products entry by entry.
     """
 
-    claim: Claim
+    goal: Goal
     means: Mapping[str, MatrixExpr]
     hidden: dict[MatrixExpr, MatrixExpr]
     relations: list[Relation] = field(default_factory=list)
@@ -75,7 +75,7 @@ class Ring:
             case sympy.MatrixSymbol(name=name):
                 if name in self.means:
                     return self.words(self.means[name])
-                if name in self.claim.permuting:
+                if name in self.goal.permuting:
                     self._invert(_word(expr), _turned(expr), ("", None))
                 return _word(expr)
             case sympy.Transpose():
@@ -118,7 +118,7 @@ class Ring:
                 return self.words(base.arg)
             case sympy.Transpose():
                 return _transposed(self._inverse(base.arg))
-            case sympy.MatrixSymbol(name=name) if name in self.claim.permuting:
+            case sympy.MatrixSymbol(name=name) if name in self.goal.permuting:
                 return _transposed(self.words(base))
         inside = self.words(base)
         ((number, letters), c), *more = inside.items() or _word().items()
@@ -146,7 +146,7 @@ class Ring:
 
     def assume(self, place: int) -> None:
         """An equation; of A B = I with square A and B, B A = I too."""
-        one, other = (self.words(side) for side in self.claim.where[place])
+        one, other = (self.words(side) for side in self.goal.where[place])
         difference = _plus(one, _scaled(other, -1))
         self.relate(difference, ("equation", place))
         whole = _plus(difference, _word())
@@ -163,7 +163,7 @@ class Ring:
 
         Each is c, u, what L = R is, and v, as a certificate has them.
         """
-        left, right = self.words(self.claim.left), self.words(self.claim.right)
+        left, right = self.words(self.goal.left), self.words(self.goal.right)
         for c, use in self.combined(_plus(left, _scaled(right, -1))):
             kind, which, turned = use.relation.source
             if kind:  # entries of permutations are conditions
@@ -182,11 +182,11 @@ class Ring:
         """A word as a certificate has it, None for the identity."""
         return encoded(self.shown(_matrix(letters))) if letters else None
 
-    def combined(self, goal: Words) -> list[tuple[flint.fmpq, Multiple]]:
-        """The goal as Σ c u (L − R) v, with u and v that its words suggest; none if it is none."""
+    def combined(self, wanted: Words) -> list[tuple[flint.fmpq, Multiple]]:
+        """These words as Σ c u (L − R) v, with u and v that they suggest; none if there is none."""
         uses: dict[object, Multiple] = {}
-        wave, known = [*goal], {*goal}
-        longest = max((len(letters) for _, letters in goal), default=0) + 2
+        wave, known = [*wanted], {*wanted}
+        longest = max((len(letters) for _, letters in wanted), default=0) + 2
         for turn in range(_ROUNDS):
             new: list[Word] = []
             for word in wave:
@@ -196,7 +196,7 @@ class Ring:
                         known.update(use.words)
                 if len(uses) >= _MOST_RELATIONS:
                     break
-            numbers = _spanned([use.words for use in uses.values()], goal)
+            numbers = _spanned([use.words for use in uses.values()], wanted)
             if numbers is not None or len(uses) >= _MOST_RELATIONS:
                 return [(c, use) for c, use in zip(numbers or (), uses.values(), strict=False) if c]
             wave = new
@@ -299,12 +299,12 @@ def _fits(relation: Relation, left: tuple[MatrixExpr, ...], right: tuple[MatrixE
     return bool(here) and ends == here
 
 
-def _spanned(rows: Sequence[Words], goal: Words) -> list[Ground] | None:
-    """The goal as a linear combination of the rows; None if it is none."""
+def _spanned(rows: Sequence[Words], wanted: Words) -> list[Ground] | None:
+    """These words as a linear combination of the rows; None where there is none."""
     places = {word: k for k, word in enumerate({word for row in rows for word in row})}
-    if not goal.keys() <= places.keys():
+    if not wanted.keys() <= places.keys():
         return None
     spend(sum(map(len, rows)))
     zero = flint.fmpq(0)
     table = [[row.get(word, zero) for row in rows] for word in places]
-    return solution(table, [goal.get(word, zero) for word in places], [zero] * len(rows))
+    return solution(table, [wanted.get(word, zero) for word in places], [zero] * len(rows))

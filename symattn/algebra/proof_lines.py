@@ -22,11 +22,11 @@ from symattn.algebra.certificate import (
     Atom,
     Bound,
     Checker,
-    Claim,
     Data,
     Env,
     Form,
     Found,
+    Goal,
     Mono,
     Pair,
     Poly,
@@ -34,7 +34,7 @@ from symattn.algebra.certificate import (
     Replay,
     Step,
     atoms_of,
-    claim_of,
+    goal_of,
     indices,
     linear,
     names,
@@ -196,7 +196,7 @@ class Recorder(Checker):
 class Case:
     """The comparisons of one case of sizes, and what cofactors add."""
 
-    claim: Claim
+    goal: Goal
     checker: Recorder
     #: The expression that a letter stands for where functions are letters.
     hidden: Mapping[MatrixExpr, MatrixExpr]
@@ -213,14 +213,14 @@ class Recording(Replay):
 
 def recorded(certificate: Data) -> Iterator[Case]:
     """The replay of a certificate, in its cases of sizes."""
-    claim, uses = claim_of(certificate["statement"]), certificate["uses"]
-    replay = Recording(claim, uses, certificate["letters_only"])
-    replay.check(certificate["proof"], replay.claim)
+    goal, uses = goal_of(certificate["statement"]), certificate["uses"]
+    replay = Recording(goal, uses, certificate["letters_only"])
+    replay.check(certificate["proof"], replay.goal)
     hidden = {letter: expr for expr, letter in (replay.letters or {}).items()}
     for run in replay.runs:
         assert isinstance(run.checker, Recorder)
         run.checker.hidden()
-        yield Case(run.claim, run.checker, hidden, uses, run.added)
+        yield Case(run.goal, run.checker, hidden, uses, run.added)
 
 
 # ---- what is displayed -------------------------------------------------------------------------
@@ -277,12 +277,12 @@ class Display:
     def __init__(self, case: Case) -> None:
         self.checker, self.hidden = case.checker, dict(case.hidden)
         #: Works out again what forms are put in for the indices of.
-        self.tracer = Tracer([], case.claim.positive)
+        self.tracer = Tracer([], case.goal.positive)
         self.tracer.know(case.checker)
-        claim = case.claim
-        sides = [claim.left, claim.right]
-        sides += [expr for steps in claim.steps for _, expr in steps]
-        sides += [side for pair in claim.where for side in pair]
+        goal = case.goal
+        sides = [goal.left, goal.right]
+        sides += [expr for steps in goal.steps for _, expr in steps]
+        sides += [side for pair in goal.where for side in pair]
         found = [
             part
             for side in sides
@@ -853,7 +853,7 @@ class Chain:
     def meant(self, matrix: MatrixExpr) -> b.Words:
         """Why an entry of a letter or an inverse is that of something else."""
         for kind, k, flipped in self.case.uses:
-            one = self.case.claim.where[k][flipped] if kind in ("letter", "mirror") else None
+            one = self.case.goal.where[k][flipped] if kind in ("letter", "mirror") else None
             letter = one.arg if isinstance(one, sympy.Transpose) else one
             if letter is None or letter != matrix:
                 continue
@@ -861,7 +861,7 @@ class Chain:
                 return ("by ", self.assumed[k])
             symbol_, half = t.Ident(matrix.name), t.Ident(f"{matrix.name}'")
             turned = t.power(half, t.Ident("T"))
-            minus = self.case.claim.where[k][1 - flipped].has(sympy.S.NegativeOne)
+            minus = self.case.goal.where[k][1 - flipped].has(sympy.S.NegativeOne)
             total_ = t.plus([half, t.negated(turned) if minus else turned])
             meaning = t.equation(symbol_, (t.EQUALS, t.inline(t.Frac(total_, t.Num("2")))))
             return ("by ", self.assumed[k], ": ", meaning)
@@ -876,7 +876,7 @@ class Chain:
         """
         apart: dict[sympy.Symbol, sympy.Expr] = {}
         words: list[str] = []
-        for size, value in self.case.claim.sizes:
+        for size, value in self.case.goal.sizes:
             rests = [one for one in value.free_symbols if one.name[0] == "+"]
             more = max(rests, key=lambda one: int(one.name[1:]), default=None)
             if more is None or more in apart:
@@ -944,7 +944,7 @@ class Chain:
         _, when = self.orders()
         if len(self.case.checker.compared) > 1:
             when += [self.range(letter, at, names_) for letter, at in env.items() if at]
-        if not isinstance(self.case.claim.left, MatrixExpr) or entry == (0, 0):
+        if not isinstance(self.case.goal.left, MatrixExpr) or entry == (0, 0):
             entry = ()
         return Lines(tuple(shown), entry, ", ".join(when))
 
@@ -1010,7 +1010,7 @@ def renamed(rule: r.Rule, names_: Names, pool: Sequence[str]) -> r.Rule:
 
 def combination(case: Case, assumed: Sequence[Tree]) -> Lines:
     """Lhs = rhs + c (u L v − u R v) = rhs for an assumed L = R."""
-    terms = [case.claim.right]
+    terms = [case.goal.right]
     for c, (one, other) in case.added:
         terms += [sympy.MatMul(c, one), sympy.MatMul(-c, other)]
     total_ = sympy.MatAdd(*terms).xreplace(case.hidden)
@@ -1043,10 +1043,10 @@ def exposition(certificate: Data) -> Exposition:
     much work.
     """
     cases = [*recorded(certificate)]
-    speller, claim = Speller(), claim_of(certificate["statement"])
+    speller, goal = Speller(), goal_of(certificate["statement"])
     assumed = [
         t.equation(speller.meaning(one), (t.EQUALS, speller.meaning(other)))
-        for one, other in claim.where
+        for one, other in goal.where
     ]
     chains: list[Lines] = []
     divisors: dict[Key, r.Rule] = {}
@@ -1060,6 +1060,6 @@ def exposition(certificate: Data) -> Exposition:
                 divisors.setdefault(key(rule), rule)
     steps = [step for case in cases for step in case.checker.steps]
     bounds = [need for step in steps for need in step.get("needs", ()) if "#" in need]
-    sides = (claim.left, claim.right)
+    sides = (goal.left, goal.right)
     named = [*divisors.values()]
-    return Exposition(chains, len(steps), len(bounds), named, assumed, sides, tuple(claim.where))
+    return Exposition(chains, len(steps), len(bounds), named, assumed, sides, tuple(goal.where))

@@ -9,29 +9,26 @@ rule fits and the other side gives what the link claims. Associativity, commutat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
-from typing import Any
+from typing import NamedTuple
 
 import sympy
-from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.equality import Equality, decide, stated
 from symattn.algebra.hypotheses import Statement
 from symattn.errors import SymattnError, nearest
 from symattn.nodes.base import Node, shape_of
+from symattn.nodes.entrywise import Diagonal
 from symattn.nodes.scale import Quotient
 
 _MOST_FORMS, _MOST_STEPS = 3000, 3
 
-#: A matrix expression in the form in which expressions are compared: nested tuples.
-Form = tuple[Any, ...]
-
 
 @dataclass(frozen=True)
-class Rule:
+class RewriteRule:
     """An equation that may be used in a proof, in either direction."""
 
     name: str
@@ -52,64 +49,78 @@ class Rule:
 # ---- forms ---------------------------------------------------------------------------------
 
 
-def form(expr: sympy.Basic) -> Form:
-    """The form of a matrix expression: products flat, sums sorted, transposes on letters."""
+class Form(NamedTuple):
+    """A matrix expression in the form in which expressions are compared.
+
+    `kind` is the class of the expression; that of a number is `sympy.Expr`. `value` is a number,
+    the number before a product, or the symbol of a letter.
+    """
+
+    kind: type[sympy.Expr]
+    parts: tuple[Form, ...] = ()
+    value: sympy.Expr = sympy.S.One
+
+
+def form(expr: sympy.Expr) -> Form:
+    """The form of an expression. Of ones, zeros and I it says which sizes are 1: the rest tells."""
     match expr:
         case sympy.MatrixSymbol():
-            return ("letter", expr.name)
-        case sympy.Transpose():
-            return transposed(form(expr.arg))
+            return Form(sympy.MatrixSymbol, value=sympy.Symbol(expr.name))
         case sympy.MatMul():
             coefficient, factors = expr.as_coeff_matrices()
-            return _mul(coefficient, [form(factor) for factor in factors])
-        case Quotient():
-            return _mul(1 / expr.args[1], [form(expr.args[0])])
-        case sympy.MatAdd():
-            return _add([form(term) for term in expr.args])
-        case sympy.HadamardProduct():
-            return ("∘", tuple(sorted((form(f) for f in expr.args), key=str)))
+            return _made(sympy.MatMul, map(form, factors), coefficient)
+        case Quotient(args=(matrix, divisor)):
+            return _made(sympy.MatMul, [form(matrix)], 1 / divisor)
         case sympy.OneMatrix() | sympy.ZeroMatrix() | sympy.Identity():
-            return (type(expr).__name__, *shape_of(expr))
-        case Node() | sympy.Inverse():
-            return (
-                type(expr).__name__,
-                *(form(arg) if isinstance(arg, MatrixExpr) else ("#", arg) for arg in expr.args),
-            )
-    return ("#", expr)
+            return _made(type(expr), (form(sympy.Integer(size == 1)) for size in shape_of(expr)))
+        case (
+            sympy.Transpose() | sympy.MatAdd() | sympy.HadamardProduct() | sympy.Inverse() | Node()
+        ):
+            return _made(type(expr), map(form, expr.args))
+    return Form(sympy.Expr, value=expr)
 
 
-def _mul(coefficient: sympy.Expr, factors: list[Form]) -> Form:
+def _made(kind: type[sympy.Expr], parts: Iterable[Form], value: sympy.Expr = sympy.S.One) -> Form:
+    """An operation on forms: products and sums flat, terms sorted, transposes on letters."""
+    parts = tuple(parts)
+    match kind:
+        case sympy.Transpose:
+            return transposed(*parts)
+        case sympy.MatMul:
+            return _product(value, parts)
+        case sympy.MatAdd:
+            flat = [x for part in parts for x in (part.parts if part.kind is kind else (part,))]
+            parts = tuple(sorted(flat, key=str))
+        case sympy.HadamardProduct:
+            parts = tuple(sorted(parts, key=str))
+    return parts[0] if kind is sympy.MatAdd and len(parts) == 1 else Form(kind, parts, value)
+
+
+def _product(number: sympy.Expr, factors: Sequence[Form]) -> Form:
     flat: list[Form] = []
     for factor in factors:
-        if factor[0] == "*":
-            coefficient *= factor[1]
-            flat += factor[2]
-        elif factor[0] != "Identity":
+        if factor.kind is sympy.MatMul:
+            number *= factor.value
+            flat += factor.parts
+        elif factor.kind is not sympy.Identity:
             flat.append(factor)
     if not flat:
         return factors[0]
-    return flat[0] if len(flat) == 1 and coefficient == 1 else ("*", coefficient, tuple(flat))
-
-
-def _add(terms: list[Form]) -> Form:
-    flat = [part for term in terms for part in (term[1] if term[0] == "+" else (term,))]
-    return flat[0] if len(flat) == 1 else ("+", tuple(sorted(flat, key=str)))
+    return flat[0] if len(flat) == 1 and number == 1 else Form(sympy.MatMul, tuple(flat), number)
 
 
 def transposed(one: Form) -> Form:
     """The form of the transpose."""
-    match one[0]:
-        case "T":
-            return one[1]  # type: ignore[no-any-return]
-        case "*":
-            return _mul(one[1], [transposed(factor) for factor in reversed(one[2])])
-        case "+":
-            return _add([transposed(term) for term in one[1]])
-        case "OneMatrix" | "ZeroMatrix" | "Identity":
-            return (one[0], one[2], one[1])
-        case "Diagonal":
-            return one
-    return ("T", one)
+    match one.kind:
+        case sympy.Transpose:
+            return one.parts[0]
+        case sympy.MatMul:
+            return _made(sympy.MatMul, map(transposed, reversed(one.parts)), one.value)
+        case sympy.MatAdd:
+            return _made(sympy.MatAdd, map(transposed, one.parts))
+        case sympy.OneMatrix | sympy.ZeroMatrix | sympy.Identity:
+            return Form(one.kind, one.parts[::-1])
+    return one if one.kind is Diagonal else Form(sympy.Transpose, (one,))
 
 
 # ---- matching ------------------------------------------------------------------------------
@@ -126,28 +137,25 @@ def _bind(bound: Bound, name: str, value: Form) -> Iterator[Bound]:
 
 def _match(pattern: Form, one: Form, bound: Bound) -> Iterator[Bound]:
     """The ways in which letters of the pattern stand for parts of a form."""
-    match pattern[0]:
-        case "letter":
-            yield from _bind(bound, pattern[1], one)
-        case "T":
-            yield from _match(pattern[1], transposed(one), bound)
-        case "*":
-            coefficient, factors = (one[1], one[2]) if one[0] == "*" else (sympy.S.One, (one,))
-            for more in _match_number(pattern[1], coefficient, bound):
-                yield from _match_row(pattern[2], factors, more)
-            if pattern[1] == 1 != coefficient:  # the number goes to the first letter
-                yield from _match_row(pattern[2], factors, bound, coefficient)
-        case kind if one[0] != kind:
+    match pattern.kind:
+        case sympy.MatrixSymbol:
+            yield from _bind(bound, str(pattern.value), one)
+        case sympy.Transpose:
+            yield from _match(pattern.parts[0], transposed(one), bound)
+        case sympy.MatMul:
+            product = one if one.kind is sympy.MatMul else Form(sympy.MatMul, (one,))
+            for more in _match_number(pattern.value, product.value, bound):
+                yield from _match_row(pattern.parts, product.parts, more)
+            if pattern.value == 1 != product.value:  # the number goes to the first letter
+                yield from _match_row(pattern.parts, product.parts, bound, product.value)
+        case kind if one.kind is not kind:
             return
-        case "+" | "∘":
-            yield from _match_sum(pattern[1], one[1], bound)
-        case "#":
-            yield from _match_number(pattern[1], one[1], bound)
-        case "OneMatrix" | "ZeroMatrix" | "Identity":
-            if _sizeless(one) == _sizeless(pattern):
-                yield bound
-        case _ if len(one) == len(pattern):
-            yield from _match_all(pattern[1:], one[1:], bound)
+        case sympy.MatAdd | sympy.HadamardProduct:
+            yield from _match_terms(pattern, one, bound)
+        case sympy.Expr:
+            yield from _match_number(pattern.value, one.value, bound)
+        case _ if len(one.parts) == len(pattern.parts):
+            yield from _match_all(pattern.parts, one.parts, bound)
 
 
 def _match_all(patterns: Sequence[Form], parts: Sequence[Form], bound: Bound) -> Iterator[Bound]:
@@ -162,7 +170,7 @@ def _match_number(pattern: sympy.Expr, value: sympy.Expr, bound: Bound) -> Itera
     if pattern == value:
         yield bound
     elif isinstance(pattern, sympy.Symbol):
-        yield from _bind(bound, pattern.name, ("#", value))
+        yield from _bind(bound, pattern.name, form(value))
 
 
 def _match_row(
@@ -177,48 +185,31 @@ def _match_row(
             yield bound
         return
     for taken in range(1, len(factors) - len(patterns) + 2):
-        part = _mul(number, list(factors[:taken]))
+        part = _product(number, factors[:taken])
         for more in _match(patterns[0], part, bound):
             yield from _match_row(patterns[1:], factors[taken:], more)
 
 
-def _match_sum(patterns: Sequence[Form], terms: Sequence[Form], bound: Bound) -> Iterator[Bound]:
-    """Patterns against all terms of a sum, in any order; a last letter takes what is left."""
+def _match_terms(pattern: Form, one: Form, bound: Bound) -> Iterator[Bound]:
+    """A sum, or an entrywise product, in any order; a last letter takes what is left."""
+    patterns, terms = pattern.parts, one.parts
     if len(patterns) == 1:
-        rest = terms[0] if len(terms) == 1 else ("+", tuple(terms))
         if terms:
-            yield from _match(patterns[0], rest, bound)
+            yield from _match(patterns[0], terms[0] if len(terms) == 1 else one, bound)
         return
-    hard = sorted(patterns, key=lambda pattern: pattern[0] == "letter")
+    hard = sorted(patterns, key=lambda each: each.kind is sympy.MatrixSymbol)
     for k, term in enumerate(terms):
+        rest = Form(one.kind, (*terms[:k], *terms[k + 1 :]))
         for more in _match(hard[0], term, bound):
-            yield from _match_sum(tuple(hard[1:]), (*terms[:k], *terms[k + 1 :]), more)
+            yield from _match_terms(Form(one.kind, tuple(hard[1:])), rest, more)
 
 
 def _filled(pattern: Form, bound: Bound) -> Form:
     """The pattern with its letters put in."""
-    match pattern[0]:
-        case "letter":
-            return bound.get(pattern[1], pattern)  # a letter that the other side lost stays
-        case "T":
-            return transposed(_filled(pattern[1], bound))
-        case "*":
-            return _mul(_number(pattern[1], bound), [_filled(f, bound) for f in pattern[2]])
-        case "+":
-            return _add([_filled(term, bound) for term in pattern[1]])
-        case "∘":
-            return ("∘", tuple(sorted((_filled(f, bound) for f in pattern[1]), key=str)))
-        case "#":
-            return ("#", _number(pattern[1], bound))
-        case "OneMatrix" | "ZeroMatrix" | "Identity":
-            return pattern
-    return (pattern[0], *(_filled(part, bound) for part in pattern[1:]))
-
-
-def _number(value: sympy.Expr, bound: Bound) -> sympy.Expr:
-    if isinstance(value, sympy.Symbol) and value.name in bound:
-        return bound[value.name][1]
-    return value
+    given = bound.get(str(pattern.value), pattern)  # a letter that the other side lost stays
+    if pattern.kind is sympy.MatrixSymbol:
+        return given
+    return _made(pattern.kind, [_filled(part, bound) for part in pattern.parts], given.value)
 
 
 # ---- applying ------------------------------------------------------------------------------
@@ -228,38 +219,23 @@ def rewritten(
     one: Form, left: Form, right: Form, allowed: Callable[[Bound], bool]
 ) -> Iterator[Form]:
     """Everything that one use of left = right, anywhere inside, makes of a form."""
+    if one.kind is sympy.Expr:
+        return
+    parts = one.parts
     yield from _whole(one, left, right, allowed)
-    match one[0]:
-        case "*":
-            factors = one[2]
-            for start, end in combinations(range(len(factors) + 1), 2):
-                if end - start == len(factors) and one[1] == 1:
-                    continue
-                part = _mul(sympy.S.One, list(factors[start:end]))
-                inner = rewritten if end == start + 1 else _whole
-                for new in inner(part, left, right, allowed):
-                    yield _mul(one[1], [*factors[:start], new, *factors[end:]])
-        case "+":
-            terms = one[1]
-            for k, term in enumerate(terms):
-                for new in rewritten(term, left, right, allowed):
-                    yield _add([*terms[:k], new, *terms[k + 1 :]])
-            if left[0] == "+" and len(terms) > len(left[1]):
-                for k, term in enumerate(terms):
-                    rest = ("+", (*terms[:k], *terms[k + 1 :]))
-                    for new in _whole(rest, left, right, allowed):
-                        yield _add([term, new])
-        case "∘":
-            for k, part in enumerate(one[1]):
-                for new in rewritten(part, left, right, allowed):
-                    yield ("∘", tuple(sorted((*one[1][:k], new, *one[1][k + 1 :]), key=str)))
-        case "letter" | "#" | "OneMatrix" | "ZeroMatrix" | "Identity":
-            return
-        case _:
-            for k, part in enumerate(one[1:], start=1):
-                if isinstance(part, tuple):
-                    for new in rewritten(part, left, right, allowed):
-                        yield (*one[:k], new, *one[k + 1 :])
+    for k, part in enumerate(parts):
+        for new in rewritten(part, left, right, allowed):
+            yield _made(one.kind, (*parts[:k], new, *parts[k + 1 :]), one.value)
+    if one.kind is sympy.MatMul:
+        for start, end in combinations(range(len(parts) + 1), 2):
+            if end - start > 1 and (end - start < len(parts) or one.value != 1):
+                for new in _whole(_product(sympy.S.One, parts[start:end]), left, right, allowed):
+                    yield _product(one.value, [*parts[:start], new, *parts[end:]])
+    if one.kind is left.kind is sympy.MatAdd and len(parts) > len(left.parts):
+        for k, term in enumerate(parts):
+            rest = Form(sympy.MatAdd, (*parts[:k], *parts[k + 1 :]))
+            for new in _whole(rest, left, right, allowed):
+                yield _made(sympy.MatAdd, [term, new])
 
 
 def _whole(one: Form, left: Form, right: Form, allowed: Callable[[Bound], bool]) -> Iterator[Form]:
@@ -268,36 +244,25 @@ def _whole(one: Form, left: Form, right: Form, allowed: Callable[[Bound], bool])
             yield _filled(right, bound)
 
 
-def _sizeless(one: Form) -> Form:
-    """A form without the sizes of its ones, zeros and identities, which the rest tells."""
-    if not isinstance(one, tuple):
-        return one
-    if one and one[0] in ("OneMatrix", "ZeroMatrix", "Identity"):
-        return (one[0], *(size == 1 for size in one[1:]))
-    return tuple(map(_sizeless, one))
-
-
 @cache
-def _sides(rule: Rule) -> tuple[Form, Form]:
+def _sides(rule: RewriteRule) -> tuple[Form, Form]:
     statement = rule.stated()
     return form(statement.left.meaning), form(statement.right.meaning)
 
 
-def follows(before: sympy.Basic, after: sympy.Basic, rule: Rule, permuting: frozenset[str]) -> bool:
+def follows(
+    before: sympy.Expr, after: sympy.Expr, rule: RewriteRule, permuting: frozenset[str]
+) -> bool:
     """Whether a few uses of the rule, in either direction, lead from one expression to another."""
-    goal = _sizeless(form(after))
-    left, right = _sides(rule)
+    goal, (left, right) = form(after), _sides(rule)
+    letters = [Form(sympy.MatrixSymbol, value=sympy.Symbol(name)) for name in permuting]
+    permutations = {*letters, *map(transposed, letters)}
 
     def allowed(bound: Bound) -> bool:
-        for name in rule.permuting:
-            value = bound.get(name, ("letter", ""))
-            value = value[1] if value[0] == "T" else value
-            if value[0] != "letter" or value[1] not in permuting:
-                return False
-        return True
+        return all(bound.get(name) in permutations for name in rule.permuting)
 
     return any(
-        goal in map(_sizeless, _reached(form(before), one, other, allowed))
+        goal in _reached(form(before), one, other, allowed)
         for one, other in ((left, right), (right, left))
     )
 
@@ -306,53 +271,65 @@ def _reached(
     start: Form, left: Form, right: Form, allowed: Callable[[Bound], bool]
 ) -> Iterator[Form]:
     """The forms that few rewritings of left by right lead to, until there are too many."""
-    wave, seen = [start], set[str]()
+    wave, seen = [start], set[Form]()
     for _ in range(_MOST_STEPS + 1):
         yield from wave
-        new: dict[str, Form] = {}
+        new: list[Form] = []
         for each in wave:
             for rewriting in rewritten(each, left, right, allowed):
-                if str(rewriting) not in seen:
-                    new[str(rewriting)] = rewriting
-                    seen.add(str(rewriting))
+                if rewriting not in seen:
+                    new.append(rewriting)
+                    seen.add(rewriting)
                 if len(seen) > _MOST_FORMS:
                     return
-        wave = list(new.values())
+        wave = new
 
 
 #: Adding a rule is adding a row; a test proves each.
-RULES: tuple[Rule, ...] = (
-    Rule("ring", "A (B C) = (A B) C", "products associate; sums and numbers commute"),
-    Rule("distribute", "A (B + C) = A B + A C", "a factor on the left distributes"),
-    Rule("distribute right", "(A + B) C = A C + B C", "a factor on the right distributes"),
-    Rule("distribute number", "a*(B + C) = a*B + a*C", "a number distributes over a sum"),
-    Rule("transpose", "(A B)^T = B^T A^T", "transposing reverses a product"),
-    Rule("inverse", "M M^-1 = I", "a matrix times its inverse is I"),
-    Rule("inverse left", "M^-1 M = I", "an inverse times its matrix is I"),
-    Rule("unfold", "softmax(S) = exp(S) / rowsum(exp(S))", "definition of the row softmax"),
-    Rule("rows sum to 1", "softmax(S) 1 = ones", "each row of a softmax sums to 1"),
-    Rule("shift", "softmax(S + c 1^T) = softmax(S)", "a number added to a row has no effect"),
-    Rule("permute rows", "softmax(P S) = P softmax(S)", "rows are treated alike", ("P",)),
-    Rule("permute columns", "softmax(S P) = softmax(S) P", "columns are treated alike", ("P",)),
-    Rule("permutation", "P^T P = I", "a permutation is undone by its transpose", ("P",)),
-    Rule("exp of a sum", "exp(A + B) = exp(A) ∘ exp(B)", "e^(a + b) = e^a e^b"),
-    Rule("exp of ln", "exp(ln(A)) = A", "e^(ln a) = a", positive=("A",)),
-    Rule("exp of columns", "exp(S + c 1^T) = diag(exp(c)) exp(S)", "an added column scales rows"),
-    Rule("row sums", "rowsum(A) = A 1", "a row sum is a product with ones"),
-    Rule("sum of a scaled row", "rowsum(diag(c) A) = diag(c) rowsum(A)", "row factors come out"),
-    Rule("quotient of rows", "(A / rowsum(B)) C = (A C) / rowsum(B)", "divide at the end"),
-    Rule("cancel rows", "(diag(c) A) / (diag(c) rowsum(B)) = A / rowsum(B)", "factors cancel"),
-    Rule("blocks", "[A, B] [C; D] = A C + B D", "blocks multiply like numbers"),
-    Rule("block row", "A [B, C] = [A B, A C]", "each block is multiplied on the left"),
-    Rule("blocks below", "[A; B] C = [A C; B C]", "each block is multiplied on the right"),
-    Rule("exp of blocks", "exp([A, B]) = [exp(A), exp(B)]", "exp is taken of each block"),
-    Rule("sum of blocks", "rowsum([A, B]) = rowsum(A) + rowsum(B)", "row sums of blocks add"),
-    Rule("transposed blocks", "[A; B]^T = [A^T, B^T]", "stacked blocks come side by side"),
-    Rule("ratio", "ratio(A) = A / rowsum(A)", "definition of the plain ratio"),
+RULES: tuple[RewriteRule, ...] = (
+    RewriteRule("ring", "A (B C) = (A B) C", "products associate; sums and numbers commute"),
+    RewriteRule("distribute", "A (B + C) = A B + A C", "a factor on the left distributes"),
+    RewriteRule("distribute right", "(A + B) C = A C + B C", "a factor on the right distributes"),
+    RewriteRule("distribute number", "a*(B + C) = a*B + a*C", "a number distributes over a sum"),
+    RewriteRule("transpose", "(A B)^T = B^T A^T", "transposing reverses a product"),
+    RewriteRule("inverse", "M M^-1 = I", "a matrix times its inverse is I"),
+    RewriteRule("inverse left", "M^-1 M = I", "an inverse times its matrix is I"),
+    RewriteRule("unfold", "softmax(S) = exp(S) / rowsum(exp(S))", "definition of the row softmax"),
+    RewriteRule("rows sum to 1", "softmax(S) 1 = ones", "each row of a softmax sums to 1"),
+    RewriteRule(
+        "shift", "softmax(S + c 1^T) = softmax(S)", "a number added to a row has no effect"
+    ),
+    RewriteRule("permute rows", "softmax(P S) = P softmax(S)", "rows are treated alike", ("P",)),
+    RewriteRule(
+        "permute columns", "softmax(S P) = softmax(S) P", "columns are treated alike", ("P",)
+    ),
+    RewriteRule("permutation", "P^T P = I", "a permutation is undone by its transpose", ("P",)),
+    RewriteRule("exp of a sum", "exp(A + B) = exp(A) ∘ exp(B)", "e^(a + b) = e^a e^b"),
+    RewriteRule("exp of ln", "exp(ln(A)) = A", "e^(ln a) = a", positive=("A",)),
+    RewriteRule(
+        "exp of columns", "exp(S + c 1^T) = diag(exp(c)) exp(S)", "an added column scales rows"
+    ),
+    RewriteRule("row sums", "rowsum(A) = A 1", "a row sum is a product with ones"),
+    RewriteRule(
+        "sum of a scaled row", "rowsum(diag(c) A) = diag(c) rowsum(A)", "row factors come out"
+    ),
+    RewriteRule("quotient of rows", "(A / rowsum(B)) C = (A C) / rowsum(B)", "divide at the end"),
+    RewriteRule(
+        "cancel rows", "(diag(c) A) / (diag(c) rowsum(B)) = A / rowsum(B)", "factors cancel"
+    ),
+    RewriteRule("blocks", "[A, B] [C; D] = A C + B D", "blocks multiply like numbers"),
+    RewriteRule("block row", "A [B, C] = [A B, A C]", "each block is multiplied on the left"),
+    RewriteRule("blocks below", "[A; B] C = [A C; B C]", "each block is multiplied on the right"),
+    RewriteRule("exp of blocks", "exp([A, B]) = [exp(A), exp(B)]", "exp is taken of each block"),
+    RewriteRule(
+        "sum of blocks", "rowsum([A, B]) = rowsum(A) + rowsum(B)", "row sums of blocks add"
+    ),
+    RewriteRule("transposed blocks", "[A; B]^T = [A^T, B^T]", "stacked blocks come side by side"),
+    RewriteRule("ratio", "ratio(A) = A / rowsum(A)", "definition of the plain ratio"),
 )
 
 
-def rule(name: str) -> Rule:
+def rule(name: str) -> RewriteRule:
     """The rule of this name; raises `SymattnError` with the nearest name otherwise."""
     known = {row.name: row for row in RULES}
     if name not in known:

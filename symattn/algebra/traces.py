@@ -24,10 +24,10 @@ from symattn.algebra.certificate import (
     Atom,
     Bound,
     Checker,
-    Claim,
     Data,
     Form,
     Found,
+    Goal,
     Half,
     Mono,
     Odd,
@@ -40,10 +40,10 @@ from symattn.algebra.certificate import (
     atoms_of,
     brief,
     cases,
-    claim_of,
     encoded,
     form,
     form_text,
+    goal_of,
     halved,
     indices,
     inside_of_sizes,
@@ -476,21 +476,21 @@ class Tracing(Replay):
     unfolded = False
 
     def proof(
-        self, claim: Claim, factors: Sequence[Data], depth: int = 0, paired: bool = False
+        self, goal: Goal, factors: Sequence[Data], depth: int = 0, paired: bool = False
     ) -> Data:
-        """A proof of a claim. Raises `Refused` where none is found."""
-        if claim.left == claim.right and claim.steps[0] == claim.steps[1]:
+        """A proof of a goal. Raises `Refused` where none is found."""
+        if goal.left == goal.right and goal.steps[0] == goal.steps[1]:
             return {"same": True}
-        checker = self.checker([], claim.positive)
+        checker = self.checker([], goal.positive)
         checker.paired, checker.unfolded = paired, self.unfolded
         try:
-            self.entries(checker, claim, factors)
+            self.entries(checker, goal, factors)
         except Odd:
             if paired:
                 raise
-            return self.proof(claim, factors, depth, paired=True)
+            return self.proof(goal, factors, depth, paired=True)
         except Half as need:
-            half = self.proof(claim.put(halved(_size(need.size))), factors, depth + 1)
+            half = self.proof(goal.put(halved(_size(need.size))), factors, depth + 1)
             self.partial = True
             return {"even": need.size, "half": half}
         except NeedOrder as need:
@@ -498,7 +498,7 @@ class Tracing(Replay):
                 raise Refused("too many orders of sizes") from None
             size, least = need.args
             found = [
-                self.proof(claim.put(case), factors, depth + 1)
+                self.proof(goal.put(case), factors, depth + 1)
                 for case in cases(_size(size), _size(least), depth)
             ]
             return {"split": size, "least": least, "cases": found}
@@ -516,17 +516,17 @@ def certificate(statement: Statement) -> Data:
     """
     try:
         data = stated_again(statement)
-        claim = claim_of(data)
+        goal = goal_of(data)
     except Spent:
         raise
     except (SymattnError, NotImplementedError, TypeError) as trouble:
         raise Refused(str(trouble).partition("\n")[0]) from None
     second, missing = None, ""
-    for letters_only, unfolded, uses, factors in _ways(claim):
+    for letters_only, unfolded, uses, factors in _ways(goal):
         try:
-            replay = Tracing(claim, uses, letters_only)
+            replay = Tracing(goal, uses, letters_only)
             replay.unfolded = unfolded
-            proof = replay.proof(replay.claim, factors)
+            proof = replay.proof(replay.goal, factors)
         except Spent:
             raise
         except (SymattnError, NeedOrder, *_UNTOLD) as trouble:
@@ -565,34 +565,34 @@ def reason(found: Data) -> str:
     )
 
 
-def _ways(claim: Claim) -> Iterator[tuple[bool, bool, Data, Data]]:
+def _ways(goal: Goal) -> Iterator[tuple[bool, bool, Data, Data]]:
     """The ways to a proof: functions as letters or by their rules, numbers of places one by one.
 
     Also what equations are used for, and cofactors.
     """
-    found = [*uses_of(claim.where, claim.positive)]
+    found = [*uses_of(goal.where, goal.positive)]
     uses: Data = [[use.kind, use.place, int(use.flipped)] for use in found]
     known = {use.letter: use.meaning for use in found if use.kind == "number"}
-    letters = {x for part in claim.parts for x in part.atoms(sympy.MatrixSymbol)}
+    letters = {x for part in goal.parts for x in part.atoms(sympy.MatrixSymbol)}
     sizes = {known.get(str(size), size) for x in letters for size in x.shape}
     numbered = any(size in range(2, _MOST_UNFOLDED + 1) for size in sizes)
     for letters_only, unfolded in ((True, False), (False, False), (False, True))[: 2 + numbered]:
         yield letters_only, unfolded, uses, []
-    factors = _factors(claim, uses)
+    factors = _factors(goal, uses)
     for unused in ("known",), ("known", "orthonormal"):
         fewer = [use for use in uses if use[0] not in unused]
         for letters_only in (True, False) if factors else ():
             yield letters_only, False, fewer, factors
 
 
-def _factors(claim: Claim, uses: Sequence[Data]) -> Data:
-    """The cofactors by which a claim follows from what is assumed, functions being letters."""
-    if any(claim.steps):
+def _factors(goal: Goal, uses: Sequence[Data]) -> Data:
+    """The cofactors by which a goal follows from what is assumed, functions being letters."""
+    if any(goal.steps):
         return []
     kept = [use for use in uses if use[0] in ("number", "letter")]
     with suppress(Refused, RecursionError):  # what cannot be a letter is not covered
-        plain = Replay(claim, uses, letters_only=True)
-        known, means, _, _ = used(plain.claim, kept)
+        plain = Replay(goal, uses, letters_only=True)
+        known, means, _, _ = used(plain.goal, kept)
         ring = Ring(known, means, {letter: expr for expr, letter in (plain.letters or {}).items()})
         for k, (one, other) in enumerate(known.where):
             if k not in [use[1] for use in kept] and same_shape(one, other):

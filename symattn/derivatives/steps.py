@@ -6,8 +6,8 @@ Fu, Ermon, Rudra, Ré, *FlashAttention* (2022), appendices B.2 (the formulas) an
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import sympy
@@ -69,12 +69,13 @@ class Graph:
                 out.add(step.letter)
         return out
 
-    def depth(self, letter: str) -> int:
-        """How many steps it takes to get there."""
+    def deepest_first(self, letters: Collection[str]) -> list[Step]:
+        """The steps of these letters, each before those it is made of: the longest way first."""
         depths: dict[str, int] = {}
         for step in self.steps:
             depths[step.letter] = 1 + max((depths.get(x, 0) for x in step.operands), default=0)
-        return depths.get(letter, 0)
+        found = [step for step in self.steps if step.letter in letters]
+        return sorted(found, key=lambda step: -depths[step.letter])
 
     def count(self, item: Item) -> sympy.Expr:
         """How many matrices of each head or group there are: a number, or a size."""
@@ -106,7 +107,7 @@ def backward(
         why = f"The loss is the sum of all entries of {{{target.letter}}}: each has gradient 1."
         ones = Filled(*target.shape, 1)
         gradients.append(Step(name, symbol, ones, "upstream gradient", why, _REVERSE, **facts))
-    gradients += _Reverse(graph, active, letters).walk(target)
+    gradients += _reverse(graph, active, letters)
     if row_dots:
         gradients = _with_row_dots(graph, gradients)
     wanted = graph.behind([target.letter])
@@ -237,137 +238,115 @@ def _wanted(graph: Graph, target: Step, wrt: Collection[str] | str | None) -> li
     return [letter for letter in graph.items if letter in {item.letter for item in found}]
 
 
-@dataclass
-class _Reverse:
-    """The walk back: a step's gradient is passed on once all its readers have passed theirs."""
-
-    graph: Graph
-    active: set[str]
-    wanted: Collection[str]
-    gathered: dict[str, list[tuple[Share, Step]]] = field(default_factory=dict)
+def _reverse(graph: Graph, active: Collection[str], wanted: Collection[str]) -> list[Step]:
+    """The gradients, each once all steps that read its matrix have passed theirs back."""
+    order = graph.deepest_first(active)
+    readers = {x: [step for step in order if x in step.operands] for x in graph.items}
+    gradients: list[Step] = []
+    shared: dict[str, list[tuple[Share, Step]]] = {letter: [] for letter in active}
     #: The gradients that are another matrix's, as they are: that of Z is that of G.
-    passed: dict[str, MatrixExpr] = field(default_factory=dict)
-
-    def walk(self, target: Step) -> list[Step]:
-        """The steps, each after those it reads."""
-        graph = self.graph
-        gradients: list[Step] = []
-        order = list(graph.items)
-        readers = {letter: self._readers(letter, target) for letter in self.active}
-        ready = [target.letter]
-        while ready:
-            letter = max(ready, key=lambda x: (graph.depth(x), -order.index(x)))
-            ready.remove(letter)
-            step = graph.items[letter]
-            if not isinstance(step, Step):
-                continue
-            self._pass_on(step, target)
-            read = [x for x in order if x in step.operands and x in self.active]
-            # what many steps read comes last: dW_V, then dX
-            for operand in sorted(read, key=lambda x: len(self._readers(x, target)) > 1):
-                readers[operand].discard(letter)
-                if not readers[operand]:
-                    gradient = self._gradient(graph.items[operand])
-                    if operand not in self.wanted and _is_passed(gradient):
-                        self.passed[operand] = gradient.expr
-                    else:
-                        gradients.append(gradient)
-                    ready.append(operand)
-        return gradients
-
-    def _readers(self, letter: str, target: Step) -> set[str]:
-        behind = self.graph.behind([target.letter])
-        return {
-            step.letter
-            for step in self.graph.steps
-            if letter in step.operands and step.letter in self.active & behind
-        }
-
-    def _pass_on(self, step: Step, target: Step) -> None:
-        upstream = self.passed.get(step.letter, _symbol(GRADIENT, step.symbol))
-        seen = upstream
-        if isinstance(step.expr, Masked) and self._is_weighed(step, target):
-            seen = VisibleScores(upstream, step.expr.mask)
-        for share in shares(step.expr, upstream, self.active, step.symbol):
-            # it is 0 already where scores that weights alone read are hidden
-            kept = replace(share, gradient=upstream) if share.gradient == seen else share
-            self.gathered.setdefault(letter_of(share.leaf), []).append((kept, step))
-
-    def _is_weighed(self, scores: Step, target: Step) -> bool:
-        """Whether the loss depends on scores by weights alone: their gradient is 0 at −∞."""
-        readers = [self.graph.items[letter] for letter in self._readers(scores.letter, target)]
-        return scores.letter != target.letter and all(
-            isinstance(step, Step)
-            and isinstance(step.expr, Normaliser)
-            and step.expr.additive_mask
-            and step.expr.args[0] == scores.symbol
-            for step in readers
-        )
-
-    def _gradient(self, item: Item) -> Step:
-        """The sum of what all readers pass back."""
-        found = self.gathered.get(item.letter, [])
-        if not found:
-            raise SymattnError(
-                f"wrt: {item.name} has no gradient: it only decides between values that are apart"
-            )
-        alone: list[MatrixExpr] = []
-        over: dict[sympy.Expr, list[MatrixExpr]] = {}
-        grouped = False
-        for share, step in found:
-            count, gradient = self._over_heads(share, step, item)
-            grouped = grouped or isinstance(gradient, GroupSum)
-            if count is None:
-                alone.append(gradient)
+    passed: dict[str, MatrixExpr] = {}
+    for step in order:
+        upstream = passed.get(step.letter, _symbol(GRADIENT, step.symbol))
+        for share in _shares(step, upstream, active, readers[step.letter]):
+            shared[letter_of(share.leaf)].append((share, step))
+        whole = [x for x in readers if x in active and readers[x][-1:] == [step]]
+        # what many steps read comes last: dW_V, then dX
+        for letter in sorted(whole, key=lambda x: len(readers[x]) > 1):
+            gradient = _gradient(graph, graph.items[letter], shared[letter])
+            if letter not in wanted and _is_passed(gradient):
+                passed[letter] = gradient.expr
             else:
-                over.setdefault(count, []).append(gradient)
-        heads = [HeadSum(summed(terms), HEAD, count) for count, terms in over.items()]
-        because = list(dict.fromkeys(share.because for share, _ in found if share.because))
-        each = next((one.each for one in (item, *(step for _, step in found)) if one.each), "")
-        ways = ["more than once"] * (len(found) > 1) + _over_what(bool(over), grouped, each)
-        if ways:
-            ways_used = " and ".join(ways)
-            because.append(f"{{{item.letter}}} is used {ways_used}, so its gradients are added.")
-        rule = " and ".join(dict.fromkeys(f"backward of {step.name}" for _, step in found))
-        source = next((share.source for share, _ in found if share.source), _REVERSE)
-        symbol = _symbol(GRADIENT, item.symbol)
-        gradient = summed([*alone, *heads])
-        if isinstance(item, Step) and item.recurrent:
-            gradient = backward_states(item.expr, gradient, letter_of(symbol))
-            because.append("Each state also owes what the next one, which is made of it, owes.")
-        return Step(
-            prefixed(GRADIENT, item.name),
-            symbol,
-            gradient,
-            rule,
-            " ".join(because) or _PASSED,
-            source,
-            title=_title("gradient", item),
-            count=item.count,
-            each=each,
-        )
+                gradients.append(gradient)
+    return gradients
 
-    def _over_heads(
-        self, share: Share, step: Step, item: Item
-    ) -> tuple[sympy.Expr | None, MatrixExpr]:
-        """The heads that a contribution is to be added over (None for none), and it itself."""
-        leaf, gradient = share.leaf, share.gradient
-        if share.whole:
-            return None, gradient
-        if share.binder is not None:
-            index = share.binder.args[1]
-            leaf, gradient = leaf.xreplace({index: HEAD}), gradient.xreplace({index: HEAD})
-            count = share.binder.args[2]
+
+def _shares(
+    step: Step, upstream: MatrixExpr, active: Collection[str], readers: Sequence[Step]
+) -> Iterator[Share]:
+    """What a step passes back to each matrix that it reads."""
+    seen = upstream
+    if isinstance(step.expr, Masked) and _is_weighed(step, readers):
+        seen = VisibleScores(upstream, step.expr.mask)
+    for share in shares(step.expr, upstream, active, step.symbol):
+        # it is 0 already where scores that weights alone read are hidden
+        yield replace(share, gradient=upstream) if share.gradient == seen else share
+
+
+def _is_weighed(scores: Step, readers: Sequence[Step]) -> bool:
+    """Whether the loss depends on scores by weights alone: their gradient is 0 at −∞."""
+    return bool(readers) and all(
+        isinstance(step.expr, Normaliser)
+        and step.expr.additive_mask
+        and step.expr.args[0] == scores.symbol
+        for step in readers
+    )
+
+
+def _gradient(graph: Graph, item: Item, found: Sequence[tuple[Share, Step]]) -> Step:
+    """The sum of what all readers pass back."""
+    if not found:
+        raise SymattnError(
+            f"wrt: {item.name} has no gradient: it only decides between values that are apart"
+        )
+    alone: list[MatrixExpr] = []
+    over: dict[sympy.Expr, list[MatrixExpr]] = {}
+    grouped = False
+    for share, step in found:
+        count, gradient = _over_heads(graph, share, step, item)
+        grouped = grouped or isinstance(gradient, GroupSum)
+        if count is None:
+            alone.append(gradient)
         else:
-            count = self.graph.count(step)
-        if share.binder is None and not step.per_head:
-            return None, gradient
-        if head_of(leaf) is None:
-            return count, gradient
-        if leaf.head == HEAD:
-            return None, gradient
-        groups = self.graph.count(item)
-        return None, GroupSum(gradient.xreplace({HEAD: _MEMBER}), _MEMBER, count, groups, HEAD)
+            over.setdefault(count, []).append(gradient)
+    heads = [HeadSum(summed(terms), HEAD, count) for count, terms in over.items()]
+    because = list(dict.fromkeys(share.because for share, _ in found if share.because))
+    each = next((one.each for one in (item, *(step for _, step in found)) if one.each), "")
+    ways = ["more than once"] * (len(found) > 1) + _over_what(bool(over), grouped, each)
+    if ways:
+        ways_used = " and ".join(ways)
+        because.append(f"{{{item.letter}}} is used {ways_used}, so its gradients are added.")
+    rule = " and ".join(dict.fromkeys(f"backward of {step.name}" for _, step in found))
+    source = next((share.source for share, _ in found if share.source), _REVERSE)
+    symbol = _symbol(GRADIENT, item.symbol)
+    gradient = summed([*alone, *heads])
+    if isinstance(item, Step) and item.recurrent:
+        gradient = backward_states(item.expr, gradient, letter_of(symbol))
+        because.append("Each state also owes what the next one, which is made of it, owes.")
+    return Step(
+        prefixed(GRADIENT, item.name),
+        symbol,
+        gradient,
+        rule,
+        " ".join(because) or _PASSED,
+        source,
+        title=_title("gradient", item),
+        count=item.count,
+        each=each,
+    )
+
+
+def _over_heads(
+    graph: Graph, share: Share, step: Step, item: Item
+) -> tuple[sympy.Expr | None, MatrixExpr]:
+    """The heads that a contribution is to be added over (None for none), and it itself."""
+    leaf, gradient = share.leaf, share.gradient
+    if share.whole:
+        return None, gradient
+    if share.binder is not None:
+        index = share.binder.args[1]
+        leaf, gradient = leaf.xreplace({index: HEAD}), gradient.xreplace({index: HEAD})
+        count = share.binder.args[2]
+    else:
+        count = graph.count(step)
+    if share.binder is None and not step.per_head:
+        return None, gradient
+    if head_of(leaf) is None:
+        return count, gradient
+    if leaf.head == HEAD:
+        return None, gradient
+    groups = graph.count(item)
+    return None, GroupSum(gradient.xreplace({HEAD: _MEMBER}), _MEMBER, count, groups, HEAD)
 
 
 def _over_what(over: bool, grouped: bool, each: str) -> list[str]:

@@ -8,7 +8,7 @@ from symattn.derivations import Place
 
 
 @dataclass(frozen=True)
-class Claim:
+class MarkedEntry:
     """A claimed entry of a step, by letter and place in the array, and its verdict.
 
     `sign` stands beside the number, `verdict` says it in a word or two, `message` in a sentence;
@@ -31,5 +31,5 @@ class Claims:
     """All claims of a worksheet: what is concluded, each of them, and what is said besides."""
 
     conclusion: str
-    entries: tuple[Claim, ...]
+    entries: tuple[MarkedEntry, ...]
     remarks: tuple[str, ...] = ()

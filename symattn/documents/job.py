@@ -20,7 +20,7 @@ from symattn.errors import NoSuchName, SymattnError, nearest, quote
 if TYPE_CHECKING:
     from symattn.derivations import Derivation, Evaluation
     from symattn.documents.blocks import Block, Document
-    from symattn.documents.outline import Outline, Page
+    from symattn.documents.outline import Measure, Outline
     from symattn.documents.pictures.drawing import Drawing
     from symattn.notation.options import Notation
 
@@ -111,11 +111,11 @@ class Job(Shown):
             shows = None if self.evaluation is None else self._shows
             cells = Cells(self.code + _respelled(self), shows)
         headings = 0 if self.headings is None and self.flavor == "fragment" else self.headings
-        page = self.page(form)
+        measure = self.measure(form)
         document = derivation_document(
-            self.outline(), facts=form.brief, cells=cells, page=page, hints=hints
+            self.outline(), facts=form.brief, cells=cells, measure=measure, hints=hints
         )
-        room = page.width if form.is_set else None
+        room = measure.width if form.is_set else None
         drawn = self._drawn() if self.flavor in _SLIDES else {}
         return replace(document, headings=headings, label=self.label, room=room, drawn=drawn)
 
@@ -146,18 +146,18 @@ class Job(Shown):
             found += [f"layout falk: {name}: html draws no merged formula so" for name in merged]
         return [*found, outline.undrawn] if outline.undrawn else found
 
-    def page(self, form: Format) -> Page:
+    def measure(self, form: Format) -> Measure:
         """How wide a line is in a format."""
         from symattn.documents import wrap
-        from symattn.documents.outline import Page
+        from symattn.documents.outline import Measure
 
         if not form.is_set:
-            return Page(form.width)
+            return Measure(form.width)
         rooms = {"fragment": wrap.ROOM, **dict.fromkeys(_SLIDES, wrap.SLIDE_ROOM)}
         usual = rooms.get(self.flavor or "", wrap.WIDE_ROOM if form.flavors else wrap.ROOM)
         numbered = (self.flavor in (None, "article") and bool(form.flavors)) or bool(self.label)
         number = wrap.NUMBER_ROOM if numbered else 0
-        return Page(usual if self.width is None else self.width, wrap.size_of, number)
+        return Measure(usual if self.width is None else self.width, wrap.size_of, number)
 
 
 def document(

@@ -604,8 +604,8 @@ class Cells:
 
 
 @dataclass(frozen=True)
-class Page:
-    """How wide a line of a page is, in characters, and what measures a formula that stands in it.
+class Measure:
+    """How wide a line is, and what measures a formula that is to stand in it.
 
     `number` is how much of the line the number of an equation takes.
     """
@@ -615,7 +615,9 @@ class Page:
     number: float = 0
 
 
-def flowed(outline: Outline, lines: Sequence[Line], page: Page = Page()) -> tuple[Line, ...]:
+def flowed(
+    outline: Outline, lines: Sequence[Line], measure: Measure = Measure()
+) -> tuple[Line, ...]:
     """A section's lines side by side where they fit: formula, entry and one worked line; matrices.
 
     What takes one row stands beside the row above it where there is room, matrices where that is
@@ -629,17 +631,17 @@ def flowed(outline: Outline, lines: Sequence[Line], page: Page = Page()) -> tupl
         apart.add("value")
 
     def rows_of(trees: Sequence[Tree], room: float) -> list[Tree]:
-        return side_by_side(trees, room, page.size)
+        return side_by_side(trees, room, measure.size)
 
     found: list[Line] = []
     for kind, group in groupby(lines, lambda each: "stated" if each.view in stated else each.view):
         together = [*group]
-        room = page.width if kind == "value" else page.width - page.number
+        room = measure.width if kind == "value" else measure.width - measure.number
         trees = [each.tree for each in together]
         rows = trees if kind in apart else rows_of(trees, room)
         if found and kind not in apart and (kind != "value" or len(found) == 1):
             above = found[-1]
-            beside = rows_of((above.tree, *trees), page.width - page.number)
+            beside = rows_of((above.tree, *trees), measure.width - measure.number)
             if len(beside) == 1:
                 found, rows, together = found[:-1], beside, [above]
         found += [Line(together[0].view, row) for row in rows]
@@ -652,12 +654,12 @@ def derivation_document(
     facts: bool = False,
     cells: Cells | None = None,
     prefix: str = "",
-    page: Page = Page(),
+    measure: Measure = Measure(),
     hints: bool = False,
 ) -> b.Document:
     """A derivation as blocks.
 
-    `page`: how wide a line is, so that formulas stand side by side where they fit.
+    `measure`: how wide a line is, so that formulas stand side by side where they fit.
 
     `facts`: with the sizes and NumPy's check. `hints`: with what to do to see what is left out, for
     somebody at a terminal. `cells`: with the Python that a notebook runs. `prefix`: what the labels
@@ -669,12 +671,12 @@ def derivation_document(
     if outline.overview is not None:
         blocks += [b.Worked("", outline.overview), b.Break()]
     if any(section.lines for section in outline.given):
-        given = _given(outline, page, not facts, hints)
+        given = _given(outline, measure, not facts, hints)
         blocks += [b.Section("Given", given), b.Break()]
     for section in outline.steps:
         shows = cells.shows(section.name) if cells is not None and cells.shows else {}
         written = [each for each in section.lines if not _is_in(each, shows)]
-        lines = flowed(outline, written, page)
+        lines = flowed(outline, written, measure)
         told = (f" {section.unseeing}",) if section.unseeing else ()
         why = () if facts and outline.alone else (*section.why, *told)
         left_out = section.hints if hints else section.left_out
@@ -726,7 +728,7 @@ def _note(note: str) -> b.Words:
     return tuple(b.Code(part) if place % 2 else part for place, part in parts if part)
 
 
-def _given(outline: Outline, page: Page, sizes: bool, hints: bool) -> tuple[b.Block, ...]:
+def _given(outline: Outline, measure: Measure, sizes: bool, hints: bool) -> tuple[b.Block, ...]:
     """What each matrix that is given is, then their numbers side by side; or all by symbol.
 
     `sizes`: with what the sizes are, where there are numbers; `hints`: with how to see the rest.
@@ -741,7 +743,7 @@ def _given(outline: Outline, page: Page, sizes: bool, hints: bool) -> tuple[b.Bl
         words += ["; " if words else "", section.letter, ": " if section.why else ""]
         words += [*section.why, " (", *section.shape, ")"]
         left_out += [f"{section.name}: {said}"] if said else []
-    lines = flowed(outline, [each for one in outline.given for each in one.lines], page)
+    lines = flowed(outline, [each for one in outline.given for each in one.lines], measure)
     words.append(".")
     if sizes and outline.sizes:
         words += [" Sizes: ", *sizes_of(outline), "."]

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property, lru_cache
 from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 import sympy
@@ -65,13 +66,30 @@ _MOST_NUMBERS = 2_000_000
 
 
 #: One of the claims on a matrix: its letter, and which of its claims.
-Claim = tuple[str, int]
+ClaimKey = tuple[str, int]
+
+
+class Proven(NamedTuple):
+    """What is proven of a claim by itself."""
+
+    right: bool = False
+    #: It is the true value cut off.
+    cut: bool = False
+    #: It is more than a unit of its last digit from the true value.
+    apart: bool = False
+    #: Why nothing more could be proven.
+    undecided: str = ""
 
 
 class Claimed:
-    """The claims on one matrix as floats, with what has been proven of each."""
+    """The claims on one matrix as floats, with what is proven of each."""
 
-    def __init__(self, claims: Array, true: Callable[[], Array]) -> None:
+    def __init__(
+        self,
+        claims: Array,
+        true: Callable[[], Array],
+        prove: Callable[[Place, Written], Proven],
+    ) -> None:
         flat = claims.ravel().tolist()
         indices = [index for index, entry in enumerate(flat) if entry is not None]
         #: Whether every entry of the matrix is claimed.
@@ -82,9 +100,9 @@ class Claimed:
         #: Where the claims stand in the matrix written as one row.
         self.index = np.array(indices, dtype=int)
         self._true = true
-        #: Proven: whether each is right, and whether it is the true value cut off.
-        self.right = np.zeros(len(indices), dtype=bool)
-        self.cut = np.zeros(len(indices), dtype=bool)
+        self.proven = [prove(place, written) for place, written in self]
+        self.right: Array = np.array([each.right for each in self.proven], dtype=bool)
+        self.cut: Array = np.array([each.cut for each in self.proven], dtype=bool)
 
     @cached_property
     def numbers(self) -> Array:
@@ -275,7 +293,7 @@ class Chains:
         self.evaluation, self.claimed, self.rounding = evaluation, claimed, rounding
         layout: _Layout = evaluation.known(("shape", "chains"), lambda: _Layout(evaluation))
         self.layout, self.steps, self.shapes = layout, layout.steps, layout.shapes
-        self._operands: dict[str, Mapping[Claim, tuple[Claim, ...]]] = {}
+        self._operands: dict[str, Mapping[ClaimKey, tuple[ClaimKey, ...]]] = {}
 
     @cached_property
     def best(self) -> Chain:
@@ -332,7 +350,7 @@ class Chains:
         return min((run.best(known) for run in runs), key=lambda chain: chain.order, default=None)
 
     @cached_property
-    def mistakes(self) -> Mapping[Claim, tuple[Claim, ...]]:
+    def mistakes(self) -> Mapping[ClaimKey, tuple[ClaimKey, ...]]:
         """For each claim the mistakes before it that it depends on, the nearest claimed ones.
 
         A claim depends on a mistake if it would be another number without it.
@@ -348,7 +366,7 @@ class Chains:
         return self._origins(wrong, moved=False)
 
     @cached_property
-    def too_coarse(self) -> frozenset[Claim]:
+    def too_coarse(self) -> frozenset[ClaimKey]:
         """The claims that are mistakes because they were rounded so coarsely and then used so."""
         if not any(self.best[letter].coarse.any() for letter in self.claimed):
             return frozenset()
@@ -372,7 +390,7 @@ class Chains:
                 most[operand] = max(most[operand], own)
         return most
 
-    def operands(self, claim: Claim) -> tuple[Claim, ...]:
+    def operands(self, claim: ClaimKey) -> tuple[ClaimKey, ...]:
         """The nearest claimed numbers before a claim that it depends on at all."""
         letter = claim[0]
         if letter not in self._operands:
@@ -419,9 +437,11 @@ class Chains:
         if mistaken.sum() > (0 if none else 1) and (claimed.true != claimed.true[0]).any():
             yield from map(int, np.flatnonzero(mistaken))
 
-    def _origins(self, chosen: Mapping[str, Array], moved: bool) -> dict[Claim, tuple[Claim, ...]]:
+    def _origins(
+        self, chosen: Mapping[str, Array], moved: bool
+    ) -> dict[ClaimKey, tuple[ClaimKey, ...]]:
         """The claims that depend on some of the chosen ones, each with those."""
-        found: dict[Claim, list[Claim]] = {}
+        found: dict[ClaimKey, list[ClaimKey]] = {}
         at_once = max(1, _MOST_NUMBERS // self.layout.work)
         for letter, numbers in chosen.items():
             for start in range(0, len(numbers), at_once):
@@ -430,7 +450,7 @@ class Chains:
                     found.setdefault(claim, []).append((letter, origin))
         return {claim: tuple(origins) for claim, origins in found.items()}
 
-    def _exchanged(self, letter: str, chosen: Array, moved: bool) -> Iterator[tuple[Claim, int]]:
+    def _exchanged(self, letter: str, chosen: Array, moved: bool) -> Iterator[tuple[ClaimKey, int]]:
         """The claims that change when a chosen claim on a matrix does, each with that one.
 
         It is exchanged for what should have been written there or, if `moved`, for a number

@@ -35,7 +35,7 @@ from symattn.claims.policy import VERDICTS, Policy
 from symattn.derivations import Evaluation, Place
 from symattn.errors import SymattnError, Undecided
 from symattn.evaluate.worked import worked
-from symattn.marking.chains import Chains, Claim, Claimed
+from symattn.marking.chains import Chains, Claimed, ClaimKey, Proven
 from symattn.notation.options import MAX_DIGITS, Notation
 from symattn.notation.tree import Tree
 
@@ -106,18 +106,22 @@ class Marker:
 
     def __init__(self, evaluation: Evaluation, claims: Mapping[str, Array], policy: Policy) -> None:
         self.evaluation, self.claims, self.policy = evaluation, claims, policy
-        self._claimed = {
-            letter: Claimed(claims[letter], partial(evaluation.array, letter))
-            for letter in in_order(evaluation, claims)
+
+    @cached_property
+    def _claimed(self) -> dict[str, Claimed]:
+        """The claims on each matrix, in the order of the derivation."""
+        return {
+            letter: Claimed(
+                self.claims[letter],
+                partial(self.evaluation.array, letter),
+                partial(self._proven, letter, self.evaluation.balls(letter, BITS[0])),
+            )
+            for letter in in_order(self.evaluation, self.claims)
         }
-        self._undecided: dict[Claim, str] = {}
-        self._apart: set[Claim] = set()  # more than a unit from the truth
 
     @cached_property
     def chains(self) -> Chains | None:
         """How the claims follow from one another; None where every one of them is right."""
-        for letter, claimed in self._claimed.items():
-            self._prove(letter, claimed)
         if all(claimed.right.all() for claimed in self._claimed.values()):
             return None
         return Chains(self.evaluation, self._claimed, self.policy.rounding)
@@ -132,11 +136,11 @@ class Marker:
         return tuple(found)
 
     @cached_property
-    def _marks(self) -> dict[Claim, EntryMark]:
+    def _marks(self) -> dict[ClaimKey, EntryMark]:
         """The mark of every claim, in the order of the derivation."""
-        chains, found = self.chains, dict[Claim, EntryMark]()
+        chains, found = self.chains, dict[ClaimKey, EntryMark]()
         #: What was not computed, and what follows only from that.
-        baseless: set[Claim] = set()
+        baseless: set[ClaimKey] = set()
         for letter, claimed in self._claimed.items():
             if chains is not None:
                 baseless |= {(letter, n) for n in chains.uncomputed(letter)}
@@ -206,25 +210,21 @@ class Marker:
         except SymattnError:
             return None
 
-    def _prove(self, letter: str, claimed: Claimed) -> None:
-        """Prove whether each claim is right, or cut off; note what is undecided."""
-        true = self.evaluation.balls(letter, BITS[0])
-        rounding = self.policy.rounding
-        for number, (place, written) in enumerate(claimed):
-            if rounding != "truncated" and surely_rounds(true[place], written):
-                claimed.right[number] = True
-                continue
-            if surely_apart(true[place], written):
-                self._apart.add((letter, number))
-                continue
-            x = true_value(self.evaluation, letter, place)
-            try:
-                claimed.right[number] = rounds_to(x, written, rounding)
-                claimed.cut[number] = (written.places or 0) >= 1 and cuts_to(x, written)
-            except Undecided as open_question:
-                self._undecided[letter, number] = str(open_question)
+    def _proven(self, letter: str, true: Array, place: Place, written: Written) -> Proven:
+        """Whether a claim is right, or cut off; `true` has balls of the true values."""
+        rounding, right = self.policy.rounding, False
+        if rounding != "truncated" and surely_rounds(true[place], written):
+            return Proven(right=True)
+        if surely_apart(true[place], written):
+            return Proven(apart=True)
+        x = true_value(self.evaluation, letter, place)
+        try:
+            right = rounds_to(x, written, rounding)
+            return Proven(right, (written.places or 0) >= 1 and cuts_to(x, written))
+        except Undecided as open_question:
+            return Proven(right, undecided=str(open_question))
 
-    def _origins(self, key: Claim, verdict: str) -> tuple[EntryMark, ...]:
+    def _origins(self, key: ClaimKey, verdict: str) -> tuple[EntryMark, ...]:
         """The claimed entries that a claim follows from."""
         if self.chains is None or verdict not in ("carried", "rounded-early"):
             return ()
@@ -233,13 +233,14 @@ class Marker:
         return tuple(self._marks[claim] for claim in claims)
 
     def _verdict(
-        self, key: Claim, written: Written, chains: Chains, baseless: set[Claim]
+        self, key: ClaimKey, written: Written, chains: Chains, baseless: set[ClaimKey]
     ) -> tuple[str, str]:
         """The verdict on a claim that is not right, and a remark; what is baseless grows."""
         letter, number = key
         claimed, followed, remark = self._claimed[letter], chains.best[letter], ""
-        if key in self._undecided:
-            return "undecided", self._undecided[key]
+        proven = claimed.proven[number]
+        if proven.undecided:
+            return "undecided", proven.undecided
         if followed.explained[number]:
             if not followed.depends[number]:
                 return self._unmistaken(key, chains)
@@ -251,9 +252,9 @@ class Marker:
             remark = (
                 f"it follows from {self.evaluation.item(first[0]).name}, which was not computed"
             )
-        if claimed.cut[number] and not followed.depends[number]:
+        if proven.cut and not followed.depends[number]:
             return "truncated", _CUT_OFF_ONCE
-        if key in self._apart or (written.places or 0) < 2:
+        if proven.apart or (written.places or 0) < 2:
             return "wrong", remark
         try:
             close = near(true_value(self.evaluation, letter, claimed.places[number]), written)
@@ -261,10 +262,10 @@ class Marker:
             return "undecided", str(open_question)
         return ("last-digit" if close else "wrong"), remark
 
-    def _unmistaken(self, key: Claim, chains: Chains) -> tuple[str, str]:
+    def _unmistaken(self, key: ClaimKey, chains: Chains) -> tuple[str, str]:
         """The verdict on a claim that follows and depends on no mistake."""
         letter, number = key
-        if not (self._claimed[letter].cut[number] and chains.best.style.cut):
+        if not (self._claimed[letter].proven[number].cut and chains.best.style.cut):
             return "rounded-early", ""
         if chains.explained_only == 1:
             return "truncated", _CUT_OFF_ONCE

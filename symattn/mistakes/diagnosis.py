@@ -491,7 +491,7 @@ def _tried_readings(entries: Entries, letter: str) -> _Readings:
         for numbers in (entries.own, entries.true):
             try:
                 values = _again(numbers, letter, operand, some)
-            except (SymattnError, ValueError, TypeError):
+            except SymattnError:
                 continue
             if values.shape == (len(some), *shape):
                 listed += some

@@ -37,7 +37,7 @@ Effect: TypeAlias = Mapping[tuple[str, Place], float]
 
 
 @dataclass(frozen=True, eq=False)
-class Claimed:
+class StepClaims:
     """The claims on one step: the numbers, which are mistakes of their own, and which are right."""
 
     candidates: Candidates
@@ -45,7 +45,7 @@ class Claimed:
     right: Array
 
     @classmethod
-    def of(cls, evaluation: Evaluation, claims: Array, mark: StepMark) -> Claimed:
+    def of(cls, evaluation: Evaluation, claims: Array, mark: StepMark) -> StepClaims:
         """The claims on a step as they are marked."""
         with np.errstate(all="ignore"):
             true = evaluation.array(mark.letter)
@@ -77,7 +77,7 @@ class _Step:
     """A claimed step that a hypothesis reaches: its numbers from what is given, and from claims."""
 
     letter: str
-    claims: Claimed
+    claims: StepClaims
     #: Whether the hypothesis changes the step itself.
     own: bool
     given: Array
@@ -220,7 +220,7 @@ class Screen:
         self.evaluation = evaluation
         self.numbers = Numbers(evaluation, claims, own=True)
         self.steps = {
-            mark.letter: Claimed.of(evaluation, claims[mark.letter], mark) for mark in marks
+            mark.letter: StepClaims.of(evaluation, claims[mark.letter], mark) for mark in marks
         }
         self.wrong = frozenset(x for x, step in self.steps.items() if not step.is_right)
         self.claimed = sum(int(step.candidates.claimed.sum()) for step in self.steps.values())

@@ -17,6 +17,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.printer import Printer
+from sympy.tensor.array.expressions.arrayexpr_derivatives import array_derive
 
 from symattn.arithmetic.arrays import FLOAT64
 from symattn.arithmetic.base import Array, filled
@@ -34,7 +35,6 @@ from symattn.nodes.arguments import (
     as_matrix,
     as_scalar,
 )
-from symattn.nodes.loading import once_loaded
 from symattn.nodes.numeric import Numeric, no_derivative
 from symattn.nodes.rule import Index, Named, Rule, index_of, to_sympy
 from symattn.nodes.spell import Speller
@@ -392,10 +392,7 @@ def _refused(node: Node, by: sympy.Basic) -> NoReturn:
     raise no_derivative(node)
 
 
-once_loaded(
-    "sympy.tensor.array.expressions.arrayexpr_derivatives",
-    lambda module: module.array_derive.register(Node, _refused),
-)
+array_derive.register(Node, _refused)
 
 
 def shape_of(expr: MatrixExpr) -> tuple[sympy.Expr, sympy.Expr]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from symattn.attention.decoding import Chunk
 from symattn.attention.plan import m, n
 from symattn.derivations import Derivation
-from symattn.documents.claims import Claim, Claims
+from symattn.documents.claims import Claims, MarkedEntry
 from symattn.errors import counted
 from symattn.reports.results import Marking
 from symattn.reports.single import report_of
@@ -26,7 +26,7 @@ def claims_of(marking: Marking) -> Claims:
             wording = WORDING[entry.verdict]
             message = f"{entry.beside}; wrong" if entry.verdict == "wrong" else entry.beside
             entries.append(
-                Claim(
+                MarkedEntry(
                     mark.letter,
                     entry.place,
                     entry.claimed,

@@ -185,7 +185,7 @@ def test_a_false_claim_is_seen_by_the_numbers() -> None:
     assert not is_false(claim)
     other = made("softmax(2 S) = ratio(softmax(S) ∘ softmax(S))")["statement"]
     other["left"]["text"] = "softmax(3 S)"
-    assert is_false(checker.claim_of(other))
+    assert is_false(checker.goal_of(other))
 
 
 # ---- false statements, and provers that lie in one place ------------------------------------
@@ -819,10 +819,10 @@ class Trusting(traces.Tracing):
 
 def _trusted(text: str, where: str, factors: list[Any]) -> Made:
     claim_data = _claims(text, where)
-    claim = checker.claim_of(claim_data["statement"])
+    claim = checker.goal_of(claim_data["statement"])
     replay = Trusting(claim, [], False)
     replay.given = [*replay.given, sympy.Inverse(sympy.MatrixSymbol("A", *claim.left.shape))]  # type: ignore[assignment]
-    proof = json.loads(json.dumps(replay.proof(replay.claim, factors)))
+    proof = json.loads(json.dumps(replay.proof(replay.goal, factors)))
     return {**claim_data, "uses": [], "partial": replay.partial, "proof": proof}
 
 
@@ -834,7 +834,7 @@ def test_no_inverse_is_brought_in_by_a_cofactor() -> None:
 
 
 def test_an_inverse_is_one_of_the_statement() -> None:
-    claim = checker.claim_of(_claims("A + B = B + A")["statement"])
+    claim = checker.goal_of(_claims("A + B = B + A")["statement"])
     replay = checker.Replay(claim, [], False)
     with pytest.raises(Refused, match="does not occur in the statement"):
         replay.product_of(claim, None, ["inverse", A, False], None, claim.left.shape)
@@ -877,10 +877,10 @@ def test_a_size_is_no_less_than_its_number(of_size: int, of_x: int, holds: bool)
 def test_a_letter_has_one_shape_and_steps_are_not_assumed() -> None:
     one, other = sympy.MatrixSymbol("A", 2, 3), sympy.MatrixSymbol("A", 3, 2)
     with pytest.raises(Refused, match="two shapes"):
-        checker.Claim(one, sympy.Transpose(other)).check_letters()
+        checker.Goal(one, sympy.Transpose(other)).check_letters()
     step = (("A", sympy.MatrixSymbol("B", 2, 3)),)
     with pytest.raises(Refused, match="about a step"):
-        checker.Claim(one, one, ((one, sympy.ZeroMatrix(2, 3)),), steps=(step, ())).check_letters()
+        checker.Goal(one, one, ((one, sympy.ZeroMatrix(2, 3)),), steps=(step, ())).check_letters()
 
 
 @pytest.mark.parametrize("text", ["S + causal() = S", "causal() = 0 S", "S = S + causal()"])

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from symattn import IDENTITIES, prove
 from symattn.algebra.identities import reports
 from symattn.algebra.identities.identity import Identity
-from symattn.algebra.rules import RULES, Rule, follows, rule
+from symattn.algebra.rules import RULES, RewriteRule, follows, rule
 from symattn.cli import main
 from symattn.documents.job import written
 from symattn.language.statement import readings
@@ -48,7 +48,7 @@ def test_a_wrong_identity_is_caught() -> None:
 
 
 @pytest.mark.parametrize("row", RULES, ids=lambda row: row.name)
-def test_every_rule_is_proven_for_all_sizes(row: Rule) -> None:
+def test_every_rule_is_proven_for_all_sizes(row: RewriteRule) -> None:
     answer = row.decided()
     assert answer.verdict == "equal"
     assert answer.scope == "for all sizes"

@@ -28,17 +28,17 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.algebra.certificate import (
     RULES,
     Checker,
-    Claim,
     Form,
+    Goal,
     Poly,
     Refused,
     Replay,
     Step,
     brief,
     check,
-    claim_of,
     encoded,
     form_text,
+    goal_of,
     text_of,
 )
 from symattn.algebra.counterexample import Side
@@ -122,8 +122,8 @@ def of_heads(left: Any, right: Any) -> Made:
     keys = ("where", "letters", "declared", "positive", "permuting")
     lists: dict[str, Any] = {key: [] for key in keys}
     statement = {"left": {"expr": encoded(left)}, "right": {"expr": encoded(right)}, **lists}
-    replay = Tracing(Claim(left, right), [], False)
-    proof = replay.proof(replay.claim, [])
+    replay = Tracing(Goal(left, right), [], False)
+    proof = replay.proof(replay.goal, [])
     return {
         "certificate": 1,
         "statement": statement,
@@ -468,9 +468,9 @@ def forged(made: Made) -> Made:
     """The certificate with every step saying what it should; as it was where that cannot be."""
     out = copy.deepcopy(made)
     try:
-        claim = claim_of(out["statement"])
+        claim = goal_of(out["statement"])
         replay = Forging(claim, out["uses"], out["letters_only"])
-        replay.check(out["proof"], replay.claim)
+        replay.check(out["proof"], replay.goal)
     except Exception:  # whatever a changed certificate leads to
         return made
     return {**out, "partial": replay.partial}
@@ -479,12 +479,12 @@ def forged(made: Made) -> Made:
 # ---- truth -----------------------------------------------------------------------------------
 
 
-def is_false(claim: Claim) -> bool:
+def is_false(claim: Goal) -> bool:
     """Whether numbers show that a claim does not hold."""
     if any(part.atoms(Head) for part in claim.parts):
         for count in (2, 3):
             sides = (_apart(one.xreplace({_H: sympy.Integer(count)})) for one in claim.parts[:2])
-            if is_false(Claim(*sides)):
+            if is_false(Goal(*sides)):
                 return True
         return False
     left, right = Side(claim.left), Side(claim.right)

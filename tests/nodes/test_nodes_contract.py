@@ -269,6 +269,11 @@ def test_sympy_refuses_to_differentiate(node: MatrixExpr) -> None:
         node.diff(S)
 
 
+def test_sympy_refuses_to_differentiate_what_a_node_is_part_of() -> None:
+    with pytest.raises(SymattnError, match="cannot differentiate Softmax"):
+        (S.T * Softmax(S)).diff(S)
+
+
 x = sympy.Symbol("x", real=True)
 AT = sympy.Rational(1, 3)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symattn.documents.claims import Claim, Claims
+from symattn.documents.claims import Claims, MarkedEntry
 from symattn.documents.page.elements import Markup, el, joined
 from symattn.documents.page.matrices import HeadView, MatrixView
 
@@ -55,7 +55,7 @@ def _first(told: Sequence[str]) -> str:
     return "; ".join([*told[:_LISTED], *more])
 
 
-def _table(matrix: HeadView, claims: dict[tuple[int | None, int, int], Claim]) -> Markup:
+def _table(matrix: HeadView, claims: dict[tuple[int | None, int, int], MarkedEntry]) -> Markup:
     """Claimed numbers where the matrix has its own, each with the sign of its verdict."""
     names, across = matrix.labels
     rows, columns = matrix.indices
@@ -79,7 +79,7 @@ def _table(matrix: HeadView, claims: dict[tuple[int | None, int, int], Claim]) -
     )
 
 
-def _cell(claim: Claim | None) -> Markup:
+def _cell(claim: MarkedEntry | None) -> Markup:
     if claim is None:
         return el("td", class_="claim")
     if claim.verdict == "right":
