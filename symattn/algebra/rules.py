@@ -21,7 +21,6 @@ from symattn.algebra.equality import Equality, decide, stated
 from symattn.algebra.hypotheses import Statement
 from symattn.errors import SymattnError, nearest
 from symattn.nodes.base import Node, shape_of
-from symattn.nodes.entrywise import Diagonal
 from symattn.nodes.scale import Quotient
 
 _MOST_FORMS, _MOST_STEPS = 3000, 3
@@ -120,7 +119,7 @@ def transposed(one: Form) -> Form:
             return _made(sympy.MatAdd, map(transposed, one.parts))
         case sympy.OneMatrix | sympy.ZeroMatrix | sympy.Identity:
             return Form(one.kind, one.parts[::-1])
-    return one if one.kind is Diagonal else Form(sympy.Transpose, (one,))
+    return Form(sympy.Transpose, (one,))
 
 
 # ---- matching ------------------------------------------------------------------------------
