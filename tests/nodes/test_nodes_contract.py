@@ -25,7 +25,7 @@ from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.functions import FUNCTIONS
 from symattn.arithmetic.rounded import Rounded
 from symattn.nodes import rule
-from symattn.nodes.arguments import Learned
+from symattn.nodes.arguments import BoundIndex, Learned
 from symattn.nodes.base import Node
 from symattn.nodes.biases import ALiBi, BucketSum, RelativeBias
 from symattn.nodes.catalogue import NODES
@@ -223,6 +223,15 @@ def test_equality_hash_and_pickle(node: MatrixExpr) -> None:
     assert again == node and hash(again) == hash(node)
     assert pickle.loads(pickle.dumps(node)) == node
     assert node != node.subs(SIZES)
+
+
+def test_its_letters_are_those_it_was_made_of(node: MatrixExpr) -> None:
+    """Neither a word as "tanh" nor the index of the heads that it runs over is one."""
+    given = {n, m, d_k, d_v, h, i, s}.union(
+        *(sample.atoms(sympy.MatrixSymbol) for sample in SAMPLES.values())
+    )
+    bound = {node.args[place] for place in node._places_of(BoundIndex)}
+    assert node.atoms(sympy.MatrixSymbol) <= node.free_symbols <= given - bound
 
 
 def test_symbolic_entries_exist(node: MatrixExpr) -> None:
