@@ -128,6 +128,13 @@ def changed(rows: Iterable[Row], known: Mapping[str, str]) -> list[str]:
     return [row.key for row in rows if known.get(row.key) != digest(row.text)]
 
 
+def assert_kept(rows: Iterable[Row]) -> None:
+    """Fail where a row is not printed as it was, or where there is none."""
+    rows = [*rows]
+    told = "python -m tests.golden --show says what has changed, --write takes it for right"
+    assert rows and changed(rows, kept()) == [], told
+
+
 def matches(key: str, words: list[str]) -> bool:
     """Whether a row was asked for."""
     return not words or any(word in key.split() for word in words)
@@ -245,7 +252,7 @@ def _of_page(name: str) -> Iterator[Row]:
 
 def _of_nodes() -> Iterator[Row]:
     """Every node as the only step of a derivation: forwards and backwards, and as a program."""
-    from tests.nodes.test_nodes_contract import SAMPLES, SIZES, VALUES, WRITTEN
+    from tests.nodes.test_nodes_contract import MEANT, SAMPLES, SIZES, VALUES, WRITTEN
 
     def derivation(node: MatrixExpr) -> Derivation:
         given = sorted(node.atoms(sympy.MatrixSymbol), key=str)
@@ -267,15 +274,15 @@ def _of_nodes() -> Iterator[Row]:
         values = made.evaluate(**{each.name: VALUES[each.letter] for each in made.inputs})
         return document(form, made, values)
 
-    for kind, node in SAMPLES.items():
+    for kind, node in {**SAMPLES, **MEANT}.items():
         for form in ("text", "latex", "mathml"):
             yield Row("nodes", kind.__name__, form, "all", partial(letters, form, node))
         columns = partial(letters, "text", node, convention="columns")
         yield Row("nodes", kind.__name__, "text", "columns", columns)
         yield Row("nodes", kind.__name__, "text", "gradient", partial(backward, node))
-        if kind in WRITTEN:
+        if kind in (*WRITTEN, *MEANT):
             yield Row("nodes", kind.__name__, "text", "values", partial(numbers, "text", node))
-        if kind in WRITTEN and node.atoms(sympy.MatrixSymbol):
+        if kind in (*WRITTEN, *MEANT) and node.atoms(sympy.MatrixSymbol):
             yield Row("nodes", kind.__name__, "numpy", "values", partial(numbers, "numpy", node))
 
 

@@ -17,7 +17,7 @@ from symattn.nodes.entrywise import Entrywise
 from symattn.nodes.heads import Head
 from symattn.nodes.masks import Allowed, AnyOf
 from symattn.nodes.normalise import Hardmax
-from tests.nodes.test_nodes_contract import SAMPLES, SIZES
+from tests.nodes.test_nodes_contract import MEANT, SAMPLES, SIZES
 
 #: Nodes whose matrices only decide, or name.
 DECIDE = (Allowed, AnyOf, Head, Hardmax)
@@ -36,7 +36,7 @@ def flip(monkeypatch: pytest.MonkeyPatch, kind: type[Node]) -> None:
 
 def node_gap(kind: type[Node], sample: Any = None) -> float:
     """How far the adjoint of a node is from central differences of its own values."""
-    node = (SAMPLES[kind] if sample is None else sample).subs(SIZES)
+    node = ({**SAMPLES, **MEANT}[kind] if sample is None else sample).subs(SIZES)
     rng = np.random.default_rng(5)
     of_heads = {part.args[0].name for part in node.atoms(Head)}
     values = {}
@@ -72,7 +72,7 @@ _DIFFERENTIABLE = [
     kind
     for kind, sample in SAMPLES.items()
     if kind not in DECIDE and sample.atoms(sympy.MatrixSymbol)
-]
+] + [kind for kind in MEANT if kind.has_adjoint]
 
 
 @pytest.mark.parametrize("kind", _DIFFERENTIABLE, ids=lambda kind: kind.__name__)

@@ -54,6 +54,7 @@ from symattn.nodes.lines import (
 )
 from symattn.nodes.masks import MASKS, Allowed, AnyOf, Causal, Masked, VisibleScores, Window
 from symattn.nodes.normalise import NORMALISERS, RowMax, Softmax
+from symattn.nodes.norms import NORMS, LayerNorm, RMSNorm
 from symattn.nodes.positions import Rotary, RotaryBack, Sinusoidal
 from symattn.nodes.powers import WhereAtMost, WholePower
 from symattn.nodes.relative import ClippedShift, RelativeShift, ShiftSum
@@ -139,6 +140,13 @@ SAMPLES: dict[type[Node], MatrixExpr] = {
     ShiftSum: ShiftSum(S, 5, 0),
     BucketSum: BucketSum(S, 8, 8, 1, -1, 0),
     RotaryBack: RotaryBack(S),
+}
+
+#: The nodes whose meaning is an expression over those.
+MEANT: dict[type[Node], MatrixExpr] = {
+    LayerNorm: LayerNorm(S, sympy.Rational(1, 100_000)),
+    RMSNorm: RMSNorm(S, BETA),
+    **{norm.divides: norm.divides(S) for norm in NORMS.values()},
 }
 
 RNG = np.random.default_rng(7)
@@ -227,7 +235,7 @@ def test_equality_hash_and_pickle(node: MatrixExpr) -> None:
 
 def test_its_letters_are_those_it_was_made_of(node: MatrixExpr) -> None:
     """Neither a word as "tanh" nor the index of the heads that it runs over is one."""
-    given = {n, m, d_k, d_v, h, i, s}.union(
+    given = {n, m, d_k, d_v, h, i, s, ROW_NUMBER, COLUMN_NUMBER}.union(
         *(sample.atoms(sympy.MatrixSymbol) for sample in SAMPLES.values())
     )
     bound = {node.args[place] for place in node._places_of(BoundIndex)}
