@@ -4,8 +4,8 @@
 
 mutmut makes the mutants; it runs all of a file or those named, and cannot draw. Everything happens
 in a copy. The tests of a room are those of the folder of ``tests/`` with its name and its doctests,
-or what --tests names. They run there once, each with as many parameters as take a second, and
-coverage notes which of them reaches which line. A mutant is judged by the tests that reach its
+or what --tests names. They run there once, each with as many parameters as take ten seconds,
+and coverage notes which of them reaches which line. A mutant is judged by the tests that reach its
 statement, quickest first, as many as take --budget seconds, then by others that reach its file.
 
 Noticed is a mutant of which a test fails that passes without the change. What cannot be imported
@@ -41,7 +41,8 @@ import libcst as cst
 import pytest
 from mutmut.mutation.mutators import mutation_operators
 
-SHARE = 1.0  # seconds of a test function, after which its other parameters are left out
+SHARE = 10.0  # seconds of a test function, after which its other parameters are left out
+LONGEST = 3600  # seconds of a room's tests
 WAITING = 20  # seconds that may pass for one of the processor, which others use too
 PRELOADED = ("sympy", "numpy", "flint", "hypothesis", "mpmath", "rich.console", "docutils.core")
 PYTEST = (
@@ -106,10 +107,11 @@ def statement(text: str, line: int) -> range:
 class Watch:
     """A pytest plugin: runs a `SHARE` of each test, and notes where each goes and how long."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, room: Path) -> None:
         self.folder, self.seconds = folder, dict[str, float]()
+        inside = f"{room}/*" if room.is_dir() else str(room)
         self.spent: defaultdict[str, float] = defaultdict(float)
-        self.coverage = coverage.Coverage(folder / ".map", source=[str(folder)], config_file=False)
+        self.coverage = coverage.Coverage(folder / ".map", include=[inside], config_file=False)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         Random(0).shuffle(items)  # rather than the first parameters of each
@@ -186,10 +188,11 @@ def ran(folder: Path, words: list[str], limit: float, plugin: Watch | Chosen) ->
 class Judge:
     """A copy of the root with a map of the tests that judge a room."""
 
-    def __init__(self, root: Path, folder: Path, words: list[str], limit: float = 3600) -> None:
+    def __init__(self, root: Path, folder: Path, room: str, words: list[str]) -> None:
         self.folder = folder / "copy"
         shutil.copytree(root, self.folder, ignore=shutil.ignore_patterns(".*", "__pycache__"))
-        ran(self.folder, ["-m", "not nightly", *words], limit, Watch(self.folder))
+        watch = Watch(self.folder, self.folder / room)
+        ran(self.folder, ["-m", "not nightly", *words], LONGEST, watch)
         if not (self.folder / ".seconds").exists():
             sys.exit((self.folder / ".log").read_text(encoding="utf-8")[-2000:])
         self.seconds = json.loads((self.folder / ".seconds").read_text(encoding="utf-8"))
@@ -239,6 +242,8 @@ class Judge:
             path.write_text(old, encoding="utf-8")
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
         verdict = STATUSES.get(status, "not judged")
+        if verdict == "noticed" and not failed:  # a test file that cannot be imported ends it, too
+            verdict = "no import"
         return verdict, failed[0] if verdict == "noticed" else why
 
 
@@ -283,7 +288,8 @@ def main() -> None:
         found: list[tuple[str, str]] = []
         random = Random(f"{options.seed} {room}")
         with tempfile.TemporaryDirectory() as folder:
-            judge = Judge(root, Path(folder).resolve(), options.tests or tests_of(root, room))
+            words = options.tests or tests_of(root, room)
+            judge = Judge(root, Path(folder).resolve(), room, words)
             for mutant in drawn(judge.folder, room, options.count, random):
                 found.append(judge.verdict(mutant, options.budget))
                 print(f"{', by '.join(found[-1])}: {mutant.diff}\n", flush=True)
