@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import pickle
 import re
 from collections.abc import Callable
@@ -543,3 +544,11 @@ def test_a_node_is_made_as_python_calls_are() -> None:
 def test_what_does_not_fit_is_named(make: Callable[[], Node], words: str) -> None:
     with pytest.raises(SymattnError, match=re.escape(words)):
         make()
+
+
+@pytest.mark.parametrize("relation", [operator.le, operator.lt, operator.ge, operator.gt])
+def test_a_choice_by_places_is_that_of_python(relation: Callable[[Any, Any], Any]) -> None:
+    """Its rule has every comparison, though its arrays are given none but ≤ and =."""
+    chosen = WherePlaced(sympy.ones(3), sympy.zeros(3), relation(COLUMN_NUMBER, ROW_NUMBER))
+    found = [[chosen[a, b] for b in range(3)] for a in range(3)]
+    assert found == [[int(relation(b, a)) for b in range(3)] for a in range(3)]
